@@ -1,0 +1,63 @@
+//! What a workload tells while it runs: one JSON object a line. Documented for people in
+//! docs/protocol.md.
+
+use serde::{Deserialize, Serialize};
+
+/// The variable that names the file to append events to.
+pub const EVENTS_VARIABLE: &str = "BANCADA_EVENTS";
+/// The variable that names the job file.
+pub const JOB_VARIABLE: &str = "BANCADA_JOB";
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Seconds since the Unix epoch by the workload's clock. A workload may leave it out; the
+    /// moment of reading is taken then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<f64>,
+    #[serde(flatten)]
+    pub kind: EventKind,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum EventKind {
+    /// A phase begins, and the one before ends.
+    Phase { phase: String },
+    Step {
+        step: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        epoch: Option<u32>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        loss: Option<f64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seconds: Option<f64>,
+        /// Images (or rows, or tokens) this step worked on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        images: Option<u64>,
+    },
+    Epoch {
+        epoch: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        loss: Option<f64>,
+        /// A fraction: 0.97.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        accuracy: Option<f64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seconds: Option<f64>,
+    },
+    /// Accuracy on held-out data, a fraction: 0.97.
+    Accuracy { value: f64 },
+    /// Any other number of the run's own.
+    Metric {
+        name: String,
+        value: f64,
+        #[serde(default)]
+        unit: String,
+    },
+    Note { text: String },
+    /// The workload met the end of its memory and says so itself.
+    OutOfMemory {
+        #[serde(default)]
+        detail: String,
+    },
+}

@@ -1,0 +1,28 @@
+//! The words of Bancada as types. No I/O, no clock: every value here was made elsewhere.
+//!
+//! Read in this order: [`study`] (the question), [`run`] (one answer), then what a run is made of:
+//! [`event`], [`sample`], [`machine`], [`money`], [`warning`].
+
+pub mod event;
+pub mod job;
+pub mod machine;
+pub mod money;
+pub mod run;
+pub mod sample;
+pub mod study;
+pub mod warning;
+
+pub use event::{Event, EventKind};
+pub use job::TrainJob;
+pub use machine::Inventory;
+pub use money::{Bill, BillLine, BillingRule, Currency, ExchangeRate, Money, PaidPhases, Price};
+pub use run::{Epoch, Metric, Outcome, Phase, RunId, RunRecord, Status};
+pub use sample::Sample;
+pub use study::{
+    CommandWorkload, Environment, Factor, Level, Limits, Optimizer, Order, Plan, Scenario, Study,
+    TrainWorkload, Workload,
+};
+pub use warning::Warning;
+
+/// A moment, in files always written as RFC 3339 in UTC.
+pub type Timestamp = jiff::Timestamp;

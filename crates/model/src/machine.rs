@@ -1,0 +1,36 @@
+//! What a machine is: stored with every run, so that a result can be read in ten years.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Inventory {
+    pub hostname: String,
+    pub cpu_model: String,
+    /// Logical processors of the machine.
+    pub logical_cores: u32,
+    pub physical_cores: Option<u32>,
+    /// Cores this process may really use: affinity and cgroup quota.
+    pub usable_cores: f64,
+    pub cpu_max_megahertz: Option<f64>,
+    pub governor: Option<String>,
+    pub memory_bytes: u64,
+    pub swap_bytes: u64,
+    pub kernel: String,
+    pub operating_system: String,
+    pub hypervisor: Option<String>,
+    pub container: Option<String>,
+    pub architecture: String,
+    pub gpus: Vec<Gpu>,
+    pub gpu_driver: Option<String>,
+    /// `bancada`, `engine`, and later each framework, with its version.
+    pub versions: std::collections::BTreeMap<String, String>,
+    /// Commit of the repository that holds the study file, `+` when it has changes.
+    pub git_commit: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Gpu {
+    pub index: u32,
+    pub name: String,
+    pub memory_bytes: u64,
+}

@@ -1,0 +1,188 @@
+//! Money is decimal with a currency. Never `f64`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+/// An ISO 4217 code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Currency([u8; 3]);
+
+impl Currency {
+    pub const USD: Currency = Currency(*b"USD");
+    pub const BRL: Currency = Currency(*b"BRL");
+    pub const EUR: Currency = Currency(*b"EUR");
+
+    pub fn code(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or("???")
+    }
+
+    /// How people of the place write it before an amount.
+    pub fn symbol(&self) -> &str {
+        match self.code() {
+            "USD" => "US$",
+            "BRL" => "R$",
+            "EUR" => "€",
+            "GBP" => "£",
+            code => code,
+        }
+    }
+}
+
+impl FromStr for Currency {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.as_bytes() {
+            &[a, b, c] if [a, b, c].iter().all(u8::is_ascii_uppercase) => Ok(Currency([a, b, c])),
+            _ => Err(format!("`{text}` is not a currency code such as USD, EUR or BRL")),
+        }
+    }
+}
+
+impl fmt::Display for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.code())
+    }
+}
+
+impl Serialize for Currency {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.code())
+    }
+}
+
+impl<'de> Deserialize<'de> for Currency {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Money {
+    #[serde(with = "rust_decimal::serde::str")]
+    pub amount: Decimal,
+    pub currency: Currency,
+}
+
+impl Money {
+    pub fn new(amount: Decimal, currency: Currency) -> Self {
+        Money { amount, currency }
+    }
+
+    pub fn zero(currency: Currency) -> Self {
+        Money { amount: Decimal::ZERO, currency }
+    }
+}
+
+/// `200 USD`.
+impl FromStr for Money {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = || format!("`{text}` is not an amount with a currency, such as \"200 USD\"");
+        let (amount, currency) = text.trim().split_once(char::is_whitespace).ok_or_else(expected)?;
+        Ok(Money {
+            amount: amount.parse().map_err(|_| expected())?,
+            currency: currency.trim().parse()?,
+        })
+    }
+}
+
+/// `US$ 0.0052`: two decimals from a hundredth up, otherwise enough for two significant digits.
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut places = 2;
+        let magnitude = self.amount.abs();
+        let mut limit = Decimal::new(1, 1);
+        while !magnitude.is_zero() && magnitude < limit && places < 10 {
+            limit /= Decimal::TEN;
+            places += 1;
+        }
+        let text = format!("{} {:.*}", self.currency.symbol(), places, self.amount.round_dp(places as u32));
+        f.pad(&text)
+    }
+}
+
+/// What an hour of a machine costs, and how time becomes money there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Price {
+    /// `azure/Standard_F4s_v2@eastus`, or `own` for a price written in the study.
+    pub machine: String,
+    pub per_hour: Money,
+    /// Where the number was read.
+    pub source: String,
+    /// `2024-03-01`: when it was read there.
+    pub date: String,
+    pub billing: BillingRule,
+}
+
+/// How paid time is made of measured time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BillingRule {
+    /// Time is rounded up to whole steps. Zero bills the exact time.
+    pub step_seconds: u32,
+    pub minimum_seconds: u32,
+    pub paid: PaidPhases,
+}
+
+impl Default for BillingRule {
+    /// Per second, no minimum, everything paid.
+    fn default() -> Self {
+        BillingRule { step_seconds: 1, minimum_seconds: 0, paid: PaidPhases::All }
+    }
+}
+
+/// Which phases of a run the bill counts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PaidPhases {
+    /// All of the run's life: what a provider really bills (METHOD.md C).
+    All,
+    /// Only the phases named: `["train"]` is the arithmetic of METHOD.md A.
+    Only(Vec<String>),
+}
+
+/// So many of `to` for one of `from`, on a day.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExchangeRate {
+    pub from: Currency,
+    pub to: Currency,
+    #[serde(with = "rust_decimal::serde::str")]
+    pub rate: Decimal,
+    pub date: String,
+    pub source: String,
+}
+
+/// The money of one run. The total is the sum of the lines.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Bill {
+    pub lines: Vec<BillLine>,
+    pub total: Money,
+    /// The total in the study's currency, when that is another one and a rate was given.
+    pub converted: Option<ConvertedTotal>,
+}
+
+impl Bill {
+    /// The total in the currency the study speaks, as far as a rate is known.
+    pub fn spoken_total(&self) -> Money {
+        self.converted.as_ref().map_or(self.total, |c| c.total)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ConvertedTotal {
+    pub total: Money,
+    pub rate: ExchangeRate,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BillLine {
+    /// `train`, `startup`, `rounding up to 60 s`.
+    pub what: String,
+    #[serde(with = "rust_decimal::serde::str")]
+    pub seconds: Decimal,
+    pub amount: Money,
+}

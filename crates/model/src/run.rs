@@ -1,0 +1,215 @@
+//! One run and how it ended: what `run.json` holds.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Timestamp;
+use crate::machine::Inventory;
+use crate::money::{Bill, Price};
+use crate::study::{Limits, Scenario};
+use crate::warning::Warning;
+
+/// Version of the run bundle's layout, in every `run.json`.
+pub const BUNDLE_SCHEMA: u32 = 1;
+
+/// `C3-r2`: scenario 3, repetition 2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RunId {
+    pub scenario: u32,
+    pub repetition: u32,
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("C{}-r{}", self.scenario, self.repetition))
+    }
+}
+
+impl FromStr for RunId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.strip_prefix('C').and_then(|rest| rest.split_once("-r"));
+        parts
+            .and_then(|(scenario, repetition)| {
+                let id = RunId { scenario: scenario.parse().ok()?, repetition: repetition.parse().ok()? };
+                // `C03-r2` and `C+3-r2` parse as numbers but are not names we write.
+                (id.to_string() == text && id.scenario > 0 && id.repetition > 0).then_some(id)
+            })
+            .ok_or_else(|| format!("`{text}` is not a run such as C3-r2"))
+    }
+}
+
+impl Serialize for RunId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for RunId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// The whole of one run, as kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    pub schema: u32,
+    pub study: String,
+    pub run: RunId,
+    pub scenario: Scenario,
+    pub origin: Origin,
+    pub outcome: Outcome,
+    pub started: Timestamp,
+    /// From start of the process to its end, by the monotonic clock.
+    pub seconds: f64,
+    pub phases: Vec<Phase>,
+    pub epochs: Vec<Epoch>,
+    /// Every number of this run by name; the unit is in the name's metric.
+    pub metrics: BTreeMap<String, Metric>,
+    pub environment: EnvironmentRecord,
+    pub command: Vec<String>,
+    pub machine: Inventory,
+    pub price: Option<Price>,
+    pub bill: Option<Bill>,
+    pub warnings: Vec<Warning>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Origin {
+    Measured { bancada: String },
+    /// Brought by `bancada import` from this file and line.
+    Imported { file: String, line: u64 },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    pub status: Status,
+    /// A sentence for whatever is not ok, with the last lines of the log where there are any.
+    pub detail: Option<String>,
+    pub exit_code: Option<i32>,
+    pub signal: Option<i32>,
+}
+
+impl Outcome {
+    pub fn ok() -> Self {
+        Outcome { status: Status::Ok, detail: None, exit_code: Some(0), signal: None }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    Ok,
+    Failed,
+    OutOfMemory,
+    TimedOut,
+    Interrupted,
+}
+
+impl Status {
+    pub fn word(self) -> &'static str {
+        match self {
+            Status::Ok => "ok",
+            Status::Failed => "failed",
+            Status::OutOfMemory => "out-of-memory",
+            Status::TimedOut => "timed-out",
+            Status::Interrupted => "interrupted",
+        }
+    }
+
+    /// Whether the run answered the question. Not fitting in memory, or in the time allowed, is
+    /// an answer (METHOD.md D); failing or being interrupted is not.
+    pub fn is_result(self) -> bool {
+        matches!(self, Status::Ok | Status::OutOfMemory | Status::TimedOut)
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+/// The phases a run's life is told in, in the order of METHOD.md C.
+pub mod phase {
+    pub const STARTUP: &str = "startup";
+    pub const INSTALL: &str = "install";
+    pub const LOAD_DATA: &str = "load-data";
+    pub const START: &str = "start";
+    pub const TRAIN: &str = "train";
+    pub const VERIFY: &str = "verify";
+    pub const SAVE: &str = "save";
+    pub const SHUTDOWN: &str = "shutdown";
+}
+
+/// A named part of a run's life. Phases follow one another without gap and sum to the run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    pub name: String,
+    /// Since the start of the run.
+    pub begin_seconds: f64,
+    pub seconds: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Epoch {
+    pub epoch: u32,
+    pub loss: Option<f64>,
+    pub accuracy: Option<f64>,
+    pub seconds: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Metric {
+    pub value: f64,
+    /// `s`, `B`, `%`, `1/s`, `J`, `USD`; empty for a pure number.
+    pub unit: String,
+}
+
+/// Names of the metrics that Bancada itself makes. Others come from the workload.
+pub mod metric {
+    /// The process's whole life.
+    pub const TOTAL_SECONDS: &str = "total_seconds";
+    /// The phase `train`, or the whole life of a command that tells no phases.
+    pub const TRAIN_SECONDS: &str = "train_seconds";
+    pub const EPOCH_SECONDS: &str = "epoch_seconds";
+    /// Median over the steps.
+    pub const STEP_SECONDS: &str = "step_seconds";
+    pub const IMAGES_PER_SECOND: &str = "images_per_second";
+    pub const LOSS: &str = "loss";
+    /// Percent of held-out images answered right.
+    pub const ACCURACY: &str = "accuracy_percent";
+    /// CPU seconds of the process tree, from the kernel.
+    pub const CPU_SECONDS: &str = "cpu_seconds";
+    /// CPU seconds over wall seconds, in cores.
+    pub const CORES_USED: &str = "cores_used";
+    /// Cores used over cores given, while training.
+    pub const CPU_PERCENT: &str = "cpu_percent";
+    pub const MACHINE_CPU_PERCENT: &str = "machine_cpu_percent";
+    pub const PEAK_MEMORY_BYTES: &str = "peak_memory_bytes";
+    pub const MEMORY_PERCENT: &str = "memory_percent";
+    pub const DISK_READ_BYTES: &str = "disk_read_bytes";
+    pub const DISK_WRITE_BYTES: &str = "disk_write_bytes";
+    pub const GPU_PERCENT: &str = "gpu_percent";
+    pub const GPU_MEMORY_PERCENT: &str = "gpu_memory_percent";
+    pub const GPU_ENERGY_JOULES: &str = "gpu_energy_joules";
+    pub const SAMPLER_CPU_SECONDS: &str = "sampler_cpu_seconds";
+    /// The bill, in the study's currency; the exact decimal is in the bill.
+    pub const COST: &str = "cost";
+}
+
+/// The environment as it was for this run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EnvironmentRecord {
+    pub name: String,
+    pub limits: Limits,
+    /// How the limits were put in force: `cgroup v2`, `cgroup v1`, `affinity`, `none`.
+    pub limits_by: String,
+    pub device: Option<String>,
+}

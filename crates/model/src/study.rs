@@ -1,0 +1,268 @@
+//! A study and its plan, after checking: what the file means, not how it was typed.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::money::{Currency, ExchangeRate, Money, Price};
+use crate::run::RunId;
+
+/// A question: what is varied, what is measured, how often, within which budget.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Study {
+    pub name: String,
+    pub objective: Option<String>,
+    pub repetitions: u32,
+    pub seed: u64,
+    pub order: Order,
+    pub budget: Option<Money>,
+    /// The currency the report speaks.
+    pub currency: Currency,
+    /// Dated inputs, never fetched in silence.
+    pub rates: Vec<ExchangeRate>,
+    /// In the order of the file: the first factor varies slowest.
+    pub factors: Vec<Factor>,
+    pub exclude: Vec<Exclusion>,
+    pub workload: Workload,
+    /// Never empty: a file without environments means this machine, unpriced, named `local`.
+    pub environments: Vec<Environment>,
+    pub measure: MeasureSettings,
+    /// Names of the metrics the report puts first; empty means the default set.
+    pub metrics: Vec<String>,
+}
+
+impl Study {
+    pub fn environment(&self, name: &str) -> Option<&Environment> {
+        self.environments.iter().find(|e| e.name == name)
+    }
+
+    pub fn factor(&self, name: &str) -> Option<&Factor> {
+        self.factors.iter().find(|f| f.name == name)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Factor {
+    pub name: String,
+    pub levels: Vec<Level>,
+}
+
+/// One value of a factor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Level {
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Text(String),
+}
+
+impl Level {
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Level::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn as_int(&self) -> Option<i64> {
+        match self {
+            Level::Int(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    pub fn as_float(&self) -> Option<f64> {
+        match self {
+            Level::Int(value) => Some(*value as f64),
+            Level::Float(value) => Some(*value),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Level::Bool(value) => value.fmt(f),
+            Level::Int(value) => value.fmt(f),
+            Level::Float(value) => value.fmt(f),
+            Level::Text(value) => f.pad(value),
+        }
+    }
+}
+
+impl From<&str> for Level {
+    fn from(text: &str) -> Self {
+        Level::Text(text.to_owned())
+    }
+}
+
+impl From<i64> for Level {
+    fn from(value: i64) -> Self {
+        Level::Int(value)
+    }
+}
+
+/// Scenarios that have all of these levels are left out.
+pub type Exclusion = BTreeMap<String, Level>;
+
+/// How runs follow one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Blocks of one repetition of every scenario, shuffled inside: drift of a shared machine
+    /// then falls on all scenarios alike.
+    #[default]
+    Blocks,
+    /// All runs shuffled together.
+    Random,
+    /// As numbered: C1-r1, C2-r1, … For debugging; drift falls on the later scenarios.
+    Listed,
+}
+
+/// What a run does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Workload {
+    Train(TrainWorkload),
+    Command(CommandWorkload),
+}
+
+/// Train a described network. A factor of the same name as a field takes the field's place.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrainWorkload {
+    /// `engine` is the embedded one.
+    pub framework: String,
+    /// A name of the zoo or the path of a network file.
+    pub network: String,
+    /// A name (`digits`, `digits-colour`, `mnist`, `cifar10`).
+    pub dataset: String,
+    /// Folder of the dataset's files, for datasets that are files.
+    pub data_dir: Option<PathBuf>,
+    /// Side of the square input in pixels; none keeps the dataset's own.
+    pub image: Option<u32>,
+    pub epochs: u32,
+    pub batch: u32,
+    /// Training images used; none means all the dataset has.
+    pub images: Option<u32>,
+    /// Held-out images for accuracy; none means all the dataset has.
+    pub held_out: Option<u32>,
+    pub optimizer: Optimizer,
+    pub threads: Option<u32>,
+    pub device: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Optimizer {
+    Sgd { learning_rate: f64, momentum: f64 },
+    Adam { learning_rate: f64, beta1: f64, beta2: f64, epsilon: f64 },
+}
+
+/// Any program of the user's. `{factor}` in arguments and variables stands for the level.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CommandWorkload {
+    pub command: Vec<String>,
+    pub env: BTreeMap<String, String>,
+    /// Where it is started; relative to the study file.
+    pub directory: Option<PathBuf>,
+    /// How to read its log, for programs that tell no events.
+    pub log: Vec<LogPattern>,
+}
+
+/// A regular expression over one line of the log. Named groups give the fields of the event:
+/// `step`, `epoch`, `loss`, `seconds`, `images`, `accuracy`, `phase`, `value`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LogPattern {
+    pub event: LogEvent,
+    pub pattern: String,
+    /// The metric's name, for `event = "metric"`.
+    pub name: Option<String>,
+    pub unit: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LogEvent {
+    Step,
+    Epoch,
+    Accuracy,
+    Phase,
+    Metric,
+}
+
+/// Where a run happens.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Environment {
+    pub name: String,
+    pub price: Option<Price>,
+    pub limits: Limits,
+    /// Overrides the workload's device.
+    pub device: Option<String>,
+}
+
+/// What a run may use of its machine; none means all of it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Limits {
+    /// Whole or part cores.
+    pub cores: Option<f64>,
+    pub memory_bytes: Option<u64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MeasureSettings {
+    pub interval_seconds: f64,
+    pub timeout_seconds: Option<f64>,
+    /// Time between SIGTERM and SIGKILL.
+    pub grace_seconds: f64,
+}
+
+/// One combination of levels. Its number is stable: it is the place in the full factorial
+/// before exclusions are applied, closed up after.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Scenario {
+    pub number: u32,
+    /// In the order of the study's factors.
+    pub levels: Vec<FactorLevel>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FactorLevel {
+    pub factor: String,
+    pub level: Level,
+}
+
+impl Scenario {
+    pub fn level(&self, factor: &str) -> Option<&Level> {
+        self.levels.iter().find(|l| l.factor == factor).map(|l| &l.level)
+    }
+
+    /// `C3`.
+    pub fn label(&self) -> String {
+        format!("C{}", self.number)
+    }
+
+    /// `rede2 · 64 · 32`: the levels alone, for a line that has no room for names.
+    pub fn levels_label(&self) -> String {
+        let levels: Vec<String> = self.levels.iter().map(|l| l.level.to_string()).collect();
+        levels.join(" · ")
+    }
+}
+
+/// Scenarios and their runs in the order of carrying out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    pub scenarios: Vec<Scenario>,
+    pub runs: Vec<RunId>,
+    /// The seed the order came from.
+    pub seed: u64,
+}
+
+impl Plan {
+    pub fn scenario(&self, number: u32) -> Option<&Scenario> {
+        self.scenarios.iter().find(|s| s.number == number)
+    }
+}

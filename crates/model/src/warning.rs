@@ -1,0 +1,77 @@
+//! What a reader must know before trusting a number. The text says what happened and what to do.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Warning {
+    /// Others used the machine while the run was under way.
+    MachineBusy { others_cores: f64, cores: f64 },
+    /// The run had work for more cores than it got.
+    FewerCores { got: f64, asked: f64 },
+    /// The hypervisor gave the time to other guests.
+    Stolen { percent: f64 },
+    /// The CPU ran below its speed (thermal or power limit).
+    Throttled { detail: String },
+    /// A limit could only be put in force in a weaker way, or not at all.
+    LimitsWeak { asked: String, by: String, reason: String },
+    /// Samples came later than asked for.
+    SamplesLate { asked_seconds: f64, worst_seconds: f64 },
+    /// Lines of the event file that are not events.
+    BadEvents { lines: u64, first: String },
+    /// The run swapped: its times are the disk's.
+    Swapped { bytes: u64 },
+    /// The process ended but left others behind, which were ended.
+    LeftBehind { processes: u32 },
+    /// The governor does not hold the CPU at its full speed.
+    Governor { governor: String },
+    /// The bill could not be said in the study's currency.
+    NoRate { from: String, to: String },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::MachineBusy { others_cores, cores } => write!(
+                f,
+                "others used {others_cores:.1} of {cores:.0} cores meanwhile: close them, or repeat more often"
+            ),
+            Warning::FewerCores { got, asked } => write!(
+                f,
+                "got {got:.1} of {asked:.0} cores (the machine was busy): repeat it on a quiet machine"
+            ),
+            Warning::Stolen { percent } => write!(
+                f,
+                "the hypervisor gave {percent:.0} % of the time to other guests: repeat, or take a dedicated machine"
+            ),
+            Warning::Throttled { detail } => {
+                write!(f, "the CPU was throttled ({detail}): let it cool, or check its power limit")
+            }
+            Warning::LimitsWeak { asked, by, reason } => {
+                write!(f, "{asked} was put in force by {by} ({reason}): run with the right to make cgroups")
+            }
+            Warning::SamplesLate { asked_seconds, worst_seconds } => write!(
+                f,
+                "samples asked every {asked_seconds} s came up to {worst_seconds:.2} s apart: ask for a longer interval"
+            ),
+            Warning::BadEvents { lines, first } => {
+                write!(f, "{lines} line(s) of the event file are not events and were left out, the first: {first}")
+            }
+            Warning::Swapped { bytes } => {
+                write!(f, "{} MB went to swap: give it more memory", bytes / 1_000_000)
+            }
+            Warning::LeftBehind { processes } => {
+                write!(f, "left {processes} process(es) behind, which were ended: wait for children before ending")
+            }
+            Warning::Governor { governor } => write!(
+                f,
+                "the CPU governor is `{governor}`: set `performance` for times that repeat"
+            ),
+            Warning::NoRate { from, to } => {
+                write!(f, "no rate from {from} to {to}: add one under [rates]")
+            }
+        }
+    }
+}

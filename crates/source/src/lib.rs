@@ -1,0 +1,56 @@
+//! Text files written by people: read with places, complained about with places.
+//!
+//! TOML is read through [`Table`] and [`Value`], which know where everything stands; what is wrong
+//! is collected in [`Problems`], so that one look at a file shows all its mistakes.
+
+mod diagnostic;
+mod reader;
+
+pub use diagnostic::{Diagnostic, Problems, Source, Style};
+pub use reader::{Located, Span, Table, Value, parse};
+
+/// The known word that was probably meant: at most a third of the letters differ.
+pub fn closest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    let lower = word.to_lowercase();
+    known
+        .into_iter()
+        .map(|candidate| (distance(&lower, &candidate.to_lowercase()), candidate))
+        .filter(|(distance, candidate)| *distance <= candidate.chars().count().max(3) / 3)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Edit distance where a swap of neighbours counts one (optimal string alignment).
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let substitution = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = substitution.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn closest_finds_what_was_meant_and_nothing_far() {
+        let known = ["rede1", "rede2", "lenet5", "googlenet"];
+        let check = |word, expected| assert_eq!(closest(word, known), expected, "{word}");
+        check("redee1", Some("rede1"));
+        check("Rede2", Some("rede2"));
+        check("googelnet", Some("googlenet"));
+        check("bert", None);
+        check("", None);
+    }
+}

@@ -1,0 +1,205 @@
+use std::cell::RefCell;
+use std::ops::Range;
+
+use toml::de::{DeTable, DeValue};
+
+use crate::{Diagnostic, Problems};
+
+pub type Span = Range<usize>;
+
+/// A value with the place it was read from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Located<T> {
+    pub value: T,
+    pub span: Span,
+}
+
+impl<T> Located<T> {
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Located<U> {
+        Located { value: f(self.value), span: self.span }
+    }
+}
+
+/// Reads as much of a TOML text as can be read; grammar mistakes go to `problems`.
+/// The closure gets the top table.
+pub fn parse<T>(
+    text: &str,
+    problems: &mut Problems,
+    read: impl FnOnce(Table<'_>, &mut Problems) -> T,
+) -> T {
+    let (document, errors) = DeTable::parse_recoverable(text);
+    for error in errors {
+        let span = error.span().unwrap_or(0..0);
+        problems.push(Diagnostic::at(span, format!("not TOML: {}", error.message())));
+    }
+    let span = document.span();
+    read(Table::new("", document.get_ref(), span), problems)
+}
+
+/// A table being read. Every key asked for is known; [`Table::finish`] complains about the rest.
+pub struct Table<'t> {
+    /// `[study]`; empty for the top of the file.
+    name: String,
+    pub span: Span,
+    /// In the order of the file.
+    entries: Vec<(Located<&'t str>, Value<'t>)>,
+    asked: RefCell<Vec<String>>,
+}
+
+impl<'t> Table<'t> {
+    fn new(name: impl Into<String>, table: &'t DeTable<'t>, span: Span) -> Self {
+        let mut entries: Vec<_> = table
+            .iter()
+            .map(|(key, value)| {
+                let located = Located { value: key.get_ref().as_ref(), span: key.span() };
+                (located, Value { inner: value.get_ref(), span: value.span() })
+            })
+            .collect();
+        entries.sort_by_key(|(key, _)| key.span.start);
+        Table { name: name.into(), span, entries, asked: RefCell::default() }
+    }
+
+    pub fn entries(&self) -> impl Iterator<Item = (&Located<&'t str>, &Value<'t>)> {
+        self.entries.iter().map(|(key, value)| (key, value))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub fn key_span(&self, key: &str) -> Option<Span> {
+        self.entries.iter().find(|(k, _)| k.value == key).map(|(k, _)| k.span.clone())
+    }
+
+    pub fn get(&self, key: &str) -> Option<Value<'t>> {
+        self.asked.borrow_mut().push(key.to_owned());
+        self.entries.iter().find(|(k, _)| k.value == key).map(|(_, v)| v.clone())
+    }
+
+    pub fn required(&self, key: &str, problems: &mut Problems) -> Option<Value<'t>> {
+        let found = self.get(key);
+        if found.is_none() {
+            let place = if self.name.is_empty() { "the file".to_owned() } else { format!("[{}]", self.name) };
+            let message = format!("`{key}` is missing in {place}");
+            // The top table's span is the whole file: a caret there would point at nothing.
+            problems.push(match self.name.is_empty() {
+                true => Diagnostic::whole(message),
+                false => Diagnostic::at(self.span.clone(), message).label(format!("add `{key} = …`")),
+            });
+        }
+        found
+    }
+
+    pub fn text(&self, key: &str, problems: &mut Problems) -> Option<Located<String>> {
+        self.get(key)?.text(key, problems)
+    }
+
+    pub fn integer(&self, key: &str, problems: &mut Problems) -> Option<Located<i64>> {
+        self.get(key)?.integer(key, problems)
+    }
+
+    pub fn number(&self, key: &str, problems: &mut Problems) -> Option<Located<f64>> {
+        self.get(key)?.number(key, problems)
+    }
+
+    pub fn boolean(&self, key: &str, problems: &mut Problems) -> Option<Located<bool>> {
+        self.get(key)?.boolean(key, problems)
+    }
+
+    pub fn array(&self, key: &str, problems: &mut Problems) -> Option<Vec<Value<'t>>> {
+        self.get(key)?.array(key, problems)
+    }
+
+    pub fn table(&self, key: &str, problems: &mut Problems) -> Option<Table<'t>> {
+        let name = if self.name.is_empty() { key.to_owned() } else { format!("{}.{key}", self.name) };
+        self.get(key)?.table(&name, problems)
+    }
+
+    /// Whatever was never asked for is unknown.
+    pub fn finish(self, problems: &mut Problems) {
+        let asked = self.asked.into_inner();
+        for (key, _) in &self.entries {
+            if !asked.iter().any(|a| a == key.value) {
+                let kind = if self.name.is_empty() { "key".to_owned() } else { format!("key in [{}]", self.name) };
+                let known = asked.iter().map(String::as_str);
+                problems.push(Diagnostic::unknown(&kind, key.value, key.span.clone(), known));
+            }
+        }
+    }
+}
+
+/// A value of a TOML file and where it stands.
+#[derive(Clone)]
+pub struct Value<'t> {
+    inner: &'t DeValue<'t>,
+    pub span: Span,
+}
+
+impl<'t> Value<'t> {
+    /// `string`, `integer`, `float`, `boolean`, `array`, `table`, `datetime`.
+    pub fn kind(&self) -> &'static str {
+        self.inner.type_str()
+    }
+
+    pub fn as_text(&self) -> Option<&'t str> {
+        self.inner.as_str()
+    }
+
+    pub fn as_integer(&self) -> Option<i64> {
+        let integer = self.inner.as_integer()?;
+        i64::from_str_radix(integer.as_str(), integer.radix()).ok()
+    }
+
+    /// Integers too.
+    pub fn as_number(&self) -> Option<f64> {
+        match self.inner.as_float() {
+            Some(float) => float.as_str().parse().ok(),
+            None => self.as_integer().map(|value| value as f64),
+        }
+    }
+
+    pub fn as_boolean(&self) -> Option<bool> {
+        self.inner.as_bool()
+    }
+
+    pub fn text(&self, key: &str, problems: &mut Problems) -> Option<Located<String>> {
+        self.read(key, "a text in quotes", self.as_text().map(str::to_owned), problems)
+    }
+
+    pub fn integer(&self, key: &str, problems: &mut Problems) -> Option<Located<i64>> {
+        self.read(key, "a whole number", self.as_integer(), problems)
+    }
+
+    pub fn number(&self, key: &str, problems: &mut Problems) -> Option<Located<f64>> {
+        self.read(key, "a number", self.as_number(), problems)
+    }
+
+    pub fn boolean(&self, key: &str, problems: &mut Problems) -> Option<Located<bool>> {
+        self.read(key, "true or false", self.as_boolean(), problems)
+    }
+
+    pub fn array(&self, key: &str, problems: &mut Problems) -> Option<Vec<Value<'t>>> {
+        let items = self.inner.as_array().map(|array| {
+            array.iter().map(|item| Value { inner: item.get_ref(), span: item.span() }).collect()
+        });
+        self.read(key, "a list in [ ]", items, problems).map(|located| located.value)
+    }
+
+    pub fn table(&self, name: &str, problems: &mut Problems) -> Option<Table<'t>> {
+        let table = self.inner.as_table().map(|table| Table::new(name, table, self.span.clone()));
+        self.read(name, "a table", table, problems).map(|located| located.value)
+    }
+
+    fn read<T>(&self, key: &str, expected: &str, got: Option<T>, problems: &mut Problems) -> Option<Located<T>> {
+        if got.is_none() {
+            let message = format!("`{key}` must be {expected}, not {}", article(self.kind()));
+            problems.push(Diagnostic::at(self.span.clone(), message));
+        }
+        got.map(|value| Located { value, span: self.span.clone() })
+    }
+}
+
+fn article(kind: &str) -> String {
+    let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {kind}")
+}
