@@ -1,1 +1,22 @@
-//! To come.
+//! Keeps run bundles and returns them. It never computes statistics.
+//!
+//! A results folder:
+//!
+//! ```text
+//! DIR/identity.json        which study these results are of
+//! DIR/study.toml, plan.json, report.html      saved whole or not at all
+//! DIR/runs/C3-r2/          a bundle: run.json, events.jsonl, samples.csv, log.txt, …
+//! DIR/runs/.C3-r2.partial  a run under way; worthless when its program is gone
+//! DIR/runs/.C3-r2.whole    a finished run about to get its name
+//! DIR/runs/.old/C3-r2.1    an attempt that a later one took the place of
+//! DIR/store.sqlite         index of the bundles, made again from them when missing or wrong
+//! DIR/.lock                held by the one program that writes
+//! ```
+//!
+//! Read [`Store`] first, then [`Staging`]: how a run is kept, step by step.
+
+mod error;
+mod store;
+
+pub use error::StoreError;
+pub use store::{Damaged, Imported, Rebuilt, Staging, Store, StudyIdentity, StudyLock};

@@ -1,0 +1,205 @@
+//! What can go wrong while keeping or returning bundles: what, where, what to do.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use model::RunId;
+
+use crate::StudyIdentity;
+
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The folder holds no results.
+    NotResults {
+        dir: PathBuf,
+    },
+    /// The folder holds results of another study.
+    OtherStudy {
+        dir: PathBuf,
+        found: StudyIdentity,
+        asked: StudyIdentity,
+    },
+    /// Another program is writing to these results.
+    Locked {
+        dir: PathBuf,
+        pid: Option<u32>,
+    },
+    /// A run was begun without holding the lock.
+    NotLocked {
+        dir: PathBuf,
+    },
+    /// The run is already under way in this program.
+    AlreadyBegun {
+        run: RunId,
+    },
+    DiskFull {
+        doing: String,
+        path: PathBuf,
+    },
+    ReadOnly {
+        doing: String,
+        path: PathBuf,
+    },
+    Permission {
+        doing: String,
+        path: PathBuf,
+    },
+    /// Not a plain file name.
+    BadName {
+        name: String,
+    },
+    /// A record that would not read back as itself.
+    BadRecord {
+        run: RunId,
+        why: String,
+    },
+    Io {
+        doing: String,
+        path: PathBuf,
+        source: io::Error,
+    },
+    Index {
+        path: PathBuf,
+        source: rusqlite::Error,
+    },
+}
+
+impl StoreError {
+    /// Sorts an I/O error by what a person can do about it.
+    pub(crate) fn io(doing: impl Into<String>, path: &Path, source: io::Error) -> Self {
+        let (doing, path) = (doing.into(), path.to_path_buf());
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                StoreError::DiskFull { doing, path }
+            }
+            io::ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly { doing, path },
+            io::ErrorKind::PermissionDenied => StoreError::Permission { doing, path },
+            _ => StoreError::Io {
+                doing,
+                path,
+                source,
+            },
+        }
+    }
+
+    pub(crate) fn index(path: &Path, source: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode;
+        let (doing, at) = ("write the index".to_owned(), path.to_path_buf());
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => StoreError::DiskFull { doing, path: at },
+            Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { doing, path: at },
+            Some(ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
+                StoreError::Permission { doing, path: at }
+            }
+            _ => StoreError::Index { path: at, source },
+        }
+    }
+
+    /// Whether the folder can be read but not written, so that reading may go on without writing.
+    pub(crate) fn is_unwritable(&self) -> bool {
+        matches!(
+            self,
+            StoreError::ReadOnly { .. }
+                | StoreError::Permission { .. }
+                | StoreError::DiskFull { .. }
+        )
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreError::NotResults { dir } => write!(
+                f,
+                "{} holds no results: run a study into it first, or name another folder with --out",
+                dir.display()
+            ),
+            StoreError::OtherStudy { dir, found, asked } if found.name == asked.name => write!(
+                f,
+                "{} holds results of an earlier `{}` whose factors, levels or workload were others: name another \
+                 folder with --out, or remove this one",
+                dir.display(),
+                found.name
+            ),
+            StoreError::OtherStudy { dir, found, asked } => write!(
+                f,
+                "{} holds results of the study `{}`, not of `{}`: name another folder with --out",
+                dir.display(),
+                found.name,
+                asked.name
+            ),
+            StoreError::Locked {
+                dir,
+                pid: Some(pid),
+            } => write!(
+                f,
+                "process {pid} is already writing to {}: wait for it to end, or stop it",
+                dir.display()
+            ),
+            StoreError::Locked { dir, pid: None } => write!(
+                f,
+                "another program is already writing to {}: wait for it to end, or stop it",
+                dir.display()
+            ),
+            StoreError::NotLocked { dir } => {
+                write!(
+                    f,
+                    "{} is not locked for writing: take the lock before beginning a run",
+                    dir.display()
+                )
+            }
+            StoreError::AlreadyBegun { run } => {
+                write!(f, "{run} is already under way in this program")
+            }
+            StoreError::DiskFull { doing, path } => write!(
+                f,
+                "no space left on the disk to {doing} {}: free some, then run again; finished runs are kept",
+                path.display()
+            ),
+            StoreError::ReadOnly { doing, path } => write!(
+                f,
+                "could not {doing} {}: it is on a read-only disk; name another folder with --out",
+                path.display()
+            ),
+            StoreError::Permission { doing, path } => write!(
+                f,
+                "not allowed to {doing} {}: change the folder's permissions, or name another with --out",
+                path.display()
+            ),
+            StoreError::BadName { name } => {
+                write!(
+                    f,
+                    "`{name}` is not a plain file name: results are saved directly in their folder"
+                )
+            }
+            StoreError::BadRecord { run, why } => {
+                write!(f, "the record of {run} cannot be kept: {why}")
+            }
+            StoreError::Io {
+                doing,
+                path,
+                source,
+            } => {
+                write!(f, "could not {doing} {}: {source}", path.display())
+            }
+            StoreError::Index { path, source } => write!(
+                f,
+                "the index {} failed ({source}): remove that file and run the command again, it is made anew from the \
+                 runs",
+                path.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            StoreError::Io { source, .. } => Some(source),
+            StoreError::Index { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
