@@ -1,0 +1,54 @@
+//! What is asked of one run, what can be watched of it, and what it gives.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use model::run::{Epoch, Metric, Outcome, Phase};
+use model::study::{Limits, LogPattern, MeasureSettings};
+use model::{Event, Sample, Timestamp, Warning};
+
+/// One run to carry out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    pub command: Vec<String>,
+    /// Added to the variables of this process.
+    pub env: Vec<(String, String)>,
+    /// Where the command is started; none means here.
+    pub directory: Option<PathBuf>,
+    /// An existing folder: `events.jsonl`, `samples.csv` and `log.txt` are written here.
+    pub folder: PathBuf,
+    pub limits: Limits,
+    pub settings: MeasureSettings,
+    /// How to read the log, for programs that tell no events.
+    pub log: Vec<LogPattern>,
+    /// Ends the name of the control group, where one is made: `bancada-<pid>-<cgroup_name>`.
+    pub cgroup_name: String,
+}
+
+/// What happens while a run is under way, told on the thread that called [`crate::run`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Watched<'a> {
+    /// `at` is always filled.
+    Event(&'a Event),
+    Sample(&'a Sample),
+    /// Some forty times a second: time since the start of the run.
+    Tick {
+        seconds: f64,
+    },
+}
+
+/// One run as it was.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    pub outcome: Outcome,
+    pub started: Timestamp,
+    /// From start of the process to its end, by the monotonic clock.
+    pub seconds: f64,
+    /// Without gap, summing to `seconds`.
+    pub phases: Vec<Phase>,
+    pub epochs: Vec<Epoch>,
+    pub metrics: BTreeMap<String, Metric>,
+    pub warnings: Vec<Warning>,
+    /// `cgroup v2`, `cgroup v1`, `affinity`, `none`.
+    pub limits_by: String,
+}
