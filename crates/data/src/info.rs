@@ -15,10 +15,42 @@ pub struct DatasetInfo {
 }
 
 const DATASETS: &[DatasetInfo] = &[
-    DatasetInfo { name: "digits", channels: 1, classes: 10, side: 28, images: 2048, held_out: 512, needs_folder: false },
-    DatasetInfo { name: "digits-colour", channels: 3, classes: 10, side: 32, images: 2048, held_out: 512, needs_folder: false },
-    DatasetInfo { name: "mnist", channels: 1, classes: 10, side: 28, images: 60_000, held_out: 10_000, needs_folder: true },
-    DatasetInfo { name: "cifar10", channels: 3, classes: 10, side: 32, images: 50_000, held_out: 10_000, needs_folder: true },
+    DatasetInfo {
+        name: "digits",
+        channels: 1,
+        classes: 10,
+        side: 28,
+        images: 2048,
+        held_out: 512,
+        needs_folder: false,
+    },
+    DatasetInfo {
+        name: "digits-colour",
+        channels: 3,
+        classes: 10,
+        side: 32,
+        images: 2048,
+        held_out: 512,
+        needs_folder: false,
+    },
+    DatasetInfo {
+        name: "mnist",
+        channels: 1,
+        classes: 10,
+        side: 28,
+        images: 60_000,
+        held_out: 10_000,
+        needs_folder: true,
+    },
+    DatasetInfo {
+        name: "cifar10",
+        channels: 3,
+        classes: 10,
+        side: 32,
+        images: 50_000,
+        held_out: 10_000,
+        needs_folder: true,
+    },
 ];
 
 pub fn names() -> impl Iterator<Item = &'static str> + Clone {

@@ -1,5 +1,23 @@
-//! Images and labels: the seeded generator, MNIST and CIFAR files, resampling to any size.
+//! Images and labels: the seeded generator, MNIST and CIFAR-10 files, resampling to any size.
+//!
+//! Everything here is bytes until a batch is asked for; then a pixel becomes
+//! `(x / 255 − 0.5) / 0.5`, from −1 (black) to 1 (white).
 
+pub mod cifar;
+mod digits;
+mod error;
+mod files;
+pub mod idx;
+mod images;
 mod info;
+mod load;
+mod random;
+mod raster;
+mod resample;
+mod strokes;
 
+pub use error::{DataError, FormatError};
+pub use images::Images;
 pub use info::{DatasetInfo, info, names};
+pub use load::{DataRequest, Dataset, load};
+pub use random::Random;
