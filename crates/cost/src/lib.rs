@@ -1,1 +1,26 @@
-//! To come.
+//! Time × price → money. Prices come with a source and a date, billing rules are data, and every
+//! amount is decimal: no binary fraction ever holds money.
+//!
+//! # Rounding rules
+//!
+//! - Seconds are measured as binary fractions; a bill counts them in whole milliseconds.
+//! - An amount has at most [`AMOUNT_PLACES`] decimal places and is rounded up there, once, from
+//!   the whole paid time. A line is what its seconds add to the amount so far. So the total is
+//!   exactly the sum of its lines, does not depend on how a run is divided into phases, and never
+//!   gets smaller by paying in parts.
+//! - A converted amount is rounded half to even at the same place.
+//! - Nothing is rounded to cents: a run may cost US$ 0.00009. Showing fewer places is for whoever
+//!   prints.
+
+mod bill;
+mod catalog;
+mod exchange;
+mod own_machine;
+
+pub use bill::{BillRequest, BillResult, amount_for, bill};
+pub use catalog::{Catalog, CatalogEntry, LookupError, LookupProblem, catalog, find, names};
+pub use exchange::{NoRate, convert, find_rate};
+pub use own_machine::{OwnMachine, OwnMachineError, own_machine_per_hour};
+
+/// Decimal places kept of an amount: the smallest unit is a ten-thousandth of a millionth.
+pub const AMOUNT_PLACES: u32 = 10;
