@@ -1,1 +1,25 @@
-fn main() {}
+//! The command line: arguments, wiring, printing, exit codes.
+
+mod args;
+mod commands;
+mod exit;
+mod locate;
+mod printer;
+mod progress;
+mod signals;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    let args = args::Args::parse();
+    let printer = printer::Printer::from_environment();
+    match commands::dispatch(args.command, &printer) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            printer.complain(&failure.message);
+            failure.exit.into()
+        }
+    }
+}

@@ -1,1 +1,14 @@
-//! To come.
+//! Carry out a plan: which runs are due, in which order, within which money; every run measured,
+//! billed and kept before the next begins. Tells what happens as [`Progress`]; prints nothing.
+
+mod budget;
+mod conduct;
+pub mod forecast;
+mod pilot;
+mod workload;
+
+pub use budget::{Ledger, over_budget};
+pub use conduct::{Conduct, Ended, Options, Progress, Retry, RunnerError, due_runs, price_record};
+pub use forecast::{EnvironmentForecast, Forecast, RunForecast, Spread};
+pub use pilot::{PilotOptions, pilot};
+pub use workload::{PreparedRun, Surroundings, WorkloadError, prepare};

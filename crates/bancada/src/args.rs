@@ -1,0 +1,238 @@
+//! Arguments as typed.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+/// How long will a neural network take to train, and how much will it cost, here or there?
+///
+/// One study file in; planned experiments, honest measurements, real money, sound statistics;
+/// one report out. Start with `bancada init`, then `bancada run study.toml`.
+#[derive(Debug, Parser)]
+#[command(name = "bancada", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(after_help = "Exit codes: 0 ok, 1 trouble outside, 2 wrong arguments, 3 bad study, 4 budget, \
+                        5 some runs failed, 6 results in use, 130 interrupted.")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Carry out a study: measure what is missing, then analyse and report
+    Run(RunArgs),
+    /// Show the scenarios, and how long and how dear they will be, without running them
+    Plan(PlanArgs),
+    /// Check study files and show all their mistakes
+    Check(CheckArgs),
+    /// Write a commented study file to begin with
+    Init(InitArgs),
+    /// Print the JSON schema of study files, for editors
+    Schema,
+    /// Print the results of a study as tables
+    Show(ResultsArgs),
+    /// Write the HTML report of a study again
+    Report(ReportArgs),
+    /// Write the results of a study as CSV, JSON, Markdown or LaTeX
+    Export(ExportArgs),
+    /// Bring measurements made elsewhere (CSV) into a study
+    Import(ImportArgs),
+    /// List and describe networks
+    #[command(subcommand)]
+    Network(NetworkCommand),
+    /// Print completions for a shell
+    Completions {
+        shell: Shell,
+    },
+    /// Print the manual page (roff); with --dir, write one page a command
+    Man {
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
+    /// Train the network of a job file with the embedded engine (what `run` starts)
+    #[command(hide = true)]
+    EngineTrain,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RunArgs {
+    /// The study file
+    pub(crate) study: PathBuf,
+    /// Folder of the results [default: results/NAME beside the study file]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Do again the runs that ended so (several with commas)
+    #[arg(long, value_name = "OUTCOME", value_delimiter = ',')]
+    pub(crate) retry: Vec<RetryArg>,
+    /// Go on although the forecast is above the budget, or the budget is spent
+    #[arg(long)]
+    pub(crate) over_budget: bool,
+    /// Begin at once, without the short runs that make the forecast
+    #[arg(long)]
+    pub(crate) no_pilot: bool,
+    /// Tell what happens as JSON lines on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress, only the results
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RetryArg {
+    Failed,
+    OutOfMemory,
+    TimedOut,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct PlanArgs {
+    /// The study file
+    pub(crate) study: PathBuf,
+    /// Folder of earlier results to forecast from [default: results/NAME beside the study file]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Do not make the short runs that forecast time and money
+    #[arg(long)]
+    pub(crate) no_pilot: bool,
+    /// Print the plan and forecast as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print the runs too, in their order
+    #[arg(long)]
+    pub(crate) runs: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CheckArgs {
+    /// Study files
+    #[arg(required = true)]
+    pub(crate) studies: Vec<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct InitArgs {
+    /// The file to write; it must not be there yet
+    #[arg(default_value = "study.toml")]
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ResultsArgs {
+    /// The study file, or the folder of its results
+    pub(crate) study: PathBuf,
+    /// Folder of the results [default: results/NAME beside the study file]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ReportArgs {
+    #[command(flatten)]
+    pub(crate) results: ResultsArgs,
+    /// The file to write [default: report.html in the folder of the results]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) to: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ExportArgs {
+    #[command(flatten)]
+    pub(crate) results: ResultsArgs,
+    #[arg(long, short, value_enum, default_value_t = Format::Csv)]
+    pub(crate) format: Format,
+    /// What to write as CSV
+    #[arg(long, value_enum, default_value_t = CsvTable::Runs)]
+    pub(crate) table: CsvTable,
+    /// The file to write [default: stdout]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) to: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    Csv,
+    Json,
+    Markdown,
+    Latex,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CsvTable {
+    /// One row a run
+    Runs,
+    /// One row a scenario and metric
+    Scenarios,
+    /// One row a term of the variation
+    Variation,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ImportArgs {
+    /// CSV files with a header line
+    #[arg(required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// The study the rows belong to; without one, a study is made of the rows' levels
+    #[arg(long, value_name = "STUDY")]
+    pub(crate) study: Option<PathBuf>,
+    /// Name of the study that is made of the rows
+    #[arg(long, value_name = "NAME", conflicts_with = "study")]
+    pub(crate) name: Option<String>,
+    /// Folder of the results [default: results/NAME beside the study file, or here]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// What a row tells of: run, request or step
+    #[arg(long, value_name = "KIND", default_value = "run")]
+    pub(crate) row: import::RowKind,
+    /// A column that holds a factor's levels
+    #[arg(long, value_name = "COLUMN[=FACTOR]")]
+    pub(crate) factor: Vec<import::ColumnFactor>,
+    /// A column that holds a metric and the unit it is in, such as time=train_seconds:ms
+    #[arg(long, value_name = "COLUMN=[METRIC:]UNIT")]
+    pub(crate) metric: Vec<import::ColumnMetric>,
+    /// A level that all rows have: FACTOR=LEVEL
+    #[arg(long, value_name = "FACTOR=LEVEL")]
+    pub(crate) level: Vec<String>,
+    /// Levels in file names, such as "{framework}-{image}px-r{repetition}.csv"
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) file_pattern: Option<import::FilePattern>,
+    /// The column with the number of the repetition
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) repetition: Option<String>,
+    /// The column with the outcome (ok, failed, …) of a run
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) status: Option<String>,
+    /// The column with the moment a run started (RFC 3339)
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) started: Option<String>,
+    /// Separator of the columns [default: found in the header]
+    #[arg(long, value_name = "CHARACTER")]
+    pub(crate) delimiter: Option<char>,
+    /// Price of the environment for runs without one, such as azure/Standard_F4s_v2@eastus
+    #[arg(long, value_name = "PRICE", conflicts_with = "study")]
+    pub(crate) price: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum NetworkCommand {
+    /// List the networks of the zoo
+    List,
+    /// Show layers, shapes, parameters, FLOPs and memory of a network
+    Show {
+        /// A name of the zoo, or a network file (.toml)
+        network: String,
+        /// Side of the input in pixels
+        #[arg(long, default_value_t = 32)]
+        image: u32,
+        #[arg(long, default_value_t = 3)]
+        channels: u32,
+        #[arg(long, default_value_t = 10)]
+        classes: u32,
+        /// For the memory needed to train
+        #[arg(long, default_value_t = 32)]
+        batch: u32,
+    },
+    /// Print the description of a network of the zoo, to copy and change
+    Print { network: String },
+}

@@ -1,0 +1,44 @@
+use std::fs::OpenOptions;
+use std::io::Write as _;
+
+use crate::args::{CheckArgs, InitArgs};
+use crate::exit::{CommandResult, Exit, Failure};
+use crate::locate::open_study;
+use crate::printer::Printer;
+
+/// All files are looked at, whatever is wrong with the first.
+pub(super) fn check(args: &CheckArgs, printer: &Printer) -> CommandResult {
+    let mut exit = Exit::Ok;
+    for path in &args.studies {
+        match open_study(path, printer) {
+            Ok(opened) => printer.data(&format!(
+                "{}: ok, {} scenarios × {} repetitions = {} runs",
+                path.display(),
+                opened.plan.scenarios.len(),
+                opened.study.repetitions,
+                opened.plan.runs.len(),
+            )),
+            Err(failure) => {
+                printer.complain(&failure.message);
+                exit = failure.exit;
+            }
+        }
+    }
+    Ok(exit)
+}
+
+pub(super) fn init(args: &InitArgs, printer: &Printer) -> CommandResult {
+    let path = &args.file;
+    let failed = |error: std::io::Error| {
+        let message = match error.kind() {
+            std::io::ErrorKind::AlreadyExists => "it is there already; give another name".to_owned(),
+            _ => error.to_string(),
+        };
+        Failure::trouble(format!("cannot write {}: {message}", path.display()))
+    };
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
+    file.write_all(plan::template().as_bytes()).map_err(failed)?;
+    printer.talk(&format!("Wrote {}.", path.display()));
+    printer.talk(&format!("Next: change it, then bancada run {}", path.display()));
+    Ok(Exit::Ok)
+}

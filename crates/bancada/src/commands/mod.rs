@@ -1,0 +1,37 @@
+//! One file a command. Each reads what it needs, calls a crate, prints.
+
+mod check;
+mod engine_train;
+mod export;
+mod forecasting;
+mod import;
+mod manual;
+mod network;
+mod plan;
+mod results;
+mod run;
+
+use crate::args::Command;
+use crate::exit::{CommandResult, Exit};
+use crate::printer::Printer;
+
+pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
+    match command {
+        Command::Run(args) => run::run(&args, printer),
+        Command::Plan(args) => plan::plan(&args, printer),
+        Command::Check(args) => check::check(&args, printer),
+        Command::Init(args) => check::init(&args, printer),
+        Command::Schema => {
+            printer.data(&format!("{:#}", ::plan::schema()));
+            Ok(Exit::Ok)
+        }
+        Command::Show(args) => results::show(&args, printer),
+        Command::Report(args) => results::report(&args, printer),
+        Command::Export(args) => export::export(&args, printer),
+        Command::Import(args) => import::import(&args, printer),
+        Command::Network(command) => network::network(command, printer),
+        Command::Completions { shell } => manual::completions(shell, printer),
+        Command::Man { dir } => manual::man(dir.as_deref(), printer),
+        Command::EngineTrain => engine_train::engine_train(),
+    }
+}

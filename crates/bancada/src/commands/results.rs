@@ -1,0 +1,55 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use analyse::{Analysis, Input};
+use model::Timestamp;
+use report::{ReportMeta, TerminalOptions};
+
+use crate::args::{ReportArgs, ResultsArgs};
+use crate::exit::{CommandResult, Exit, Failure};
+use crate::locate::{Results, open_results, store_failure};
+use crate::printer::Printer;
+
+pub(super) fn show(args: &ResultsArgs, printer: &Printer) -> CommandResult {
+    let results = open_results(&args.study, args.out.as_deref(), printer)?;
+    let analysis = analysis_of(&results, printer)?;
+    print_tables(&analysis, printer);
+    Ok(Exit::Ok)
+}
+
+pub(super) fn report(args: &ReportArgs, printer: &Printer) -> CommandResult {
+    let results = open_results(&args.results.study, args.results.out.as_deref(), printer)?;
+    let analysis = analysis_of(&results, printer)?;
+    let path = write_report(&analysis, &results, args.to.as_deref())?;
+    printer.data(&path.display().to_string());
+    Ok(Exit::Ok)
+}
+
+pub(super) fn analysis_of(results: &Results, printer: &Printer) -> Result<Analysis, Failure> {
+    for damaged in results.store.damaged() {
+        printer.talk(&format!("! {damaged}"));
+    }
+    let records = results.store.records().map_err(store_failure)?;
+    Ok(analyse::analyse(&Input { study: &results.study, plan: &results.plan, records: &records }))
+}
+
+pub(super) fn print_tables(analysis: &Analysis, printer: &Printer) {
+    let options = TerminalOptions { width: printer.data_width(), colour: printer.data_coloured };
+    printer.data(&report::terminal(analysis, &options));
+}
+
+/// To the folder of the results unless another file is named.
+pub(super) fn write_report(analysis: &Analysis, results: &Results, to: Option<&Path>) -> Result<PathBuf, Failure> {
+    let meta = ReportMeta { generated: Timestamp::now(), bancada_version: env!("CARGO_PKG_VERSION") };
+    let html = report::html(analysis, &meta);
+    match to {
+        Some(path) => {
+            fs::write(path, html).map_err(|e| Failure::trouble(format!("cannot write {}: {e}", path.display())))?;
+            Ok(path.to_owned())
+        }
+        None => {
+            results.store.save_file("report.html", html.as_bytes()).map_err(store_failure)?;
+            Ok(results.folder.join("report.html"))
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The main job: measure what is missing, then analyse and report.
+
+use std::path::Path;
+
+use model::{Inventory, Status, Study};
+use runner::{Conduct, Ended, Forecast, Ledger, Options, Retry, RunnerError, Surroundings};
+
+use super::forecasting::{self, time_words};
+use super::results::{analysis_of, print_tables, write_report};
+use crate::args::{RetryArg, RunArgs};
+use crate::exit::{CommandResult, Exit, Failure};
+use crate::locate::{Opened, Results, create_store, open_study, results_folder, save_question, store_failure};
+use crate::printer::Printer;
+use crate::progress::Reporter;
+use crate::signals::{self, STOP};
+
+pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
+    let opened = open_study(&args.study, printer)?;
+    let folder = results_folder(&args.study, &opened.study, args.out.as_deref());
+    let store = create_store(&folder, &opened.study)?;
+    let _lock = store.lock().map_err(store_failure)?;
+    signals::listen();
+
+    let program = std::env::current_exe().map_err(|e| Failure::trouble(format!("cannot find myself: {e}")))?;
+    let surroundings = Surroundings { bancada: &program, study_folder: &opened.folder };
+    let earlier = store.records().map_err(store_failure)?;
+    let retry = Retry { statuses: args.retry.iter().map(|r| status_of(*r)).collect() };
+    let due = runner::due_runs(&opened.plan, &store.statuses().map_err(store_failure)?, &retry);
+    let inventory = measure::inventory(Some(&opened.folder), &versions());
+    let talk = |text: &str| (!args.quiet && !args.json).then(|| printer.talk(text));
+
+    talk(&first_line(&opened, &inventory));
+    let ask = forecasting::Ask { opened: &opened, earlier: &earlier, due: &due, pilot: !args.no_pilot, surroundings };
+    let forecast = forecasting::make(&ask, printer)?;
+    let Opened { study, plan, text, .. } = &opened;
+    let ledger = Ledger::new(study.budget, study.currency, &study.rates, &earlier);
+    talk(&second_line(&opened, &ledger, forecast.as_ref(), due.len()));
+    if !args.over_budget {
+        refuse_above_budget(&ledger, forecast.as_ref())?;
+    }
+    save_question(&store, study, plan, Some(text))?;
+
+    let options = Options {
+        surroundings,
+        stop: &STOP,
+        retry,
+        over_budget: args.over_budget,
+        inventory,
+        bancada_version: env!("CARGO_PKG_VERSION"),
+        expected: forecast.map(|f| f.scenarios).unwrap_or_default(),
+    };
+    let conduct = Conduct { study, plan, store: &store, options };
+    let mut reporter = Reporter::choose(study, plan.runs.len(), args.json, args.quiet, printer);
+    let ended = conduct.run(&mut |progress| reporter.on(&progress));
+    reporter.finish();
+    let ended = ended.map_err(runner_failure)?;
+
+    let results = Results { study: opened.study, plan: opened.plan, store, folder };
+    conclude(&results, ended, args, printer)
+}
+
+/// Tables, report and the word that the exit code says too.
+fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) -> CommandResult {
+    let analysis = analysis_of(results, printer)?;
+    let report = write_report(&analysis, results, None)?;
+    if args.json {
+        let done = serde_json::json!({ "event": "study-ends", "ended": format!("{ended:?}"), "report": report });
+        printer.data(&done.to_string());
+    } else {
+        print_tables(&analysis, printer);
+        printer.data(&format!("\n  Report  {}", report.display()));
+    }
+    let again = format!("bancada run {}", shown(&args.study));
+    match ended {
+        Ended::Interrupted => {
+            printer.talk(&format!("Interrupted. What was measured is kept; {again} goes on from here."));
+            Ok(Exit::Interrupted)
+        }
+        Ended::BudgetSpent => {
+            printer.talk(&format!("The budget is spent, so the study stopped. {again} --over-budget goes on."));
+            Ok(Exit::Budget)
+        }
+        Ended::AllDone => {
+            let statuses = results.store.statuses().map_err(store_failure)?;
+            let failed = statuses.values().filter(|s| **s == Status::Failed).count();
+            if failed == 0 {
+                return Ok(Exit::Ok);
+            }
+            printer.talk(&format!("{failed} runs failed. {again} --retry failed does them again."));
+            Ok(Exit::FailedRuns)
+        }
+    }
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn status_of(arg: RetryArg) -> Status {
+    match arg {
+        RetryArg::Failed => Status::Failed,
+        RetryArg::OutOfMemory => Status::OutOfMemory,
+        RetryArg::TimedOut => Status::TimedOut,
+    }
+}
+
+fn versions() -> Vec<(String, String)> {
+    vec![
+        ("bancada".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
+        ("engine".to_owned(), engine::VERSION.to_owned()),
+    ]
+}
+
+fn first_line(opened: &Opened, inventory: &Inventory) -> String {
+    let Opened { study, plan, .. } = opened;
+    let memory = report::format::bytes(inventory.memory_bytes as f64);
+    format!(
+        "{}   {} scenarios × {} repetitions = {} runs on this machine ({} cores, {memory}){}",
+        study.name,
+        plan.scenarios.len(),
+        study.repetitions,
+        plan.runs.len(),
+        inventory.logical_cores,
+        priced_as(study),
+    )
+}
+
+fn priced_as(study: &Study) -> String {
+    let machines: Vec<&str> =
+        study.environments.iter().filter_map(|e| e.price.as_ref()).map(|p| p.machine.as_str()).collect();
+    match machines.is_empty() {
+        true => String::new(),
+        false => format!(", priced as {}", machines.join(", ")),
+    }
+}
+
+fn second_line(opened: &Opened, ledger: &Ledger, forecast: Option<&Forecast>, due: usize) -> String {
+    let indent = " ".repeat(opened.study.name.chars().count() + 3);
+    let total = opened.plan.runs.len();
+    if due == 0 {
+        return format!("{indent}all {total} runs are done already");
+    }
+    let going_on = if due < total { format!("{due} runs are missing; ") } else { String::new() };
+    let Some(forecast) = forecast else {
+        return format!("{indent}{going_on}no forecast: nothing has been measured yet");
+    };
+    let money = match (forecast.money, ledger.left()) {
+        (Some(money), Some(left)) => format!(", {} of {left}", money.value),
+        (Some(money), None) => format!(", {}", money.value),
+        (None, _) => String::new(),
+    };
+    format!("{indent}{going_on}forecast {}{money}, {}\n", time_words(forecast.seconds), forecast.method)
+}
+
+fn refuse_above_budget(ledger: &Ledger, forecast: Option<&Forecast>) -> Result<(), Failure> {
+    let Some((value, left)) = forecast.and_then(|f| runner::over_budget(ledger, f)).zip(ledger.left()) else {
+        return Ok(());
+    };
+    let message = format!(
+        "the forecast of {value} is above the {left} left of the budget; nothing was started\n  = raise `budget`, \
+         lower repetitions, epochs or levels, or start anyway with --over-budget"
+    );
+    Err(Failure::new(Exit::Budget, message))
+}
+
+fn runner_failure(error: RunnerError) -> Failure {
+    match error {
+        RunnerError::Store(error) => store_failure(error),
+        other => Failure::trouble(other),
+    }
+}

@@ -1,0 +1,178 @@
+//! What a person, or a program, sees while a study is carried out. Consumes the runner's
+//! [`Progress`]; shares no state with it.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use model::{EventKind, Money, RunId, RunRecord, Scenario, Status, Study};
+use report::format;
+use runner::{Ledger, Progress};
+use serde_json::json;
+
+use crate::printer::Printer;
+
+pub(crate) enum Reporter {
+    Bar(Box<Bar>),
+    Lines { printer: Printer, priced: bool },
+    Json { printer: Printer },
+    Quiet,
+}
+
+impl Reporter {
+    pub(crate) fn choose(study: &Study, runs: usize, json: bool, quiet: bool, printer: &Printer) -> Self {
+        let printer = *printer;
+        let priced = study.environments.iter().any(|e| e.price.is_some());
+        match (json, quiet, printer.talk_is_terminal) {
+            (true, _, _) => Reporter::Json { printer },
+            (_, true, _) => Reporter::Quiet,
+            (_, _, true) => Reporter::Bar(Box::new(Bar::new(study, runs, priced))),
+            _ => Reporter::Lines { printer, priced },
+        }
+    }
+
+    pub(crate) fn on(&mut self, progress: &Progress<'_>) {
+        match self {
+            Reporter::Bar(bar) => bar.on(progress),
+            Reporter::Lines { printer, priced } => {
+                if let Progress::RunEnds { record, done, total, seconds_left, ledger } = progress {
+                    let left = if done < total { format!(", {} left", format::duration(*seconds_left)) } else { String::new() };
+                    let spent = priced.then(|| format!(", {} spent", spent_of(ledger))).unwrap_or_default();
+                    printer.talk(&format!("{done}/{total}  {}{left}{spent}", ended_line(record)));
+                }
+            }
+            Reporter::Json { printer } => {
+                if let Some(value) = as_json(progress) {
+                    printer.data(&value.to_string());
+                }
+            }
+            Reporter::Quiet => {}
+        }
+    }
+
+    pub(crate) fn finish(&self) {
+        if let Reporter::Bar(bar) = self {
+            bar.bar.finish_and_clear();
+        }
+    }
+}
+
+/// One bar for the study; the line after it follows the run under way.
+pub(crate) struct Bar {
+    bar: ProgressBar,
+    epochs: Option<u32>,
+    priced: bool,
+    run: String,
+    epoch: u32,
+    loss: Option<f64>,
+    tail: String,
+}
+
+impl Bar {
+    fn new(study: &Study, runs: usize, priced: bool) -> Self {
+        let bar = ProgressBar::new(runs as u64);
+        let template = "  {bar:30.cyan/dim}  {pos}/{len}  {wide_msg}";
+        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        bar.set_style(style.progress_chars("━╸━"));
+        let epochs = match &study.workload {
+            model::Workload::Train(train) if study.factor("epochs").is_none() => Some(train.epochs),
+            _ => None,
+        };
+        Bar { bar, epochs, priced, run: String::new(), epoch: 0, loss: None, tail: String::new() }
+    }
+
+    fn on(&mut self, progress: &Progress<'_>) {
+        match progress {
+            Progress::RunBegins { run, scenario, done, .. } => self.begin(*run, scenario, *done),
+            Progress::Told { event, .. } => self.told(&event.kind),
+            Progress::Tick { seconds_left, spent, .. } => self.tail = self.tail_of(*seconds_left, *spent),
+            Progress::RunEnds { record, done, seconds_left, ledger, .. } => {
+                self.tail = self.tail_of(*seconds_left, ledger.spent);
+                self.bar.set_position(*done as u64);
+                if record.outcome.status != Status::Ok {
+                    self.bar.println(format!("  ! {}", ended_line(record)));
+                }
+            }
+        }
+        self.draw();
+    }
+
+    fn begin(&mut self, run: RunId, scenario: &Scenario, done: usize) {
+        self.bar.set_position(done as u64);
+        self.run = format!("{run}  {}", scenario.levels_label());
+        (self.epoch, self.loss) = (0, None);
+    }
+
+    fn told(&mut self, kind: &EventKind) {
+        match kind {
+            EventKind::Step { epoch, loss, .. } => {
+                self.epoch = epoch.unwrap_or(self.epoch);
+                self.loss = loss.or(self.loss);
+            }
+            EventKind::Epoch { epoch, loss, .. } => {
+                self.epoch = *epoch;
+                self.loss = loss.or(self.loss);
+            }
+            _ => {}
+        }
+    }
+
+    fn tail_of(&self, seconds_left: f64, spent: Money) -> String {
+        let money = self.priced.then(|| format!("   {spent}")).unwrap_or_default();
+        let left = if seconds_left > 0.0 { format!("   {} left", format::duration(seconds_left)) } else { String::new() };
+        format!("{left}{money}")
+    }
+
+    fn draw(&self) {
+        let epoch = match (self.epoch, self.epochs) {
+            (0, _) => String::new(),
+            (epoch, Some(epochs)) => format!("   epoch {epoch}/{epochs}"),
+            (epoch, None) => format!("   epoch {epoch}"),
+        };
+        let loss = self.loss.map(|loss| format!("  loss {loss:.2}")).unwrap_or_default();
+        self.bar.set_message(format!("{}{epoch}{loss}{}", self.run, self.tail));
+    }
+}
+
+fn spent_of(ledger: &Ledger) -> String {
+    match ledger.allowed {
+        Some(allowed) => format!("{} of {allowed}", ledger.spent),
+        None => ledger.spent.to_string(),
+    }
+}
+
+/// `C5-r3  rede2 · 64 · 64  ok  4.21 s`.
+fn ended_line(record: &RunRecord) -> String {
+    let levels = record.scenario.levels_label();
+    let detail = match (&record.outcome.detail, record.outcome.status) {
+        (Some(detail), status) if status != Status::Ok => {
+            format!(": {}", detail.lines().next().unwrap_or_default())
+        }
+        _ => String::new(),
+    };
+    let status = record.outcome.status;
+    format!("{}  {levels}  {status}  {}{detail}", record.run, format::duration(record.seconds))
+}
+
+fn as_json(progress: &Progress<'_>) -> Option<serde_json::Value> {
+    Some(match progress {
+        Progress::RunBegins { run, scenario, done, total } => {
+            json!({ "event": "run-begins", "run": run, "levels": scenario.levels, "done": done, "total": total })
+        }
+        Progress::Told { run, event } => {
+            let mut value = serde_json::to_value(event).ok()?;
+            value.as_object_mut()?.insert("run".to_owned(), json!(run));
+            value
+        }
+        Progress::Tick { .. } => return None,
+        Progress::RunEnds { record, done, total, seconds_left, ledger } => json!({
+            "event": "run-ends",
+            "run": record.run,
+            "status": record.outcome.status,
+            "seconds": record.seconds,
+            "metrics": record.metrics,
+            "warnings": record.warnings,
+            "done": done,
+            "total": total,
+            "seconds_left": seconds_left,
+            "spent": ledger.spent,
+        }),
+    })
+}

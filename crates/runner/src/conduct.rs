@@ -1,0 +1,318 @@
+//! One run after the other.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::Path;
+
+use cost::BillRequest;
+use measure::{Measured, Stop, Watched};
+use model::event::JOB_VARIABLE;
+use model::run::{BUNDLE_SCHEMA, EnvironmentRecord, Origin, metric};
+use model::{Event, Inventory, Metric, Money, Outcome, Plan, RunId, RunRecord, Scenario, Status, Study};
+use rust_decimal::prelude::ToPrimitive;
+use store::{Staging, Store, StoreError};
+
+use crate::budget::Ledger;
+use crate::forecast::{self, RunForecast};
+use crate::workload::{PreparedRun, Surroundings, WorkloadError, prepare};
+
+/// A study being carried out.
+pub struct Conduct<'a> {
+    pub study: &'a Study,
+    pub plan: &'a Plan,
+    pub store: &'a Store,
+    pub options: Options<'a>,
+}
+
+pub struct Options<'a> {
+    pub surroundings: Surroundings<'a>,
+    /// Shared with the signal handler.
+    pub stop: &'a Stop,
+    pub retry: Retry,
+    /// Go on when the money is spent.
+    pub over_budget: bool,
+    pub inventory: Inventory,
+    pub bancada_version: &'a str,
+    /// Expected runs by scenario number, for what is left and for stopping in time.
+    pub expected: BTreeMap<u32, RunForecast>,
+}
+
+/// Which finished runs are done again. What was interrupted always is: it answered nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Retry {
+    pub statuses: BTreeSet<Status>,
+}
+
+/// What happens while a study is carried out.
+#[derive(Debug)]
+pub enum Progress<'a> {
+    RunBegins { run: RunId, scenario: &'a Scenario, done: usize, total: usize },
+    Told { run: RunId, event: &'a Event },
+    Tick { run: RunId, seconds: f64, seconds_left: f64, spent: Money },
+    RunEnds { record: &'a RunRecord, done: usize, total: usize, seconds_left: f64, ledger: &'a Ledger },
+}
+
+/// Why no more runs follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    AllDone,
+    BudgetSpent,
+    Interrupted,
+}
+
+/// Planned runs that have no result yet, in the order of the plan.
+pub fn due_runs(plan: &Plan, statuses: &BTreeMap<RunId, Status>, retry: &Retry) -> Vec<RunId> {
+    let is_due = |run: &&RunId| match statuses.get(run) {
+        None | Some(Status::Interrupted) => true,
+        Some(status) => retry.statuses.contains(status),
+    };
+    plan.runs.iter().filter(is_due).copied().collect()
+}
+
+impl Conduct<'_> {
+    /// Carries out what is due. Every run is kept before the next begins.
+    pub fn run(&self, tell: &mut dyn FnMut(Progress<'_>)) -> Result<Ended, RunnerError> {
+        let due = due_runs(self.plan, &self.store.statuses()?, &self.options.retry);
+        let mut records = self.store.records()?;
+        let mut ledger = Ledger::new(self.study.budget, self.study.currency, &self.study.rates, &records);
+        let mut expected = self.options.expected.clone();
+        let done_before = self.plan.runs.len() - due.len();
+        for (place, &run) in due.iter().enumerate() {
+            if self.options.stop.is_asked() {
+                return Ok(Ended::Interrupted);
+            }
+            if !self.options.over_budget && self.would_break(&ledger, run, &expected) {
+                return Ok(Ended::BudgetSpent);
+            }
+            let scenario = self.scenario(run)?;
+            let total = self.plan.runs.len();
+            tell(Progress::RunBegins { run, scenario, done: done_before + place, total });
+            let seconds_after = seconds_of(&due[place + 1..], &expected);
+            let under_way = UnderWay { run, scenario, ledger: &ledger, seconds_after, expected: expected.get(&run.scenario) };
+            let finished = self.one_run(under_way, tell)?;
+            ledger.add(&finished.record);
+            records.push(finished.record);
+            expected.extend(forecast::from_records(&records));
+            if let Some(record) = records.last() {
+                let seconds_left = seconds_of(&due[place + 1..], &expected);
+                tell(Progress::RunEnds { record, done: done_before + place + 1, total, seconds_left, ledger: &ledger });
+            }
+            if finished.budget_spent {
+                return Ok(Ended::BudgetSpent);
+            }
+        }
+        Ok(if self.options.stop.is_asked() { Ended::Interrupted } else { Ended::AllDone })
+    }
+
+    fn scenario(&self, run: RunId) -> Result<&Scenario, RunnerError> {
+        self.plan.scenario(run.scenario).ok_or(RunnerError::NoScenario(run))
+    }
+
+    /// The money is gone, or the next run is expected to take more than is left.
+    fn would_break(&self, ledger: &Ledger, run: RunId, expected: &BTreeMap<u32, RunForecast>) -> bool {
+        let next = expected.get(&run.scenario).map(|forecast| {
+            let only = BTreeMap::from([(run.scenario, forecast.clone())]);
+            forecast::add_up(self.study, self.plan, &[run], only, String::new())
+        });
+        let next_money = next.and_then(|f| f.money).map(|m| m.value);
+        ledger.is_spent() || next_money.is_some_and(|money| ledger.breaks_with(money))
+    }
+
+    fn one_run(
+        &self,
+        under_way: UnderWay<'_>,
+        tell: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<FinishedRun, RunnerError> {
+        let UnderWay { run, scenario, .. } = under_way;
+        let mut prepared = prepare(self.study, scenario, run.repetition, self.options.surroundings)?;
+        let staging = self.store.begin(run)?;
+        self.write_job(&mut prepared, &staging)?;
+        let mut budget_spent = false;
+        let measured = self.measure(&prepared, staging.folder(), &mut |watched| {
+            if let Watched::Tick { seconds } = watched {
+                let spent = self.spent_with(&prepared, under_way.ledger, seconds);
+                let beyond = under_way.ledger.allowed.is_some_and(|allowed| spent.amount > allowed.amount);
+                if beyond && !self.options.over_budget && !budget_spent {
+                    budget_spent = true;
+                    self.options.stop.request_finish();
+                }
+                tell(Progress::Tick { run, seconds, seconds_left: under_way.seconds_left(seconds), spent });
+            }
+            if let Watched::Event(event) = watched {
+                tell(Progress::Told { run, event });
+            }
+        })?;
+        let record = self.record(run, scenario, prepared, measured);
+        staging.commit(&record)?;
+        Ok(FinishedRun { record, budget_spent })
+    }
+
+    fn write_job(&self, prepared: &mut PreparedRun, staging: &Staging) -> Result<(), RunnerError> {
+        let Some(job) = &mut prepared.job else { return Ok(()) };
+        job.checkpoint = Some(staging.folder().join("model.safetensors"));
+        let path = staging.folder().join("job.json");
+        write_json(&path, job)?;
+        prepared.env.push((JOB_VARIABLE.to_owned(), path.to_string_lossy().into_owned()));
+        Ok(())
+    }
+
+    fn measure(
+        &self,
+        prepared: &PreparedRun,
+        folder: &Path,
+        watch: &mut dyn FnMut(Watched<'_>),
+    ) -> Result<Measured, RunnerError> {
+        let request = measure::Request {
+            command: prepared.command.clone(),
+            env: prepared.env.clone(),
+            directory: prepared.directory.clone(),
+            folder: folder.to_owned(),
+            limits: prepared.limits().clone(),
+            settings: self.study.measure.clone(),
+            log: prepared.log.clone(),
+            cgroup_name: format!("bancada-{}", std::process::id()),
+        };
+        measure::run(&request, self.options.stop, watch).map_err(RunnerError::Measure)
+    }
+
+    /// Earlier bills and what the run under way has cost by now.
+    fn spent_with(&self, prepared: &PreparedRun, ledger: &Ledger, seconds: f64) -> Money {
+        let mut spent = ledger.spent;
+        if let Some(price) = &prepared.environment.price {
+            let request = BillRequest {
+                phases: &[],
+                total_seconds: seconds,
+                price,
+                spoken: self.study.currency,
+                rates: &self.study.rates,
+            };
+            let so_far = cost::bill(&request).bill.spoken_total();
+            if so_far.currency == spent.currency {
+                spent.amount += so_far.amount;
+            }
+        }
+        spent
+    }
+
+    fn record(&self, run: RunId, scenario: &Scenario, prepared: PreparedRun, measured: Measured) -> RunRecord {
+        let device = prepared.device().map(str::to_owned);
+        let mut record = RunRecord {
+            schema: BUNDLE_SCHEMA,
+            study: self.study.name.clone(),
+            run,
+            scenario: scenario.clone(),
+            origin: Origin::Measured { bancada: self.options.bancada_version.to_owned() },
+            outcome: measured.outcome,
+            started: measured.started,
+            seconds: measured.seconds,
+            phases: measured.phases,
+            epochs: measured.epochs,
+            metrics: measured.metrics,
+            environment: EnvironmentRecord {
+                name: prepared.environment.name,
+                limits: prepared.environment.limits,
+                limits_by: measured.limits_by,
+                device,
+            },
+            command: prepared.command,
+            machine: self.options.inventory.clone(),
+            price: prepared.environment.price,
+            bill: None,
+            warnings: measured.warnings,
+        };
+        price_record(&mut record, self.study);
+        record
+    }
+}
+
+/// Makes the bill of a run that has a price, and the metric `cost` from it.
+pub fn price_record(record: &mut RunRecord, study: &Study) {
+    let Some(price) = &record.price else { return };
+    let result = cost::bill(&BillRequest {
+        phases: &record.phases,
+        total_seconds: record.seconds,
+        price,
+        spoken: study.currency,
+        rates: &study.rates,
+    });
+    let total = result.bill.spoken_total();
+    if let Some(value) = total.amount.to_f64() {
+        let unit = total.currency.code().to_owned();
+        record.metrics.insert(metric::COST.to_owned(), Metric { value, unit });
+    }
+    record.bill = Some(result.bill);
+    record.warnings.extend(result.warning);
+}
+
+#[derive(Clone, Copy)]
+struct UnderWay<'a> {
+    run: RunId,
+    scenario: &'a Scenario,
+    ledger: &'a Ledger,
+    /// Expected of the runs that follow.
+    seconds_after: f64,
+    expected: Option<&'a RunForecast>,
+}
+
+impl UnderWay<'_> {
+    fn seconds_left(&self, elapsed: f64) -> f64 {
+        let expected = self.expected.map_or(0.0, |f| f.seconds().value);
+        (expected - elapsed).max(0.0) + self.seconds_after
+    }
+}
+
+struct FinishedRun {
+    record: RunRecord,
+    budget_spent: bool,
+}
+
+fn seconds_of(runs: &[RunId], expected: &BTreeMap<u32, RunForecast>) -> f64 {
+    runs.iter().filter_map(|run| expected.get(&run.scenario)).map(|f| f.seconds().value).sum()
+}
+
+pub(crate) fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), RunnerError> {
+    let failed = |error: std::io::Error| RunnerError::Write { path: path.display().to_string(), error };
+    let bytes = serde_json::to_vec_pretty(value).map_err(|e| failed(e.into()))?;
+    std::fs::write(path, bytes).map_err(failed)
+}
+
+#[derive(Debug)]
+pub enum RunnerError {
+    Store(StoreError),
+    Workload(WorkloadError),
+    Measure(measure::MeasureError),
+    Write { path: String, error: std::io::Error },
+    NoScenario(RunId),
+    /// A pilot run did not end well, so there is nothing to forecast from.
+    Pilot { scenario: String, outcome: Outcome },
+}
+
+impl fmt::Display for RunnerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunnerError::Store(error) => error.fmt(f),
+            RunnerError::Workload(error) => error.fmt(f),
+            RunnerError::Measure(error) => error.fmt(f),
+            RunnerError::Write { path, error } => write!(f, "cannot write {path}: {error}"),
+            RunnerError::NoScenario(run) => write!(f, "the plan has no scenario for run {run}"),
+            RunnerError::Pilot { scenario, outcome } => {
+                let detail = outcome.detail.as_deref().unwrap_or("no detail");
+                write!(f, "the pilot of {scenario} ended as {}: {detail}", outcome.status)
+            }
+        }
+    }
+}
+
+impl std::error::Error for RunnerError {}
+
+impl From<StoreError> for RunnerError {
+    fn from(error: StoreError) -> Self {
+        RunnerError::Store(error)
+    }
+}
+
+impl From<WorkloadError> for RunnerError {
+    fn from(error: WorkloadError) -> Self {
+        RunnerError::Workload(error)
+    }
+}

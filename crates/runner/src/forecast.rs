@@ -1,0 +1,289 @@
+//! How long and how dear: expected phases of every scenario's run, from earlier runs or a pilot,
+//! added up over the runs that are still due.
+
+use std::collections::BTreeMap;
+
+use cost::BillRequest;
+use model::{Money, Phase, Plan, RunId, RunRecord, Scenario, Status, Study};
+use serde::Serialize;
+
+/// A number between two others.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Spread {
+    pub value: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Spread {
+    fn add(&mut self, other: Spread) {
+        self.value += other.value;
+        self.low += other.low;
+        self.high += other.high;
+    }
+}
+
+/// What one run of a scenario is expected to be.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunForecast {
+    pub phases: Vec<Phase>,
+    /// The interval, as factors of the expected time: 0.9 and 1.15.
+    pub low_factor: f64,
+    pub high_factor: f64,
+}
+
+impl RunForecast {
+    pub fn seconds(&self) -> Spread {
+        let value: f64 = self.phases.iter().map(|p| p.seconds).sum();
+        Spread { value, low: value * self.low_factor, high: value * self.high_factor }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Forecast {
+    /// By scenario number.
+    pub scenarios: BTreeMap<u32, RunForecast>,
+    pub environments: Vec<EnvironmentForecast>,
+    pub runs: usize,
+    pub seconds: Spread,
+    /// In the study's currency; none when an environment has no price.
+    pub money: Option<MoneySpread>,
+    /// How it was obtained, in words.
+    pub method: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EnvironmentForecast {
+    pub environment: String,
+    pub runs: usize,
+    pub seconds: Spread,
+    pub money: Option<MoneySpread>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct MoneySpread {
+    pub value: Money,
+    pub low: Money,
+    pub high: Money,
+}
+
+/// Expected phases of each scenario that has runs, from those runs.
+pub fn from_records(records: &[RunRecord]) -> BTreeMap<u32, RunForecast> {
+    let mut by_scenario: BTreeMap<u32, Vec<&RunRecord>> = BTreeMap::new();
+    for record in records.iter().filter(|r| r.outcome.status.is_result()) {
+        by_scenario.entry(record.run.scenario).or_default().push(record);
+    }
+    by_scenario.into_iter().map(|(scenario, runs)| (scenario, from_runs(&runs))).collect()
+}
+
+fn from_runs(runs: &[&RunRecord]) -> RunForecast {
+    let ok: Vec<&&RunRecord> = runs.iter().filter(|r| r.outcome.status == Status::Ok).collect();
+    let chosen = if ok.is_empty() { runs.iter().collect() } else { ok };
+    let count = chosen.len() as f64;
+    let mut phases: Vec<Phase> = Vec::new();
+    for phase in chosen.iter().flat_map(|r| &r.phases) {
+        match phases.iter_mut().find(|p| p.name == phase.name) {
+            Some(known) => known.seconds += phase.seconds / count,
+            None => phases.push(Phase { seconds: phase.seconds / count, ..phase.clone() }),
+        }
+    }
+    let totals: Vec<f64> = chosen.iter().map(|r| r.seconds).collect();
+    let half_width = relative_half_width(&totals);
+    RunForecast { phases, low_factor: (1.0 - half_width).max(0.0), high_factor: 1.0 + half_width }
+}
+
+/// Of a next value, from the ones seen (prediction interval of Student); one value alone says
+/// nothing of its spread, so a fifth is taken.
+fn relative_half_width(values: &[f64]) -> f64 {
+    const UNKNOWN: f64 = 0.2;
+    let Some(summary) = stats::summary(values, 0.95).filter(|s| s.count > 1 && s.mean.value > 0.0) else {
+        return UNKNOWN;
+    };
+    let count = summary.count as f64;
+    let t = stats::student_quantile(0.975, count - 1.0);
+    (t * summary.sd * (1.0 + 1.0 / count).sqrt() / summary.mean.value).min(1.0)
+}
+
+/// Scenarios nothing is known of get the product of their levels' effects: a model of main
+/// effects on the logarithm, fitted to the scenarios that are known.
+pub fn fill_unknown(known: &mut BTreeMap<u32, RunForecast>, scenarios: &[Scenario]) {
+    if known.is_empty() {
+        return;
+    }
+    let names: Vec<String> = phase_names(known.values());
+    let rows: Vec<&Scenario> = scenarios.iter().filter(|s| known.contains_key(&s.number)).collect();
+    let models: Vec<Additive> = names
+        .iter()
+        .map(|name| {
+            let logs = rows.iter().map(|s| phase_seconds(&known[&s.number], name).max(1e-6).ln());
+            Additive::fit(&rows, &logs.collect::<Vec<f64>>())
+        })
+        .collect();
+    let low_factor = known.values().map(|f| f.low_factor).fold(1.0, f64::min) * 0.9;
+    let high_factor = known.values().map(|f| f.high_factor).fold(1.0, f64::max) * 1.1;
+    for scenario in scenarios {
+        let phases = names.iter().zip(&models).map(|(name, model)| Phase {
+            name: name.clone(),
+            begin_seconds: 0.0,
+            seconds: model.predict(scenario).exp(),
+        });
+        known.entry(scenario.number).or_insert_with(|| RunForecast {
+            phases: phases.collect(),
+            low_factor,
+            high_factor,
+        });
+    }
+}
+
+fn phase_names<'f>(forecasts: impl Iterator<Item = &'f RunForecast>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for phase in forecasts.flat_map(|f| &f.phases) {
+        if !names.contains(&phase.name) {
+            names.push(phase.name.clone());
+        }
+    }
+    names
+}
+
+fn phase_seconds(forecast: &RunForecast, name: &str) -> f64 {
+    forecast.phases.iter().filter(|p| p.name == name).map(|p| p.seconds).sum()
+}
+
+/// Mean plus one effect a level, by backfitting (Friedman and Stuetzle 1981): each level's effect
+/// is the mean of what the others leave unexplained.
+struct Additive {
+    mean: f64,
+    effects: BTreeMap<(String, String), f64>,
+}
+
+impl Additive {
+    const ROUNDS: usize = 60;
+
+    fn fit(rows: &[&Scenario], values: &[f64]) -> Self {
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let mut model = Additive { mean, effects: BTreeMap::new() };
+        let factors = rows.first().map_or(0, |row| row.levels.len());
+        for _ in 0..Self::ROUNDS {
+            for factor in 0..factors {
+                let mut sums: BTreeMap<(String, String), (f64, f64)> = BTreeMap::new();
+                for (row, value) in rows.iter().zip(values) {
+                    let key = key_of(row, factor);
+                    let left = value - model.predict(row) + model.effects.get(&key).copied().unwrap_or(0.0);
+                    let sum = sums.entry(key).or_default();
+                    sum.0 += left;
+                    sum.1 += 1.0;
+                }
+                model.effects.extend(sums.into_iter().map(|(key, (sum, count))| (key, sum / count)));
+            }
+        }
+        model
+    }
+
+    fn predict(&self, scenario: &Scenario) -> f64 {
+        let effects = (0..scenario.levels.len())
+            .map(|factor| self.effects.get(&key_of(scenario, factor)).copied().unwrap_or(0.0));
+        self.mean + effects.sum::<f64>()
+    }
+}
+
+fn key_of(scenario: &Scenario, factor: usize) -> (String, String) {
+    let level = &scenario.levels[factor];
+    (level.factor.clone(), level.level.to_string())
+}
+
+/// Adds up over the runs that are due.
+pub fn add_up(
+    study: &Study,
+    plan: &Plan,
+    due: &[RunId],
+    scenarios: BTreeMap<u32, RunForecast>,
+    method: String,
+) -> Forecast {
+    let mut environments: Vec<EnvironmentForecast> = Vec::new();
+    let mut total = Spread::default();
+    for run in due {
+        let (Some(scenario), Some(run_forecast)) = (plan.scenario(run.scenario), scenarios.get(&run.scenario)) else {
+            continue;
+        };
+        let environment = plan::resolve(study, scenario).environment;
+        let seconds = run_forecast.seconds();
+        let money = money_of(study, &environment, run_forecast);
+        total.add(seconds);
+        match environments.iter_mut().find(|e| e.environment == environment.name) {
+            Some(known) => {
+                known.runs += 1;
+                known.seconds.add(seconds);
+                known.money = add_money(known.money, money);
+            }
+            None => {
+                environments.push(EnvironmentForecast { environment: environment.name, runs: 1, seconds, money });
+            }
+        }
+    }
+    let money = environments.iter().map(|e| e.money).reduce(add_money).flatten();
+    Forecast { scenarios, environments, runs: due.len(), seconds: total, money, method }
+}
+
+fn money_of(study: &Study, environment: &model::Environment, forecast: &RunForecast) -> Option<MoneySpread> {
+    let price = environment.price.as_ref()?;
+    let scaled = |factor: f64| {
+        let phases: Vec<Phase> = forecast
+            .phases
+            .iter()
+            .map(|p| Phase { seconds: p.seconds * factor, ..p.clone() })
+            .collect();
+        let total_seconds = phases.iter().map(|p| p.seconds).sum();
+        let request = BillRequest { phases: &phases, total_seconds, price, spoken: study.currency, rates: &study.rates };
+        cost::bill(&request).bill.spoken_total()
+    };
+    Some(MoneySpread { value: scaled(1.0), low: scaled(forecast.low_factor), high: scaled(forecast.high_factor) })
+}
+
+/// Unknown as soon as one part is unknown, or speaks another currency.
+fn add_money(a: Option<MoneySpread>, b: Option<MoneySpread>) -> Option<MoneySpread> {
+    let (a, b) = (a?, b?);
+    let add = |x: Money, y: Money| {
+        (x.currency == y.currency).then(|| Money::new(x.amount + y.amount, x.currency))
+    };
+    Some(MoneySpread { value: add(a.value, b.value)?, low: add(a.low, b.low)?, high: add(a.high, b.high)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use model::study::FactorLevel;
+
+    use super::*;
+
+    fn scenario(number: u32, network: &str, image: i64) -> Scenario {
+        let level = |factor: &str, level| FactorLevel { factor: factor.into(), level };
+        Scenario { number, levels: vec![level("network", network.into()), level("image", image.into())] }
+    }
+
+    fn forecast(seconds: f64) -> RunForecast {
+        let phase = Phase { name: "train".into(), begin_seconds: 0.0, seconds };
+        RunForecast { phases: vec![phase], low_factor: 0.9, high_factor: 1.1 }
+    }
+
+    #[test]
+    fn an_unseen_combination_is_the_product_of_its_effects() {
+        let scenarios = [
+            scenario(1, "rede1", 32),
+            scenario(2, "rede1", 64),
+            scenario(3, "rede2", 32),
+            scenario(4, "rede2", 64),
+        ];
+        let mut known = BTreeMap::from([(1, forecast(2.0)), (2, forecast(6.0)), (3, forecast(3.0))]);
+        fill_unknown(&mut known, &scenarios);
+        let filled = known[&4].seconds();
+        assert!((filled.value - 9.0).abs() < 1e-6, "{filled:?}");
+        assert!(filled.low < 9.0 * 0.9 && filled.high > 9.0 * 1.1);
+    }
+
+    #[test]
+    fn one_value_says_nothing_of_its_spread() {
+        assert_eq!(relative_half_width(&[3.0]), 0.2);
+        assert_eq!(relative_half_width(&[]), 0.2);
+        assert_eq!(relative_half_width(&[3.0, 3.0, 3.0]), 0.0);
+        assert!(relative_half_width(&[1.0, 9.0]) <= 1.0);
+    }
+}

@@ -1,0 +1,175 @@
+//! A few short training runs, to say beforehand how long the whole will take.
+//!
+//! One scenario is tried and then each other level of each factor in turn, the rest unchanged:
+//! the fewest runs that show every level once (Jain 1991, simple designs). The scenarios between
+//! them follow from the product of the effects.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use measure::{Stop, Watched};
+use model::event::{EventKind, JOB_VARIABLE};
+use model::run::phase;
+use model::{Phase, Plan, Scenario, Status, Study, TrainJob};
+
+use crate::conduct::{RunnerError, write_json};
+use crate::forecast::{RunForecast, fill_unknown};
+use crate::workload::{PreparedRun, Surroundings, prepare};
+
+pub struct PilotOptions<'a> {
+    pub surroundings: Surroundings<'a>,
+    pub stop: &'a Stop,
+    /// Emptied by the caller afterwards.
+    pub folder: &'a Path,
+}
+
+/// Full steps a pilot takes, after one that warms up.
+const STEPS: u32 = 4;
+const HELD_OUT: u32 = 64;
+
+/// Expected runs of all scenarios of a training study. Commands cannot be shortened: for them
+/// there is nothing to pilot, and the map is empty.
+pub fn pilot(
+    study: &Study,
+    plan: &Plan,
+    options: &PilotOptions<'_>,
+    tell: &mut dyn FnMut(&Scenario),
+) -> Result<BTreeMap<u32, RunForecast>, RunnerError> {
+    let mut known = BTreeMap::new();
+    for scenario in one_at_a_time(&plan.scenarios) {
+        if options.stop.is_asked() {
+            break;
+        }
+        let prepared = prepare(study, scenario, 1, options.surroundings)?;
+        let Some(job) = prepared.job.clone() else { break };
+        tell(scenario);
+        known.insert(scenario.number, short_run(study, scenario, prepared, &job, options)?);
+    }
+    fill_unknown(&mut known, &plan.scenarios);
+    Ok(known)
+}
+
+/// The first scenario and those that differ from it in one factor.
+fn one_at_a_time(scenarios: &[Scenario]) -> Vec<&Scenario> {
+    let Some(base) = scenarios.first() else { return Vec::new() };
+    let differences = |s: &Scenario| s.levels.iter().zip(&base.levels).filter(|(a, b)| a != b).count();
+    scenarios.iter().filter(|s| differences(s) <= 1).collect()
+}
+
+fn short_run(
+    study: &Study,
+    scenario: &Scenario,
+    mut prepared: PreparedRun,
+    whole: &TrainJob,
+    options: &PilotOptions<'_>,
+) -> Result<RunForecast, RunnerError> {
+    let mut short = whole.clone();
+    let images = whole.data.images.unwrap_or(u32::MAX);
+    short.data.images = Some(images.min(whole.batch.saturating_mul(STEPS + 1)));
+    short.data.held_out = Some(whole.data.held_out.unwrap_or(u32::MAX).min(HELD_OUT));
+    short.epochs = 1;
+    let path = options.folder.join("job.json");
+    write_json(&path, &short)?;
+    prepared.env.push((JOB_VARIABLE.to_owned(), path.to_string_lossy().into_owned()));
+    let request = measure::Request {
+        command: prepared.command.clone(),
+        env: prepared.env.clone(),
+        directory: None,
+        folder: options.folder.to_owned(),
+        limits: prepared.limits().clone(),
+        settings: study.measure.clone(),
+        log: Vec::new(),
+        cgroup_name: format!("bancada-{}-pilot", std::process::id()),
+    };
+    let mut steps = Vec::new();
+    let measured = measure::run(&request, options.stop, &mut |watched| {
+        if let Watched::Event(event) = watched
+            && let EventKind::Step { seconds: Some(seconds), .. } = event.kind
+        {
+            steps.push(seconds);
+        }
+    })
+    .map_err(RunnerError::Measure)?;
+    if measured.outcome.status != Status::Ok || steps.is_empty() {
+        let scenario = format!("{} ({})", scenario.label(), scenario.levels_label());
+        return Err(RunnerError::Pilot { scenario, outcome: measured.outcome });
+    }
+    Ok(stretch(&measured.phases, &steps, &Lengths::new(whole, &short)))
+}
+
+/// How much longer the whole run is than the pilot.
+struct Lengths {
+    steps: f64,
+    images: f64,
+    held_out: f64,
+}
+
+impl Lengths {
+    fn new(whole: &TrainJob, short: &TrainJob) -> Self {
+        let info = data::info(&whole.data.dataset);
+        let images = whole.data.images.or(info.map(|i| i.images)).unwrap_or(1);
+        let held_out = whole.data.held_out.or(info.map(|i| i.held_out)).unwrap_or(0);
+        let ratio = |whole: u32, short: Option<u32>| f64::from(whole) / f64::from(short.unwrap_or(whole).max(1));
+        // Files are read whole whatever is asked for; drawn images cost by the piece.
+        let files = info.is_some_and(|i| i.needs_folder);
+        Lengths {
+            steps: f64::from(images.div_ceil(whole.batch.max(1))) * f64::from(whole.epochs),
+            images: if files { 1.0 } else { ratio(images, short.data.images) },
+            held_out: ratio(held_out, short.data.held_out),
+        }
+    }
+}
+
+fn stretch(phases: &[Phase], steps: &[f64], lengths: &Lengths) -> RunForecast {
+    let warm = if steps.len() > 1 { &steps[1..] } else { steps };
+    let mut sorted = warm.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let median = sorted[sorted.len() / 2];
+    let (fastest, slowest) = (sorted[0], sorted[sorted.len() - 1]);
+    let stretched = phases.iter().map(|p| {
+        let seconds = match p.name.as_str() {
+            phase::TRAIN => steps[0] + median * (lengths.steps - 1.0),
+            phase::LOAD_DATA => p.seconds * lengths.images,
+            phase::VERIFY => p.seconds * lengths.held_out,
+            _ => p.seconds,
+        };
+        Phase { seconds, ..p.clone() }
+    });
+    RunForecast {
+        phases: stretched.collect(),
+        // A pilot sees neither heat nor neighbours: never nearer than a tenth.
+        low_factor: (fastest / median).min(0.9),
+        high_factor: (slowest / median).max(1.1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::study::FactorLevel;
+
+    use super::*;
+
+    #[test]
+    fn every_level_is_tried_once() {
+        let levels = |a: i64, b: i64| {
+            let level = |factor: &str, value: i64| FactorLevel { factor: factor.into(), level: value.into() };
+            vec![level("a", a), level("b", b)]
+        };
+        let mut scenarios = Vec::new();
+        for a in 0..3 {
+            for b in 0..4 {
+                scenarios.push(Scenario { number: scenarios.len() as u32 + 1, levels: levels(a, b) });
+            }
+        }
+        let tried: Vec<u32> = one_at_a_time(&scenarios).iter().map(|s| s.number).collect();
+        assert_eq!(tried, [1, 2, 3, 4, 5, 9]);
+    }
+
+    #[test]
+    fn the_first_step_is_counted_once() {
+        let phases = [Phase { name: "train".into(), begin_seconds: 0.0, seconds: 3.0 }];
+        let lengths = Lengths { steps: 11.0, images: 1.0, held_out: 1.0 };
+        let forecast = stretch(&phases, &[1.0, 0.1, 0.1, 0.1], &lengths);
+        assert!((forecast.seconds().value - 2.0).abs() < 1e-9);
+    }
+}
