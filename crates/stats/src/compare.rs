@@ -1,0 +1,158 @@
+//! Is the difference real?
+
+use serde::{Deserialize, Serialize};
+
+use crate::distribution::{normal_sf, student_two_sided};
+use crate::error::{StatsError, logarithms, require_finite, require_probability};
+use crate::estimate::{Estimate, StudentParts};
+use crate::summary::Moments;
+
+mod ranks;
+
+pub use ranks::mann_whitney;
+
+/// Two lists of values compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// First less second, or first over second.
+    pub estimate: Estimate,
+    /// Probability of a difference at least as large if there were none.
+    pub p: f64,
+    /// After correction for being one of several comparisons, see [`adjust`].
+    pub adjusted_p: Option<f64>,
+    pub verdict: Verdict,
+    /// The value of no difference: 0 for differences, 1 for ratios.
+    pub neutral: f64,
+}
+
+/// What a comparison shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The first is higher.
+    Higher,
+    /// The first is lower.
+    Lower,
+    /// The data do not show a difference; which is not to say that there is none.
+    NotShown,
+}
+
+/// First mean less second mean, variances not supposed equal (Welch 1947).
+pub fn welch_difference(
+    first: &[f64],
+    second: &[f64],
+    confidence: f64,
+) -> Result<Comparison, StatsError> {
+    let welch = Welch::of(first, second, confidence)?;
+    let estimate = welch.parts.estimate(format!(
+        "difference of means, Welch interval with {:.1} degrees of freedom",
+        welch.parts.degrees_of_freedom
+    ));
+    Ok(Comparison::new(estimate, welch.p, 0.0))
+}
+
+/// First geometric mean over second: Welch's comparison of the logarithms. All values must be above zero.
+pub fn welch_ratio(
+    first: &[f64],
+    second: &[f64],
+    confidence: f64,
+) -> Result<Comparison, StatsError> {
+    let welch = Welch::of(&logarithms(first)?, &logarithms(second)?, confidence)?;
+    let method = format!(
+        "ratio of geometric means, Welch interval of logarithms with {:.1} degrees of freedom",
+        welch.parts.degrees_of_freedom
+    );
+    let estimate = welch.parts.mapped(method, f64::exp);
+    Ok(Comparison::new(estimate, welch.p, 1.0))
+}
+
+/// Corrects several comparisons for being several, and gives the verdicts anew.
+pub fn adjust(comparisons: &mut [Comparison]) {
+    let raw: Vec<f64> = comparisons.iter().map(|comparison| comparison.p).collect();
+    for (comparison, adjusted) in comparisons.iter_mut().zip(holm(&raw)) {
+        comparison.adjusted_p = Some(adjusted);
+        comparison.verdict = comparison.judge(adjusted);
+    }
+}
+
+/// Probabilities corrected so that among all of them a false alarm is as rare as for one (Holm 1979).
+pub fn holm(p: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p.len()).collect();
+    order.sort_by(|a, b| p[*a].total_cmp(&p[*b]));
+    let mut adjusted = vec![1.0; p.len()];
+    let mut largest: f64 = 0.0;
+    for (rank, index) in order.into_iter().enumerate() {
+        largest = largest.max((p.len() - rank) as f64 * p[index]).min(1.0);
+        adjusted[index] = largest;
+    }
+    adjusted
+}
+
+impl Comparison {
+    pub(crate) fn new(estimate: Estimate, p: f64, neutral: f64) -> Self {
+        let mut comparison = Self {
+            estimate,
+            p,
+            adjusted_p: None,
+            verdict: Verdict::NotShown,
+            neutral,
+        };
+        comparison.verdict = comparison.judge(p);
+        comparison
+    }
+
+    fn judge(&self, p: f64) -> Verdict {
+        let significant = p < 1.0 - self.estimate.confidence;
+        if significant && self.estimate.value > self.neutral {
+            Verdict::Higher
+        } else if significant && self.estimate.value < self.neutral {
+            Verdict::Lower
+        } else {
+            Verdict::NotShown
+        }
+    }
+}
+
+struct Welch {
+    parts: StudentParts,
+    p: f64,
+}
+
+impl Welch {
+    fn of(first: &[f64], second: &[f64], confidence: f64) -> Result<Self, StatsError> {
+        require_finite(first, 2)?;
+        require_finite(second, 2)?;
+        require_probability(confidence)?;
+        let (a, b) = (Moments::of(first), Moments::of(second));
+        let (part_a, part_b) = (a.variance() / a.count as f64, b.variance() / b.count as f64);
+        let variance = part_a + part_b;
+        let spread = part_a.powi(2) / (a.count - 1) as f64 + part_b.powi(2) / (b.count - 1) as f64;
+        let degrees_of_freedom = if spread > 0.0 {
+            variance.powi(2) / spread
+        } else {
+            (a.count + b.count - 2) as f64
+        };
+        let difference = a.mean - b.mean;
+        let parts = StudentParts {
+            value: difference,
+            standard_error: variance.sqrt(),
+            degrees_of_freedom,
+            confidence,
+            count: a.count + b.count,
+        };
+        // Without any spread, equal is equal and different is different.
+        let p = if variance > 0.0 {
+            student_two_sided(difference / parts.standard_error, degrees_of_freedom)
+        } else if difference == 0.0 {
+            1.0
+        } else {
+            0.0
+        };
+        Ok(Self { parts, p })
+    }
+}
+
+/// Two-sided normal probability.
+fn two_sided(z: f64) -> f64 {
+    (2.0 * normal_sf(z.abs())).min(1.0)
+}

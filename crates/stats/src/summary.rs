@@ -1,0 +1,171 @@
+//! What is said of one list of values.
+
+use serde::{Deserialize, Serialize};
+
+use crate::distribution::binomial_cdf;
+use crate::estimate::{Estimate, Interval, StudentParts};
+use crate::precise::{centre, sum, sum_of_squares};
+
+/// What is said of one list of values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    pub count: usize,
+    /// Mean with its Student interval.
+    pub mean: Estimate,
+    /// Standard deviation, with n − 1; zero for one value.
+    pub sd: f64,
+    pub median: f64,
+    pub min: f64,
+    pub max: f64,
+    /// Coefficient of variation, sd / |mean|; `None` where the mean is zero or there is only one value.
+    pub cv: Option<f64>,
+}
+
+/// `None` for no values, or where one is not finite.
+pub fn summary(values: &[f64], confidence: f64) -> Option<Summary> {
+    if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
+        return None;
+    }
+    let moments = Moments::of(values);
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let mean = StudentParts {
+        value: moments.mean,
+        standard_error: moments.standard_error(),
+        degrees_of_freedom: values.len() as f64 - 1.0,
+        confidence,
+        count: values.len(),
+    };
+    Some(Summary {
+        count: values.len(),
+        mean: mean.estimate("mean, Student interval"),
+        sd: moments.sd(),
+        median: quantile(&sorted, 0.5)?,
+        min: *sorted.first()?,
+        max: *sorted.last()?,
+        cv: (moments.mean != 0.0 && values.len() > 1).then(|| moments.sd() / moments.mean.abs()),
+    })
+}
+
+/// Quantile of values in growing order, by linear interpolation between order statistics (Hyndman, Fan 1996,
+/// type 7). `None` for no values or a `q` outside 0 to 1.
+pub fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
+    if !(0.0..=1.0).contains(&q) {
+        return None;
+    }
+    let place = sorted.len().checked_sub(1)? as f64 * q;
+    let below = place.floor() as usize;
+    let low = *sorted.get(below)?;
+    let fraction = place - place.floor();
+    match sorted.get(below + 1) {
+        Some(high) if fraction > 0.0 => Some(low + fraction * (high - low)),
+        _ => Some(low),
+    }
+}
+
+/// Quantile of values in growing order, with an interval that supposes no distribution: the narrowest pair of
+/// order statistics around it whose binomial coverage reaches the confidence (Conover 1999, section 3.2).
+/// The interval is `None` where there are too few values: 6 are needed for a 95 % interval of the median.
+pub fn quantile_interval(sorted: &[f64], q: f64, confidence: f64) -> Option<Estimate> {
+    let value = quantile(sorted, q)?;
+    let count = sorted.len();
+    let mut estimate = Estimate::bare(
+        value,
+        confidence,
+        count,
+        "quantile, too few values for an interval",
+    );
+    if let Some(ranks) = order_ranks(count, q, confidence) {
+        estimate.interval = Interval::finite(sorted[ranks.low], sorted[ranks.high]);
+        estimate.method = format!(
+            "quantile, order statistics {} and {} of {count}, coverage {:.1} %",
+            ranks.low + 1,
+            ranks.high + 1,
+            100.0 * ranks.coverage
+        );
+    }
+    Some(estimate)
+}
+
+struct OrderRanks {
+    low: usize,
+    high: usize,
+    coverage: f64,
+}
+
+/// The pair of ranks (from zero) with the fewest values between them that covers the quantile.
+fn order_ranks(count: usize, q: f64, confidence: f64) -> Option<OrderRanks> {
+    if count < 2 || q <= 0.0 || q >= 1.0 {
+        return None;
+    }
+    // P(fewer than k of the values lie below the quantile), for k = 0 … n.
+    let below = |k: usize| {
+        if k == 0 {
+            0.0
+        } else {
+            binomial_cdf(k - 1, count, q)
+        }
+    };
+    let cumulative: Vec<f64> = (0..=count).map(below).collect();
+    let mut best: Option<OrderRanks> = None;
+    let mut high = 1;
+    for low in 0..count {
+        // x_(low) ≤ quantile < x_(high), with ranks from one, has probability cumulative[high] − cumulative[low].
+        let covered = |high: usize| cumulative[high] - cumulative[low + 1];
+        high = high.max(low + 1);
+        while high < count && covered(high) < confidence {
+            high += 1;
+        }
+        if high >= count {
+            break;
+        }
+        let candidate = OrderRanks {
+            low,
+            high,
+            coverage: covered(high),
+        };
+        let better = best.as_ref().is_none_or(|best| {
+            let (width, best_width) = (candidate.high - candidate.low, best.high - best.low);
+            width < best_width || (width == best_width && candidate.coverage > best.coverage)
+        });
+        if better {
+            best = Some(candidate);
+        }
+    }
+    best
+}
+
+/// Mean and sum of squared deviations, exact to nearly all digits: two passes over centred values.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moments {
+    pub(crate) count: usize,
+    pub(crate) mean: f64,
+    pub(crate) squares: f64,
+}
+
+impl Moments {
+    pub(crate) fn of(values: &[f64]) -> Self {
+        let centred = centre(values);
+        let rest = sum(&centred.values) / values.len().max(1) as f64;
+        Self {
+            count: values.len(),
+            mean: centred.shift + rest,
+            squares: sum_of_squares(centred.values.iter().map(|value| value - rest)),
+        }
+    }
+
+    pub(crate) fn variance(&self) -> f64 {
+        if self.count < 2 {
+            return 0.0;
+        }
+        self.squares / (self.count - 1) as f64
+    }
+
+    pub(crate) fn sd(&self) -> f64 {
+        self.variance().sqrt()
+    }
+
+    pub(crate) fn standard_error(&self) -> f64 {
+        (self.variance() / self.count.max(1) as f64).sqrt()
+    }
+}
