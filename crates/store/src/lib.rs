@@ -13,10 +13,31 @@
 //! DIR/.lock                held by the one program that writes
 //! ```
 //!
-//! Read [`Store`] first, then [`Staging`]: how a run is kept, step by step.
+//! Read [`Store`] first, then [`Staging`]: how a run is kept, step by step. The bundles are the
+//! truth; the index only saves opening ten thousand files.
 
+mod bundle;
 mod error;
+mod files;
+mod import;
+mod index;
+mod layout;
+mod lock;
+mod staging;
 mod store;
 
 pub use error::StoreError;
-pub use store::{Damaged, Imported, Rebuilt, Staging, Store, StudyIdentity, StudyLock};
+pub use import::Imported;
+pub use lock::StudyLock;
+pub use staging::Staging;
+pub use store::{Rebuilt, Store, StudyIdentity};
+
+/// A bundle that is there but cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damaged {
+    pub path: std::path::PathBuf,
+    pub why: String,
+}
+
+#[cfg(test)]
+mod tests;

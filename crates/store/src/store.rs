@@ -1,12 +1,18 @@
-//! Signatures first; bodies are being written.
+//! A results folder, opened.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::{RunId, RunRecord, Status};
 use serde::{Deserialize, Serialize};
 
-use crate::StoreError;
+use crate::index::{self, Index};
+use crate::layout::Layout;
+use crate::{Damaged, Staging, StoreError, StudyLock, files, staging};
 
 /// Which study a results folder belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,19 +22,11 @@ pub struct StudyIdentity {
     pub fingerprint: String,
 }
 
-/// A bundle that is there but cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Damaged {
-    pub path: PathBuf,
-    pub why: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Imported {
-    /// The names they were given, in the order of the records.
-    pub added: Vec<RunId>,
-    /// Records that an earlier import had brought already.
-    pub already_there: usize,
+/// The results of one study. Any number of programs read; one, the holder of the lock, writes.
+#[derive(Debug)]
+pub struct Store {
+    identity: StudyIdentity,
+    pub(crate) shared: Arc<Shared>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,63 +35,256 @@ pub struct Rebuilt {
     pub damaged: Vec<Damaged>,
 }
 
-pub struct Store;
-pub struct StudyLock;
-pub struct Staging;
+/// What a store and the runs begun from it have in common.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) layout: Layout,
+    index: Mutex<Index>,
+    begun: Mutex<BTreeSet<RunId>>,
+    damaged: Mutex<Vec<Damaged>>,
+    locked: Arc<AtomicBool>,
+}
 
-#[expect(unused_variables, clippy::todo, reason = "bodies to come")]
 impl Store {
+    /// For writing: makes the folder when there is none. Results of another study are an error,
+    /// unless there are no runs among them yet.
     pub fn create_or_open(dir: &Path, identity: &StudyIdentity) -> Result<Store, StoreError> {
-        todo!()
+        let layout = Layout::new(dir);
+        files::create_folder(&layout.runs())?;
+        let index = Index::open(&layout)?;
+        let store = Store::over(layout, index, identity.clone())?;
+        let written = store.written_identity()?;
+        let found = match &written {
+            Some(found) => Some(found.clone()),
+            None => store.told_identity()?,
+        };
+        if let Some(found) = found
+            && found.fingerprint != identity.fingerprint
+            && !store.shared.layout.bundles()?.is_empty()
+        {
+            return Err(StoreError::OtherStudy {
+                dir: dir.to_path_buf(),
+                found,
+                asked: identity.clone(),
+            });
+        }
+        if written.as_ref() != Some(identity) {
+            let text = serde_json::to_vec_pretty(identity).unwrap_or_default();
+            files::write_whole(&store.shared.layout.identity(), &text)?;
+        }
+        Ok(store)
     }
+
+    /// For reading: a folder that cannot be written will do.
     pub fn open(dir: &Path) -> Result<Store, StoreError> {
-        todo!()
+        let layout = Layout::new(dir);
+        let unknown = StudyIdentity {
+            name: String::new(),
+            fingerprint: String::new(),
+        };
+        if !layout.identity().exists() && layout.bundles()?.is_empty() {
+            return Err(StoreError::NotResults {
+                dir: dir.to_path_buf(),
+            });
+        }
+        let on_disk = Index::open(&layout)
+            .and_then(|index| Store::over(layout.clone(), index, unknown.clone()));
+        let mut store = match on_disk {
+            Err(error) if error.is_unwritable() => {
+                Store::over(layout.clone(), Index::in_memory(&layout)?, unknown)?
+            }
+            result => result?,
+        };
+        let identity = match store.written_identity()? {
+            None => store.told_identity()?,
+            written => written,
+        };
+        store.identity = identity.unwrap_or(store.identity);
+        Ok(store)
     }
+
+    /// Held until dropped. Finishes first what a killed program left half done.
     pub fn lock(&self) -> Result<StudyLock, StoreError> {
-        todo!()
+        let lock = StudyLock::take(&self.shared.layout, &self.shared.locked)?;
+        staging::recover(&self.shared.layout)?;
+        self.shared.reconcile()?;
+        Ok(lock)
     }
-    pub fn identity(&self) -> &StudyIdentity {
-        todo!()
-    }
+
     pub fn dir(&self) -> &Path {
-        todo!()
+        &self.shared.layout.dir
     }
+
+    pub fn identity(&self) -> &StudyIdentity {
+        &self.identity
+    }
+
+    /// `study.toml`, `plan.json`, `report.html`: old or new, never a part.
     pub fn save_file(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
-        todo!()
+        files::write_whole(&self.file(name)?, bytes)
     }
+
+    /// None when there is no such file.
     pub fn read_file(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        todo!()
+        let path = self.file(name)?;
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(StoreError::io("read", &path, e)),
+        }
     }
+
+    /// How every kept run ended.
     pub fn statuses(&self) -> Result<BTreeMap<RunId, Status>, StoreError> {
-        todo!()
+        self.shared.repairing(Index::statuses)
     }
-    /// The lock must be held.
-    pub fn begin(&self, run: RunId) -> Result<Staging, StoreError> {
-        todo!()
-    }
+
+    /// Every kept run once, sorted by scenario and repetition.
     pub fn records(&self) -> Result<Vec<RunRecord>, StoreError> {
-        todo!()
+        self.shared.repairing(Index::records)
     }
+
+    /// Bundles that are there but cannot be read, as of the last look at the folders.
     pub fn damaged(&self) -> Vec<Damaged> {
-        todo!()
+        self.shared
+            .damaged
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
+
+    /// A fresh folder for a run. The lock must be held. An earlier attempt of the run stays what
+    /// counts until this one is committed.
+    pub fn begin(&self, run: RunId) -> Result<Staging, StoreError> {
+        if !self.holds_lock() {
+            return Err(StoreError::NotLocked {
+                dir: self.dir().to_path_buf(),
+            });
+        }
+        Staging::begin(run, &self.shared)
+    }
+
     pub fn bundle_path(&self, run: RunId) -> PathBuf {
-        todo!()
+        self.shared.layout.current(run)
     }
-    pub fn add_imported(&mut self, records: &[RunRecord]) -> Result<Imported, StoreError> {
-        todo!()
+
+    /// Looks at the folders again: runs that another program kept meanwhile are found.
+    pub fn refresh(&self) -> Result<(), StoreError> {
+        self.shared.reconcile()
     }
+
+    /// Makes the index anew from the bundles.
     pub fn rebuild(&mut self) -> Result<Rebuilt, StoreError> {
-        todo!()
+        self.shared.rebuild()?;
+        Ok(Rebuilt {
+            runs: self.statuses()?.len(),
+            damaged: self.damaged(),
+        })
+    }
+
+    pub(crate) fn holds_lock(&self) -> bool {
+        self.shared.locked.load(Ordering::SeqCst)
+    }
+
+    fn over(layout: Layout, index: Index, identity: StudyIdentity) -> Result<Store, StoreError> {
+        let shared = Shared {
+            layout,
+            index: Mutex::new(index),
+            begun: Mutex::default(),
+            damaged: Mutex::default(),
+            locked: Arc::default(),
+        };
+        shared.reconcile()?;
+        Ok(Store {
+            identity,
+            shared: Arc::new(shared),
+        })
+    }
+
+    fn written_identity(&self) -> Result<Option<StudyIdentity>, StoreError> {
+        let path = self.shared.layout.identity();
+        match fs::read(&path) {
+            Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(StoreError::io("read", &path, e)),
+        }
+    }
+
+    /// For bundles that were copied without the rest of their folder: the study their records
+    /// name. They are taken for those of the study asked for when it has that name.
+    fn told_identity(&self) -> Result<Option<StudyIdentity>, StoreError> {
+        let name = self
+            .records()?
+            .into_iter()
+            .next()
+            .map(|record| record.study);
+        Ok(name.map(|name| match name == self.identity.name {
+            true => self.identity.clone(),
+            false => StudyIdentity {
+                name,
+                fingerprint: String::new(),
+            },
+        }))
+    }
+
+    fn file(&self, name: &str) -> Result<PathBuf, StoreError> {
+        let mut parts = Path::new(name).components();
+        match (parts.next(), parts.next()) {
+            (Some(Component::Normal(part)), None) if part == name => Ok(self.dir().join(name)),
+            _ => Err(StoreError::BadName {
+                name: name.to_owned(),
+            }),
+        }
     }
 }
 
-#[expect(unused_variables, clippy::todo, reason = "bodies to come")]
-impl Staging {
-    pub fn folder(&self) -> &Path {
-        todo!()
+impl Shared {
+    pub(crate) fn index(&self) -> MutexGuard<'_, Index> {
+        self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    pub fn commit(self, record: &RunRecord) -> Result<(), StoreError> {
-        todo!()
+
+    pub(crate) fn begun(&self) -> MutexGuard<'_, BTreeSet<RunId>> {
+        self.begun.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn reconcile(&self) -> Result<(), StoreError> {
+        let damaged = self.repairing(|index| index.reconcile(&self.layout))?;
+        self.set_damaged(damaged);
+        Ok(())
+    }
+
+    fn rebuild(&self) -> Result<(), StoreError> {
+        let index = self.index();
+        index.clear()?;
+        let damaged = index.reconcile(&self.layout)?;
+        drop(index);
+        self.set_damaged(damaged);
+        Ok(())
+    }
+
+    fn set_damaged(&self, damaged: Vec<Damaged>) {
+        *self.damaged.lock().unwrap_or_else(PoisonError::into_inner) = damaged;
+    }
+
+    /// An index that turns out to be spoilt is made anew from the bundles, and asked again. Where
+    /// it cannot be written, in memory.
+    fn repairing<T>(&self, ask: impl Fn(&Index) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let mut index = self.index();
+        match ask(&index) {
+            Err(StoreError::Index { source, .. }) if index::is_corrupt(&source) => {
+                // Closed before its file is removed.
+                *index = Index::in_memory(&self.layout)?;
+                index::remove_files(&self.layout.index());
+                if !self.layout.index().exists()
+                    && let Ok(on_disk) = Index::open(&self.layout)
+                {
+                    *index = on_disk;
+                }
+                let damaged = index.reconcile(&self.layout)?;
+                self.set_damaged(damaged);
+                ask(&index)
+            }
+            result => result,
+        }
     }
 }

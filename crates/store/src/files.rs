@@ -1,0 +1,110 @@
+//! Files that survive the loss of power, and errors that say which file.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::StoreError;
+
+/// The file has the old bytes or the new ones, never a part.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    // The process id keeps two programs that save the same file out of each other's way.
+    let beside = folder.join(format!(".{name}.{}.tmp", std::process::id()));
+    let written = write_synced(&beside, bytes).and_then(|()| {
+        fs::rename(&beside, path).map_err(|e| StoreError::io("write", path, e))?;
+        sync_folder(folder)
+    });
+    if written.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}
+
+/// Written and on the disk, but not in one step.
+pub(crate) fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let write = || -> io::Result<()> {
+        let mut file = File::create(path)?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    };
+    write().map_err(|e| StoreError::io("write", path, e))
+}
+
+/// Left behind by programs that were killed while saving a file.
+pub(crate) fn remove_stale_temporaries(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let pid = name
+            .strip_prefix('.')
+            .and_then(|rest| rest.strip_suffix(".tmp"))
+            .and_then(|rest| rest.rsplit_once('.'))
+            .and_then(|(_, pid)| pid.parse::<u32>().ok());
+        if pid.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// A new name in a folder is on the disk only after the folder is.
+pub(crate) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
+    File::open(folder)
+        .and_then(|file| file.sync_all())
+        .map_err(|e| StoreError::io("write", folder, e))
+}
+
+/// Every file and folder below, then the folder itself.
+pub(crate) fn sync_tree(folder: &Path) -> Result<(), StoreError> {
+    for entry in fs::read_dir(folder).map_err(|e| StoreError::io("read", folder, e))? {
+        let entry = entry.map_err(|e| StoreError::io("read", folder, e))?;
+        let kind = entry
+            .file_type()
+            .map_err(|e| StoreError::io("read", &entry.path(), e))?;
+        if kind.is_dir() {
+            sync_tree(&entry.path())?;
+        } else if kind.is_file() {
+            sync_folder(&entry.path())?;
+        }
+    }
+    sync_folder(folder)
+}
+
+/// Everything written to the disk that holds this folder: one call where ten thousand small
+/// files would need ten thousand.
+pub(crate) fn sync_filesystem(folder: &Path) -> Result<(), StoreError> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::AsRawFd;
+        let sync = || -> io::Result<()> {
+            let file = File::open(folder)?;
+            // SAFETY: the descriptor is open for as long as `file` lives.
+            match unsafe { libc::syncfs(file.as_raw_fd()) } {
+                0 => Ok(()),
+                _ => Err(io::Error::last_os_error()),
+            }
+        };
+        sync().map_err(|e| StoreError::io("write", folder, e))
+    }
+    #[cfg(not(target_os = "linux"))]
+    sync_tree(folder)
+}
+
+pub(crate) fn create_folder(path: &Path) -> Result<(), StoreError> {
+    fs::create_dir_all(path).map_err(|e| StoreError::io("create", path, e))
+}
+
+pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
+    fs::rename(from, to).map_err(|e| StoreError::io("move a finished run to", to, e))
+}
+
+/// Nothing there is fine.
+pub(crate) fn remove_tree(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_dir_all(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(StoreError::io("remove", path, e)),
+        _ => Ok(()),
+    }
+}

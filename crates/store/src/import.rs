@@ -1,0 +1,160 @@
+//! Many records at once, all or none: runs measured elsewhere.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs;
+
+use model::run::{Origin, metric};
+use model::{Metric, RunId, RunRecord};
+
+use crate::layout::{self, Layout, RECORD, Stamp};
+use crate::{Store, StoreError, bundle, files};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    /// The names they were given, in the order of the records.
+    pub added: Vec<RunId>,
+    /// Records that an earlier import had brought already.
+    pub already_there: usize,
+}
+
+impl Store {
+    /// Keeps records as bundles of a `run.json` alone. A record whose name is taken gets the next
+    /// free repetition of its scenario; one that was imported before is left out. Takes the lock
+    /// unless this store holds it.
+    pub fn add_imported(&mut self, records: &[RunRecord]) -> Result<Imported, StoreError> {
+        let _lock = if self.holds_lock() {
+            None
+        } else {
+            Some(self.lock()?)
+        };
+        let kept = self.records()?;
+        let earlier = Earlier::of(&kept);
+        let new: Vec<&RunRecord> = records.iter().filter(|r| !earlier.has(r)).collect();
+        let mut taken: BTreeSet<RunId> = self.shared.layout.bundles()?.into_keys().collect();
+        let named: Vec<RunRecord> = new
+            .into_iter()
+            .map(|record| named(record, &mut taken))
+            .collect();
+        let already_there = records.len() - named.len();
+        let added = named.iter().map(|record| record.run).collect();
+        if !named.is_empty() {
+            keep(&self.shared.layout, &named).and_then(|written| {
+                let rows: Vec<(&RunRecord, Stamp)> =
+                    written.iter().map(|w| (&w.record, w.stamp)).collect();
+                self.shared.index().insert(&rows)
+            })?;
+        }
+        Ok(Imported {
+            added,
+            already_there,
+        })
+    }
+}
+
+/// What earlier imports brought, by file, line and scenario.
+struct Earlier<'r> {
+    records: HashMap<(&'r str, u64, u32), Vec<&'r RunRecord>>,
+}
+
+impl<'r> Earlier<'r> {
+    fn of(records: &'r [RunRecord]) -> Self {
+        let mut by_place: HashMap<_, Vec<&RunRecord>> = HashMap::new();
+        for record in records {
+            if let Some(place) = place(record) {
+                by_place.entry(place).or_default().push(record);
+            }
+        }
+        Earlier { records: by_place }
+    }
+
+    /// The same place and the same numbers: a file that was changed since brings new runs. The
+    /// cost is left aside, since prices are put on later.
+    fn has(&self, record: &RunRecord) -> bool {
+        let numbers = |r: &RunRecord| -> Vec<(String, Metric)> {
+            let all = r
+                .metrics
+                .iter()
+                .filter(|(name, m)| *name != metric::COST && m.value.is_finite());
+            all.map(|(name, m)| (name.clone(), m.clone())).collect()
+        };
+        let known = place(record).and_then(|place| self.records.get(&place));
+        known.is_some_and(|known| {
+            known
+                .iter()
+                .any(|k| numbers(k) == numbers(record) && k.outcome == record.outcome)
+        })
+    }
+}
+
+fn place(record: &RunRecord) -> Option<(&str, u64, u32)> {
+    match &record.origin {
+        Origin::Imported { file, line } => Some((file, *line, record.run.scenario)),
+        Origin::Measured { .. } => None,
+    }
+}
+
+fn named(record: &RunRecord, taken: &mut BTreeSet<RunId>) -> RunRecord {
+    let mut record = record.clone();
+    if taken.contains(&record.run) {
+        let scenario = record.run.scenario;
+        let all = RunId {
+            scenario,
+            repetition: 0,
+        }..=RunId {
+            scenario,
+            repetition: u32::MAX,
+        };
+        let last = taken.range(all).next_back().map_or(0, |run| run.repetition);
+        record.run.repetition = last.saturating_add(1);
+    }
+    taken.insert(record.run);
+    record
+}
+
+struct Written {
+    record: RunRecord,
+    stamp: Stamp,
+}
+
+/// All bundles are written beside their names and sealed by one rename.
+fn keep(layout: &Layout, records: &[RunRecord]) -> Result<Vec<Written>, StoreError> {
+    let result = stage(layout, records);
+    if result.is_err() {
+        let _ = files::remove_tree(&layout.import_partial());
+    }
+    let written = result?;
+    files::rename(&layout.import_partial(), &layout.import_whole())?;
+    files::sync_folder(&layout.runs())?;
+    finish(layout)?;
+    Ok(written)
+}
+
+fn stage(layout: &Layout, records: &[RunRecord]) -> Result<Vec<Written>, StoreError> {
+    let partial = layout.import_partial();
+    files::remove_tree(&partial)?;
+    let mut written = Vec::with_capacity(records.len());
+    for record in records {
+        let folder = partial.join(record.run.to_string());
+        files::create_folder(&folder)?;
+        let record = bundle::write_record(&folder, record, bundle::write_unsynced)?;
+        if let Some(stamp) = layout::stamp(&folder.join(RECORD))? {
+            written.push(Written { record, stamp });
+        }
+    }
+    files::sync_filesystem(&partial)?;
+    Ok(written)
+}
+
+/// Gives sealed bundles their names; after a kill, those that have none yet.
+pub(crate) fn finish(layout: &Layout) -> Result<(), StoreError> {
+    let whole = layout.import_whole();
+    if !whole.exists() {
+        return Ok(());
+    }
+    for name in layout::names(&whole)? {
+        files::rename(&whole.join(&name), &layout.runs().join(&name))?;
+    }
+    files::sync_folder(&layout.runs())?;
+    fs::remove_dir(&whole).map_err(|e| StoreError::io("remove", &whole, e))?;
+    files::sync_folder(&layout.runs())
+}

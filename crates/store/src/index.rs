@@ -1,0 +1,377 @@
+//! The index: one SQLite file, made of the bundles and always replaceable by them.
+//!
+//! A rollback journal, not WAL: one file to copy, readable in a folder that cannot be written,
+//! and a writer that inserts one row per run has nothing to gain from WAL. Readers and the writer
+//! wait for each other some milliseconds.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use model::run::{BUNDLE_SCHEMA, Origin};
+use model::{RunId, RunRecord, Status};
+use rusqlite::{Connection, OpenFlags, Row, Transaction, TransactionBehavior, params};
+use serde_json::Value;
+
+use crate::layout::{Found, Layout, Stamp};
+use crate::{Damaged, StoreError, bundle};
+
+/// Any other number in the file makes it be built anew.
+const SCHEMA: i64 = 1000 + BUNDLE_SCHEMA as i64;
+const BUSY: Duration = Duration::from_secs(30);
+
+/// The machine is the same for thousands of runs and is kept once. The views are for people who
+/// open the file with their own tools.
+const TABLES: &str = "
+DROP VIEW IF EXISTS metrics; DROP VIEW IF EXISTS levels;
+DROP TABLE IF EXISTS records; DROP TABLE IF EXISTS runs; DROP TABLE IF EXISTS machines;
+CREATE TABLE machines (id INTEGER PRIMARY KEY, inventory TEXT NOT NULL UNIQUE);
+CREATE TABLE runs (
+    id INTEGER PRIMARY KEY,
+    scenario INTEGER NOT NULL,
+    repetition INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    started TEXT NOT NULL,
+    seconds REAL NOT NULL,
+    machine INTEGER NOT NULL REFERENCES machines (id),
+    modified_nanoseconds INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    UNIQUE (scenario, repetition)
+);
+CREATE TABLE records (run INTEGER PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE, record TEXT NOT NULL);
+CREATE VIEW metrics AS
+    SELECT runs.scenario, runs.repetition, runs.status, m.key AS metric,
+           json_extract(m.value, '$.value') AS value, json_extract(m.value, '$.unit') AS unit
+    FROM runs JOIN records ON records.run = runs.id, json_each(records.record, '$.metrics') AS m;
+CREATE VIEW levels AS
+    SELECT runs.scenario, runs.repetition, json_extract(l.value, '$.factor') AS factor,
+           json_extract(l.value, '$.level') AS level
+    FROM runs JOIN records ON records.run = runs.id, json_each(records.record, '$.scenario.levels') AS l;
+";
+
+#[derive(Debug)]
+pub(crate) struct Index {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Index {
+    /// The file as it should be: one that is missing, of another schema or no database is made.
+    pub(crate) fn open(layout: &Layout) -> Result<Index, StoreError> {
+        let path = layout.index();
+        match Index::try_open(&path) {
+            Err(error) if is_corrupt(&error) => {
+                remove_files(&path);
+                Index::try_open(&path)
+            }
+            result => result,
+        }
+        .map_err(|e| StoreError::index(&path, e))
+    }
+
+    /// For folders that cannot be written.
+    pub(crate) fn in_memory(layout: &Layout) -> Result<Index, StoreError> {
+        let make = || {
+            let index = Index {
+                connection: Connection::open_in_memory()?,
+                path: layout.index(),
+            };
+            index.prepare()?;
+            Ok(index)
+        };
+        make().map_err(|e| StoreError::index(&layout.index(), e))
+    }
+
+    fn try_open(path: &Path) -> rusqlite::Result<Index> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let connection = Connection::open_with_flags(path, flags)?;
+        let index = Index {
+            connection,
+            path: path.to_path_buf(),
+        };
+        index.prepare()?;
+        Ok(index)
+    }
+
+    fn prepare(&self) -> rusqlite::Result<()> {
+        self.connection.busy_timeout(BUSY)?;
+        self.connection
+            .execute_batch("PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL;")?;
+        if self.schema()? == SCHEMA {
+            return Ok(());
+        }
+        let transaction =
+            Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+        // Looked at again inside the transaction: another program may have been quicker.
+        if self.schema()? != SCHEMA {
+            transaction.execute_batch(&format!("{TABLES} PRAGMA user_version = {SCHEMA};"))?;
+        }
+        transaction.commit()
+    }
+
+    fn schema(&self) -> rusqlite::Result<i64> {
+        self.connection
+            .query_row("PRAGMA user_version", [], |row| row.get(0))
+    }
+
+    /// Makes the index tell what the folders hold, reading only the bundles it does not know.
+    pub(crate) fn reconcile(&self, layout: &Layout) -> Result<Vec<Damaged>, StoreError> {
+        let difference = Difference::between(self.stamps()?, layout.bundles()?);
+        if let Some(damaged) = difference.only_damaged() {
+            return Ok(damaged);
+        }
+        // The index is read before the folders and nobody can insert meanwhile: a row without a
+        // folder then really lost it.
+        self.transaction(|| {
+            let difference = Difference::between(self.stamps()?, layout.bundles()?);
+            let mut damaged = Vec::new();
+            for run in &difference.gone {
+                self.delete(*run)?;
+            }
+            for (run, found) in &difference.unknown {
+                match (bundle::read_record(&found.path, *run), found.stamp) {
+                    (Ok(record), Some(stamp)) => self.put(&record, stamp)?,
+                    (Ok(_), None) => {}
+                    (Err(why), _) => damaged.push(why),
+                }
+            }
+            Ok(damaged)
+        })
+    }
+
+    pub(crate) fn clear(&self) -> Result<(), StoreError> {
+        self.transaction(|| {
+            self.connection
+                .execute_batch("DELETE FROM records; DELETE FROM runs; DELETE FROM machines;")
+                .map_err(|e| self.error(e))
+        })
+    }
+
+    /// All or none.
+    pub(crate) fn insert(&self, records: &[(&RunRecord, Stamp)]) -> Result<(), StoreError> {
+        self.transaction(|| {
+            records
+                .iter()
+                .try_for_each(|(record, stamp)| self.put(record, *stamp))
+        })
+    }
+
+    pub(crate) fn statuses(&self) -> Result<BTreeMap<RunId, Status>, StoreError> {
+        let mut statuses = BTreeMap::new();
+        self.rows("SELECT scenario, repetition, status FROM runs", |row| {
+            let word: String = row.get(2)?;
+            let status =
+                serde_json::from_value(Value::String(word)).map_err(|e| unreadable(2, e))?;
+            statuses.insert(run_id(row)?, status);
+            Ok(())
+        })?;
+        Ok(statuses)
+    }
+
+    /// Sorted by scenario and repetition.
+    pub(crate) fn records(&self) -> Result<Vec<RunRecord>, StoreError> {
+        let mut machines = HashMap::new();
+        self.rows("SELECT id, inventory FROM machines", |row| {
+            machines.insert(row.get::<_, i64>(0)?, row.get::<_, String>(1)?);
+            Ok(())
+        })?;
+        let mut records = Vec::new();
+        let query = "SELECT record, machine FROM runs JOIN records ON records.run = runs.id \
+                     ORDER BY scenario, repetition";
+        self.rows(query, |row| {
+            let text = row.get_ref(0)?.as_str().map_err(|e| unreadable(0, e))?;
+            let machine = machines
+                .get(&row.get::<_, i64>(1)?)
+                .map_or("null", String::as_str);
+            records.push(join_machine(text, machine).map_err(|e| unreadable(0, e))?);
+            Ok(())
+        })?;
+        Ok(records)
+    }
+
+    fn stamps(&self) -> Result<BTreeMap<RunId, Stamp>, StoreError> {
+        let mut stamps = BTreeMap::new();
+        let query = "SELECT scenario, repetition, modified_nanoseconds, bytes FROM runs";
+        self.rows(query, |row| {
+            let stamp = Stamp {
+                modified_nanoseconds: row.get(2)?,
+                bytes: row.get(3)?,
+            };
+            stamps.insert(run_id(row)?, stamp);
+            Ok(())
+        })?;
+        Ok(stamps)
+    }
+
+    fn put(&self, record: &RunRecord, stamp: Stamp) -> Result<(), StoreError> {
+        let parts = split_machine(record).map_err(|e| StoreError::BadRecord {
+            run: record.run,
+            why: e.to_string(),
+        })?;
+        self.delete(record.run)?;
+        let put = || -> rusqlite::Result<()> {
+            let prepare = |sql| self.connection.prepare_cached(sql);
+            prepare("INSERT OR IGNORE INTO machines (inventory) VALUES (?1)")?
+                .execute([&parts.machine])?;
+            let machine: i64 = prepare("SELECT id FROM machines WHERE inventory = ?1")?
+                .query_row([&parts.machine], |row| row.get(0))?;
+            prepare(
+                "INSERT INTO runs (scenario, repetition, status, origin, started, seconds, machine, \
+                 modified_nanoseconds, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            )?
+            .execute(params![
+                record.run.scenario,
+                record.run.repetition,
+                record.outcome.status.word(),
+                match record.origin {
+                    Origin::Measured { .. } => "measured",
+                    Origin::Imported { .. } => "imported",
+                },
+                record.started.to_string(),
+                record.seconds,
+                machine,
+                stamp.modified_nanoseconds,
+                stamp.bytes,
+            ])?;
+            let id = self.connection.last_insert_rowid();
+            prepare("INSERT INTO records (run, record) VALUES (?1, ?2)")?
+                .execute(params![id, parts.rest])?;
+            Ok(())
+        };
+        put().map_err(|e| self.error(e))
+    }
+
+    fn delete(&self, run: RunId) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached("DELETE FROM runs WHERE scenario = ?1 AND repetition = ?2")
+            .and_then(|mut statement| statement.execute([run.scenario, run.repetition]))
+            .map(drop)
+            .map_err(|e| self.error(e))
+    }
+
+    fn rows(
+        &self,
+        query: &str,
+        mut take: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
+    ) -> Result<(), StoreError> {
+        let mut all = || -> rusqlite::Result<()> {
+            let mut statement = self.connection.prepare_cached(query)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                take(row)?;
+            }
+            Ok(())
+        };
+        all().map_err(|e| self.error(e))
+    }
+
+    fn transaction<T>(
+        &self,
+        work: impl FnOnce() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        // Dropped without commit, it is rolled back.
+        let transaction =
+            Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
+                .map_err(|e| self.error(e))?;
+        let value = work()?;
+        transaction.commit().map_err(|e| self.error(e))?;
+        Ok(value)
+    }
+
+    fn error(&self, error: rusqlite::Error) -> StoreError {
+        StoreError::index(&self.path, error)
+    }
+}
+
+/// What the folders hold and the index does not tell, and the other way round.
+struct Difference {
+    gone: Vec<RunId>,
+    unknown: Vec<(RunId, Found)>,
+}
+
+impl Difference {
+    fn between(known: BTreeMap<RunId, Stamp>, there: BTreeMap<RunId, Found>) -> Self {
+        let gone = known
+            .keys()
+            .filter(|run| !there.contains_key(run))
+            .copied()
+            .collect();
+        let is_unknown = |(run, found): &(RunId, Found)| {
+            found.stamp.is_none() || known.get(run).copied() != found.stamp
+        };
+        let unknown = there.into_iter().filter(is_unknown).collect();
+        Difference { gone, unknown }
+    }
+
+    /// The unreadable bundles, when there is nothing else: then nothing is to be written.
+    fn only_damaged(&self) -> Option<Vec<Damaged>> {
+        if !self.gone.is_empty() {
+            return None;
+        }
+        let read = |(run, found): &(RunId, Found)| bundle::read_record(&found.path, *run).err();
+        self.unknown.iter().map(read).collect()
+    }
+}
+
+pub(crate) fn remove_files(path: &Path) {
+    for suffix in ["", "-journal", "-wal", "-shm"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        let _ = fs::remove_file(PathBuf::from(name));
+    }
+}
+
+/// Whatever is neither about the right to write nor about others who write: the file is not what
+/// we wrote.
+pub(crate) fn is_corrupt(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode;
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown) => true,
+        Some(_) => false,
+        None => matches!(
+            error,
+            rusqlite::Error::FromSqlConversionFailure(..)
+                | rusqlite::Error::InvalidColumnType(..)
+                | rusqlite::Error::IntegralValueOutOfRange(..)
+                | rusqlite::Error::QueryReturnedNoRows
+        ),
+    }
+}
+
+struct SplitRecord {
+    machine: String,
+    rest: String,
+}
+
+fn split_machine(record: &RunRecord) -> serde_json::Result<SplitRecord> {
+    let machine = serde_json::to_string(&record.machine)?;
+    let mut value = serde_json::to_value(record)?;
+    if let Value::Object(fields) = &mut value {
+        fields.remove("machine");
+    }
+    Ok(SplitRecord {
+        machine,
+        rest: serde_json::to_string(&value)?,
+    })
+}
+
+fn join_machine(rest: &str, machine: &str) -> serde_json::Result<RunRecord> {
+    let fields = rest.strip_prefix('{').unwrap_or(rest);
+    serde_json::from_str(&format!("{{\"machine\":{machine},{fields}"))
+}
+
+fn run_id(row: &Row<'_>) -> rusqlite::Result<RunId> {
+    Ok(RunId {
+        scenario: row.get(0)?,
+        repetition: row.get(1)?,
+    })
+}
+
+fn unreadable(
+    column: usize,
+    error: impl std::error::Error + Send + Sync + 'static,
+) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, Box::new(error))
+}
