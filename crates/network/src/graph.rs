@@ -31,14 +31,24 @@ pub struct Node {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Shape {
-    Image { channels: u32, height: u32, width: u32 },
-    Vector { features: u32 },
+    Image {
+        channels: u32,
+        height: u32,
+        width: u32,
+    },
+    Vector {
+        features: u32,
+    },
 }
 
 impl Shape {
     pub fn elements(self) -> u64 {
         match self {
-            Shape::Image { channels, height, width } => u64::from(channels) * u64::from(height) * u64::from(width),
+            Shape::Image {
+                channels,
+                height,
+                width,
+            } => (u64::from(channels) * u64::from(height)).saturating_mul(u64::from(width)),
             Shape::Vector { features } => u64::from(features),
         }
     }
@@ -49,21 +59,53 @@ impl Shape {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Op {
     Input,
-    Conv { kernel: [u32; 2], stride: [u32; 2], padding: Padding, output: u32, groups: u32, bias: bool },
-    BatchNorm { epsilon: f64, momentum: f64 },
+    Conv {
+        kernel: [u32; 2],
+        stride: [u32; 2],
+        padding: Padding,
+        output: u32,
+        groups: u32,
+        bias: bool,
+    },
+    /// Momentum is the share of the new batch in the running mean and variance (0.1, say).
+    BatchNorm {
+        epsilon: f64,
+        momentum: f64,
+    },
     Relu,
-    MaxPool { kernel: [u32; 2], stride: [u32; 2], padding: Padding },
+    MaxPool {
+        kernel: [u32; 2],
+        stride: [u32; 2],
+        padding: Padding,
+    },
     /// Padding is not counted in the mean.
-    AvgPool { kernel: [u32; 2], stride: [u32; 2], padding: Padding },
+    AvgPool {
+        kernel: [u32; 2],
+        stride: [u32; 2],
+        padding: Padding,
+    },
+    /// Gives a vector: one number a channel.
     GlobalAvgPool,
-    Dense { output: u32, bias: bool },
-    Dropout { rate: f64 },
+    /// Of a vector.
+    Dense {
+        output: u32,
+        bias: bool,
+    },
+    Dropout {
+        rate: f64,
+    },
+    /// Channel by channel, row by row.
     Flatten,
     Add,
     /// Along channels.
     Concat,
     /// Across channels: x / (k + alpha / size · Σ x²)^beta.
-    Lrn { size: u32, alpha: f64, beta: f64, k: f64 },
+    Lrn {
+        size: u32,
+        alpha: f64,
+        beta: f64,
+        k: f64,
+    },
     Softmax,
 }
 
@@ -88,6 +130,8 @@ pub struct Parameter {
 
 impl Parameter {
     pub fn elements(&self) -> u64 {
-        self.shape.iter().map(|&d| u64::from(d)).product()
+        self.shape
+            .iter()
+            .fold(1, |product, &side| product.saturating_mul(u64::from(side)))
     }
 }

@@ -1,5 +1,29 @@
 //! One description of a network → shapes, parameters, FLOPs, memory; the zoo; initial weights.
+//!
+//! The way of the data: a TOML text is read [as typed](typed), [expanded](expand) into a
+//! [`Description`] (every block written out, still without sizes), and given an [`InputSpec`]
+//! becomes a [`Graph`], in which everything is a number. Nothing here knows a framework.
 
+mod count;
+mod description;
+mod error;
+mod expand;
 pub mod graph;
+mod initial;
+mod layer;
+mod random;
+mod settings;
+mod shapes;
+mod summary;
+mod typed;
+mod weights;
+mod zoo;
 
+pub use count::{Precision, TrainingMemory};
+pub use description::{Count, Description, InputSpec, Layer, LayerOp, PaddingRule, Pool, parse};
+pub use error::{NetworkError, ShapeProblem};
 pub use graph::{Graph, Node, Op, Padding, Parameter, Shape};
+pub use initial::initial_weights;
+pub use summary::{Row, render_summary, summary};
+pub use weights::{Tensor, Weights, WeightsError};
+pub use zoo::{find, load, names, zoo};

@@ -1,0 +1,137 @@
+//! What a network file means: every block written out, every `from` resolved, no sizes yet.
+
+use serde::{Deserialize, Serialize};
+use source::{Diagnostic, Problems, Span};
+
+use crate::error::ShapeProblem;
+use crate::graph::{Graph, Padding};
+
+/// Reads a network file. All mistakes come together, in the order of the file.
+pub fn parse(text: &str) -> Result<Description, Vec<Diagnostic>> {
+    let mut problems = Problems::default();
+    let typed = crate::typed::read(text, &mut problems);
+    // A file that is not TOML is only half read: what seems missing then may well be there.
+    if !problems.is_empty() {
+        return Err(problems.into_sorted());
+    }
+    let description = crate::expand::expand(typed, &mut problems);
+    match description {
+        Some(description) if problems.is_empty() => Ok(description),
+        _ => Err(problems.into_sorted()),
+    }
+}
+
+/// A network before its input is known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Description {
+    pub name: String,
+    /// Where the network comes from and how this description differs from it.
+    pub about: Option<String>,
+    /// What it was published for; the one to show when nothing else is asked.
+    pub input: Option<InputSpec>,
+    /// Every input comes before its users.
+    pub layers: Vec<Layer>,
+}
+
+impl Description {
+    /// Shapes, parameters and FLOPs for images of this size, or everything that does not fit.
+    pub fn instantiate(&self, input: InputSpec) -> Result<Graph, Vec<ShapeProblem>> {
+        crate::shapes::instantiate(self, input)
+    }
+}
+
+/// What is given from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputSpec {
+    pub channels: u32,
+    pub height: u32,
+    pub width: u32,
+    pub classes: u32,
+}
+
+impl InputSpec {
+    pub fn square(channels: u32, side: u32, classes: u32) -> Self {
+        InputSpec {
+            channels,
+            height: side,
+            width: side,
+            classes,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layer {
+    /// Unique: `conv1`, or `inception2.reduce` for a layer of a block.
+    pub name: String,
+    pub op: LayerOp,
+    /// 0 is the network's input, n is `layers[n - 1]`: the indices of the graph's nodes.
+    pub inputs: Vec<usize>,
+    /// The place in the file; of a layer of a block, its place in the block.
+    pub span: Span,
+}
+
+/// As [`crate::Op`], with what depends on the input left open.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LayerOp {
+    Conv {
+        kernel: [u32; 2],
+        stride: [u32; 2],
+        padding: PaddingRule,
+        output: Count,
+        groups: Count,
+        bias: bool,
+    },
+    BatchNorm {
+        epsilon: f64,
+        momentum: f64,
+    },
+    Relu,
+    MaxPool(Pool),
+    AvgPool(Pool),
+    GlobalAvgPool,
+    Dense {
+        output: Count,
+        bias: bool,
+    },
+    Dropout {
+        rate: f64,
+    },
+    Flatten,
+    Add,
+    Concat,
+    Lrn {
+        size: u32,
+        alpha: f64,
+        beta: f64,
+        k: f64,
+    },
+    Softmax,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pool {
+    pub kernel: [u32; 2],
+    pub stride: [u32; 2],
+    pub padding: PaddingRule,
+    /// A last window that hangs over the edge counts too.
+    pub ceil: bool,
+}
+
+/// A number, or the name of one that comes with the input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Count {
+    Fixed(u32),
+    /// `"classes"`: the number of classes.
+    Classes,
+    /// `"channels"`: as many as arrive.
+    Channels,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PaddingRule {
+    Explicit(Padding),
+    /// `"same"`: the output is the input divided by the stride, rounded up; what cannot be shared
+    /// evenly goes to the bottom and the right.
+    Same,
+}

@@ -1,0 +1,483 @@
+//! One layer given what arrives: its shape, its parameters, its FLOPs.
+
+use crate::description::{Count, LayerOp, PaddingRule, Pool};
+use crate::graph::{Op, Padding, Shape};
+use crate::shapes::{MOST_ELEMENTS, Refusal};
+
+/// A layer whose sizes are known.
+pub(crate) struct Made {
+    pub(crate) op: Op,
+    pub(crate) shape: Shape,
+    pub(crate) parameters: Vec<Tensor>,
+    pub(crate) flops: u64,
+}
+
+pub(crate) struct Tensor {
+    pub(crate) role: &'static str,
+    pub(crate) shape: Vec<u32>,
+    pub(crate) trained: bool,
+}
+
+/// FLOPs count a multiply-add as two, and every other arithmetic operation (a comparison, a root,
+/// an exponential) as one.
+pub(crate) fn make(layer: &LayerOp, inputs: &[Shape], classes: u32) -> Result<Made, Refusal> {
+    let Some(&input) = inputs.first() else {
+        return Err(Refusal::new("gets nothing", "let it take from a layer"));
+    };
+    let made = match layer {
+        LayerOp::Conv { .. } => conv(layer, input, classes),
+        LayerOp::Dense { output, bias } => dense(*output, *bias, input, classes),
+        LayerOp::MaxPool(settings) => {
+            pool(settings, input, |kernel, stride, padding| Op::MaxPool {
+                kernel,
+                stride,
+                padding,
+            })
+        }
+        LayerOp::AvgPool(settings) => {
+            pool(settings, input, |kernel, stride, padding| Op::AvgPool {
+                kernel,
+                stride,
+                padding,
+            })
+        }
+        LayerOp::BatchNorm { epsilon, momentum } => Ok(batch_norm(*epsilon, *momentum, input)),
+        LayerOp::Relu => Ok(same(Op::Relu, input, 1)),
+        LayerOp::Dropout { rate } => Ok(same(Op::Dropout { rate: *rate }, input, 0)),
+        LayerOp::GlobalAvgPool => {
+            let image = image(input)?;
+            Ok(Made {
+                shape: Shape::Vector {
+                    features: image.channels,
+                },
+                ..same(Op::GlobalAvgPool, input, 1)
+            })
+        }
+        LayerOp::Flatten => flatten(input),
+        LayerOp::Add => add(inputs, input),
+        LayerOp::Concat => concat(inputs, input),
+        LayerOp::Lrn {
+            size,
+            alpha,
+            beta,
+            k,
+        } => {
+            image(input)?;
+            let op = Op::Lrn {
+                size: *size,
+                alpha: *alpha,
+                beta: *beta,
+                k: *k,
+            };
+            // A square and a sum a neighbour, then scale, shift, power and division.
+            Ok(same(op, input, 2 * u64::from(*size) + 4))
+        }
+        LayerOp::Softmax => {
+            vector(input)?;
+            // Maximum, difference, exponential, sum, division.
+            Ok(same(Op::Softmax, input, 5))
+        }
+    };
+    made.and_then(check_size)
+}
+
+/// An activation or parameter beyond any machine is refused here, so that no later sum overflows.
+fn check_size(made: Made) -> Result<Made, Refusal> {
+    let parameters = made.parameters.iter().map(|tensor| elements(&tensor.shape));
+    let largest = parameters.fold(made.shape.elements(), u64::max);
+    if largest > MOST_ELEMENTS || made.flops == u64::MAX {
+        return Err(too_large());
+    }
+    Ok(made)
+}
+
+fn too_large() -> Refusal {
+    Refusal::new(
+        "would be larger than any machine",
+        "use a smaller image, or fewer outputs",
+    )
+}
+
+fn elements(shape: &[u32]) -> u64 {
+    product(shape.iter().map(|&side| u64::from(side)))
+}
+
+fn product(factors: impl IntoIterator<Item = u64>) -> u64 {
+    factors.into_iter().fold(1, u64::saturating_mul)
+}
+
+#[derive(Clone, Copy)]
+struct Image {
+    channels: u32,
+    height: u32,
+    width: u32,
+}
+
+fn image(shape: Shape) -> Result<Image, Refusal> {
+    match shape {
+        Shape::Image {
+            channels,
+            height,
+            width,
+        } => Ok(Image {
+            channels,
+            height,
+            width,
+        }),
+        Shape::Vector { .. } => Err(Refusal::new(
+            format!("gets {shape}, needs an image"),
+            "put it before what makes a vector: flatten, dense or global-avg-pool",
+        )),
+    }
+}
+
+fn vector(shape: Shape) -> Result<u32, Refusal> {
+    match shape {
+        Shape::Vector { features } => Ok(features),
+        Shape::Image { .. } => Err(Refusal::new(
+            format!("gets an image of {shape}, needs a vector"),
+            "put \"flatten\" or \"global-avg-pool\" before it",
+        )),
+    }
+}
+
+/// What changes no shape and does so many operations on each number.
+fn same(op: Op, shape: Shape, flops_each: u64) -> Made {
+    Made {
+        op,
+        shape,
+        parameters: Vec::new(),
+        flops: shape.elements().saturating_mul(flops_each),
+    }
+}
+
+fn resolve(count: Count, channels: u32, classes: u32) -> u32 {
+    match count {
+        Count::Fixed(number) => number,
+        Count::Channels => channels,
+        Count::Classes => classes,
+    }
+}
+
+fn weight(shape: Vec<u32>) -> Tensor {
+    Tensor {
+        role: "weight",
+        shape,
+        trained: true,
+    }
+}
+
+fn with_bias(weight: Tensor, bias: bool, output: u32) -> Vec<Tensor> {
+    let bias = bias.then(|| Tensor {
+        role: "bias",
+        shape: vec![output],
+        trained: true,
+    });
+    [weight].into_iter().chain(bias).collect()
+}
+
+fn conv(layer: &LayerOp, input: Shape, classes: u32) -> Result<Made, Refusal> {
+    let &LayerOp::Conv {
+        kernel,
+        stride,
+        padding,
+        output,
+        groups,
+        bias,
+    } = layer
+    else {
+        return Err(Refusal::new("is not a convolution", "describe it as one"));
+    };
+    let image = image(input)?;
+    let output = resolve(output, image.channels, classes);
+    let groups = resolve(groups, image.channels, classes);
+    for (what, channels) in [("gets", image.channels), ("gives", output)] {
+        if !channels.is_multiple_of(groups) {
+            return Err(Refusal::new(
+                format!("{what} {channels} channels, which {groups} groups cannot share evenly"),
+                "choose groups that divide both its inputs and its outputs",
+            ));
+        }
+    }
+    let window = Window {
+        kernel,
+        stride,
+        padding,
+        ceil: false,
+    }
+    .over(image)?;
+    let shape = Shape::Image {
+        channels: output,
+        height: window.height,
+        width: window.width,
+    };
+    let per_group = image.channels / groups;
+    let sides = [per_group, kernel[0], kernel[1]].map(u64::from);
+    let additions = if bias { shape.elements() } else { 0 };
+    Ok(Made {
+        op: Op::Conv {
+            kernel,
+            stride,
+            padding: window.padding,
+            output,
+            groups,
+            bias,
+        },
+        shape,
+        parameters: with_bias(
+            weight(vec![output, per_group, kernel[0], kernel[1]]),
+            bias,
+            output,
+        ),
+        flops: product([2, shape.elements(), product(sides)]).saturating_add(additions),
+    })
+}
+
+fn dense(output: Count, bias: bool, input: Shape, classes: u32) -> Result<Made, Refusal> {
+    let features = vector(input)?;
+    let output = resolve(output, features, classes);
+    let additions = if bias { u64::from(output) } else { 0 };
+    Ok(Made {
+        op: Op::Dense { output, bias },
+        shape: Shape::Vector { features: output },
+        parameters: with_bias(weight(vec![output, features]), bias, output),
+        flops: product([2, u64::from(output), u64::from(features)]).saturating_add(additions),
+    })
+}
+
+fn batch_norm(epsilon: f64, momentum: f64, input: Shape) -> Made {
+    let features = match input {
+        Shape::Image { channels, .. } => channels,
+        Shape::Vector { features } => features,
+    };
+    let roles = [
+        ("gamma", true),
+        ("beta", true),
+        ("mean", false),
+        ("variance", false),
+    ];
+    let tensor = |(role, trained)| Tensor {
+        role,
+        shape: vec![features],
+        trained,
+    };
+    Made {
+        parameters: roles.into_iter().map(tensor).collect(),
+        // As at inference: one scale, one shift.
+        ..same(Op::BatchNorm { epsilon, momentum }, input, 2)
+    }
+}
+
+fn pool(
+    settings: &Pool,
+    input: Shape,
+    op: impl FnOnce([u32; 2], [u32; 2], Padding) -> Op,
+) -> Result<Made, Refusal> {
+    let image = image(input)?;
+    let Pool {
+        kernel,
+        stride,
+        padding,
+        ceil,
+    } = *settings;
+    if let PaddingRule::Explicit(sides) = padding {
+        let most = [sides.top.max(sides.bottom), sides.left.max(sides.right)];
+        if most[0] >= kernel[0] || most[1] >= kernel[1] {
+            return Err(Refusal::new(
+                format!(
+                    "is padded by {}×{}, as wide as its window",
+                    most[0], most[1]
+                ),
+                "pad by less than k, so that every window holds a pixel",
+            ));
+        }
+    }
+    let window = Window {
+        kernel,
+        stride,
+        padding,
+        ceil,
+    }
+    .over(image)?;
+    let shape = Shape::Image {
+        channels: image.channels,
+        height: window.height,
+        width: window.width,
+    };
+    let each = product(kernel.map(u64::from));
+    Ok(Made {
+        shape,
+        ..same(op(kernel, stride, window.padding), shape, each)
+    })
+}
+
+fn flatten(input: Shape) -> Result<Made, Refusal> {
+    let features = u32::try_from(input.elements()).map_err(|_| too_large())?;
+    Ok(Made {
+        shape: Shape::Vector { features },
+        ..same(Op::Flatten, input, 0)
+    })
+}
+
+fn add(inputs: &[Shape], first: Shape) -> Result<Made, Refusal> {
+    match inputs.iter().find(|&&shape| shape != first) {
+        Some(other) => Err(Refusal::new(
+            format!("gets {first} and {other}, needs all alike"),
+            "bring them to one shape, for example with a 1×1 convolution",
+        )),
+        None => Ok(same(Op::Add, first, inputs.len() as u64 - 1)),
+    }
+}
+
+fn concat(inputs: &[Shape], first: Shape) -> Result<Made, Refusal> {
+    let mut total = first;
+    for &next in &inputs[1..] {
+        let sum = |a: u32, b: u32| a.checked_add(b).ok_or_else(too_large);
+        total = match (total, next) {
+            (
+                Shape::Image {
+                    channels,
+                    height,
+                    width,
+                },
+                Shape::Image {
+                    channels: more,
+                    height: h,
+                    width: w,
+                },
+            ) if (height, width) == (h, w) => Shape::Image {
+                channels: sum(channels, more)?,
+                height,
+                width,
+            },
+            (Shape::Vector { features }, Shape::Vector { features: more }) => Shape::Vector {
+                features: sum(features, more)?,
+            },
+            _ => {
+                return Err(Refusal::new(
+                    format!("gets {first} and {next}, needs images of one height and width"),
+                    "let its branches have the same strides, and pad what shrinks",
+                ));
+            }
+        };
+    }
+    Ok(same(Op::Concat, total, 0))
+}
+
+/// A window that moves over an image.
+struct Window {
+    kernel: [u32; 2],
+    stride: [u32; 2],
+    padding: PaddingRule,
+    ceil: bool,
+}
+
+struct Moved {
+    height: u32,
+    width: u32,
+    padding: Padding,
+}
+
+struct Axis {
+    output: u64,
+    before: u64,
+    after: u64,
+}
+
+impl Window {
+    fn over(&self, image: Image) -> Result<Moved, Refusal> {
+        let sides = match self.padding {
+            PaddingRule::Explicit(p) => Some([(p.top, p.bottom), (p.left, p.right)]),
+            PaddingRule::Same => None,
+        };
+        let axis = |index: usize, size: u32| {
+            let (kernel, stride) = (self.kernel[index].into(), self.stride[index].into());
+            match sides {
+                Some(sides) => {
+                    let (before, after) = sides[index];
+                    let padded = Axis {
+                        output: 0,
+                        before: before.into(),
+                        after: after.into(),
+                    };
+                    padded.slide(size.into(), kernel, stride, self.ceil)
+                }
+                None => Some(Axis::same(size.into(), kernel, stride)),
+            }
+        };
+        match (axis(0, image.height), axis(1, image.width)) {
+            (Some(vertical), Some(horizontal)) => moved(&vertical, &horizontal),
+            _ => Err(self.too_small(image)),
+        }
+    }
+
+    fn too_small(&self, image: Image) -> Refusal {
+        let padding = match self.padding {
+            PaddingRule::Explicit(padding) => padding,
+            PaddingRule::Same => Padding::default(),
+        };
+        let least = |kernel: u32, before: u32, after: u32| {
+            kernel.saturating_sub(before).saturating_sub(after).max(1)
+        };
+        let height = least(self.kernel[0], padding.top, padding.bottom);
+        let width = least(self.kernel[1], padding.left, padding.right);
+        Refusal {
+            message: format!(
+                "gets {}×{}, needs at least {height}×{width}",
+                image.height, image.width
+            ),
+            hint: None,
+            too_small: true,
+        }
+    }
+}
+
+fn moved(vertical: &Axis, horizontal: &Axis) -> Result<Moved, Refusal> {
+    let narrow = |number: u64| u32::try_from(number).map_err(|_| too_large());
+    Ok(Moved {
+        height: narrow(vertical.output)?,
+        width: narrow(horizontal.output)?,
+        padding: Padding {
+            top: narrow(vertical.before)?,
+            bottom: narrow(vertical.after)?,
+            left: narrow(horizontal.before)?,
+            right: narrow(horizontal.after)?,
+        },
+    })
+}
+
+/// Every product here is about the padded size, below 2³⁴: nothing overflows.
+impl Axis {
+    fn same(size: u64, kernel: u64, stride: u64) -> Axis {
+        let output = size.div_ceil(stride);
+        let total = ((output - 1) * stride + kernel).saturating_sub(size);
+        Axis {
+            output,
+            before: total / 2,
+            after: total - total / 2,
+        }
+    }
+
+    /// None when not even one window fits.
+    fn slide(self, size: u64, kernel: u64, stride: u64, ceil: bool) -> Option<Axis> {
+        let padded = size + self.before + self.after;
+        let room = padded.checked_sub(kernel)?;
+        if !ceil {
+            return Some(Axis {
+                output: room / stride + 1,
+                ..self
+            });
+        }
+        let mut output = room.div_ceil(stride) + 1;
+        // A window that begins in the padding after the image would hold no pixel.
+        if (output - 1) * stride >= size + self.before {
+            output -= 1;
+        }
+        let hanging = ((output - 1) * stride + kernel).saturating_sub(padded);
+        Some(Axis {
+            output,
+            after: self.after + hanging,
+            ..self
+        })
+    }
+}

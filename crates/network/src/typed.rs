@@ -1,0 +1,343 @@
+//! A network file as typed: what stands where, not yet what it means.
+
+use source::{Diagnostic, Located, Problems, Span, Table, Value};
+
+use crate::description::InputSpec;
+
+/// Longest side, kernel, channel count … that a file may name. Far above any network, far below
+/// any overflow.
+pub(crate) const LARGEST: i64 = 1 << 24;
+
+#[derive(Default)]
+pub(crate) struct TypedNetwork {
+    pub(crate) name: Option<String>,
+    pub(crate) about: Option<String>,
+    pub(crate) input: Option<InputSpec>,
+    pub(crate) layers: Vec<TypedLayer>,
+    pub(crate) blocks: Vec<TypedBlock>,
+    /// Not TOML: what could be read is too little to judge the rest by.
+    pub(crate) broken: bool,
+}
+
+/// A template: a layer kind of the file's own.
+pub(crate) struct TypedBlock {
+    pub(crate) name: Located<String>,
+    /// Parameters that every use gives.
+    pub(crate) needs: Vec<Located<String>>,
+    /// Parameters with a value for uses that do not give one.
+    pub(crate) defaults: Vec<Entry>,
+    pub(crate) layers: Vec<TypedLayer>,
+}
+
+impl TypedBlock {
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = &str> + Clone {
+        let needs = self.needs.iter().map(|name| name.value.as_str());
+        needs.chain(self.defaults.iter().map(|entry| entry.key.value.as_str()))
+    }
+}
+
+pub(crate) struct TypedLayer {
+    pub(crate) span: Span,
+    /// None when the layer could not be read; it then stands for any.
+    pub(crate) kind: Option<Located<String>>,
+    pub(crate) settings: Vec<Entry>,
+    pub(crate) name: Option<Located<String>>,
+    /// Empty: the layer before.
+    pub(crate) from: Vec<Located<String>>,
+    pub(crate) times: u32,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) key: Located<String>,
+    pub(crate) value: Located<Setting>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Setting {
+    Whole(i64),
+    Real(f64),
+    Flag(bool),
+    /// `"same"`, `"classes"`, or a parameter of the block.
+    Word(String),
+    List(Vec<Located<Setting>>),
+    /// A parameter whose value is not known, while a block is checked by itself.
+    Any,
+}
+
+pub(crate) fn read(text: &str, problems: &mut Problems) -> TypedNetwork {
+    source::parse(text, problems, |top, problems| {
+        if !problems.is_empty() {
+            return TypedNetwork {
+                broken: true,
+                ..TypedNetwork::default()
+            };
+        }
+        let network = TypedNetwork {
+            name: top
+                .required("name", problems)
+                .and_then(|value| value.text("name", problems))
+                .map(|name| name.value),
+            about: top.text("about", problems).map(|about| about.value),
+            input: top
+                .table("input", problems)
+                .and_then(|table| read_input(table, problems)),
+            layers: read_layers(&top, "the network", problems),
+            blocks: top
+                .table("block", problems)
+                .map(|table| read_blocks(&table, problems))
+                .unwrap_or_default(),
+            broken: false,
+        };
+        top.finish(problems);
+        network
+    })
+}
+
+fn read_input(table: Table<'_>, problems: &mut Problems) -> Option<InputSpec> {
+    let mut number = |key| -> Option<u32> {
+        let value = table.required(key, problems)?.integer(key, problems)?;
+        positive(key, &value, problems)
+    };
+    let channels = number("channels");
+    let side = number("side");
+    let classes = number("classes");
+    table.finish(problems);
+    Some(InputSpec::square(channels?, side?, classes?))
+}
+
+fn positive(key: &str, value: &Located<i64>, problems: &mut Problems) -> Option<u32> {
+    if !(1..=LARGEST).contains(&value.value) {
+        let message = format!("`{key}` must lie between 1 and {LARGEST}");
+        problems.push(Diagnostic::at(value.span.clone(), message));
+        return None;
+    }
+    u32::try_from(value.value).ok()
+}
+
+fn read_blocks(table: &Table<'_>, problems: &mut Problems) -> Vec<TypedBlock> {
+    let keys: Vec<Located<String>> = table
+        .entries()
+        .map(|(key, _)| key.clone().map(str::to_owned))
+        .collect();
+    let mut blocks = Vec::new();
+    for name in keys {
+        check_name("block", &name, problems);
+        if crate::settings::is_builtin(&name.value) {
+            let message = format!("`{}` is a layer already", name.value);
+            problems.push(Diagnostic::at(name.span.clone(), message).label("take another name"));
+        }
+        let Some(block) = table.table(&name.value, problems) else {
+            continue;
+        };
+        blocks.push(read_block(name, block, problems));
+    }
+    blocks
+}
+
+fn read_block(name: Located<String>, table: Table<'_>, problems: &mut Problems) -> TypedBlock {
+    let needs = read_words(table.get("needs"), "needs", problems);
+    let defaults = table
+        .table("default", problems)
+        .map(|defaults| read_entries(&defaults, problems))
+        .unwrap_or_default();
+    let layers = read_layers(&table, &format!("block `{}`", name.value), problems);
+    table.finish(problems);
+    let block = TypedBlock {
+        name,
+        needs,
+        defaults,
+        layers,
+    };
+    let mut seen: Vec<&str> = Vec::new();
+    let defaults = block.defaults.iter().map(|entry| &entry.key);
+    for parameter in block.needs.iter().chain(defaults) {
+        check_name("parameter", parameter, problems);
+        if seen.contains(&parameter.value.as_str()) {
+            let message = format!("parameter `{}` is named twice", parameter.value);
+            problems.push(Diagnostic::at(parameter.span.clone(), message));
+        }
+        if ["classes", "channels", "same"].contains(&parameter.value.as_str()) {
+            let message = format!("`{}` means something already", parameter.value);
+            problems
+                .push(Diagnostic::at(parameter.span.clone(), message).label("take another name"));
+        }
+        seen.push(&parameter.value);
+    }
+    block
+}
+
+fn read_layers(table: &Table<'_>, place: &str, problems: &mut Problems) -> Vec<TypedLayer> {
+    let Some(value) = table.required("layers", problems) else {
+        return Vec::new();
+    };
+    let Some(items) = value.array("layers", problems) else {
+        return Vec::new();
+    };
+    if items.is_empty() {
+        let message = format!("{place} has no layers");
+        problems.push(Diagnostic::at(value.span, message).label("give at least one"));
+    }
+    items
+        .iter()
+        .map(|item| read_layer(item, problems))
+        .collect()
+}
+
+/// `"relu"`, or `{ conv = { … } }` with perhaps `name`, `from` and `times` beside it.
+fn read_layer(item: &Value<'_>, problems: &mut Problems) -> TypedLayer {
+    let mut layer = TypedLayer {
+        span: item.span.clone(),
+        kind: None,
+        settings: Vec::new(),
+        name: None,
+        from: Vec::new(),
+        times: 1,
+    };
+    if let Some(word) = item.as_text() {
+        layer.kind = Some(Located {
+            value: word.to_owned(),
+            span: item.span.clone(),
+        });
+        return layer;
+    }
+    if item.kind() != "table" {
+        let message = "a layer is `{ conv = { … } }`, or a name in quotes if it has no settings";
+        problems.push(Diagnostic::at(item.span.clone(), message).label("such as \"relu\""));
+        return layer;
+    }
+    let Some(table) = item.table("layers", problems) else {
+        return layer;
+    };
+    layer.name = table.text("name", problems);
+    if let Some(name) = &layer.name {
+        check_layer_name(name, problems);
+    }
+    layer.from = read_words(table.get("from"), "from", problems);
+    if let Some(times) = table.integer("times", problems) {
+        layer.times = positive("times", &times, problems).unwrap_or(1);
+        if let (Some(name), 2..) = (&layer.name, layer.times) {
+            let message = "a layer repeated cannot have a name";
+            problems.push(Diagnostic::at(name.span.clone(), message).label("leave it out"));
+        }
+    }
+    read_kind(&table, &mut layer, problems);
+    layer
+}
+
+/// The one key that is not `name`, `from` or `times`.
+fn read_kind(table: &Table<'_>, layer: &mut TypedLayer, problems: &mut Problems) {
+    let mut kinds = table
+        .entries()
+        .filter(|(key, _)| !["name", "from", "times"].contains(&key.value));
+    let Some((key, value)) = kinds.next() else {
+        let message = "this layer does not say what it is";
+        problems.push(Diagnostic::at(layer.span.clone(), message).label("add `relu = {}`, say"));
+        return;
+    };
+    let mut one = true;
+    for (second, _) in kinds {
+        one = false;
+        let message = format!(
+            "a layer is one thing: this one is `{}` and `{}`",
+            key.value, second.value
+        );
+        problems.push(
+            Diagnostic::at(second.span.clone(), message)
+                .label("put it in braces of its own, or among the settings"),
+        );
+    }
+    if value.kind() != "table" {
+        let message = format!(
+            "the settings of `{}` stand in braces: `{} = {{ … }}`",
+            key.value, key.value
+        );
+        problems.push(Diagnostic::at(value.span.clone(), message));
+        return;
+    }
+    if let Some(settings) = value.table(key.value, problems) {
+        layer.settings = read_entries(&settings, problems);
+    }
+    if one {
+        layer.kind = Some(key.clone().map(str::to_owned));
+    }
+}
+
+fn read_entries(table: &Table<'_>, problems: &mut Problems) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    for (key, value) in table.entries() {
+        if let Some(setting) = read_setting(key.value, value, problems) {
+            entries.push(Entry {
+                key: key.clone().map(str::to_owned),
+                value: setting,
+            });
+        }
+    }
+    entries
+}
+
+fn read_setting(key: &str, value: &Value<'_>, problems: &mut Problems) -> Option<Located<Setting>> {
+    let setting = match value.kind() {
+        "string" => value.as_text().map(|word| Setting::Word(word.to_owned())),
+        "integer" => value.as_integer().map(Setting::Whole),
+        "float" => value.as_number().map(Setting::Real),
+        "boolean" => value.as_boolean().map(Setting::Flag),
+        "array" => {
+            let items = value.array(key, problems)?;
+            let read: Vec<_> = items
+                .iter()
+                .filter(|item| !matches!(item.kind(), "array" | "table"))
+                .filter_map(|item| read_setting(key, item, problems))
+                .collect();
+            (read.len() == items.len()).then_some(Setting::List(read))
+        }
+        _ => None,
+    };
+    if setting.is_none() {
+        let message = format!("`{key}` must be a number, a word in quotes, or a list of numbers");
+        problems.push(Diagnostic::at(value.span.clone(), message));
+    }
+    setting.map(|setting| Located {
+        value: setting,
+        span: value.span.clone(),
+    })
+}
+
+/// One word, or a list of them.
+fn read_words(
+    value: Option<Value<'_>>,
+    key: &str,
+    problems: &mut Problems,
+) -> Vec<Located<String>> {
+    let Some(value) = value else {
+        return Vec::new();
+    };
+    if value.as_text().is_some() {
+        return value.text(key, problems).into_iter().collect();
+    }
+    let items = value.array(key, problems).unwrap_or_default();
+    items
+        .iter()
+        .filter_map(|item| item.text(key, problems))
+        .collect()
+}
+
+/// Names become names of tensors and of files' columns: letters, digits, `-` and `_`.
+fn check_name(kind: &str, name: &Located<String>, problems: &mut Problems) {
+    let fine = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if name.value.is_empty() || name.value.len() > 64 || !name.value.chars().all(fine) {
+        let message = format!("`{}` is not a name for a {kind}", name.value);
+        problems.push(
+            Diagnostic::at(name.span.clone(), message)
+                .label("letters, digits, `-` and `_`, at most 64"),
+        );
+    }
+}
+
+fn check_layer_name(name: &Located<String>, problems: &mut Problems) {
+    check_name("layer", name, problems);
+    if crate::expand::RESERVED.contains(&name.value.as_str()) {
+        let message = format!("`{}` means something already", name.value);
+        problems.push(Diagnostic::at(name.span.clone(), message).label("take another name"));
+    }
+}
