@@ -1,1 +1,98 @@
-//! To come.
+//! Runs → results: what each scenario gave, what decides it, and how sure that is, in numbers and in
+//! sentences. Pure: no I/O, no clock; the statistics are the `stats` crate's.
+
+mod analysis;
+mod best;
+mod drift;
+mod effects;
+mod facts;
+mod findings;
+pub mod format;
+mod phrase;
+mod scenarios;
+mod sentence;
+mod table;
+mod variation;
+
+use model::run::metric;
+use model::{Plan, RunRecord, Study};
+
+pub use analysis::{
+    ANALYSIS_SCHEMA, Analysis, Best, BillFacts, Comparison, CostResult, CurvePoint, Drift,
+    EnvironmentFacts, FactorFacts, Finding, LevelEffect, LevelFacts, MachineUse, Noise,
+    OutcomeGroup, PhaseMean, RunRow, SamplerCost, Scale, ScenarioResult, Spent, StatusCounts,
+    StudyFacts, Topic, Totals, Variation, VariationTerm, Verdict, WarnedRun, WarningGroup,
+};
+pub use phrase::{
+    Better, COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES, MetricInfo, metric_info, metric_value,
+};
+
+use table::Table;
+
+/// Of every interval.
+pub const CONFIDENCE: f64 = 0.95;
+
+pub struct Input<'a> {
+    pub study: &'a Study,
+    pub plan: &'a Plan,
+    pub records: &'a [RunRecord],
+}
+
+pub fn analyse(input: &Input) -> Analysis {
+    let table = Table::new(input.study, input.records);
+    let time = table.time_column();
+    let scenarios = scenarios::scenarios(&table, input.plan, CONFIDENCE);
+    let mut analysis = Analysis {
+        schema: ANALYSIS_SCHEMA,
+        study: facts::study_facts(&table, CONFIDENCE),
+        totals: facts::totals(&table, input.plan),
+        time_metric: time.map(|column| table.columns[column].name.clone()),
+        best: best::best(&scenarios, time.map(|column| &table.columns[column])),
+        scenarios,
+        runs: scenarios::run_rows(&table),
+        variations: variations(&table, time),
+        findings: Vec::new(),
+        advice: Vec::new(),
+        drift: time.and_then(|column| drift::drift(&table, column, CONFIDENCE)),
+        warnings: facts::warnings(&table),
+        outcomes: facts::outcomes(&table),
+        bills: facts::bills(&table),
+        machines: facts::machines(&table),
+        sampler: facts::sampler(&table),
+        notes: facts::notes(&table),
+        metrics: table.columns,
+    };
+    analysis.findings = findings::findings(&analysis);
+    analysis.advice = findings::advice(&analysis);
+    analysis
+}
+
+fn variations(table: &Table, time: Option<usize>) -> Vec<Variation> {
+    let usual = [
+        metric::COST,
+        metric::IMAGES_PER_SECOND,
+        metric::PEAK_MEMORY_BYTES,
+        metric::ACCURACY,
+    ];
+    let asked = table
+        .study
+        .metrics
+        .iter()
+        .map(|word| phrase::metric_alias(word));
+    let mut columns: Vec<usize> = asked.filter_map(|name| table.column(name)).collect();
+    columns.extend(time);
+    columns.extend(usual.iter().filter_map(|name| table.column(name)));
+    let mut seen = Vec::new();
+    columns.retain(|column| {
+        let new = !seen.contains(column);
+        seen.push(*column);
+        new && table
+            .runs
+            .iter()
+            .any(|row| row.is_ok() && row.values[*column].is_some())
+    });
+    columns
+        .into_iter()
+        .map(|column| variation::variation(table, column, CONFIDENCE))
+        .collect()
+}

@@ -1,0 +1,475 @@
+//! Everything a report prints, as plain data. `bancada export --json` writes it as it is, so a
+//! field's name is part of the documented schema (docs/results.md).
+
+use std::collections::BTreeMap;
+
+use model::machine::Inventory;
+use model::run::Status;
+use model::{Bill, Limits, Money, Order, Price, RunId, Timestamp};
+use serde::Serialize;
+use stats::{Estimate, Summary};
+
+use crate::phrase::MetricInfo;
+
+pub const ANALYSIS_SCHEMA: u32 = 1;
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Analysis {
+    pub schema: u32,
+    pub study: StudyFacts,
+    pub totals: Totals,
+    /// The columns: what every name in `scenarios[].metrics` and `runs[].values` means.
+    pub metrics: Vec<MetricInfo>,
+    /// The metric that "time" means here: `train_seconds`, or `total_seconds` where no run told
+    /// of training.
+    pub time_metric: Option<String>,
+    pub scenarios: Vec<ScenarioResult>,
+    pub runs: Vec<RunRow>,
+    /// The study's own metrics first, then time, cost, images per second, memory, accuracy.
+    pub variations: Vec<Variation>,
+    pub best: Best,
+    /// The result in sentences, the most important first.
+    pub findings: Vec<Finding>,
+    /// What to do next.
+    pub advice: Vec<String>,
+    pub drift: Option<Drift>,
+    pub warnings: Vec<WarningGroup>,
+    /// Runs that did not end as ok.
+    pub outcomes: Vec<OutcomeGroup>,
+    pub bills: Vec<BillFacts>,
+    pub machines: Vec<MachineUse>,
+    pub sampler: Option<SamplerCost>,
+    /// What a reader must know besides: imported runs, metrics that nobody told.
+    pub notes: Vec<String>,
+}
+
+impl Analysis {
+    pub fn metric(&self, name: &str) -> Option<&MetricInfo> {
+        self.metrics.iter().find(|m| m.name == name)
+    }
+
+    pub fn variation(&self, metric: &str) -> Option<&Variation> {
+        self.variations.iter().find(|v| v.metric == metric)
+    }
+
+    /// Names of the environments runs happened in, in the order of the scenarios.
+    pub fn environments(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for scenario in &self.scenarios {
+            if !names.contains(&scenario.environment.as_str()) {
+                names.push(&scenario.environment);
+            }
+        }
+        names
+    }
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct StudyFacts {
+    pub name: String,
+    pub objective: Option<String>,
+    pub repetitions: u32,
+    pub seed: u64,
+    pub order: Order,
+    pub budget: Option<Money>,
+    /// The code of the currency that costs are said in.
+    pub currency: String,
+    pub factors: Vec<FactorFacts>,
+    /// `training rede1 for 2 epochs, batch 64`: a sentence without its point.
+    pub workload: String,
+    pub environments: Vec<EnvironmentFacts>,
+    pub interval_seconds: f64,
+    pub timeout_seconds: Option<f64>,
+    pub excluded_rules: usize,
+    /// Metrics the study asks to see first, as far as runs told them.
+    pub metrics: Vec<String>,
+    /// Of every interval: 0.95.
+    pub confidence: f64,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct FactorFacts {
+    pub name: String,
+    pub levels: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct EnvironmentFacts {
+    pub name: String,
+    pub limits: Limits,
+    pub device: Option<String>,
+    pub price: Option<Price>,
+}
+
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Totals {
+    pub scenarios: usize,
+    pub planned: usize,
+    pub runs: StatusCounts,
+    /// Planned runs of which nothing is kept.
+    pub missing: usize,
+    /// Sum of all runs, however they ended.
+    pub seconds: f64,
+    /// From the first start to the last end.
+    pub span_seconds: Option<f64>,
+    pub first_started: Option<Timestamp>,
+    pub last_ended: Option<Timestamp>,
+    /// Per environment, and per currency where a rate was missing.
+    pub spent: Vec<Spent>,
+    /// Over all environments, one entry a currency.
+    pub spent_total: Vec<Money>,
+    pub imported: usize,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Spent {
+    pub environment: String,
+    pub runs: usize,
+    pub seconds: f64,
+    pub money: Money,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct StatusCounts {
+    pub ok: usize,
+    pub failed: usize,
+    pub out_of_memory: usize,
+    pub timed_out: usize,
+    pub interrupted: usize,
+}
+
+impl StatusCounts {
+    pub fn add(&mut self, status: Status) {
+        *match status {
+            Status::Ok => &mut self.ok,
+            Status::Failed => &mut self.failed,
+            Status::OutOfMemory => &mut self.out_of_memory,
+            Status::TimedOut => &mut self.timed_out,
+            Status::Interrupted => &mut self.interrupted,
+        } += 1;
+    }
+
+    pub fn total(&self) -> usize {
+        self.ok + self.failed + self.out_of_memory + self.timed_out + self.interrupted
+    }
+
+    /// `22 ok, 2 out-of-memory`; what is zero is not said.
+    pub fn text(&self) -> String {
+        let all = [
+            (self.ok, Status::Ok),
+            (self.failed, Status::Failed),
+            (self.out_of_memory, Status::OutOfMemory),
+            (self.timed_out, Status::TimedOut),
+            (self.interrupted, Status::Interrupted),
+        ];
+        let said: Vec<String> = all
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, status)| format!("{n} {status}"))
+            .collect();
+        if said.is_empty() {
+            "none".to_owned()
+        } else {
+            said.join(", ")
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct ScenarioResult {
+    pub number: u32,
+    /// `C3`.
+    pub label: String,
+    pub levels: Vec<LevelFacts>,
+    pub environment: String,
+    pub planned: usize,
+    pub runs: StatusCounts,
+    pub warned_runs: usize,
+    /// By name, over the runs that ended as ok.
+    pub metrics: BTreeMap<String, Summary>,
+    pub cost: Option<CostResult>,
+    pub phases: Vec<PhaseMean>,
+    pub curve: Vec<CurvePoint>,
+    /// Repetitions that would bring the interval of the time to ±5 %, when it is wider.
+    pub repetitions_for_five_percent: Option<usize>,
+}
+
+impl ScenarioResult {
+    /// `rede2 · 64 px · batch 32`.
+    pub fn phrase(&self) -> String {
+        let phrases: Vec<&str> = self.levels.iter().map(|l| l.phrase.as_str()).collect();
+        phrases.join(" · ")
+    }
+
+    pub fn mean(&self, metric: &str) -> Option<&Estimate> {
+        self.metrics.get(metric).map(|summary| &summary.mean)
+    }
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct LevelFacts {
+    pub factor: String,
+    pub level: String,
+    /// As it is said inside a sentence: `64 px`.
+    pub phrase: String,
+}
+
+/// Money is exact; the estimate is beside it for its interval.
+#[derive(Debug, Clone, Serialize)]
+pub struct CostResult {
+    pub mean: Money,
+    pub total: Money,
+    pub per_epoch: Option<Money>,
+    pub per_thousand_images: Option<Money>,
+    pub estimate: Estimate,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PhaseMean {
+    pub phase: String,
+    pub seconds: f64,
+}
+
+/// Means over the repetitions that told this epoch.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CurvePoint {
+    pub epoch: u32,
+    pub runs: usize,
+    pub loss: Option<f64>,
+    pub accuracy_percent: Option<f64>,
+    pub seconds: Option<f64>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct RunRow {
+    pub run: RunId,
+    pub scenario: u32,
+    pub repetition: u32,
+    pub status: Status,
+    pub imported: bool,
+    pub environment: String,
+    pub started: Timestamp,
+    pub cost: Option<Money>,
+    pub warnings: usize,
+    /// In the order of `Analysis::metrics`.
+    pub values: Vec<Option<f64>>,
+}
+
+/// What decides one metric.
+#[derive(Debug, Clone, Serialize)]
+pub struct Variation {
+    pub metric: String,
+    pub label: String,
+    pub runs: usize,
+    pub scenarios: usize,
+    pub scale: Scale,
+    pub scale_reason: String,
+    /// The largest share first; empty when `problem` says why.
+    pub terms: Vec<VariationTerm>,
+    pub noise: Option<Noise>,
+    /// Whether the model may be trusted, in a sentence.
+    pub residuals: String,
+    pub residuals_fine: bool,
+    /// Runs far from the other repetitions of their scenario.
+    pub outliers: Vec<RunId>,
+    pub effects: Vec<LevelEffect>,
+    /// What was missing or assumed: cells without runs, no repetitions.
+    pub assumptions: Vec<String>,
+    /// Why there is no table.
+    pub problem: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    Linear,
+    Logarithmic,
+}
+
+impl Scale {
+    pub fn word(self) -> &'static str {
+        match self {
+            Scale::Linear => "linear",
+            Scale::Logarithmic => "logarithmic",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct VariationTerm {
+    /// One factor, or two whose effects depend on each other; none for all larger groups together.
+    pub factors: Vec<String>,
+    /// Of all variation, a fraction.
+    pub share: f64,
+    pub degrees_of_freedom: usize,
+    pub sum_of_squares: f64,
+    pub f: Option<f64>,
+    pub p: Option<f64>,
+    pub verdict: Verdict,
+    /// What it means: `64 px takes 2.9× as long as 32 px [2.8, 3.0]`.
+    pub sentence: Option<String>,
+}
+
+impl VariationTerm {
+    /// `image × network`.
+    pub fn name(&self) -> String {
+        match self.factors.is_empty() {
+            true => "three or more together".to_owned(),
+            false => self.factors.join(" × "),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Sure, and half of the variation or more.
+    Decides,
+    /// Sure, and a tenth or more.
+    Matters,
+    /// Sure, and less than a tenth.
+    Small,
+    /// As large as chance alone would make it.
+    NotSeen,
+    /// Nothing is left to compare it with.
+    Untested,
+}
+
+impl Verdict {
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Decides => "decides",
+            Verdict::Matters => "matters",
+            Verdict::Small => "real but small",
+            Verdict::NotSeen => "not told from noise",
+            Verdict::Untested => "cannot be tested",
+        }
+    }
+
+    pub fn is_sure(self) -> bool {
+        matches!(self, Verdict::Decides | Verdict::Matters | Verdict::Small)
+    }
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Noise {
+    pub share: f64,
+    pub degrees_of_freedom: usize,
+    pub sum_of_squares: f64,
+    /// How much repetitions of one scenario differ: a fraction on the logarithmic scale, the
+    /// metric's unit on the linear one.
+    pub typical: f64,
+}
+
+/// One level against the first level of its factor.
+#[derive(Debug, Clone, Serialize)]
+pub struct LevelEffect {
+    pub factor: String,
+    pub level: String,
+    pub baseline: String,
+    pub comparison: Comparison,
+    pub estimate: Estimate,
+    pub sentence: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Comparison {
+    /// Level over baseline.
+    Ratio,
+    /// Level minus baseline, in the metric's unit.
+    Difference,
+}
+
+/// Scenarios that no other beats in time and in cost at once.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Best {
+    pub fastest: Option<u32>,
+    pub cheapest: Option<u32>,
+    /// From the fastest to the cheapest.
+    pub pareto: Vec<u32>,
+    /// Scenarios whose time cannot be told from the fastest one's.
+    pub as_fast: Vec<u32>,
+    pub sentences: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    pub topic: Topic,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Topic {
+    Time,
+    Cost,
+    Metric,
+    Best,
+    Caution,
+}
+
+/// Whether the machine changed while the study ran.
+#[derive(Debug, Clone, Serialize)]
+pub struct Drift {
+    pub metric: String,
+    /// From the first run to the last, as a fraction of the value.
+    pub change: f64,
+    pub p: f64,
+    /// Whether whole repetitions differ from each other.
+    pub repetition_p: Option<f64>,
+    pub seen: bool,
+    pub sentence: String,
+}
+
+/// Warnings of one kind.
+#[derive(Debug, Clone, Serialize)]
+pub struct WarningGroup {
+    pub kind: String,
+    /// `C6-r1 got 1.4 of 2 cores …`, or of how many runs.
+    pub text: String,
+    pub runs: Vec<WarnedRun>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct WarnedRun {
+    pub run: RunId,
+    pub text: String,
+}
+
+/// Runs of one scenario that ended alike, and not as ok.
+#[derive(Debug, Clone, Serialize)]
+pub struct OutcomeGroup {
+    pub scenario: u32,
+    pub phrase: String,
+    pub status: Status,
+    pub runs: Vec<RunId>,
+    pub detail: Option<String>,
+}
+
+/// One price of one environment, with one run's bill to follow the arithmetic by.
+#[derive(Debug, Clone, Serialize)]
+pub struct BillFacts {
+    pub environment: String,
+    pub price: Price,
+    pub runs: usize,
+    pub example_run: RunId,
+    pub example: Bill,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct MachineUse {
+    pub machine: Inventory,
+    pub environments: Vec<String>,
+    /// How limits were put in force there.
+    pub limits_by: Vec<String>,
+    pub runs: usize,
+}
+
+/// What watching cost.
+#[derive(Debug, Clone, Serialize)]
+pub struct SamplerCost {
+    pub cpu_seconds: f64,
+    /// Of the time of one core.
+    pub share: f64,
+}

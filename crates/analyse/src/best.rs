@@ -1,0 +1,157 @@
+//! Which scenario to choose: the fastest, the cheapest, and what lies between.
+
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
+use stats::Point;
+
+use crate::analysis::{Best, ScenarioResult};
+use crate::format;
+use crate::phrase::{MetricInfo, metric_value};
+
+pub(crate) fn best(scenarios: &[ScenarioResult], time: Option<&MetricInfo>) -> Best {
+    let Some(time) = time else {
+        return Best::default();
+    };
+    let timed: Vec<Timed> = scenarios
+        .iter()
+        .filter_map(|s| {
+            let seconds = s.mean(&time.name)?.value;
+            Some(Timed {
+                scenario: s,
+                seconds,
+                cost: s.cost.as_ref().map(|c| c.mean.amount),
+            })
+        })
+        .collect();
+    let Some(fastest) = timed.iter().min_by(|a, b| a.seconds.total_cmp(&b.seconds)) else {
+        return Best::default();
+    };
+    let as_fast: Vec<&ScenarioResult> = timed
+        .iter()
+        .filter(|t| t.scenario.number != fastest.scenario.number && overlaps(fastest, t, time))
+        .map(|t| t.scenario)
+        .collect();
+    let priced: Vec<&Timed> = timed.iter().filter(|t| t.cost.is_some()).collect();
+    let cheapest = priced
+        .iter()
+        .min_by(|a, b| a.cost.cmp(&b.cost).then(a.seconds.total_cmp(&b.seconds)));
+    let points: Vec<Point> = priced
+        .iter()
+        .map(|t| Point {
+            x: t.seconds,
+            y: t.cost.and_then(|c| c.to_f64()).unwrap_or(f64::NAN),
+        })
+        .collect();
+    let front: Vec<&Timed> = stats::pareto(&points)
+        .front
+        .into_iter()
+        .map(|index| priced[index])
+        .collect();
+    let choice = Choice {
+        time,
+        fastest,
+        cheapest: cheapest.copied(),
+        front: &front,
+        as_fast: &as_fast,
+        of: timed.len(),
+    };
+    Best {
+        fastest: Some(fastest.scenario.number),
+        cheapest: cheapest.map(|t| t.scenario.number),
+        pareto: front.iter().map(|t| t.scenario.number).collect(),
+        as_fast: as_fast.iter().map(|s| s.number).collect(),
+        sentences: choice.sentences(),
+    }
+}
+
+struct Timed<'a> {
+    scenario: &'a ScenarioResult,
+    seconds: f64,
+    cost: Option<Decimal>,
+}
+
+/// Overlap of the intervals is the cautious question (two that overlap a little may still differ).
+fn overlaps(a: &Timed, b: &Timed, time: &MetricInfo) -> bool {
+    let interval = |t: &Timed| t.scenario.mean(&time.name).and_then(|e| e.interval);
+    match (interval(a), interval(b)) {
+        (Some(a), Some(b)) => a.overlaps(&b),
+        _ => false,
+    }
+}
+
+struct Choice<'a> {
+    time: &'a MetricInfo,
+    fastest: &'a Timed<'a>,
+    cheapest: Option<&'a Timed<'a>>,
+    front: &'a [&'a Timed<'a>],
+    as_fast: &'a [&'a ScenarioResult],
+    of: usize,
+}
+
+impl Choice<'_> {
+    fn sentences(&self) -> Vec<String> {
+        if self.of < 2 {
+            return Vec::new();
+        }
+        let fastest = self.fastest.scenario;
+        let named = |t: &Timed| format!("{} ({})", t.scenario.label, self.figures(t));
+        let mut sentences = Vec::new();
+        match self.cheapest {
+            None => sentences.push(format!("Fastest: {}.", named(self.fastest))),
+            Some(cheapest) if cheapest.scenario.number == fastest.number => {
+                let rest = self.others_on_the_line(&[fastest.number]);
+                sentences.push(match rest.is_empty() {
+                    true => format!(
+                        "Cheapest and fastest: {}. Nothing else is on the Pareto line.",
+                        fastest.label
+                    ),
+                    false => format!(
+                        "Cheapest and fastest: {}. Equal to it in both: {}.",
+                        fastest.label,
+                        format::listed(&rest, 5)
+                    ),
+                });
+            }
+            Some(cheapest) => {
+                sentences.push(format!(
+                    "Fastest: {}. Cheapest: {}.",
+                    named(self.fastest),
+                    named(cheapest)
+                ));
+                let rest = self.others_on_the_line(&[fastest.number, cheapest.scenario.number]);
+                sentences.push(match rest.is_empty() {
+                    true => "Nothing else is on the Pareto line: every other scenario is beaten in time and in cost at once.".to_owned(),
+                    false => format!(
+                        "Between them on the Pareto line (nothing is faster and cheaper at once): {}.",
+                        format::listed(&rest, 8)
+                    ),
+                });
+            }
+        }
+        if !self.as_fast.is_empty() {
+            let names: Vec<String> = self.as_fast.iter().map(|s| s.label.clone()).collect();
+            sentences.push(format!(
+                "{} may be as fast as {}: their intervals overlap.",
+                format::listed(&names, 5),
+                fastest.label
+            ));
+        }
+        sentences
+    }
+
+    fn figures(&self, timed: &Timed) -> String {
+        let seconds = metric_value(self.time, timed.seconds);
+        match &timed.scenario.cost {
+            Some(cost) => format!("{seconds}, {}", cost.mean),
+            None => seconds,
+        }
+    }
+
+    fn others_on_the_line(&self, known: &[u32]) -> Vec<String> {
+        let others = self
+            .front
+            .iter()
+            .filter(|t| !known.contains(&t.scenario.number));
+        others.map(|t| t.scenario.label.clone()).collect()
+    }
+}

@@ -1,0 +1,381 @@
+//! What is told, not computed: the study, its totals, the machines, the bills, the warnings.
+
+use std::collections::BTreeMap;
+
+use model::run::Origin;
+use model::{Money, Plan, RunId, Status, Study, Warning, Workload};
+use rust_decimal::Decimal;
+
+use crate::analysis::{
+    BillFacts, EnvironmentFacts, FactorFacts, MachineUse, OutcomeGroup, SamplerCost, Spent,
+    StudyFacts, Totals, WarnedRun, WarningGroup,
+};
+use crate::format;
+use crate::phrase::{level_phrase, metric_alias};
+use crate::table::{Row, Table};
+
+pub(crate) fn study_facts(table: &Table, confidence: f64) -> StudyFacts {
+    let study = table.study;
+    StudyFacts {
+        name: study.name.clone(),
+        objective: study.objective.clone(),
+        repetitions: study.repetitions,
+        seed: study.seed,
+        order: study.order,
+        budget: study.budget,
+        currency: table.currency.code().to_owned(),
+        factors: study
+            .factors
+            .iter()
+            .map(|f| FactorFacts {
+                name: f.name.clone(),
+                levels: f.levels.iter().map(|l| l.to_string()).collect(),
+            })
+            .collect(),
+        workload: workload_sentence(study),
+        environments: study
+            .environments
+            .iter()
+            .map(|e| EnvironmentFacts {
+                name: e.name.clone(),
+                limits: e.limits.clone(),
+                device: e.device.clone(),
+                price: e.price.clone(),
+            })
+            .collect(),
+        interval_seconds: study.measure.interval_seconds,
+        timeout_seconds: study.measure.timeout_seconds,
+        excluded_rules: study.exclude.len(),
+        metrics: asked_metrics(table),
+        confidence,
+    }
+}
+
+fn asked_metrics(table: &Table) -> Vec<String> {
+    let names = table
+        .study
+        .metrics
+        .iter()
+        .map(|word| metric_alias(word).to_owned());
+    names.filter(|name| table.column(name).is_some()).collect()
+}
+
+/// Only what no factor varies is said; the factors have their own table.
+fn workload_sentence(study: &Study) -> String {
+    let Workload::Train(train) = &study.workload else {
+        let Workload::Command(command) = &study.workload else {
+            return String::new();
+        };
+        return format!("the command `{}`", command.command.join(" "));
+    };
+    let fixed = |name: &str| study.factor(name).is_none();
+    let mut parts = Vec::new();
+    let subject = if fixed("network") {
+        train.network.as_str()
+    } else {
+        "each network"
+    };
+    parts.push(format!("training {subject}"));
+    if fixed("dataset") {
+        parts.push(format!("on {}", train.dataset));
+    }
+    if fixed("epochs") {
+        parts.push(format!(
+            "for {}",
+            format::counted(train.epochs as usize, "epoch", "epochs")
+        ));
+    }
+    let mut text = parts.join(" ");
+    if let Some(images) = train.images.filter(|_| fixed("images")) {
+        text += &format!(
+            " of {}",
+            format::counted(images as usize, "image", "images")
+        );
+    }
+    if fixed("batch") {
+        text += &format!(", batch {}", train.batch);
+    }
+    if fixed("framework") {
+        text += &format!(
+            ", by {}",
+            if train.framework == "engine" {
+                "the embedded engine"
+            } else {
+                &train.framework
+            }
+        );
+    }
+    text
+}
+
+pub(crate) fn totals(table: &Table, plan: &Plan) -> Totals {
+    let mut totals = Totals {
+        scenarios: plan.scenarios.len(),
+        planned: plan.runs.len(),
+        ..Totals::default()
+    };
+    let mut spent: BTreeMap<(String, model::Currency), Spent> = BTreeMap::new();
+    for row in &table.runs {
+        let record = row.record;
+        totals.runs.add(record.outcome.status);
+        totals.imported += usize::from(matches!(record.origin, Origin::Imported { .. }));
+        let seconds = if record.seconds.is_finite() {
+            record.seconds
+        } else {
+            0.0
+        };
+        totals.seconds += seconds;
+        let ended = model::Timestamp::from_second(
+            record
+                .started
+                .as_second()
+                .saturating_add(seconds.ceil() as i64),
+        );
+        totals.first_started = earlier(totals.first_started, Some(record.started));
+        totals.last_ended = totals.last_ended.max(ended.ok());
+        if let Some(bill) = &record.bill {
+            let money = bill.spoken_total();
+            let key = (record.environment.name.clone(), money.currency);
+            let entry = spent.entry(key).or_insert_with(|| Spent {
+                environment: record.environment.name.clone(),
+                runs: 0,
+                seconds: 0.0,
+                money: Money::zero(money.currency),
+            });
+            entry.runs += 1;
+            entry.seconds += seconds;
+            entry.money.amount = entry.money.amount.saturating_add(money.amount);
+        }
+    }
+    if let (Some(first), Some(last)) = (totals.first_started, totals.last_ended) {
+        totals.span_seconds = Some((last.as_second() - first.as_second()) as f64);
+    }
+    totals.missing = missing(table, plan);
+    totals.spent = spent.into_values().collect();
+    totals.spent_total = sums(&totals.spent);
+    totals
+}
+
+fn earlier<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+fn missing(table: &Table, plan: &Plan) -> usize {
+    // Rows are sorted by run.
+    let kept = |run: &RunId| {
+        table
+            .runs
+            .binary_search_by_key(run, |row| row.record.run)
+            .is_ok()
+    };
+    plan.runs.iter().filter(|run| !kept(run)).count()
+}
+
+fn sums(spent: &[Spent]) -> Vec<Money> {
+    let mut sums: BTreeMap<model::Currency, Decimal> = BTreeMap::new();
+    for entry in spent {
+        let sum = sums.entry(entry.money.currency).or_default();
+        *sum = sum.saturating_add(entry.money.amount);
+    }
+    sums.into_iter()
+        .map(|(currency, amount)| Money::new(amount, currency))
+        .collect()
+}
+
+pub(crate) fn machines(table: &Table) -> Vec<MachineUse> {
+    let mut uses: Vec<MachineUse> = Vec::new();
+    for row in &table.runs {
+        // An imported run happened on a machine that nobody described.
+        if row.record.machine == Default::default() {
+            continue;
+        }
+        let place = uses
+            .iter()
+            .position(|u| u.machine == row.record.machine)
+            .unwrap_or_else(|| {
+                uses.push(MachineUse {
+                    machine: row.record.machine.clone(),
+                    environments: Vec::new(),
+                    limits_by: Vec::new(),
+                    runs: 0,
+                });
+                uses.len() - 1
+            });
+        let entry = &mut uses[place];
+        entry.runs += 1;
+        remember(&mut entry.environments, &row.record.environment.name);
+        remember(&mut entry.limits_by, &row.record.environment.limits_by);
+    }
+    uses
+}
+
+fn remember(known: &mut Vec<String>, name: &str) {
+    if !name.is_empty() && !known.iter().any(|k| k == name) {
+        known.push(name.to_owned());
+    }
+}
+
+pub(crate) fn bills(table: &Table) -> Vec<BillFacts> {
+    let mut facts: Vec<BillFacts> = Vec::new();
+    for row in &table.runs {
+        let (Some(price), Some(bill)) = (&row.record.price, &row.record.bill) else {
+            continue;
+        };
+        let environment = &row.record.environment.name;
+        match facts
+            .iter_mut()
+            .find(|f| f.environment == *environment && f.price == *price)
+        {
+            Some(known) => known.runs += 1,
+            None => facts.push(BillFacts {
+                environment: environment.clone(),
+                price: price.clone(),
+                runs: 1,
+                example_run: row.record.run,
+                example: bill.clone(),
+            }),
+        }
+    }
+    facts
+}
+
+pub(crate) fn outcomes(table: &Table) -> Vec<OutcomeGroup> {
+    let mut groups: BTreeMap<(u32, Status), OutcomeGroup> = BTreeMap::new();
+    for row in table.runs.iter().filter(|row| !row.is_ok()) {
+        let record = row.record;
+        let status = record.outcome.status;
+        let group = groups
+            .entry((record.run.scenario, status))
+            .or_insert_with(|| OutcomeGroup {
+                scenario: record.run.scenario,
+                phrase: scenario_phrase(table.study, row),
+                status,
+                runs: Vec::new(),
+                detail: record.outcome.detail.clone(),
+            });
+        group.runs.push(record.run);
+    }
+    groups.into_values().collect()
+}
+
+fn scenario_phrase(study: &Study, row: &Row) -> String {
+    let levels = row.record.scenario.levels.iter();
+    levels
+        .map(|l| level_phrase(study, &l.factor, &l.level))
+        .collect::<Vec<_>>()
+        .join(" · ")
+}
+
+pub(crate) fn warnings(table: &Table) -> Vec<WarningGroup> {
+    let mut groups: Vec<WarningGroup> = Vec::new();
+    for row in &table.runs {
+        for warning in &row.record.warnings {
+            let kind = warning_kind(warning);
+            let said = WarnedRun {
+                run: row.record.run,
+                text: warning.to_string(),
+            };
+            match groups.iter_mut().find(|g| g.kind == kind) {
+                Some(group) => group.runs.push(said),
+                None => {
+                    groups.push(WarningGroup {
+                        kind: kind.to_owned(),
+                        text: String::new(),
+                        runs: vec![said],
+                    });
+                }
+            }
+        }
+    }
+    for group in &mut groups {
+        group.text = group_text(group, table.runs.len());
+    }
+    groups
+}
+
+/// The same words as in the run's file.
+fn warning_kind(warning: &Warning) -> &'static str {
+    match warning {
+        Warning::MachineBusy { .. } => "machine-busy",
+        Warning::FewerCores { .. } => "fewer-cores",
+        Warning::Stolen { .. } => "stolen",
+        Warning::Throttled { .. } => "throttled",
+        Warning::LimitsWeak { .. } => "limits-weak",
+        Warning::SamplesLate { .. } => "samples-late",
+        Warning::BadEvents { .. } => "bad-events",
+        Warning::Swapped { .. } => "swapped",
+        Warning::LeftBehind { .. } => "left-behind",
+        Warning::Governor { .. } => "governor",
+        Warning::NoRate { .. } => "no-rate",
+    }
+}
+
+fn group_text(group: &WarningGroup, all_runs: usize) -> String {
+    let Some(first) = group.runs.first() else {
+        return String::new();
+    };
+    if group.runs.len() == 1 {
+        return format!("{}: {}", first.run, first.text);
+    }
+    let alike = group.runs.iter().all(|r| r.text == first.text);
+    let who = if group.runs.len() == all_runs {
+        format!("all {all_runs} runs")
+    } else {
+        let names: Vec<String> = group.runs.iter().map(|r| r.run.to_string()).collect();
+        format::listed(&names, 3)
+    };
+    match alike {
+        true => format!("{who}: {}", first.text),
+        false => format!("{who}; {} for one: {}", first.run, first.text),
+    }
+}
+
+pub(crate) fn sampler(table: &Table) -> Option<SamplerCost> {
+    let column = table.column(model::run::metric::SAMPLER_CPU_SECONDS)?;
+    let measured = table
+        .runs
+        .iter()
+        .filter_map(|row| Some((row.values[column]?, row.record.seconds)));
+    let (cpu, wall) = measured.fold((0.0, 0.0), |(cpu, wall), (c, w)| (cpu + c, wall + w));
+    (wall > 0.0).then(|| SamplerCost {
+        cpu_seconds: cpu,
+        share: cpu / wall,
+    })
+}
+
+pub(crate) fn notes(table: &Table) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut files: BTreeMap<&str, usize> = BTreeMap::new();
+    for row in &table.runs {
+        if let Origin::Imported { file, .. } = &row.record.origin {
+            *files.entry(file).or_default() += 1;
+        }
+    }
+    for (file, runs) in files {
+        notes.push(format!(
+            "{} imported from {file}: measured elsewhere, so machine, phases and warnings are as far as that file tells.",
+            format::counted(runs, "run was", "runs were")
+        ));
+    }
+    for metric in &table.unknown_metrics {
+        notes.push(format!(
+            "The study asks for the metric `{metric}`, which no run told."
+        ));
+    }
+    let other_currency = table
+        .runs
+        .iter()
+        .filter(|r| r.record.bill.is_some() && r.cost.is_none())
+        .count();
+    if other_currency > 0 {
+        notes.push(format!(
+            "{} could not be said in {} and are left out of the cost: add a rate under [rates].",
+            format::counted(other_currency, "bill", "bills"),
+            table.currency
+        ));
+    }
+    notes
+}

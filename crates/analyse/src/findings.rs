@@ -1,0 +1,220 @@
+//! The result in sentences, and what to do next.
+
+use model::run::metric;
+
+use crate::analysis::{Analysis, Finding, Topic, Variation, VariationTerm, Verdict};
+use crate::format;
+use crate::phrase::Better;
+use crate::scenarios::WANTED_PRECISION;
+
+pub(crate) fn findings(analysis: &Analysis) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if analysis.totals.runs.ok == 0 {
+        let text = match analysis.totals.runs.total() {
+            0 => "No run has been made yet.".to_owned(),
+            _ => format!("No run ended as ok: {}.", analysis.totals.runs.text()),
+        };
+        findings.push(Finding {
+            topic: Topic::Caution,
+            text,
+        });
+    }
+    for variation in &analysis.variations {
+        findings.extend(of_metric(analysis, variation));
+    }
+    findings.extend(analysis.best.sentences.iter().map(|text| Finding {
+        topic: Topic::Best,
+        text: text.clone(),
+    }));
+    findings.extend(memory(analysis));
+    if let Some(drift) = analysis.drift.as_ref().filter(|d| d.seen) {
+        findings.push(Finding {
+            topic: Topic::Caution,
+            text: drift.sentence.clone(),
+        });
+    }
+    findings
+}
+
+fn of_metric(analysis: &Analysis, variation: &Variation) -> Vec<Finding> {
+    let is_time = analysis.time_metric.as_deref() == Some(variation.metric.as_str());
+    let topic = match variation.metric.as_str() {
+        _ if is_time => Topic::Time,
+        metric::COST => Topic::Cost,
+        _ => Topic::Metric,
+    };
+    if topic == Topic::Cost && repeats_the_time(analysis, variation) {
+        let text =
+            "Cost follows time: what makes a run longer makes it dearer by as much.".to_owned();
+        return vec![Finding { topic, text }];
+    }
+    let noun = if is_time {
+        "time"
+    } else {
+        variation.label.as_str()
+    };
+    // Time is the question; of other metrics only what matters most is said.
+    let most = if is_time { usize::MAX } else { 1 };
+    let worth =
+        |t: &&VariationTerm| t.verdict.is_sure() && (t.share >= 0.01 || t.factors.len() == 1);
+    let said = variation
+        .terms
+        .iter()
+        .filter(worth)
+        .take(most)
+        .filter_map(|term| {
+            let sentence = term.sentence.as_ref()?;
+            Some(format!(
+                "{}; {} of the variation in {noun}.",
+                capital(sentence),
+                format::percent(term.share)
+            ))
+        });
+    let mut findings: Vec<Finding> = said.map(|text| Finding { topic, text }).collect();
+    if findings.is_empty() && is_time && variation.problem.is_none() && !variation.terms.is_empty()
+    {
+        findings.push(Finding {
+            topic,
+            text: "No factor changes the time by more than chance would.".to_owned(),
+        });
+    }
+    findings
+}
+
+/// The same factors with nearly the same shares: saying it twice would help nobody.
+fn repeats_the_time(analysis: &Analysis, cost: &Variation) -> bool {
+    let Some(time) = analysis
+        .time_metric
+        .as_ref()
+        .and_then(|name| analysis.variation(name))
+    else {
+        return false;
+    };
+    let share = |variation: &Variation, term: &VariationTerm| {
+        variation
+            .terms
+            .iter()
+            .find(|t| t.factors == term.factors)
+            .map_or(0.0, |t| t.share)
+    };
+    !cost.terms.is_empty()
+        && time.terms.len() == cost.terms.len()
+        && cost
+            .terms
+            .iter()
+            .all(|term| (share(time, term) - term.share).abs() < 0.03)
+        && cost.scale == time.scale
+}
+
+fn memory(analysis: &Analysis) -> Option<Finding> {
+    let full = |s: &&crate::analysis::ScenarioResult| s.runs.out_of_memory > 0 && s.runs.ok == 0;
+    let names: Vec<String> = analysis
+        .scenarios
+        .iter()
+        .filter(full)
+        .map(|s| format!("{} ({})", s.label, s.phrase()))
+        .collect();
+    (!names.is_empty()).then(|| Finding {
+        topic: Topic::Caution,
+        text: format!("Does not fit in memory: {}.", format::listed(&names, 4)),
+    })
+}
+
+pub(crate) fn advice(analysis: &Analysis) -> Vec<String> {
+    let mut advice = Vec::new();
+    let runs = &analysis.totals.runs;
+    if analysis.totals.missing > 0 {
+        let missing = format::counted(analysis.totals.missing, "run is", "runs are");
+        advice.push(format!(
+            "{missing} missing: `bancada run` continues where it stopped."
+        ));
+    }
+    if runs.failed + runs.interrupted > 0 {
+        let failed = format::counted(runs.failed + runs.interrupted, "run", "runs");
+        advice.push(format!("{failed} failed or were interrupted: see their log.txt, then `bancada run --retry failed`."));
+    }
+    let time = analysis
+        .time_metric
+        .as_ref()
+        .and_then(|name| analysis.variation(name));
+    if let Some(time) = time {
+        advice.extend(first_choice(analysis, time));
+        advice.extend(free_choices(time));
+        if let Some(noise) = time.noise.as_ref().filter(|n| n.share > 0.2) {
+            advice.push(format!(
+                "Noise is {} of the variation: quiet the machine or repeat more before trusting small differences.",
+                format::percent(noise.share)
+            ));
+        }
+    }
+    advice.extend(more_repetitions(analysis));
+    advice
+}
+
+/// The level that is best for the factor that matters most.
+fn first_choice(analysis: &Analysis, time: &Variation) -> Option<String> {
+    let term = time
+        .terms
+        .iter()
+        .find(|t| t.factors.len() == 1 && t.verdict.is_sure())?;
+    let factor = term.factors.first()?;
+    let lower = analysis
+        .metric(&time.metric)
+        .is_some_and(|m| m.better == Better::Lower);
+    let fastest = analysis.best.fastest.filter(|_| lower)?;
+    let scenario = analysis.scenarios.iter().find(|s| s.number == fastest)?;
+    let level = scenario.levels.iter().find(|l| l.factor == *factor)?;
+    let word = if term.verdict == Verdict::Decides {
+        "decides"
+    } else {
+        "matters most"
+    };
+    Some(format!(
+        "To save time, begin with {factor} ({word}): {} is the fastest where the study allows it.",
+        level.phrase
+    ))
+}
+
+fn free_choices(time: &Variation) -> Option<String> {
+    let free = time
+        .terms
+        .iter()
+        .filter(|t| t.factors.len() == 1 && t.verdict == Verdict::NotSeen);
+    let names: Vec<String> = free.map(|t| t.name()).collect();
+    (!names.is_empty()).then(|| {
+        let verb = if names.len() == 1 { "makes" } else { "make" };
+        format!(
+            "{} {verb} no difference to the time that {} can show: choose by cost or accuracy, or repeat more to be sure.",
+            capital(&format::listed(&names, 4)),
+            format::counted(time.runs, "run", "runs")
+        )
+    })
+}
+
+fn more_repetitions(analysis: &Analysis) -> Option<String> {
+    let wide: Vec<_> = analysis
+        .scenarios
+        .iter()
+        .filter_map(|s| Some((s, s.repetitions_for_five_percent?)))
+        .collect();
+    let (worst, needed) = wide.iter().max_by_key(|(_, needed)| *needed)?;
+    let name = analysis.time_metric.as_ref()?;
+    let margin = worst.mean(name)?.relative_margin()?;
+    let names: Vec<String> = wide.iter().map(|(s, _)| s.label.clone()).collect();
+    Some(format!(
+        "The time of {} is known to worse than ±{} (the worst, {}, to ±{}): {} repetitions would do.",
+        format::listed(&names, 4),
+        format::percent(WANTED_PRECISION),
+        worst.label,
+        format::percent(margin),
+        format::count(*needed)
+    ))
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars
+        .next()
+        .map(|first| first.to_uppercase().chain(chars).collect())
+        .unwrap_or_default()
+}

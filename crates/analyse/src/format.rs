@@ -1,0 +1,340 @@
+//! How numbers are written for people, in one place: sentences here and tables in `report` agree.
+//! Every function takes any `f64`; what is not a number is written as a dash.
+
+use stats::Estimate;
+
+/// What stands where there is no number.
+pub const NONE: &str = "–";
+
+/// A value and half the width of its interval, written with as many digits as the interval allows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quantity {
+    pub value: String,
+    /// Empty when there is no interval.
+    pub half_width: String,
+}
+
+impl Quantity {
+    /// `1.92 ± 0.03`.
+    pub fn text(&self) -> String {
+        match self.half_width.is_empty() {
+            true => self.value.clone(),
+            false => format!("{} ± {}", self.value, self.half_width),
+        }
+    }
+}
+
+/// The estimate divided by `scale` (1e6 for megabytes), with the digits its interval allows.
+pub fn quantity(estimate: &Estimate, scale: f64) -> Quantity {
+    let value = estimate.value / scale;
+    let half = estimate
+        .interval
+        .as_ref()
+        .map(|i| (i.high - i.low) / 2.0 / scale);
+    match half {
+        Some(half) if half.is_finite() && half > 0.0 && value.is_finite() => {
+            let places = uncertain_places(half)
+                .max(significant_places(value, 2))
+                .min(9);
+            Quantity {
+                value: fixed(value, places),
+                half_width: fixed(half, places),
+            }
+        }
+        _ => Quantity {
+            value: significant(value, 3),
+            half_width: String::new(),
+        },
+    }
+}
+
+/// Decimal places that show one significant digit of the uncertainty, two when it begins with 1:
+/// the usual rule for reporting (GUM 7.2.6, JCGM 100:2008). Negative for tens and more.
+fn uncertain_places(half: f64) -> i32 {
+    let exponent = half.log10().floor() as i32;
+    let leading = (half / 10f64.powi(exponent)).floor();
+    if leading <= 1.0 {
+        1 - exponent
+    } else {
+        -exponent
+    }
+}
+
+fn significant_places(value: f64, digits: i32) -> i32 {
+    if value == 0.0 || !value.is_finite() {
+        return 0;
+    }
+    digits - 1 - value.abs().log10().floor() as i32
+}
+
+/// So many digits after the point; none and no rounding beyond units for zero and less.
+fn fixed(value: f64, places: i32) -> String {
+    if !value.is_finite() {
+        return NONE.to_owned();
+    }
+    let text = format!("{:.*}", places.clamp(0, 12) as usize, value);
+    group(
+        text.strip_prefix('-')
+            .filter(|rest| rest.bytes().all(|b| matches!(b, b'0' | b'.')))
+            .unwrap_or(&text),
+    )
+}
+
+/// So many significant digits, never in powers of ten: `1.92`, `534`, `0.00093`.
+pub fn significant(value: f64, digits: i32) -> String {
+    if !value.is_finite() {
+        return NONE.to_owned();
+    }
+    let places = significant_places(value, digits);
+    // 9.996 to three digits is 10.0, not 10.00.
+    let rounded = if places >= 0 {
+        (value * 10f64.powi(places)).round() / 10f64.powi(places)
+    } else {
+        value
+    };
+    fixed(
+        value,
+        if rounded.is_finite() {
+            significant_places(rounded, digits)
+        } else {
+            places
+        },
+    )
+}
+
+/// Thousands apart from five digits on: `12,345`.
+fn group(text: &str) -> String {
+    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let (sign, digits) = whole
+        .strip_prefix('-')
+        .map_or(("", whole), |digits| ("−", digits));
+    if digits.len() < 5 {
+        return format!("{sign}{digits}{rest}");
+    }
+    let mut out = String::from(sign);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out + rest
+}
+
+/// `12,345 runs` without the word: a count.
+pub fn count(value: usize) -> String {
+    group(&value.to_string())
+}
+
+/// `1 run`, `3 runs`.
+pub fn counted(value: usize, one: &str, many: &str) -> String {
+    format!("{} {}", count(value), if value == 1 { one } else { many })
+}
+
+/// A length of time as people say it: `38 ms`, `9.80 s`, `1 min 50 s`, `2 h 05 min`, `3 d 4 h`.
+pub fn duration(seconds: f64) -> String {
+    if !seconds.is_finite() {
+        return NONE.to_owned();
+    }
+    let magnitude = seconds.abs();
+    let sign = if seconds < 0.0 { "−" } else { "" };
+    let whole = magnitude.round();
+    let text = if magnitude == 0.0 {
+        "0 s".to_owned()
+    } else if magnitude < 0.9995e-3 {
+        format!("{} µs", significant(magnitude * 1e6, 3))
+    } else if magnitude < 0.9995 {
+        format!("{} ms", significant(magnitude * 1e3, 3))
+    } else if whole < 60.0 {
+        format!("{} s", significant(magnitude, 3))
+    } else if whole < 3600.0 {
+        format!("{:.0} min {:02.0} s", (whole / 60.0).floor(), whole % 60.0)
+    } else if magnitude < 86_400.0 {
+        let minutes = (magnitude / 60.0).round();
+        format!(
+            "{:.0} h {:02.0} min",
+            (minutes / 60.0).floor(),
+            minutes % 60.0
+        )
+    } else {
+        let hours = (magnitude / 3600.0).round();
+        format!(
+            "{} d {:.0} h",
+            count((hours / 24.0).floor() as usize),
+            hours % 24.0
+        )
+    };
+    format!("{sign}{text}")
+}
+
+/// `143 MB`, `1.61 GB`: powers of a thousand, as disks and clouds count.
+pub fn bytes(value: f64) -> String {
+    let unit = byte_unit(value);
+    match value.is_finite() {
+        true => format!("{} {}", significant(value / unit.scale, 3), unit.name),
+        false => NONE.to_owned(),
+    }
+}
+
+/// A unit and how many of the metric's own unit it holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Unit {
+    pub name: &'static str,
+    pub scale: f64,
+}
+
+pub fn byte_unit(value: f64) -> Unit {
+    const UNITS: [Unit; 5] = [
+        Unit {
+            name: "TB",
+            scale: 1e12,
+        },
+        Unit {
+            name: "GB",
+            scale: 1e9,
+        },
+        Unit {
+            name: "MB",
+            scale: 1e6,
+        },
+        Unit {
+            name: "kB",
+            scale: 1e3,
+        },
+        Unit {
+            name: "B",
+            scale: 1.0,
+        },
+    ];
+    UNITS
+        .into_iter()
+        .find(|unit| value.abs() >= 0.9995 * unit.scale)
+        .unwrap_or(UNITS[4])
+}
+
+/// One unit for a column of seconds, chosen by a typical value.
+pub fn seconds_unit(typical: f64) -> Unit {
+    match typical.abs() {
+        value if value < 1e-3 => Unit {
+            name: "µs",
+            scale: 1e-6,
+        },
+        value if value < 0.5 => Unit {
+            name: "ms",
+            scale: 1e-3,
+        },
+        value if value < 1_200.0 => Unit {
+            name: "s",
+            scale: 1.0,
+        },
+        value if value < 18_000.0 => Unit {
+            name: "min",
+            scale: 60.0,
+        },
+        value if value.is_finite() => Unit {
+            name: "h",
+            scale: 3600.0,
+        },
+        _ => Unit {
+            name: "s",
+            scale: 1.0,
+        },
+    }
+}
+
+/// A fraction as percent: `71 %`, `2.1 %`, `< 0.1 %`.
+pub fn percent(fraction: f64) -> String {
+    let value = fraction * 100.0;
+    if !value.is_finite() {
+        NONE.to_owned()
+    } else if value != 0.0 && value.abs() < 0.1 {
+        "< 0.1 %".to_owned()
+    } else if value.abs() < 9.95 && value != value.round() {
+        format!("{} %", fixed(value, 1))
+    } else {
+        format!("{} %", fixed(value, 0))
+    }
+}
+
+/// `2.9×`, with one digit more than its interval makes sure of when that is narrow.
+pub fn ratio(value: f64) -> String {
+    format!("{}×", bare_ratio(value))
+}
+
+/// `[2.8, 3.0]`.
+pub fn interval(low: f64, high: f64, write: impl Fn(f64) -> String) -> String {
+    format!("[{}, {}]", write(low), write(high))
+}
+
+pub fn bare_ratio(value: f64) -> String {
+    match value.abs() {
+        size if size < 9.95 => significant(value, 2),
+        _ => significant(value, 3),
+    }
+}
+
+/// A p-value: `0.03`, `< 0.001`.
+pub fn p_value(p: f64) -> String {
+    match p {
+        p if !p.is_finite() => NONE.to_owned(),
+        p if p < 0.001 => "< 0.001".to_owned(),
+        p => format!("{:.*}", if p < 0.1 { 3 } else { 2 }, p),
+    }
+}
+
+/// `C1, C2 and 5 more`; at most `limit` are named.
+pub fn listed(items: &[String], limit: usize) -> String {
+    match items {
+        [] => String::new(),
+        [only] => only.clone(),
+        _ if items.len() <= limit => {
+            let (last, rest) = (&items[items.len() - 1], &items[..items.len() - 1]);
+            format!("{} and {last}", rest.join(", "))
+        }
+        _ => format!(
+            "{} and {} more",
+            items[..limit].join(", "),
+            count(items.len() - limit)
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_for_people() {
+        let check = |got: String, expected: &str| assert_eq!(got, expected);
+        check(significant(1.9234, 3), "1.92");
+        check(significant(9.996, 3), "10.0");
+        check(significant(534.2, 3), "534");
+        check(significant(12_345.6, 3), "12,346");
+        check(significant(0.000_932_1, 2), "0.00093");
+        check(significant(-2.5, 2), "−2.5");
+        check(significant(0.0, 3), "0");
+        check(significant(f64::NAN, 3), "–");
+        check(duration(110.2), "1 min 50 s");
+        check(duration(59.7), "1 min 00 s");
+        check(duration(7_500.0), "2 h 05 min");
+        check(duration(0.038), "38.0 ms");
+        check(duration(270_000.0), "3 d 3 h");
+        check(duration(f64::INFINITY), "–");
+        check(bytes(143.2e6), "143 MB");
+        check(bytes(999.9e6), "1.00 GB");
+        check(bytes(0.0), "0 B");
+        check(percent(0.71), "71 %");
+        check(percent(0.0214), "2.1 %");
+        check(percent(0.000_2), "< 0.1 %");
+        check(percent(f64::NAN), "–");
+        check(ratio(2.94), "2.9×");
+        check(ratio(12.34), "12.3×");
+        check(p_value(0.000_01), "< 0.001");
+        check(p_value(0.034), "0.034");
+        check(
+            listed(&["C1".into(), "C2".into(), "C3".into()], 2),
+            "C1, C2 and 1 more",
+        );
+        check(listed(&["C1".into(), "C2".into()], 5), "C1 and C2");
+    }
+}

@@ -1,0 +1,135 @@
+//! Words for levels and metrics, so that a sentence reads as a person would say it.
+
+use model::run::metric;
+use model::{Level, Study};
+use serde::Serialize;
+
+use crate::format;
+
+/// A column: what a number is called, its unit, and which way is good.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MetricInfo {
+    pub name: String,
+    /// `training time`.
+    pub label: String,
+    pub unit: String,
+    pub better: Better,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Better {
+    Lower,
+    Higher,
+    Neither,
+}
+
+/// Made here from the bill, not by the run.
+pub const COST_PER_EPOCH: &str = "cost_per_epoch";
+pub const COST_PER_THOUSAND_IMAGES: &str = "cost_per_thousand_images";
+
+/// The metric of this name; the unit is the run's own.
+pub fn metric_info(name: &str, unit: &str) -> MetricInfo {
+    let (label, better) = match name {
+        metric::TRAIN_SECONDS => ("training time", Better::Lower),
+        metric::TOTAL_SECONDS => ("total time", Better::Lower),
+        metric::EPOCH_SECONDS => ("time per epoch", Better::Lower),
+        metric::STEP_SECONDS => ("time per step", Better::Lower),
+        metric::IMAGES_PER_SECOND => ("images per second", Better::Higher),
+        metric::LOSS => ("final loss", Better::Lower),
+        metric::ACCURACY => ("accuracy", Better::Higher),
+        metric::CPU_SECONDS => ("CPU time", Better::Lower),
+        metric::CORES_USED => ("cores used", Better::Neither),
+        metric::CPU_PERCENT => ("CPU use", Better::Neither),
+        metric::MACHINE_CPU_PERCENT => ("CPU use of the machine", Better::Neither),
+        metric::PEAK_MEMORY_BYTES => ("peak memory", Better::Lower),
+        metric::MEMORY_PERCENT => ("memory use", Better::Neither),
+        metric::DISK_READ_BYTES => ("read from disk", Better::Neither),
+        metric::DISK_WRITE_BYTES => ("written to disk", Better::Neither),
+        metric::GPU_PERCENT => ("GPU use", Better::Neither),
+        metric::GPU_MEMORY_PERCENT => ("GPU memory use", Better::Neither),
+        metric::GPU_ENERGY_JOULES => ("GPU energy", Better::Lower),
+        metric::SAMPLER_CPU_SECONDS => ("CPU time of the sampler", Better::Lower),
+        metric::COST => ("cost", Better::Lower),
+        COST_PER_EPOCH => ("cost per epoch", Better::Lower),
+        COST_PER_THOUSAND_IMAGES => ("cost per thousand images", Better::Lower),
+        _ => return other_metric(name, unit),
+    };
+    MetricInfo {
+        name: name.to_owned(),
+        label: label.to_owned(),
+        unit: unit.to_owned(),
+        better,
+    }
+}
+
+fn other_metric(name: &str, unit: &str) -> MetricInfo {
+    let better = if name.ends_with("_seconds") {
+        Better::Lower
+    } else {
+        Better::Neither
+    };
+    MetricInfo {
+        name: name.to_owned(),
+        label: name.replace('_', " "),
+        unit: unit.to_owned(),
+        better,
+    }
+}
+
+/// The name a person may have meant by a shorter word in the study's `metrics`.
+pub(crate) fn metric_alias(word: &str) -> &str {
+    match word {
+        "time" | "training_time" => metric::TRAIN_SECONDS,
+        "total_time" => metric::TOTAL_SECONDS,
+        "throughput" => metric::IMAGES_PER_SECOND,
+        "memory" | "peak_memory" => metric::PEAK_MEMORY_BYTES,
+        "accuracy" => metric::ACCURACY,
+        "cpu" => metric::CPU_PERCENT,
+        "gpu" => metric::GPU_PERCENT,
+        "energy" => metric::GPU_ENERGY_JOULES,
+        other => other,
+    }
+}
+
+/// One number of a metric, with its unit: `9.80 s`, `611 MB`, `97.2 %`.
+pub fn metric_value(info: &MetricInfo, value: f64) -> String {
+    match info.unit.as_str() {
+        "s" => format::duration(value),
+        "B" => format::bytes(value),
+        _ if !value.is_finite() => format::NONE.to_owned(),
+        "%" => format!("{} %", format::significant(value, 3)),
+        "" => format::significant(value, 3),
+        "1/s" => format!("{}/s", format::significant(value, 3)),
+        unit => format!("{} {unit}", format::significant(value, 3)),
+    }
+}
+
+/// `64 px`, `batch 64`, `rede2`: a level as it is said inside a sentence.
+pub(crate) fn level_phrase(study: &Study, factor: &str, level: &Level) -> String {
+    let text = level.to_string();
+    match level {
+        Level::Text(_) if !level_is_ambiguous(study, factor, &text) => text,
+        Level::Int(_) | Level::Float(_) => numeric_phrase(factor, &text),
+        _ => format!("{factor} {text}"),
+    }
+}
+
+fn numeric_phrase(factor: &str, text: &str) -> String {
+    let one = text == "1";
+    match factor {
+        "image" | "image_size" | "resolution" | "pixels" => format!("{text} px"),
+        "cores" | "vcpus" => format!("{text} {}", if one { "core" } else { "cores" }),
+        "threads" => format!("{text} {}", if one { "thread" } else { "threads" }),
+        "gpus" => format!("{text} {}", if one { "GPU" } else { "GPUs" }),
+        "epochs" => format!("{text} {}", if one { "epoch" } else { "epochs" }),
+        _ => format!("{factor} {text}"),
+    }
+}
+
+fn level_is_ambiguous(study: &Study, factor: &str, text: &str) -> bool {
+    let others = study.factors.iter().filter(|f| f.name != factor);
+    others
+        .flat_map(|f| &f.levels)
+        .any(|level| level.to_string() == text)
+}

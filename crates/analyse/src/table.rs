@@ -1,0 +1,256 @@
+//! All runs as one table: a row a run, a column a metric. Everything else is computed from it.
+
+use std::collections::BTreeMap;
+
+use model::run::{metric, phase};
+use model::{Currency, Money, RunId, RunRecord, Status, Study};
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
+
+use crate::phrase::{self, COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES, MetricInfo, metric_info};
+
+pub(crate) struct Table<'a> {
+    pub(crate) study: &'a Study,
+    /// By run; of a run kept twice, the later one.
+    pub(crate) runs: Vec<Row<'a>>,
+    pub(crate) columns: Vec<MetricInfo>,
+    /// The currency most of the bills can be said in.
+    pub(crate) currency: Currency,
+    /// Asked for in the study, told by no run.
+    pub(crate) unknown_metrics: Vec<String>,
+}
+
+pub(crate) struct Row<'a> {
+    pub(crate) record: &'a RunRecord,
+    /// In the order of the columns; only finite numbers.
+    pub(crate) values: Vec<Option<f64>>,
+    /// In the table's currency.
+    pub(crate) cost: Option<Money>,
+}
+
+impl Row<'_> {
+    pub(crate) fn is_ok(&self) -> bool {
+        self.record.outcome.status == Status::Ok
+    }
+}
+
+impl<'a> Table<'a> {
+    pub(crate) fn new(study: &'a Study, records: &'a [RunRecord]) -> Self {
+        let mut by_id: BTreeMap<RunId, &RunRecord> = BTreeMap::new();
+        for record in records {
+            let kept = by_id.entry(record.run).or_insert(record);
+            if record.started > kept.started {
+                *kept = record;
+            }
+        }
+        let currency = spoken_currency(study, by_id.values().copied());
+        let measured: Vec<Measured> = by_id
+            .into_values()
+            .map(|r| Measured::new(r, currency))
+            .collect();
+        let (columns, unknown_metrics) = columns(study, currency, &measured);
+        let index: BTreeMap<&str, usize> = columns
+            .iter()
+            .enumerate()
+            .map(|(place, column)| (column.name.as_str(), place))
+            .collect();
+        let runs = measured.into_iter().map(|m| m.into_row(&index)).collect();
+        Table {
+            study,
+            runs,
+            columns,
+            currency,
+            unknown_metrics,
+        }
+    }
+
+    pub(crate) fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == name)
+    }
+
+    /// The metric that "time" means: the first of these that an ok run has.
+    pub(crate) fn time_column(&self) -> Option<usize> {
+        let candidates = [metric::TRAIN_SECONDS, metric::TOTAL_SECONDS];
+        candidates
+            .iter()
+            .filter_map(|name| self.column(name))
+            .find(|place| {
+                self.runs
+                    .iter()
+                    .any(|row| row.is_ok() && row.values[*place].is_some())
+            })
+    }
+}
+
+fn spoken_currency<'r>(study: &Study, records: impl Iterator<Item = &'r RunRecord>) -> Currency {
+    let mut counts: BTreeMap<Currency, usize> = BTreeMap::new();
+    for bill in records.filter_map(|r| r.bill.as_ref()) {
+        *counts.entry(bill.spoken_total().currency).or_default() += 1;
+    }
+    if counts.is_empty() || counts.contains_key(&study.currency) {
+        return study.currency;
+    }
+    counts
+        .into_iter()
+        .max_by_key(|(_, runs)| *runs)
+        .map_or(study.currency, |(currency, _)| currency)
+}
+
+struct Named<'a> {
+    name: &'a str,
+    unit: &'a str,
+    value: f64,
+}
+
+struct Measured<'a> {
+    record: &'a RunRecord,
+    cost: Option<Money>,
+    /// Besides the record's own metrics.
+    derived: Vec<Named<'static>>,
+}
+
+impl<'a> Measured<'a> {
+    fn new(record: &'a RunRecord, currency: Currency) -> Self {
+        let cost = record
+            .bill
+            .as_ref()
+            .map(|b| b.spoken_total())
+            .filter(|m| m.currency == currency);
+        let mut derived = Vec::new();
+        let mut add = |name: &'static str, unit: &'static str, value: Option<f64>| {
+            if let Some(value) = value
+                && !(name != metric::COST && record.metrics.contains_key(name))
+            {
+                derived.push(Named { name, unit, value });
+            }
+        };
+        add(metric::TOTAL_SECONDS, "s", Some(record.seconds));
+        let train = record
+            .phases
+            .iter()
+            .filter(|p| p.name == phase::TRAIN)
+            .map(|p| p.seconds);
+        add(metric::TRAIN_SECONDS, "s", train.reduce(|a, b| a + b));
+        add(metric::COST, "", cost.and_then(|m| m.amount.to_f64()));
+        add(
+            COST_PER_EPOCH,
+            "",
+            cost.and_then(|m| per_epoch(record, m))
+                .and_then(|d| d.to_f64()),
+        );
+        let thousand = cost
+            .and_then(|m| per_thousand_images(record, m))
+            .and_then(|d| d.to_f64());
+        add(COST_PER_THOUSAND_IMAGES, "", thousand);
+        Measured {
+            record,
+            cost,
+            derived,
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = Named<'_>> {
+        let own = self
+            .record
+            .metrics
+            .iter()
+            .filter(|(name, _)| name.as_str() != metric::COST);
+        own.map(|(name, m)| Named {
+            name,
+            unit: &m.unit,
+            value: m.value,
+        })
+        .chain(self.derived.iter().map(|n| Named {
+            name: n.name,
+            unit: n.unit,
+            value: n.value,
+        }))
+        .filter(|n| n.value.is_finite())
+    }
+
+    fn into_row(self, index: &BTreeMap<&str, usize>) -> Row<'a> {
+        let mut values = vec![None; index.len()];
+        for named in self.all() {
+            if let Some(place) = index.get(named.name) {
+                values[*place] = Some(named.value);
+            }
+        }
+        Row {
+            record: self.record,
+            values,
+            cost: self.cost,
+        }
+    }
+}
+
+pub(crate) fn per_epoch(record: &RunRecord, cost: Money) -> Option<Decimal> {
+    match record.epochs.len() {
+        0 => None,
+        epochs => cost.amount.checked_div(Decimal::from(epochs)),
+    }
+}
+
+/// Images are throughput × time: what the run really worked on, whatever the study asked for.
+pub(crate) fn per_thousand_images(record: &RunRecord, cost: Money) -> Option<Decimal> {
+    let rate = record.metrics.get(metric::IMAGES_PER_SECOND)?.value;
+    let seconds = record.metrics.get(metric::TRAIN_SECONDS)?.value;
+    let thousands = Decimal::from_f64_retain((rate * seconds).round() / 1000.0)?;
+    (thousands > Decimal::ZERO)
+        .then(|| cost.amount.checked_div(thousands))
+        .flatten()
+}
+
+/// Columns in the reader's order: what the study asked for, what decides, then the rest by name.
+fn columns(
+    study: &Study,
+    currency: Currency,
+    measured: &[Measured],
+) -> (Vec<MetricInfo>, Vec<String>) {
+    let mut units: BTreeMap<&str, &str> = BTreeMap::new();
+    for run in measured {
+        for named in run.all() {
+            units.entry(named.name).or_insert(named.unit);
+        }
+    }
+    let mut names: Vec<&str> = Vec::new();
+    let mut unknown = Vec::new();
+    for asked in &study.metrics {
+        let name = phrase::metric_alias(asked);
+        match units.contains_key(name) {
+            true => names.push(name),
+            false => unknown.push(asked.clone()),
+        }
+    }
+    names.extend(
+        USUAL
+            .iter()
+            .copied()
+            .filter(|name| units.contains_key(name)),
+    );
+    names.extend(units.keys().copied());
+    let mut columns: Vec<MetricInfo> = Vec::new();
+    for name in names {
+        if columns.iter().all(|c| c.name != name) {
+            let money = [metric::COST, COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES].contains(&name);
+            let unit = if money {
+                currency.code()
+            } else {
+                units.get(name).copied().unwrap_or("")
+            };
+            columns.push(metric_info(name, unit));
+        }
+    }
+    (columns, unknown)
+}
+
+const USUAL: [&str; 9] = [
+    metric::TRAIN_SECONDS,
+    metric::TOTAL_SECONDS,
+    metric::COST,
+    COST_PER_EPOCH,
+    COST_PER_THOUSAND_IMAGES,
+    metric::IMAGES_PER_SECOND,
+    metric::CPU_PERCENT,
+    metric::PEAK_MEMORY_BYTES,
+    metric::ACCURACY,
+];

@@ -1,0 +1,375 @@
+//! What decides a metric: its variation, taken apart by factor.
+
+use std::collections::BTreeMap;
+
+use model::{Level, RunId, Study};
+use stats::{Anova, Design, Observation, Options, ResidualSource, Source};
+
+use crate::analysis::{Noise, Scale, Variation, VariationTerm, Verdict};
+use crate::effects::{self, Fit};
+use crate::format;
+use crate::phrase::{MetricInfo, level_phrase, metric_value};
+use crate::table::{Row, Table};
+
+/// Below this probability a difference is taken as real.
+const SURE: f64 = 0.05;
+
+pub(crate) fn variation(table: &Table, column: usize, confidence: f64) -> Variation {
+    let info = &table.columns[column];
+    let rows: Vec<&Row> = table
+        .runs
+        .iter()
+        .filter(|r| r.is_ok() && r.values[column].is_some())
+        .collect();
+    let mut result = empty(info, &rows);
+    let factors = varied_factors(table.study, &rows);
+    if let Some(problem) = nothing_to_explain(info, column, &rows, &factors) {
+        result.problem = Some(problem);
+        return result;
+    }
+    let raw = observations(&rows, column, &factors);
+    let design = Design {
+        levels: factors.iter().map(|f| f.levels.len()).collect(),
+    };
+    let choice = choose_scale(info, &design, &raw);
+    result.scale = choice.scale;
+    result.scale_reason = choice.reason;
+    let data = match result.scale {
+        Scale::Linear => raw,
+        Scale::Logarithmic => raw
+            .into_iter()
+            .map(|o| Observation {
+                value: o.value.ln(),
+                ..o
+            })
+            .collect(),
+    };
+    let options = Options::default();
+    let anova = match stats::factorial(&design, &data, options) {
+        Ok(anova) => anova,
+        Err(error) => {
+            result.problem = Some(format!("The variation could not be taken apart: {error}."));
+            return result;
+        }
+    };
+    let fit = stats::level_fit(&design, &data, options, &anova).ok();
+    let fit = Fit {
+        info,
+        factors: &factors,
+        scale: result.scale,
+        data: &data,
+        fit,
+        confidence,
+    };
+    result.effects = effects::level_effects(&fit);
+    result.terms = terms(&anova, &fit);
+    result.noise = Some(noise(&anova, result.scale));
+    result.assumptions = assumptions(&anova, &factors, &rows, table.study);
+    check_residuals(
+        &mut result,
+        &rows,
+        &stats::residuals(&design, &data, options),
+    );
+    result
+}
+
+/// A factor as far as the runs have it: only levels that occur.
+pub(crate) struct PresentFactor {
+    pub(crate) name: String,
+    pub(crate) levels: Vec<PresentLevel>,
+    place: BTreeMap<String, usize>,
+}
+
+pub(crate) struct PresentLevel {
+    pub(crate) text: String,
+    pub(crate) phrase: String,
+}
+
+fn empty(info: &MetricInfo, rows: &[&Row]) -> Variation {
+    let mut scenarios: Vec<u32> = rows.iter().map(|r| r.record.run.scenario).collect();
+    scenarios.dedup();
+    Variation {
+        metric: info.name.clone(),
+        label: info.label.clone(),
+        runs: rows.len(),
+        scenarios: scenarios.len(),
+        scale: Scale::Linear,
+        scale_reason: String::new(),
+        terms: Vec::new(),
+        noise: None,
+        residuals: String::new(),
+        residuals_fine: true,
+        outliers: Vec::new(),
+        effects: Vec::new(),
+        assumptions: Vec::new(),
+        problem: None,
+    }
+}
+
+fn varied_factors(study: &Study, rows: &[&Row]) -> Vec<PresentFactor> {
+    let present = |name: &str| {
+        let mut seen: BTreeMap<String, &Level> = BTreeMap::new();
+        for level in rows.iter().filter_map(|r| r.record.scenario.level(name)) {
+            seen.entry(level.to_string()).or_insert(level);
+        }
+        seen
+    };
+    let ordered = |factor: &model::Factor| {
+        let mut seen = present(&factor.name);
+        let mut levels: Vec<PresentLevel> = Vec::new();
+        let mut add = |text: String, level: &Level| {
+            levels.push(PresentLevel {
+                phrase: level_phrase(study, &factor.name, level),
+                text,
+            });
+        };
+        for level in &factor.levels {
+            if let Some(level) = seen.remove(&level.to_string()) {
+                add(level.to_string(), level);
+            }
+        }
+        // Levels of older runs that the study no longer names.
+        seen.into_iter().for_each(|(text, level)| add(text, level));
+        let place = levels
+            .iter()
+            .enumerate()
+            .map(|(place, l)| (l.text.clone(), place))
+            .collect();
+        PresentFactor {
+            name: factor.name.clone(),
+            levels,
+            place,
+        }
+    };
+    study
+        .factors
+        .iter()
+        .map(ordered)
+        .filter(|f| f.levels.len() > 1)
+        .collect()
+}
+
+fn nothing_to_explain(
+    info: &MetricInfo,
+    column: usize,
+    rows: &[&Row],
+    factors: &[PresentFactor],
+) -> Option<String> {
+    let values: Vec<f64> = rows.iter().filter_map(|r| r.values[column]).collect();
+    let first = *values.first()?;
+    if factors.is_empty() {
+        return Some(format!(
+            "Only one combination of levels has results, so there is nothing to compare the {} with: give a factor two levels or more.",
+            info.label
+        ));
+    }
+    if values.len() < 2 || values.iter().all(|v| *v == first) {
+        let value = metric_value(info, first);
+        return Some(format!(
+            "The {} is {value} in every run: no factor changes it.",
+            info.label
+        ));
+    }
+    None
+}
+
+fn observations(rows: &[&Row], column: usize, factors: &[PresentFactor]) -> Vec<Observation> {
+    let observation = |row: &&Row| {
+        let level = |f: &PresentFactor| {
+            row.record
+                .scenario
+                .level(&f.name)
+                .and_then(|l| f.place.get(&l.to_string()))
+                .copied()
+        };
+        Some(Observation {
+            levels: factors.iter().map(level).collect::<Option<Vec<usize>>>()?,
+            value: row.values[column]?,
+            block: Some(row.record.run.repetition as usize),
+        })
+    };
+    rows.iter().filter_map(observation).collect()
+}
+
+struct Choice {
+    scale: Scale,
+    reason: String,
+}
+
+fn choose_scale(info: &MetricInfo, design: &Design, data: &[Observation]) -> Choice {
+    if info.unit == "%" {
+        return Choice {
+            scale: Scale::Linear,
+            reason: "percentages are compared in points".to_owned(),
+        };
+    }
+    match stats::choose_scale_factorial(design, data) {
+        Ok(choice) => Choice {
+            scale: match choice.scale {
+                stats::Scale::Linear => Scale::Linear,
+                stats::Scale::Log => Scale::Logarithmic,
+            },
+            reason: choice.reason,
+        },
+        Err(error) => Choice {
+            scale: Scale::Linear,
+            reason: error.to_string(),
+        },
+    }
+}
+
+fn terms(anova: &Anova, fit: &Fit) -> Vec<VariationTerm> {
+    let term = |term: &stats::Term| {
+        let verdict = verdict(term.share, term.p);
+        let sentence = match (term.source, term.factors.as_slice()) {
+            _ if term.degrees_of_freedom == 0 => {
+                Some("its levels always came together with those of other factors, so it cannot be told apart".to_owned())
+            }
+            (Source::Effect, [factor]) => effects::headline(fit, *factor),
+            (Source::Effect, [a, b]) if verdict.is_sure() => Some(effects::interaction(fit, *a, *b)),
+            _ => None,
+        };
+        VariationTerm {
+            factors: term
+                .factors
+                .iter()
+                .filter_map(|f| fit.factors.get(*f))
+                .map(|f| f.name.clone())
+                .collect(),
+            share: term.share,
+            degrees_of_freedom: term.degrees_of_freedom,
+            sum_of_squares: term.sum_of_squares,
+            f: term.f,
+            p: term.p,
+            verdict,
+            sentence,
+        }
+    };
+    let mut terms: Vec<VariationTerm> = anova
+        .terms
+        .iter()
+        .filter(|t| t.source != Source::Block)
+        .map(term)
+        .collect();
+    // Main effects are what a person can choose, so they come before what they do together.
+    terms.sort_by(|a, b| {
+        (a.factors.len() != 1)
+            .cmp(&(b.factors.len() != 1))
+            .then(b.share.total_cmp(&a.share))
+    });
+    terms
+}
+
+fn verdict(share: f64, p: Option<f64>) -> Verdict {
+    match p {
+        None => Verdict::Untested,
+        Some(p) if p.is_nan() || p >= SURE => Verdict::NotSeen,
+        _ if share >= 0.5 => Verdict::Decides,
+        _ if share >= 0.1 => Verdict::Matters,
+        _ => Verdict::Small,
+    }
+}
+
+fn noise(anova: &Anova, scale: Scale) -> Noise {
+    let sd = anova.residual.mean_square.max(0.0).sqrt();
+    Noise {
+        share: anova.residual.share,
+        degrees_of_freedom: anova.residual.degrees_of_freedom,
+        sum_of_squares: anova.residual.sum_of_squares,
+        typical: match scale {
+            Scale::Linear => sd,
+            Scale::Logarithmic => sd.exp() - 1.0,
+        },
+    }
+}
+
+fn assumptions(
+    anova: &Anova,
+    factors: &[PresentFactor],
+    rows: &[&Row],
+    study: &Study,
+) -> Vec<String> {
+    let mut said = Vec::new();
+    let mut cells: Vec<u32> = rows.iter().map(|r| r.record.run.scenario).collect();
+    cells.dedup();
+    let full: usize = factors
+        .iter()
+        .map(|f| f.levels.len())
+        .fold(1, usize::saturating_mul);
+    if cells.len() < full {
+        said.push(format!(
+            "{} of {} combinations of levels have no result{}: each factor is judged after the others (type II sums), and shares need not add up to 100 %.",
+            format::count(full - cells.len()),
+            format::count(full),
+            if study.exclude.is_empty() { "" } else { " (some are excluded by the study)" }
+        ));
+    } else if !anova.balanced {
+        said.push(
+            "Scenarios have different numbers of results: each factor is judged after the others (type II sums), and shares need not add up to 100 %."
+                .to_owned(),
+        );
+    }
+    match (anova.residual.degrees_of_freedom, anova.residual.source) {
+        (0, _) => said.push(
+            "Nothing was repeated and nothing is left to tell noise by, so no share can be tested: ask for 2 repetitions or more."
+                .to_owned(),
+        ),
+        (_, ResidualSource::HigherOrder) => said.push(
+            "There are too few repetitions to see noise by itself: interactions of three or more factors are assumed to be none, and what they would explain is taken as noise. Ask for 2 repetitions or more to do without this."
+                .to_owned(),
+        ),
+        (_, ResidualSource::Replication) => {}
+    }
+    said
+}
+
+fn check_residuals(
+    result: &mut Variation,
+    rows: &[&Row],
+    residuals: &Result<stats::Residuals, stats::StatsError>,
+) {
+    let Ok(residuals) = residuals else {
+        result.residuals =
+            "Whether the model fits could not be checked: there are too few repetitions."
+                .to_owned();
+        return;
+    };
+    let check = stats::check_residuals(residuals);
+    result.residuals_fine = check.fine;
+    result.outliers = check
+        .outliers
+        .iter()
+        .filter_map(|index| rows.get(*index))
+        .map(|r| r.record.run)
+        .collect();
+    let mut wrong: Vec<String> = Vec::new();
+    if !result.outliers.is_empty() {
+        let names: Vec<String> = result.outliers.iter().map(RunId::to_string).collect();
+        wrong.push(format!("{} far from the other repetitions", are(&names)));
+    }
+    if check.spread_p.is_some_and(|p| p < 0.01) {
+        wrong.push("some scenarios scatter much more than others".to_owned());
+    }
+    if check.normality_p.is_some_and(|p| p < 0.01) {
+        wrong.push(
+            "what is left is not spread like chance (it has long tails or a lean)".to_owned(),
+        );
+    }
+    result.residuals = match (check.fine, wrong.is_empty()) {
+        (true, true) => "Residuals fine: what the model leaves looks like chance.".to_owned(),
+        (true, false) => format!("Residuals fine, though {}.", wrong.join(" and ")),
+        (false, _) => format!(
+            "Residuals not fine: {}. Large shares still hold; take p-values near the limit and narrow intervals with care.",
+            if wrong.is_empty() {
+                "they do not look like chance".to_owned()
+            } else {
+                wrong.join(" and ")
+            }
+        ),
+    };
+}
+
+fn are(names: &[String]) -> String {
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    format!("{} {verb}", format::listed(names, 4))
+}
