@@ -97,13 +97,15 @@ impl StoreError {
         }
     }
 
-    /// Whether the folder can be read but not written, so that reading may go on without writing.
-    pub(crate) fn is_unwritable(&self) -> bool {
+    /// Whether reading may go on with an index in memory: the one on the disk cannot be written,
+    /// or not be put right.
+    pub(crate) fn is_of_index(&self) -> bool {
         matches!(
             self,
             StoreError::ReadOnly { .. }
                 | StoreError::Permission { .. }
                 | StoreError::DiskFull { .. }
+                | StoreError::Index { .. }
         )
     }
 }

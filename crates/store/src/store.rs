@@ -90,7 +90,7 @@ impl Store {
         let on_disk = Index::open(&layout)
             .and_then(|index| Store::over(layout.clone(), index, unknown.clone()));
         let mut store = match on_disk {
-            Err(error) if error.is_unwritable() => {
+            Err(error) if error.is_of_index() => {
                 Store::over(layout.clone(), Index::in_memory(&layout)?, unknown)?
             }
             result => result?,

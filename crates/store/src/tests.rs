@@ -149,7 +149,9 @@ fn an_import_is_there_whole_or_not_at_all() {
         files::rename(&layout.runs().join(name), &to.join(name)).expect("moves")
     };
     fs::create_dir(layout.import_partial()).expect("creates");
-    ["C1-r1", "C1-r2", "C1-r3"].map(|name| back(name, &layout.import_partial()));
+    for name in ["C1-r1", "C1-r2", "C1-r3"] {
+        back(name, &layout.import_partial());
+    }
     assert_eq!(
         seconds(&Store::open(dir.path()).expect("opens")),
         Vec::<f64>::new()

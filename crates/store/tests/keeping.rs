@@ -1,5 +1,7 @@
 //! What is kept is returned, once, whatever happened to the index.
 
+#![expect(clippy::expect_used, reason = "what is not expected fails the test")]
+
 mod common;
 
 use std::fs;

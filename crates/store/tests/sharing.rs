@@ -1,5 +1,7 @@
 //! Several programs, several studies, and folders that refuse.
 
+#![expect(clippy::expect_used, reason = "what is not expected fails the test")]
+
 mod common;
 
 use std::fs;

@@ -1,6 +1,10 @@
 //! Made-up runs and folders for the tests and the bench.
 
-#![allow(dead_code, reason = "each test binary uses a part of it")]
+#![expect(
+    clippy::allow_attributes,
+    reason = "whether the next is needed depends on the binary"
+)]
+#![allow(dead_code, reason = "each binary uses a part of it")]
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,40 +17,40 @@ use model::{
 };
 use store::{Store, StudyIdentity};
 
-pub fn identity(name: &str) -> StudyIdentity {
+pub(crate) fn identity(name: &str) -> StudyIdentity {
     StudyIdentity {
         name: name.to_owned(),
         fingerprint: format!("fingerprint of {name}"),
     }
 }
 
-pub fn writer(dir: &Path) -> Store {
+pub(crate) fn writer(dir: &Path) -> Store {
     Store::create_or_open(dir, &identity("study")).expect("opens for writing")
 }
 
-pub fn run(text: &str) -> RunId {
+pub(crate) fn run(text: &str) -> RunId {
     text.parse().expect("a run such as C3-r2")
 }
 
 /// Begins and commits, with a log beside the record.
-pub fn keep(store: &Store, record: &RunRecord) {
+pub(crate) fn keep(store: &Store, record: &RunRecord) {
     let staging = store.begin(record.run).expect("begins");
     std::fs::write(staging.folder().join("log.txt"), record.seconds.to_string())
         .expect("writes the log");
     staging.commit(record).expect("commits");
 }
 
-pub fn failed(id: &str, seconds: f64) -> RunRecord {
+pub(crate) fn failed(id: &str, seconds: f64) -> RunRecord {
     let mut failed = record(run(id), seconds);
     failed.outcome.status = Status::Failed;
     failed
 }
 
-pub fn ok(id: &str, seconds: f64) -> RunRecord {
+pub(crate) fn ok(id: &str, seconds: f64) -> RunRecord {
     record(run(id), seconds)
 }
 
-pub fn imported(id: &str, line: u64, seconds: f64) -> RunRecord {
+pub(crate) fn imported(id: &str, line: u64, seconds: f64) -> RunRecord {
     let mut imported = record(run(id), seconds);
     imported.origin = Origin::Imported {
         file: "old.csv".to_owned(),
@@ -56,7 +60,7 @@ pub fn imported(id: &str, line: u64, seconds: f64) -> RunRecord {
 }
 
 /// As large as a real one: ten epochs, eight phases, a machine.
-pub fn record(run: RunId, seconds: f64) -> RunRecord {
+pub(crate) fn record(run: RunId, seconds: f64) -> RunRecord {
     let names = [
         metric::TOTAL_SECONDS,
         metric::TRAIN_SECONDS,
