@@ -7,15 +7,38 @@ use crate::error::ShapeProblem;
 use crate::graph::{Graph, Padding};
 
 /// Reads a network file. All mistakes come together, in the order of the file.
+///
+/// A layer is a word, `"relu"`, or a table with its kind as key, `{ conv = { k = 3, p = 1, o = 32 } }`,
+/// beside which `name`, `from` (names, `"input"`, `"previous"`) and `times` may stand. A
+/// `[block.NAME]` with `needs`, `default` and `layers` makes a layer kind of its own: where a
+/// setting in it is the name of a parameter in quotes, the value given by the use stands there.
+///
+/// ```
+/// let text = r#"
+/// name = "residual"
+/// layers = [
+///   { conv = { k = 3, p = 1, o = 16 } },
+///   { around = { o = 16 }, times = 2 },
+///   "global-avg-pool",
+///   { dense = { o = "classes" } },
+/// ]
+///
+/// [block.around]
+/// needs = ["o"]
+/// layers = [
+///   { conv = { k = 3, p = 1, o = "o" } },
+///   "relu",
+///   { add = {}, from = ["previous", "input"] },
+/// ]
+/// "#;
+/// let network = network::parse(text).unwrap();
+/// let graph = network.instantiate(network::InputSpec::square(1, 28, 10)).unwrap();
+/// assert_eq!(graph.parameters(), 160 + 2 * 2_320 + 170);
+/// ```
 pub fn parse(text: &str) -> Result<Description, Vec<Diagnostic>> {
     let mut problems = Problems::default();
     let typed = crate::typed::read(text, &mut problems);
-    // A file that is not TOML is only half read: what seems missing then may well be there.
-    if !problems.is_empty() {
-        return Err(problems.into_sorted());
-    }
-    let description = crate::expand::expand(typed, &mut problems);
-    match description {
+    match crate::expand::expand(typed, &mut problems) {
         Some(description) if problems.is_empty() => Ok(description),
         _ => Err(problems.into_sorted()),
     }

@@ -1,6 +1,6 @@
 //! One description of a network → shapes, parameters, FLOPs, memory; the zoo; initial weights.
 //!
-//! The way of the data: a TOML text is read [as typed](typed), [expanded](expand) into a
+//! The way of the data: a TOML text is read as typed (`typed`), written out (`expand`) into a
 //! [`Description`] (every block written out, still without sizes), and given an [`InputSpec`]
 //! becomes a [`Graph`], in which everything is a number. Nothing here knows a framework.
 
@@ -11,12 +11,14 @@ mod expand;
 pub mod graph;
 mod initial;
 mod layer;
+mod names;
 mod random;
 mod settings;
 mod shapes;
 mod summary;
 mod typed;
 mod weights;
+mod window;
 mod zoo;
 
 pub use count::{Precision, TrainingMemory};

@@ -10,7 +10,7 @@ macro_rules! embed {
 }
 
 /// Name and text; the smaller ones first.
-const ZOO: [(&str, &str); 12] = embed![
+const ZOO: [(&str, &str); 14] = embed![
     "rede1",
     "rede2",
     "lenet5",
@@ -20,7 +20,9 @@ const ZOO: [(&str, &str); 12] = embed![
     "googlenet",
     "vgg16",
     "vgg19",
+    "vgg19-retina",
     "mobilenet",
+    "mobilenet-retina",
     "resnet18",
     "resnet50",
 ];
