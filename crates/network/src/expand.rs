@@ -14,6 +14,9 @@ pub(crate) const RESERVED: [&str; 2] = [INPUT, PREVIOUS];
 const INPUT: &str = "input";
 const PREVIOUS: &str = "previous";
 
+/// Words of settings.
+pub(crate) const WORDS: [&str; 3] = ["classes", "channels", "same"];
+
 /// The deepest published networks have about a thousand. Blocks in blocks grow fast.
 const MOST_LAYERS: usize = 10_000;
 const DEEPEST_BLOCKS: usize = 32;
@@ -209,6 +212,7 @@ impl<'a> Expansion<'a> {
             return self.place(site, op);
         }
         if let Some(block) = self.blocks.iter().find(|b| b.name.value == kind.value) {
+            let settings = self.known_words(settings, frame);
             return self.block(site, block, settings);
         }
         let blocks = self.blocks.iter().map(|block| block.name.value.as_str());
@@ -255,6 +259,26 @@ impl<'a> Expansion<'a> {
         let output = self.scope(&block.layers, &frame);
         self.open.pop();
         output
+    }
+
+    /// A word that means nothing here must not reach the block, where it could mean a parameter.
+    fn known_words(&mut self, mut settings: Vec<Entry>, frame: &Frame<'_>) -> Vec<Entry> {
+        for entry in &mut settings {
+            let Setting::Word(word) = &entry.value.value else {
+                continue;
+            };
+            let mut known = WORDS.to_vec();
+            if known.contains(&word.as_str()) {
+                continue;
+            }
+            known.extend(frame.block.iter().flat_map(|block| block.parameters()));
+            let kind = format!("word for `{}`:", entry.key.value);
+            let span = entry.value.span.clone();
+            self.found
+                .push(Diagnostic::unknown(&kind, word, span, known));
+            entry.value.value = Setting::Any;
+        }
+        settings
     }
 
     /// What the use gives, and the defaults for the rest.

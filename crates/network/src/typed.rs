@@ -157,7 +157,7 @@ fn read_block(name: Located<String>, table: Table<'_>, problems: &mut Problems) 
             let message = format!("parameter `{}` is named twice", parameter.value);
             problems.push(Diagnostic::at(parameter.span.clone(), message));
         }
-        if ["classes", "channels", "same"].contains(&parameter.value.as_str()) {
+        if crate::expand::WORDS.contains(&parameter.value.as_str()) {
             let message = format!("`{}` means something already", parameter.value);
             problems
                 .push(Diagnostic::at(parameter.span.clone(), message).label("take another name"));
@@ -210,16 +210,15 @@ fn read_layer(item: &Value<'_>, problems: &mut Problems) -> TypedLayer {
         return layer;
     };
     layer.name = table.text("name", problems);
-    if let Some(name) = &layer.name {
-        check_layer_name(name, problems);
-    }
+    layer.name = layer.name.filter(|name| check_layer_name(name, problems));
     layer.from = read_words(table.get("from"), "from", problems);
     if let Some(times) = table.integer("times", problems) {
         layer.times = positive("times", &times, problems).unwrap_or(1);
-        if let (Some(name), 2..) = (&layer.name, layer.times) {
-            let message = "a layer repeated cannot have a name";
-            problems.push(Diagnostic::at(name.span.clone(), message).label("leave it out"));
-        }
+    }
+    if let (Some(name), 2..) = (&layer.name, layer.times) {
+        let message = "a layer repeated cannot have a name";
+        problems.push(Diagnostic::at(name.span.clone(), message).label("leave it out"));
+        layer.times = 1;
     }
     read_kind(&table, &mut layer, problems);
     layer
@@ -334,10 +333,13 @@ fn check_name(kind: &str, name: &Located<String>, problems: &mut Problems) {
     }
 }
 
-fn check_layer_name(name: &Located<String>, problems: &mut Problems) {
+/// Whether the name can be used at all.
+fn check_layer_name(name: &Located<String>, problems: &mut Problems) -> bool {
     check_name("layer", name, problems);
-    if crate::expand::RESERVED.contains(&name.value.as_str()) {
+    let reserved = crate::expand::RESERVED.contains(&name.value.as_str());
+    if reserved {
         let message = format!("`{}` means something already", name.value);
         problems.push(Diagnostic::at(name.span.clone(), message).label("take another name"));
     }
+    !reserved
 }
