@@ -88,10 +88,11 @@ fn bias(replicates: &[f64], value: f64) -> f64 {
 fn acceleration(values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> f64 {
     let mut rest = values[1..].to_vec();
     let mut without = Vec::with_capacity(values.len());
-    for left_out in 0..values.len() {
+    for (place, value) in values.iter().enumerate() {
+        // `rest` lacks the value at `place`; putting it back takes out the next.
         without.push(statistic(&rest));
-        if let Some(place) = rest.get_mut(left_out) {
-            *place = values[left_out];
+        if let Some(next) = rest.get_mut(place) {
+            *next = *value;
         }
     }
     let centre = mean(&without);

@@ -28,6 +28,8 @@ pub enum StatsError {
     MissingBlock { index: usize },
     /// More factors than can be analysed together.
     TooManyFactors { most: usize, given: usize },
+    /// More blocks than can be told apart from noise.
+    TooManyBlocks { most: usize, given: usize },
     /// Two lists that belong together have different lengths.
     LengthMismatch { first: usize, second: usize },
     /// Two-level designs have 2, 4, 8 … cells.
@@ -79,6 +81,10 @@ impl fmt::Display for StatsError {
             Self::TooManyFactors { most, given } => write!(
                 f,
                 "{given} factors are too many, at most {most} can be analysed together: fix some of them"
+            ),
+            Self::TooManyBlocks { most, given } => write!(
+                f,
+                "{given} blocks are too many, at most {most} can be taken out: use fewer or switch blocks off"
             ),
             Self::LengthMismatch { first, second } => write!(
                 f,

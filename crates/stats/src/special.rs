@@ -91,14 +91,15 @@ impl Share {
 
     /// From the logit ln(part / rest).
     fn from_logit(logit: f64) -> Self {
+        let ratio = (-logit.abs()).exp();
+        let nearer_zero = Self {
+            part: ratio / (1.0 + ratio),
+            rest: 1.0 / (1.0 + ratio),
+        };
         if logit < 0.0 {
-            let ratio = logit.exp();
-            Self {
-                part: ratio / (1.0 + ratio),
-                rest: 1.0 / (1.0 + ratio),
-            }
+            nearer_zero
         } else {
-            Self::from_logit(-logit).complement()
+            nearer_zero.complement()
         }
     }
 

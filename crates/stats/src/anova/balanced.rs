@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::columns::term_sets;
+use super::columns::{factors_of, term_sets};
 use super::{Anova, Cells, Parts, RawTerm, ResidualSource, Source, Sums};
 use crate::precise::{Accumulator, sum_of_squares};
 
@@ -48,7 +48,6 @@ pub(super) fn analyse(cells: &Cells, max_order: usize) -> Anova {
     let higher_degrees = cells.cells.len() - 1 - explained;
     let within_squares = within_squares(cells, &block_effects);
     let within_degrees = cells.count() - cells.cells.len() - cells.blocks.saturating_sub(1);
-    // With blocks, one value per cell and block is replication only if something is left over.
     if cells.replicated {
         if higher_degrees > 0 {
             terms.push(RawTerm {
@@ -79,12 +78,6 @@ pub(super) fn analyse(cells: &Cells, max_order: usize) -> Anova {
         }
     }
     .finish(cells)
-}
-
-fn factors_of(set: u32) -> Vec<usize> {
-    (0..u32::BITS as usize)
-        .filter(|factor| set >> factor & 1 == 1)
-        .collect()
 }
 
 fn within_squares(cells: &Cells, block_effects: &[f64]) -> f64 {

@@ -37,6 +37,9 @@ pub(crate) struct Cell {
     pub(crate) mean: f64,
 }
 
+/// Each block is a column as long as the observations.
+const MOST_BLOCKS: usize = 500;
+
 /// Terms are kept as sets of bits.
 const MOST_FACTORS: usize = 32;
 
@@ -84,12 +87,19 @@ impl Cells {
         } else {
             Vec::new()
         };
+        let block_count = block_of.iter().max().map_or(0, |last| last + 1);
+        if block_count > MOST_BLOCKS {
+            return Err(StatsError::TooManyBlocks {
+                most: MOST_BLOCKS,
+                given: block_count,
+            });
+        }
         let mut gathered = Self {
             levels,
             place_of_level,
             cells,
             cell_of,
-            blocks: block_of.iter().max().map_or(0, |last| last + 1),
+            blocks: block_count,
             block_of,
             total_sum_of_squares: sum_of_squares(centred.values.iter().copied()),
             mean: centred.shift,
