@@ -1,1 +1,31 @@
-//! To come.
+//! Study file → checked study → ordered runs.
+//!
+//! The way of the data: the TOML text is read [as typed](read), with the place of everything;
+//! [checked](check), so that all mistakes are shown together; and what it means is a
+//! [`model::Study`]. From there [`plan`] makes scenarios and the order of their runs, and
+//! [`resolve`] says what one scenario does and where.
+//!
+//! No I/O: files that a study names are read through what [`ReadOptions`] is given. No clock, and
+//! no randomness but from the study's seed.
+
+mod check;
+mod design;
+mod digest;
+mod frameworks;
+mod keys;
+mod placeholder;
+mod random;
+mod read;
+mod resolve;
+mod schema;
+mod template;
+mod train;
+mod values;
+
+pub use design::{plan, same_level, scenarios};
+pub use digest::digest;
+pub use frameworks::{Framework, frameworks};
+pub use read::{ReadOptions, read_study};
+pub use resolve::{Resolved, resolve};
+pub use schema::schema;
+pub use template::template;

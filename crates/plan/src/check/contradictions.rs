@@ -1,0 +1,216 @@
+//! Levels that are fine by themselves but not together, in scenarios that would be run.
+
+use std::collections::HashSet;
+
+use data::DatasetInfo;
+use model::{Level, Scenario, Study, TrainWorkload, Workload};
+use network::InputSpec;
+use source::{Diagnostic, Problems};
+
+use super::networks::Networks;
+use super::{Origin, origin};
+use crate::read::Draft;
+use crate::resolve::{ENVIRONMENT, Resolved, resolve};
+
+/// Every contradiction once, however many scenarios have it.
+pub(super) fn check(
+    draft: &Draft,
+    study: &Study,
+    scenarios: &[Scenario],
+    networks: &Networks,
+    problems: &mut Problems,
+) {
+    let mut checker = Checker {
+        draft,
+        networks,
+        seen: HashSet::new(),
+        problems,
+    };
+    for scenario in scenarios {
+        let Resolved {
+            environment,
+            workload,
+        } = resolve(study, scenario);
+        let Workload::Train(train) = workload else {
+            return;
+        };
+        if let (Some(device), Some(level)) = (&environment.device, scenario.level("device")) {
+            checker.check_device(&environment.name, device, level);
+        }
+        checker.check_momentum(scenario);
+        if let Some(info) = data::info(&train.dataset) {
+            checker.check_shape(&train, &info);
+            checker.check_counts(&train, &info);
+            checker.check_folder(&train, &info);
+        }
+    }
+}
+
+struct Checker<'c> {
+    draft: &'c Draft,
+    networks: &'c Networks<'c>,
+    /// What was looked at already.
+    seen: HashSet<String>,
+    problems: &'c mut Problems,
+}
+
+impl Checker<'_> {
+    fn check_shape(&mut self, train: &TrainWorkload, info: &DatasetInfo) {
+        let side = train.image.unwrap_or(info.side);
+        let channels = info.channels;
+        if !self.seen.insert(format!(
+            "shape {} {channels} {side} {}",
+            train.network, info.classes
+        )) {
+            return;
+        }
+        let Some(description) = self.networks.get(&train.network) else {
+            return;
+        };
+        let Err(mistakes) =
+            description.instantiate(InputSpec::square(channels, side, info.classes))
+        else {
+            return;
+        };
+        let network = self.origin("network", Level::Text(train.network.clone()));
+        let size = match train.image {
+            Some(side) => self.origin("image", Level::Int(i64::from(side))),
+            None => self.origin("dataset", Level::Text(train.dataset.clone())),
+        };
+        let reason = mistakes
+            .first()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        let mut diagnostic = contradiction(&size, &network, &reason);
+        if let Some(hint) = mistakes.iter().find_map(|m| m.hint.clone()) {
+            diagnostic = diagnostic.note(hint);
+        }
+        // Other datasets of as many channels may share the complaint word for word.
+        if self.seen.insert(diagnostic.message.clone()) {
+            self.problems.push(diagnostic);
+        }
+    }
+
+    fn check_counts(&mut self, train: &TrainWorkload, info: &DatasetInfo) {
+        let dataset = || Level::Text(train.dataset.clone());
+        for (field, asked, has) in [
+            ("images", train.images, info.images),
+            ("held_out", train.held_out, info.held_out),
+        ] {
+            if let Some(asked) = asked.filter(|asked| info.needs_folder && *asked > has) {
+                let count = Level::Int(i64::from(asked));
+                self.contradict(
+                    (field, count),
+                    ("dataset", dataset()),
+                    &format!("it has {has}"),
+                );
+            }
+        }
+        let images = train.images.unwrap_or(info.images);
+        if train.batch > images {
+            let batch = ("batch", Level::Int(i64::from(train.batch)));
+            let reason = format!("no batch would ever be full with {images} images");
+            match train.images {
+                Some(images) => {
+                    self.contradict(batch, ("images", Level::Int(i64::from(images))), &reason)
+                }
+                None => self.contradict(batch, ("dataset", dataset()), &reason),
+            }
+        }
+    }
+
+    fn check_folder(&mut self, train: &TrainWorkload, info: &DatasetInfo) {
+        if !info.needs_folder {
+            return;
+        }
+        let folder = train.data_dir.as_ref().map(|dir| dir.display().to_string());
+        if !self.seen.insert(format!("folder {} {folder:?}", info.name)) {
+            return;
+        }
+        let dataset = self.origin("dataset", Level::Text(train.dataset.clone()));
+        let Some(folder) = folder else {
+            let message = format!(
+                "dataset `{}` is read from files, and no folder is given",
+                info.name
+            );
+            let diagnostic = at(&dataset, message).label("add data_dir = \"…\" to [workload]");
+            self.problems
+                .push(diagnostic.note("`digits` and `digits-colour` are drawn and need no files"));
+            return;
+        };
+        if self.networks.is_missing(&folder) {
+            let typed = self.draft.train().and_then(|t| t.value("data_dir"));
+            let place = Origin {
+                span: typed.map(|v| v.level.span.clone()).or(dataset.span),
+                ..dataset
+            };
+            let message = format!(
+                "the folder `{folder}` of dataset `{}` is not there",
+                info.name
+            );
+            let relative = "the path is relative to the folder of the study file";
+            self.problems.push(at(&place, message).note(relative));
+        }
+    }
+
+    /// Two levels of `momentum` with Adam would be one scenario twice.
+    fn check_momentum(&mut self, scenario: &Scenario) {
+        let adam = |level: &&Level| level.as_text() == Some("adam");
+        let optimizer = scenario.level("optimizer").filter(adam);
+        if let (Some(momentum), Some(optimizer)) = (scenario.level("momentum"), optimizer) {
+            let reason = "it has no momentum";
+            self.contradict(
+                ("momentum", momentum.clone()),
+                ("optimizer", optimizer.clone()),
+                reason,
+            );
+        }
+    }
+
+    fn check_device(&mut self, environment: &str, device: &str, level: &Level) {
+        if level.as_text() != Some(device) {
+            let environment = (ENVIRONMENT, Level::Text(environment.to_owned()));
+            let reason = format!("that environment has device = \"{device}\"");
+            self.contradict(("device", level.clone()), environment, &reason);
+        }
+    }
+
+    fn contradict(&mut self, one: (&str, Level), other: (&str, Level), reason: &str) {
+        let (one, other) = (self.origin(one.0, one.1), self.origin(other.0, other.1));
+        let diagnostic = contradiction(&one, &other, reason);
+        if self.seen.insert(diagnostic.message.clone()) {
+            self.problems.push(diagnostic);
+        }
+    }
+
+    fn origin(&self, field: &str, value: Level) -> Origin {
+        origin(self.draft, field, &value)
+    }
+}
+
+fn contradiction(one: &Origin, other: &Origin, reason: &str) -> Diagnostic {
+    let message = format!("{} contradicts {}: {reason}", one.words, other.words);
+    let mut diagnostic = at(one, message);
+    match (&one.span, &other.span) {
+        (Some(_), Some(span)) => {
+            diagnostic = diagnostic.other(span.clone(), "contradicted by this")
+        }
+        (None, Some(span)) => diagnostic.span = Some(span.clone()),
+        _ => {}
+    }
+    if one.is_factor && other.is_factor {
+        let condition = |origin: &Origin| origin.condition.clone();
+        let rule = format!("{{ {}, {} }}", condition(other), condition(one));
+        diagnostic = diagnostic.note(format!(
+            "to leave these scenarios out, add to [study]: exclude = [{rule}]"
+        ));
+    }
+    diagnostic
+}
+
+fn at(origin: &Origin, message: String) -> Diagnostic {
+    match &origin.span {
+        Some(span) => Diagnostic::at(span.clone(), message),
+        None => Diagnostic::whole(message),
+    }
+}

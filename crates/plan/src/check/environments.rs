@@ -1,0 +1,88 @@
+//! Which environments a study uses.
+
+use model::{Environment, Level};
+use source::{Diagnostic, Located, Problems};
+
+use crate::read::{Draft, DraftEnvironment};
+use crate::resolve::{ENVIRONMENT, local};
+
+/// The study's environments: those of the file, or this machine.
+pub(super) fn check(draft: &Draft, problems: &mut Problems) -> Vec<Environment> {
+    match draft.factor(ENVIRONMENT) {
+        Some(factor) => {
+            for environment in &draft.environments {
+                let name = &environment.name;
+                if factor.find(&Level::Text(name.value.clone())).is_none() {
+                    let unused = format!("environment `{}` is never used", name.value);
+                    problems.push(
+                        Diagnostic::at(name.span.clone(), unused)
+                            .label("remove it, or add it to the factor")
+                            .other(factor.name.span.clone(), "the factor"),
+                    );
+                }
+            }
+        }
+        None => {
+            if let [first, second, ..] = draft.environments.as_slice() {
+                complain_of_choice(draft, first, second, problems);
+            }
+        }
+    }
+    match draft.environments.is_empty() {
+        true => vec![local()],
+        false => draft.environments.iter().map(environment).collect(),
+    }
+}
+
+/// What is wrong with a level of the factor `environment`.
+pub(super) fn complaint(draft: &Draft, level: &Located<Level>) -> Option<Diagnostic> {
+    let here = local().name;
+    let implied = draft.environments.is_empty().then_some(here.as_str());
+    let declared = draft.environments.iter().map(|e| e.name.value.as_str());
+    let known: Vec<&str> = declared.chain(implied).collect();
+    let Some(name) = level.value.as_text() else {
+        let message = "a level of `environment` must be the name of one, in quotes";
+        return Some(Diagnostic::at(level.span.clone(), message));
+    };
+    if known.contains(&name) {
+        return None;
+    }
+    let unknown = Diagnostic::unknown("environment", name, level.span.clone(), known);
+    Some(unknown.note(format!(
+        "an environment is a table of the file: [environments.{name}]"
+    )))
+}
+
+fn complain_of_choice(
+    draft: &Draft,
+    first: &DraftEnvironment,
+    second: &DraftEnvironment,
+    problems: &mut Problems,
+) {
+    let names: Vec<String> = draft
+        .environments
+        .iter()
+        .map(|e| format!("\"{}\"", e.name.value))
+        .collect();
+    let message = format!(
+        "{} environments, and nothing says which to use",
+        names.len()
+    );
+    problems.push(
+        Diagnostic::at(second.name.span.clone(), message)
+            .other(first.name.span.clone(), "the first")
+            .note(format!(
+                "to compare them, add to [factors]: environment = [{}]",
+                names.join(", ")
+            )),
+    );
+}
+
+fn environment(draft: &DraftEnvironment) -> Environment {
+    Environment {
+        name: draft.name.value.clone(),
+        price: draft.price.clone(),
+        limits: draft.limits.clone(),
+        device: draft.device.clone(),
+    }
+}

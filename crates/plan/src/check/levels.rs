@@ -1,0 +1,237 @@
+//! Each level by itself: is it of the right type, is it a known word, is it in range?
+
+use model::{Factor, Level};
+use source::{Diagnostic, Located, Problems};
+
+use super::networks::Networks;
+use crate::placeholder::{Piece, pieces};
+use crate::read::{Draft, DraftFactor, DraftTrain, DraftWorkload, TrainValue};
+use crate::resolve::{CORES, ENVIRONMENT, MEMORY};
+use crate::train::{self, Field, FieldKind};
+use crate::{frameworks, values};
+
+/// The factors with their usable levels.
+pub(super) fn check(
+    draft: &Draft,
+    networks: &mut Networks,
+    problems: &mut Problems,
+) -> Vec<Factor> {
+    let mut factors = Vec::new();
+    for factor in &draft.factors {
+        let meaning = meaning(draft, factor, problems);
+        let mut usable = Vec::new();
+        for level in &factor.levels {
+            if check_level(draft, &meaning, level, networks, problems) {
+                usable.push(level.value.clone());
+            }
+        }
+        factors.push(Factor {
+            name: factor.name.value.clone(),
+            levels: usable,
+        });
+    }
+    factors
+}
+
+/// The usable values of `[workload]`; and whether what must be known is known at all.
+pub(super) fn check_train<'d>(
+    draft: &Draft,
+    train: &'d DraftTrain,
+    networks: &mut Networks,
+    problems: &mut Problems,
+) -> Vec<&'d TrainValue> {
+    if train.value("network").is_none() && draft.factor("network").is_none() {
+        let missing = Diagnostic::at(train.span.clone(), "`network` is missing");
+        let missing = missing.label("add network = \"rede1\" here, or a factor `network`");
+        problems.push(missing.note(format!("known: {}", list(network::names()))));
+    }
+    check_momentum(draft, train, problems);
+    let usable = |value: &&TrainValue| {
+        let meaning = train::find_field(value.field).map_or(Meaning::Nothing, Meaning::Field);
+        check_level(draft, &meaning, &value.level, networks, problems)
+    };
+    train.values.iter().filter(usable).collect()
+}
+
+/// What the levels of a factor act on.
+enum Meaning {
+    Environment,
+    Cores,
+    Memory,
+    Field(&'static Field),
+    /// Put into the user's command.
+    Placeholder,
+    /// Told already, or not to be known.
+    Nothing,
+}
+
+fn meaning(draft: &Draft, factor: &DraftFactor, problems: &mut Problems) -> Meaning {
+    let name = factor.name.value.as_str();
+    match (name, &draft.workload) {
+        (ENVIRONMENT, _) => Meaning::Environment,
+        (CORES, _) => Meaning::Cores,
+        (MEMORY, _) => Meaning::Memory,
+        (_, Some(DraftWorkload::Command(_))) => Meaning::Placeholder,
+        (_, None) => Meaning::Nothing,
+        (_, Some(DraftWorkload::Train(_))) => match train::find_field(name) {
+            Some(field) => Meaning::Field(field),
+            None => {
+                let own = [ENVIRONMENT, CORES, MEMORY];
+                let known = own.into_iter().chain(train::FIELDS.iter().map(|f| f.name));
+                let kind = "factor of a training workload";
+                problems.push(Diagnostic::unknown(
+                    kind,
+                    name,
+                    factor.name.span.clone(),
+                    known,
+                ));
+                Meaning::Nothing
+            }
+        },
+    }
+}
+
+fn check_level(
+    draft: &Draft,
+    meaning: &Meaning,
+    level: &Located<Level>,
+    networks: &mut Networks,
+    problems: &mut Problems,
+) -> bool {
+    let complaint = match meaning {
+        Meaning::Environment => super::environments::complaint(draft, level),
+        Meaning::Cores => {
+            let max = crate::read::MAX_CORES;
+            let number = level.value.as_float();
+            let fits = number.is_some_and(|cores| cores > 0.0 && cores <= max);
+            wrong_unless(
+                fits,
+                level,
+                &format!("a level of `cores` must be above 0 and at most {max}"),
+            )
+        }
+        Meaning::Memory => memory_complaint(level),
+        Meaning::Field(field) => return check_field(draft, field, level, networks, problems),
+        Meaning::Placeholder | Meaning::Nothing => None,
+    };
+    let fine = complaint.is_none();
+    complaint.into_iter().for_each(|c| problems.push(c));
+    fine
+}
+
+fn check_field(
+    draft: &Draft,
+    field: &Field,
+    level: &Located<Level>,
+    networks: &mut Networks,
+    problems: &mut Problems,
+) -> bool {
+    let name = field.name;
+    let needs = |what: &str| wrong_unless(false, level, &format!("`{name}` must be {what}"));
+    let complaint = match (field.kind, &level.value) {
+        (FieldKind::Count { at_most }, value) => {
+            let fits = value
+                .as_int()
+                .is_some_and(|v| (1..=i64::from(at_most)).contains(&v));
+            wrong_unless(
+                fits,
+                level,
+                &format!("`{name}` must be a whole number from 1 to {at_most}"),
+            )
+        }
+        (FieldKind::LearningRate, value) => {
+            let fits = value.as_float().is_some_and(|v| v > 0.0 && v <= 1000.0);
+            wrong_unless(
+                fits,
+                level,
+                &format!("`{name}` must be above 0 and at most 1000"),
+            )
+        }
+        (FieldKind::Momentum, value) => {
+            let fits = value.as_float().is_some_and(|v| (0.0..1.0).contains(&v));
+            wrong_unless(fits, level, &format!("`{name}` must be from 0 to below 1"))
+        }
+        (_, Level::Text(text)) if text.is_empty() => needs("a text that is not empty"),
+        (FieldKind::Framework, Level::Text(text)) => {
+            unknown_unless_in("framework", text, level, frameworks::names())
+        }
+        (FieldKind::Dataset, Level::Text(text)) => {
+            unknown_unless_in("dataset", text, level, data::names())
+        }
+        (FieldKind::Optimizer, Level::Text(text)) => {
+            unknown_unless_in("optimizer", text, level, train::OPTIMIZERS.iter().copied())
+        }
+        (FieldKind::Network, Level::Text(text)) => networks.complaint(text, level.span.clone()),
+        (FieldKind::Text, Level::Text(text)) if name == "data_dir" => {
+            path_complaint(draft, text, level)
+        }
+        (FieldKind::Text, Level::Text(_)) => None,
+        (_, _) => needs("a text in quotes"),
+    };
+    let fine = complaint.is_none();
+    complaint.into_iter().for_each(|c| problems.push(c));
+    fine
+}
+
+fn memory_complaint(level: &Located<Level>) -> Option<Diagnostic> {
+    let complaint = match level.value.as_text().map(values::size_bytes) {
+        Some(Ok(_)) => return None,
+        Some(Err(message)) => message,
+        None => "a level of `memory` must be a size such as \"8 GB\" or \"512 MiB\"".to_owned(),
+    };
+    Some(Diagnostic::at(level.span.clone(), complaint))
+}
+
+/// `data_dir` may have placeholders, so that each dataset has its folder.
+fn path_complaint(draft: &Draft, text: &str, level: &Located<Level>) -> Option<Diagnostic> {
+    let known = || {
+        draft
+            .factors
+            .iter()
+            .map(|f| f.name.value.as_str())
+            .chain(["dataset"])
+    };
+    let pieces = pieces(text, |name| known().any(|k| k == name));
+    pieces.into_iter().find_map(|piece| match piece {
+        Piece::Placeholder { name, .. } if !known().any(|k| k == name) => Some(
+            Diagnostic::unknown("factor in braces", name, level.span.clone(), known()),
+        ),
+        _ => None,
+    })
+}
+
+fn check_momentum(draft: &Draft, train: &DraftTrain, problems: &mut Problems) {
+    let is_sgd = |level: &Level| level.as_text() == Some("sgd");
+    let sgd = match draft.factor("optimizer") {
+        Some(factor) => factor.levels.iter().any(|l| is_sgd(&l.value)),
+        None => train
+            .value("optimizer")
+            .is_some_and(|v| is_sgd(&v.level.value)),
+    };
+    let place = match draft.factor("momentum") {
+        Some(factor) => Some(factor.name.span.clone()),
+        None => train.value("momentum").map(|v| v.level.span.clone()),
+    };
+    if let (false, Some(span)) = (sgd, place) {
+        let useless = Diagnostic::at(span, "`momentum` does nothing with the optimizer adam");
+        problems.push(useless.label("add optimizer = \"sgd\", or remove it"));
+    }
+}
+
+fn wrong_unless(fine: bool, level: &Located<Level>, message: &str) -> Option<Diagnostic> {
+    (!fine).then(|| Diagnostic::at(level.span.clone(), message))
+}
+
+fn unknown_unless_in(
+    kind: &str,
+    word: &str,
+    level: &Located<Level>,
+    known: impl Iterator<Item = &'static str> + Clone,
+) -> Option<Diagnostic> {
+    let found = known.clone().any(|k| k == word);
+    (!found).then(|| Diagnostic::unknown(kind, word, level.span.clone(), known))
+}
+
+fn list(words: impl Iterator<Item = &'static str>) -> String {
+    words.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,180 @@
+//! What a study file means, and whether it makes sense: every mistake at once, each at its place.
+//!
+//! Levels that are wrong by themselves are told and left out; what contradicts what is then looked
+//! for among the scenarios of the rest, so that one mistake does not hide another.
+
+mod command;
+mod contradictions;
+mod environments;
+mod exclusions;
+mod levels;
+mod money;
+mod names;
+mod networks;
+
+use std::path::PathBuf;
+
+use model::{CommandWorkload, Factor, Level, Study, Workload};
+use source::{Diagnostic, Located, Problems, Span};
+
+use crate::read::{Draft, DraftCommand, DraftWorkload, ReadOptions};
+use crate::train;
+
+pub(crate) const MAX_RUNS: u64 = 1_000_000;
+pub(crate) const MAX_SCENARIOS: u64 = 100_000;
+/// Enough to see the spread; more where the differences are small.
+pub(crate) const DEFAULT_REPETITIONS: u32 = 3;
+pub(crate) const DEFAULT_SEED: u64 = 1;
+
+/// None where too little is right to say what the study means.
+pub(crate) fn check(
+    draft: &Draft,
+    options: &ReadOptions,
+    problems: &mut Problems,
+) -> Option<Study> {
+    let mut networks = networks::Networks::new(options);
+    names::check(draft, problems);
+    let factors = levels::check(draft, &mut networks, problems);
+    let environments = environments::check(draft, problems);
+    let exclude = exclusions::check(draft, problems);
+    let currency = money::check(draft, problems);
+    let workload = match draft.workload.as_ref()? {
+        DraftWorkload::Train(train) => {
+            let usable = levels::check_train(draft, train, &mut networks, problems);
+            let mut workload = train::defaults();
+            for value in usable {
+                train::apply(&mut workload, value.field, &value.level.value);
+            }
+            Workload::Train(workload)
+        }
+        DraftWorkload::Command(command) => {
+            command::check(draft, command, problems);
+            Workload::Command(command_workload(command))
+        }
+    };
+    let small_enough = check_size(draft, problems);
+    let study = Study {
+        name: draft.head.name.as_ref()?.value.clone(),
+        objective: draft.head.objective.clone(),
+        repetitions: draft
+            .head
+            .repetitions
+            .as_ref()
+            .map_or(DEFAULT_REPETITIONS, |r| r.value),
+        seed: draft.head.seed.unwrap_or(DEFAULT_SEED),
+        order: draft.head.order.unwrap_or_default(),
+        budget: draft.head.budget.as_ref().map(|b| b.value),
+        currency,
+        rates: draft.rates.clone(),
+        factors,
+        exclude,
+        workload,
+        environments,
+        measure: draft.measure.clone(),
+        metrics: draft.head.metrics.iter().map(|m| m.value.clone()).collect(),
+    };
+    if small_enough {
+        check_scenarios(draft, &study, &networks, problems);
+    }
+    Some(study)
+}
+
+fn command_workload(command: &DraftCommand) -> CommandWorkload {
+    let variables = command
+        .env
+        .iter()
+        .map(|v| (v.name.clone(), v.value.value.clone()));
+    CommandWorkload {
+        command: command
+            .command
+            .iter()
+            .map(|word| word.value.clone())
+            .collect(),
+        env: variables.collect(),
+        directory: command.directory.as_ref().map(|d| PathBuf::from(&d.value)),
+        log: command.log.clone(),
+    }
+}
+
+/// Before anything is multiplied out.
+fn check_size(draft: &Draft, problems: &mut Problems) -> bool {
+    let counts = draft.factors.iter().map(|f| f.levels.len() as u64);
+    let scenarios = counts.fold(1, u64::saturating_mul);
+    let repetitions = draft
+        .head
+        .repetitions
+        .as_ref()
+        .map_or(DEFAULT_REPETITIONS, |r| r.value);
+    let runs = scenarios.saturating_mul(u64::from(repetitions));
+    let message = if scenarios > MAX_SCENARIOS {
+        format!("{scenarios} scenarios are more than the {MAX_SCENARIOS} a study may have")
+    } else if runs > MAX_RUNS {
+        format!("{scenarios} scenarios × {repetitions} repetitions are more than {MAX_RUNS} runs")
+    } else {
+        return true;
+    };
+    let diagnostic = match draft.factors.first() {
+        Some(factor) => Diagnostic::at(factor.name.span.clone(), message),
+        None => Diagnostic::whole(message),
+    };
+    problems.push(diagnostic.note("take fewer levels, fewer factors, or several studies"));
+    false
+}
+
+fn check_scenarios(
+    draft: &Draft,
+    study: &Study,
+    networks: &networks::Networks,
+    problems: &mut Problems,
+) {
+    // A factor of which no level is usable leaves no scenario to look at.
+    if study
+        .factors
+        .iter()
+        .any(|factor: &Factor| factor.levels.is_empty())
+    {
+        return;
+    }
+    let scenarios = crate::scenarios(study);
+    if scenarios.is_empty() {
+        let last = draft.head.exclude.last().map(|rule| rule.span.clone());
+        let message = "the exclusions leave no scenario";
+        let diagnostic = match last {
+            Some(span) => Diagnostic::at(span, message),
+            None => Diagnostic::whole(message),
+        };
+        problems.push(diagnostic.label("after this one nothing is left"));
+    }
+    contradictions::check(draft, study, &scenarios, networks, problems);
+}
+
+/// Where a value of a scenario comes from.
+pub(crate) struct Origin {
+    /// ``level `image = 8` `` of a factor, `` `image = 8` `` of the workload.
+    pub(crate) words: String,
+    /// None for a default.
+    pub(crate) span: Option<Span>,
+    pub(crate) is_factor: bool,
+    /// As an exclusion would say it: `network = "rede2"`.
+    pub(crate) condition: String,
+}
+
+pub(crate) fn origin(draft: &Draft, field: &str, value: &Level) -> Origin {
+    let from_factor = draft.factor(field).and_then(|f| f.find(value));
+    let from_workload = || draft.train()?.value(field).map(|v| &v.level);
+    let found: Option<&Located<Level>> = from_factor.or_else(from_workload);
+    let words = format!("`{field} = {value}`");
+    Origin {
+        words: if from_factor.is_some() {
+            format!("level {words}")
+        } else {
+            words
+        },
+        span: found.map(|level| level.span.clone()),
+        is_factor: from_factor.is_some(),
+        condition: match value {
+            Level::Text(text) => format!("{field} = \"{text}\""),
+            other => format!("{field} = {other}"),
+        },
+    }
+}

@@ -1,0 +1,64 @@
+//! The currency a study speaks, and whether its budget can be compared with its prices.
+
+use model::{Currency, Price};
+use source::{Diagnostic, Problems};
+
+use crate::read::Draft;
+
+/// The currency of the study: as typed, else the budget's, else that of the first price.
+pub(super) fn check(draft: &Draft, problems: &mut Problems) -> Currency {
+    let prices: Vec<&Price> = draft
+        .environments
+        .iter()
+        .filter_map(|e| e.price.as_ref())
+        .collect();
+    check_budget(draft, &prices, problems);
+    let of_budget = draft.head.budget.as_ref().map(|b| b.value.currency);
+    let of_price = prices.first().map(|p| p.per_hour.currency);
+    draft
+        .head
+        .currency
+        .or(of_budget)
+        .or(of_price)
+        .unwrap_or(Currency::USD)
+}
+
+fn check_budget(draft: &Draft, prices: &[&Price], problems: &mut Problems) {
+    let Some(budget) = &draft.head.budget else {
+        return;
+    };
+    let at = |message: String| Diagnostic::at(budget.span.clone(), message);
+    if budget.value.amount.is_zero() {
+        problems.push(
+            at("a budget of nothing allows nothing".to_owned()).label("leave it out for no limit"),
+        );
+    }
+    if prices.is_empty() {
+        let example =
+            "add [environments.NAME] with a price, such as \"azure/Standard_F4s_v2@eastus\"";
+        problems.push(
+            at("a budget, but no environment has a price".to_owned())
+                .label("nothing would ever be spent")
+                .note(example),
+        );
+    }
+    let mut told: Vec<Currency> = Vec::new();
+    for price in prices {
+        let currency = price.per_hour.currency;
+        let comparable = cost::convert(budget.value, currency, &draft.rates).is_ok();
+        if comparable || told.contains(&currency) {
+            continue;
+        }
+        told.push(currency);
+        let spoken = budget.value.currency;
+        problems.push(
+            at(format!(
+                "the budget is in {spoken}, `{}` is priced in {currency}, and no rate is given",
+                price.machine
+            ))
+            .note(format!(
+                "add:  [[rates]]  from = \"{currency}\"  to = \"{spoken}\"  rate = …  date = \"…\""
+            )),
+        );
+    }
+}

@@ -1,0 +1,123 @@
+//! Names: of the study, its factors, its environments, its metrics.
+
+use model::run::metric;
+use source::{Diagnostic, Located, Problems};
+
+use crate::read::{Draft, DraftWorkload};
+
+/// Metrics that every run can have.
+pub(crate) const METRICS: &[&str] = &[
+    metric::TOTAL_SECONDS,
+    metric::TRAIN_SECONDS,
+    metric::EPOCH_SECONDS,
+    metric::STEP_SECONDS,
+    metric::IMAGES_PER_SECOND,
+    metric::LOSS,
+    metric::ACCURACY,
+    metric::CPU_SECONDS,
+    metric::CORES_USED,
+    metric::CPU_PERCENT,
+    metric::MACHINE_CPU_PERCENT,
+    metric::PEAK_MEMORY_BYTES,
+    metric::MEMORY_PERCENT,
+    metric::DISK_READ_BYTES,
+    metric::DISK_WRITE_BYTES,
+    metric::GPU_PERCENT,
+    metric::GPU_MEMORY_PERCENT,
+    metric::GPU_ENERGY_JOULES,
+    metric::SAMPLER_CPU_SECONDS,
+    metric::COST,
+];
+
+/// Columns of every table of results: a factor of that name could not be told from them.
+const COLUMNS: &[&str] = &["scenario", "repetition", "run", "status"];
+const MAX_NAME_BYTES: usize = 100;
+
+pub(super) fn check(draft: &Draft, problems: &mut Problems) {
+    if let Some(name) = &draft.head.name {
+        check_study_name(name, problems);
+    }
+    for factor in &draft.factors {
+        check_factor_name(&factor.name, problems);
+    }
+    for environment in &draft.environments {
+        if !is_plain(&environment.name.value) {
+            let message = "the name of an environment must be of visible characters";
+            problems.push(Diagnostic::at(environment.name.span.clone(), message));
+        }
+    }
+    check_metrics(draft, problems);
+}
+
+/// Results go to a folder of the study's name.
+fn check_study_name(name: &Located<String>, problems: &mut Problems) {
+    let allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let text = &name.value;
+    let usable = !text.is_empty()
+        && text.len() <= MAX_NAME_BYTES
+        && text.chars().all(allowed)
+        && !text.starts_with(['.', '-']);
+    if usable {
+        return;
+    }
+    let slug: String = text
+        .chars()
+        .map(|c| if allowed(c) { c } else { '-' })
+        .collect();
+    let slug = slug
+        .trim_matches(['-', '.'])
+        .chars()
+        .take(40)
+        .collect::<String>();
+    let suggestion = if slug.is_empty() {
+        "my-study".to_owned()
+    } else {
+        slug
+    };
+    let message = "the study's name must do as a folder name: letters, digits, `-`, `_` and `.`";
+    let diagnostic = Diagnostic::at(name.span.clone(), message);
+    problems.push(diagnostic.label(format!("such as \"{suggestion}\"")));
+}
+
+fn check_factor_name(name: &Located<String>, problems: &mut Problems) {
+    let text = name.value.as_str();
+    let taken = METRICS.contains(&text) || COLUMNS.contains(&text);
+    let message = if !is_plain(text) || text.contains(['{', '}']) {
+        "the name of a factor must be of visible characters, without braces".to_owned()
+    } else if taken {
+        format!("a factor cannot be called `{text}`: results have a column of that name")
+    } else {
+        return;
+    };
+    problems.push(Diagnostic::at(name.span.clone(), message).label("choose another name"));
+}
+
+fn is_plain(text: &str) -> bool {
+    !text.is_empty() && text.trim() == text && !text.contains(char::is_control)
+}
+
+/// A command may tell metrics of its own that nothing here can know.
+fn check_metrics(draft: &Draft, problems: &mut Problems) {
+    let open = matches!(draft.workload, Some(DraftWorkload::Command(_)));
+    for (index, metric) in draft.head.metrics.iter().enumerate() {
+        let name = metric.value.as_str();
+        if !open && !METRICS.contains(&name) {
+            let known = METRICS.iter().copied();
+            problems.push(Diagnostic::unknown(
+                "metric",
+                name,
+                metric.span.clone(),
+                known,
+            ));
+        }
+        if draft.head.metrics[..index]
+            .iter()
+            .any(|earlier| earlier.value == name)
+        {
+            problems.push(Diagnostic::at(
+                metric.span.clone(),
+                format!("metric `{name}` stands twice"),
+            ));
+        }
+    }
+}

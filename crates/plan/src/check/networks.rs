@@ -1,0 +1,91 @@
+//! The networks a study names: of the zoo, or from files beside it.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use network::Description;
+use source::{Diagnostic, Span};
+
+use crate::read::ReadOptions;
+
+/// Each network is read once.
+pub(super) struct Networks<'a> {
+    options: &'a ReadOptions<'a>,
+    known: BTreeMap<String, Description>,
+}
+
+impl<'a> Networks<'a> {
+    pub(super) fn new(options: &'a ReadOptions<'a>) -> Self {
+        Networks {
+            options,
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// What is wrong with naming this network; nothing if it can be used.
+    pub(super) fn complaint(&mut self, name: &str, span: Span) -> Option<Diagnostic> {
+        if self.known.contains_key(name) {
+            return None;
+        }
+        let loaded = match name.ends_with(".toml") {
+            true => self.load_file(name, span),
+            false => load_from_zoo(name, span),
+        };
+        match loaded {
+            Ok(description) => {
+                self.known.insert(name.to_owned(), description);
+                None
+            }
+            Err(diagnostic) => Some(diagnostic),
+        }
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Description> {
+        self.known.get(name)
+    }
+
+    /// Whether a file or folder that the study names is not there.
+    pub(super) fn is_missing(&self, typed: &str) -> bool {
+        self.options.is_missing(typed)
+    }
+
+    fn load_file(&self, name: &str, span: Span) -> Result<Description, Diagnostic> {
+        let path = self.options.path_of(name);
+        let text = (self.options.read)(&path).map_err(|error| {
+            let reason = match error.kind() {
+                io::ErrorKind::NotFound => "there is no such file".to_owned(),
+                _ => error.to_string(),
+            };
+            let message = format!("the network file `{name}` cannot be read: {reason}");
+            Diagnostic::at(span.clone(), message)
+                .note("the path is relative to the folder of the study file")
+        })?;
+        network::parse(&text).map_err(|mistakes| {
+            let message = format!(
+                "the network file `{name}` has {} mistake(s)",
+                mistakes.len()
+            );
+            mistakes
+                .iter()
+                .fold(Diagnostic::at(span, message), |diagnostic, mistake| {
+                    let place = match &mistake.span {
+                        Some(span) => format!("{name}:{}", line_number(&text, span.start)),
+                        None => name.to_owned(),
+                    };
+                    diagnostic.note(format!("{place}: {}", mistake.message))
+                })
+        })
+    }
+}
+
+fn load_from_zoo(name: &str, span: Span) -> Result<Description, Diagnostic> {
+    if !network::names().any(|known| known == name) {
+        let unknown = Diagnostic::unknown("network", name, span, network::names());
+        return Err(unknown.note("a name that ends in .toml is the path of a network file"));
+    }
+    network::load(name).map_err(|error| Diagnostic::at(span, error.to_string()))
+}
+
+fn line_number(text: &str, at: usize) -> usize {
+    text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
+}

@@ -1,0 +1,107 @@
+//! `{factor}` in a command stands for the level.
+//!
+//! `{{word}}` is a literal `{word}`, and `${word}` is the shell's own. Braces around anything that
+//! is not a word (`{print $1}`, `{"a": 1}`, `{3}`) are left alone.
+
+use std::ops::Range;
+
+/// A part of a text with placeholders.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Piece<'t> {
+    Literal(&'t str),
+    Placeholder { name: &'t str, range: Range<usize> },
+}
+
+pub(crate) fn pieces<'t>(text: &'t str, is_factor: impl Fn(&str) -> bool) -> Vec<Piece<'t>> {
+    let mut pieces = Vec::new();
+    let mut literal_from = 0;
+    let mut at = 0;
+    while let Some(open) = text[at..].find('{').map(|found| at + found) {
+        let rest = &text[open + 1..];
+        let Some(length) = rest
+            .find(['{', '}'])
+            .filter(|end| rest[*end..].starts_with('}'))
+        else {
+            at = open + 1;
+            continue;
+        };
+        let (name, close) = (&rest[..length], open + 1 + length);
+        let doubled = text[..open].ends_with('{') && text[close + 1..].starts_with('}');
+        let shell = text[..open].ends_with('$');
+        let word = is_word(name) || is_factor(name);
+        if word && doubled {
+            pieces.push(Piece::Literal(&text[literal_from..open]));
+            literal_from = close + 2;
+            // One brace of each pair stays: the inner ones.
+            let kept = &text[open..=close];
+            if let Some(Piece::Literal(before)) = pieces.last_mut() {
+                *before = before.strip_suffix('{').unwrap_or(before);
+            }
+            pieces.push(Piece::Literal(kept));
+            at = literal_from;
+        } else if word && !shell {
+            pieces.push(Piece::Literal(&text[literal_from..open]));
+            pieces.push(Piece::Placeholder {
+                name,
+                range: open..close + 1,
+            });
+            literal_from = close + 1;
+            at = literal_from;
+        } else {
+            at = open + 1;
+        }
+    }
+    pieces.push(Piece::Literal(&text[literal_from..]));
+    pieces
+}
+
+/// Replaces what `level` knows; other placeholders stay as typed.
+pub(crate) fn substitute(text: &str, level: impl Fn(&str) -> Option<String>) -> String {
+    let mut out = String::with_capacity(text.len());
+    for piece in pieces(text, |name| level(name).is_some()) {
+        match piece {
+            Piece::Literal(literal) => out.push_str(literal),
+            Piece::Placeholder { name, range } => match level(name) {
+                Some(level) => out.push_str(&level),
+                None => out.push_str(&text[range]),
+            },
+        }
+    }
+    out
+}
+
+fn is_word(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && name
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_take_the_place_of_names_in_braces() {
+        let level = |name: &str| match name {
+            "batch" => Some("64".to_owned()),
+            "image size" => Some("32".to_owned()),
+            _ => None,
+        };
+        let check = |text, expected| assert_eq!(substitute(text, level), expected, "{text}");
+        check("--batch={batch}", "--batch=64");
+        check("{batch}{batch}", "6464");
+        check("{image size} px", "32 px");
+        check("{other}", "{other}");
+        check("{{batch}}", "{batch}");
+        check("{{batch}}{batch}", "{batch}64");
+        check("echo ${batch}", "echo ${batch}");
+        check("awk '{print $1}'", "awk '{print $1}'");
+        check("{\"a\":{\"b\":{batch}}}", "{\"a\":{\"b\":64}}");
+        check("{", "{");
+        check("}{", "}{");
+        check("{{{batch}}}", "{{batch}}");
+        check("é{batch}é", "é64é");
+        check("", "");
+    }
+}

@@ -1,0 +1,117 @@
+//! What stands in a study file, with its places, before it is known to make sense.
+
+use model::study::{LogPattern, MeasureSettings};
+use model::{Currency, ExchangeRate, Level, Limits, Money, Order, Price};
+use source::{Located, Span};
+
+use crate::design::same_level;
+
+#[derive(Debug)]
+pub(crate) struct Draft {
+    pub(crate) head: Head,
+    pub(crate) factors: Vec<DraftFactor>,
+    /// None when it is missing or says nothing that can be run.
+    pub(crate) workload: Option<DraftWorkload>,
+    pub(crate) environments: Vec<DraftEnvironment>,
+    pub(crate) rates: Vec<ExchangeRate>,
+    pub(crate) measure: MeasureSettings,
+}
+
+impl Draft {
+    pub(crate) fn factor(&self, name: &str) -> Option<&DraftFactor> {
+        self.factors.iter().find(|f| f.name.value == name)
+    }
+
+    pub(crate) fn train(&self) -> Option<&DraftTrain> {
+        match &self.workload {
+            Some(DraftWorkload::Train(train)) => Some(train),
+            _ => None,
+        }
+    }
+}
+
+/// `[study]`.
+#[derive(Debug, Default)]
+pub(crate) struct Head {
+    pub(crate) name: Option<Located<String>>,
+    pub(crate) objective: Option<String>,
+    pub(crate) repetitions: Option<Located<u32>>,
+    pub(crate) seed: Option<u64>,
+    pub(crate) order: Option<Order>,
+    pub(crate) budget: Option<Located<Money>>,
+    pub(crate) currency: Option<Currency>,
+    pub(crate) metrics: Vec<Located<String>>,
+    pub(crate) exclude: Vec<DraftExclusion>,
+}
+
+#[derive(Debug)]
+pub(crate) struct DraftFactor {
+    pub(crate) name: Located<String>,
+    pub(crate) levels: Vec<Located<Level>>,
+}
+
+impl DraftFactor {
+    pub(crate) fn find(&self, level: &Level) -> Option<&Located<Level>> {
+        self.levels.iter().find(|l| same_level(&l.value, level))
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct DraftExclusion {
+    pub(crate) span: Span,
+    pub(crate) conditions: Vec<DraftCondition>,
+}
+
+#[derive(Debug)]
+pub(crate) struct DraftCondition {
+    pub(crate) factor: Located<String>,
+    /// Any of these.
+    pub(crate) levels: Vec<Located<Level>>,
+}
+
+#[derive(Debug)]
+pub(crate) enum DraftWorkload {
+    Train(DraftTrain),
+    Command(DraftCommand),
+}
+
+#[derive(Debug)]
+pub(crate) struct DraftTrain {
+    pub(crate) span: Span,
+    pub(crate) values: Vec<TrainValue>,
+}
+
+impl DraftTrain {
+    pub(crate) fn value(&self, field: &str) -> Option<&TrainValue> {
+        self.values.iter().find(|v| v.field == field)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct TrainValue {
+    pub(crate) field: &'static str,
+    pub(crate) level: Located<Level>,
+}
+
+#[derive(Debug)]
+pub(crate) struct DraftCommand {
+    pub(crate) span: Span,
+    pub(crate) command: Vec<Located<String>>,
+    pub(crate) env: Vec<DraftVariable>,
+    pub(crate) directory: Option<Located<String>>,
+    pub(crate) log: Vec<LogPattern>,
+}
+
+#[derive(Debug)]
+pub(crate) struct DraftVariable {
+    pub(crate) name: String,
+    pub(crate) value: Located<String>,
+}
+
+#[derive(Debug)]
+pub(crate) struct DraftEnvironment {
+    pub(crate) name: Located<String>,
+    pub(crate) price: Option<Price>,
+    pub(crate) limits: Limits,
+    pub(crate) device: Option<String>,
+}

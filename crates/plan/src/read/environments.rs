@@ -1,0 +1,128 @@
+//! `[environments]`: where runs happen and what an hour there costs.
+
+use model::{Limits, Price};
+use source::{Diagnostic, Located, Problems, Table};
+
+use super::draft::DraftEnvironment;
+use super::{Typed, prices, take};
+use crate::values;
+
+pub(crate) const MAX_CORES: f64 = 4096.0;
+
+pub(super) fn read(
+    typed: &Typed<'_>,
+    top: &Table<'_>,
+    named: &[Price],
+    problems: &mut Problems,
+) -> Vec<DraftEnvironment> {
+    let Some(table) = top.table("environments", problems) else {
+        return Vec::new();
+    };
+    let mut environments = Vec::new();
+    for (name, value) in table.entries() {
+        let Some(inner) = value.table(&format!("environments.{}", name.value), problems) else {
+            continue;
+        };
+        let name = Located {
+            value: name.value.to_owned(),
+            span: name.span.clone(),
+        };
+        environments.push(read_one(typed, name, inner, named, problems));
+    }
+    environments
+}
+
+fn read_one(
+    typed: &Typed<'_>,
+    name: Located<String>,
+    table: Table<'_>,
+    named: &[Price],
+    problems: &mut Problems,
+) -> DraftEnvironment {
+    let price = read_price(typed, &table, named, problems);
+    let limits = Limits {
+        cores: read_cores(&table, problems),
+        memory_bytes: take::parsed(&table, "memory", values::size_bytes, problems).map(|m| m.value),
+    };
+    let device = table.text("device", problems);
+    if let Some(device) = device.as_ref().filter(|d| d.value.is_empty()) {
+        problems.push(
+            Diagnostic::at(device.span.clone(), "`device` is empty")
+                .label("such as \"cpu\" or \"cuda:0\""),
+        );
+    }
+    table.finish(problems);
+    DraftEnvironment {
+        name,
+        price,
+        limits,
+        device: device.map(|d| d.value),
+    }
+}
+
+fn read_cores(table: &Table<'_>, problems: &mut Problems) -> Option<f64> {
+    let cores = table.number("cores", problems)?;
+    match cores.value > 0.0 && cores.value <= MAX_CORES {
+        true => Some(cores.value),
+        false => {
+            problems.push(Diagnostic::at(
+                cores.span,
+                "`cores` must be above 0 and at most 4096",
+            ));
+            None
+        }
+    }
+}
+
+fn read_price(
+    typed: &Typed<'_>,
+    table: &Table<'_>,
+    named: &[Price],
+    problems: &mut Problems,
+) -> Option<Price> {
+    let text = table.text("price", problems);
+    let own = prices::read_own(typed, table, problems);
+    let source = table.text("price_source", problems);
+    let date = take::parsed(table, "price_date", values::date, problems);
+    if table.key_span("price").is_some() && table.key_span("own").is_some() {
+        let both = Diagnostic::at(
+            take::key_span(table, "own"),
+            "`price` and `own` are both given",
+        );
+        problems.push(both.other(take::key_span(table, "price"), "remove one of them"));
+    }
+    let found = match &text {
+        Some(text) => prices::look_up(text, named, problems),
+        None => own.map(prices::written_price),
+    };
+    let priced = ["price", "own"]
+        .iter()
+        .any(|key| table.key_span(key).is_some());
+    let mut price = found;
+    for (key, value) in [("price_source", source), ("price_date", date)] {
+        let Some(value) = value else { continue };
+        match &mut price {
+            Some(price) if price.machine == prices::OWN && key == "price_source" => {
+                price.source = value.value
+            }
+            Some(price) if price.machine == prices::OWN => price.date = value.value,
+            None if priced => {}
+            _ => {
+                let message = format!(
+                    "`{key}` goes with a price written as an amount, such as \"0.169 USD/h\""
+                );
+                problems.push(Diagnostic::at(take::key_span(table, key), message));
+            }
+        }
+    }
+    let mut billing = price
+        .as_ref()
+        .map(|p| p.billing.clone())
+        .unwrap_or_default();
+    prices::read_billing(table, &mut billing, problems);
+    if let (false, Some(span)) = (priced, table.key_span("billing")) {
+        let unpriced = Diagnostic::at(span, "`billing` without a price bills nothing");
+        problems.push(unpriced.label("add price = \"…\""));
+    }
+    price.map(|price| Price { billing, ..price })
+}

@@ -1,0 +1,93 @@
+//! The study file as typed: sections, values and their places. What they mean together is for
+//! [`crate::check`].
+
+mod draft;
+mod environments;
+mod factors;
+mod prices;
+mod settings;
+mod study;
+mod take;
+mod workload;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use model::Study;
+use source::{Diagnostic, Problems, Table};
+
+pub(crate) use draft::{
+    Draft, DraftCommand, DraftCondition, DraftEnvironment, DraftExclusion, DraftFactor, DraftTrain,
+    DraftWorkload, TrainValue,
+};
+pub(crate) use environments::MAX_CORES;
+
+/// What reading a study needs from outside.
+#[derive(Clone, Copy)]
+pub struct ReadOptions<'a> {
+    /// Where the study file lies: paths in it are relative to this.
+    pub folder: Option<&'a Path>,
+    /// Reads a file that the study names. A folder is there when reading it fails with anything
+    /// but [`io::ErrorKind::NotFound`].
+    pub read: &'a dyn Fn(&Path) -> io::Result<String>,
+}
+
+impl ReadOptions<'_> {
+    pub(crate) fn path_of(&self, typed: &str) -> PathBuf {
+        match self.folder {
+            Some(folder) => folder.join(typed),
+            None => PathBuf::from(typed),
+        }
+    }
+
+    pub(crate) fn is_missing(&self, typed: &str) -> bool {
+        let read = (self.read)(&self.path_of(typed));
+        read.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    }
+}
+
+/// Reads and checks a study file. All its mistakes come together, in the order of the file.
+pub fn read_study(text: &str, options: &ReadOptions) -> Result<Study, Vec<Diagnostic>> {
+    let mut problems = Problems::default();
+    let draft = source::parse(text, &mut problems, |top, problems| {
+        // A text that is not TOML is only half read: what seems missing then may well be there.
+        problems
+            .is_empty()
+            .then(|| read_draft(&Typed { text }, top, problems))
+    });
+    let study = draft.and_then(|draft| crate::check::check(&draft, options, &mut problems));
+    match study {
+        Some(study) if problems.is_empty() => Ok(study),
+        _ => Err(problems.into_sorted()),
+    }
+}
+
+/// The text, for numbers that must be read exactly as they stand there.
+pub(crate) struct Typed<'t> {
+    text: &'t str,
+}
+
+impl<'t> Typed<'t> {
+    fn at(&self, span: &source::Span) -> &'t str {
+        self.text.get(span.clone()).unwrap_or_default()
+    }
+}
+
+fn read_draft(typed: &Typed<'_>, top: Table<'_>, problems: &mut Problems) -> Draft {
+    let head = study::read(&top, problems);
+    let factors = factors::read(&top, problems);
+    let workload = workload::read(&top, problems);
+    let named = prices::read(typed, &top, problems);
+    let environments = environments::read(typed, &top, &named, problems);
+    let rates = settings::read_rates(typed, &top, problems);
+    let measure = settings::read_measure(&top, problems);
+    top.finish(problems);
+    Draft {
+        head,
+        factors,
+        workload,
+        environments,
+        rates,
+        measure,
+    }
+}

@@ -1,0 +1,101 @@
+//! `[[rates]]` and `[measure]`.
+
+use model::study::MeasureSettings;
+use model::{Currency, ExchangeRate};
+use rust_decimal::Decimal;
+use source::{Diagnostic, Located, Problems, Table, Value};
+
+use super::{Typed, prices, take};
+use crate::values;
+
+const SHORTEST_INTERVAL_SECONDS: f64 = 0.01;
+const DEFAULT_INTERVAL_SECONDS: f64 = 1.0;
+const DEFAULT_GRACE_SECONDS: f64 = 5.0;
+
+pub(super) fn read_rates(
+    typed: &Typed<'_>,
+    top: &Table<'_>,
+    problems: &mut Problems,
+) -> Vec<ExchangeRate> {
+    let Some(value) = top.get("rates") else {
+        return Vec::new();
+    };
+    if value.kind() == "table" {
+        let single = Diagnostic::at(value.span, "`rates` is a list of tables");
+        problems.push(single.label("write [[rates]] with from, to, rate and date"));
+        return Vec::new();
+    }
+    let items = value.array("rates", problems).unwrap_or_default();
+    items
+        .iter()
+        .filter_map(|item| read_rate(typed, item, problems))
+        .collect()
+}
+
+fn read_rate(
+    typed: &Typed<'_>,
+    value: &Value<'_>,
+    problems: &mut Problems,
+) -> Option<ExchangeRate> {
+    let table = value.table("rates", problems)?;
+    let mut currency =
+        |key: &str| take::required_parsed(&table, key, str::parse::<Currency>, problems);
+    let (from, to) = (currency("from"), currency("to"));
+    let rate = prices::decimal(typed, &table, "rate", problems);
+    let date = take::required_parsed(&table, "date", values::date, problems);
+    let source = table.text("source", problems);
+    let rate_span = take::key_span(&table, "rate");
+    table.finish(problems);
+    if rate.is_some_and(|r| r <= Decimal::ZERO) {
+        problems.push(Diagnostic::at(
+            rate_span,
+            "a rate of exchange is above zero",
+        ));
+        return None;
+    }
+    let (from, to) = (from?, to?);
+    if from.value == to.value {
+        let message = format!("a rate from {} to itself", from.value);
+        problems.push(Diagnostic::at(to.span, message).label("name another currency"));
+        return None;
+    }
+    Some(ExchangeRate {
+        from: from.value,
+        to: to.value,
+        rate: rate?,
+        date: date?.value,
+        source: source.map_or_else(|| "the study file".to_owned(), |s| s.value),
+    })
+}
+
+pub(super) fn read_measure(top: &Table<'_>, problems: &mut Problems) -> MeasureSettings {
+    let mut settings = MeasureSettings {
+        interval_seconds: DEFAULT_INTERVAL_SECONDS,
+        timeout_seconds: None,
+        grace_seconds: DEFAULT_GRACE_SECONDS,
+    };
+    let Some(table) = top.table("measure", problems) else {
+        return settings;
+    };
+    let mut duration = |key: &str| -> Option<Located<f64>> {
+        take::parsed(&table, key, values::duration_seconds, problems)
+    };
+    let (interval, timeout, grace) = (duration("interval"), duration("timeout"), duration("grace"));
+    if let Some(interval) = interval {
+        if interval.value < SHORTEST_INTERVAL_SECONDS {
+            let short = Diagnostic::at(interval.span, "the sampling interval is below 10 ms");
+            problems.push(short.label("sampling would disturb what it measures"));
+        }
+        settings.interval_seconds = interval.value;
+    }
+    if let Some(timeout) = timeout {
+        if timeout.value <= 0.0 {
+            let none = Diagnostic::at(timeout.span, "the timeout is zero: no run would ever end");
+            problems.push(none.label("leave it out for no timeout"));
+        }
+        settings.timeout_seconds = Some(timeout.value);
+    }
+    settings.grace_seconds = grace.map_or(DEFAULT_GRACE_SECONDS, |g| g.value);
+    table.finish(problems);
+    settings
+}

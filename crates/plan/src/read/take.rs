@@ -1,0 +1,132 @@
+//! Small readers that every section uses. A value that is wrong becomes a problem and none.
+
+use std::ops::RangeInclusive;
+
+use model::Level;
+use source::{Diagnostic, Located, Problems, Span, Table, Value};
+
+/// Reads a text by a function of [`crate::values`] or another that explains itself.
+pub(crate) fn parsed<T>(
+    table: &Table<'_>,
+    key: &str,
+    parse: impl FnOnce(&str) -> Result<T, String>,
+    problems: &mut Problems,
+) -> Option<Located<T>> {
+    let text = table.text(key, problems)?;
+    parse_located(text, parse, problems)
+}
+
+/// The same for a key that must be there.
+pub(crate) fn required_parsed<T>(
+    table: &Table<'_>,
+    key: &str,
+    parse: impl FnOnce(&str) -> Result<T, String>,
+    problems: &mut Problems,
+) -> Option<Located<T>> {
+    let text = table.required(key, problems)?.text(key, problems)?;
+    parse_located(text, parse, problems)
+}
+
+pub(crate) fn parse_located<T>(
+    text: Located<String>,
+    parse: impl FnOnce(&str) -> Result<T, String>,
+    problems: &mut Problems,
+) -> Option<Located<T>> {
+    match parse(&text.value) {
+        Ok(value) => Some(Located {
+            value,
+            span: text.span,
+        }),
+        Err(message) => {
+            problems.push(Diagnostic::at(text.span, message));
+            None
+        }
+    }
+}
+
+pub(crate) fn whole(
+    table: &Table<'_>,
+    key: &str,
+    range: RangeInclusive<i64>,
+    problems: &mut Problems,
+) -> Option<Located<i64>> {
+    let number = table.integer(key, problems)?;
+    if range.contains(&number.value) {
+        return Some(number);
+    }
+    let (from, to) = (range.start(), range.end());
+    let message = match *to == i64::MAX {
+        true => format!("`{key}` must be {from} or more"),
+        false => format!("`{key}` must be from {from} to {to}"),
+    };
+    problems.push(Diagnostic::at(number.span, message));
+    None
+}
+
+/// A word out of a list; the kind is for the message: `order`.
+pub(crate) fn word<'k>(
+    table: &Table<'_>,
+    key: &str,
+    known: &[&'k str],
+    problems: &mut Problems,
+) -> Option<&'k str> {
+    let text = table.text(key, problems)?;
+    let found = known.iter().find(|k| **k == text.value).copied();
+    if found.is_none() {
+        problems.push(Diagnostic::unknown(
+            key,
+            &text.value,
+            text.span,
+            known.iter().copied(),
+        ));
+    }
+    found
+}
+
+/// A list of texts, none of them empty.
+pub(crate) fn texts(value: &Value<'_>, key: &str, problems: &mut Problems) -> Vec<Located<String>> {
+    let items = value.array(key, problems).unwrap_or_default();
+    items
+        .iter()
+        .filter_map(|item| item.text(key, problems))
+        .collect()
+}
+
+/// A text, number or truth value.
+pub(crate) fn level(
+    value: &Value<'_>,
+    key: &str,
+    problems: &mut Problems,
+) -> Option<Located<Level>> {
+    let level = if let Some(text) = value.as_text() {
+        Some(Level::Text(text.to_owned()))
+    } else if let Some(flag) = value.as_boolean() {
+        Some(Level::Bool(flag))
+    } else if let Some(integer) = value.as_integer() {
+        Some(Level::Int(integer))
+    } else {
+        value
+            .as_number()
+            .filter(|n| n.is_finite())
+            .map(Level::Float)
+    };
+    if level.is_none() {
+        let message = match value.kind() {
+            "integer" => format!("this level of `{key}` is too large a number"),
+            "float" => format!("this level of `{key}` is no finite number"),
+            kind => format!(
+                "a level of `{key}` must be a text, a number, true or false; this is of kind {kind}"
+            ),
+        };
+        problems.push(Diagnostic::at(value.span.clone(), message));
+    }
+    level.map(|level| Located {
+        value: level,
+        span: value.span.clone(),
+    })
+}
+
+/// The place of a key, for a mistake about its being there at all.
+pub(crate) fn key_span(table: &Table<'_>, key: &str) -> Span {
+    table.key_span(key).unwrap_or_else(|| table.span.clone())
+}

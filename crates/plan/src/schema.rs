@@ -1,0 +1,4 @@
+use serde_json::{Value, json};
+pub fn schema() -> Value {
+    json!({})
+}

@@ -1,0 +1,3 @@
+pub fn template() -> String {
+    String::new()
+}
