@@ -90,12 +90,12 @@ pub(crate) fn open_results(path: &Path, out: Option<&Path>, printer: &Printer) -
     } else {
         results_folder(path, &open_study(path, printer)?.study, out)
     };
+    let nothing = || Failure::trouble(format!("no results in {} yet (bancada run makes them)", folder.display()));
     if !folder.join(PLAN_FILE).is_file() {
-        let message = format!("no results in {} yet (bancada run makes them)", folder.display());
-        return Err(Failure::trouble(message));
+        return Err(nothing());
     }
     let store = Store::open(&folder).map_err(store_failure)?;
-    let text = store.read_file(PLAN_FILE).map_err(store_failure)?;
+    let text = store.read_file(PLAN_FILE).map_err(store_failure)?.ok_or_else(nothing)?;
     let question: Question = serde_json::from_slice(&text)
         .map_err(|e| Failure::trouble(format!("{}: {e}", folder.join(PLAN_FILE).display())))?;
     Ok(Results { study: question.study, plan: question.plan, store, folder })
@@ -108,6 +108,9 @@ struct Question {
 }
 
 pub(crate) fn store_failure(error: store::StoreError) -> Failure {
-    let exit = if error.is_in_use() { Exit::ResultsInUse } else { Exit::Trouble };
+    let exit = match error {
+        store::StoreError::Locked { .. } | store::StoreError::OtherStudy { .. } => Exit::ResultsInUse,
+        _ => Exit::Trouble,
+    };
     Failure::new(exit, error)
 }

@@ -1,6 +1,6 @@
 //! Ctrl-C once ends the run under way and finishes; twice stops now.
 
-use measure::Stop;
+use measure::{Asked, Stop};
 
 pub(crate) static STOP: Stop = Stop::new();
 
@@ -14,7 +14,7 @@ pub(crate) fn listen() {
 }
 
 extern "C" fn on_signal(_signal: libc::c_int) {
-    if STOP.is_asked() {
+    if STOP.asked() != Asked::Nothing {
         STOP.request_now();
     } else {
         STOP.request_finish();

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 use cost::BillRequest;
-use measure::{Measured, Stop, Watched};
+use measure::{Asked, Measured, Stop, Watched};
 use model::event::JOB_VARIABLE;
 use model::run::{BUNDLE_SCHEMA, EnvironmentRecord, Origin, metric};
 use model::{Event, Inventory, Metric, Money, Outcome, Plan, RunId, RunRecord, Scenario, Status, Study};
@@ -78,7 +78,7 @@ impl Conduct<'_> {
         let mut expected = self.options.expected.clone();
         let done_before = self.plan.runs.len() - due.len();
         for (place, &run) in due.iter().enumerate() {
-            if self.options.stop.is_asked() {
+            if self.options.stop.asked() != Asked::Nothing {
                 return Ok(Ended::Interrupted);
             }
             if !self.options.over_budget && self.would_break(&ledger, run, &expected) {
@@ -101,7 +101,7 @@ impl Conduct<'_> {
                 return Ok(Ended::BudgetSpent);
             }
         }
-        Ok(if self.options.stop.is_asked() { Ended::Interrupted } else { Ended::AllDone })
+        Ok(if self.options.stop.asked() != Asked::Nothing { Ended::Interrupted } else { Ended::AllDone })
     }
 
     fn scenario(&self, run: RunId) -> Result<&Scenario, RunnerError> {

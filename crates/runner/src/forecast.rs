@@ -100,7 +100,7 @@ fn relative_half_width(values: &[f64]) -> f64 {
         return UNKNOWN;
     };
     let count = summary.count as f64;
-    let t = stats::student_quantile(0.975, count - 1.0);
+    let t = stats::distribution::student_quantile(0.975, count - 1.0);
     (t * summary.sd * (1.0 + 1.0 / count).sqrt() / summary.mean.value).min(1.0)
 }
 

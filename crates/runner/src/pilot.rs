@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use measure::{Stop, Watched};
+use measure::{Asked, Stop, Watched};
 use model::event::{EventKind, JOB_VARIABLE};
 use model::run::phase;
 use model::{Phase, Plan, Scenario, Status, Study, TrainJob};
@@ -37,7 +37,7 @@ pub fn pilot(
 ) -> Result<BTreeMap<u32, RunForecast>, RunnerError> {
     let mut known = BTreeMap::new();
     for scenario in one_at_a_time(&plan.scenarios) {
-        if options.stop.is_asked() {
+        if options.stop.asked() != Asked::Nothing {
             break;
         }
         let prepared = prepare(study, scenario, 1, options.surroundings)?;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use measure::Asked;
 use model::{RunId, RunRecord, Workload};
 use report::format;
 use runner::forecast::{self, MoneySpread};
@@ -65,7 +66,7 @@ fn pilot(ask: &Ask<'_>, tried: &mut usize, printer: &Printer) -> Result<BTreeMap
     // Left-overs of a pilot are of no use; that they cannot be removed is no reason to stop.
     _ = std::fs::remove_dir_all(&folder);
     let expected = result.map_err(Failure::trouble)?;
-    if STOP.is_asked() {
+    if STOP.asked() != Asked::Nothing {
         return Err(Failure::new(Exit::Interrupted, "interrupted before the first run; nothing was changed"));
     }
     Ok(expected)

@@ -1,6 +1,6 @@
 use std::fs;
 
-use network::{Description, InputSpec};
+use network::{Description, Graph, InputSpec, Precision};
 use source::Source;
 
 use crate::args::NetworkCommand;
@@ -20,15 +20,27 @@ pub(super) fn network(command: NetworkCommand, printer: &Printer) -> CommandResu
                 let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
                 Failure::trouble(format!("network `{network}` at {image} px: {}", problems.join("\n       ")))
             })?;
-            printer.data(&network::render_summary(&graph, batch));
+            printer.data(&summary(&graph, batch));
         }
     }
     Ok(Exit::Ok)
 }
 
+/// The layers, then what training takes.
+fn summary(graph: &Graph, batch: u32) -> String {
+    // Adam keeps two numbers for every parameter.
+    let memory = graph.training_memory(batch, Precision::Single, 2);
+    format!(
+        "{}\nmemory to train with batch {batch} and Adam, at least: {}",
+        network::render_summary(graph).trim_end(),
+        report::format::bytes(memory.total_bytes() as f64),
+    )
+}
+
 fn list() -> String {
     let width = network::names().map(str::len).max().unwrap_or(0);
-    let lines = network::zoo().map(|entry| format!("{:width$}  {}", entry.name, entry.about));
+    let about = |name: &str| network::load(name).ok().and_then(|d| d.about).unwrap_or_default();
+    let lines = network::names().map(|name| format!("{name:width$}  {}", about(name)));
     lines.collect::<Vec<String>>().join("\n")
 }
 

@@ -40,7 +40,7 @@ pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
 /// A folder that is not there, or is another study's, has nothing to forecast from.
 fn earlier_runs(folder: &std::path::Path, opened: &Opened) -> Result<(Vec<RunRecord>, Vec<model::RunId>), Failure> {
     let store = folder.join("plan.json").is_file().then(|| Store::open(folder)).transpose().map_err(store_failure)?;
-    let same = store.filter(|s| s.identity().is_some_and(|i| i.fingerprint == ::plan::digest(&opened.study)));
+    let same = store.filter(|s| s.identity().fingerprint == ::plan::digest(&opened.study));
     let Some(store) = same else { return Ok((Vec::new(), opened.plan.runs.clone())) };
     let statuses = store.statuses().map_err(store_failure)?;
     let due = runner::due_runs(&opened.plan, &statuses, &Retry::default());

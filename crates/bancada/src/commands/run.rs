@@ -1,5 +1,6 @@
 //! The main job: measure what is missing, then analyse and report.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use model::{Inventory, Status, Study};
@@ -26,7 +27,7 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
     let earlier = store.records().map_err(store_failure)?;
     let retry = Retry { statuses: args.retry.iter().map(|r| status_of(*r)).collect() };
     let due = runner::due_runs(&opened.plan, &store.statuses().map_err(store_failure)?, &retry);
-    let inventory = measure::inventory(Some(&opened.folder), &versions());
+    let inventory = measure::inventory(Some(&opened.folder), versions());
     let talk = |text: &str| (!args.quiet && !args.json).then(|| printer.talk(text));
 
     talk(&first_line(&opened, &inventory));
@@ -104,11 +105,11 @@ fn status_of(arg: RetryArg) -> Status {
     }
 }
 
-fn versions() -> Vec<(String, String)> {
-    vec![
+fn versions() -> BTreeMap<String, String> {
+    BTreeMap::from([
         ("bancada".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
         ("engine".to_owned(), engine::VERSION.to_owned()),
-    ]
+    ])
 }
 
 fn first_line(opened: &Opened, inventory: &Inventory) -> String {
