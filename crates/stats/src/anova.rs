@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::distribution::f_sf;
 use crate::error::StatsError;
 
-mod balanced;
+pub(crate) mod balanced;
 mod cells;
 pub(crate) mod columns;
 mod general;
@@ -141,6 +141,16 @@ pub fn factorial(
     })
 }
 
+/// As [`factorial`], by least squares even where the data are balanced: the slower way to the same numbers.
+pub fn least_squares(
+    design: &Design,
+    observations: &[Observation],
+    options: Options,
+) -> Result<Anova, StatsError> {
+    let cells = Cells::new(design, observations, options.blocks)?;
+    Ok(general::analyse(&cells, options.max_order))
+}
+
 /// Analysis of variance of one factor, whose levels are the groups.
 pub fn one_way(groups: &[Vec<f64>]) -> Result<Anova, StatsError> {
     let observations: Vec<Observation> = groups
@@ -183,7 +193,6 @@ struct Parts {
     residual_degrees_of_freedom: usize,
     residual_sum_of_squares: f64,
     residual_source: ResidualSource,
-    /// What terms and residual cannot explain twice: the residual of the whole model, for R².
     sums: Sums,
 }
 

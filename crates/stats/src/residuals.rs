@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::anova::columns::{Model, comparison, term_sets};
+use crate::anova::balanced;
+use crate::anova::columns::{Model, comparison, factors_of, term_sets};
 use crate::anova::{Cells, Design, Observation, Options, one_way};
 use crate::distribution::{ln_normal_cdf, student_two_sided};
 use crate::error::StatsError;
@@ -46,6 +47,8 @@ pub fn residuals(
     let cells = Cells::new(design, observations, options.blocks)?;
     Ok(if cells.replicated {
         from_cell_means(&cells)
+    } else if cells.balanced {
+        from_effects(&cells, options.max_order)
     } else {
         from_terms(&cells, options.max_order)
     })
@@ -109,6 +112,19 @@ fn from_cell_means(cells: &Cells) -> Residuals {
     }
 }
 
+/// One value in every cell: what the effects leave of it.
+fn from_effects(cells: &Cells, max_order: usize) -> Residuals {
+    let order = cells.usable_order(max_order);
+    let left = balanced::left_over(cells, order);
+    let rank = balanced::rank(cells, order);
+    Residuals {
+        values: cells.cell_of.iter().map(|cell| left[*cell]).collect(),
+        leverages: vec![rank as f64 / cells.count() as f64; cells.count()],
+        cells: cells.cell_of.clone(),
+        degrees_of_freedom: cells.count() - rank,
+    }
+}
+
 fn from_terms(cells: &Cells, max_order: usize) -> Residuals {
     let mut order = cells.usable_order(max_order);
     let mut model = Model::new(cells, &term_sets(cells, order));
@@ -148,7 +164,7 @@ fn fitted(cells: &Cells, model: &Model, coefficients: &[f64], place: usize) -> f
 /// The entry of a term's `number`-th column at the given levels: the last factor's comparisons run fastest.
 fn term_entry(cells: &Cells, set: u32, mut number: usize, levels: &[usize]) -> f64 {
     let mut entry = 1.0;
-    for factor in crate::anova::columns::factors_of(set).into_iter().rev() {
+    for factor in factors_of(set).into_iter().rev() {
         let comparisons = cells.levels[factor] - 1;
         entry *= comparison(cells.levels[factor], number % comparisons, levels[factor]);
         number /= comparisons;

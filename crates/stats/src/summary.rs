@@ -110,8 +110,8 @@ fn order_ranks(count: usize, q: f64, confidence: f64) -> Option<OrderRanks> {
     let mut best: Option<OrderRanks> = None;
     let mut high = 1;
     for low in 0..count {
-        // x_(low) ≤ quantile < x_(high), with ranks from one, has probability cumulative[high] − cumulative[low].
-        let covered = |high: usize| cumulative[high] - cumulative[low + 1];
+        // The quantile lies between the two where at least low + 1 and at most high values are below it.
+        let covered = |high: usize| cumulative[high + 1] - cumulative[low + 1];
         high = high.max(low + 1);
         while high < count && covered(high) < confidence {
             high += 1;

@@ -1,4 +1,5 @@
 //! Special functions and distributions against values computed with 40 digits, and against printed tables.
+#![expect(clippy::excessive_precision, reason = "reference values as published")]
 
 use stats::distribution::{
     binomial_cdf, f_quantile, f_sf, normal_cdf, normal_quantile, normal_sf, student_cdf,

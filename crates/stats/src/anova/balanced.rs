@@ -9,75 +9,99 @@ use crate::precise::{Accumulator, sum_of_squares};
 /// Every cell holds equally many values, so the terms are orthogonal and each sum of squares is that of its own
 /// effects (Montgomery 2012, section 5.4).
 pub(super) fn analyse(cells: &Cells, max_order: usize) -> Anova {
-    let order = cells.usable_order(max_order);
-    let count = cells.count() as f64;
-    let sets = term_sets(cells, order);
-    let mut terms = Vec::new();
-    let block_effects = cells.block_means();
-    if cells.blocks > 1 {
-        let each = count / cells.blocks as f64;
-        terms.push(RawTerm {
-            source: Source::Block,
-            factors: Vec::new(),
-            degrees_of_freedom: cells.blocks - 1,
-            sum_of_squares: each * sum_of_squares(block_effects.iter().copied()),
-        });
-    }
+    let sets = term_sets(cells, cells.usable_order(max_order));
     let effects = Effects::of(cells, &sets);
-    for set in &sets {
-        let table = effects.table(*set);
-        let each = count / table.len() as f64;
-        let factors = factors_of(*set);
-        terms.push(RawTerm {
-            source: Source::Effect,
-            degrees_of_freedom: factors
-                .iter()
-                .map(|factor| cells.levels[*factor] - 1)
-                .product(),
-            sum_of_squares: each * sum_of_squares(table.iter().copied()),
-            factors,
-        });
+    let block_effects = cells.block_means();
+    let mut terms = Vec::new();
+    if cells.blocks > 1 {
+        terms.push(block_term(cells, &block_effects));
     }
-    let explained: usize = terms
-        .iter()
-        .filter(|term| term.source == Source::Effect)
-        .map(|term| term.degrees_of_freedom)
-        .sum();
-    let each = count / cells.cells.len() as f64;
-    let higher_squares = each * sum_of_squares(effects.left_over(cells));
-    let higher_degrees = cells.cells.len() - 1 - explained;
-    let within_squares = within_squares(cells, &block_effects);
-    let within_degrees = cells.count() - cells.cells.len() - cells.blocks.saturating_sub(1);
-    if cells.replicated {
-        if higher_degrees > 0 {
-            terms.push(RawTerm {
-                source: Source::HigherOrder,
-                factors: cells.varying(),
-                degrees_of_freedom: higher_degrees,
-                sum_of_squares: higher_squares,
-            });
-        }
+    terms.extend(
+        sets.iter()
+            .map(|set| effect_term(cells, *set, effects.table(*set))),
+    );
+    let higher = higher_order_term(cells, &effects, &terms);
+    let parts = if cells.replicated {
+        terms.extend((higher.degrees_of_freedom > 0).then_some(higher));
         Parts {
             terms,
-            residual_degrees_of_freedom: within_degrees,
-            residual_sum_of_squares: within_squares,
+            residual_degrees_of_freedom: cells.count()
+                - cells.cells.len()
+                - cells.blocks.saturating_sub(1),
+            residual_sum_of_squares: within_squares(cells, &block_effects),
             residual_source: ResidualSource::Replication,
             sums: Sums::Balanced,
         }
     } else {
         Parts {
             terms,
-            residual_degrees_of_freedom: higher_degrees,
-            residual_sum_of_squares: if higher_degrees > 0 {
-                higher_squares
-            } else {
-                0.0
-            },
+            residual_degrees_of_freedom: higher.degrees_of_freedom,
+            residual_sum_of_squares: higher.sum_of_squares,
             residual_source: ResidualSource::HigherOrder,
             sums: Sums::Balanced,
         }
+    };
+    parts.finish(cells)
+}
+
+/// What the terms up to an order leave of each cell's mean.
+pub(crate) fn left_over(cells: &Cells, order: usize) -> Vec<f64> {
+    Effects::of(cells, &term_sets(cells, order))
+        .left_over(cells)
+        .collect()
+}
+
+/// Degrees of freedom of the mean and all terms up to an order.
+pub(crate) fn rank(cells: &Cells, order: usize) -> usize {
+    let of_terms = term_sets(cells, order)
+        .into_iter()
+        .map(|set| degrees_of_freedom(cells, set));
+    1 + of_terms.sum::<usize>()
+}
+
+fn block_term(cells: &Cells, block_effects: &[f64]) -> RawTerm {
+    let each = cells.count() as f64 / cells.blocks as f64;
+    RawTerm {
+        source: Source::Block,
+        factors: Vec::new(),
+        degrees_of_freedom: cells.blocks - 1,
+        sum_of_squares: each * sum_of_squares(block_effects.iter().copied()),
     }
-    .finish(cells)
+}
+
+fn effect_term(cells: &Cells, set: u32, table: &[f64]) -> RawTerm {
+    let each = cells.count() as f64 / table.len().max(1) as f64;
+    RawTerm {
+        source: Source::Effect,
+        factors: factors_of(set),
+        degrees_of_freedom: degrees_of_freedom(cells, set),
+        sum_of_squares: each * sum_of_squares(table.iter().copied()),
+    }
+}
+
+fn degrees_of_freedom(cells: &Cells, set: u32) -> usize {
+    factors_of(set)
+        .iter()
+        .map(|factor| cells.levels[*factor] - 1)
+        .product()
+}
+
+/// What the terms leave between the cells; nothing but rounding where they leave no degrees of freedom.
+fn higher_order_term(cells: &Cells, effects: &Effects, terms: &[RawTerm]) -> RawTerm {
+    let of_terms = terms.iter().filter(|term| term.source == Source::Effect);
+    let explained: usize = of_terms.map(|term| term.degrees_of_freedom).sum();
+    let degrees_of_freedom = cells.cells.len() - 1 - explained;
+    let each = cells.count() as f64 / cells.cells.len() as f64;
+    RawTerm {
+        source: Source::HigherOrder,
+        factors: cells.varying(),
+        degrees_of_freedom,
+        sum_of_squares: if degrees_of_freedom > 0 {
+            each * sum_of_squares(effects.left_over(cells))
+        } else {
+            0.0
+        },
+    }
 }
 
 fn within_squares(cells: &Cells, block_effects: &[f64]) -> f64 {

@@ -1,0 +1,349 @@
+//! Factorial analysis where formulas from means do not apply, against least squares by an independent program
+//! (statsmodels 0.14, `anova_lm(typ=2)`).
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use stats::{
+    Anova, Design, Observation, Options, ResidualSource, Source, StatsError, Sums, check_residuals,
+    factorial, level_fit, level_mean, residuals,
+};
+
+fn observe(levels: &[usize], block: usize, value: f64) -> Observation {
+    Observation {
+        levels: levels.to_vec(),
+        value,
+        block: Some(block),
+    }
+}
+
+fn unequal_cells() -> (Design, Vec<Observation>) {
+    let cells: [(&[usize], &[f64]); 6] = [
+        (&[0, 0], &[12.1, 13.4, 11.8]),
+        (&[0, 1], &[15.2, 14.9]),
+        (&[0, 2], &[19.5, 20.1, 18.7, 19.9]),
+        (&[1, 0], &[10.3, 11.1]),
+        (&[1, 1], &[16.8, 17.5, 16.1]),
+        (&[1, 2], &[25.4, 24.8]),
+    ];
+    let observations = cells
+        .iter()
+        .flat_map(|(levels, values)| {
+            values
+                .iter()
+                .enumerate()
+                .map(|(block, value)| observe(levels, block, *value))
+        })
+        .collect();
+    (Design { levels: vec![2, 3] }, observations)
+}
+
+#[track_caller]
+fn check_term(
+    anova: &Anova,
+    factors: &[usize],
+    sum_of_squares: f64,
+    degrees_of_freedom: usize,
+    f: f64,
+    p: f64,
+) {
+    let term = anova.term(factors).unwrap();
+    close(term.sum_of_squares, sum_of_squares, 1e-11);
+    assert_eq!(term.degrees_of_freedom, degrees_of_freedom);
+    close(term.f.unwrap(), f, 1e-11);
+    close(term.p.unwrap(), p, 1e-10);
+}
+
+#[track_caller]
+fn close(computed: f64, expected: f64, relative: f64) {
+    assert!(
+        (computed - expected).abs() <= relative * expected.abs(),
+        "{computed:e} is not {expected:e}"
+    );
+}
+
+#[test]
+fn unequal_cells_by_type_two() {
+    let (design, observations) = unequal_cells();
+    let anova = factorial(&design, &observations, Options::default()).unwrap();
+    check_term(
+        &anova,
+        &[0],
+        14.747_25,
+        1,
+        35.779_822_078_447_4,
+        0.000_135_389_298_181_333,
+    );
+    check_term(
+        &anova,
+        &[1],
+        265.925_091_269_841,
+        2,
+        322.594_126_085_533,
+        8.282_653_464_032_79e-10,
+    );
+    check_term(
+        &anova,
+        &[0, 1],
+        33.603_083_333_333_6,
+        2,
+        40.763_950_667_206_1,
+        1.556_798_762_987_98e-5,
+    );
+    close(anova.residual.sum_of_squares, 4.121_666_666_666_66, 1e-12);
+    assert_eq!(anova.residual.degrees_of_freedom, 10);
+    assert!(!anova.balanced && anova.replicated);
+    assert_eq!(anova.sums, Sums::TypeII);
+    let shares: f64 = anova.terms.iter().map(|term| term.share).sum();
+    close(shares + anova.residual.share + anova.overlap, 1.0, 1e-14);
+}
+
+#[test]
+fn unequal_blocks_are_taken_out() {
+    let (design, observations) = unequal_cells();
+    let options = Options {
+        blocks: true,
+        ..Options::default()
+    };
+    let anova = factorial(&design, &observations, options).unwrap();
+    let block = &anova.terms[0];
+    assert_eq!((block.source, block.degrees_of_freedom), (Source::Block, 3));
+    close(block.sum_of_squares, 2.819_722_222_222_24, 1e-11);
+    close(block.p.unwrap(), 0.035_795_415_958_788_5, 1e-10);
+    check_term(
+        &anova,
+        &[0],
+        11.340_254_716_981_2,
+        1,
+        60.971_713_007_878_5,
+        0.000_106_369_961_965_083,
+    );
+    check_term(
+        &anova,
+        &[1],
+        251.078_239_565_465,
+        2,
+        674.970_304_784_483,
+        9.860_074_589_956_63e-9,
+    );
+    check_term(
+        &anova,
+        &[0, 1],
+        33.007_467_505_241_1,
+        2,
+        88.733_537_564_761_9,
+        1.064_454_553_107_56e-5,
+    );
+    close(anova.residual.sum_of_squares, 1.301_944_444_444_44, 1e-11);
+    let left = residuals(&design, &observations, options).unwrap();
+    close(
+        left.values.iter().map(|value| value * value).sum(),
+        1.301_944_444_444_44,
+        1e-11,
+    );
+    assert_eq!(left.degrees_of_freedom, 7);
+}
+
+#[test]
+fn a_missing_cell() {
+    // Levels of three factors and the value; the cell (1, 2, 1) is missing.
+    let rows = [
+        (0, 0, 0, 10.0),
+        (0, 0, 0, 10.3),
+        (0, 0, 0, 11.16),
+        (0, 0, 1, 8.41),
+        (0, 0, 1, 9.27),
+        (0, 1, 0, 11.52),
+        (0, 1, 0, 12.38),
+        (0, 1, 1, 11.74),
+        (0, 1, 1, 10.49),
+        (0, 2, 0, 14.85),
+        (0, 2, 0, 13.6),
+        (0, 2, 1, 12.96),
+        (0, 2, 1, 13.26),
+        (0, 2, 1, 12.57),
+        (1, 0, 0, 13.93),
+        (1, 0, 0, 12.68),
+        (1, 0, 1, 12.04),
+        (1, 0, 1, 12.34),
+        (1, 1, 0, 15.85),
+        (1, 1, 0, 16.15),
+        (1, 1, 1, 13.96),
+        (1, 1, 1, 14.82),
+        (1, 1, 1, 15.12),
+        (1, 2, 0, 18.63),
+        (1, 2, 0, 18.93),
+        (1, 2, 0, 18.24),
+    ];
+    let observations: Vec<Observation> = rows
+        .iter()
+        .map(|(a, b, c, y)| observe(&[*a, *b, *c], 0, *y))
+        .collect();
+    let anova = factorial(
+        &Design {
+            levels: vec![2, 3, 2],
+        },
+        &observations,
+        Options::default(),
+    )
+    .unwrap();
+    let expected: [(&[usize], f64, usize); 5] = [
+        (&[0], 73.254_377_857_143_1, 1),
+        (&[1], 75.941_495_375_653_6, 2),
+        (&[2], 9.052_571_428_571_39, 1),
+        (&[0, 1], 1.306_082_727_272_72, 2),
+        (&[1, 2], 0.085_758_930_481_284_8, 2),
+    ];
+    for (factors, sum_of_squares, degrees_of_freedom) in expected {
+        let term = anova.term(factors).unwrap();
+        close(term.sum_of_squares, sum_of_squares, 1e-10);
+        assert_eq!(term.degrees_of_freedom, degrees_of_freedom);
+    }
+    // What two-way interactions leave between cells is a term of its own; repetitions are the residual.
+    let higher = anova.terms.last().unwrap();
+    assert_eq!(
+        (higher.source, higher.degrees_of_freedom),
+        (Source::HigherOrder, 1)
+    );
+    close(
+        higher.sum_of_squares,
+        5.410_65 - 5.102_283_333_333_332,
+        1e-10,
+    );
+    close(anova.residual.sum_of_squares, 5.102_283_333_333_332, 1e-12);
+    assert_eq!(anova.residual.degrees_of_freedom, 15);
+}
+
+#[test]
+fn without_repetition_the_highest_interaction_is_the_residual() {
+    let value = |a: usize, b: usize| [[3.0, 5.0, 8.0], [4.0, 7.5, 9.0]][a][b];
+    let observations: Vec<Observation> = (0..6)
+        .map(|n| observe(&[n / 3, n % 3], 0, value(n / 3, n % 3)))
+        .collect();
+    let anova = factorial(
+        &Design { levels: vec![2, 3] },
+        &observations,
+        Options::default(),
+    )
+    .unwrap();
+    assert!(!anova.replicated && anova.balanced);
+    assert_eq!(anova.residual.source, ResidualSource::HigherOrder);
+    assert_eq!(anova.residual.degrees_of_freedom, 2);
+    assert!(anova.term(&[0, 1]).is_none());
+    let whole: f64 = anova.terms.iter().map(|term| term.sum_of_squares).sum();
+    close(
+        whole + anova.residual.sum_of_squares,
+        anova.total_sum_of_squares,
+        1e-13,
+    );
+}
+
+#[test]
+fn levels_that_never_occur_and_factors_that_do_not_vary() {
+    let observations: Vec<Observation> = [(0, 1.0), (0, 1.2), (3, 2.0), (3, 2.4)]
+        .iter()
+        .map(|(level, value)| observe(&[*level, 1], 0, *value))
+        .collect();
+    let design = Design { levels: vec![4, 2] };
+    let anova = factorial(&design, &observations, Options::default()).unwrap();
+    assert!(anova.balanced);
+    assert_eq!(anova.term(&[0]).unwrap().degrees_of_freedom, 1);
+    assert_eq!(anova.term(&[1]).unwrap().degrees_of_freedom, 0);
+    assert_eq!(anova.term(&[1]).unwrap().p, None);
+    let fit = level_fit(&design, &observations, Options::default(), &anova).unwrap();
+    assert_eq!(level_mean(&fit, 0, 1, 0.95), None);
+    close(level_mean(&fit, 0, 3, 0.95).unwrap().value, 2.2, 1e-14);
+}
+
+#[test]
+fn drift_between_blocks_is_not_noise() {
+    // Every repetition is slower than the one before by far more than the factor does.
+    let observations: Vec<Observation> = (0..8)
+        .map(|n| {
+            observe(
+                &[n % 2],
+                n / 2,
+                10.0 * (n / 2) as f64 + (n % 2) as f64 + 0.01 * (n % 3) as f64,
+            )
+        })
+        .collect();
+    let design = Design { levels: vec![2] };
+    let p = |blocks: bool| {
+        let options = Options {
+            blocks,
+            ..Options::default()
+        };
+        factorial(&design, &observations, options)
+            .unwrap()
+            .term(&[0])
+            .unwrap()
+            .p
+            .unwrap()
+    };
+    assert!(p(false) > 0.5);
+    assert!(p(true) < 1e-4);
+}
+
+#[test]
+fn constant_values_have_no_variation_to_explain() {
+    let observations: Vec<Observation> =
+        (0..8).map(|n| observe(&[n % 2, n / 4], 0, 7.25)).collect();
+    let design = Design { levels: vec![2, 2] };
+    let anova = factorial(&design, &observations, Options::default()).unwrap();
+    assert_eq!(anova.total_sum_of_squares, 0.0);
+    assert!(
+        anova
+            .terms
+            .iter()
+            .all(|term| term.share == 0.0 && term.p.is_none())
+    );
+    let check = check_residuals(&residuals(&design, &observations, Options::default()).unwrap());
+    assert!(check.fine && check.outliers.is_empty());
+    serde_json::to_string(&anova).unwrap();
+}
+
+#[test]
+fn wrong_input_is_refused() {
+    let design = Design { levels: vec![2] };
+    let check = |observations: &[Observation], blocks: bool| {
+        let options = Options {
+            blocks,
+            ..Options::default()
+        };
+        factorial(&design, observations, options).unwrap_err()
+    };
+    let good = observe(&[0], 0, 1.0);
+    assert_eq!(
+        check(&[], false),
+        StatsError::TooFew {
+            needed: 2,
+            given: 0
+        }
+    );
+    assert_eq!(
+        check(&[good.clone(), observe(&[1], 0, f64::NAN)], false),
+        StatsError::NotFinite { index: 1 }
+    );
+    let out = StatsError::LevelOutOfRange {
+        index: 1,
+        factor: 0,
+        level: 2,
+        levels: 2,
+    };
+    assert_eq!(check(&[good.clone(), observe(&[2], 0, 1.0)], false), out);
+    let count = StatsError::WrongFactorCount {
+        index: 1,
+        expected: 1,
+        given: 2,
+    };
+    assert_eq!(
+        check(&[good.clone(), observe(&[0, 0], 0, 1.0)], false),
+        count
+    );
+    let blockless = Observation {
+        block: None,
+        ..good.clone()
+    };
+    assert_eq!(
+        check(&[good, blockless], true),
+        StatsError::MissingBlock { index: 1 }
+    );
+}

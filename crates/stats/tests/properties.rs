@@ -1,0 +1,229 @@
+//! Algebra that must hold for any numbers.
+
+use proptest::prelude::*;
+use stats::distribution::{
+    f_quantile, f_sf, normal_cdf, normal_quantile, student_cdf, student_quantile,
+};
+use stats::{
+    Anova, Design, Observation, Options, Point, Source, Sums, factorial, holm, mann_whitney,
+    one_way, pareto, quantile, summary, welch_difference,
+};
+
+fn values(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<f64>> {
+    prop::collection::vec(-1e3..1e3f64, count)
+}
+
+/// A design of two or three factors with values for every cell and repetition.
+fn balanced() -> impl Strategy<Value = (Design, Vec<Observation>)> {
+    (prop::collection::vec(1usize..4, 2..4), 1usize..4).prop_flat_map(|(levels, repetitions)| {
+        let cells: usize = levels.iter().product();
+        let count = (cells * repetitions).max(2);
+        (Just(levels), Just(cells), values(count..count + 1)).prop_map(|(levels, cells, values)| {
+            let observations = values
+                .iter()
+                .enumerate()
+                .map(|(number, value)| Observation {
+                    levels: levels_of(number % cells, &levels),
+                    value: *value,
+                    block: Some(number / cells),
+                })
+                .collect();
+            (Design { levels }, observations)
+        })
+    })
+}
+
+fn levels_of(mut cell: usize, levels: &[usize]) -> Vec<usize> {
+    levels
+        .iter()
+        .map(|count| {
+            let level = cell % count;
+            cell /= count;
+            level
+        })
+        .collect()
+}
+
+fn sums(anova: &Anova) -> f64 {
+    anova
+        .terms
+        .iter()
+        .map(|term| term.sum_of_squares)
+        .sum::<f64>()
+        + anova.residual.sum_of_squares
+}
+
+fn near(a: f64, b: f64, scale: f64) -> bool {
+    (a - b).abs() <= 1e-9 * scale.abs().max(1e-300)
+}
+
+fn options(blocks: bool) -> Options {
+    Options {
+        blocks,
+        ..Options::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn interval_contains_the_mean_and_widens_with_confidence(values in values(2..20)) {
+        let narrow = summary(&values, 0.9).unwrap();
+        let wide = summary(&values, 0.99).unwrap();
+        let interval = narrow.mean.interval.unwrap();
+        prop_assert!(interval.contains(narrow.mean.value));
+        prop_assert!(narrow.min <= narrow.mean.value && narrow.mean.value <= narrow.max);
+        prop_assert!(wide.mean.margin() >= narrow.mean.margin());
+    }
+
+    #[test]
+    fn summary_moves_and_stretches_with_its_values(values in values(2..20), shift in -1e3..1e3f64, factor in 0.1..10f64) {
+        let before = summary(&values, 0.95).unwrap();
+        let moved: Vec<f64> = values.iter().map(|value| factor * value + shift).collect();
+        let after = summary(&moved, 0.95).unwrap();
+        let scale = before.max.abs().max(before.min.abs()) * factor + shift.abs();
+        prop_assert!(near(after.mean.value, factor * before.mean.value + shift, scale));
+        prop_assert!(near(after.sd, factor * before.sd, scale));
+        prop_assert!(near(after.median, factor * before.median + shift, scale));
+        prop_assert!(near(after.mean.margin().unwrap(), factor * before.mean.margin().unwrap(), 10.0 * scale));
+    }
+
+    #[test]
+    fn quantiles_grow(mut values in values(1..30), a in 0.0..=1.0f64, b in 0.0..=1.0f64) {
+        values.sort_by(f64::total_cmp);
+        let (low, high) = (a.min(b), a.max(b));
+        prop_assert!(quantile(&values, low).unwrap() <= quantile(&values, high).unwrap());
+    }
+
+    #[test]
+    fn balanced_sums_add_up((design, observations) in balanced(), blocks: bool) {
+        let anova = factorial(&design, &observations, options(blocks)).unwrap();
+        prop_assert!(anova.balanced);
+        prop_assert_eq!(anova.sums, Sums::Balanced);
+        let total = anova.total_sum_of_squares;
+        prop_assert!(near(sums(&anova), total, total));
+        let shares: f64 = anova.terms.iter().map(|term| term.share).sum::<f64>() + anova.residual.share;
+        prop_assert!(near(shares, 1.0, 1.0) || total == 0.0);
+        let degrees: usize = anova.terms.iter().map(|term| term.degrees_of_freedom).sum();
+        prop_assert_eq!(degrees + anova.residual.degrees_of_freedom, observations.len() - 1);
+        for p in anova.terms.iter().filter_map(|term| term.p) {
+            prop_assert!((0.0..=1.0).contains(&p));
+        }
+    }
+
+    #[test]
+    fn least_squares_agree_with_means_on_balanced_data((design, observations) in balanced(), blocks: bool) {
+        let balanced = factorial(&design, &observations, options(blocks)).unwrap();
+        let general = stats::anova::least_squares(&design, &observations, options(blocks)).unwrap();
+        prop_assert_eq!(general.terms.len(), balanced.terms.len());
+        let total = balanced.total_sum_of_squares;
+        for (a, b) in general.terms.iter().zip(&balanced.terms) {
+            prop_assert_eq!(&a.factors, &b.factors);
+            prop_assert_eq!(a.degrees_of_freedom, b.degrees_of_freedom);
+            prop_assert!(near(a.sum_of_squares, b.sum_of_squares, total), "{:?} {:?}", a, b);
+        }
+        prop_assert_eq!(general.residual.degrees_of_freedom, balanced.residual.degrees_of_freedom);
+        prop_assert!(near(general.residual.sum_of_squares, balanced.residual.sum_of_squares, total));
+        prop_assert!(general.overlap.abs() < 1e-9);
+    }
+
+    #[test]
+    fn order_of_observations_does_not_matter((design, observations) in balanced(), keep in 2usize..40, turn in 0usize..40, blocks: bool) {
+        let mut shuffled: Vec<Observation> = observations.into_iter().take(keep).collect();
+        let before = factorial(&design, &shuffled, options(blocks)).unwrap();
+        let turn = turn % shuffled.len();
+        shuffled.rotate_left(turn);
+        shuffled.reverse();
+        let after = factorial(&design, &shuffled, options(blocks)).unwrap();
+        let total = before.total_sum_of_squares;
+        for (a, b) in before.terms.iter().zip(&after.terms) {
+            prop_assert_eq!(a.degrees_of_freedom, b.degrees_of_freedom);
+            prop_assert!(near(a.sum_of_squares, b.sum_of_squares, total));
+        }
+        prop_assert_eq!(before.residual.degrees_of_freedom, after.residual.degrees_of_freedom);
+    }
+
+    #[test]
+    fn incomplete_data_never_explain_more_than_there_is((design, observations) in balanced(), keep in prop::collection::vec(any::<bool>(), 81), blocks: bool) {
+        let kept: Vec<Observation> = observations.into_iter().zip(keep).filter(|(_, keep)| *keep).map(|(o, _)| o).collect();
+        prop_assume!(kept.len() >= 2);
+        let anova = factorial(&design, &kept, options(blocks)).unwrap();
+        let total = anova.total_sum_of_squares;
+        let slack = 1e-9 * total;
+        for term in &anova.terms {
+            prop_assert!(term.sum_of_squares >= 0.0 && term.sum_of_squares <= total + slack);
+        }
+        prop_assert!(anova.residual.sum_of_squares <= total + slack);
+        let degrees: usize = anova.terms.iter().map(|term| term.degrees_of_freedom).sum();
+        prop_assert!(degrees + anova.residual.degrees_of_freedom < kept.len());
+        let left = stats::residuals(&design, &kept, options(blocks)).unwrap();
+        let squares: f64 = left.values.iter().map(|value| value * value).sum();
+        prop_assert!(near(squares, anova.residual.sum_of_squares, total), "{} {}", squares, anova.residual.sum_of_squares);
+        prop_assert_eq!(left.degrees_of_freedom, anova.residual.degrees_of_freedom);
+        stats::check_residuals(&left);
+        let fit = stats::level_fit(&design, &kept, options(blocks), &anova).unwrap();
+        for level in 0..design.levels[0] {
+            stats::level_mean(&fit, 0, level, 0.95);
+        }
+        serde_json::to_string(&anova).unwrap();
+    }
+
+    #[test]
+    fn two_groups_by_anova_are_the_t_test_squared(a in values(5..6), b in values(5..6)) {
+        // With equal sizes Welch's t equals Student's, whose square is F.
+        let anova = one_way(&[a.clone(), b.clone()]).unwrap();
+        let welch = welch_difference(&a, &b, 0.95).unwrap();
+        let t = welch.estimate.value / welch.estimate.standard_error.unwrap();
+        let f = anova.terms[0].f.unwrap();
+        prop_assert_eq!(anova.terms[0].source, Source::Effect);
+        prop_assert!(near(t * t, f, f.max(1e-6)));
+    }
+
+    #[test]
+    fn student_quantile_inverts(p in 1e-9..0.999_999f64, degrees_of_freedom in 0.5..1e5f64) {
+        let t = student_quantile(p, degrees_of_freedom);
+        prop_assert!((student_cdf(t, degrees_of_freedom) - p).abs() <= 1e-11 * p, "{}", student_cdf(t, degrees_of_freedom));
+    }
+
+    #[test]
+    fn f_quantile_inverts(p in 1e-6..0.999_999f64, numerator in 1.0..100f64, denominator in 1.0..1e4f64) {
+        let f = f_quantile(p, numerator, denominator);
+        prop_assert!((f_sf(f, numerator, denominator) - (1.0 - p)).abs() <= 1e-11 * (1.0 - p));
+    }
+
+    #[test]
+    fn normal_quantile_inverts(p in 1e-12..0.999_999f64) {
+        prop_assert!((normal_cdf(normal_quantile(p)) - p).abs() <= 1e-12 * p);
+    }
+
+    #[test]
+    fn holm_never_lowers(p in prop::collection::vec(0.0..=1.0f64, 1..20)) {
+        let adjusted = holm(&p);
+        for (raw, adjusted) in p.iter().zip(&adjusted) {
+            prop_assert!(adjusted >= raw && *adjusted <= 1.0);
+        }
+    }
+
+    #[test]
+    fn mann_whitney_is_symmetric(a in values(1..8), b in values(1..8)) {
+        let (first, second) = (mann_whitney(&a, &b, 0.95).unwrap(), mann_whitney(&b, &a, 0.95).unwrap());
+        prop_assert!(near(first.p, second.p, 1.0));
+        prop_assert!(near(first.estimate.value, -second.estimate.value, 1e3));
+    }
+
+    #[test]
+    fn nothing_beats_the_front(points in prop::collection::vec((0u8..10, 0u8..10), 0..40)) {
+        let points: Vec<Point> = points.iter().map(|(x, y)| Point { x: f64::from(*x), y: f64::from(*y) }).collect();
+        let result = pareto(&points);
+        let beats = |a: &Point, b: &Point| a.x <= b.x && a.y <= b.y && a != b;
+        for (index, point) in points.iter().enumerate() {
+            let beaten = points.iter().any(|other| beats(other, point));
+            prop_assert_eq!(result.front.contains(&index), !beaten);
+            prop_assert_eq!(result.beaten_by[index].is_some(), beaten);
+            if let Some(by) = result.beaten_by[index] {
+                prop_assert!(beats(&points[by], point));
+            }
+        }
+    }
+}

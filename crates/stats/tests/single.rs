@@ -1,0 +1,310 @@
+//! Summaries, comparisons, fits, scale, residual checks, resampling and Pareto sets, one worked case each or more.
+
+use stats::{
+    Bootstrap, Design, Observation, Options, Point, Scale, StatsError, Verdict, amdahl, bootstrap,
+    check_residuals, choose_scale, choose_scale_factorial, compare, holm, line, mann_whitney,
+    pareto, power_law, quantile, quantile_interval, residuals, summary, welch_difference,
+    welch_ratio,
+};
+
+#[track_caller]
+fn close(computed: f64, expected: f64, relative: f64) {
+    assert!(
+        (computed - expected).abs() <= relative * expected.abs(),
+        "{computed:e} is not {expected:e}"
+    );
+}
+
+#[test]
+fn summary_of_five() {
+    let summary = summary(&[2.0, 4.0, 4.0, 5.0, 10.0], 0.95).unwrap();
+    assert_eq!(
+        (summary.count, summary.median, summary.min, summary.max),
+        (5, 4.0, 2.0, 10.0)
+    );
+    close(summary.mean.value, 5.0, 1e-15);
+    close(summary.sd, 3.0, 1e-15);
+    close(summary.cv.unwrap(), 0.6, 1e-15);
+    close(
+        summary.mean.margin().unwrap(),
+        2.776_445_105_197_794_4 * 3.0 / 5f64.sqrt(),
+        1e-13,
+    );
+}
+
+#[test]
+fn summary_of_one_or_none() {
+    let one = summary(&[3.5], 0.95).unwrap();
+    assert_eq!(
+        (one.mean.value, one.sd, one.mean.interval, one.cv),
+        (3.5, 0.0, None, None)
+    );
+    assert!(summary(&[], 0.95).is_none());
+    assert!(summary(&[1.0, f64::INFINITY], 0.95).is_none());
+    let text = serde_json::to_string(&one).unwrap();
+    assert_eq!(serde_json::from_str::<stats::Summary>(&text).unwrap(), one);
+}
+
+#[test]
+fn quantiles_of_type_seven() {
+    let sorted = [1.0, 2.0, 4.0, 8.0];
+    assert_eq!(quantile(&sorted, 0.5), Some(3.0));
+    assert_eq!(quantile(&sorted, 0.25), Some(1.75));
+    assert_eq!(quantile(&sorted, 0.0), Some(1.0));
+    assert_eq!(quantile(&sorted, 1.0), Some(8.0));
+    assert_eq!(quantile(&sorted, 1.1), None);
+    assert_eq!(quantile(&[], 0.5), None);
+}
+
+#[test]
+fn median_interval_from_order_statistics() {
+    let sorted: Vec<f64> = (1..=10).map(f64::from).collect();
+    let median = quantile_interval(&sorted, 0.5, 0.95).unwrap();
+    let interval = median.interval.unwrap();
+    assert_eq!((interval.low, interval.high), (2.0, 9.0));
+    assert!(median.method.contains("97.9 %"), "{}", median.method);
+    let five: Vec<f64> = (1..=5).map(f64::from).collect();
+    assert_eq!(quantile_interval(&five, 0.5, 0.95).unwrap().interval, None);
+    let many: Vec<f64> = (1..=1000).map(f64::from).collect();
+    let p99 = quantile_interval(&many, 0.99, 0.95)
+        .unwrap()
+        .interval
+        .unwrap();
+    assert!(
+        p99.low < 990.0 && p99.high > 990.0 && p99.half_width() < 10.0,
+        "{p99:?}"
+    );
+}
+
+#[test]
+fn welch() {
+    let (first, second) = ([12.1, 13.4, 11.8], [15.2, 14.9, 16.3, 15.5]);
+    let difference = welch_difference(&first, &second, 0.95).unwrap();
+    close(difference.p, 0.009_149_719_069_123_123, 1e-11);
+    let interval = difference.estimate.interval.unwrap();
+    close(interval.low, -4.744_179_490_528_294, 1e-11);
+    close(interval.high, -1.339_153_842_805_044_7, 1e-11);
+    assert_eq!(difference.verdict, Verdict::Lower);
+    let ratio = welch_ratio(&second, &first, 0.95).unwrap();
+    assert_eq!(ratio.verdict, Verdict::Higher);
+    assert!(ratio.estimate.interval.unwrap().low > 1.0);
+    assert_eq!(
+        welch_ratio(&[1.0, 0.0], &first, 0.95),
+        Err(StatsError::NotPositive { index: 1 })
+    );
+    let same = welch_difference(&[2.0, 2.0], &[2.0, 2.0], 0.95).unwrap();
+    assert_eq!((same.p, same.verdict), (1.0, Verdict::NotShown));
+}
+
+#[test]
+fn mann_whitney_exact_and_normal() {
+    let exact = mann_whitney(&[1.1, 2.2, 3.3, 0.4], &[4.5, 2.5, 6.7, 5.1, 3.4], 0.95).unwrap();
+    close(exact.p, 0.031_746_031_746_031_744, 1e-13);
+    assert_eq!(exact.verdict, Verdict::Lower);
+    let first: Vec<f64> = (1..=40).map(f64::from).collect();
+    let second: Vec<f64> = first.iter().map(|x| x * 1.1 + 3.0).collect();
+    close(
+        mann_whitney(&first, &second, 0.95).unwrap().p,
+        0.083_259_095_414_262_21,
+        1e-10,
+    );
+    assert_eq!(
+        mann_whitney(&[1.0, 1.0], &[1.0, 1.0, 1.0], 0.95).unwrap().p,
+        1.0
+    );
+}
+
+#[test]
+fn holm_of_four() {
+    let adjusted = holm(&[0.01, 0.04, 0.03, 0.005]);
+    for (computed, expected) in adjusted.iter().zip([0.03, 0.06, 0.06, 0.02]) {
+        close(*computed, expected, 1e-14);
+    }
+    let barely = welch_difference(&[1.0, 1.2, 1.1, 1.4], &[1.5, 1.4, 1.6, 1.3], 0.95).unwrap();
+    assert_eq!(barely.verdict, Verdict::Lower);
+    let mut many = vec![barely; 10];
+    compare::adjust(&mut many);
+    assert!(
+        many.iter()
+            .all(|comparison| comparison.verdict == Verdict::NotShown)
+    );
+}
+
+#[test]
+fn lines_and_curves() {
+    let (x, y) = ([1.0, 2.0, 4.0, 8.0, 16.0], [10.2, 5.6, 3.1, 2.0, 1.4]);
+    let fitted = line(&x, &y, 0.95).unwrap();
+    close(fitted.intercept.value, 7.2125, 1e-13);
+    close(fitted.slope.interval.unwrap().low, -1.153_405_82, 1e-8);
+    close(fitted.intercept.interval.unwrap().high, 13.071_406_32, 1e-8);
+    close(fitted.r_squared, 0.569_332_263_324_799_9, 1e-12);
+    close(fitted.at(0.0).value, fitted.intercept.value, 1e-13);
+    close(
+        fitted.at(0.0).margin().unwrap(),
+        fitted.intercept.margin().unwrap(),
+        1e-12,
+    );
+    let power = power_law(&x, &y, 0.95).unwrap();
+    close(power.exponent.value, -0.721_556_77, 1e-8);
+    close(power.factor.value.ln(), 2.241_525_25, 1e-8);
+    close(power.factor.interval.unwrap().high.ln(), 2.489_562_05, 1e-8);
+    let amdahl = amdahl(&x, &y, 0.95).unwrap();
+    close(amdahl.fixed.value, 0.8125, 1e-12);
+    close(amdahl.shared.value, 9.412_903_23, 1e-8);
+    close(
+        amdahl.serial_fraction.value,
+        0.8125 / (0.8125 + 9.412_903_225_806_452),
+        1e-12,
+    );
+    assert!(amdahl.serial_fraction.interval.unwrap().contains(0.08));
+    assert_eq!(
+        line(&[1.0, 1.0], &[1.0, 2.0], 0.95),
+        Err(StatsError::NoSpread)
+    );
+    assert_eq!(
+        line(&[1.0], &[1.0, 2.0], 0.95),
+        Err(StatsError::LengthMismatch {
+            first: 1,
+            second: 2
+        })
+    );
+    assert_eq!(
+        line(&[1.0, 2.0], &[1.0, 3.0], 0.95).unwrap().slope.interval,
+        None
+    );
+}
+
+#[test]
+fn pareto_front() {
+    let point = |x: f64, y: f64| Point { x, y };
+    let points = [
+        point(3.0, 1.0),
+        point(1.0, 3.0),
+        point(2.0, 2.0),
+        point(2.5, 2.0),
+        point(f64::NAN, 0.0),
+        point(1.0, 3.0),
+    ];
+    let result = pareto(&points);
+    assert_eq!(result.front, [1, 5, 2, 0]);
+    assert_eq!(result.beaten_by, [None, None, None, Some(2), None, None]);
+    assert!(pareto(&[]).front.is_empty());
+}
+
+#[test]
+fn bootstrap_interval_of_the_mean_is_near_students() {
+    let values: Vec<f64> = (0..40)
+        .map(|n| 10.0 + f64::from(n * 7 % 40) / 10.0)
+        .collect();
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let estimate = bootstrap(&values, mean, Bootstrap::default()).unwrap();
+    let student = summary(&values, 0.95).unwrap().mean;
+    let (found, expected) = (estimate.interval.unwrap(), student.interval.unwrap());
+    assert!(
+        (found.low - expected.low).abs() < 0.1 && (found.high - expected.high).abs() < 0.1,
+        "{found:?} {expected:?}"
+    );
+    assert_eq!(
+        bootstrap(&values, mean, Bootstrap::default()).unwrap(),
+        estimate,
+        "same seed, same interval"
+    );
+    let constant = bootstrap(&[1.0, 1.0, 1.0], mean, Bootstrap::default()).unwrap();
+    assert_eq!(constant.interval, None);
+}
+
+#[test]
+fn scale_of_cells() {
+    let multiplicative = [
+        vec![1.0, 1.1, 0.9],
+        vec![10.0, 11.0, 9.0],
+        vec![100.0, 110.0, 90.0],
+    ];
+    assert_eq!(choose_scale(&multiplicative).scale, Scale::Log);
+    let additive = [
+        vec![1.0, 1.1, 0.9],
+        vec![10.0, 10.1, 9.9],
+        vec![100.0, 100.1, 99.9],
+    ];
+    assert_eq!(choose_scale(&additive).scale, Scale::Linear);
+    assert_eq!(choose_scale(&[vec![1.0], vec![10.0]]).scale, Scale::Log);
+    assert_eq!(choose_scale(&[vec![1.0], vec![2.0]]).scale, Scale::Linear);
+    assert_eq!(
+        choose_scale(&[vec![0.0, 1.0], vec![2.0, 50.0]]).scale,
+        Scale::Linear
+    );
+    assert_eq!(choose_scale(&[]).scale, Scale::Linear);
+}
+
+fn grid(value: impl Fn(usize, usize, usize) -> f64) -> Vec<Observation> {
+    (0..27)
+        .map(|n| {
+            let (a, b, repetition) = (n / 9, n / 3 % 3, n % 3);
+            Observation {
+                levels: vec![a, b],
+                value: value(a, b, repetition),
+                block: None,
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn scale_of_a_factorial() {
+    let design = Design { levels: vec![3, 3] };
+    let jitter = |a: usize, b: usize, r: usize| ((a * 5 + b * 3 + r * 7) % 9) as f64 / 9.0 - 0.5;
+    let multiplied =
+        grid(|a, b, r| 2f64.powi(a as i32) * 3f64.powi(b as i32) * (1.0 + 0.02 * jitter(a, b, r)));
+    let choice = choose_scale_factorial(&design, &multiplied).unwrap();
+    assert_eq!(choice.scale, Scale::Log, "{}", choice.reason);
+    assert!(choice.log_likelihood_gain.unwrap() > 10.0);
+    let added = grid(|a, b, r| 5.0 + 4.0 * a as f64 + 9.0 * b as f64 + 0.2 * jitter(a, b, r));
+    assert_eq!(
+        choose_scale_factorial(&design, &added).unwrap().scale,
+        Scale::Linear
+    );
+    let narrow = grid(|a, _, r| 100.0 + a as f64 * 0.1 + jitter(a, 0, r));
+    assert_eq!(
+        choose_scale_factorial(&design, &narrow).unwrap().scale,
+        Scale::Linear
+    );
+}
+
+#[test]
+fn residuals_of_one_group_by_published_tests() {
+    // normal_ad and levene(center="median") of statsmodels and SciPy.
+    let group = |values: &[f64], level: usize| -> Vec<Observation> {
+        values
+            .iter()
+            .map(|value| Observation {
+                levels: vec![level],
+                value: *value,
+                block: None,
+            })
+            .collect()
+    };
+    let check = |groups: &[&[f64]]| {
+        let observations: Vec<Observation> = groups
+            .iter()
+            .enumerate()
+            .flat_map(|(n, g)| group(g, n))
+            .collect();
+        let design = Design {
+            levels: vec![groups.len()],
+        };
+        check_residuals(&residuals(&design, &observations, Options::default()).unwrap())
+    };
+    let odd = check(&[&[2.1, 3.4, 1.9, 2.8, 3.1, 2.2, 2.6, 9.0, 2.4, 2.9]]);
+    close(odd.normality_p.unwrap(), 6.105_811_702_734_394e-5, 1e-9);
+    assert_eq!(odd.outliers, [7]);
+    assert!(!odd.fine);
+    let even = check(&[&[2.1, 3.4, 1.9, 2.8, 3.1, 2.2, 2.6, 3.0, 2.4, 2.9]]);
+    close(even.normality_p.unwrap(), 0.909_854_492_208_563_1, 1e-9);
+    assert!(even.fine && even.outliers.is_empty());
+    let spread = check(&[
+        &[1.0, 2.0, 3.0, 4.5],
+        &[2.0, 5.0, 9.0, 14.0],
+        &[1.0, 1.5, 1.2, 1.9],
+    ]);
+    close(spread.spread_p.unwrap(), 0.015_495_158_917_693_706, 1e-10);
+}
