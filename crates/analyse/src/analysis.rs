@@ -9,6 +9,7 @@ use model::{Bill, Limits, Money, Order, Price, RunId, Timestamp};
 use serde::Serialize;
 use stats::{Estimate, Summary};
 
+use crate::format;
 use crate::phrase::MetricInfo;
 
 pub const ANALYSIS_SCHEMA: u32 = 1;
@@ -165,7 +166,7 @@ impl StatusCounts {
         let said: Vec<String> = all
             .iter()
             .filter(|(n, _)| *n > 0)
-            .map(|(n, status)| format!("{n} {status}"))
+            .map(|(n, status)| format!("{} {status}", format::count(*n)))
             .collect();
         if said.is_empty() {
             "none".to_owned()

@@ -70,14 +70,17 @@ struct Timed<'a> {
     cost: Option<Decimal>,
 }
 
-/// Overlap of the intervals is the cautious question (two that overlap a little may still differ).
-fn overlaps(a: &Timed, b: &Timed, time: &MetricInfo) -> bool {
+/// Overlap of the intervals is the cautious question (two that overlap a little may still differ);
+/// a scenario that is known too badly to be told from anything is no rival.
+fn overlaps(fastest: &Timed, other: &Timed, time: &MetricInfo) -> bool {
     let interval = |t: &Timed| t.scenario.mean(&time.name).and_then(|e| e.interval);
-    match (interval(a), interval(b)) {
-        (Some(a), Some(b)) => a.overlaps(&b),
+    match (interval(fastest), interval(other)) {
+        (Some(a), Some(b)) => a.overlaps(&b) && other.seconds <= RIVAL * fastest.seconds,
         _ => false,
     }
 }
+
+const RIVAL: f64 = 1.25;
 
 struct Choice<'a> {
     time: &'a MetricInfo,

@@ -2,7 +2,7 @@
 
 use model::run::metric;
 
-use crate::analysis::{Analysis, Finding, Topic, Variation, VariationTerm, Verdict};
+use crate::analysis::{Analysis, Finding, StatusCounts, Topic, Variation, VariationTerm, Verdict};
 use crate::format;
 use crate::phrase::Better;
 use crate::scenarios::WANTED_PRECISION;
@@ -130,8 +130,15 @@ pub(crate) fn advice(analysis: &Analysis) -> Vec<String> {
         ));
     }
     if runs.failed + runs.interrupted > 0 {
-        let failed = format::counted(runs.failed + runs.interrupted, "run", "runs");
-        advice.push(format!("{failed} failed or were interrupted: see their log.txt, then `bancada run --retry failed`."));
+        let gone = StatusCounts {
+            failed: runs.failed,
+            interrupted: runs.interrupted,
+            ..StatusCounts::default()
+        };
+        advice.push(format!(
+            "Not every run came through ({}): see log.txt of each, then `bancada run --retry failed`.",
+            gone.text()
+        ));
     }
     let time = analysis
         .time_metric
@@ -170,7 +177,7 @@ fn first_choice(analysis: &Analysis, time: &Variation) -> Option<String> {
         "matters most"
     };
     Some(format!(
-        "To save time, begin with {factor} ({word}): {} is the fastest where the study allows it.",
+        "To save time, look at {factor} first: it {word}, and {} is in the fastest scenario.",
         level.phrase
     ))
 }
@@ -202,7 +209,7 @@ fn more_repetitions(analysis: &Analysis) -> Option<String> {
     let margin = worst.mean(name)?.relative_margin()?;
     let names: Vec<String> = wide.iter().map(|(s, _)| s.label.clone()).collect();
     Some(format!(
-        "The time of {} is known to worse than ±{} (the worst, {}, to ±{}): {} repetitions would do.",
+        "The time of {} is known to worse than ±{} (the worst, {}, to ±{}): {} repetitions would bring all of them there.",
         format::listed(&names, 4),
         format::percent(WANTED_PRECISION),
         worst.label,

@@ -102,6 +102,15 @@ pub fn significant(value: f64, digits: i32) -> String {
     )
 }
 
+/// For what is background: whole numbers from ten up, two digits below.
+pub fn whole(value: f64) -> String {
+    if value.abs() >= 9.95 {
+        fixed(value, 0)
+    } else {
+        significant(value, 2)
+    }
+}
+
 /// Thousands apart from five digits on: `12,345`.
 fn group(text: &str) -> String {
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));

@@ -24,7 +24,8 @@ pub use analysis::{
     StudyFacts, Topic, Totals, Variation, VariationTerm, Verdict, WarnedRun, WarningGroup,
 };
 pub use phrase::{
-    Better, COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES, MetricInfo, metric_info, metric_value,
+    Better, COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES, MetricInfo, is_own_metric, metric_info,
+    metric_value,
 };
 
 use table::Table;

@@ -30,6 +30,30 @@ pub const COST_PER_THOUSAND_IMAGES: &str = "cost_per_thousand_images";
 
 /// The metric of this name; the unit is the run's own.
 pub fn metric_info(name: &str, unit: &str) -> MetricInfo {
+    let (label, better) = match known(name) {
+        Some(Known { label, better }) => (label.to_owned(), better),
+        None if name.ends_with("_seconds") => (name.replace('_', " "), Better::Lower),
+        None => (name.replace('_', " "), Better::Neither),
+    };
+    MetricInfo {
+        name: name.to_owned(),
+        label,
+        unit: unit.to_owned(),
+        better,
+    }
+}
+
+/// Told by the workload, not one that Bancada makes.
+pub fn is_own_metric(name: &str) -> bool {
+    known(name).is_none()
+}
+
+struct Known {
+    label: &'static str,
+    better: Better,
+}
+
+fn known(name: &str) -> Option<Known> {
     let (label, better) = match name {
         metric::TRAIN_SECONDS => ("training time", Better::Lower),
         metric::TOTAL_SECONDS => ("total time", Better::Lower),
@@ -53,28 +77,9 @@ pub fn metric_info(name: &str, unit: &str) -> MetricInfo {
         metric::COST => ("cost", Better::Lower),
         COST_PER_EPOCH => ("cost per epoch", Better::Lower),
         COST_PER_THOUSAND_IMAGES => ("cost per thousand images", Better::Lower),
-        _ => return other_metric(name, unit),
+        _ => return None,
     };
-    MetricInfo {
-        name: name.to_owned(),
-        label: label.to_owned(),
-        unit: unit.to_owned(),
-        better,
-    }
-}
-
-fn other_metric(name: &str, unit: &str) -> MetricInfo {
-    let better = if name.ends_with("_seconds") {
-        Better::Lower
-    } else {
-        Better::Neither
-    };
-    MetricInfo {
-        name: name.to_owned(),
-        label: name.replace('_', " "),
-        unit: unit.to_owned(),
-        better,
-    }
+    Some(Known { label, better })
 }
 
 /// The name a person may have meant by a shorter word in the study's `metrics`.

@@ -98,10 +98,6 @@ impl Pair<'_> {
                 1.0 - ratio
             }
         };
-        let said = words.fill(
-            if value > 1.0 { words.more } else { words.less },
-            &format::percent(change(value)),
-        );
         let bounds = ends.map(|(low, high)| {
             if value > 1.0 {
                 (low, high)
@@ -109,9 +105,16 @@ impl Pair<'_> {
                 (high, low)
             }
         });
-        let bounds =
-            bounds.map(|(low, high)| format::interval(change(low), change(high), format::percent));
-        self.joined(&said, bounds)
+        let bounds = bounds.map(|(low, high)| (change(low), change(high)));
+        let write = |fraction: f64| percent(fraction, bounds.unwrap_or((0.0, f64::INFINITY)));
+        let said = words.fill(
+            if value > 1.0 { words.more } else { words.less },
+            &write(change(value)),
+        );
+        self.joined(
+            &said,
+            bounds.map(|(low, high)| format::interval(low, high, write)),
+        )
     }
 
     fn joined(&self, said: &str, bounds: Option<String>) -> String {
@@ -143,6 +146,14 @@ impl Times {
             value: write(value),
             bounds: Some(format::interval(low, high, write)),
         }
+    }
+}
+
+/// With a digit after the point where the interval is narrower than two percent.
+fn percent(fraction: f64, (low, high): (f64, f64)) -> String {
+    match high - low < 0.02 {
+        true => format!("{:.1} %", fraction * 100.0),
+        false => format::percent(fraction),
     }
 }
 

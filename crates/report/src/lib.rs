@@ -1,1 +1,28 @@
-//! To come.
+//! Results → what a person or another program reads. Every function is pure: an [`Analysis`] in, a
+//! `String` out, the same for the same input. Nothing here reads the store or a clock.
+
+mod delimited;
+mod html;
+mod json;
+mod latex;
+mod markdown;
+mod terminal;
+mod text;
+mod view;
+
+pub use analyse::{Analysis, format};
+pub use delimited::{csv_runs, csv_scenarios, csv_variation};
+pub use html::html;
+pub use json::{RESULT_SCHEMA, json};
+pub use latex::latex;
+pub use markdown::markdown;
+pub use terminal::{TerminalOptions, terminal};
+
+/// What a report says of itself.
+#[derive(Debug, Clone)]
+pub struct ReportMeta<'a> {
+    pub generated: model::Timestamp,
+    pub bancada_version: &'a str,
+    /// How to make the report again: `bancada report results/quickstart`.
+    pub command: Option<&'a str>,
+}

@@ -1,0 +1,161 @@
+//! Writes reports of made-up runs, to look at: `cargo run -p report --example sample -- DIR`.
+
+#[path = "../../analyse/tests/common/mod.rs"]
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use common::{Recipe, factor};
+use model::{Currency, Level, Status, Warning};
+
+fn main() -> std::io::Result<()> {
+    let folder = PathBuf::from(
+        std::env::args()
+            .nth(1)
+            .unwrap_or_else(|| "sample".to_owned()),
+    );
+    std::fs::create_dir_all(&folder)?;
+    write(&folder, "quickstart", quickstart())?;
+    write(&folder, "two-machines", two_machines())?;
+    write(&folder, "troubled", troubled())?;
+    write(&folder, "thousand", thousand())?;
+    write(
+        &folder,
+        "empty",
+        Recipe {
+            repetitions: 0,
+            ..Recipe::default()
+        }
+        .world(),
+    )
+}
+
+fn quickstart() -> common::World {
+    let mut world = Recipe::default().world();
+    world.record("C6-r1").warnings.push(Warning::FewerCores {
+        got: 1.4,
+        asked: 2.0,
+    });
+    world
+}
+
+/// The 48 scenarios of METHOD.md A, in reais.
+fn two_machines() -> common::World {
+    let text = |levels: &[&str]| levels.iter().map(|l| Level::from(*l)).collect::<Vec<_>>();
+    let factors = vec![
+        factor("environment", &text(&["cpu", "gpu"])),
+        factor("framework", &text(&["mxnet", "pytorch", "tensorflow"])),
+        factor("dataset", &text(&["mnist", "cifar10"])),
+        factor("image", &[Level::from(32), Level::from(64)]),
+        factor("network", &text(&["rede1", "rede2"])),
+    ];
+    let mut world = Recipe {
+        factors,
+        repetitions: 5,
+        currency: Currency::BRL,
+        ..Recipe::default()
+    }
+    .world();
+    world.study.name = "training-cost".to_owned();
+    world
+}
+
+fn troubled() -> common::World {
+    let mut world = Recipe {
+        repetitions: 4,
+        noise: 0.08,
+        drift: 0.3,
+        ..Recipe::default()
+    }
+    .world();
+    world.study.name = "<script>alert('no')</script> troubled".to_owned();
+    for repetition in 1..=4 {
+        world.end_as(
+            &format!("C8-r{repetition}"),
+            Status::OutOfMemory,
+            "killed at 24 GB",
+        );
+    }
+    world.end_as(
+        "C3-r2",
+        Status::Failed,
+        "exit code 1\nTraceback:\n  ValueError: <bad> & worse",
+    );
+    let last = world.records.len() - 3;
+    world.records.truncate(last);
+    for record in &mut world.records {
+        record.warnings.push(Warning::Governor {
+            governor: "powersave".to_owned(),
+        });
+    }
+    world
+}
+
+fn thousand() -> common::World {
+    let numbers = |step: i64| (1..=10).map(|n| Level::from(n * step)).collect::<Vec<_>>();
+    let factors = vec![
+        factor("batch", &numbers(16)),
+        factor("threads", &numbers(1)),
+        factor("image", &numbers(8)),
+    ];
+    Recipe {
+        factors,
+        repetitions: 10,
+        ..Recipe::default()
+    }
+    .world()
+}
+
+fn write(folder: &Path, name: &str, world: common::World) -> std::io::Result<()> {
+    let begin = std::time::Instant::now();
+    let input = analyse::Input {
+        study: &world.study,
+        plan: &world.plan,
+        records: &world.records,
+    };
+    let analysis = analyse::analyse(&input);
+    let analysed = begin.elapsed();
+    let meta = report::ReportMeta {
+        generated: model::Timestamp::from_second(1_710_000_000).unwrap_or_default(),
+        bancada_version: "0.1.0",
+        command: Some("bancada report results/quickstart"),
+    };
+    let html = report::html(&analysis, &meta);
+    let written = begin.elapsed();
+    std::fs::write(folder.join(format!("{name}.html")), html)?;
+    std::fs::write(
+        folder.join(format!("{name}.md")),
+        report::markdown(&analysis, &meta),
+    )?;
+    std::fs::write(
+        folder.join(format!("{name}.json")),
+        report::json(&analysis, &meta),
+    )?;
+    std::fs::write(folder.join(format!("{name}.tex")), report::latex(&analysis))?;
+    std::fs::write(
+        folder.join(format!("{name}-runs.csv")),
+        report::csv_runs(&analysis),
+    )?;
+    std::fs::write(
+        folder.join(format!("{name}-scenarios.csv")),
+        report::csv_scenarios(&analysis),
+    )?;
+    std::fs::write(
+        folder.join(format!("{name}-variation.csv")),
+        report::csv_variation(&analysis),
+    )?;
+    let width = std::env::var("COLUMNS")
+        .ok()
+        .and_then(|c| c.parse().ok())
+        .unwrap_or(120);
+    let options = report::TerminalOptions {
+        width,
+        ..Default::default()
+    };
+    println!("{}", report::terminal(&analysis, &options));
+    eprintln!(
+        "{name}: {} runs analysed in {analysed:.1?}, report after {written:.1?}",
+        analysis.runs.len()
+    );
+    Ok(())
+}

@@ -1,0 +1,314 @@
+//! CSV (RFC 4180): one table a function, numbers unrounded, units in the column names. The columns
+//! are documented in docs/results.md.
+
+use analyse::{Analysis, LevelFacts, MetricInfo, ScenarioResult, VariationTerm};
+use model::run::metric;
+
+/// One row a run.
+pub fn csv_runs(analysis: &Analysis) -> String {
+    let factors: Vec<&str> = analysis
+        .study
+        .factors
+        .iter()
+        .map(|f| f.name.as_str())
+        .collect();
+    let mut out = Writer::default();
+    out.texts([
+        "study",
+        "run",
+        "scenario",
+        "repetition",
+        "status",
+        "imported",
+        "environment",
+        "started_utc",
+    ]);
+    out.all(factors.iter().map(|f| format!("factor_{f}")));
+    out.all([money_column(analysis, "cost")]);
+    out.all(metrics(analysis).map(|(_, info)| metric_column(info)));
+    out.all(["warnings".to_owned()]);
+    out.end_row();
+    for run in &analysis.runs {
+        let scenario = scenario(analysis, run.scenario);
+        out.all([
+            analysis.study.name.clone(),
+            run.run.to_string(),
+            format!("C{}", run.scenario),
+        ]);
+        out.all([
+            run.repetition.to_string(),
+            run.status.to_string(),
+            run.imported.to_string(),
+        ]);
+        out.all([run.environment.clone(), run.started.to_string()]);
+        out.all(
+            factors
+                .iter()
+                .map(|f| scenario.map(|s| level(&s.levels, f)).unwrap_or_default()),
+        );
+        out.all([run
+            .cost
+            .map(|m| m.amount.normalize().to_string())
+            .unwrap_or_default()]);
+        out.all(
+            metrics(analysis).map(|(place, _)| number(run.values.get(place).copied().flatten())),
+        );
+        out.all([run.warnings.to_string()]);
+        out.end_row();
+    }
+    out.text
+}
+
+/// One row a scenario: of each metric its mean with the interval, and the rest of its summary.
+pub fn csv_scenarios(analysis: &Analysis) -> String {
+    let factors: Vec<&str> = analysis
+        .study
+        .factors
+        .iter()
+        .map(|f| f.name.as_str())
+        .collect();
+    let mut out = Writer::default();
+    out.texts(["study", "scenario", "environment"]);
+    out.all(factors.iter().map(|f| format!("factor_{f}")));
+    out.texts([
+        "runs_planned",
+        "runs_ok",
+        "runs_failed",
+        "runs_out_of_memory",
+        "runs_timed_out",
+    ]);
+    out.texts(["runs_interrupted", "runs_with_warnings"]);
+    for what in [
+        "cost_mean",
+        "cost_total",
+        "cost_per_epoch",
+        "cost_per_thousand_images",
+    ] {
+        out.all([money_column(analysis, what)]);
+    }
+    for (_, info) in metrics(analysis) {
+        let name = metric_column(info);
+        out.all(SUMMARY.iter().map(|what| format!("{name}_{what}")));
+    }
+    out.end_row();
+    for scenario in &analysis.scenarios {
+        scenario_row(analysis, &factors, scenario, &mut out);
+    }
+    out.text
+}
+
+const SUMMARY: [&str; 9] = [
+    "count", "mean", "low", "high", "sd", "median", "min", "max", "cv",
+];
+
+fn scenario_row(
+    analysis: &Analysis,
+    factors: &[&str],
+    scenario: &ScenarioResult,
+    out: &mut Writer,
+) {
+    out.all([
+        analysis.study.name.clone(),
+        scenario.label.clone(),
+        scenario.environment.clone(),
+    ]);
+    out.all(factors.iter().map(|f| level(&scenario.levels, f)));
+    let runs = &scenario.runs;
+    let counts = [
+        scenario.planned,
+        runs.ok,
+        runs.failed,
+        runs.out_of_memory,
+        runs.timed_out,
+        runs.interrupted,
+    ];
+    out.all(counts.iter().map(|n| n.to_string()));
+    out.all([scenario.warned_runs.to_string()]);
+    let cost = scenario.cost.as_ref();
+    let amounts = [
+        cost.map(|c| c.mean),
+        cost.map(|c| c.total),
+        cost.and_then(|c| c.per_epoch),
+        cost.and_then(|c| c.per_thousand_images),
+    ];
+    out.all(amounts.iter().map(|m| {
+        m.map(|m| m.amount.normalize().to_string())
+            .unwrap_or_default()
+    }));
+    for (_, info) in metrics(analysis) {
+        let Some(s) = scenario.metrics.get(&info.name) else {
+            out.all(SUMMARY.iter().map(|_| String::new()));
+            continue;
+        };
+        let interval = s.mean.interval;
+        out.all([s.count.to_string(), number(Some(s.mean.value))]);
+        out.all([
+            number(interval.map(|i| i.low)),
+            number(interval.map(|i| i.high)),
+        ]);
+        out.all([s.sd, s.median, s.min, s.max].map(|v| number(Some(v))));
+        out.all([number(s.cv)]);
+    }
+    out.end_row();
+}
+
+/// One row a term of each metric's analysis of variance, the noise last.
+pub fn csv_variation(analysis: &Analysis) -> String {
+    let mut out = Writer::default();
+    out.texts([
+        "study",
+        "metric",
+        "scale",
+        "term",
+        "degrees_of_freedom",
+        "sum_of_squares",
+        "share_fraction",
+    ]);
+    out.texts(["f", "p", "verdict", "sentence"]);
+    out.end_row();
+    for variation in &analysis.variations {
+        let mut row = |name: String, numbers: [Option<f64>; 5], verdict: &str, sentence: &str| {
+            let scale = variation.scale.word().to_owned();
+            out.all([
+                analysis.study.name.clone(),
+                variation.metric.clone(),
+                scale,
+                name,
+            ]);
+            out.all(numbers.map(number));
+            out.all([verdict.to_owned(), sentence.to_owned()]);
+            out.end_row();
+        };
+        for term in &variation.terms {
+            let VariationTerm {
+                degrees_of_freedom,
+                sum_of_squares,
+                share,
+                ..
+            } = term;
+            let numbers = [
+                Some(*degrees_of_freedom as f64),
+                Some(*sum_of_squares),
+                Some(*share),
+                term.f,
+                term.p,
+            ];
+            row(
+                term.name(),
+                numbers,
+                term.verdict.words(),
+                term.sentence.as_deref().unwrap_or(""),
+            );
+        }
+        if let Some(noise) = &variation.noise {
+            let numbers = [
+                Some(noise.degrees_of_freedom as f64),
+                Some(noise.sum_of_squares),
+                Some(noise.share),
+                None,
+                None,
+            ];
+            row("noise".to_owned(), numbers, "", "");
+        }
+    }
+    out.text
+}
+
+/// Cost is written from the exact money, not from its `f64`.
+fn metrics(analysis: &Analysis) -> impl Iterator<Item = (usize, &MetricInfo)> {
+    let money = [
+        metric::COST,
+        analyse::COST_PER_EPOCH,
+        analyse::COST_PER_THOUSAND_IMAGES,
+    ];
+    analysis
+        .metrics
+        .iter()
+        .enumerate()
+        .filter(move |(_, info)| !money.contains(&info.name.as_str()))
+}
+
+fn money_column(analysis: &Analysis, what: &str) -> String {
+    format!("{what}_{}", analysis.study.currency.to_lowercase())
+}
+
+/// The name, with the unit unless the name says it already.
+fn metric_column(info: &MetricInfo) -> String {
+    let unit = match info.unit.as_str() {
+        "" => return info.name.clone(),
+        "s" => "seconds",
+        "B" => "bytes",
+        "%" => "percent",
+        "1/s" => "per_second",
+        "J" => "joules",
+        other => other,
+    };
+    let unit: String = unit
+        .chars()
+        .map(|c| if c.is_alphanumeric() { c } else { '_' })
+        .collect();
+    if info.name.ends_with(&unit) {
+        info.name.clone()
+    } else {
+        format!("{}_{unit}", info.name)
+    }
+}
+
+fn scenario(analysis: &Analysis, number: u32) -> Option<&ScenarioResult> {
+    // Scenarios are in the order of their numbers.
+    analysis
+        .scenarios
+        .binary_search_by_key(&number, |s| s.number)
+        .ok()
+        .map(|place| &analysis.scenarios[place])
+}
+
+fn level(levels: &[LevelFacts], factor: &str) -> String {
+    levels
+        .iter()
+        .find(|l| l.factor == factor)
+        .map(|l| l.level.clone())
+        .unwrap_or_default()
+}
+
+fn number(value: Option<f64>) -> String {
+    value
+        .filter(|v| v.is_finite())
+        .map(|v| v.to_string())
+        .unwrap_or_default()
+}
+
+#[derive(Default)]
+struct Writer {
+    text: String,
+    inside_row: bool,
+}
+
+impl Writer {
+    fn texts<const N: usize>(&mut self, fields: [&str; N]) {
+        fields.iter().for_each(|f| self.field(f));
+    }
+
+    fn all(&mut self, fields: impl IntoIterator<Item = String>) {
+        fields.into_iter().for_each(|f| self.field(&f));
+    }
+
+    fn field(&mut self, field: &str) {
+        if self.inside_row {
+            self.text.push(',');
+        }
+        self.inside_row = true;
+        if field.contains([',', '"', '\n', '\r']) {
+            self.text.push('"');
+            self.text.push_str(&field.replace('"', "\"\""));
+            self.text.push('"');
+        } else {
+            self.text.push_str(field);
+        }
+    }
+
+    fn end_row(&mut self) {
+        self.text.push_str("\r\n");
+        self.inside_row = false;
+    }
+}

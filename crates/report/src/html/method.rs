@@ -1,0 +1,299 @@
+//! How the numbers came about: bills, machines, the way of measuring, and the words.
+
+use std::fmt::Write;
+
+use analyse::{Analysis, BillFacts, MachineUse, format};
+use model::money::PaidPhases;
+use model::{BillingRule, Order, Timestamp};
+
+use super::page::{Page, escape};
+
+pub(super) fn bills(page: &mut Page, analysis: &Analysis) {
+    if analysis.bills.is_empty() {
+        return;
+    }
+    page.open("bill", "How time became money");
+    page.paragraph("The price is the one stored with each run, with the place and the day it was read; a later price does not change a result.");
+    for facts in &analysis.bills {
+        bill(page, facts, analysis.bills.len() > 1);
+    }
+    if analysis.totals.spent.len() > 1 {
+        page.subtitle("Spent by environment");
+        let rows: Vec<(String, String)> = analysis
+            .totals
+            .spent
+            .iter()
+            .map(|s| {
+                let runs = format::counted(s.runs, "run", "runs");
+                let text = format!("{} for {runs}, {}", s.money, format::duration(s.seconds));
+                (s.environment.clone(), escape(&text))
+            })
+            .collect();
+        page.facts(&rows);
+    }
+    page.close();
+}
+
+fn bill(page: &mut Page, facts: &BillFacts, several: bool) {
+    if several {
+        page.subtitle(&facts.environment);
+    }
+    let price = &facts.price;
+    let mut lines = String::new();
+    for line in &facts.example.lines {
+        let _ = write!(
+            lines,
+            "{}: {} s, {}<br>",
+            escape(&line.what),
+            line.seconds.normalize(),
+            line.amount
+        );
+    }
+    let _ = write!(lines, "<strong>total {}</strong>", facts.example.total);
+    if let Some(converted) = &facts.example.converted {
+        let rate = &converted.rate;
+        let text = format!(
+            " = {} at {} {} for one {} ({}, {})",
+            converted.total, rate.rate, rate.to, rate.from, rate.source, rate.date
+        );
+        lines.push_str(&escape(&text));
+    }
+    page.facts(&[
+        ("machine".to_owned(), escape(&price.machine)),
+        (
+            "price".to_owned(),
+            escape(&format!("{} an hour", price.per_hour)),
+        ),
+        (
+            "read from".to_owned(),
+            escape(&format!("{}, {}", price.source, price.date)),
+        ),
+        ("billing".to_owned(), escape(&rule(&price.billing))),
+        ("runs".to_owned(), format::count(facts.runs)),
+        (format!("{}, for example", facts.example_run), lines),
+    ]);
+}
+
+fn rule(rule: &BillingRule) -> String {
+    let step = match rule.step_seconds {
+        0 => "the exact time is paid".to_owned(),
+        1 => "time is rounded up to whole seconds".to_owned(),
+        step => format!(
+            "time is rounded up to steps of {}",
+            format::duration(f64::from(step))
+        ),
+    };
+    let least = match rule.minimum_seconds {
+        0 => String::new(),
+        least => format!(", at least {}", format::duration(f64::from(least))),
+    };
+    let paid = match &rule.paid {
+        PaidPhases::All => "every phase of a run's life".to_owned(),
+        PaidPhases::Only(phases) => format!("only {}", format::listed(phases, 8)),
+    };
+    format!("{step}{least}; {paid}")
+}
+
+pub(super) fn measured(page: &mut Page, analysis: &Analysis) {
+    page.open("method", "How it was measured");
+    let study = &analysis.study;
+    let mut rows: Vec<(String, String)> = vec![("each run".to_owned(), escape(&study.workload))];
+    for factor in &study.factors {
+        rows.push((
+            format!("factor {}", factor.name),
+            escape(&format::listed(&factor.levels, 24)),
+        ));
+    }
+    rows.push(("repetitions".to_owned(), study.repetitions.to_string()));
+    rows.push(("order".to_owned(), escape(&order(study.order, study.seed))));
+    rows.push((
+        "samples".to_owned(),
+        format!("every {}", format::duration(study.interval_seconds)),
+    ));
+    if let Some(timeout) = study.timeout_seconds {
+        rows.push(("longest time allowed".to_owned(), format::duration(timeout)));
+    }
+    if let Some(sampler) = &analysis.sampler {
+        let text = format!(
+            "{} of CPU time in all, {} of one core",
+            format::duration(sampler.cpu_seconds),
+            format::percent(sampler.share)
+        );
+        rows.push(("what watching cost".to_owned(), escape(&text)));
+    }
+    if study.excluded_rules > 0 {
+        let text = format::counted(study.excluded_rules, "rule leaves", "rules leave");
+        rows.push((
+            "left out by the study".to_owned(),
+            format!("{text} out combinations of levels"),
+        ));
+    }
+    let totals = &analysis.totals;
+    if let (Some(first), Some(last)) = (totals.first_started, totals.last_ended) {
+        rows.push((
+            "when".to_owned(),
+            format!("{} to {}", minute(first), minute(last)),
+        ));
+    }
+    if let Some(drift) = &analysis.drift {
+        rows.push(("drift".to_owned(), escape(&drift.sentence)));
+    }
+    page.facts(&rows);
+    page.close();
+}
+
+fn order(order: Order, seed: u64) -> String {
+    match order {
+        Order::Blocks => format!(
+            "one repetition of every scenario after the other, shuffled inside (seed {seed}), so that drift of the machine falls on all alike"
+        ),
+        Order::Random => format!("all runs shuffled together (seed {seed})"),
+        Order::Listed => {
+            "as numbered: drift of the machine falls on the later scenarios".to_owned()
+        }
+    }
+}
+
+fn minute(moment: Timestamp) -> String {
+    moment.strftime("%Y-%m-%d %H:%M UTC").to_string()
+}
+
+pub(super) fn machines(page: &mut Page, analysis: &Analysis) {
+    if analysis.machines.is_empty() {
+        return;
+    }
+    page.open(
+        "machines",
+        if analysis.machines.len() == 1 {
+            "The machine"
+        } else {
+            "The machines"
+        },
+    );
+    for used in analysis.machines.iter().take(MOST_MACHINES) {
+        if analysis.machines.len() > 1 {
+            page.subtitle(&format!(
+                "{} ({})",
+                used.machine.hostname,
+                format::counted(used.runs, "run", "runs")
+            ));
+        }
+        page.facts(&machine(used));
+    }
+    if analysis.machines.len() > MOST_MACHINES {
+        let more = analysis.machines.len() - MOST_MACHINES;
+        page.note(&format!(
+            "And {} more, in the exported JSON.",
+            format::counted(more, "machine", "machines")
+        ));
+    }
+    page.close();
+}
+
+const MOST_MACHINES: usize = 12;
+
+fn machine(used: &MachineUse) -> Vec<(String, String)> {
+    let m = &used.machine;
+    let mut rows: Vec<(String, String)> = Vec::new();
+    let mut add = |name: &str, value: String| {
+        if !value.is_empty() {
+            rows.push((name.to_owned(), escape(&value)));
+        }
+    };
+    add("name", m.hostname.clone());
+    add("environment", used.environments.join(", "));
+    let clock = m
+        .cpu_max_megahertz
+        .map(|mhz| format!(", up to {} GHz", format::significant(mhz / 1000.0, 3)));
+    add(
+        "CPU",
+        format!("{}{}", m.cpu_model, clock.unwrap_or_default()),
+    );
+    let physical = m.physical_cores.map(|n| format!(", {n} physical"));
+    add(
+        "cores",
+        format!(
+            "{} logical{}, {} usable here",
+            m.logical_cores,
+            physical.unwrap_or_default(),
+            format::significant(m.usable_cores, 3)
+        ),
+    );
+    add("limits by", used.limits_by.join(", "));
+    add("governor", m.governor.clone().unwrap_or_default());
+    let gibibytes = |bytes: u64| {
+        format!(
+            "{} GiB",
+            format::significant(bytes as f64 / (1u64 << 30) as f64, 3)
+        )
+    };
+    let swap = if m.swap_bytes == 0 {
+        ", no swap".to_owned()
+    } else {
+        format!(", swap {}", gibibytes(m.swap_bytes))
+    };
+    add("memory", gibibytes(m.memory_bytes) + &swap);
+    for gpu in &m.gpus {
+        add(
+            "GPU",
+            format!("{}, {}", gpu.name, gibibytes(gpu.memory_bytes)),
+        );
+    }
+    add("GPU driver", m.gpu_driver.clone().unwrap_or_default());
+    add(
+        "system",
+        format!(
+            "{}, kernel {}, {}",
+            m.operating_system, m.kernel, m.architecture
+        ),
+    );
+    add("hypervisor", m.hypervisor.clone().unwrap_or_default());
+    add("container", m.container.clone().unwrap_or_default());
+    let versions: Vec<String> = m
+        .versions
+        .iter()
+        .map(|(name, version)| format!("{name} {version}"))
+        .collect();
+    add("versions", versions.join("; "));
+    add("commit", m.git_commit.clone().unwrap_or_default());
+    rows
+}
+
+pub(super) fn glossary(page: &mut Page, analysis: &Analysis) {
+    page.open("words", "Words");
+    let mut words = vec![
+        (
+            "scenario, run",
+            "A scenario (C1, C2, …) is one combination of levels; a run is one repetition of it (C1-r2 is the second).",
+        ),
+        (
+            "± and [low, high]",
+            "The 95 % interval of a mean or a ratio. Fewer repetitions or more noise make it wider. Where two intervals lie apart, the difference is real.",
+        ),
+        (
+            "variation, share",
+            "The squared differences of all runs from their mean, added up, and the part of it that goes with one factor (analysis of variance).",
+        ),
+        (
+            "F, p",
+            "F compares a factor's share, per degree of freedom, with the noise; p is the chance of an F this large if the factor did nothing.",
+        ),
+        (
+            "logarithmic model",
+            "Effects multiply instead of adding: 64 px takes 2.9 times as long, whatever the network. Used where the data ask for it.",
+        ),
+        (
+            "residuals",
+            "What the model leaves of each run. If they look like chance, the intervals and p-values can be trusted.",
+        ),
+    ];
+    if !analysis.best.pareto.is_empty() {
+        words.push(("Pareto line", "Scenarios that no other beats in time and in cost at once. Whatever you weigh more, your choice is on it."));
+    }
+    let mut out = String::from("<dl class=\"words\">\n");
+    for (word, meaning) in words {
+        let _ = writeln!(out, "<dt>{}</dt><dd>{}</dd>", escape(word), escape(meaning));
+    }
+    page.html(&(out + "</dl>"));
+    page.close();
+}

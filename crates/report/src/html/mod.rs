@@ -1,0 +1,95 @@
+//! One HTML file that opens offline: text and tables stand by themselves, figures are Plotly
+//! specifications drawn by the script that comes with the file.
+
+mod figures;
+mod method;
+mod page;
+mod results;
+mod variation;
+
+use analyse::Analysis;
+
+use crate::ReportMeta;
+use page::{Page, escape};
+
+/// Deterministic: the same analysis and meta give the same bytes.
+pub fn html(analysis: &Analysis, meta: &ReportMeta) -> String {
+    let mut page = Page::default();
+    results::head(&mut page, analysis);
+    results::key_numbers(&mut page, analysis);
+    results::cautions(&mut page, analysis);
+    results::scenarios(&mut page, analysis);
+    figures::time_and_cost(&mut page, analysis);
+    variation::variations(&mut page, analysis);
+    figures::choice(&mut page, analysis);
+    figures::resources(&mut page, analysis);
+    figures::learning(&mut page, analysis);
+    figures::phases(&mut page, analysis);
+    method::bills(&mut page, analysis);
+    results::outcomes(&mut page, analysis);
+    results::warnings(&mut page, analysis);
+    method::measured(&mut page, analysis);
+    method::machines(&mut page, analysis);
+    method::glossary(&mut page, analysis);
+    document(analysis, meta, page)
+}
+
+fn document(analysis: &Analysis, meta: &ReportMeta, page: Page) -> String {
+    let title = escape(&analysis.study.name);
+    let (navigation, body) = page.finish();
+    let generated = meta.generated.strftime("%Y-%m-%d %H:%M UTC");
+    let again = match meta.command {
+        Some(command) => format!(" Made again by <code>{}</code>.", escape(command)),
+        None => String::new(),
+    };
+    let version = escape(meta.bancada_version);
+    let style = include_str!("style.css");
+    let script = include_str!("script.js");
+    let plotly = if body.contains("figure-data") {
+        plotly_script()
+    } else {
+        String::new()
+    };
+    format!(
+        r##"<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="generator" content="Bancada {version}">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<title>{title} · Bancada</title>
+<style>
+{style}</style>
+</head>
+<body>
+<a class="skip" href="#summary">To the summary</a>
+<nav aria-label="Sections">
+<ul>
+{navigation}</ul>
+</nav>
+<main>
+{body}</main>
+<footer>
+<p>Written by Bancada {version} on <time>{generated}</time>.{again} This file needs no network: everything is in it.</p>
+</footer>
+{plotly}<script>
+{script}</script>
+</body>
+</html>
+"##
+    )
+}
+
+/// The browser itself refuses to load anything from elsewhere, whatever a name in the study holds.
+const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:";
+
+/// The crate gives Plotly and then MathJax, which no figure here needs and which is 2 MB.
+fn plotly_script() -> String {
+    let sources = plotly::Plot::offline_js_sources();
+    match sources.find("</script>") {
+        Some(end) => sources[..end].to_owned() + "</script>\n",
+        None => sources,
+    }
+}

@@ -1,0 +1,165 @@
+//! The pieces a page is built of. All text passes [`escape`]; all JSON passes [`inline_json`].
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+#[derive(Default)]
+pub(super) struct Page {
+    body: String,
+    sections: Vec<Section>,
+    figures: usize,
+}
+
+struct Section {
+    id: &'static str,
+    title: String,
+}
+
+/// A figure before it is written.
+pub(super) struct Figure {
+    /// What the figure shows, for those who cannot see it; also its caption.
+    pub(super) caption: String,
+    pub(super) height: u32,
+    pub(super) data: Vec<Value>,
+    pub(super) layout: Value,
+    /// Offers a switch between a linear and a logarithmic axis, and says which it begins with.
+    pub(super) log_switch: Option<LogSwitch>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LogSwitch {
+    StartsLinear,
+    StartsLogarithmic,
+}
+
+impl Page {
+    pub(super) fn open(&mut self, id: &'static str, title: &str) {
+        self.sections.push(Section {
+            id,
+            title: title.to_owned(),
+        });
+        let _ = write!(
+            self.body,
+            "<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{}</h2>\n",
+            escape(title)
+        );
+    }
+
+    pub(super) fn close(&mut self) {
+        self.body.push_str("</section>\n");
+    }
+
+    /// Text that is already HTML.
+    pub(super) fn html(&mut self, html: &str) {
+        self.body.push_str(html);
+        self.body.push('\n');
+    }
+
+    pub(super) fn paragraph(&mut self, text: &str) {
+        let _ = writeln!(self.body, "<p>{}</p>", escape(text));
+    }
+
+    pub(super) fn note(&mut self, text: &str) {
+        let _ = writeln!(self.body, "<p class=\"note\">{}</p>", escape(text));
+    }
+
+    pub(super) fn subtitle(&mut self, text: &str) {
+        let _ = writeln!(self.body, "<h3>{}</h3>", escape(text));
+    }
+
+    pub(super) fn list<'a>(&mut self, class: &str, items: impl IntoIterator<Item = &'a str>) {
+        let _ = writeln!(self.body, "<ul class=\"{class}\">");
+        for item in items {
+            let _ = writeln!(self.body, "<li>{}</li>", escape(item));
+        }
+        self.body.push_str("</ul>\n");
+    }
+
+    /// Rows of a name and what it is; values are already HTML.
+    pub(super) fn facts(&mut self, rows: &[(String, String)]) {
+        self.body
+            .push_str("<div class=\"wide\"><table class=\"facts\">\n<tbody>\n");
+        for (name, value) in rows {
+            let _ = writeln!(
+                self.body,
+                "<tr><th scope=\"row\">{}</th><td>{value}</td></tr>",
+                escape(name)
+            );
+        }
+        self.body.push_str("</tbody>\n</table></div>\n");
+    }
+
+    pub(super) fn figure(&mut self, figure: &Figure) {
+        self.figures += 1;
+        let id = format!("figure-{}", self.figures);
+        let caption = escape(&figure.caption);
+        let json =
+            inline_json(&serde_json::json!({ "data": figure.data, "layout": figure.layout }));
+        let switch = match figure.log_switch {
+            None => String::new(),
+            Some(start) => {
+                let pressed = start == LogSwitch::StartsLogarithmic;
+                format!(
+                    "<button type=\"button\" class=\"log-switch\" data-figure=\"{id}\" aria-pressed=\"{pressed}\">logarithmic axis</button>\n"
+                )
+            }
+        };
+        let _ = write!(
+            self.body,
+            "<figure>\n{switch}<div class=\"plot\" id=\"{id}\" role=\"img\" aria-label=\"{caption}\" style=\"height:{}px\"><p class=\"waiting\">The figure is drawn by a script; its numbers are in the tables.</p></div>\n<script type=\"application/json\" class=\"figure-data\" data-for=\"{id}\">{json}</script>\n<figcaption>{caption}</figcaption>\n</figure>\n",
+            figure.height
+        );
+    }
+
+    /// Navigation and body.
+    pub(super) fn finish(self) -> (String, String) {
+        let links = self
+            .sections
+            .iter()
+            .map(|s| format!("<li><a href=\"#{}\">{}</a></li>\n", s.id, escape(&s.title)));
+        (links.collect(), self.body)
+    }
+}
+
+/// For text and for attributes in double quotes.
+pub(super) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            // HTML has no way to write the other control characters.
+            c if c.is_control() && !matches!(c, '\n' | '\t') => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// JSON that cannot end the script element it stands in.
+fn inline_json(value: &Value) -> String {
+    value
+        .to_string()
+        .replace('<', "\\u003c")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_breaks_out() {
+        assert_eq!(
+            escape("<script>\"'&\u{1b}"),
+            "&lt;script&gt;&quot;&#39;&amp;\u{fffd}"
+        );
+        let json = inline_json(&serde_json::json!("</script><!--"));
+        assert_eq!(json, "\"\\u003c/script>\\u003c!--\"");
+    }
+}

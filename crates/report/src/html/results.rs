@@ -1,0 +1,290 @@
+//! What came out: the summary, the key numbers, the scenario table, what went wrong.
+
+use std::fmt::Write;
+
+use analyse::{Analysis, ScenarioResult, Topic, format};
+
+use super::page::{Page, escape};
+use crate::view::{Cell, Column, wide_scenario_table};
+
+pub(super) fn head(page: &mut Page, analysis: &Analysis) {
+    let study = &analysis.study;
+    let objective = study
+        .objective
+        .as_deref()
+        .map(|o| format!("<p class=\"objective\">{}</p>\n", escape(o)));
+    page.html(&format!(
+        "<header>\n<h1>{}</h1>\n{}</header>",
+        escape(&study.name),
+        objective.unwrap_or_default()
+    ));
+    page.open("summary", "In short");
+    page.paragraph(&crate::markdown::totals(analysis));
+    let findings = analysis
+        .findings
+        .iter()
+        .filter(|f| f.topic != Topic::Caution);
+    let findings: Vec<&str> = findings.map(|f| f.text.as_str()).collect();
+    if !findings.is_empty() {
+        page.list("findings", findings);
+    }
+    let cautions = analysis
+        .findings
+        .iter()
+        .filter(|f| f.topic == Topic::Caution);
+    let cautions: Vec<&str> = cautions.map(|f| f.text.as_str()).collect();
+    if !cautions.is_empty() {
+        page.list("cautions", cautions);
+    }
+    if !analysis.advice.is_empty() {
+        page.subtitle("What to do next");
+        page.list("advice", analysis.advice.iter().map(String::as_str));
+    }
+    if analysis
+        .scenarios
+        .iter()
+        .any(|s| s.mean_has_interval(analysis))
+    {
+        page.note(&format!(
+            "Numbers in [brackets], or after ±, are {} intervals: repeating the whole study would give a result inside them about 19 times in 20.",
+            format::percent(study.confidence)
+        ));
+    }
+    page.close();
+}
+
+trait HasInterval {
+    fn mean_has_interval(&self, analysis: &Analysis) -> bool;
+}
+
+impl HasInterval for ScenarioResult {
+    fn mean_has_interval(&self, analysis: &Analysis) -> bool {
+        let time = analysis
+            .time_metric
+            .as_deref()
+            .and_then(|name| self.mean(name));
+        time.is_some_and(|mean| mean.interval.is_some())
+    }
+}
+
+pub(super) fn key_numbers(page: &mut Page, analysis: &Analysis) {
+    let totals = &analysis.totals;
+    let mut cards: Vec<(String, String, String)> = Vec::new();
+    let of = format!("of {} planned", format::count(totals.planned));
+    cards.push((
+        "runs that ended as ok".to_owned(),
+        format::count(totals.runs.ok),
+        of,
+    ));
+    cards.push((
+        "all runs together".to_owned(),
+        format::duration(totals.seconds),
+        totals
+            .span_seconds
+            .map(|s| format!("in {} by the clock", format::duration(s)))
+            .unwrap_or_default(),
+    ));
+    if !totals.spent_total.is_empty() {
+        let sums: Vec<String> = totals.spent_total.iter().map(|m| m.to_string()).collect();
+        let budget = analysis.study.budget.map(|b| format!("of a budget of {b}"));
+        cards.push((
+            "spent".to_owned(),
+            sums.join(" + "),
+            budget.unwrap_or_default(),
+        ));
+    }
+    let find = |number: Option<u32>| analysis.scenarios.iter().find(|s| Some(s.number) == number);
+    if let Some(fastest) = find(analysis.best.fastest).filter(|_| analysis.scenarios.len() > 1) {
+        let time = analysis
+            .time_metric
+            .as_deref()
+            .and_then(|name| fastest.mean(name));
+        let time = time.map(|e| format::duration(e.value)).unwrap_or_default();
+        cards.push((
+            format!("fastest: {}", fastest.label),
+            time,
+            fastest.phrase(),
+        ));
+    }
+    if let Some((cheapest, cost)) = find(analysis.best.cheapest)
+        .filter(|_| analysis.scenarios.len() > 1)
+        .and_then(|s| Some((s, s.cost.as_ref()?)))
+    {
+        cards.push((
+            format!("cheapest: {}", cheapest.label),
+            cost.mean.to_string(),
+            cheapest.phrase(),
+        ));
+    }
+    let mut out = String::from("<dl class=\"cards\">\n");
+    for (name, value, more) in cards {
+        let _ = writeln!(
+            out,
+            "<div><dt>{}</dt><dd><strong>{}</strong><span>{}</span></dd></div>",
+            escape(&name),
+            escape(&value),
+            escape(&more)
+        );
+    }
+    page.html(&(out + "</dl>"));
+}
+
+/// Before the tables, so that nobody reads a number without them.
+pub(super) fn cautions(page: &mut Page, analysis: &Analysis) {
+    if analysis.warnings.is_empty() && analysis.notes.is_empty() {
+        return;
+    }
+    let mut out = String::from(
+        "<aside class=\"callout\" aria-label=\"Before you read the numbers\">\n<ul>\n",
+    );
+    for warning in &analysis.warnings {
+        let _ = writeln!(out, "<li>{}</li>", escape(&warning.text));
+    }
+    for note in &analysis.notes {
+        let _ = writeln!(out, "<li>{}</li>", escape(note));
+    }
+    out.push_str("</ul>\n");
+    if !analysis.warnings.is_empty() {
+        out.push_str(
+            "<p>These runs are marked, not left out. <a href=\"#warnings\">All warnings</a></p>\n",
+        );
+    }
+    page.html(&(out + "</aside>"));
+}
+
+pub(super) fn scenarios(page: &mut Page, analysis: &Analysis) {
+    page.open("scenarios", "Scenarios");
+    let table = wide_scenario_table(analysis);
+    let mut out =
+        String::from("<div class=\"wide\"><table class=\"data sortable\">\n<thead>\n<tr>");
+    for column in &table.columns {
+        let class = if column.is_number() {
+            " class=\"number\""
+        } else {
+            ""
+        };
+        let _ = write!(
+            out,
+            "<th scope=\"col\"{class}><button type=\"button\">{}</button></th>",
+            escape(&column.header_with_unit())
+        );
+    }
+    out.push_str("</tr>\n</thead>\n<tbody>\n");
+    for (scenario, row) in analysis.scenarios.iter().zip(&table.rows) {
+        out.push_str("<tr>");
+        for (place, (cell, column)) in row.iter().zip(&table.columns).enumerate() {
+            out.push_str(&match place {
+                0 => scenario_cell(analysis, scenario, cell),
+                _ => data_cell(cell, column),
+            });
+        }
+        out.push_str("</tr>\n");
+    }
+    page.html(&(out + "</tbody>\n</table></div>"));
+    page.note(&format!(
+        "Means over the runs that ended as ok; ± is half the {} interval (Student). A click on a heading sorts.{}",
+        format::percent(analysis.study.confidence),
+        if analysis.scenarios.iter().any(|s| s.warned_runs > 0) { " “!” marks scenarios with warnings." } else { "" }
+    ));
+    page.close();
+}
+
+fn scenario_cell(analysis: &Analysis, scenario: &ScenarioResult, cell: &Cell) -> String {
+    let mut marks = String::new();
+    let several = analysis.scenarios.len() > 1;
+    if several && analysis.best.fastest == Some(scenario.number) {
+        marks.push_str(" <span class=\"badge fast\">fastest</span>");
+    }
+    if several && analysis.best.cheapest == Some(scenario.number) {
+        marks.push_str(" <span class=\"badge cheap\">cheapest</span>");
+    }
+    if scenario.warned_runs > 0 {
+        let runs = format::counted(scenario.warned_runs, "run has", "runs have");
+        let _ = write!(
+            marks,
+            " <span class=\"badge warn\" title=\"{runs} warnings\">!</span>"
+        );
+    }
+    let sort = cell.sort.map(|v| v.to_string()).unwrap_or_default();
+    format!(
+        "<th scope=\"row\" data-sort=\"{sort}\">{}{marks}</th>",
+        escape(&cell.value)
+    )
+}
+
+fn data_cell(cell: &Cell, column: &Column) -> String {
+    let sort = cell
+        .sort
+        .filter(|v| v.is_finite())
+        .map(|v| format!(" data-sort=\"{v}\""))
+        .unwrap_or_default();
+    let class = if column.is_number() {
+        " class=\"number\""
+    } else {
+        ""
+    };
+    let half = match cell.half_width.as_str() {
+        "" => String::new(),
+        half => format!(" <span class=\"half\">± {}</span>", escape(half)),
+    };
+    format!("<td{class}{sort}>{}{half}</td>", escape(&cell.value))
+}
+
+pub(super) fn outcomes(page: &mut Page, analysis: &Analysis) {
+    if analysis.outcomes.is_empty() {
+        return;
+    }
+    page.open("outcomes", "Runs that did not end as ok");
+    page.paragraph("Not fitting in memory, or in the time allowed, is a result. Failing or being interrupted is not: such runs can be repeated with `bancada run --retry failed`.");
+    let mut out = String::from(
+        "<div class=\"wide\"><table class=\"data\">\n<thead>\n<tr><th scope=\"col\">scenario</th><th scope=\"col\">levels</th><th scope=\"col\">ended as</th><th scope=\"col\">runs</th><th scope=\"col\">what is known</th></tr>\n</thead>\n<tbody>\n",
+    );
+    for group in &analysis.outcomes {
+        let runs: Vec<String> = group.runs.iter().map(|r| r.to_string()).collect();
+        let _ = writeln!(
+            out,
+            "<tr><th scope=\"row\">C{}</th><td>{}</td><td>{}</td><td>{}</td><td class=\"log\">{}</td></tr>",
+            group.scenario,
+            escape(&group.phrase),
+            group.status,
+            escape(&format::listed(&runs, 6)),
+            escape(group.detail.as_deref().unwrap_or(format::NONE))
+        );
+    }
+    page.html(&(out + "</tbody>\n</table></div>"));
+    page.close();
+}
+
+pub(super) fn warnings(page: &mut Page, analysis: &Analysis) {
+    if analysis.warnings.is_empty() {
+        return;
+    }
+    page.open("warnings", "Warnings");
+    for group in &analysis.warnings {
+        let count = format::counted(group.runs.len(), "run", "runs");
+        let mut out = format!(
+            "<details>\n<summary>{}: {count}</summary>\n<ul>\n",
+            escape(&group.kind.replace('-', " "))
+        );
+        for warned in group.runs.iter().take(MOST_WARNINGS) {
+            let _ = writeln!(
+                out,
+                "<li><strong>{}</strong> {}</li>",
+                warned.run,
+                escape(&warned.text)
+            );
+        }
+        if group.runs.len() > MOST_WARNINGS {
+            let _ = writeln!(
+                out,
+                "<li>and {} more</li>",
+                format::count(group.runs.len() - MOST_WARNINGS)
+            );
+        }
+        page.html(&(out + "</ul>\n</details>"));
+    }
+    page.close();
+}
+
+/// Of one kind; the export has them all.
+const MOST_WARNINGS: usize = 100;

@@ -1,0 +1,173 @@
+//! What decides: the variation of each metric, taken apart by factor, with words for a reader who
+//! never met an analysis of variance.
+
+use std::fmt::Write;
+
+use analyse::{Analysis, Comparison, LevelEffect, Variation, format};
+
+use super::page::{Page, escape};
+use crate::markdown::capital;
+use crate::terminal::{noise_text, noun};
+
+pub(super) fn variations(page: &mut Page, analysis: &Analysis) {
+    if analysis.variations.is_empty() {
+        return;
+    }
+    page.open("variation", "What decides");
+    page.paragraph("The runs differ. How much of that comes from each factor? The share says it: if image size has 71 %, then 71 % of all differences between runs go with image size. “Factor × factor” is what two factors do only together: the effect of one depends on the other. Noise is what is left, the differences between repetitions of one and the same scenario.");
+    page.paragraph("A share counts when chance alone would hardly make it so large. p is that chance: below 0.05 the verdict is “decides” (half of the variation or more), “matters” (a tenth or more) or “real but small”; otherwise the factor is not told from noise, and may be chosen for other reasons.");
+    for (place, variation) in analysis.variations.iter().enumerate() {
+        let title = capital(noun(analysis, variation));
+        // The first is the study's question; the others can be opened.
+        let open = if place == 0 || analysis.study.metrics.contains(&variation.metric) {
+            " open"
+        } else {
+            ""
+        };
+        page.html(&format!(
+            "<details class=\"metric\"{open}>\n<summary><h3>{}</h3> <span>{}</span></summary>",
+            escape(&title),
+            escape(&headline(variation))
+        ));
+        one(page, analysis, variation);
+        page.html("</details>");
+    }
+    page.close();
+}
+
+/// `image 71 %, network 22 %`.
+fn headline(variation: &Variation) -> String {
+    if variation.problem.is_some() {
+        return "nothing to take apart".to_owned();
+    }
+    let said = variation
+        .terms
+        .iter()
+        .filter(|t| t.verdict.is_sure() && t.share >= 0.01)
+        .take(3);
+    let mut said: Vec<String> = said
+        .map(|t| format!("{} {}", t.name(), format::percent(t.share)))
+        .collect();
+    said.extend(
+        variation
+            .noise
+            .as_ref()
+            .map(|n| format!("noise {}", format::percent(n.share))),
+    );
+    said.join(", ")
+}
+
+fn one(page: &mut Page, analysis: &Analysis, variation: &Variation) {
+    if let Some(problem) = &variation.problem {
+        page.paragraph(problem);
+        return;
+    }
+    page.html(&table(analysis, variation));
+    let mut about = vec![
+        format!(
+            "{}, {}.",
+            format::counted(variation.scenarios, "scenario", "scenarios"),
+            format::counted(variation.runs, "run", "runs")
+        ),
+        format!(
+            "{} model: {}.",
+            capital(variation.scale.word()),
+            variation.scale_reason.trim_end_matches('.')
+        ),
+        variation.residuals.clone(),
+    ];
+    about.extend(variation.assumptions.iter().cloned());
+    page.note(&about.join(" "));
+    if !variation.effects.is_empty() {
+        page.html(&effects(variation));
+    }
+}
+
+fn table(analysis: &Analysis, variation: &Variation) -> String {
+    let mut out = String::from(
+        "<div class=\"wide\"><table class=\"data\">\n<thead>\n<tr><th scope=\"col\">what</th><th scope=\"col\">share of the variation</th><th scope=\"col\">verdict</th><th scope=\"col\">what it does</th><th scope=\"col\" class=\"number\">degrees of freedom</th><th scope=\"col\" class=\"number\">F</th><th scope=\"col\" class=\"number\">p</th></tr>\n</thead>\n<tbody>\n",
+    );
+    let mut row = |name: &str, share: f64, cells: [String; 5], class: &str| {
+        let bar = if share.is_finite() {
+            (share * 100.0).clamp(0.0, 100.0)
+        } else {
+            0.0
+        };
+        let _ = writeln!(
+            out,
+            "<tr class=\"{class}\"><th scope=\"row\">{}</th><td class=\"share\"><span class=\"bar\" style=\"--share:{bar:.1}%\"></span><span>{}</span></td><td>{}</td><td class=\"words\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td></tr>",
+            escape(name),
+            escape(&format::percent(share)),
+            cells[0],
+            cells[1],
+            cells[2],
+            cells[3],
+            cells[4],
+        );
+    };
+    for term in &variation.terms {
+        let cells = [
+            term.verdict.words().to_owned(),
+            escape(term.sentence.as_deref().unwrap_or("")),
+            term.degrees_of_freedom.to_string(),
+            term.f
+                .map_or_else(|| format::NONE.to_owned(), |f| format::significant(f, 3)),
+            escape(
+                &term
+                    .p
+                    .map_or_else(|| format::NONE.to_owned(), format::p_value),
+            ),
+        ];
+        row(
+            &term.name(),
+            term.share,
+            cells,
+            if term.verdict.is_sure() {
+                "sure"
+            } else {
+                "unsure"
+            },
+        );
+    }
+    if let Some(noise) = &variation.noise {
+        let cells = [
+            String::new(),
+            escape(&noise_text(analysis, variation)),
+            noise.degrees_of_freedom.to_string(),
+            String::new(),
+            String::new(),
+        ];
+        row("noise", noise.share, cells, "noise");
+    }
+    out + "</tbody>\n</table></div>"
+}
+
+fn effects(variation: &Variation) -> String {
+    let mut out = String::from(
+        "<details>\n<summary>Each level against the first of its factor</summary>\n<div class=\"wide\"><table class=\"data\">\n<thead>\n<tr><th scope=\"col\">factor</th><th scope=\"col\">level</th><th scope=\"col\">against</th><th scope=\"col\" class=\"number\">by</th><th scope=\"col\">in words</th></tr>\n</thead>\n<tbody>\n",
+    );
+    for effect in &variation.effects {
+        let _ = writeln!(
+            out,
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td class=\"number\">{}</td><td class=\"words\">{}</td></tr>",
+            escape(&effect.factor),
+            escape(&effect.level),
+            escape(&effect.baseline),
+            escape(&by(effect)),
+            escape(&effect.sentence)
+        );
+    }
+    out + "</tbody>\n</table></div>\n</details>"
+}
+
+fn by(effect: &LevelEffect) -> String {
+    match effect.comparison {
+        Comparison::Ratio => format!("× {}", format::significant(effect.estimate.value, 3)),
+        Comparison::Difference if effect.estimate.value > 0.0 => {
+            format!("+ {}", format::significant(effect.estimate.value, 3))
+        }
+        Comparison::Difference => {
+            format!("− {}", format::significant(effect.estimate.value.abs(), 3))
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The result as Markdown, for a README, an issue or a paper's notes.
+
+use std::fmt::Write;
+
+use analyse::{Analysis, Variation, format};
+
+use crate::ReportMeta;
+use crate::view::{ScenarioTable, scenario_table};
+
+pub fn markdown(analysis: &Analysis, meta: &ReportMeta) -> String {
+    let mut out = format!("# {}\n\n", escape(&analysis.study.name));
+    if let Some(objective) = &analysis.study.objective {
+        let _ = write!(out, "{}\n\n", escape(objective));
+    }
+    let _ = write!(out, "{}\n\n", escape(&crate::text::safe(&totals(analysis))));
+    list(
+        &mut out,
+        "In short",
+        analysis.findings.iter().map(|f| f.text.as_str()),
+    );
+    list(
+        &mut out,
+        "What to do next",
+        analysis.advice.iter().map(String::as_str),
+    );
+    out += "## Scenarios\n\n";
+    scenarios(&mut out, &scenario_table(analysis));
+    let _ = write!(
+        out,
+        "\nMeans over the runs that ended as ok; ± is half the {} interval.\n\n",
+        format::percent(analysis.study.confidence)
+    );
+    for variation in &analysis.variations {
+        variation_table(&mut out, variation);
+    }
+    list(
+        &mut out,
+        "Warnings",
+        analysis.warnings.iter().map(|w| w.text.as_str()),
+    );
+    list(&mut out, "Notes", analysis.notes.iter().map(String::as_str));
+    let _ = writeln!(
+        out,
+        "Written by Bancada {} on {}.",
+        meta.bancada_version, meta.generated
+    );
+    out
+}
+
+/// `24 runs (24 ok) of 8 scenarios took 1 min 48 s and cost US$ 0.0052.`
+pub(crate) fn totals(analysis: &Analysis) -> String {
+    let totals = &analysis.totals;
+    let mut text = format!(
+        "{} ({}) of {} took {}",
+        format::counted(totals.runs.total(), "run", "runs"),
+        totals.runs.text(),
+        format::counted(totals.scenarios, "scenario", "scenarios"),
+        format::duration(totals.seconds)
+    );
+    if !totals.spent_total.is_empty() {
+        let sums: Vec<String> = totals.spent_total.iter().map(|m| m.to_string()).collect();
+        let _ = write!(text, " and cost {}", sums.join(" and "));
+        if let Some(budget) = &analysis.study.budget {
+            let _ = write!(text, " of a budget of {budget}");
+        }
+    }
+    if totals.missing > 0 {
+        let _ = write!(
+            text,
+            "; {} still to do",
+            format::counted(totals.missing, "run is", "runs are")
+        );
+    }
+    text + "."
+}
+
+fn list<'a>(out: &mut String, title: &str, items: impl Iterator<Item = &'a str>) {
+    let items: Vec<String> = items.map(|text| format!("- {}\n", escape(text))).collect();
+    if !items.is_empty() {
+        let _ = write!(out, "## {title}\n\n{}\n", items.concat());
+    }
+}
+
+fn scenarios(out: &mut String, table: &ScenarioTable) {
+    let headers: Vec<String> = table
+        .columns
+        .iter()
+        .map(|c| escape(&c.header_with_unit()))
+        .collect();
+    let rules: Vec<&str> = table
+        .columns
+        .iter()
+        .map(|c| if c.is_number() { "---:" } else { "---" })
+        .collect();
+    let _ = writeln!(out, "| {} |\n|{}|", headers.join(" | "), rules.join("|"));
+    for row in &table.rows {
+        let cells: Vec<String> = row.iter().map(|cell| escape(&cell.joined())).collect();
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    }
+}
+
+fn variation_table(out: &mut String, variation: &Variation) {
+    let _ = write!(out, "## What decides the {}\n\n", escape(&variation.label));
+    if let Some(problem) = &variation.problem {
+        let _ = write!(out, "{}\n\n", escape(problem));
+        return;
+    }
+    *out += "| what | share | degrees of freedom | F | p | verdict | what it does |\n|---|---:|---:|---:|---:|---|---|\n";
+    for term in &variation.terms {
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {} | {} | {} | {} |",
+            escape(&term.name()),
+            format::percent(term.share),
+            term.degrees_of_freedom,
+            term.f
+                .map_or_else(|| format::NONE.to_owned(), |f| format::significant(f, 3)),
+            term.p
+                .map_or_else(|| format::NONE.to_owned(), format::p_value),
+            term.verdict.words(),
+            escape(term.sentence.as_deref().unwrap_or(""))
+        );
+    }
+    if let Some(noise) = &variation.noise {
+        let df = noise.degrees_of_freedom;
+        let _ = writeln!(
+            out,
+            "| noise | {} | {df} | | | | |",
+            format::percent(noise.share)
+        );
+    }
+    let mut sentences = vec![format!(
+        "{} model ({}). {}",
+        capital(variation.scale.word()),
+        variation.scale_reason,
+        variation.residuals
+    )];
+    sentences.extend(variation.assumptions.iter().cloned());
+    let _ = write!(out, "\n{}\n\n", escape(&sentences.join(" ")));
+}
+
+pub(crate) fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars
+        .next()
+        .map(|first| first.to_uppercase().chain(chars).collect())
+        .unwrap_or_default()
+}
+
+/// No character of the input may become markup, or end a table's cell.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' | '|' | '*' | '_' | '`' | '<' | '[' | ']' | '#' | '~' | '&' => {
+                out.extend(['\\', c])
+            }
+            '\n' | '\r' => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}

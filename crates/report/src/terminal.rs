@@ -1,0 +1,527 @@
+//! The result on a terminal: the scenario table, what decides, what to do next.
+
+use analyse::{Analysis, Scale, Variation, VariationTerm, format};
+use model::run::metric;
+
+use crate::text::{pad_left, pad_right, safe, shortened, width, wrapped};
+use crate::view::{Cell, Column, ColumnKind, ScenarioTable, scenario_table};
+
+#[derive(Debug, Clone)]
+pub struct TerminalOptions {
+    /// Columns of the screen.
+    pub width: usize,
+    pub colour: bool,
+    /// With more scenarios than this only the fastest are shown, and how many there are besides.
+    pub most_scenarios: usize,
+}
+
+impl Default for TerminalOptions {
+    fn default() -> Self {
+        TerminalOptions {
+            width: 100,
+            colour: false,
+            most_scenarios: 24,
+        }
+    }
+}
+
+/// Ends with a newline. No line is wider than asked unless a single word is.
+pub fn terminal(analysis: &Analysis, options: &TerminalOptions) -> String {
+    let mut screen = Screen {
+        options,
+        lines: Vec::new(),
+    };
+    screen.header(analysis);
+    screen.scenarios(analysis);
+    for variation in shown_in_full(analysis) {
+        screen.variation(analysis, variation);
+    }
+    screen.other_metrics(analysis);
+    screen.blank();
+    for sentence in &analysis.best.sentences {
+        screen.paragraph("", Style::Bold, sentence);
+    }
+    for advice in &analysis.advice {
+        screen.paragraph("→ ", Style::Accent, advice);
+    }
+    screen.cautions(analysis);
+    let mut text = screen.lines.join("\n");
+    text.push('\n');
+    text
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Style {
+    Plain,
+    Bold,
+    Dim,
+    Accent,
+    Warn,
+}
+
+struct Screen<'a> {
+    options: &'a TerminalOptions,
+    lines: Vec<String>,
+}
+
+impl Screen<'_> {
+    fn styled(&self, style: Style, text: &str) -> String {
+        let code = match style {
+            _ if !self.options.colour || text.trim().is_empty() => return text.to_owned(),
+            Style::Plain => return text.to_owned(),
+            Style::Bold => "1",
+            Style::Dim => "2",
+            Style::Accent => "36",
+            Style::Warn => "33",
+        };
+        format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    }
+
+    /// Never two in a row, never the first line.
+    fn blank(&mut self) {
+        if self.lines.last().is_some_and(|line| !line.is_empty()) {
+            self.lines.push(String::new());
+        }
+    }
+
+    fn push(&mut self, line: String) {
+        self.lines.push(line.trim_end().to_owned());
+    }
+
+    fn room(&self, indent: usize) -> usize {
+        self.options.width.saturating_sub(indent).max(16)
+    }
+
+    /// Two columns in, with a mark that later lines stay clear of.
+    fn paragraph(&mut self, mark: &str, style: Style, text: &str) {
+        let indent = 2 + width(mark);
+        let bold_text = style == Style::Bold;
+        for (place, line) in wrapped(&safe(text), self.room(indent)).iter().enumerate() {
+            let lead = if place == 0 {
+                self.styled(style, mark)
+            } else {
+                " ".repeat(width(mark))
+            };
+            let line = if bold_text {
+                self.styled(Style::Bold, line)
+            } else {
+                line.clone()
+            };
+            self.push(format!("  {lead}{line}"));
+        }
+    }
+
+    fn header(&mut self, analysis: &Analysis) {
+        let name = safe(&analysis.study.name);
+        let indent = width(&name) + 3;
+        let mut text = vec![crate::markdown::totals(analysis)];
+        text.extend(analysis.study.objective.clone());
+        let hanging = if indent > self.options.width / 3 {
+            2
+        } else {
+            indent
+        };
+        let mut lines = text
+            .iter()
+            .flat_map(|t| wrapped(&safe(t), self.room(hanging)))
+            .collect::<Vec<_>>();
+        if hanging == indent && !lines.is_empty() {
+            let first = lines.remove(0);
+            let name = self.styled(Style::Bold, &name);
+            self.push(format!("{name}   {first}"));
+        } else {
+            let name = self.styled(Style::Bold, &name);
+            self.push(name);
+        }
+        for line in lines {
+            let line = self.styled(Style::Dim, &line);
+            self.push(format!("{}{line}", " ".repeat(hanging)));
+        }
+        self.blank();
+    }
+
+    fn scenarios(&mut self, analysis: &Analysis) {
+        let mut table = scenario_table(analysis);
+        let left_out = self.keep_the_fastest(analysis, &mut table);
+        let laid_out = Layout::new(&mut table, self.options.width);
+        let header: Vec<String> = laid_out.headers(&table.columns);
+        let header = self.styled(Style::Dim, header.join("   ").trim_end());
+        self.push(format!("  {header}"));
+        for row in &table.rows {
+            let cells: Vec<String> = row
+                .iter()
+                .enumerate()
+                .map(|(place, cell)| laid_out.cell(place, cell))
+                .collect();
+            self.push(format!("  {}", cells.join("   ")));
+        }
+        if left_out > 0 {
+            let text = format!(
+                "… the fastest of {}; the others are in the report and in `bancada export`",
+                format::count(left_out + table.rows.len())
+            );
+            self.paragraph("", Style::Plain, &text);
+        }
+        if !laid_out.dropped.is_empty() {
+            let text = format!(
+                "(no room for {}: widen the terminal)",
+                format::listed(&laid_out.dropped, 4)
+            );
+            for line in wrapped(&text, self.room(2)) {
+                let line = self.styled(Style::Dim, &line);
+                self.push(format!("  {line}"));
+            }
+        }
+        self.blank();
+    }
+
+    fn keep_the_fastest(&self, analysis: &Analysis, table: &mut ScenarioTable) -> usize {
+        let most = self.options.most_scenarios.max(1);
+        if table.rows.len() <= most {
+            return 0;
+        }
+        let time = |place: usize| {
+            let mean = analysis
+                .time_metric
+                .as_ref()
+                .and_then(|name| analysis.scenarios[place].mean(name));
+            mean.map_or(f64::INFINITY, |e| e.value)
+        };
+        let mut order: Vec<usize> = (0..table.rows.len()).collect();
+        order.sort_by(|a, b| time(*a).total_cmp(&time(*b)));
+        let left_out = order.len() - most;
+        table.rows = order[..most]
+            .iter()
+            .map(|place| std::mem::take(&mut table.rows[*place]))
+            .collect();
+        left_out
+    }
+
+    fn variation(&mut self, analysis: &Analysis, variation: &Variation) {
+        let noun = noun(analysis, variation);
+        if let Some(problem) = &variation.problem {
+            self.paragraph("", Style::Plain, problem);
+            self.blank();
+            return;
+        }
+        let facts = format!(
+            "({}, {}, {} model, residuals {})",
+            format::counted(variation.scenarios, "scenario", "scenarios"),
+            format::counted(variation.runs, "run", "runs"),
+            variation.scale.word(),
+            if variation.residuals_fine {
+                "fine"
+            } else {
+                "not fine"
+            }
+        );
+        let title = format!("What decides the {noun}");
+        if width(&title) + width(&facts) + 3 <= self.options.width {
+            let line = format!("  {} {facts}", self.styled(Style::Bold, &title));
+            self.push(line);
+        } else {
+            let line = format!("  {}", self.styled(Style::Bold, &title));
+            self.push(line);
+            self.paragraph("  ", Style::Plain, &facts);
+        }
+        self.shares(analysis, variation);
+        if !variation.residuals_fine {
+            self.paragraph("  ! ", Style::Warn, &variation.residuals);
+        }
+        for assumption in &variation.assumptions {
+            self.paragraph("  ! ", Style::Warn, assumption);
+        }
+        self.blank();
+    }
+
+    fn shares(&mut self, analysis: &Analysis, variation: &Variation) {
+        let (shown, rest): (Vec<&VariationTerm>, Vec<&VariationTerm>) = variation
+            .terms
+            .iter()
+            .partition(|t| t.factors.len() == 1 || (t.share >= 0.005 && t.verdict.is_sure()));
+        let mut rows: Vec<(String, f64, String)> = Vec::new();
+        for term in shown {
+            let sentence = term
+                .sentence
+                .clone()
+                .unwrap_or_else(|| term.verdict.words().to_owned());
+            rows.push((safe(&term.name()), term.share, safe(&sentence)));
+        }
+        let together: f64 = rest.iter().map(|t| t.share).sum();
+        if !rest.is_empty() && together >= 0.001 {
+            let sure = rest.iter().any(|t| t.verdict.is_sure());
+            let text = if sure {
+                "factors together, each little"
+            } else {
+                "factors together: not told from noise"
+            };
+            rows.push(("together".to_owned(), together, text.to_owned()));
+        }
+        if let Some(noise) = &variation.noise {
+            rows.push((
+                "noise".to_owned(),
+                noise.share,
+                noise_text(analysis, variation),
+            ));
+        }
+        let most = self.room(4) / 3;
+        let first = rows
+            .iter()
+            .map(|r| width(&r.0))
+            .max()
+            .unwrap_or(0)
+            .min(most);
+        let second = rows
+            .iter()
+            .map(|r| width(&format::percent(r.1)))
+            .max()
+            .unwrap_or(0);
+        let indent = 4 + first + 3 + second + 4;
+        for (name, share, sentence) in rows {
+            let name = pad_right(&shortened(&name, first), first);
+            let share = self.styled(Style::Bold, &pad_left(&format::percent(share), second));
+            let mut lines = wrapped(&sentence, self.room(indent)).into_iter();
+            self.push(format!(
+                "    {name}   {share}    {}",
+                lines.next().unwrap_or_default()
+            ));
+            for line in lines {
+                self.push(format!("{}{line}", " ".repeat(indent)));
+            }
+        }
+    }
+
+    /// One line each: the whole table is in the report.
+    fn other_metrics(&mut self, analysis: &Analysis) {
+        let full: Vec<&str> = shown_in_full(analysis)
+            .iter()
+            .map(|v| v.metric.as_str())
+            .collect();
+        let others = analysis
+            .variations
+            .iter()
+            .filter(|v| !full.contains(&v.metric.as_str()));
+        for variation in others.filter(|v| v.problem.is_none()) {
+            let mut parts: Vec<String> = variation
+                .terms
+                .iter()
+                .filter(|t| t.verdict.is_sure() && t.share >= 0.01)
+                .take(4)
+                .map(|t| format!("{} {}", t.name(), format::percent(t.share)))
+                .collect();
+            if parts.is_empty() {
+                parts.push("no factor told from noise".to_owned());
+            } else if let Some(noise) = &variation.noise {
+                parts.push(format!("noise {}", format::percent(noise.share)));
+            }
+            self.paragraph(
+                "",
+                Style::Plain,
+                &format!("{}: {}", variation.label, parts.join(", ")),
+            );
+        }
+    }
+
+    fn cautions(&mut self, analysis: &Analysis) {
+        if let Some(drift) = analysis.drift.as_ref().filter(|d| d.seen) {
+            self.paragraph("! ", Style::Warn, &drift.sentence);
+        }
+        for outcome in analysis.outcomes.iter().take(6) {
+            let detail = outcome
+                .detail
+                .as_deref()
+                .and_then(|d| d.lines().next())
+                .unwrap_or("");
+            let runs: Vec<String> = outcome.runs.iter().map(|r| r.to_string()).collect();
+            let text = format!(
+                "{} {}: {} {detail}",
+                format::listed(&runs, 3),
+                outcome.status,
+                outcome.phrase
+            );
+            self.paragraph("! ", Style::Warn, text.trim_end());
+        }
+        if analysis.outcomes.len() > 6 {
+            let more = format!(
+                "and {} more scenarios did not end as ok",
+                analysis.outcomes.len() - 6
+            );
+            self.paragraph("! ", Style::Warn, &more);
+        }
+        for warning in &analysis.warnings {
+            self.paragraph(
+                "! ",
+                Style::Warn,
+                &format!("{} (marked, not left out)", warning.text),
+            );
+        }
+        for note in &analysis.notes {
+            self.paragraph("· ", Style::Dim, note);
+        }
+    }
+}
+
+/// Time, what the study asked for, and the cost where it is not just time in other words.
+fn shown_in_full(analysis: &Analysis) -> Vec<&Variation> {
+    let environments = analysis.environments().len();
+    let shown = |v: &&Variation| {
+        analysis.time_metric.as_deref() == Some(v.metric.as_str())
+            || analysis.study.metrics.contains(&v.metric)
+            || (v.metric == metric::COST && environments > 1)
+    };
+    analysis.variations.iter().filter(shown).collect()
+}
+
+pub(crate) fn noun<'a>(analysis: &Analysis, variation: &'a Variation) -> &'a str {
+    if analysis.time_metric.as_deref() == Some(variation.metric.as_str()) {
+        "time"
+    } else {
+        &variation.label
+    }
+}
+
+/// `repetitions of one scenario differ by 1.2 %`.
+pub(crate) fn noise_text(analysis: &Analysis, variation: &Variation) -> String {
+    let Some(noise) = &variation.noise else {
+        return String::new();
+    };
+    if noise.degrees_of_freedom == 0 {
+        return "unknown without repetitions".to_owned();
+    }
+    let size = match (variation.scale, analysis.metric(&variation.metric)) {
+        (Scale::Linear, Some(info)) if info.unit == "%" => {
+            format!("{} points", format::significant(noise.typical, 2))
+        }
+        (Scale::Linear, Some(info)) => analyse::metric_value(info, noise.typical),
+        _ => format::percent(noise.typical),
+    };
+    format!("repetitions of one scenario differ by about {size}")
+}
+
+/// Widths of the columns that fit.
+struct Layout {
+    columns: Vec<ColumnWidth>,
+    dropped: Vec<String>,
+}
+
+#[derive(Default, Clone)]
+struct ColumnWidth {
+    /// Before and after the decimal point, so that points stand below each other.
+    whole: usize,
+    fraction: usize,
+    half: usize,
+    unit: String,
+    total: usize,
+    is_number: bool,
+}
+
+const GAP: usize = 3;
+const LONGEST_LEVEL: usize = 24;
+
+impl Layout {
+    fn new(table: &mut ScenarioTable, screen: usize) -> Self {
+        for row in &mut table.rows {
+            for (cell, column) in row.iter_mut().zip(&table.columns) {
+                let most = if column.kind == ColumnKind::Number {
+                    usize::MAX
+                } else {
+                    LONGEST_LEVEL
+                };
+                cell.value = shortened(&safe(&cell.value), most);
+            }
+        }
+        let mut dropped = Vec::new();
+        loop {
+            let columns: Vec<ColumnWidth> = (0..table.columns.len())
+                .map(|place| ColumnWidth::new(table, place))
+                .collect();
+            let total: usize =
+                columns.iter().map(|c| c.total + GAP).sum::<usize>() + 2 - GAP.min(2);
+            let droppable = |(_, column): &(usize, &Column)| column.priority > 0;
+            let last = table
+                .columns
+                .iter()
+                .enumerate()
+                .filter(droppable)
+                .max_by_key(|(place, c)| (c.priority, *place));
+            match last.map(|(place, _)| place) {
+                Some(place) if total > screen => {
+                    dropped.push(safe(&table.columns.remove(place).header));
+                    for row in &mut table.rows {
+                        row.remove(place);
+                    }
+                }
+                _ => return Layout { columns, dropped },
+            }
+        }
+    }
+
+    fn headers(&self, columns: &[Column]) -> Vec<String> {
+        self.columns
+            .iter()
+            .zip(columns)
+            .map(|(layout, column)| pad_right(&safe(&column.header), layout.total))
+            .collect()
+    }
+
+    fn cell(&self, place: usize, cell: &Cell) -> String {
+        let Some(column) = self.columns.get(place) else {
+            return String::new();
+        };
+        if !column.is_number || cell.value == format::NONE {
+            return pad_right(&cell.value, column.total);
+        }
+        let (whole, fraction) = split_number(&cell.value);
+        let mut text = format!(
+            "{}{}",
+            pad_left(whole, column.whole),
+            pad_right(fraction, column.fraction)
+        );
+        if !column.unit.is_empty() {
+            let unit = if cell.sort.is_some() {
+                column.unit.as_str()
+            } else {
+                ""
+            };
+            text = format!("{text} {}", pad_right(unit, width(&column.unit)));
+        }
+        if !cell.half_width.is_empty() {
+            text = format!("{text} ± {}", cell.half_width);
+        }
+        pad_right(&text, column.total)
+    }
+}
+
+impl ColumnWidth {
+    fn new(table: &ScenarioTable, place: usize) -> Self {
+        let column = &table.columns[place];
+        let mut layout = ColumnWidth {
+            unit: column.unit.clone(),
+            is_number: column.is_number(),
+            ..ColumnWidth::default()
+        };
+        let mut body = 0;
+        for cell in table.rows.iter().filter_map(|row| row.get(place)) {
+            let (whole, fraction) = split_number(&cell.value);
+            layout.whole = layout.whole.max(width(whole));
+            layout.fraction = layout.fraction.max(width(fraction));
+            layout.half = layout.half.max(width(&cell.half_width));
+            body = body.max(width(&cell.value));
+        }
+        if layout.is_number {
+            body = layout.whole + layout.fraction;
+            body += if layout.unit.is_empty() {
+                0
+            } else {
+                1 + width(&layout.unit)
+            };
+            body += if layout.half == 0 { 0 } else { 3 + layout.half };
+        }
+        layout.total = body.max(width(&safe(&column.header)));
+        layout
+    }
+}
+
+fn split_number(value: &str) -> (&str, &str) {
+    value.split_at(value.rfind('.').unwrap_or(value.len()))
+}

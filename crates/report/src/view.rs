@@ -1,0 +1,316 @@
+//! The scenario table before it is written: the same columns and digits in the terminal, in HTML,
+//! in Markdown and in LaTeX.
+
+use analyse::format::{self, Unit};
+use analyse::{Analysis, MetricInfo, ScenarioResult};
+use model::run::metric;
+
+pub(crate) struct ScenarioTable {
+    pub(crate) columns: Vec<Column>,
+    /// One a scenario, in the order of the analysis.
+    pub(crate) rows: Vec<Vec<Cell>>,
+}
+
+pub(crate) struct Column {
+    pub(crate) header: String,
+    /// Empty where the header says all; `s`, `MB`, `%`.
+    pub(crate) unit: String,
+    pub(crate) kind: ColumnKind,
+    /// A narrow terminal drops the highest first; zero stays.
+    pub(crate) priority: u8,
+}
+
+impl Column {
+    pub(crate) fn is_number(&self) -> bool {
+        self.kind == ColumnKind::Number
+    }
+
+    /// `training time (s)`.
+    pub(crate) fn header_with_unit(&self) -> String {
+        match self.unit.as_str() {
+            "" => self.header.clone(),
+            unit => format!("{} ({unit})", self.header),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ColumnKind {
+    Scenario,
+    Factor,
+    Number,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Cell {
+    pub(crate) value: String,
+    /// Half the width of the interval; empty for none.
+    pub(crate) half_width: String,
+    /// What to sort by.
+    pub(crate) sort: Option<f64>,
+}
+
+impl Cell {
+    fn text(value: impl Into<String>) -> Self {
+        Cell {
+            value: value.into(),
+            ..Cell::default()
+        }
+    }
+
+    pub(crate) fn none() -> Self {
+        Cell::text(format::NONE)
+    }
+
+    /// `1.92 ± 0.03`.
+    pub(crate) fn joined(&self) -> String {
+        match self.half_width.as_str() {
+            "" => self.value.clone(),
+            half => format!("{} ± {half}", self.value),
+        }
+    }
+}
+
+/// What fits on a line.
+pub(crate) fn scenario_table(analysis: &Analysis) -> ScenarioTable {
+    table_of(analysis, number_columns(analysis, &[]))
+}
+
+/// With what only a wide page has room for.
+pub(crate) fn wide_scenario_table(analysis: &Analysis) -> ScenarioTable {
+    table_of(
+        analysis,
+        number_columns(analysis, &[analyse::COST_PER_THOUSAND_IMAGES]),
+    )
+}
+
+fn table_of(analysis: &Analysis, numbers: Vec<NumberColumn>) -> ScenarioTable {
+    let factors: Vec<&str> = varied_factors(analysis);
+    let incomplete = analysis
+        .scenarios
+        .iter()
+        .any(|s| s.runs.ok != s.planned.max(1));
+    let mut columns = vec![column("scenario", "", ColumnKind::Scenario, 0)];
+    columns.extend(
+        factors
+            .iter()
+            .map(|name| column(name, "", ColumnKind::Factor, 2)),
+    );
+    if incomplete {
+        columns.push(column("runs", "", ColumnKind::Factor, 3));
+    }
+    columns.extend(
+        numbers
+            .iter()
+            .map(|n| column(&n.header, n.unit.name, ColumnKind::Number, n.priority)),
+    );
+    let rows = analysis.scenarios.iter().map(|scenario| {
+        let mut cells = vec![Cell {
+            sort: Some(f64::from(scenario.number)),
+            ..Cell::text(&scenario.label)
+        }];
+        cells.extend(factors.iter().map(|factor| level_cell(scenario, factor)));
+        if incomplete {
+            cells.push(Cell::text(runs_text(scenario)));
+        }
+        cells.extend(numbers.iter().map(|number| number.cell(scenario)));
+        cells
+    });
+    ScenarioTable {
+        rows: rows.collect(),
+        columns,
+    }
+}
+
+fn column(header: &str, unit: &str, kind: ColumnKind, priority: u8) -> Column {
+    Column {
+        header: header.to_owned(),
+        unit: unit.to_owned(),
+        kind,
+        priority,
+    }
+}
+
+/// Factors that take two levels or more; all of them where none does.
+pub(crate) fn varied_factors(analysis: &Analysis) -> Vec<&str> {
+    let varied = |name: &str| {
+        let mut levels = analysis.scenarios.iter().filter_map(|s| level_of(s, name));
+        let first = levels.next();
+        levels.any(|level| Some(level) != first)
+    };
+    let factors = analysis.study.factors.iter().map(|f| f.name.as_str());
+    factors.filter(|name| varied(name)).collect()
+}
+
+pub(crate) fn level_of<'a>(scenario: &'a ScenarioResult, factor: &str) -> Option<&'a str> {
+    scenario
+        .levels
+        .iter()
+        .find(|l| l.factor == factor)
+        .map(|l| l.level.as_str())
+}
+
+fn level_cell(scenario: &ScenarioResult, factor: &str) -> Cell {
+    match level_of(scenario, factor) {
+        Some(level) => Cell {
+            sort: level.parse().ok(),
+            ..Cell::text(level)
+        },
+        None => Cell::none(),
+    }
+}
+
+/// `3 ok`, `2 ok, 1 failed`, `out-of-memory`.
+fn runs_text(scenario: &ScenarioResult) -> String {
+    let total = scenario.runs.total();
+    match total {
+        0 => "not yet".to_owned(),
+        _ if scenario.runs.out_of_memory == total => "out-of-memory".to_owned(),
+        _ if scenario.runs.timed_out == total => "timed-out".to_owned(),
+        _ => scenario.runs.text(),
+    }
+}
+
+struct NumberColumn<'a> {
+    header: String,
+    unit: Unit,
+    info: &'a MetricInfo,
+    priority: u8,
+}
+
+impl NumberColumn<'_> {
+    fn cell(&self, scenario: &ScenarioResult) -> Cell {
+        let Some(mean) = scenario.mean(&self.info.name) else {
+            return Cell::none();
+        };
+        let money = match (self.info.name.as_str(), &scenario.cost) {
+            (metric::COST, Some(cost)) => Some(cost.mean),
+            (analyse::COST_PER_EPOCH, Some(cost)) => cost.per_epoch,
+            (analyse::COST_PER_THOUSAND_IMAGES, Some(cost)) => cost.per_thousand_images,
+            _ => None,
+        };
+        if let Some(money) = money {
+            return Cell {
+                sort: Some(mean.value),
+                ..Cell::text(money.to_string())
+            };
+        }
+        let quantity = format::quantity(mean, self.unit.scale);
+        // Use of a resource is background: its digits must not shout louder than the time's.
+        let background = self.info.name.ends_with("_percent") && self.info.name != metric::ACCURACY
+            || self.info.name == metric::PEAK_MEMORY_BYTES;
+        match background {
+            true => Cell {
+                value: format::whole(mean.value / self.unit.scale),
+                half_width: String::new(),
+                sort: Some(mean.value),
+            },
+            false => Cell {
+                value: quantity.value,
+                half_width: quantity.half_width,
+                sort: Some(mean.value),
+            },
+        }
+    }
+}
+
+fn number_columns<'a>(analysis: &'a Analysis, more: &[&'static str]) -> Vec<NumberColumn<'a>> {
+    let mut names: Vec<&str> = Vec::new();
+    names.extend(analysis.time_metric.as_deref());
+    names.push(metric::COST);
+    names.extend(more);
+    names.extend(analysis.study.metrics.iter().map(String::as_str));
+    names.extend(USUAL);
+    if analysis.study.metrics.is_empty() {
+        names.extend(
+            analysis
+                .metrics
+                .iter()
+                .filter(|m| analyse::is_own_metric(&m.name))
+                .map(|m| m.name.as_str())
+                .take(3),
+        );
+    }
+    let mut columns: Vec<NumberColumn> = Vec::new();
+    for name in names {
+        let Some(info) = analysis.metric(name) else {
+            continue;
+        };
+        if columns.iter().any(|c| c.info.name == name) {
+            continue;
+        }
+        let means = analysis
+            .scenarios
+            .iter()
+            .filter_map(|s| s.mean(name).map(|e| e.value));
+        let mut means: Vec<f64> = means.collect();
+        if means.is_empty() {
+            continue;
+        }
+        means.sort_by(f64::total_cmp);
+        let unit = unit_of(info, means[means.len() / 2]);
+        let asked = analysis.study.metrics.iter().any(|m| m == name);
+        columns.push(NumberColumn {
+            header: short_label(info),
+            unit,
+            info,
+            priority: priority(analysis, name, asked),
+        });
+    }
+    columns
+}
+
+/// Shown for every study that measured them.
+const USUAL: [&str; 6] = [
+    metric::IMAGES_PER_SECOND,
+    metric::CPU_PERCENT,
+    metric::PEAK_MEMORY_BYTES,
+    metric::GPU_PERCENT,
+    metric::GPU_MEMORY_PERCENT,
+    metric::ACCURACY,
+];
+
+fn priority(analysis: &Analysis, name: &str, asked: bool) -> u8 {
+    match name {
+        _ if analysis.time_metric.as_deref() == Some(name) => 0,
+        metric::COST => 1,
+        _ if asked => 3,
+        metric::IMAGES_PER_SECOND => 4,
+        metric::ACCURACY => 5,
+        metric::PEAK_MEMORY_BYTES => 6,
+        metric::CPU_PERCENT => 7,
+        _ => 8,
+    }
+}
+
+fn short_label(info: &MetricInfo) -> String {
+    match info.name.as_str() {
+        metric::IMAGES_PER_SECOND => "images/s".to_owned(),
+        metric::CPU_PERCENT => "CPU".to_owned(),
+        analyse::COST_PER_THOUSAND_IMAGES => "per 1000 images".to_owned(),
+        metric::GPU_PERCENT => "GPU".to_owned(),
+        metric::GPU_MEMORY_PERCENT => "GPU memory".to_owned(),
+        _ => info.label.clone(),
+    }
+}
+
+/// The unit a column is written in, by a typical value of it.
+pub(crate) fn unit_of(info: &MetricInfo, typical: f64) -> Unit {
+    match info.unit.as_str() {
+        "s" => format::seconds_unit(typical),
+        "B" => format::byte_unit(typical),
+        "%" => Unit {
+            name: "%",
+            scale: 1.0,
+        },
+        "J" => Unit {
+            name: "J",
+            scale: 1.0,
+        },
+        // Images per second have their unit in the label, money in every cell.
+        _ => Unit {
+            name: "",
+            scale: 1.0,
+        },
+    }
+}
