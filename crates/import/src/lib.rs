@@ -1,12 +1,25 @@
 //! Measurements made elsewhere become run records. Pure: text in, records out.
 //!
-//! Read [`ImportSpec`] (what the columns mean), then [`read`].
+//! Read [`ImportSpec`] (what the columns mean), then [`read`]. Inside: `table` (text to cells),
+//! `rows` (cells to numbers and levels), `levels` (levels to scenarios), `runs` (rows to records).
 
+mod infer;
+mod levels;
+mod number;
+mod pattern;
+mod rows;
+mod runs;
 mod spec;
+mod summary;
+mod table;
+mod times;
+mod units;
 
-pub use spec::{
-    ColumnFactor, ColumnMetric, DecimalMark, FilePattern, ImportSpec, RowKind, SpecError,
-};
+pub use infer::{Inferred, infer_study};
+pub use pattern::FilePattern;
+pub use spec::{ColumnFactor, ColumnMetric, DecimalMark, ImportSpec, RowKind, SpecError};
+pub use table::decode;
+pub use units::{Conversion, conversion};
 
 use model::{Plan, RunRecord, Study};
 
@@ -37,28 +50,39 @@ pub struct RowProblem {
     pub what: String,
 }
 
-/// A study made of what the files hold.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Inferred {
-    pub study: Study,
-    pub problems: Vec<RowProblem>,
+/// `old.csv:7: …`
+impl std::fmt::Display for RowProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.what)
+    }
 }
 
-#[expect(unused_variables, clippy::todo, reason = "body to come")]
+/// Reads the files as runs of the study. What cannot be used is told and the rest is used.
 pub fn read(files: &[InputFile], spec: &ImportSpec, study: &Study, plan: &Plan) -> Imported {
-    todo!()
-}
-
-/// For results that have no study file: factors and levels in the order of appearance. Its
-/// workload is an empty command, which means "measurements only".
-#[expect(unused_variables, clippy::todo, reason = "body to come")]
-pub fn infer_study(name: &str, files: &[InputFile], spec: &ImportSpec) -> Inferred {
-    todo!()
-}
-
-/// The text of a file as people's tools write them: UTF-8 with or without mark, UTF-16 with mark,
-/// otherwise Latin-1.
-#[expect(unused_variables, clippy::todo, reason = "body to come")]
-pub fn decode(bytes: &[u8]) -> String {
-    todo!()
+    let mut read = rows::read(files, spec);
+    let rows_read = read.rows.len() + read.left_out;
+    let scenarios = levels::Scenarios::of(study, plan);
+    let placed = match scenarios.columns(&read.factors) {
+        Ok(columns) => scenarios.place(read.rows, &columns, &mut read.problems),
+        Err(problems) => {
+            let file = files
+                .first()
+                .map_or_else(String::new, |file| file.name.clone());
+            let whole = |what| RowProblem {
+                file: file.clone(),
+                line: 1,
+                what,
+            };
+            read.problems.extend(problems.into_iter().map(whole));
+            Vec::new()
+        }
+    };
+    let made = runs::records(placed, spec, study, &mut read.problems);
+    Imported {
+        records_without_time: made.records.iter().filter(|r| r.seconds <= 0.0).count(),
+        rows_left_out: rows_read - made.rows_used,
+        records: made.records,
+        problems: read.problems,
+        rows_read,
+    }
 }

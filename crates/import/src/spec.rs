@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use model::{Level, Timestamp};
 
+use crate::FilePattern;
+
 #[derive(Debug, Clone)]
 pub struct ImportSpec {
     pub row: RowKind,
@@ -76,11 +78,6 @@ pub enum DecimalMark {
     Comma,
 }
 
-/// `{framework}-{dataset}-{image}px-r{repetition}.csv`: names of factors, or `repetition`;
-/// `*` stands for anything. Matches the end of the path; folders are parts with `/`.
-#[derive(Debug, Clone)]
-pub struct FilePattern;
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpecError(pub String);
 
@@ -145,14 +142,5 @@ impl FromStr for ColumnMetric {
             metric: metric.to_owned(),
             unit: unit.to_owned(),
         })
-    }
-}
-
-#[expect(unused_variables, clippy::todo, reason = "body to come")]
-impl FromStr for FilePattern {
-    type Err = SpecError;
-
-    fn from_str(text: &str) -> Result<Self, SpecError> {
-        todo!()
     }
 }

@@ -6,7 +6,7 @@ use std::fs;
 use model::run::{Origin, metric};
 use model::{Metric, RunId, RunRecord};
 
-use crate::layout::{self, Layout, RECORD, Stamp};
+use crate::layout::{self, Layout};
 use crate::{Store, StoreError, bundle, files};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,11 +38,8 @@ impl Store {
         let already_there = records.len() - named.len();
         let added = named.iter().map(|record| record.run).collect();
         if !named.is_empty() {
-            keep(&self.shared.layout, &named).and_then(|written| {
-                let rows: Vec<(&RunRecord, Stamp)> =
-                    written.iter().map(|w| (&w.record, w.stamp)).collect();
-                self.shared.index().insert(&rows)
-            })?;
+            keep(&self.shared.layout, &named)?;
+            self.refresh()?;
         }
         Ok(Imported {
             added,
@@ -111,38 +108,27 @@ fn named(record: &RunRecord, taken: &mut BTreeSet<RunId>) -> RunRecord {
     record
 }
 
-struct Written {
-    record: RunRecord,
-    stamp: Stamp,
-}
-
 /// All bundles are written beside their names and sealed by one rename.
-fn keep(layout: &Layout, records: &[RunRecord]) -> Result<Vec<Written>, StoreError> {
-    let result = stage(layout, records);
-    if result.is_err() {
+fn keep(layout: &Layout, records: &[RunRecord]) -> Result<(), StoreError> {
+    let staged = stage(layout, records);
+    if staged.is_err() {
         let _ = files::remove_tree(&layout.import_partial());
     }
-    let written = result?;
+    staged?;
     files::rename(&layout.import_partial(), &layout.import_whole())?;
     files::sync_folder(&layout.runs())?;
-    finish(layout)?;
-    Ok(written)
+    finish(layout)
 }
 
-fn stage(layout: &Layout, records: &[RunRecord]) -> Result<Vec<Written>, StoreError> {
+fn stage(layout: &Layout, records: &[RunRecord]) -> Result<(), StoreError> {
     let partial = layout.import_partial();
     files::remove_tree(&partial)?;
-    let mut written = Vec::with_capacity(records.len());
     for record in records {
         let folder = partial.join(record.run.to_string());
         files::create_folder(&folder)?;
-        let record = bundle::write_record(&folder, record, bundle::write_unsynced)?;
-        if let Some(stamp) = layout::stamp(&folder.join(RECORD))? {
-            written.push(Written { record, stamp });
-        }
+        bundle::write_record(&folder, record, bundle::write_unsynced)?;
     }
-    files::sync_filesystem(&partial)?;
-    Ok(written)
+    files::sync_filesystem(&partial)
 }
 
 /// Gives sealed bundles their names; after a kill, those that have none yet.

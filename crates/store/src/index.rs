@@ -14,8 +14,8 @@ use model::{RunId, RunRecord, Status};
 use rusqlite::{Connection, OpenFlags, Row, Transaction, TransactionBehavior, params};
 use serde_json::Value;
 
-use crate::layout::{self, Found, Layout, RECORD, Stamp};
-use crate::{Damaged, StoreError, bundle};
+use crate::StoreError;
+use crate::layout::{Layout, Stamp};
 
 /// Any other number in the file makes it be built anew.
 const SCHEMA: i64 = 1000 + BUNDLE_SCHEMA as i64;
@@ -116,31 +116,6 @@ impl Index {
             .query_row("PRAGMA user_version", [], |row| row.get(0))
     }
 
-    /// Makes the index tell what the folders hold, reading only the bundles it does not know.
-    pub(crate) fn reconcile(&self, layout: &Layout) -> Result<Vec<Damaged>, StoreError> {
-        let difference = Difference::between(self.stamps()?, layout.bundles()?);
-        if let Some(damaged) = difference.only_damaged(layout) {
-            return Ok(damaged);
-        }
-        // The index is read before the folders and nobody can insert meanwhile: a row without a
-        // folder then really lost it.
-        self.transaction(|| {
-            let difference = Difference::between(self.stamps()?, layout.bundles()?);
-            let mut damaged = Vec::new();
-            for run in &difference.stale {
-                self.delete(*run)?;
-            }
-            for (run, found) in &difference.unknown {
-                match read(layout, *run, found) {
-                    Read::Record(record, stamp) => self.put(&record, stamp)?,
-                    Read::Damaged(why) => damaged.push(why),
-                    Read::Gone => {}
-                }
-            }
-            Ok(damaged)
-        })
-    }
-
     pub(crate) fn clear(&self) -> Result<(), StoreError> {
         self.transaction(|| {
             self.connection
@@ -149,13 +124,8 @@ impl Index {
         })
     }
 
-    /// All or none.
-    pub(crate) fn insert(&self, records: &[(&RunRecord, Stamp)]) -> Result<(), StoreError> {
-        self.transaction(|| {
-            records
-                .iter()
-                .try_for_each(|(record, stamp)| self.put(record, *stamp))
-        })
+    pub(crate) fn insert(&self, record: &RunRecord, stamp: Stamp) -> Result<(), StoreError> {
+        self.transaction(|| self.put(record, stamp))
     }
 
     pub(crate) fn statuses(&self) -> Result<BTreeMap<RunId, Status>, StoreError> {
@@ -191,7 +161,7 @@ impl Index {
         Ok(records)
     }
 
-    fn stamps(&self) -> Result<BTreeMap<RunId, Stamp>, StoreError> {
+    pub(crate) fn stamps(&self) -> Result<BTreeMap<RunId, Stamp>, StoreError> {
         let mut stamps = BTreeMap::new();
         let query = "SELECT scenario, repetition, modified_nanoseconds, bytes FROM runs";
         self.rows(query, |row| {
@@ -205,7 +175,7 @@ impl Index {
         Ok(stamps)
     }
 
-    fn put(&self, record: &RunRecord, stamp: Stamp) -> Result<(), StoreError> {
+    pub(crate) fn put(&self, record: &RunRecord, stamp: Stamp) -> Result<(), StoreError> {
         let parts = split_machine(record).map_err(|e| StoreError::BadRecord {
             run: record.run,
             why: e.to_string(),
@@ -243,7 +213,7 @@ impl Index {
         put().map_err(|e| self.error(e))
     }
 
-    fn delete(&self, run: RunId) -> Result<(), StoreError> {
+    pub(crate) fn delete(&self, run: RunId) -> Result<(), StoreError> {
         self.connection
             .prepare_cached("DELETE FROM runs WHERE scenario = ?1 AND repetition = ?2")
             .and_then(|mut statement| statement.execute([run.scenario, run.repetition]))
@@ -267,7 +237,7 @@ impl Index {
         all().map_err(|e| self.error(e))
     }
 
-    fn transaction<T>(
+    pub(crate) fn transaction<T>(
         &self,
         work: impl FnOnce() -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
@@ -283,68 +253,6 @@ impl Index {
     fn error(&self, error: rusqlite::Error) -> StoreError {
         StoreError::index(&self.path, error)
     }
-}
-
-/// What the folders hold and the index does not tell, and the other way round.
-struct Difference {
-    /// Rows whose bundle is gone or another one now.
-    stale: Vec<RunId>,
-    unknown: Vec<(RunId, Found)>,
-}
-
-impl Difference {
-    fn between(known: BTreeMap<RunId, Stamp>, there: BTreeMap<RunId, Found>) -> Self {
-        let is_stale =
-            |(run, stamp): &(&RunId, &Stamp)| there.get(run).and_then(|f| f.stamp) != Some(**stamp);
-        let stale: Vec<RunId> = known.iter().filter(is_stale).map(|(run, _)| *run).collect();
-        let is_unknown = |(run, found): &(RunId, Found)| {
-            found.stamp.is_none() || known.get(run).copied() != found.stamp
-        };
-        let unknown = there.into_iter().filter(is_unknown).collect();
-        Difference { stale, unknown }
-    }
-
-    /// The unreadable bundles, when there is nothing else: then nothing is to be written.
-    fn only_damaged(&self, layout: &Layout) -> Option<Vec<Damaged>> {
-        if !self.stale.is_empty() {
-            return None;
-        }
-        let damaged = |(run, found): &(RunId, Found)| match read(layout, *run, found) {
-            Read::Damaged(why) => Some(why),
-            Read::Record(..) | Read::Gone => None,
-        };
-        self.unknown.iter().map(damaged).collect()
-    }
-}
-
-enum Read {
-    Record(Box<RunRecord>, Stamp),
-    Damaged(Damaged),
-    Gone,
-}
-
-/// A bundle may get its name, or give way to another attempt, between being listed and being
-/// read: it is then looked for again. The stamp is taken before reading, so that a record that
-/// changes meanwhile is read again next time.
-fn read(layout: &Layout, run: RunId, found: &Found) -> Read {
-    let mut found = found.clone();
-    for _ in 0..10 {
-        let result = bundle::read_record(&found.path, run);
-        match (result, found.stamp) {
-            (Ok(record), Some(stamp)) => return Read::Record(Box::new(record), stamp),
-            (result, _) => {
-                let path = layout.current(run);
-                let stamp = layout::stamp(&path.join(RECORD)).unwrap_or_default();
-                let now = Found { path, stamp };
-                match result {
-                    Err(_) if now == found && !now.path.exists() => return Read::Gone,
-                    Err(damaged) if now == found => return Read::Damaged(damaged),
-                    _ => found = now,
-                }
-            }
-        }
-    }
-    Read::Gone
 }
 
 pub(crate) fn remove_files(path: &Path) {

@@ -23,6 +23,7 @@ mod import;
 mod index;
 mod layout;
 mod lock;
+mod reconcile;
 mod staging;
 mod store;
 

@@ -1,9 +1,5 @@
 //! Made-up runs and folders for the tests and the bench.
 
-#![expect(
-    clippy::allow_attributes,
-    reason = "whether the next is needed depends on the binary"
-)]
 #![allow(dead_code, reason = "each binary uses a part of it")]
 
 use std::collections::BTreeMap;

@@ -1,0 +1,175 @@
+//! Results that have no study file: the study they would have come from.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use model::study::{Exclusion, MeasureSettings};
+use model::{
+    CommandWorkload, Currency, Environment, Factor, Level, Limits, Order, Study, Workload,
+};
+
+use crate::rows::{self, Row};
+use crate::{ImportSpec, InputFile, RowKind, RowProblem};
+
+/// A study made of what the files hold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Inferred {
+    pub study: Study,
+    pub problems: Vec<RowProblem>,
+}
+
+/// Above this many combinations, those that the files do not hold are not listed as excluded.
+const LISTED_COMBINATIONS: usize = 4096;
+
+/// Factors and levels in the order of appearance, combinations that never appear excluded. The
+/// workload is an empty command, which means "measurements only".
+pub fn infer_study(name: &str, files: &[InputFile], spec: &ImportSpec) -> Inferred {
+    let read = rows::read(files, spec);
+    let rows: Vec<&Row> = read.rows.iter().collect();
+    let texts: Vec<Vec<String>> = (0..read.factors.len())
+        .map(|place| distinct(&rows, place))
+        .collect();
+    let factors: Vec<Factor> = read
+        .factors
+        .iter()
+        .zip(&texts)
+        .map(|(name, texts)| Factor {
+            name: name.clone(),
+            levels: levels(texts),
+        })
+        .collect();
+    let study = Study {
+        name: name.to_owned(),
+        objective: None,
+        repetitions: repetitions(&rows, spec),
+        seed: 0,
+        order: Order::Listed,
+        budget: None,
+        currency: Currency::USD,
+        rates: Vec::new(),
+        exclude: absent(&rows, &texts, &factors),
+        workload: Workload::Command(CommandWorkload {
+            command: Vec::new(),
+            env: BTreeMap::new(),
+            directory: None,
+            log: Vec::new(),
+        }),
+        environments: environments(&factors),
+        measure: MeasureSettings {
+            interval_seconds: 1.0,
+            timeout_seconds: None,
+            grace_seconds: 10.0,
+        },
+        metrics: spec.metrics.iter().map(|m| m.metric.clone()).collect(),
+        factors,
+    };
+    Inferred {
+        study,
+        problems: read.problems,
+    }
+}
+
+/// As they first appear; `PyTorch` and `pytorch` are one.
+fn distinct(rows: &[&Row], place: usize) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let texts = rows.iter().filter_map(|row| row.levels.get(place));
+    texts
+        .filter(|text| seen.insert(key(text)))
+        .cloned()
+        .collect()
+}
+
+/// What makes two texts the same level.
+fn key(text: &str) -> String {
+    match text.trim().parse::<f64>() {
+        Ok(number) if number.is_finite() => number.to_string(),
+        _ => text.trim().to_lowercase(),
+    }
+}
+
+/// Numbers only when all of them are.
+fn levels(texts: &[String]) -> Vec<Level> {
+    let all = |parse: fn(&str) -> Option<Level>| {
+        texts
+            .iter()
+            .map(|t| parse(t.trim()))
+            .collect::<Option<Vec<Level>>>()
+    };
+    let finite = |text: &str| {
+        text.parse::<f64>()
+            .ok()
+            .filter(|n| n.is_finite())
+            .map(Level::Float)
+    };
+    all(|text| text.parse().ok().map(Level::Int))
+        .or_else(|| all(finite))
+        .unwrap_or_else(|| {
+            texts
+                .iter()
+                .map(|text| Level::Text(text.trim().to_owned()))
+                .collect()
+        })
+}
+
+fn repetitions(rows: &[&Row], spec: &ImportSpec) -> u32 {
+    let mut runs: HashMap<Vec<String>, BTreeSet<String>> = HashMap::new();
+    for row in rows {
+        let run = match (row.repetition, spec.row) {
+            (Some(repetition), _) => repetition.to_string(),
+            (None, RowKind::Run) => format!("{}:{}", row.file, row.line),
+            (None, RowKind::Request | RowKind::Step) => row.file.clone(),
+        };
+        runs.entry(row.levels.iter().map(|t| key(t)).collect())
+            .or_default()
+            .insert(run);
+    }
+    let most = runs.values().map(BTreeSet::len).max().unwrap_or(1);
+    u32::try_from(most).unwrap_or(u32::MAX)
+}
+
+fn absent(rows: &[&Row], texts: &[Vec<String>], factors: &[Factor]) -> Vec<Exclusion> {
+    let sizes = factors.iter().map(|f| f.levels.len());
+    let combinations = sizes.fold(1_usize, usize::saturating_mul);
+    if combinations == 0 || combinations > LISTED_COMBINATIONS {
+        return Vec::new();
+    }
+    let there: BTreeSet<Vec<String>> = rows
+        .iter()
+        .map(|row| row.levels.iter().map(|t| key(t)).collect())
+        .collect();
+    let mut absent = Vec::new();
+    for number in 0..combinations {
+        let mut rest = number;
+        let mut keys = Vec::with_capacity(factors.len());
+        let mut exclusion = Exclusion::new();
+        for (factor, texts) in factors.iter().zip(texts) {
+            let place = rest % factor.levels.len();
+            rest /= factor.levels.len();
+            keys.push(texts.get(place).map_or_else(String::new, |t| key(t)));
+            exclusion.extend(
+                factor
+                    .levels
+                    .get(place)
+                    .map(|level| (factor.name.clone(), level.clone())),
+            );
+        }
+        if !there.contains(&keys) {
+            absent.push(exclusion);
+        }
+    }
+    absent
+}
+
+fn environments(factors: &[Factor]) -> Vec<Environment> {
+    let named = factors.iter().find(|f| f.name == "environment");
+    let names = named.map_or_else(
+        || vec!["local".to_owned()],
+        |factor| factor.levels.iter().map(Level::to_string).collect(),
+    );
+    let environment = |name: String| Environment {
+        name,
+        price: None,
+        limits: Limits::default(),
+        device: None,
+    };
+    names.into_iter().map(environment).collect()
+}

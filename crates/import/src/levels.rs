@@ -1,0 +1,148 @@
+//! Levels as written to the scenarios of a plan.
+
+use std::collections::HashMap;
+
+use model::{Factor, Level, Plan, Scenario, Study};
+
+use crate::RowProblem;
+use crate::rows::Row;
+
+pub(crate) struct Scenarios<'p> {
+    factors: &'p [Factor],
+    /// By the place of each factor's level in the study.
+    by_places: HashMap<Vec<usize>, &'p Scenario>,
+}
+
+/// A row and the scenario it is of.
+#[derive(Debug, Clone)]
+pub(crate) struct Placed<'p> {
+    pub(crate) row: Row,
+    pub(crate) scenario: &'p Scenario,
+}
+
+/// Where the level of one factor of the study is found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Source {
+    /// The place among the row's levels.
+    Row(usize),
+    /// The factor has one level.
+    Only,
+}
+
+impl<'p> Scenarios<'p> {
+    pub(crate) fn of(study: &'p Study, plan: &'p Plan) -> Self {
+        let places = |scenario: &Scenario| -> Option<Vec<usize>> {
+            let place = |factor: &Factor| {
+                let level = scenario.level(&factor.name)?;
+                factor.levels.iter().position(|known| known == level)
+            };
+            study.factors.iter().map(place).collect()
+        };
+        let by_places = plan
+            .scenarios
+            .iter()
+            .filter_map(|s| Some((places(s)?, s)))
+            .collect();
+        Scenarios {
+            factors: &study.factors,
+            by_places,
+        }
+    }
+
+    /// For each factor of the study, where its level is; or what is wrong with the mapping.
+    /// Ignoring a factor would take different things for repetitions of one.
+    pub(crate) fn columns(&self, mapped: &[String]) -> Result<Vec<Source>, Vec<String>> {
+        let mut problems = Vec::new();
+        let same = |a: &str, b: &str| a.to_lowercase() == b.to_lowercase();
+        for factor in mapped {
+            if !self.factors.iter().any(|known| same(&known.name, factor)) {
+                let known: Vec<&str> = self.factors.iter().map(|f| f.name.as_str()).collect();
+                problems.push(format!(
+                    "the study has no factor `{factor}`; it has: {}",
+                    known.join(", ")
+                ));
+            }
+        }
+        let mut sources = Vec::new();
+        for factor in self.factors {
+            match mapped.iter().position(|name| same(name, &factor.name)) {
+                Some(place) => sources.push(Source::Row(place)),
+                None if factor.levels.len() == 1 => sources.push(Source::Only),
+                None => problems.push(format!(
+                    "nothing tells the level of the factor `{}`: name its column, put it in the file pattern, or \
+                     give one level for all; known levels: {}",
+                    factor.name,
+                    known(factor)
+                )),
+            }
+        }
+        if problems.is_empty() {
+            Ok(sources)
+        } else {
+            Err(problems)
+        }
+    }
+
+    pub(crate) fn place(
+        &self,
+        rows: Vec<Row>,
+        sources: &[Source],
+        problems: &mut Vec<RowProblem>,
+    ) -> Vec<Placed<'p>> {
+        let mut placed = Vec::with_capacity(rows.len());
+        for row in rows {
+            match self.scenario(&row, sources) {
+                Ok(scenario) => placed.push(Placed { row, scenario }),
+                Err(what) => problems.push(RowProblem {
+                    file: row.file,
+                    line: row.line,
+                    what,
+                }),
+            }
+        }
+        placed
+    }
+
+    fn scenario(&self, row: &Row, sources: &[Source]) -> Result<&'p Scenario, String> {
+        let mut places = Vec::with_capacity(self.factors.len());
+        for (factor, source) in self.factors.iter().zip(sources) {
+            places.push(match source {
+                Source::Only => 0,
+                Source::Row(place) => {
+                    let text = row.levels.get(*place).map_or("", String::as_str);
+                    find(text, &factor.levels).ok_or_else(|| {
+                        format!(
+                            "`{text}` is not a level of `{}`; known: {}; the row is left out",
+                            factor.name,
+                            known(factor)
+                        )
+                    })?
+                }
+            });
+        }
+        let found = self.by_places.get(&places).copied();
+        found.ok_or_else(|| {
+            "the study excludes this combination of levels; the row is left out".to_owned()
+        })
+    }
+}
+
+/// `64`, `64.0` and 64 are one; so are `PyTorch` and `pytorch`.
+fn find(text: &str, levels: &[Level]) -> Option<usize> {
+    let text = text.trim();
+    let number: Option<f64> = text.parse().ok();
+    let lower = text.to_lowercase();
+    let same = |level: &Level| match level {
+        Level::Text(known) => known.to_lowercase() == lower,
+        Level::Bool(true) => ["true", "yes", "1", "on"].contains(&lower.as_str()),
+        Level::Bool(false) => ["false", "no", "0", "off"].contains(&lower.as_str()),
+        Level::Int(_) | Level::Float(_) => number.is_some() && level.as_float() == number,
+    };
+    let exact = levels.iter().position(|level| level.to_string() == text);
+    exact.or_else(|| levels.iter().position(same))
+}
+
+fn known(factor: &Factor) -> String {
+    let levels: Vec<String> = factor.levels.iter().map(Level::to_string).collect();
+    levels.join(", ")
+}

@@ -1,0 +1,379 @@
+//! Cells to numbers and levels: what one row of one file says.
+
+use model::{Level, Status, Timestamp};
+
+use crate::number::{self, Cell};
+use crate::table::{self, Table, TableRow};
+use crate::units::{self, Conversion};
+use crate::{ImportSpec, InputFile, RowProblem};
+
+/// All files together.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    /// The factors the rows' levels belong to, in order.
+    pub(crate) factors: Vec<String>,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) left_out: usize,
+    pub(crate) problems: Vec<RowProblem>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    pub(crate) file: String,
+    pub(crate) line: u64,
+    /// As written, one for each factor.
+    pub(crate) levels: Vec<String>,
+    /// Counted from one.
+    pub(crate) repetition: Option<u32>,
+    pub(crate) status: Ended,
+    pub(crate) started: Option<Timestamp>,
+    /// One for each metric of the spec, in the unit kept.
+    pub(crate) metrics: Vec<Option<f64>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ended {
+    pub(crate) status: Status,
+    pub(crate) exit_code: Option<i32>,
+}
+
+pub(crate) const REPETITION: &str = "repetition";
+
+pub(crate) fn read(files: &[InputFile], spec: &ImportSpec) -> Rows {
+    let mut all = Rows {
+        factors: factors(spec),
+        rows: Vec::new(),
+        left_out: 0,
+        problems: Vec::new(),
+    };
+    for file in files {
+        let table = table::parse(&file.text, spec.delimiter);
+        let name = file.name.strip_prefix("./").unwrap_or(&file.name);
+        match FileReader::new(name, &table, spec, &all.factors) {
+            Ok(mut reader) => {
+                let rows: Vec<Row> = table
+                    .rows
+                    .iter()
+                    .filter_map(|row| reader.row(row))
+                    .collect();
+                all.left_out += table.rows.len() - rows.len();
+                all.rows.extend(rows);
+                all.problems.append(&mut reader.problems);
+            }
+            Err(problems) => {
+                all.left_out += table.rows.len();
+                all.problems.extend(problems);
+            }
+        }
+    }
+    // Programs that count from zero: the first repetition is ours of number one.
+    if all.rows.iter().any(|row| row.repetition == Some(0)) {
+        for repetition in all
+            .rows
+            .iter_mut()
+            .filter_map(|row| row.repetition.as_mut())
+        {
+            *repetition = repetition.saturating_add(1);
+        }
+    }
+    all
+}
+
+/// Columns, then names of files, then constants; the first source of a factor counts.
+fn factors(spec: &ImportSpec) -> Vec<String> {
+    let columns = spec.factors.iter().map(|f| f.factor.as_str());
+    let named = spec
+        .file_pattern
+        .iter()
+        .flat_map(|p| p.names())
+        .map(String::as_str);
+    let constants = spec.constants.iter().map(|(factor, _)| factor.as_str());
+    let mut factors: Vec<String> = Vec::new();
+    for factor in columns
+        .chain(named.filter(|name| *name != REPETITION))
+        .chain(constants)
+    {
+        if !factors.iter().any(|known| known == factor) {
+            factors.push(factor.to_owned());
+        }
+    }
+    factors
+}
+
+enum LevelSource {
+    Column(usize),
+    Fixed(String),
+}
+
+struct FileReader<'s> {
+    file: &'s str,
+    spec: &'s ImportSpec,
+    levels: Vec<LevelSource>,
+    metrics: Vec<(usize, Conversion)>,
+    repetition: Option<usize>,
+    status: Option<usize>,
+    started: Option<usize>,
+    file_repetition: Option<String>,
+    decimal_comma: bool,
+    problems: Vec<RowProblem>,
+}
+
+impl<'s> FileReader<'s> {
+    /// Fails with every column that is missing.
+    fn new(
+        file: &'s str,
+        table: &Table,
+        spec: &'s ImportSpec,
+        factors: &[String],
+    ) -> Result<Self, Vec<RowProblem>> {
+        let mut columns = Columns {
+            table,
+            missing: Vec::new(),
+        };
+        let named = file_values(file, spec).unwrap_or_else(|what| {
+            columns.missing.push(what);
+            Vec::new()
+        });
+        let value = |name: &str| {
+            named
+                .iter()
+                .find(|(known, _)| known == name)
+                .map(|(_, value)| value.clone())
+        };
+        let levels = factors
+            .iter()
+            .map(
+                |factor| match spec.factors.iter().find(|f| f.factor == *factor) {
+                    Some(mapped) => LevelSource::Column(columns.find(&mapped.column)),
+                    None => LevelSource::Fixed(
+                        value(factor)
+                            .or_else(|| constant(spec, factor))
+                            .unwrap_or_default(),
+                    ),
+                },
+            )
+            .collect();
+        let metrics: Vec<(usize, Conversion)> = spec
+            .metrics
+            .iter()
+            .map(|m| (columns.find(&m.column), units::conversion(&m.unit)))
+            .collect();
+        let mut optional = |name: &Option<String>| name.as_ref().map(|name| columns.find(name));
+        let repetition = optional(&spec.repetition_column);
+        let status = optional(&spec.status_column);
+        let started = optional(&spec.started_column);
+        if !columns.missing.is_empty() {
+            let problem = |what: String| RowProblem {
+                file: file.to_owned(),
+                line: 1,
+                what,
+            };
+            return Err(columns.missing.into_iter().map(problem).collect());
+        }
+        let cells = table
+            .rows
+            .iter()
+            .flat_map(|row| metrics.iter().map(|(column, _)| row.cell(*column)));
+        let decimal_comma = number::uses_decimal_comma(spec.decimal_mark, table.delimiter, cells);
+        Ok(FileReader {
+            file,
+            spec,
+            levels,
+            metrics,
+            repetition,
+            status,
+            started,
+            file_repetition: value(REPETITION),
+            decimal_comma,
+            problems: Vec::new(),
+        })
+    }
+
+    /// None, with a problem, for a row that cannot be placed.
+    fn row(&mut self, row: &TableRow) -> Option<Row> {
+        let level = |source: &LevelSource| match source {
+            LevelSource::Column(column) => row.cell(*column).to_owned(),
+            LevelSource::Fixed(text) => text.clone(),
+        };
+        let levels = self.levels.iter().map(level).collect();
+        let repetition = self.repetition.map(|column| row.cell(column).to_owned());
+        let repetition = match repetition
+            .filter(|text| !text.is_empty())
+            .or_else(|| self.file_repetition.clone())
+        {
+            None => None,
+            Some(text) => match parse_repetition(&text) {
+                Some(number) => Some(number),
+                None => {
+                    return self
+                        .leave_out(row, format!("`{text}` is not the number of a repetition"));
+                }
+            },
+        };
+        let status = match self.status.map(|column| row.cell(column)) {
+            None => Some(OK),
+            Some(word) => parse_status(word),
+        };
+        let Some(status) = status else {
+            let word = self.status.map_or("", |column| row.cell(column));
+            let known = "ok, failed, out-of-memory, timed-out, interrupted or an exit code";
+            return self.leave_out(
+                row,
+                format!("`{word}` does not tell how a run ended: write {known}"),
+            );
+        };
+        Some(Row {
+            file: self.file.to_owned(),
+            line: row.line,
+            levels,
+            repetition,
+            status,
+            started: self.started(row),
+            metrics: self.metrics(row),
+        })
+    }
+
+    /// A cell that is no number is told; the rest of its row is used.
+    fn metrics(&mut self, row: &TableRow) -> Vec<Option<f64>> {
+        let mut values = Vec::with_capacity(self.metrics.len());
+        let mut wrong = Vec::new();
+        for ((column, conversion), metric) in self.metrics.iter().zip(&self.spec.metrics) {
+            let text = row.cell(*column);
+            values.push(match number::cell(text, self.decimal_comma) {
+                Cell::Missing => None,
+                Cell::Number(value) if value < 0.0 && conversion.unit == "s" => {
+                    wrong.push(format!(
+                        "`{text}` in column `{}` is a negative time; left out",
+                        metric.column
+                    ));
+                    None
+                }
+                Cell::Number(value) => Some(value * conversion.factor),
+                Cell::Other => {
+                    wrong.push(format!(
+                        "`{text}` in column `{}` is not a number; left out",
+                        metric.column
+                    ));
+                    None
+                }
+            });
+        }
+        wrong.into_iter().for_each(|what| self.tell(row, what));
+        values
+    }
+
+    fn started(&mut self, row: &TableRow) -> Option<Timestamp> {
+        let text = row.cell(self.started?);
+        let parsed = parse_started(text);
+        if parsed.is_none() && !text.is_empty() {
+            self.tell(
+                row,
+                format!("`{text}` is not a moment such as 2024-03-01T12:00:00Z; left out"),
+            );
+        }
+        parsed
+    }
+
+    fn leave_out(&mut self, row: &TableRow, what: String) -> Option<Row> {
+        self.tell(row, format!("{what}; the row is left out"));
+        None
+    }
+
+    fn tell(&mut self, row: &TableRow, what: String) {
+        self.problems.push(RowProblem {
+            file: self.file.to_owned(),
+            line: row.line,
+            what,
+        });
+    }
+}
+
+struct Columns<'t> {
+    table: &'t Table,
+    missing: Vec<String>,
+}
+
+impl Columns<'_> {
+    /// Any place for a missing one: the file is not read then.
+    fn find(&mut self, name: &str) -> usize {
+        self.table.column(name).unwrap_or_else(|| {
+            let known = self.table.header.join(", ");
+            self.missing.push(format!(
+                "there is no column `{name}`; the file has: {known}"
+            ));
+            0
+        })
+    }
+}
+
+/// The levels a file's name carries.
+fn file_values(file: &str, spec: &ImportSpec) -> Result<Vec<(String, String)>, String> {
+    let Some(pattern) = &spec.file_pattern else {
+        return Ok(Vec::new());
+    };
+    let values = pattern
+        .values(file)
+        .ok_or_else(|| format!("the name is not of the form `{}`", pattern.text()))?;
+    Ok(pattern.names().iter().cloned().zip(values).collect())
+}
+
+fn constant(spec: &ImportSpec, factor: &str) -> Option<String> {
+    let found = spec.constants.iter().find(|(name, _)| name == factor);
+    found.map(|(_, level): &(String, Level)| level.to_string())
+}
+
+/// `2`, `r2`, `2.0`.
+fn parse_repetition(text: &str) -> Option<u32> {
+    let digits = text.trim().trim_start_matches(['r', 'R']);
+    let value: f64 = digits.parse().ok()?;
+    (value.fract() == 0.0 && (0.0..=1e9).contains(&value)).then_some(value as u32)
+}
+
+const OK: Ended = Ended {
+    status: Status::Ok,
+    exit_code: None,
+};
+
+fn parse_status(word: &str) -> Option<Ended> {
+    let word = word.trim().to_lowercase().replace(['_', ' '], "-");
+    if let Ok(code) = word.parse::<i32>() {
+        let status = if code == 0 {
+            Status::Ok
+        } else {
+            Status::Failed
+        };
+        return Some(Ended {
+            status,
+            exit_code: Some(code),
+        });
+    }
+    let status = match word.as_str() {
+        "" | "ok" | "success" | "succeeded" | "passed" | "pass" | "done" | "completed"
+        | "finished" | "true" => Status::Ok,
+        "failed" | "fail" | "failure" | "error" | "false" | "crashed" => Status::Failed,
+        "out-of-memory" | "oom" | "outofmemory" => Status::OutOfMemory,
+        "timed-out" | "timeout" | "timedout" => Status::TimedOut,
+        "interrupted" | "killed" | "cancelled" | "canceled" | "aborted" | "stopped" => {
+            Status::Interrupted
+        }
+        _ => return None,
+    };
+    Some(Ended {
+        status,
+        exit_code: None,
+    })
+}
+
+/// RFC 3339, the same without zone (taken as UTC), or seconds since the Unix epoch.
+fn parse_started(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    if let Ok(moment) = text.parse::<Timestamp>() {
+        return Some(moment);
+    }
+    if let Ok(civil) = text.parse::<jiff::civil::DateTime>() {
+        let utc = jiff::tz::TimeZone::UTC.to_timestamp(civil);
+        return utc.ok();
+    }
+    let seconds: f64 = text.parse().ok().filter(|s: &f64| s.abs() < 1e11)?;
+    Timestamp::from_nanosecond((seconds * 1e9) as i128).ok()
+}

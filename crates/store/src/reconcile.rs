@@ -1,0 +1,98 @@
+//! The index is made to tell what the folders hold.
+
+use std::collections::BTreeMap;
+
+use model::{RunId, RunRecord};
+
+use crate::index::Index;
+use crate::layout::{self, Found, Layout, RECORD, Stamp};
+use crate::{Damaged, StoreError, bundle};
+
+impl Index {
+    /// Reads only the bundles it does not know; returns those that cannot be read.
+    pub(crate) fn reconcile(&self, layout: &Layout) -> Result<Vec<Damaged>, StoreError> {
+        let difference = Difference::between(self.stamps()?, layout.bundles()?);
+        if let Some(damaged) = difference.only_damaged(layout) {
+            return Ok(damaged);
+        }
+        // The index is read before the folders and nobody can insert meanwhile: a row without a
+        // folder then really lost it.
+        self.transaction(|| {
+            let difference = Difference::between(self.stamps()?, layout.bundles()?);
+            let mut damaged = Vec::new();
+            for run in &difference.stale {
+                self.delete(*run)?;
+            }
+            for (run, found) in &difference.unknown {
+                match read(layout, *run, found) {
+                    Read::Record(record, stamp) => self.put(&record, stamp)?,
+                    Read::Damaged(why) => damaged.push(why),
+                    Read::Gone => {}
+                }
+            }
+            Ok(damaged)
+        })
+    }
+}
+
+/// What the folders hold and the index does not tell, and the other way round.
+struct Difference {
+    /// Rows whose bundle is gone or another one now.
+    stale: Vec<RunId>,
+    unknown: Vec<(RunId, Found)>,
+}
+
+impl Difference {
+    fn between(known: BTreeMap<RunId, Stamp>, there: BTreeMap<RunId, Found>) -> Self {
+        let is_stale =
+            |(run, stamp): &(&RunId, &Stamp)| there.get(run).and_then(|f| f.stamp) != Some(**stamp);
+        let stale: Vec<RunId> = known.iter().filter(is_stale).map(|(run, _)| *run).collect();
+        let is_unknown = |(run, found): &(RunId, Found)| {
+            found.stamp.is_none() || known.get(run).copied() != found.stamp
+        };
+        let unknown = there.into_iter().filter(is_unknown).collect();
+        Difference { stale, unknown }
+    }
+
+    /// The unreadable bundles, when there is nothing else: then nothing is to be written.
+    fn only_damaged(&self, layout: &Layout) -> Option<Vec<Damaged>> {
+        if !self.stale.is_empty() {
+            return None;
+        }
+        let damaged = |(run, found): &(RunId, Found)| match read(layout, *run, found) {
+            Read::Damaged(why) => Some(why),
+            Read::Record(..) | Read::Gone => None,
+        };
+        self.unknown.iter().map(damaged).collect()
+    }
+}
+
+enum Read {
+    Record(Box<RunRecord>, Stamp),
+    Damaged(Damaged),
+    Gone,
+}
+
+/// A bundle may get its name, or give way to another attempt, between being listed and being
+/// read: it is then looked for again. The stamp is taken before reading, so that a record that
+/// changes meanwhile is read again next time.
+fn read(layout: &Layout, run: RunId, found: &Found) -> Read {
+    let mut found = found.clone();
+    for _ in 0..10 {
+        let result = bundle::read_record(&found.path, run);
+        match (result, found.stamp) {
+            (Ok(record), Some(stamp)) => return Read::Record(Box::new(record), stamp),
+            (result, _) => {
+                let path = layout.current(run);
+                let stamp = layout::stamp(&path.join(RECORD)).unwrap_or_default();
+                let now = Found { path, stamp };
+                match result {
+                    Err(_) if now == found && !now.path.exists() => return Read::Gone,
+                    Err(damaged) if now == found => return Read::Damaged(damaged),
+                    _ => found = now,
+                }
+            }
+        }
+    }
+    Read::Gone
+}
