@@ -129,12 +129,12 @@ pub fn ln_beta_inc(a: f64, b: f64, x: Share) -> f64 {
     if x.rest == 0.0 {
         return 0.0;
     }
-    // The fraction converges fast below the mean; above, the symmetry I_x(a,b) = 1 − I_{1−x}(b,a) is used.
-    if x.part <= (a + 1.0) / (a + b + 2.0) {
-        (ln_beta_power(a, b, x) - a.ln() + beta_fraction(a, b, x).ln()).min(0.0)
+    // The fraction is exact below the mean; above, the symmetry I_x(a,b) = 1 − I_{1−x}(b,a) is used.
+    if a * x.rest >= b * x.part {
+        (ln_beta_power(a, b, x) + beta_fraction(a, b, x).ln()).min(0.0)
     } else {
-        let upper =
-            ln_beta_power(b, a, x.complement()) - b.ln() + beta_fraction(b, a, x.complement()).ln();
+        let y = x.complement();
+        let upper = ln_beta_power(b, a, y) + beta_fraction(b, a, y).ln();
         (-upper.min(0.0).exp()).ln_1p()
     }
 }
@@ -162,30 +162,32 @@ fn ln_share(x: Share) -> f64 {
     }
 }
 
-/// Continued fraction of the incomplete beta function (DLMF 8.17.22), evaluated from the front by the modified
-/// Lentz method (Thompson, Barnett 1986).
+/// I_x(a,b) over its leading power, for x up to the mean: the continued fraction of Didonato and Morris (1992,
+/// equation 9), whose terms do not cancel, evaluated from the front by the modified Lentz method (Thompson,
+/// Barnett 1986).
 fn beta_fraction(a: f64, b: f64, x: Share) -> f64 {
-    const MOST_STEPS: usize = 200_000;
-    let x = x.part;
-    let mut c = 1.0;
-    let mut d = away_from_zero(1.0 - (a + b) * x / (a + 1.0)).recip();
-    let mut fraction = d;
+    const MOST_STEPS: usize = 100_000;
+    let below_mean = a * x.rest - b * x.part;
+    let mut fraction = away_from_zero(a / (a + 1.0) * (below_mean + 1.0));
+    let mut c = fraction;
+    let mut d = 0.0;
     for step in 1..MOST_STEPS {
-        let m = step as f64;
-        let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
-        d = away_from_zero(1.0 + even * d).recip();
-        c = away_from_zero(1.0 + even / c);
-        fraction *= d * c;
-        let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
-        d = away_from_zero(1.0 + odd * d).recip();
-        c = away_from_zero(1.0 + odd / c);
-        let factor = d * c;
+        let n = step as f64;
+        let middle = a + 2.0 * n - 1.0;
+        let numerator =
+            (a + n - 1.0) / middle * ((a + b + n - 1.0) / middle) * n * (b - n) * x.part * x.part;
+        let denominator = n
+            + n * (b - n) * x.part / middle
+            + (a + n) / (a + 2.0 * n + 1.0) * (below_mean + 1.0 + n * (1.0 + x.rest));
+        d = away_from_zero(denominator + numerator * d).recip();
+        c = away_from_zero(denominator + numerator / c);
+        let factor = c * d;
         fraction *= factor;
         if (factor - 1.0).abs() <= f64::EPSILON {
             break;
         }
     }
-    fraction
+    fraction.recip()
 }
 
 fn away_from_zero(value: f64) -> f64 {
