@@ -45,26 +45,29 @@ pub fn plan(study: &Study) -> Plan {
 /// The full factorial without what is excluded, numbered from 1 without gaps. The first factor
 /// varies slowest.
 pub fn scenarios(study: &Study) -> Vec<Scenario> {
+    let rules: Vec<Rule> = study
+        .exclude
+        .iter()
+        .filter_map(|e| rule(&study.factors, e))
+        .collect();
     let mut scenarios = Vec::new();
     for indices in Combinations::new(study.factors.iter().map(|f| f.levels.len())) {
-        let chosen = || {
-            study
-                .factors
-                .iter()
-                .zip(&indices)
-                .map(|(f, i)| (f, &f.levels[*i]))
-        };
-        if study.exclude.iter().any(|rule| excludes(rule, chosen())) {
+        let excluded = |rule: &Rule| rule.iter().all(|c| indices[c.factor] == c.level);
+        if rules.iter().any(excluded) {
             continue;
         }
-        let levels = chosen().map(|(factor, level)| FactorLevel {
-            factor: factor.name.clone(),
-            level: level.clone(),
-        });
+        let chosen = study
+            .factors
+            .iter()
+            .zip(&indices)
+            .map(|(factor, index)| FactorLevel {
+                factor: factor.name.clone(),
+                level: factor.levels[*index].clone(),
+            });
         let number = u32::try_from(scenarios.len() + 1).unwrap_or(u32::MAX);
         scenarios.push(Scenario {
             number,
-            levels: levels.collect(),
+            levels: chosen.collect(),
         });
     }
     scenarios
@@ -80,17 +83,26 @@ pub fn same_level(a: &Level, b: &Level) -> bool {
     }
 }
 
-/// A rule without conditions excludes nothing rather than everything.
-fn excludes<'s>(
-    rule: &Exclusion,
-    levels: impl Iterator<Item = (&'s Factor, &'s Level)> + Clone,
-) -> bool {
-    let has = |factor: &String, wanted: &Level| {
-        levels
-            .clone()
-            .any(|(f, level)| f.name == *factor && same_level(level, wanted))
+/// An exclusion in indices, which are quick to compare.
+type Rule = Vec<Condition>;
+
+struct Condition {
+    factor: usize,
+    level: usize,
+}
+
+/// None where it can exclude nothing: it has no conditions, or names what the study does not vary.
+fn rule(factors: &[Factor], exclusion: &Exclusion) -> Option<Rule> {
+    let condition = |(name, wanted): (&String, &Level)| {
+        let factor = factors.iter().position(|f| f.name == *name)?;
+        let level = factors[factor]
+            .levels
+            .iter()
+            .position(|l| same_level(l, wanted))?;
+        Some(Condition { factor, level })
     };
-    !rule.is_empty() && rule.iter().all(|(factor, level)| has(factor, level))
+    let rule: Rule = exclusion.iter().map(condition).collect::<Option<_>>()?;
+    (!rule.is_empty()).then_some(rule)
 }
 
 /// Counts through all choices of one index below each limit, the last index fastest.

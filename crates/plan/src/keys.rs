@@ -1,1 +1,369 @@
+//! Every key of a study file with what it means: the one table behind the JSON schema. That the
+//! reader knows the same keys is a test.
 
+use crate::{frameworks, train};
+
+/// A table of the file and its keys.
+pub(crate) struct Section {
+    pub(crate) about: &'static str,
+    pub(crate) keys: &'static [Key],
+}
+
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) required: bool,
+}
+
+pub(crate) enum Kind {
+    Text,
+    /// One of these words.
+    Words(fn() -> Vec<&'static str>),
+    /// Any text; these are offered.
+    Offered(fn() -> Vec<&'static str>),
+    /// A whole number.
+    Whole {
+        from: i64,
+        to: i64,
+    },
+    Number,
+    /// A number, or its digits in quotes.
+    Decimal,
+    Duration,
+    Size,
+    Money,
+    Price,
+    Electricity,
+    Date,
+    Currency,
+    Texts,
+    /// `"all"` or names of phases.
+    Paid,
+    /// Variables of the process.
+    Variables,
+    /// Rules that leave scenarios out.
+    Exclusions,
+    /// Factors by name.
+    Factors,
+    Table(&'static Section),
+    /// `[[…]]`.
+    Tables(&'static Section),
+    /// `[….NAME]`.
+    Named(&'static Section),
+    /// `NAME = "0.2 USD/h"` or `[prices.NAME]`.
+    NamedPrices(&'static Section),
+}
+
+const fn key(name: &'static str, kind: Kind, about: &'static str) -> Key {
+    Key {
+        name,
+        about,
+        kind,
+        required: false,
+    }
+}
+
+const fn required(name: &'static str, kind: Kind, about: &'static str) -> Key {
+    Key {
+        name,
+        about,
+        kind,
+        required: true,
+    }
+}
+
+const fn count(name: &'static str, to: i64, about: &'static str) -> Key {
+    key(name, Kind::Whole { from: 1, to }, about)
+}
+
+pub(crate) const TOP: Section = Section {
+    about: "A study: what is varied, what is measured, how often, within which budget.",
+    keys: &[
+        required("study", Kind::Table(&STUDY), "The question itself."),
+        key(
+            "factors",
+            Kind::Factors,
+            "What is varied. Any names; the first factor varies slowest and the order gives the numbering of the scenarios.",
+        ),
+        required(
+            "workload",
+            Kind::Table(&WORKLOAD),
+            "What a run does: train a described network, or any command.",
+        ),
+        key(
+            "environments",
+            Kind::Named(&ENVIRONMENT),
+            "Where runs happen. Without any: this machine, unpriced.",
+        ),
+        key(
+            "prices",
+            Kind::NamedPrices(&PRICE),
+            "Your own prices; a name of the catalog takes its place.",
+        ),
+        key("rates", Kind::Tables(&RATE), "Rates of exchange, dated."),
+        key("measure", Kind::Table(&MEASURE), "How a run is watched."),
+    ],
+};
+
+const STUDY: Section = Section {
+    about: "The question itself.",
+    keys: &[
+        required(
+            "name",
+            Kind::Text,
+            "Also the name of the folder of results: letters, digits, `-`, `_`, `.`.",
+        ),
+        key(
+            "objective",
+            Kind::Text,
+            "What is to be found out, in a sentence for the report.",
+        ),
+        count(
+            "repetitions",
+            crate::read::MAX_REPETITIONS,
+            "Runs of each scenario. Default 3.",
+        ),
+        key(
+            "seed",
+            Kind::Whole {
+                from: 0,
+                to: i64::MAX,
+            },
+            "Order of runs, initial weights and images come from it. Default 1.",
+        ),
+        key(
+            "order",
+            Kind::Words(|| crate::read::ORDERS.to_vec()),
+            "`blocks` (default): one repetition of every scenario after another, shuffled inside; `random`: all shuffled together; `listed`: as numbered.",
+        ),
+        key(
+            "budget",
+            Kind::Money,
+            "A run that would pass it is not started.",
+        ),
+        key(
+            "currency",
+            Kind::Currency,
+            "What the report speaks. Default: the budget's, else that of the first price.",
+        ),
+        key(
+            "metrics",
+            Kind::Texts,
+            "Metrics that the report puts first.",
+        ),
+        key(
+            "exclude",
+            Kind::Exclusions,
+            "Scenarios with all levels of a rule are left out; a list stands for any of its levels.",
+        ),
+    ],
+};
+
+const WORKLOAD: Section = Section {
+    about: "What a run does. A factor of the same name takes the place of a value.",
+    keys: &[
+        key(
+            "kind",
+            Kind::Words(|| crate::read::KINDS.to_vec()),
+            "`train` a described network (default), or run a `command`.",
+        ),
+        key(
+            "framework",
+            Kind::Words(|| frameworks::names().collect()),
+            "What trains. Default `engine`, the embedded one.",
+        ),
+        key(
+            "network",
+            Kind::Offered(|| network::names().collect()),
+            "A network of the zoo, or the path of a network file that ends in .toml.",
+        ),
+        key(
+            "dataset",
+            Kind::Words(|| data::names().collect()),
+            "The images. Default `digits`, which are drawn and need no files.",
+        ),
+        key(
+            "data_dir",
+            Kind::Text,
+            "Folder of the dataset's files, relative to this file; may have {dataset} in it.",
+        ),
+        count(
+            "image",
+            1024,
+            "Side of the square input in pixels. Default: the dataset's own.",
+        ),
+        count(
+            "epochs",
+            1_000_000,
+            "Times every training image is seen. Default 1.",
+        ),
+        count("batch", 1_000_000, "Images of a step. Default 32."),
+        count("images", 100_000_000, "Training images used. Default: all."),
+        count(
+            "held_out",
+            100_000_000,
+            "Images kept back for the accuracy. Default: all the dataset has for it.",
+        ),
+        key(
+            "optimizer",
+            Kind::Words(|| train::OPTIMIZERS.to_vec()),
+            "Default `adam`.",
+        ),
+        key("learning_rate", Kind::Number, "Default 0.001."),
+        key("momentum", Kind::Number, "Of `sgd`. Default 0.9."),
+        count(
+            "threads",
+            4096,
+            "Threads of the framework. Default: as many as the run has cores.",
+        ),
+        key(
+            "device",
+            Kind::Text,
+            "`cpu` (default), `cuda:0`. An environment's device goes before it.",
+        ),
+        key(
+            "command",
+            Kind::Texts,
+            "The program and its arguments; {factor} stands for the level, {{word}} for a literal {word}.",
+        ),
+        key(
+            "env",
+            Kind::Variables,
+            "Variables of the process; {factor} stands for the level.",
+        ),
+        key(
+            "directory",
+            Kind::Text,
+            "Where the command is started, relative to this file. Default: the folder of this file.",
+        ),
+        key("log", Kind::Tables(&LOG), "How to read the command's log."),
+    ],
+};
+
+const LOG: Section = Section {
+    about: "A regular expression over one line of the log; named groups are the fields of the event.",
+    keys: &[
+        required(
+            "event",
+            Kind::Words(|| crate::read::LOG_EVENTS.iter().map(|e| e.word).collect()),
+            "What a line that matches tells: a `step` (groups step, epoch, loss, seconds, images), an `epoch` (epoch, loss, accuracy, seconds), an `accuracy`, the beginning of a `phase`, or a `metric` (value).",
+        ),
+        required(
+            "pattern",
+            Kind::Text,
+            "Such as 'Iteration (?<step>\\d+), loss = (?<loss>\\S+)'.",
+        ),
+        key("name", Kind::Text, "Name of the metric."),
+        key("unit", Kind::Text, "Unit of the metric."),
+    ],
+};
+
+const ENVIRONMENT: Section = Section {
+    about: "Where runs happen, and what an hour there costs.",
+    keys: &[
+        key(
+            "price",
+            Kind::Price,
+            "A name of the catalog (`azure/Standard_F4s_v2@eastus`), of [prices], or an amount (`0.169 USD/h`).",
+        ),
+        key("price_source", Kind::Text, "Where an amount was read."),
+        key("price_date", Kind::Date, "When an amount was read there."),
+        key(
+            "own",
+            Kind::Table(&OWN),
+            "A machine of your own instead of a price.",
+        ),
+        key("cores", Kind::Number, "Cores a run may use. Default: all."),
+        key("memory", Kind::Size, "Memory a run may use. Default: all."),
+        key(
+            "device",
+            Kind::Text,
+            "Goes before the workload's device: `cuda:0`.",
+        ),
+        key(
+            "billing",
+            Kind::Table(&BILLING),
+            "How time becomes money here, where it differs from the price's own rule.",
+        ),
+    ],
+};
+
+const PRICE: Section = Section {
+    about: "A price of your own.",
+    keys: &[
+        key("per_hour", Kind::Money, "An hour of the machine."),
+        key("own", Kind::Table(&OWN), "A machine of your own instead."),
+        key("source", Kind::Text, "Where the price was read."),
+        key("date", Kind::Date, "When it was read there."),
+        key("billing", Kind::Table(&BILLING), "How time becomes money."),
+    ],
+};
+
+const OWN: Section = Section {
+    about: "A machine that was bought: its price spread over its hours, plus electricity.",
+    keys: &[
+        required("purchase", Kind::Money, "What it cost."),
+        required(
+            "electricity",
+            Kind::Electricity,
+            "Price of a kilowatt-hour.",
+        ),
+        required("years", Kind::Decimal, "How long it is used."),
+        required("watts", Kind::Decimal, "What it draws while it works."),
+        key(
+            "hours_per_day",
+            Kind::Decimal,
+            "Hours of a day that it works. Default 24.",
+        ),
+    ],
+};
+
+const BILLING: Section = Section {
+    about: "How paid time is made of measured time.",
+    keys: &[
+        key(
+            "step",
+            Kind::Duration,
+            "Time is rounded up to whole steps. `0s` bills the exact time.",
+        ),
+        key("minimum", Kind::Duration, "A run pays at least this."),
+        key(
+            "paid",
+            Kind::Paid,
+            "`all` of the run's life, or only the phases named.",
+        ),
+    ],
+};
+
+const RATE: Section = Section {
+    about: "So many of one currency for one of another, on a day.",
+    keys: &[
+        required("from", Kind::Currency, "One of this …"),
+        required("to", Kind::Currency, "… in these."),
+        required("rate", Kind::Decimal, "How many. Read exactly as typed."),
+        required("date", Kind::Date, "Of which day."),
+        key("source", Kind::Text, "Where it was read."),
+    ],
+};
+
+const MEASURE: Section = Section {
+    about: "How a run is watched.",
+    keys: &[
+        key(
+            "interval",
+            Kind::Duration,
+            "Between two samples of the machine, from 10 ms up. Default 1s.",
+        ),
+        key(
+            "timeout",
+            Kind::Duration,
+            "A run that takes longer is ended. Default: none.",
+        ),
+        key(
+            "grace",
+            Kind::Duration,
+            "Between asking a run to end and ending it. Default 5s.",
+        ),
+    ],
+};

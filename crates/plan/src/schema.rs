@@ -1,4 +1,150 @@
-use serde_json::{Value, json};
+//! The JSON schema of study files, for editors that complete and check them.
+
+use serde_json::{Map, Value, json};
+
+use crate::keys::{Key, Kind, Section, TOP};
+use crate::train::{self, FieldKind};
+
+/// JSON Schema, draft 2020-12.
 pub fn schema() -> Value {
-    json!({})
+    let mut schema = section(&TOP);
+    if let Value::Object(map) = &mut schema {
+        map.insert(
+            "$schema".to_owned(),
+            json!("https://json-schema.org/draft/2020-12/schema"),
+        );
+        map.insert("title".to_owned(), json!("Bancada study"));
+    }
+    schema
+}
+
+fn section(section: &Section) -> Value {
+    let mut properties = Map::new();
+    for key in section.keys {
+        properties.insert(key.name.to_owned(), described(key));
+    }
+    let required: Vec<&str> = section
+        .keys
+        .iter()
+        .filter(|k| k.required)
+        .map(|k| k.name)
+        .collect();
+    json!({
+        "type": "object",
+        "description": section.about,
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn described(key: &Key) -> Value {
+    let mut value = kind(&key.kind);
+    if let Value::Object(map) = &mut value {
+        map.insert("description".to_owned(), json!(key.about));
+    }
+    value
+}
+
+fn kind(kind: &Kind) -> Value {
+    match kind {
+        Kind::Text => json!({ "type": "string" }),
+        Kind::Words(words) => json!({ "type": "string", "enum": words() }),
+        Kind::Offered(words) => offered(&words()),
+        Kind::Whole { from, to } if *to == i64::MAX => {
+            json!({ "type": "integer", "minimum": from })
+        }
+        Kind::Whole { from, to } => json!({ "type": "integer", "minimum": from, "maximum": to }),
+        Kind::Number => json!({ "type": "number", "minimum": 0 }),
+        Kind::Decimal => json!({ "anyOf": [{ "type": "number" }, pattern("^[0-9.]+$", "4.865")] }),
+        Kind::Duration => pattern("^[0-9._]+ *(ms|s|min|h|d)$", "10s"),
+        Kind::Size => pattern("^[0-9._]+ *([kKMGT]?B|[KMGT]iB)$", "8 GB"),
+        Kind::Money => pattern("^[0-9.]+ +[A-Z]{3}$", "200 USD"),
+        Kind::Price => json!({ "type": "string", "examples": price_examples() }),
+        Kind::Electricity => pattern("^[0-9._]+ +[A-Z]{3} */ *kWh$", "0.15 USD/kWh"),
+        Kind::Date => pattern("^[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?$", "2024-03-01"),
+        Kind::Currency => pattern("^[A-Z]{3}$", "USD"),
+        Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+        Kind::Paid => {
+            json!({ "anyOf": [{ "const": "all" }, { "type": "array", "items": { "type": "string" }, "minItems": 1 }] })
+        }
+        Kind::Variables => json!({ "type": "object", "additionalProperties": scalar() }),
+        Kind::Exclusions => exclusions(),
+        Kind::Factors => factors(),
+        Kind::Table(inner) => section(inner),
+        Kind::Tables(inner) => json!({ "type": "array", "items": section(inner) }),
+        Kind::Named(inner) => json!({ "type": "object", "additionalProperties": section(inner) }),
+        Kind::NamedPrices(inner) => {
+            json!({ "type": "object", "additionalProperties": { "anyOf": [pattern("/", "0.2 USD/h"), section(inner)] } })
+        }
+    }
+}
+
+fn pattern(pattern: &str, example: &str) -> Value {
+    json!({ "type": "string", "pattern": pattern, "examples": [example] })
+}
+
+/// Any text, but these are completed.
+fn offered(words: &[&str]) -> Value {
+    json!({ "type": "string", "anyOf": [{ "enum": words }, {}] })
+}
+
+fn price_examples() -> Vec<&'static str> {
+    std::iter::once("0.169 USD/h")
+        .chain(cost::names())
+        .collect()
+}
+
+fn scalar() -> Value {
+    json!({ "type": ["string", "number", "boolean"] })
+}
+
+fn exclusions() -> Value {
+    let level = json!({ "anyOf": [scalar(), { "type": "array", "items": scalar() }] });
+    json!({ "type": "array", "items": { "type": "object", "minProperties": 1, "additionalProperties": level } })
+}
+
+/// Any names; those that mean something to Bancada are completed with their levels.
+fn factors() -> Value {
+    let mut properties = Map::new();
+    for field in train::FIELDS {
+        properties.insert(field.name.to_owned(), levels(&field_level(field.kind)));
+    }
+    properties.insert(
+        "environment".to_owned(),
+        levels(&json!({ "type": "string" })),
+    );
+    properties.insert(
+        "cores".to_owned(),
+        levels(&json!({ "type": "number", "exclusiveMinimum": 0 })),
+    );
+    properties.insert("memory".to_owned(), levels(&kind(&Kind::Size)));
+    json!({ "type": "object", "properties": properties, "additionalProperties": levels(&scalar()) })
+}
+
+/// For editors only: a command may use the name of a field for levels of any kind.
+fn field_level(field: FieldKind) -> Value {
+    let words: Vec<&str> = match field {
+        FieldKind::Framework => crate::frameworks::names().collect(),
+        FieldKind::Network => network::names().collect(),
+        FieldKind::Dataset => data::names().collect(),
+        FieldKind::Optimizer => train::OPTIMIZERS.to_vec(),
+        FieldKind::Text
+        | FieldKind::Count { .. }
+        | FieldKind::LearningRate
+        | FieldKind::Momentum => return scalar(),
+    };
+    json!({ "anyOf": [{ "enum": words }, scalar()] })
+}
+
+/// A list, a single level or a range.
+fn levels(level: &Value) -> Value {
+    let whole = json!({ "type": "integer" });
+    let range = json!({
+        "type": "object",
+        "properties": { "from": whole, "to": whole, "step": whole, "powers_of": whole },
+        "required": ["from", "to"],
+        "additionalProperties": false,
+    });
+    json!({ "anyOf": [{ "type": "array", "items": level, "minItems": 1 }, level, range] })
 }

@@ -34,7 +34,7 @@ pub(crate) const FIELDS: &[Field] = &[
     field("network", FieldKind::Network),
     field("dataset", FieldKind::Dataset),
     field("data_dir", FieldKind::Text),
-    field("image", FieldKind::Count { at_most: 4096 }),
+    field("image", FieldKind::Count { at_most: 1024 }),
     field("epochs", FieldKind::Count { at_most: 1_000_000 }),
     field("batch", FieldKind::Count { at_most: 1_000_000 }),
     field(

@@ -81,10 +81,7 @@ impl Checker<'_> {
             .first()
             .map(ToString::to_string)
             .unwrap_or_default();
-        let mut diagnostic = contradiction(&size, &network, &reason);
-        if let Some(hint) = mistakes.iter().find_map(|m| m.hint.clone()) {
-            diagnostic = diagnostic.note(hint);
-        }
+        let diagnostic = contradiction(&size, &network, &reason);
         // Other datasets of as many channels may share the complaint word for word.
         if self.seen.insert(diagnostic.message.clone()) {
             self.problems.push(diagnostic);

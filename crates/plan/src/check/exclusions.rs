@@ -7,7 +7,7 @@ use source::{Diagnostic, Problems};
 use crate::read::{Draft, DraftCondition, DraftExclusion};
 
 /// Lists in rules are multiplied out; beyond this a rule is better written another way.
-const MAX_EXCLUSIONS: usize = 10_000;
+const MAX_EXCLUSIONS: usize = 1000;
 
 /// The rules that can be applied, each list of levels written out.
 pub(super) fn check(draft: &Draft, problems: &mut Problems) -> Vec<Exclusion> {
@@ -17,7 +17,7 @@ pub(super) fn check(draft: &Draft, problems: &mut Problems) -> Vec<Exclusion> {
             exclusions.extend(written_out(rule));
         }
         if exclusions.len() > MAX_EXCLUSIONS {
-            let message = "the exclusions come to more than 10000 combinations of levels";
+            let message = "the exclusions come to more than 1000 combinations of levels";
             problems.push(Diagnostic::at(rule.span.clone(), message));
             return Vec::new();
         }

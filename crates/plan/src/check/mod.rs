@@ -14,10 +14,10 @@ mod networks;
 
 use std::path::PathBuf;
 
-use model::{CommandWorkload, Factor, Level, Study, Workload};
+use model::{CommandWorkload, Factor, Level, Study, TrainWorkload, Workload};
 use source::{Diagnostic, Located, Problems, Span};
 
-use crate::read::{Draft, DraftCommand, DraftWorkload, ReadOptions};
+use crate::read::{Draft, DraftCommand, DraftWorkload, ReadOptions, TrainValue};
 use crate::train;
 
 pub(crate) const MAX_RUNS: u64 = 1_000_000;
@@ -25,6 +25,21 @@ pub(crate) const MAX_SCENARIOS: u64 = 100_000;
 /// Enough to see the spread; more where the differences are small.
 pub(crate) const DEFAULT_REPETITIONS: u32 = 3;
 pub(crate) const DEFAULT_SEED: u64 = 1;
+
+/// What must be right before contradictions can be looked for: a default in its place would
+/// complain of what nobody wrote.
+const DECISIVE: &[&str] = &[
+    "environment",
+    "network",
+    "dataset",
+    "data_dir",
+    "image",
+    "images",
+    "held_out",
+    "batch",
+    "optimizer",
+    "device",
+];
 
 /// None where too little is right to say what the study means.
 pub(crate) fn check(
@@ -38,14 +53,14 @@ pub(crate) fn check(
     let environments = environments::check(draft, problems);
     let exclude = exclusions::check(draft, problems);
     let currency = money::check(draft, problems);
+    let mut decided = true;
     let workload = match draft.workload.as_ref()? {
         DraftWorkload::Train(train) => {
             let usable = levels::check_train(draft, train, &mut networks, problems);
-            let mut workload = train::defaults();
-            for value in usable {
-                train::apply(&mut workload, value.field, &value.level.value);
-            }
-            Workload::Train(workload)
+            let is_usable = |value: &TrainValue| usable.iter().any(|u| u.field == value.field);
+            let mut values = train.values.iter();
+            decided = values.all(|v| is_usable(v) || !DECISIVE.contains(&v.field));
+            Workload::Train(train_workload(draft, &usable))
         }
         DraftWorkload::Command(command) => {
             command::check(draft, command, problems);
@@ -54,7 +69,13 @@ pub(crate) fn check(
     };
     let small_enough = check_size(draft, problems);
     let study = Study {
-        name: draft.head.name.as_ref()?.value.clone(),
+        // Without a name there is a mistake already, and no study will come of this.
+        name: draft
+            .head
+            .name
+            .as_ref()
+            .map(|n| n.value.clone())
+            .unwrap_or_default(),
         objective: draft.head.objective.clone(),
         repetitions: draft
             .head
@@ -73,10 +94,23 @@ pub(crate) fn check(
         measure: draft.measure.clone(),
         metrics: draft.head.metrics.iter().map(|m| m.value.clone()).collect(),
     };
-    if small_enough {
+    if small_enough && decided {
         check_scenarios(draft, &study, &networks, problems);
     }
     Some(study)
+}
+
+fn train_workload(draft: &Draft, values: &[&TrainValue]) -> TrainWorkload {
+    let mut workload = train::defaults();
+    // A factor decides for each scenario; until then it is the kind that has all the constants.
+    let varied = draft.factor("optimizer").is_some();
+    if varied {
+        train::apply(&mut workload, "optimizer", &Level::from("sgd"));
+    }
+    for value in values.iter().filter(|v| !varied || v.field != "optimizer") {
+        train::apply(&mut workload, value.field, &value.level.value);
+    }
+    workload
 }
 
 fn command_workload(command: &DraftCommand) -> CommandWorkload {
@@ -127,15 +161,17 @@ fn check_scenarios(
     networks: &networks::Networks,
     problems: &mut Problems,
 ) {
-    // A factor of which no level is usable leaves no scenario to look at.
+    let is_unusable = |factor: &Factor| factor.levels.is_empty();
     if study
         .factors
         .iter()
-        .any(|factor: &Factor| factor.levels.is_empty())
+        .any(|f| is_unusable(f) && DECISIVE.contains(&f.name.as_str()))
     {
         return;
     }
-    let scenarios = crate::scenarios(study);
+    let mut study = study.clone();
+    study.factors.retain(|f| !is_unusable(f));
+    let scenarios = crate::scenarios(&study);
     if scenarios.is_empty() {
         let last = draft.head.exclude.last().map(|rule| rule.span.clone());
         let message = "the exclusions leave no scenario";
@@ -145,7 +181,7 @@ fn check_scenarios(
         };
         problems.push(diagnostic.label("after this one nothing is left"));
     }
-    contradictions::check(draft, study, &scenarios, networks, problems);
+    contradictions::check(draft, &study, &scenarios, networks, problems);
 }
 
 /// Where a value of a scenario comes from.

@@ -38,7 +38,7 @@ pub(super) fn check(draft: &Draft, problems: &mut Problems) {
         check_study_name(name, problems);
     }
     for factor in &draft.factors {
-        check_factor_name(&factor.name, problems);
+        check_factor_name(draft, &factor.name, problems);
     }
     for environment in &draft.environments {
         if !is_plain(&environment.name.value) {
@@ -60,15 +60,9 @@ fn check_study_name(name: &Located<String>, problems: &mut Problems) {
     if usable {
         return;
     }
-    let slug: String = text
-        .chars()
-        .map(|c| if allowed(c) { c } else { '-' })
-        .collect();
-    let slug = slug
-        .trim_matches(['-', '.'])
-        .chars()
-        .take(40)
-        .collect::<String>();
+    let words = text.split(|c| !allowed(c)).filter(|word| !word.is_empty());
+    let slug = words.collect::<Vec<_>>().join("-");
+    let slug: String = slug.trim_matches(['-', '.']).chars().take(40).collect();
     let suggestion = if slug.is_empty() {
         "my-study".to_owned()
     } else {
@@ -79,9 +73,10 @@ fn check_study_name(name: &Located<String>, problems: &mut Problems) {
     problems.push(diagnostic.label(format!("such as \"{suggestion}\"")));
 }
 
-fn check_factor_name(name: &Located<String>, problems: &mut Problems) {
+fn check_factor_name(draft: &Draft, name: &Located<String>, problems: &mut Problems) {
     let text = name.value.as_str();
-    let taken = METRICS.contains(&text) || COLUMNS.contains(&text);
+    // Training knows its factors anyway.
+    let taken = draft.train().is_none() && (METRICS.contains(&text) || COLUMNS.contains(&text));
     let message = if !is_plain(text) || text.contains(['{', '}']) {
         "the name of a factor must be of visible characters, without braces".to_owned()
     } else if taken {

@@ -61,10 +61,11 @@ impl<'a> Networks<'a> {
                 .note("the path is relative to the folder of the study file")
         })?;
         network::parse(&text).map_err(|mistakes| {
-            let message = format!(
-                "the network file `{name}` has {} mistake(s)",
-                mistakes.len()
-            );
+            let count = match mistakes.len() {
+                1 => "a mistake".to_owned(),
+                several => format!("{several} mistakes"),
+            };
+            let message = format!("the network file `{name}` has {count}");
             mistakes
                 .iter()
                 .fold(Diagnostic::at(span, message), |diagnostic, mistake| {

@@ -83,7 +83,7 @@ fn read_price(
     let text = table.text("price", problems);
     let own = prices::read_own(typed, table, problems);
     let source = table.text("price_source", problems);
-    let date = take::parsed(table, "price_date", values::date, problems);
+    let date = take::date(typed, table, "price_date", problems);
     if table.key_span("price").is_some() && table.key_span("own").is_some() {
         let both = Diagnostic::at(
             take::key_span(table, "own"),

@@ -21,6 +21,8 @@ pub(crate) use draft::{
     DraftWorkload, TrainValue,
 };
 pub(crate) use environments::MAX_CORES;
+pub(crate) use study::{MAX_REPETITIONS, ORDERS};
+pub(crate) use workload::{KINDS, LOG_EVENTS};
 
 /// What reading a study needs from outside.
 #[derive(Clone, Copy)]

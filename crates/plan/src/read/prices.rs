@@ -48,7 +48,7 @@ fn read_named(
     let per_hour = take::parsed(&table, "per_hour", values::money, problems);
     let own = read_own(typed, &table, problems);
     let source = table.text("source", problems).map(|t| t.value);
-    let date = take::parsed(&table, "date", values::date, problems).map(|d| d.value);
+    let date = take::date(typed, &table, "date", problems).map(|d| d.value);
     let mut billing = BillingRule::default();
     read_billing(&table, &mut billing, problems);
     let given = ["per_hour", "own"].map(|key| table.key_span(key).is_some());

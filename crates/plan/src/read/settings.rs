@@ -42,7 +42,11 @@ fn read_rate(
         |key: &str| take::required_parsed(&table, key, str::parse::<Currency>, problems);
     let (from, to) = (currency("from"), currency("to"));
     let rate = prices::decimal(typed, &table, "rate", problems);
-    let date = take::required_parsed(&table, "date", values::date, problems);
+    let date = take::date(typed, &table, "date", problems);
+    if table.key_span("date").is_none() {
+        let undated = Diagnostic::at(value.span.clone(), "a rate of exchange without its `date`");
+        problems.push(undated.label("add date = \"2024-03-01\""));
+    }
     let source = table.text("source", problems);
     let rate_span = take::key_span(&table, "rate");
     table.finish(problems);

@@ -5,6 +5,9 @@ use std::ops::RangeInclusive;
 use model::Level;
 use source::{Diagnostic, Located, Problems, Span, Table, Value};
 
+use super::Typed;
+use crate::values;
+
 /// Reads a text by a function of [`crate::values`] or another that explains itself.
 pub(crate) fn parsed<T>(
     table: &Table<'_>,
@@ -12,7 +15,7 @@ pub(crate) fn parsed<T>(
     parse: impl FnOnce(&str) -> Result<T, String>,
     problems: &mut Problems,
 ) -> Option<Located<T>> {
-    let text = table.text(key, problems)?;
+    let text = text_of(&table.get(key)?, key, problems)?;
     parse_located(text, parse, problems)
 }
 
@@ -23,8 +26,37 @@ pub(crate) fn required_parsed<T>(
     parse: impl FnOnce(&str) -> Result<T, String>,
     problems: &mut Problems,
 ) -> Option<Located<T>> {
-    let text = table.required(key, problems)?.text(key, problems)?;
+    let text = text_of(&table.required(key, problems)?, key, problems)?;
     parse_located(text, parse, problems)
+}
+
+/// A bare number is passed on too: whoever parses it says which unit is missing.
+fn text_of(value: &Value<'_>, key: &str, problems: &mut Problems) -> Option<Located<String>> {
+    match value.as_number() {
+        Some(number) => Some(Located {
+            value: number.to_string(),
+            span: value.span.clone(),
+        }),
+        None => value.text(key, problems),
+    }
+}
+
+/// A date in quotes, or bare as TOML has it.
+pub(crate) fn date(
+    typed: &Typed<'_>,
+    table: &Table<'_>,
+    key: &str,
+    problems: &mut Problems,
+) -> Option<Located<String>> {
+    let value = table.get(key)?;
+    let text = match value.kind() {
+        "datetime" => Located {
+            value: typed.at(&value.span).to_owned(),
+            span: value.span.clone(),
+        },
+        _ => text_of(&value, key, problems)?,
+    };
+    parse_located(text, values::date, problems)
 }
 
 pub(crate) fn parse_located<T>(

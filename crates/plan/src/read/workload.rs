@@ -9,47 +9,50 @@ use super::take;
 use crate::train::FIELDS;
 
 pub(crate) const KINDS: &[&str] = &["train", "command"];
-/// The word in the file, its meaning, the group its pattern must have, the groups it may have.
 pub(crate) const LOG_EVENTS: &[LogEventRule] = &[
-    rule(
-        "step",
-        LogEvent::Step,
-        "step",
-        &["epoch", "loss", "seconds", "images"],
-    ),
-    rule(
-        "epoch",
-        LogEvent::Epoch,
-        "epoch",
-        &["loss", "accuracy", "seconds"],
-    ),
-    rule("accuracy", LogEvent::Accuracy, "accuracy", &[]),
-    rule("phase", LogEvent::Phase, "phase", &[]),
-    rule("metric", LogEvent::Metric, "value", &[]),
+    LogEventRule {
+        word: "step",
+        event: LogEvent::Step,
+        // A line without a number is the next step.
+        one_of: &[],
+        optional: &["step", "epoch", "loss", "seconds", "images"],
+    },
+    LogEventRule {
+        word: "epoch",
+        event: LogEvent::Epoch,
+        one_of: &[],
+        optional: &["epoch", "loss", "accuracy", "seconds"],
+    },
+    LogEventRule {
+        word: "accuracy",
+        event: LogEvent::Accuracy,
+        one_of: &["accuracy", "value"],
+        optional: &[],
+    },
+    LogEventRule {
+        word: "phase",
+        event: LogEvent::Phase,
+        one_of: &["phase"],
+        optional: &[],
+    },
+    LogEventRule {
+        word: "metric",
+        event: LogEvent::Metric,
+        one_of: &["value"],
+        optional: &[],
+    },
 ];
 
+/// An event that a log line can tell, and the named groups of its pattern.
 pub(crate) struct LogEventRule {
     pub(crate) word: &'static str,
     event: LogEvent,
-    required: &'static str,
+    /// One of these must be there; none is needed where the list is empty.
+    one_of: &'static [&'static str],
     optional: &'static [&'static str],
 }
 
-const fn rule(
-    word: &'static str,
-    event: LogEvent,
-    required: &'static str,
-    optional: &'static [&'static str],
-) -> LogEventRule {
-    LogEventRule {
-        word,
-        event,
-        required,
-        optional,
-    }
-}
-
-const COMMAND_KEYS: &[&str] = &["command", "env", "directory", "log"];
+const COMMAND_KEYS: &[&str] = &["env", "directory", "log"];
 
 pub(super) fn read(top: &Table<'_>, problems: &mut Problems) -> Option<DraftWorkload> {
     let Some(value) = top.get("workload") else {
@@ -80,6 +83,10 @@ pub(super) fn read(top: &Table<'_>, problems: &mut Problems) -> Option<DraftWork
     };
     match &workload {
         Some(DraftWorkload::Train(_)) => {
+            if let Some(span) = table.key_span("command") {
+                let message = "a `command` beside kind = \"train\"";
+                problems.push(Diagnostic::at(span, message).label("remove one of them"));
+            }
             refuse(
                 &table,
                 COMMAND_KEYS.iter().copied(),
@@ -248,17 +255,18 @@ fn check_pattern(rule: &LogEventRule, pattern: &Located<String>, problems: &mut 
         }
     };
     let groups: Vec<&str> = regex.capture_names().flatten().collect();
-    if !groups.contains(&rule.required) {
-        let message = format!(
-            "the pattern of a {} has no group `{}`",
-            rule.word, rule.required
-        );
-        let example = format!("such as (?<{}>[0-9.]+)", rule.required);
+    // The value of a metric may also be the one group without a name.
+    let unnamed = rule.event == LogEvent::Metric && regex.captures_len() > 1 + groups.len();
+    if let (Some(first), false) = (rule.one_of.first(), unnamed)
+        && !rule.one_of.iter().any(|wanted| groups.contains(wanted))
+    {
+        let message = format!("the pattern of `{}` has no group `{first}`", rule.word);
+        let example = format!("such as (?<{first}>\\S+)");
         problems.push(Diagnostic::at(span.clone(), message).label(example));
     }
-    let known = || std::iter::once(rule.required).chain(rule.optional.iter().copied());
+    let known = || rule.one_of.iter().chain(rule.optional).copied();
     for group in groups.into_iter().filter(|g| !known().any(|k| k == *g)) {
-        let kind = format!("group of a {} pattern", rule.word);
+        let kind = format!("group in the pattern of `{}`:", rule.word);
         problems.push(Diagnostic::unknown(&kind, group, span.clone(), known()));
     }
 }

@@ -1,0 +1,15 @@
+//! The crate from outside, in one program: it is linked once.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may panic"
+)]
+
+mod designs;
+mod hostile;
+mod mistakes;
+mod schema;
+mod studies;
+mod support;
