@@ -1,7 +1,7 @@
 //! Study file → checked study → ordered runs.
 //!
-//! The way of the data: the TOML text is read [as typed](read), with the place of everything;
-//! [checked](check), so that all mistakes are shown together; and what it means is a
+//! The way of the data: the TOML text is read as typed (`read`), with the place of everything;
+//! checked (`check`), so that all mistakes are shown together; and what it means is a
 //! [`model::Study`]. From there [`plan`] makes scenarios and the order of their runs, and
 //! [`resolve`] says what one scenario does and where.
 //!

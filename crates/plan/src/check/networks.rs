@@ -36,7 +36,7 @@ impl<'a> Networks<'a> {
                 self.known.insert(name.to_owned(), description);
                 None
             }
-            Err(diagnostic) => Some(diagnostic),
+            Err(diagnostic) => Some(*diagnostic),
         }
     }
 
@@ -49,7 +49,7 @@ impl<'a> Networks<'a> {
         self.options.is_missing(typed)
     }
 
-    fn load_file(&self, name: &str, span: Span) -> Result<Description, Diagnostic> {
+    fn load_file(&self, name: &str, span: Span) -> Result<Description, Box<Diagnostic>> {
         let path = self.options.path_of(name);
         let text = (self.options.read)(&path).map_err(|error| {
             let reason = match error.kind() {
@@ -57,8 +57,8 @@ impl<'a> Networks<'a> {
                 _ => error.to_string(),
             };
             let message = format!("the network file `{name}` cannot be read: {reason}");
-            Diagnostic::at(span.clone(), message)
-                .note("the path is relative to the folder of the study file")
+            let diagnostic = Diagnostic::at(span.clone(), message);
+            Box::new(diagnostic.note("the path is relative to the folder of the study file"))
         })?;
         network::parse(&text).map_err(|mistakes| {
             let count = match mistakes.len() {
@@ -66,25 +66,26 @@ impl<'a> Networks<'a> {
                 several => format!("{several} mistakes"),
             };
             let message = format!("the network file `{name}` has {count}");
-            mistakes
-                .iter()
-                .fold(Diagnostic::at(span, message), |diagnostic, mistake| {
-                    let place = match &mistake.span {
-                        Some(span) => format!("{name}:{}", line_number(&text, span.start)),
-                        None => name.to_owned(),
-                    };
-                    diagnostic.note(format!("{place}: {}", mistake.message))
-                })
+            let mut diagnostic = Diagnostic::at(span, message);
+            for mistake in &mistakes {
+                let place = match &mistake.span {
+                    Some(span) => format!("{name}:{}", line_number(&text, span.start)),
+                    None => name.to_owned(),
+                };
+                diagnostic = diagnostic.note(format!("{place}: {}", mistake.message));
+            }
+            Box::new(diagnostic)
         })
     }
 }
 
-fn load_from_zoo(name: &str, span: Span) -> Result<Description, Diagnostic> {
+fn load_from_zoo(name: &str, span: Span) -> Result<Description, Box<Diagnostic>> {
     if !network::names().any(|known| known == name) {
         let unknown = Diagnostic::unknown("network", name, span, network::names());
-        return Err(unknown.note("a name that ends in .toml is the path of a network file"));
+        let files = "a name that ends in .toml is the path of a network file";
+        return Err(Box::new(unknown.note(files)));
     }
-    network::load(name).map_err(|error| Diagnostic::at(span, error.to_string()))
+    network::load(name).map_err(|error| Box::new(Diagnostic::at(span, error.to_string())))
 }
 
 fn line_number(text: &str, at: usize) -> usize {

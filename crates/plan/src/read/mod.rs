@@ -1,5 +1,5 @@
 //! The study file as typed: sections, values and their places. What they mean together is for
-//! [`crate::check`].
+//! `check`.
 
 mod draft;
 mod environments;
