@@ -2,7 +2,7 @@
 
 use stats::{Estimate, LevelFit, LevelPair, Observation};
 
-use crate::analysis::{Comparison, LevelEffect, Scale};
+use crate::decides::{Comparison, LevelEffect, Scale};
 use crate::format;
 use crate::phrase::{MetricInfo, metric_value};
 use crate::sentence::Pair;

@@ -2,7 +2,8 @@
 
 use model::run::metric;
 
-use crate::analysis::{Analysis, Finding, StatusCounts, Topic, Variation, VariationTerm, Verdict};
+use crate::analysis::{Analysis, Finding, StatusCounts, Topic};
+use crate::decides::{Variation, VariationTerm, Verdict};
 use crate::format;
 use crate::phrase::Better;
 use crate::scenarios::WANTED_PRECISION;
@@ -43,10 +44,12 @@ fn of_metric(analysis: &Analysis, variation: &Variation) -> Vec<Finding> {
         metric::COST => Topic::Cost,
         _ => Topic::Metric,
     };
-    if topic == Topic::Cost && repeats_the_time(analysis, variation) {
-        let text =
-            "Cost follows time: what makes a run longer makes it dearer by as much.".to_owned();
-        return vec![Finding { topic, text }];
+    if variation.follows_time {
+        let text = "Cost follows time: what makes a run longer makes it dearer.".to_owned();
+        return match topic {
+            Topic::Cost => vec![Finding { topic, text }],
+            _ => Vec::new(),
+        };
     }
     let noun = if is_time {
         "time"
@@ -64,9 +67,9 @@ fn of_metric(analysis: &Analysis, variation: &Variation) -> Vec<Finding> {
         .take(most)
         .filter_map(|term| {
             let sentence = term.sentence.as_ref()?;
+            // Not begun with a capital: the first word is often a level's own name.
             Some(format!(
-                "{}; {} of the variation in {noun}.",
-                capital(sentence),
+                "{sentence}; {} of the variation in {noun}.",
                 format::percent(term.share)
             ))
         });
@@ -79,31 +82,6 @@ fn of_metric(analysis: &Analysis, variation: &Variation) -> Vec<Finding> {
         });
     }
     findings
-}
-
-/// The same factors with nearly the same shares: saying it twice would help nobody.
-fn repeats_the_time(analysis: &Analysis, cost: &Variation) -> bool {
-    let Some(time) = analysis
-        .time_metric
-        .as_ref()
-        .and_then(|name| analysis.variation(name))
-    else {
-        return false;
-    };
-    let share = |variation: &Variation, term: &VariationTerm| {
-        variation
-            .terms
-            .iter()
-            .find(|t| t.factors == term.factors)
-            .map_or(0.0, |t| t.share)
-    };
-    !cost.terms.is_empty()
-        && time.terms.len() == cost.terms.len()
-        && cost
-            .terms
-            .iter()
-            .all(|term| (share(time, term) - term.share).abs() < 0.03)
-        && cost.scale == time.scale
 }
 
 fn memory(analysis: &Analysis) -> Option<Finding> {
@@ -192,7 +170,7 @@ fn free_choices(time: &Variation) -> Option<String> {
         let verb = if names.len() == 1 { "makes" } else { "make" };
         format!(
             "{} {verb} no difference to the time that {} can show: choose by cost or accuracy, or repeat more to be sure.",
-            capital(&format::listed(&names, 4)),
+            format::listed(&names, 4),
             format::counted(time.runs, "run", "runs")
         )
     })
@@ -216,12 +194,4 @@ fn more_repetitions(analysis: &Analysis) -> Option<String> {
         format::percent(margin),
         format::count(*needed)
     ))
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars
-        .next()
-        .map(|first| first.to_uppercase().chain(chars).collect())
-        .unwrap_or_default()
 }

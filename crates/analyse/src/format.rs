@@ -282,6 +282,17 @@ pub fn bare_ratio(value: f64) -> String {
     }
 }
 
+/// All the digits there are, for prices: `US$ 0.169`. Two decimals at least.
+pub fn exact_money(money: &model::Money) -> String {
+    let amount = money.amount.normalize();
+    let amount = if amount.scale() < 2 {
+        format!("{amount:.2}")
+    } else {
+        amount.to_string()
+    };
+    format!("{} {amount}", money.currency.symbol())
+}
+
 /// A p-value: `0.03`, `< 0.001`.
 pub fn p_value(p: f64) -> String {
     match p {

@@ -3,6 +3,7 @@
 
 mod analysis;
 mod best;
+mod decides;
 mod drift;
 mod effects;
 mod facts;
@@ -18,11 +19,11 @@ use model::run::metric;
 use model::{Plan, RunRecord, Study};
 
 pub use analysis::{
-    ANALYSIS_SCHEMA, Analysis, Best, BillFacts, Comparison, CostResult, CurvePoint, Drift,
-    EnvironmentFacts, FactorFacts, Finding, LevelEffect, LevelFacts, MachineUse, Noise,
-    OutcomeGroup, PhaseMean, RunRow, SamplerCost, Scale, ScenarioResult, Spent, StatusCounts,
-    StudyFacts, Topic, Totals, Variation, VariationTerm, Verdict, WarnedRun, WarningGroup,
+    ANALYSIS_SCHEMA, Analysis, Best, BillFacts, CostResult, CurvePoint, Drift, EnvironmentFacts,
+    FactorFacts, Finding, LevelFacts, MachineUse, OutcomeGroup, PhaseMean, RunRow, SamplerCost,
+    ScenarioResult, Spent, StatusCounts, StudyFacts, Topic, Totals, WarnedRun, WarningGroup,
 };
+pub use decides::{Comparison, LevelEffect, Noise, Scale, Variation, VariationTerm, Verdict};
 pub use phrase::{
     Better, COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES, MetricInfo, is_own_metric, metric_info,
     metric_value,
@@ -92,8 +93,10 @@ fn variations(table: &Table, time: Option<usize>) -> Vec<Variation> {
             .iter()
             .any(|row| row.is_ok() && row.values[*column].is_some())
     });
-    columns
-        .into_iter()
-        .map(|column| variation::variation(table, column, CONFIDENCE))
-        .collect()
+    let one = |column: usize| variation::variation(table, column, CONFIDENCE);
+    let mut variations: Vec<Variation> = columns.into_iter().map(one).collect();
+    if let Some(time) = time {
+        variation::mark_those_like_time(&mut variations, &table.columns[time].name);
+    }
+    variations
 }

@@ -3,7 +3,7 @@
 use model::run::metric;
 use stats::Estimate;
 
-use crate::analysis::Comparison;
+use crate::decides::Comparison;
 use crate::format;
 use crate::phrase::{COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES, MetricInfo};
 
@@ -36,8 +36,12 @@ impl Pair<'_> {
 
     /// Whether the interval leaves both directions open.
     fn no_difference(&self) -> String {
+        let ends = self
+            .estimate
+            .interval
+            .map_or((0.0, f64::INFINITY), |i| (i.low, i.high));
         let signed = |value: f64| match self.comparison {
-            Comparison::Ratio => signed(value - 1.0, format::percent),
+            Comparison::Ratio => signed(value - 1.0, |v| percent(v, ends)),
             Comparison::Difference => signed(value, |v| amount(self.metric, v)),
         };
         let bounds = match self.estimate.interval {
@@ -65,8 +69,9 @@ impl Pair<'_> {
                 (-i.high, -i.low)
             }
         });
-        let bounds =
-            bounds.map(|(low, high)| format::interval(low, high, |v| amount(self.metric, v)));
+        let bounds = bounds
+            .filter(|(low, high)| amount(self.metric, *low) != amount(self.metric, *high))
+            .map(|(low, high)| format::interval(low, high, |v| amount(self.metric, v)));
         self.joined(&said, bounds)
     }
 
@@ -140,7 +145,7 @@ impl Times {
         let enough =
             |digits: &i32| format::significant(low, *digits) != format::significant(high, *digits);
         let least = if value < 9.95 { 2 } else { 3 };
-        let digits = (least..=4).find(enough).unwrap_or(4);
+        let digits = (least..=3).find(enough).unwrap_or(3);
         let write = |v: f64| format::significant(v, digits);
         Times {
             value: write(value),
@@ -153,7 +158,7 @@ impl Times {
 fn percent(fraction: f64, (low, high): (f64, f64)) -> String {
     match high - low < 0.02 {
         true => format!("{:.1} %", fraction * 100.0),
-        false => format::percent(fraction),
+        false => format!("{:.0} %", fraction * 100.0),
     }
 }
 

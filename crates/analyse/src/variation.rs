@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::{Level, RunId, Study};
 use stats::{Anova, Design, Observation, Options, ResidualSource, Source};
 
-use crate::analysis::{Noise, Scale, Variation, VariationTerm, Verdict};
+use crate::decides::{Noise, Scale, Variation, VariationTerm, Verdict};
 use crate::effects::{self, Fit};
 use crate::format;
 use crate::phrase::{MetricInfo, level_phrase, metric_value};
@@ -13,6 +13,8 @@ use crate::table::{Row, Table};
 
 /// Below this probability a difference is taken as real.
 const SURE: f64 = 0.05;
+/// Interactions of more factors are taken together.
+const MOST_ORDER: usize = 2;
 
 pub(crate) fn variation(table: &Table, column: usize, confidence: f64) -> Variation {
     let info = &table.columns[column];
@@ -44,7 +46,10 @@ pub(crate) fn variation(table: &Table, column: usize, confidence: f64) -> Variat
             })
             .collect(),
     };
-    let options = Options::default();
+    let options = Options {
+        max_order: MOST_ORDER,
+        blocks: false,
+    };
     let anova = match stats::factorial(&design, &data, options) {
         Ok(anova) => anova,
         Err(error) => {
@@ -71,6 +76,36 @@ pub(crate) fn variation(table: &Table, column: usize, confidence: f64) -> Variat
         &stats::residuals(&design, &data, options),
     );
     result
+}
+
+/// Marks metrics whose variation is the time's in other words: the same factors, nearly the same
+/// shares. Saying it twice would help nobody.
+pub(crate) fn mark_those_like_time(variations: &mut [Variation], time: &str) {
+    let Some(time) = variations.iter().find(|v| v.metric == time).cloned() else {
+        return;
+    };
+    let like = |other: &Variation| {
+        let share = |term: &VariationTerm| {
+            let same = time.terms.iter().find(|t| t.factors == term.factors);
+            same.map_or(0.0, |t| t.share)
+        };
+        other.metric != time.metric
+            && other.scale == time.scale
+            && !other.terms.is_empty()
+            && other.terms.len() == time.terms.len()
+            && other
+                .terms
+                .iter()
+                .all(|term| (share(term) - term.share).abs() < 0.03)
+    };
+    let proportional = [
+        model::run::metric::COST,
+        model::run::metric::IMAGES_PER_SECOND,
+    ];
+    for variation in variations {
+        variation.follows_time =
+            proportional.contains(&variation.metric.as_str()) && like(variation);
+    }
 }
 
 /// A factor as far as the runs have it: only levels that occur.
@@ -102,6 +137,7 @@ fn empty(info: &MetricInfo, rows: &[&Row]) -> Variation {
         outliers: Vec::new(),
         effects: Vec::new(),
         assumptions: Vec::new(),
+        follows_time: false,
         problem: None,
     }
 }
@@ -219,6 +255,17 @@ fn choose_scale(info: &MetricInfo, design: &Design, data: &[Observation]) -> Cho
 }
 
 fn terms(anova: &Anova, fit: &Fit) -> Vec<VariationTerm> {
+    // One group of three is named; several groups together have no name of their own.
+    let nameless = fit.factors.len() > MOST_ORDER + 1;
+    let names = |term: &stats::Term| match term.source {
+        Source::HigherOrder if nameless => Vec::new(),
+        _ => term
+            .factors
+            .iter()
+            .filter_map(|f| fit.factors.get(*f))
+            .map(|f| f.name.clone())
+            .collect(),
+    };
     let term = |term: &stats::Term| {
         let verdict = verdict(term.share, term.p);
         let sentence = match (term.source, term.factors.as_slice()) {
@@ -230,12 +277,7 @@ fn terms(anova: &Anova, fit: &Fit) -> Vec<VariationTerm> {
             _ => None,
         };
         VariationTerm {
-            factors: term
-                .factors
-                .iter()
-                .filter_map(|f| fit.factors.get(*f))
-                .map(|f| f.name.clone())
-                .collect(),
+            factors: names(term),
             share: term.share,
             degrees_of_freedom: term.degrees_of_freedom,
             sum_of_squares: term.sum_of_squares,

@@ -301,7 +301,18 @@ impl Screen<'_> {
             .variations
             .iter()
             .filter(|v| !full.contains(&v.metric.as_str()));
-        for variation in others.filter(|v| v.problem.is_none()) {
+        let (same, others): (Vec<&Variation>, Vec<&Variation>) = others
+            .filter(|v| v.problem.is_none())
+            .partition(|v| v.follows_time);
+        if !same.is_empty() {
+            let names: Vec<String> = same.iter().map(|v| v.label.clone()).collect();
+            self.paragraph(
+                "",
+                Style::Plain,
+                &format!("{}: as the time", names.join(", ")),
+            );
+        }
+        for variation in others {
             let mut parts: Vec<String> = variation
                 .terms
                 .iter()

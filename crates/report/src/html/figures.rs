@@ -37,9 +37,9 @@ pub(super) fn time_and_cost(page: &mut Page, analysis: &Analysis) {
         let scenarios: Vec<&ScenarioResult> = analysis
             .scenarios
             .iter()
-            .filter(|s| s.environment == environment && s.mean(&info.name).is_some())
+            .filter(|s| s.environment == environment && s.runs.total() > 0)
             .collect();
-        if !scenarios.is_empty() {
+        if scenarios.iter().any(|s| s.mean(&info.name).is_some()) {
             let place = if several {
                 format!(" on {environment}")
             } else {
@@ -92,6 +92,7 @@ fn time_figure(
         "yaxis": { "title": { "text": axis.title() }, "rangemode": "tozero" },
         "legend": { "orientation": "h", "y": 1.12, "x": 0 },
         "barmode": "overlay",
+        "annotations": without_a_bar(info, scenarios),
     });
     if priced {
         layout["yaxis2"] = json!({
@@ -114,6 +115,18 @@ fn time_figure(
         layout,
         log_switch: Some(LogSwitch::StartsLinear),
     }
+}
+
+/// Not fitting in memory is a result: it stands where the bar would.
+fn without_a_bar(info: &MetricInfo, scenarios: &[&ScenarioResult]) -> Vec<Value> {
+    let missing = scenarios.iter().filter(|s| s.mean(&info.name).is_none());
+    let annotation = |s: &&ScenarioResult| {
+        json!({
+            "x": s.label, "y": 0, "yref": "paper", "text": label(&s.runs.text()), "textangle": -90,
+            "xanchor": "center", "yanchor": "bottom", "showarrow": false, "font": { "color": "@muted" },
+        })
+    };
+    missing.map(annotation).collect()
 }
 
 /// Time against cost: who is on the Pareto line.
@@ -270,7 +283,7 @@ pub(super) fn learning(page: &mut Page, analysis: &Analysis) {
         data: shown.iter().enumerate().map(|(place, s)| curve(place, s, |p| p.loss)).collect(),
         layout: json!({
             "xaxis": { "title": { "text": "epoch" }, "dtick": epoch_step(shown) },
-            "yaxis": { "title": { "text": "loss" }, "type": "log", "exponentformat": "power" },
+            "yaxis": { "title": { "text": "loss" }, "type": "log", "tickformat": "~g" },
         }),
         log_switch: Some(LogSwitch::StartsLogarithmic),
     });
@@ -380,7 +393,7 @@ pub(super) fn phases(page: &mut Page, analysis: &Analysis) {
             "type": "bar", "name": label(name), "x": labels(&all), "hoverinfo": "text",
             "y": all.iter().map(|s| seconds(s, name).map(|v| v / unit.scale)).collect::<Vec<_>>(),
             "text": all.iter().map(text).collect::<Vec<_>>(), "textposition": "none",
-            "marker": { "color": format!("@{}", place % 8 + 1) },
+            "marker": { "color": phase_colour(name, place) },
         })
     });
     page.open("phases", "Where the time goes");
@@ -395,6 +408,15 @@ pub(super) fn phases(page: &mut Page, analysis: &Analysis) {
         log_switch: None,
     });
     page.close();
+}
+
+/// Training is what the time figure shows, so it has that figure's colour.
+fn phase_colour(name: &str, place: usize) -> String {
+    if name == model::run::phase::TRAIN {
+        "@1".to_owned()
+    } else {
+        format!("@{}", place % 7 + 2)
+    }
 }
 
 /// A metric in the unit its axis is drawn in.

@@ -46,10 +46,14 @@ fn bill(page: &mut Page, facts: &BillFacts, several: bool) {
             "{}: {} s, {}<br>",
             escape(&line.what),
             line.seconds.normalize(),
-            line.amount
+            format::exact_money(&line.amount)
         );
     }
-    let _ = write!(lines, "<strong>total {}</strong>", facts.example.total);
+    let _ = write!(
+        lines,
+        "<strong>total {}</strong>",
+        format::exact_money(&facts.example.total)
+    );
     if let Some(converted) = &facts.example.converted {
         let rate = &converted.rate;
         let text = format!(
@@ -62,7 +66,7 @@ fn bill(page: &mut Page, facts: &BillFacts, several: bool) {
         ("machine".to_owned(), escape(&price.machine)),
         (
             "price".to_owned(),
-            escape(&format!("{} an hour", price.per_hour)),
+            escape(&format!("{} an hour", format::exact_money(&price.per_hour))),
         ),
         (
             "read from".to_owned(),

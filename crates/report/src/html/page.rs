@@ -125,11 +125,14 @@ impl Page {
 /// For text and for attributes in double quotes.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
+            // A number stays with what follows or leads it.
+            ' ' if keeps_together(&out, rest.peek()) => out.push('\u{a0}'),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             // HTML has no way to write the other control characters.
@@ -138,6 +141,14 @@ pub(super) fn escape(text: &str) -> String {
         }
     }
     out
+}
+
+fn keeps_together(before: &str, next: Option<&char>) -> bool {
+    let after_currency = before.ends_with(['$', '€', '£']);
+    let number = before.ends_with(|c: char| c.is_ascii_digit());
+    after_currency
+        || number && next.is_some_and(|c| matches!(c, '%' | '±'))
+        || before.ends_with('±')
 }
 
 /// JSON that cannot end the script element it stands in.
@@ -155,6 +166,10 @@ mod tests {
 
     #[test]
     fn nothing_breaks_out() {
+        assert_eq!(
+            escape("US$ 0.10 is 5 % of it"),
+            "US$\u{a0}0.10 is 5\u{a0}% of it"
+        );
         assert_eq!(
             escape("<script>\"'&\u{1b}"),
             "&lt;script&gt;&quot;&#39;&amp;\u{fffd}"

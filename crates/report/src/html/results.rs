@@ -120,8 +120,13 @@ pub(super) fn key_numbers(page: &mut Page, analysis: &Analysis) {
     for (name, value, more) in cards {
         let _ = writeln!(
             out,
-            "<div><dt>{}</dt><dd><strong>{}</strong><span>{}</span></dd></div>",
+            "<div><dt>{}</dt><dd><strong{}>{}</strong><span>{}</span></dd></div>",
             escape(&name),
+            if value.chars().count() > 11 {
+                " class=\"long\""
+            } else {
+                ""
+            },
             escape(&value),
             escape(&more)
         );

@@ -14,10 +14,12 @@
     return css(/^\d+$/.test(name) ? "--c" + name : "--" + name);
   };
 
-  const themed = (layout, width) => {
+  const themed = (plain, width) => {
+    const layout = coloured(plain);
     const themed = {
-      margin: { l: 64, r: layout.yaxis2 ? 72 : 16, t: 12, b: 48 },
+      margin: { l: 64, r: layout.yaxis2 ? 72 : 16, t: 40, b: 48 },
       hovermode: "closest",
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--muted"), activecolor: css("--accent") },
       ...layout,
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
@@ -27,6 +29,7 @@
     for (const name of ["xaxis", "yaxis", "yaxis2"]) {
       if (!layout[name]) continue;
       themed[name] = {
+        ...(layout[name].type === "log" && { dtick: "D2" }),
         gridcolor: css("--grid"), linecolor: css("--line"), zerolinecolor: css("--line"), automargin: true, ...layout[name],
       };
     }

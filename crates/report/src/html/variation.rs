@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use analyse::{Analysis, Comparison, LevelEffect, Variation, format};
+use analyse::{Analysis, Comparison, LevelEffect, Variation, VariationTerm, format};
 
 use super::page::{Page, escape};
 use crate::markdown::capital;
@@ -40,6 +40,9 @@ fn headline(variation: &Variation) -> String {
     if variation.problem.is_some() {
         return "nothing to take apart".to_owned();
     }
+    if variation.follows_time {
+        return "as the time".to_owned();
+    }
     let said = variation
         .terms
         .iter()
@@ -48,6 +51,9 @@ fn headline(variation: &Variation) -> String {
     let mut said: Vec<String> = said
         .map(|t| format!("{} {}", t.name(), format::percent(t.share)))
         .collect();
+    if said.is_empty() {
+        return "no factor told from noise".to_owned();
+    }
     said.extend(
         variation
             .noise
@@ -85,61 +91,90 @@ fn one(page: &mut Page, analysis: &Analysis, variation: &Variation) {
 
 fn table(analysis: &Analysis, variation: &Variation) -> String {
     let mut out = String::from(
-        "<div class=\"wide\"><table class=\"data\">\n<thead>\n<tr><th scope=\"col\">what</th><th scope=\"col\">share of the variation</th><th scope=\"col\">verdict</th><th scope=\"col\">what it does</th><th scope=\"col\" class=\"number\">degrees of freedom</th><th scope=\"col\" class=\"number\">F</th><th scope=\"col\" class=\"number\">p</th></tr>\n</thead>\n<tbody>\n",
+        "<div class=\"wide\"><table class=\"data\">\n<thead>\n<tr><th scope=\"col\">what</th><th scope=\"col\">share of the variation</th><th scope=\"col\">verdict</th><th scope=\"col\">what it does</th><th scope=\"col\" class=\"number\"><abbr title=\"degrees of freedom\">df</abbr></th><th scope=\"col\" class=\"number\">F</th><th scope=\"col\" class=\"number\">p</th></tr>\n</thead>\n<tbody>\n",
     );
-    let mut row = |name: &str, share: f64, cells: [String; 5], class: &str| {
-        let bar = if share.is_finite() {
-            (share * 100.0).clamp(0.0, 100.0)
+    let (shown, rest): (Vec<&VariationTerm>, Vec<&VariationTerm>) = variation
+        .terms
+        .iter()
+        .partition(|t| t.factors.len() == 1 || t.verdict.is_sure());
+    let mut rows: Vec<Row> = shown.into_iter().map(Row::of_term).collect();
+    match rest.as_slice() {
+        [] => {}
+        [one] => rows.push(Row::of_term(one)),
+        // A line for each would bury the others; the exported CSV has them all.
+        many => rows.push(Row {
+            name: format!("{} other interactions", many.len()),
+            share: many.iter().map(|t| t.share).sum(),
+            verdict: many[0].verdict.words(),
+            df: many.iter().map(|t| t.degrees_of_freedom).sum(),
+            class: "unsure",
+            ..Row::default()
+        }),
+    }
+    if let Some(noise) = &variation.noise {
+        rows.push(Row {
+            name: "noise".to_owned(),
+            share: noise.share,
+            words: noise_text(analysis, variation),
+            df: noise.degrees_of_freedom,
+            class: "noise",
+            ..Row::default()
+        });
+    }
+    rows.iter().for_each(|row| row.write(&mut out));
+    out + "</tbody>\n</table></div>"
+}
+
+#[derive(Default)]
+struct Row {
+    name: String,
+    share: f64,
+    verdict: &'static str,
+    words: String,
+    df: usize,
+    f: String,
+    p: String,
+    class: &'static str,
+}
+
+impl Row {
+    fn of_term(term: &VariationTerm) -> Self {
+        let none = || format::NONE.to_owned();
+        Row {
+            name: term.name(),
+            share: term.share,
+            verdict: term.verdict.words(),
+            words: term.sentence.clone().unwrap_or_default(),
+            df: term.degrees_of_freedom,
+            f: term.f.map_or_else(none, |f| format::significant(f, 3)),
+            p: term.p.map_or_else(none, format::p_value),
+            class: if term.verdict.is_sure() {
+                "sure"
+            } else {
+                "unsure"
+            },
+        }
+    }
+
+    fn write(&self, out: &mut String) {
+        let bar = if self.share.is_finite() {
+            (self.share * 100.0).clamp(0.0, 100.0)
         } else {
             0.0
         };
         let _ = writeln!(
             out,
-            "<tr class=\"{class}\"><th scope=\"row\">{}</th><td class=\"share\"><span class=\"bar\" style=\"--share:{bar:.1}%\"></span><span>{}</span></td><td>{}</td><td class=\"words\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td></tr>",
-            escape(name),
-            escape(&format::percent(share)),
-            cells[0],
-            cells[1],
-            cells[2],
-            cells[3],
-            cells[4],
-        );
-    };
-    for term in &variation.terms {
-        let cells = [
-            term.verdict.words().to_owned(),
-            escape(term.sentence.as_deref().unwrap_or("")),
-            term.degrees_of_freedom.to_string(),
-            term.f
-                .map_or_else(|| format::NONE.to_owned(), |f| format::significant(f, 3)),
-            escape(
-                &term
-                    .p
-                    .map_or_else(|| format::NONE.to_owned(), format::p_value),
-            ),
-        ];
-        row(
-            &term.name(),
-            term.share,
-            cells,
-            if term.verdict.is_sure() {
-                "sure"
-            } else {
-                "unsure"
-            },
+            "<tr class=\"{}\"><th scope=\"row\">{}</th><td class=\"share\"><span class=\"bar\" style=\"--share:{bar:.1}%\"></span><span>{}</span></td><td class=\"verdict\">{}</td><td class=\"words\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td></tr>",
+            self.class,
+            escape(&self.name),
+            escape(&format::percent(self.share)),
+            self.verdict,
+            escape(&self.words),
+            self.df,
+            escape(&self.f),
+            escape(&self.p),
         );
     }
-    if let Some(noise) = &variation.noise {
-        let cells = [
-            String::new(),
-            escape(&noise_text(analysis, variation)),
-            noise.degrees_of_freedom.to_string(),
-            String::new(),
-            String::new(),
-        ];
-        row("noise", noise.share, cells, "noise");
-    }
-    out + "</tbody>\n</table></div>"
 }
 
 fn effects(variation: &Variation) -> String {

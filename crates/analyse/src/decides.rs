@@ -1,0 +1,133 @@
+//! What decides a metric: the part of the analysis that comes from the analysis of variance.
+
+use model::RunId;
+use serde::Serialize;
+use stats::Estimate;
+
+/// What decides one metric.
+#[derive(Debug, Clone, Serialize)]
+pub struct Variation {
+    pub metric: String,
+    pub label: String,
+    pub runs: usize,
+    pub scenarios: usize,
+    pub scale: Scale,
+    pub scale_reason: String,
+    /// The largest share first; empty when `problem` says why.
+    pub terms: Vec<VariationTerm>,
+    pub noise: Option<Noise>,
+    /// Whether the model may be trusted, in a sentence.
+    pub residuals: String,
+    pub residuals_fine: bool,
+    /// Runs far from the other repetitions of their scenario.
+    pub outliers: Vec<RunId>,
+    pub effects: Vec<LevelEffect>,
+    /// The time's variation in other words: the same factors with nearly the same shares.
+    pub follows_time: bool,
+    /// What was missing or assumed: cells without runs, no repetitions.
+    pub assumptions: Vec<String>,
+    /// Why there is no table.
+    pub problem: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    Linear,
+    Logarithmic,
+}
+
+impl Scale {
+    pub fn word(self) -> &'static str {
+        match self {
+            Scale::Linear => "linear",
+            Scale::Logarithmic => "logarithmic",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct VariationTerm {
+    /// One factor, or two whose effects depend on each other; none for all larger groups together.
+    pub factors: Vec<String>,
+    /// Of all variation, a fraction.
+    pub share: f64,
+    pub degrees_of_freedom: usize,
+    pub sum_of_squares: f64,
+    pub f: Option<f64>,
+    pub p: Option<f64>,
+    pub verdict: Verdict,
+    /// What it means: `64 px takes 2.9× as long as 32 px [2.8, 3.0]`.
+    pub sentence: Option<String>,
+}
+
+impl VariationTerm {
+    /// `image × network`.
+    pub fn name(&self) -> String {
+        match self.factors.is_empty() {
+            true => "three or more together".to_owned(),
+            false => self.factors.join(" × "),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Sure, and half of the variation or more.
+    Decides,
+    /// Sure, and a tenth or more.
+    Matters,
+    /// Sure, and less than a tenth.
+    Small,
+    /// As large as chance alone would make it.
+    NotSeen,
+    /// Nothing is left to compare it with.
+    Untested,
+}
+
+impl Verdict {
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Decides => "decides",
+            Verdict::Matters => "matters",
+            Verdict::Small => "real but small",
+            Verdict::NotSeen => "not told from noise",
+            Verdict::Untested => "cannot be tested",
+        }
+    }
+
+    pub fn is_sure(self) -> bool {
+        matches!(self, Verdict::Decides | Verdict::Matters | Verdict::Small)
+    }
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Noise {
+    pub share: f64,
+    pub degrees_of_freedom: usize,
+    pub sum_of_squares: f64,
+    /// How much repetitions of one scenario differ: a fraction on the logarithmic scale, the
+    /// metric's unit on the linear one.
+    pub typical: f64,
+}
+
+/// One level against the first level of its factor.
+#[derive(Debug, Clone, Serialize)]
+pub struct LevelEffect {
+    pub factor: String,
+    pub level: String,
+    pub baseline: String,
+    pub comparison: Comparison,
+    pub estimate: Estimate,
+    pub sentence: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Comparison {
+    /// Level over baseline.
+    Ratio,
+    /// Level minus baseline, in the metric's unit.
+    Difference,
+}
