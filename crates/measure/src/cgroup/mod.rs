@@ -1,0 +1,260 @@
+//! Control groups: the kernel's own way to hold a run to its cores and its memory.
+//!
+//! A group is made beneath the one this process is in (version 1), or at the nearest place
+//! where the controllers are given on to children (version 2). It is named
+//! `bancada-<pid>-<name>` and removed after the run; what a killed bancada left is removed when
+//! it is empty and its maker is gone.
+
+mod layout;
+mod v1;
+mod v2;
+
+pub(crate) use layout::Layout;
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use model::study::Limits;
+
+use crate::sampler::probe::GroupFiles;
+use crate::sampler::task::parse_ids;
+use crate::sampler::{Source, value};
+
+/// The scheduler's period, the kernel's own default.
+pub(crate) const PERIOD_MICROSECONDS: u64 = 100_000;
+const PREFIX: &str = "bancada-";
+
+/// What a new group shall hold its processes to.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Wanted {
+    pub(crate) name: String,
+    /// The cores the run may use, and the share of them where that is not whole.
+    pub(crate) cores: Option<Cores>,
+    pub(crate) memory_bytes: Option<u64>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Cores {
+    pub(crate) count: f64,
+    /// As many processors as `count` rounded up.
+    pub(crate) processors: Vec<usize>,
+}
+
+impl Cores {
+    pub(crate) fn is_whole(&self) -> bool {
+        self.count.fract() == 0.0
+    }
+
+    pub(crate) fn quota_microseconds(&self) -> u64 {
+        // The kernel takes no less than a millisecond.
+        ((self.count * PERIOD_MICROSECONDS as f64).round() as u64).max(1000)
+    }
+
+    /// `0,2,3`.
+    pub(crate) fn list(&self) -> String {
+        let numbers: Vec<String> = self.processors.iter().map(usize::to_string).collect();
+        numbers.join(",")
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Version {
+    V1,
+    V2,
+}
+
+impl Version {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Version::V1 => "cgroup v1",
+            Version::V2 => "cgroup v2",
+        }
+    }
+}
+
+/// A group of one run; dropping it removes it.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) version: Version,
+    /// One folder a controller (version 1), or one for all.
+    folders: Vec<PathBuf>,
+    files: Files,
+}
+
+/// Where the group's own counts are.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Files {
+    cpu: Option<PathBuf>,
+    peak: Option<PathBuf>,
+    out_of_memory: Option<PathBuf>,
+    kill: Option<PathBuf>,
+}
+
+impl Group {
+    /// Makes the group, or says why that is not possible.
+    pub(crate) fn create(layout: &Layout, wanted: &Wanted) -> Result<Group, String> {
+        let name = unique_name(&wanted.name);
+        match v2::create(layout, &name, wanted) {
+            Ok(group) => Ok(group),
+            Err(of_v2) if layout.has_v1() => v1::create(layout, &name, wanted).map_err(|of_v1| {
+                if layout.has_v2() {
+                    format!("{of_v1}; {of_v2}")
+                } else {
+                    of_v1
+                }
+            }),
+            Err(of_v2) => Err(of_v2),
+        }
+    }
+
+    /// Files into which a process writes `0` to enter.
+    pub(crate) fn doors(&self) -> io::Result<Vec<File>> {
+        let door = |folder: &PathBuf| {
+            OpenOptions::new()
+                .write(true)
+                .open(folder.join("cgroup.procs"))
+        };
+        self.folders.iter().map(door).collect()
+    }
+
+    pub(crate) fn sampled_files(&self) -> GroupFiles {
+        let processes = self
+            .folders
+            .first()
+            .map(|folder| folder.join("cgroup.procs"));
+        GroupFiles {
+            processes: processes.and_then(|path| Source::kept(path).ok()),
+            cpu: self
+                .files
+                .cpu
+                .clone()
+                .and_then(|path| Source::kept(path).ok()),
+        }
+    }
+
+    pub(crate) fn processes(&self) -> Vec<i32> {
+        let mut all: Vec<i32> = Vec::new();
+        for folder in &self.folders {
+            let text = fs::read(folder.join("cgroup.procs")).unwrap_or_default();
+            all.extend(parse_ids(&text));
+        }
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Ends every process of the group at once, where the kernel has a call for that.
+    pub(crate) fn kill(&self) {
+        if let Some(path) = &self.files.kill {
+            let _ = fs::write(path, "1");
+        }
+    }
+
+    pub(crate) fn cpu_seconds(&self) -> Option<f64> {
+        fs::read(self.files.cpu.as_ref()?)
+            .ok()
+            .and_then(|text| parse_cpu_seconds(&text))
+    }
+
+    pub(crate) fn peak_memory_bytes(&self) -> Option<u64> {
+        let text = fs::read_to_string(self.files.peak.as_ref()?).ok()?;
+        text.trim().parse().ok()
+    }
+
+    /// How many of its processes the kernel ended because the group's memory was full.
+    pub(crate) fn out_of_memory_kills(&self) -> u64 {
+        let text = self
+            .files
+            .out_of_memory
+            .as_ref()
+            .and_then(|path| fs::read(path).ok());
+        text.and_then(|text| value(&text, b"oom_kill "))
+            .unwrap_or(0)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        for folder in &self.folders {
+            // A process that just ended may still be counted for a moment.
+            for _ in 0..50 {
+                match fs::remove_dir(folder) {
+                    Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
+                        std::thread::sleep(std::time::Duration::from_millis(2));
+                    }
+                    _ => break,
+                }
+            }
+        }
+    }
+}
+
+/// CPU time from `cpu.stat` (version 2) or `cpuacct.usage` (version 1).
+pub(crate) fn parse_cpu_seconds(text: &[u8]) -> Option<f64> {
+    if let Some(microseconds) = value(text, b"usage_usec ") {
+        return Some(microseconds as f64 / 1e6);
+    }
+    value(text, b"").map(|nanoseconds| nanoseconds as f64 / 1e9)
+}
+
+/// Removes groups in `parent` whose maker is gone. One that still holds processes stays: it is
+/// not ours to end them.
+fn remove_leftovers(layout: &Layout, parent: &Path) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let maker = name.to_str().and_then(maker_of);
+        if maker.is_some_and(|pid| !layout.is_alive(pid)) {
+            let _ = fs::remove_dir(entry.path());
+        }
+    }
+}
+
+/// The process that made the group of this name.
+fn maker_of(name: &str) -> Option<u32> {
+    name.strip_prefix(PREFIX)?.split('-').next()?.parse().ok()
+}
+
+/// A name that no other group of this process has.
+fn unique_name(wanted: &str) -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let clean: String = wanted
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') {
+                c
+            } else {
+                '_'
+            }
+        })
+        .take(100)
+        .collect();
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("{PREFIX}{}-{count}-{clean}", std::process::id())
+}
+
+/// Makes the folder of a group, says what went wrong in words.
+fn make_folder(parent: &Path, name: &str) -> Result<PathBuf, String> {
+    let folder = parent.join(name);
+    fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok(folder)
+}
+
+fn write(folder: &Path, file: &str, value: &str) -> Result<(), String> {
+    let path = folder.join(file);
+    fs::write(&path, value).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+impl Wanted {
+    pub(crate) fn new(name: &str, limits: &Limits, processors: Vec<usize>) -> Self {
+        Wanted {
+            name: name.to_owned(),
+            cores: limits.cores.map(|count| Cores { count, processors }),
+            memory_bytes: limits.memory_bytes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,258 @@
+//! Both versions on made-up trees, and whichever this machine has on the real one.
+
+use super::*;
+
+/// A made-up root with these files.
+fn root(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let root = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = root.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    root
+}
+
+const V1_MOUNTS: &str = "\
+31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755
+32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,relatime - cgroup cgroup rw,cpu,cpuacct
+34 31 0:31 / /sys/fs/cgroup/cpuset rw,relatime - cgroup cgroup rw,cpuset
+35 31 0:32 /box /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory
+40 31 0:37 / /sys/fs/cgroup/systemd rw,relatime - cgroup cgroup rw,name=systemd
+41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw
+";
+const V1_GROUPS: &str = "9:name=systemd:/\n4:memory:/box/job\n3:cpuset:/\n1:cpu,cpuacct:/\n0::/\n";
+const V2_MOUNTS: &str = "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n";
+
+fn v1_root() -> tempfile::TempDir {
+    root(&[
+        ("proc/self/mountinfo", V1_MOUNTS),
+        ("proc/self/cgroup", V1_GROUPS),
+        ("proc/77/stat", ""),
+        ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "150000\n"),
+        ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n"),
+        ("sys/fs/cgroup/cpuset/cpuset.mems", "0\n"),
+        (
+            "sys/fs/cgroup/memory/job/memory.limit_in_bytes",
+            "9223372036854771712\n",
+        ),
+        ("sys/fs/cgroup/memory/memory.limit_in_bytes", "4096\n"),
+    ])
+}
+
+fn wanted(cores: Option<f64>, memory_bytes: Option<u64>) -> Wanted {
+    Wanted::new(
+        "C1-r1",
+        &Limits {
+            cores,
+            memory_bytes,
+        },
+        vec![0, 3],
+    )
+}
+
+fn text(group: &Group, controller: &str, file: &str) -> Option<String> {
+    let of = |folder: &&PathBuf| folder.to_str().unwrap().contains(controller);
+    fs::read_to_string(group.folders.iter().find(of)?.join(file)).ok()
+}
+
+#[test]
+fn version_one_limits_whole_cores_by_a_set_and_memory_by_a_number() {
+    let root = v1_root();
+    let group = Group::create(
+        &Layout::find(root.path()),
+        &wanted(Some(2.0), Some(1 << 20)),
+    )
+    .unwrap();
+    let check = |controller, file, expected: Option<&str>| {
+        assert_eq!(
+            text(&group, controller, file).as_deref(),
+            expected,
+            "{controller} {file}"
+        );
+    };
+    assert_eq!(group.version.name(), "cgroup v1");
+    check("cgroup/cpuset/", "cpuset.cpus", Some("0,3"));
+    check("cgroup/cpuset/", "cpuset.mems", Some("0"));
+    check("cgroup/cpu,cpuacct/", "cpu.cfs_quota_us", None);
+    check(
+        "cgroup/memory/job/bancada-",
+        "memory.limit_in_bytes",
+        Some("1048576"),
+    );
+    check(
+        "cgroup/memory/job/bancada-",
+        "memory.memsw.limit_in_bytes",
+        Some("1048576"),
+    );
+}
+
+#[test]
+fn version_one_limits_part_cores_by_a_quota() {
+    let root = v1_root();
+    let group = Group::create(&Layout::find(root.path()), &wanted(Some(1.5), None)).unwrap();
+    assert_eq!(
+        text(&group, "/cpu,cpuacct/", "cpu.cfs_quota_us").as_deref(),
+        Some("150000")
+    );
+    assert_eq!(
+        text(&group, "/cpu,cpuacct/", "cpu.cfs_period_us").as_deref(),
+        Some("100000")
+    );
+    assert_eq!(
+        text(&group, "/cpuset/", "cpuset.cpus").as_deref(),
+        Some("0,3")
+    );
+    assert_eq!(text(&group, "/memory/", "memory.limit_in_bytes"), None);
+}
+
+fn v2_root(given_above: &str, given_own: &str) -> tempfile::TempDir {
+    root(&[
+        ("proc/self/mountinfo", V2_MOUNTS),
+        ("proc/self/cgroup", "0::/user.slice/job.scope\n"),
+        (
+            "sys/fs/cgroup/user.slice/cgroup.subtree_control",
+            given_above,
+        ),
+        ("sys/fs/cgroup/user.slice/cpu.max", "250000 100000\n"),
+        (
+            "sys/fs/cgroup/user.slice/job.scope/cgroup.subtree_control",
+            given_own,
+        ),
+        ("sys/fs/cgroup/user.slice/job.scope/cpu.max", "max 100000\n"),
+        ("sys/fs/cgroup/user.slice/job.scope/memory.max", "8192\n"),
+    ])
+}
+
+#[test]
+fn version_two_takes_the_nearest_place_that_gives_on_what_is_wanted() {
+    // The made-up own group "accepts" what is written, as text: `+memory` is not `memory`.
+    let root = v2_root("cpu memory pids\n", "");
+    let group = Group::create(&Layout::find(root.path()), &wanted(Some(2.0), Some(999))).unwrap();
+    let folder = &group.folders[0];
+    assert_eq!(group.version.name(), "cgroup v2");
+    assert!(
+        folder.parent().unwrap().ends_with("user.slice"),
+        "{folder:?}"
+    );
+    let check = |file, expected: &str| {
+        assert_eq!(
+            fs::read_to_string(folder.join(file)).unwrap(),
+            expected,
+            "{file}"
+        );
+    };
+    check("memory.max", "999");
+    check("memory.swap.max", "0");
+    // No cpuset is given on here: whole cores by quota.
+    check("cpu.max", "200000 100000");
+}
+
+#[test]
+fn version_two_prefers_a_set_for_whole_cores() {
+    let root = v2_root("", "cpu cpuset memory\n");
+    let group = Group::create(&Layout::find(root.path()), &wanted(Some(2.0), None)).unwrap();
+    let folder = &group.folders[0];
+    assert!(
+        folder.parent().unwrap().ends_with("job.scope"),
+        "{folder:?}"
+    );
+    assert_eq!(
+        fs::read_to_string(folder.join("cpuset.cpus")).unwrap(),
+        "0,3"
+    );
+    assert!(!folder.join("cpu.max").exists());
+}
+
+#[test]
+fn what_cannot_be_had_is_refused_with_a_reason() {
+    let check = |root: tempfile::TempDir, expected: &str| {
+        let layout = Layout::find(root.path());
+        let reason = Group::create(&layout, &wanted(None, Some(1))).unwrap_err();
+        assert!(reason.contains(expected), "{reason}");
+    };
+    check(root(&[]), "no control groups are mounted");
+    check(v2_root("cpu\n", "cpu\n"), "gives on no `memory` controller");
+    let no_memory = V1_MOUNTS.replace("rw,memory", "rw");
+    let files = [
+        ("proc/self/mountinfo", no_memory.as_str()),
+        ("proc/self/cgroup", V1_GROUPS),
+    ];
+    check(root(&files), "no controller `memory` is mounted");
+}
+
+#[test]
+fn the_counts_of_both_versions_are_read() {
+    let root = v2_root("", "memory\n");
+    let group = Group::create(&Layout::find(root.path()), &wanted(None, Some(9))).unwrap();
+    assert_eq!(group.out_of_memory_kills(), 0);
+    let put = |file: &str, text: &str| fs::write(group.folders[0].join(file), text).unwrap();
+    put("memory.events", "low 0\nmax 31\noom 2\noom_kill 1\n");
+    put("memory.peak", "4096\n");
+    put("cpu.stat", "usage_usec 2500000\nuser_usec 1\n");
+    put("cgroup.procs", "12\n13\n");
+    assert_eq!(group.out_of_memory_kills(), 1);
+    assert_eq!(group.peak_memory_bytes(), Some(4096));
+    assert_eq!(group.cpu_seconds(), Some(2.5));
+    assert_eq!(group.processes(), [12, 13]);
+    assert_eq!(parse_cpu_seconds(b"1500000000\n"), Some(1.5));
+}
+
+#[test]
+fn what_this_process_may_use_is_the_least_of_all_above() {
+    let check = |root: tempfile::TempDir, cores, memory| {
+        let layout = Layout::find(root.path());
+        assert_eq!(layout.quota_cores(), cores);
+        assert_eq!(layout.memory_limit_bytes(), memory);
+    };
+    check(v1_root(), Some(1.5), Some(4096));
+    check(v2_root("", ""), Some(2.5), Some(8192));
+    check(root(&[]), None, None);
+}
+
+#[test]
+fn only_empty_groups_of_the_dead_are_removed() {
+    let root = v1_root();
+    let memory = root.path().join("sys/fs/cgroup/memory/job");
+    for name in [
+        "bancada-78-0-C1-r1",
+        "bancada-77-0-C1-r1",
+        "bancada-79-0-x/inner",
+        "other-78",
+    ] {
+        fs::create_dir_all(memory.join(name)).unwrap();
+    }
+    let _group = Group::create(&Layout::find(root.path()), &wanted(None, Some(1))).unwrap();
+    let check = |name: &str, stays| assert_eq!(memory.join(name).exists(), stays, "{name}");
+    check("bancada-78-0-C1-r1", false);
+    check("bancada-77-0-C1-r1", true);
+    check("bancada-79-0-x", true);
+    check("other-78", true);
+}
+
+#[test]
+fn on_this_machine_a_group_is_made_and_removed_or_the_reason_told() {
+    let layout = Layout::find(Path::new("/"));
+    let wanted = Wanted::new(
+        "self-test",
+        &Limits {
+            cores: None,
+            memory_bytes: Some(1 << 26),
+        },
+        vec![],
+    );
+    match Group::create(&layout, &wanted) {
+        Ok(group) => {
+            let folders = group.folders.clone();
+            assert!(folders.iter().all(|folder| folder.is_dir()));
+            assert_eq!(group.processes(), Vec::<i32>::new());
+            assert_eq!(group.out_of_memory_kills(), 0);
+            drop(group);
+            assert!(folders.iter().all(|folder| !folder.exists()), "{folders:?}");
+        }
+        Err(reason) => {
+            assert!(!reason.is_empty());
+            eprintln!("no control group can be made here: {reason}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Version 2: one hierarchy, controllers given on to children.
+
+use std::fs;
+use std::path::Path;
+
+use super::{
+    Cores, Files, Group, Layout, PERIOD_MICROSECONDS, Version, Wanted, make_folder,
+    remove_leftovers, write,
+};
+
+pub(super) fn create(layout: &Layout, name: &str, wanted: &Wanted) -> Result<Group, String> {
+    let place = layout.v2().ok_or("no control groups are mounted")?;
+    let mut reason = String::new();
+    for parent in place.upwards() {
+        let given = Given::find(parent, parent == place.own, wanted);
+        let made = given.and_then(|given| {
+            remove_leftovers(layout, parent);
+            create_in(parent, name, wanted, given)
+        });
+        match made {
+            Ok(group) => return Ok(group),
+            // The nearest place says best what is missing.
+            Err(error) if reason.is_empty() => reason = error,
+            Err(_) => {}
+        }
+    }
+    Err(reason)
+}
+
+fn create_in(parent: &Path, name: &str, wanted: &Wanted, given: Given) -> Result<Group, String> {
+    let folder = make_folder(parent, name)?;
+    let group = Group {
+        version: Version::V2,
+        files: Files {
+            cpu: Some(folder.join("cpu.stat")),
+            peak: wanted.memory_bytes.map(|_| folder.join("memory.peak")),
+            out_of_memory: wanted.memory_bytes.map(|_| folder.join("memory.events")),
+            kill: Some(folder.join("cgroup.kill")).filter(|path| path.exists()),
+        },
+        folders: vec![folder.clone()],
+    };
+    if let Some(bytes) = wanted.memory_bytes {
+        write(&folder, "memory.max", &bytes.to_string())?;
+        // Without this a full group goes to swap instead of failing. Absent without swap.
+        let _ = write(&folder, "memory.swap.max", "0");
+    }
+    if let Some(cores) = &wanted.cores {
+        limit_cores(&folder, cores, given.cpuset)?;
+    }
+    Ok(group)
+}
+
+fn limit_cores(folder: &Path, cores: &Cores, cpuset: bool) -> Result<(), String> {
+    let set = cpuset && write(folder, "cpuset.cpus", &cores.list()).is_ok();
+    if set && cores.is_whole() {
+        return Ok(());
+    }
+    let quota = format!("{} {PERIOD_MICROSECONDS}", cores.quota_microseconds());
+    write(folder, "cpu.max", &quota)
+}
+
+/// What a group gives on to its children.
+struct Given {
+    cpuset: bool,
+}
+
+impl Given {
+    /// Switches on what is missing only in the own group: groups above belong to others.
+    fn find(parent: &Path, is_own: bool, wanted: &Wanted) -> Result<Given, String> {
+        let has = |controller: &str| {
+            let given = fs::read_to_string(parent.join("cgroup.subtree_control"));
+            given
+                .unwrap_or_default()
+                .split_whitespace()
+                .any(|name| name == controller)
+        };
+        let get = |controller: &str| {
+            has(controller)
+                || (is_own
+                    && write(parent, "cgroup.subtree_control", &format!("+{controller}")).is_ok()
+                    && has(controller))
+        };
+        let refused = |controller: &str| {
+            Err(format!(
+                "{} gives on no `{controller}` controller (cgroup v2)",
+                parent.display()
+            ))
+        };
+        if wanted.memory_bytes.is_some() && !get("memory") {
+            return refused("memory");
+        }
+        let Some(cores) = &wanted.cores else {
+            return Ok(Given { cpuset: false });
+        };
+        let cpuset = get("cpuset");
+        let is_enough = (cpuset && cores.is_whole()) || get("cpu");
+        if is_enough {
+            Ok(Given { cpuset })
+        } else {
+            refused("cpu")
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! What one run comes to, once all about it is known.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use model::run::{Outcome, Phase, Status};
+use model::{Timestamp, Warning};
+
+use crate::cgroup::{Group, Layout};
+use crate::limits::{Fence, usable_cores};
+use crate::log::Log;
+use crate::metrics::Facts;
+use crate::outcome::{Ended, Evidence};
+use crate::process::Usage;
+use crate::request::{Measured, Request};
+use crate::sampler::{self, Sampled};
+use crate::story::Story;
+use crate::warnings::{Conditions, Judge};
+
+const SHORTEST_INTERVAL_SECONDS: f64 = 0.010;
+
+/// What stays the same over the run.
+#[derive(Debug)]
+pub(crate) struct Setting<'a> {
+    pub(crate) request: &'a Request,
+    pub(crate) fence: &'a Fence,
+    pub(crate) before: Conditions,
+    /// What this process held when it started the run's.
+    pub(crate) own_bytes: u64,
+}
+
+impl Setting<'_> {
+    pub(crate) fn interval_seconds(&self) -> f64 {
+        let asked = self.request.settings.interval_seconds;
+        if asked.is_finite() {
+            asked.clamp(SHORTEST_INTERVAL_SECONDS, 1e6)
+        } else {
+            1.0
+        }
+    }
+
+    fn cores_given(&self) -> f64 {
+        let (usable, limit) = (usable_cores(), self.request.limits.cores);
+        let limit = limit.filter(|cores| *cores > 0.0);
+        limit.map_or(usable, |cores| cores.min(usable))
+    }
+}
+
+/// What is known when the last process has ended.
+#[derive(Debug)]
+pub(crate) struct Finding<'a> {
+    pub(crate) setting: &'a Setting<'a>,
+    pub(crate) started: Timestamp,
+    pub(crate) seconds: f64,
+    pub(crate) story: Story,
+    pub(crate) sampled: Sampled,
+    pub(crate) usage: Usage,
+    pub(crate) log: Log,
+    /// Why this program ended the run, where it did.
+    pub(crate) ended: Option<Ended>,
+    pub(crate) left_behind: u32,
+    pub(crate) bad_events: Option<Warning>,
+}
+
+impl Finding<'_> {
+    pub(crate) fn measured(self) -> Measured {
+        let phases = self.story.phases(self.seconds);
+        let after = Conditions::read(Path::new("/"));
+        let facts = self.facts(&phases);
+        let outcome = self.outcome(&after);
+        let warnings = self.warnings(&facts, &after);
+        Measured {
+            outcome,
+            started: self.started,
+            seconds: self.seconds,
+            metrics: facts.metrics(),
+            epochs: self.story.epochs.clone(),
+            phases,
+            warnings,
+            limits_by: self.setting.fence.by().to_owned(),
+        }
+    }
+
+    fn facts<'f>(&'f self, phases: &'f [Phase]) -> Facts<'f> {
+        let group = self.setting.fence.group.as_ref();
+        let own_limit = Layout::find(Path::new("/")).memory_limit_bytes();
+        let own_limit = own_limit.unwrap_or(u64::MAX);
+        let machine_bytes = self.sampled.last.map_or(0, |last| last.memory.total_bytes);
+        Facts {
+            seconds: self.seconds,
+            phases,
+            story: &self.story,
+            sampled: &self.sampled,
+            usage: self.usage,
+            group_cpu_seconds: group.and_then(Group::cpu_seconds),
+            group_peak_bytes: group.and_then(Group::peak_memory_bytes),
+            own_bytes: self.setting.own_bytes,
+            cores: self.setting.cores_given(),
+            memory_bytes: self.limit_bytes().unwrap_or(own_limit.min(machine_bytes)),
+        }
+    }
+
+    fn outcome(&self, after: &Conditions) -> Outcome {
+        let group = self.setting.fence.group.as_ref();
+        let evidence = Evidence {
+            usage: self.usage,
+            ended: self.ended,
+            told_out_of_memory: self.story.out_of_memory.as_deref(),
+            group_kills: group.map_or(0, Group::out_of_memory_kills),
+            memory_limit_bytes: self.limit_bytes(),
+            machine_was_full: after.ran_out_of_memory_since(&self.setting.before),
+            log_end: &self.log.end,
+        };
+        evidence.outcome()
+    }
+
+    fn warnings(&self, facts: &Facts<'_>, after: &Conditions) -> Vec<Warning> {
+        let judge = Judge {
+            facts,
+            before: &self.setting.before,
+            after,
+            machine_cores: f64::from(sampler::machine_cores()),
+            interval_seconds: self.setting.interval_seconds(),
+        };
+        let mut warnings = self.setting.fence.warnings.clone();
+        warnings.extend(judge.warnings());
+        warnings.extend(self.bad_events.clone());
+        // Of a run that was ended from here, nobody expects that it tidied up.
+        if self.left_behind > 0 && self.ended.is_none() {
+            let processes = self.left_behind;
+            warnings.push(Warning::LeftBehind { processes });
+        }
+        warnings
+    }
+
+    fn limit_bytes(&self) -> Option<u64> {
+        self.setting.request.limits.memory_bytes
+    }
+}
+
+/// What is left of a run that never began.
+pub(crate) fn not_begun(status: Status, sentence: &str) -> Measured {
+    let detail = Some(sentence.to_owned());
+    Measured {
+        outcome: Outcome {
+            status,
+            detail,
+            exit_code: None,
+            signal: None,
+        },
+        started: Timestamp::now(),
+        seconds: 0.0,
+        phases: Vec::new(),
+        epochs: Vec::new(),
+        metrics: BTreeMap::new(),
+        warnings: Vec::new(),
+        limits_by: "none".to_owned(),
+    }
+}

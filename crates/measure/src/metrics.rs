@@ -1,0 +1,252 @@
+//! The numbers of one run by name.
+
+use std::collections::BTreeMap;
+
+use model::run::{Metric, Phase, metric, phase};
+
+use crate::process::Usage;
+use crate::sampler::Sampled;
+use crate::sampler::trace::Point;
+use crate::story::Story;
+
+/// The peak as the run's control group counted it: with the page cache and the kernel's own
+/// memory, which [`metric::PEAK_MEMORY_BYTES`] is without.
+pub(crate) const GROUP_PEAK_MEMORY_BYTES: &str = "cgroup_peak_memory_bytes";
+
+/// All that a run's numbers are made of.
+#[derive(Debug)]
+pub(crate) struct Facts<'a> {
+    pub(crate) seconds: f64,
+    pub(crate) phases: &'a [Phase],
+    pub(crate) story: &'a Story,
+    pub(crate) sampled: &'a Sampled,
+    pub(crate) usage: Usage,
+    pub(crate) group_cpu_seconds: Option<f64>,
+    pub(crate) group_peak_bytes: Option<u64>,
+    /// Up to this much, the kernel's peak may be that of this process from before the start.
+    pub(crate) own_bytes: u64,
+    /// Cores the run was given.
+    pub(crate) cores: f64,
+    /// The limit, or the machine's.
+    pub(crate) memory_bytes: u64,
+}
+
+impl Facts<'_> {
+    /// Where the workload tells a number under a name of ours, what was measured stands.
+    pub(crate) fn metrics(&self) -> BTreeMap<String, Metric> {
+        let mut all = self.story.metrics.clone();
+        let ours = self.of_time().into_iter().chain(self.of_training());
+        let ours = ours
+            .chain(self.of_cpu())
+            .chain(self.of_memory_and_disk())
+            .chain(self.of_gpus());
+        for Named { name, value, unit } in ours {
+            if let Some(value) = value.filter(|value| value.is_finite()) {
+                all.insert(
+                    name.to_owned(),
+                    Metric {
+                        value,
+                        unit: unit.to_owned(),
+                    },
+                );
+            }
+        }
+        all
+    }
+
+    pub(crate) fn cpu_seconds(&self) -> f64 {
+        // Each misses something: the group nothing but is not always there, the kernel's sum
+        // what nobody waited for, the samples what came after the last.
+        let sampled = self
+            .sampled
+            .trace
+            .last()
+            .map_or(0.0, |point| point.run_cpu_seconds);
+        self.group_cpu_seconds
+            .unwrap_or(self.usage.cpu_seconds.max(sampled))
+    }
+
+    /// What passed in all phases `train`; cores and CPU shares are told of these.
+    pub(crate) fn training(&self) -> Option<Training> {
+        let mut training = Training::default();
+        for part in self
+            .phases
+            .iter()
+            .filter(|phase| phase.name == phase::TRAIN)
+        {
+            let end_seconds = part.begin_seconds + part.seconds;
+            let passed = self
+                .sampled
+                .trace
+                .between(part.begin_seconds, end_seconds)?;
+            training.add(part.seconds, &passed);
+        }
+        let is_whole = self.phases.len() == 1;
+        if is_whole {
+            training.run_cpu_seconds = self.cpu_seconds();
+        }
+        (training.seconds > 0.0).then_some(training)
+    }
+
+    fn of_time(&self) -> Vec<Named> {
+        let trains = self
+            .phases
+            .iter()
+            .filter(|phase| phase.name == phase::TRAIN);
+        let train_seconds = trains.map(|phase| phase.seconds).reduce(|a, b| a + b);
+        let images = self.story.steps.images as f64;
+        let rate = train_seconds
+            .filter(|s| *s > 0.0 && images > 0.0)
+            .map(|s| images / s);
+        let epochs: Vec<f64> = self.story.epochs.iter().filter_map(|e| e.seconds).collect();
+        let mean = epochs.iter().sum::<f64>() / epochs.len() as f64;
+        vec![
+            named(metric::TOTAL_SECONDS, "s", Some(self.seconds)),
+            named(metric::TRAIN_SECONDS, "s", train_seconds),
+            named(metric::EPOCH_SECONDS, "s", Some(mean)),
+            named(metric::STEP_SECONDS, "s", self.story.steps.median_seconds()),
+            named(metric::IMAGES_PER_SECOND, "1/s", rate),
+        ]
+    }
+
+    fn of_training(&self) -> Vec<Named> {
+        let epochs = self.story.epochs.iter().rev();
+        let loss = epochs
+            .clone()
+            .find_map(|epoch| epoch.loss)
+            .or(self.story.steps.last_loss);
+        let accuracy = self
+            .story
+            .accuracy
+            .or_else(|| epochs.clone().find_map(|e| e.accuracy));
+        vec![
+            named(metric::LOSS, "", loss),
+            named(
+                metric::ACCURACY,
+                "%",
+                accuracy.map(|fraction| 100.0 * fraction),
+            ),
+        ]
+    }
+
+    fn of_cpu(&self) -> Vec<Named> {
+        let training = self.training();
+        let cores_used = training.map(|t| t.run_cpu_seconds / t.seconds);
+        let machine = training.filter(|t| t.core_seconds > 0.0);
+        let machine = machine.map(|t| 100.0 * t.busy_core_seconds / t.core_seconds);
+        vec![
+            named(metric::CPU_SECONDS, "s", Some(self.cpu_seconds())),
+            named(metric::CORES_USED, "", cores_used),
+            named(
+                metric::CPU_PERCENT,
+                "%",
+                cores_used.map(|used| 100.0 * used / self.cores),
+            ),
+            named(metric::MACHINE_CPU_PERCENT, "%", machine),
+            named(
+                metric::SAMPLER_CPU_SECONDS,
+                "s",
+                Some(self.sampled.cpu_seconds),
+            ),
+        ]
+    }
+
+    fn of_memory_and_disk(&self) -> Vec<Named> {
+        let peak = self.peak_bytes() as f64;
+        let last = self.sampled.last.map(|counters| counters.run);
+        let group_peak = self.group_peak_bytes.map(|bytes| bytes as f64);
+        vec![
+            named(metric::PEAK_MEMORY_BYTES, "B", Some(peak)),
+            named(
+                metric::MEMORY_PERCENT,
+                "%",
+                Some(100.0 * peak / self.memory_bytes as f64),
+            ),
+            named(GROUP_PEAK_MEMORY_BYTES, "B", group_peak),
+            named(
+                metric::DISK_READ_BYTES,
+                "B",
+                last.map(|run| run.read_bytes as f64),
+            ),
+            named(
+                metric::DISK_WRITE_BYTES,
+                "B",
+                last.map(|run| run.write_bytes as f64),
+            ),
+        ]
+    }
+
+    /// The kernel's high-water mark of the largest process, or the largest sum seen over the
+    /// tree. A process begins as a copy of the one that starts it, and the kernel keeps the
+    /// copy's size as its first peak: a smaller figure is not believed.
+    fn peak_bytes(&self) -> u64 {
+        let sampled = self
+            .sampled
+            .peak_tree_bytes
+            .max(self.sampled.leader_high_water_bytes);
+        if self.usage.peak_bytes > self.own_bytes || sampled == 0 {
+            sampled.max(self.usage.peak_bytes)
+        } else {
+            sampled
+        }
+    }
+
+    fn of_gpus(&self) -> Vec<Named> {
+        if self.sampled.gpus == 0 {
+            return Vec::new();
+        }
+        let training = self.training();
+        let joules = self.sampled.trace.whole().map(|point| point.gpu_joules);
+        vec![
+            named(
+                metric::GPU_PERCENT,
+                "%",
+                training.map(|t| t.gpu_percent_seconds / t.seconds),
+            ),
+            named(
+                metric::GPU_MEMORY_PERCENT,
+                "%",
+                training.map(|t| t.gpu_memory_percent_seconds / t.seconds),
+            ),
+            named(
+                metric::GPU_ENERGY_JOULES,
+                "J",
+                joules.filter(|_| self.sampled.has_gpu_power),
+            ),
+        ]
+    }
+}
+
+/// Sums over the phases `train`.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Training {
+    pub(crate) seconds: f64,
+    pub(crate) run_cpu_seconds: f64,
+    pub(crate) run_waited_seconds: f64,
+    busy_core_seconds: f64,
+    core_seconds: f64,
+    gpu_percent_seconds: f64,
+    gpu_memory_percent_seconds: f64,
+}
+
+impl Training {
+    fn add(&mut self, seconds: f64, passed: &Point) {
+        self.seconds += seconds;
+        self.run_cpu_seconds += passed.run_cpu_seconds;
+        self.run_waited_seconds += passed.run_waited_seconds;
+        self.busy_core_seconds += passed.busy_core_seconds;
+        self.core_seconds += passed.core_seconds;
+        self.gpu_percent_seconds += passed.gpu_percent_seconds;
+        self.gpu_memory_percent_seconds += passed.gpu_memory_percent_seconds;
+    }
+}
+
+struct Named {
+    name: &'static str,
+    value: Option<f64>,
+    unit: &'static str,
+}
+
+fn named(name: &'static str, unit: &'static str, value: Option<f64>) -> Named {
+    Named { name, value, unit }
+}

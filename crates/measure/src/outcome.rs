@@ -1,0 +1,307 @@
+//! How a run ended, from all that is known of it.
+
+use model::run::{Outcome, Status};
+
+use crate::process::Usage;
+
+/// Lines of the log shown with what went wrong.
+const SHOWN_LINES: usize = 10;
+/// Lines of the log in which a word of memory is looked for.
+const SEARCHED_LINES: usize = 40;
+
+/// What programs say when they get no memory: Rust, Python, C++, PyTorch, TensorFlow, CUDA, C.
+const MEMORY_SIGNS: [&str; 10] = [
+    "memory allocation of ",
+    "MemoryError",
+    "bad_alloc",
+    "can't allocate memory",
+    "Cannot allocate memory",
+    "OOM when allocating",
+    "CUDA out of memory",
+    "CUDA_ERROR_OUT_OF_MEMORY",
+    "OutOfMemoryError",
+    "Out of memory",
+];
+
+/// Why this program ended the run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Ended {
+    TimedOut { after_seconds: f64 },
+    Interrupted,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Evidence<'a> {
+    pub(crate) usage: Usage,
+    pub(crate) ended: Option<Ended>,
+    /// The workload said itself that memory ran out.
+    pub(crate) told_out_of_memory: Option<&'a str>,
+    /// Processes of the run's control group that the kernel ended for want of memory.
+    pub(crate) group_kills: u64,
+    pub(crate) memory_limit_bytes: Option<u64>,
+    /// The whole machine ran out of memory meanwhile.
+    pub(crate) machine_was_full: bool,
+    pub(crate) log_end: &'a str,
+}
+
+impl Evidence<'_> {
+    pub(crate) fn outcome(&self) -> Outcome {
+        let (status, sentence) = self.status();
+        let lines = last_lines(self.log_end, SHOWN_LINES);
+        let detail = sentence.map(|sentence| match lines.as_str() {
+            "" => sentence,
+            lines => format!("{sentence}; the log ends:\n{lines}"),
+        });
+        let Usage {
+            exit_code, signal, ..
+        } = self.usage;
+        Outcome {
+            status,
+            detail,
+            exit_code,
+            signal,
+        }
+    }
+
+    fn status(&self) -> (Status, Option<String>) {
+        let limit = self.memory_limit_bytes.map_or(String::new(), |bytes| {
+            format!(" in the limit of {} MB", bytes / 1_000_000)
+        });
+        let full = |how: &str| {
+            (
+                Status::OutOfMemory,
+                Some(format!("did not fit in memory{limit}: {how}")),
+            )
+        };
+        if let Some(detail) = self.told_out_of_memory {
+            return full(if detail.is_empty() {
+                "it said so itself"
+            } else {
+                detail
+            });
+        }
+        match self.ended {
+            Some(Ended::TimedOut { after_seconds }) => {
+                let sentence = format!("had not ended after {after_seconds} s and was ended");
+                return (Status::TimedOut, Some(sentence));
+            }
+            Some(Ended::Interrupted) => {
+                return (Status::Interrupted, Some("was interrupted".to_owned()));
+            }
+            None => {}
+        }
+        if self.usage.exit_code == Some(0) {
+            return (Status::Ok, None);
+        }
+        if self.group_kills > 0 {
+            return full("the kernel ended it");
+        }
+        if self.was_killed() && self.machine_was_full {
+            return full("the whole machine's memory was full and the kernel ended it");
+        }
+        if let Some(line) = memory_sign(self.log_end) {
+            return full(line);
+        }
+        (Status::Failed, Some(self.failure()))
+    }
+
+    /// By SIGKILL, or so says a shell of its child.
+    fn was_killed(&self) -> bool {
+        let by_shell = self.usage.exit_code == Some(128 + libc::SIGKILL);
+        self.usage.signal == Some(libc::SIGKILL) || by_shell
+    }
+
+    fn failure(&self) -> String {
+        match (self.usage.exit_code, self.usage.signal) {
+            (Some(code), _) => format!("ended with exit code {code}"),
+            (None, Some(signal)) => match signal_name(signal) {
+                Some(name) => format!("was ended by signal {signal} ({name})"),
+                None => format!("was ended by signal {signal}"),
+            },
+            (None, None) => "ended, and the system does not say how".to_owned(),
+        }
+    }
+}
+
+/// The line that says that memory ran out.
+fn memory_sign(log_end: &str) -> Option<&str> {
+    let found = |line: &&str| MEMORY_SIGNS.iter().any(|sign| line.contains(sign));
+    log_end
+        .lines()
+        .rev()
+        .take(SEARCHED_LINES)
+        .find(found)
+        .map(str::trim)
+}
+
+/// The last lines that say something.
+fn last_lines(text: &str, count: usize) -> String {
+    let mut lines: Vec<&str> = text
+        .lines()
+        .rev()
+        .filter(|line| !line.trim().is_empty())
+        .take(count)
+        .collect();
+    lines.reverse();
+    lines.join("\n")
+}
+
+fn signal_name(signal: i32) -> Option<&'static str> {
+    let names = [
+        (libc::SIGHUP, "SIGHUP"),
+        (libc::SIGINT, "SIGINT"),
+        (libc::SIGQUIT, "SIGQUIT"),
+        (libc::SIGILL, "SIGILL"),
+        (libc::SIGTRAP, "SIGTRAP"),
+        (libc::SIGABRT, "SIGABRT"),
+        (libc::SIGBUS, "SIGBUS"),
+        (libc::SIGFPE, "SIGFPE"),
+        (libc::SIGKILL, "SIGKILL"),
+        (libc::SIGSEGV, "SIGSEGV"),
+        (libc::SIGPIPE, "SIGPIPE"),
+        (libc::SIGTERM, "SIGTERM"),
+        (libc::SIGXCPU, "SIGXCPU"),
+        (libc::SIGSYS, "SIGSYS"),
+    ];
+    names
+        .iter()
+        .find(|(number, _)| *number == signal)
+        .map(|(_, name)| *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evidence(exit_code: Option<i32>, signal: Option<i32>) -> Evidence<'static> {
+        Evidence {
+            usage: Usage {
+                exit_code,
+                signal,
+                ..Usage::default()
+            },
+            ended: None,
+            told_out_of_memory: None,
+            group_kills: 0,
+            memory_limit_bytes: None,
+            machine_was_full: false,
+            log_end: "",
+        }
+    }
+
+    fn check(evidence: &Evidence<'_>, status: Status, detail: Option<&str>) {
+        let outcome = evidence.outcome();
+        assert_eq!(outcome.status, status, "{evidence:?}");
+        assert_eq!(outcome.detail.as_deref(), detail);
+    }
+
+    #[test]
+    fn plain_ends() {
+        check(&evidence(Some(0), None), Status::Ok, None);
+        check(
+            &evidence(Some(3), None),
+            Status::Failed,
+            Some("ended with exit code 3"),
+        );
+        let segfault = Some("was ended by signal 11 (SIGSEGV)");
+        check(&evidence(None, Some(11)), Status::Failed, segfault);
+        check(
+            &evidence(None, Some(60)),
+            Status::Failed,
+            Some("was ended by signal 60"),
+        );
+    }
+
+    #[test]
+    fn the_log_ends_the_sentence() {
+        let log = (1..=12)
+            .map(|n| format!("line {n}\n\n"))
+            .collect::<String>();
+        let failed = Evidence {
+            log_end: &log,
+            ..evidence(Some(1), None)
+        };
+        let detail = failed.outcome().detail.unwrap();
+        assert!(detail.starts_with("ended with exit code 1; the log ends:\nline 3\nline 4\n"));
+        assert!(detail.ends_with("line 12"));
+    }
+
+    #[test]
+    fn what_this_program_ended_is_not_a_failure() {
+        let killed = evidence(None, Some(9));
+        let timed_out = Evidence {
+            ended: Some(Ended::TimedOut { after_seconds: 1.5 }),
+            ..killed.clone()
+        };
+        check(
+            &timed_out,
+            Status::TimedOut,
+            Some("had not ended after 1.5 s and was ended"),
+        );
+        let ended = Some(Ended::Interrupted);
+        let clean = Evidence {
+            ended,
+            ..evidence(Some(0), None)
+        };
+        check(&clean, Status::Interrupted, Some("was interrupted"));
+    }
+
+    #[test]
+    fn want_of_memory_is_recognised() {
+        let check_memory = |evidence: Evidence<'_>, expected: &str| {
+            let outcome = evidence.outcome();
+            assert_eq!(outcome.status, Status::OutOfMemory, "{evidence:?}");
+            let detail = outcome.detail.unwrap();
+            assert!(detail.contains(expected), "{detail}");
+        };
+        let killed = evidence(None, Some(9));
+        let limit = Some(64_000_000);
+        check_memory(
+            Evidence {
+                group_kills: 1,
+                memory_limit_bytes: limit,
+                ..killed.clone()
+            },
+            "did not fit in memory in the limit of 64 MB: the kernel ended it",
+        );
+        check_memory(
+            Evidence {
+                machine_was_full: true,
+                ..evidence(Some(137), None)
+            },
+            "the whole machine's memory was full",
+        );
+        check_memory(
+            Evidence {
+                told_out_of_memory: Some("batch 512"),
+                ..evidence(Some(0), None)
+            },
+            "did not fit in memory: batch 512",
+        );
+        for line in [
+            "memory allocation of 1048576 bytes failed",
+            "MemoryError: Unable to allocate 3 GiB",
+            "terminate called after throwing an instance of 'std::bad_alloc'",
+            "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB",
+        ] {
+            let log_end = format!("step 1\n{line}\nAborted\n");
+            check_memory(
+                Evidence {
+                    log_end: &log_end,
+                    ..evidence(Some(1), None)
+                },
+                line,
+            );
+        }
+    }
+
+    #[test]
+    fn a_run_that_ended_well_had_enough() {
+        let survived = Evidence {
+            group_kills: 1,
+            log_end: "MemoryError",
+            ..evidence(Some(0), None)
+        };
+        check(&survived, Status::Ok, None);
+    }
+}

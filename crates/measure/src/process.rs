@@ -1,0 +1,357 @@
+//! The run's process: how it is started, signalled and buried.
+
+use std::fs;
+use std::io::{self, PipeReader};
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::limits::Fence;
+use crate::request::Request;
+use crate::sampler::task::parse_stat;
+use crate::sampler::tree::all_processes;
+
+/// What says, across the start of a process, that it could not enter its control group. The
+/// error number is all that comes back from there; no call used on the way gives this one.
+const NO_ENTRY: i32 = libc::ECHRNG;
+
+/// Time left to descendants that are about to end by themselves.
+const STRAGGLERS: Duration = Duration::from_millis(200);
+/// After which a process that does not even die of SIGKILL is given up.
+const GIVE_UP: Duration = Duration::from_secs(5);
+
+/// A process that leads its own session, not yet buried.
+#[derive(Debug)]
+pub(crate) struct Process {
+    pub(crate) pid: i32,
+    /// `BANCADA_EVENTS=<file>`: inherited by every descendant and by no other process.
+    mark: Vec<u8>,
+    is_buried: bool,
+}
+
+/// Whatever goes wrong in measuring, no process is left.
+impl Drop for Process {
+    fn drop(&mut self) {
+        if !self.is_buried {
+            // SAFETY: the leader is not buried, so that the number is its group's alone.
+            unsafe { libc::kill(-self.pid, libc::SIGKILL) };
+            self.bury();
+        }
+    }
+}
+
+/// Where and when it was started.
+#[derive(Debug)]
+pub(crate) struct Started {
+    pub(crate) process: Process,
+    pub(crate) log: PipeReader,
+    pub(crate) at: Instant,
+    pub(crate) timestamp: model::Timestamp,
+}
+
+#[derive(Debug)]
+pub(crate) enum NotStarted {
+    /// The control group did not let it in; try again without.
+    NoEntry,
+    /// The command cannot be started: a sentence for the outcome.
+    Command(String),
+    /// The system gave no pipe.
+    System(io::Error),
+}
+
+/// What the kernel counted over the life of the process and of all it waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Usage {
+    pub(crate) cpu_seconds: f64,
+    pub(crate) peak_bytes: u64,
+    pub(crate) exit_code: Option<i32>,
+    pub(crate) signal: Option<i32>,
+}
+
+pub(crate) fn start(
+    request: &Request,
+    fence: &Fence,
+    events: &Path,
+) -> Result<Started, NotStarted> {
+    let Some((program, arguments)) = request.command.split_first() else {
+        return Err(NotStarted::Command("the command is empty".to_owned()));
+    };
+    if let Some(directory) = request.directory.as_ref().filter(|d| !d.is_dir()) {
+        let sentence = format!("cannot start in {}: no such folder", directory.display());
+        return Err(NotStarted::Command(sentence));
+    }
+    let (log, writer) = io::pipe().map_err(NotStarted::System)?;
+    let second = writer.try_clone().map_err(NotStarted::System)?;
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .envs(request.env.iter().map(|(name, value)| (name, value)));
+    command.env(model::event::EVENTS_VARIABLE, events);
+    command.stdin(Stdio::null()).stdout(writer).stderr(second);
+    if let Some(directory) = &request.directory {
+        command.current_dir(directory);
+    }
+    let doors = match fence.group.as_ref().map(crate::cgroup::Group::doors) {
+        None => Vec::new(),
+        Some(Ok(doors)) => doors,
+        Some(Err(_)) => return Err(NotStarted::NoEntry),
+    };
+    let first_steps = FirstSteps {
+        parent: std::process::id(),
+        doors: doors.iter().map(AsRawFd::as_raw_fd).collect(),
+        processors: fence.processors.as_deref().map(processor_set),
+        data_bytes: fence.data_bytes,
+    };
+    // SAFETY: `FirstSteps::take` makes only system calls and allocates nothing.
+    unsafe { command.pre_exec(move || first_steps.take()) };
+    let (at, timestamp) = (Instant::now(), model::Timestamp::now());
+    let child = command
+        .spawn()
+        .map_err(|error| not_started(&error, program))?;
+    let mark = format!("{}={}", model::event::EVENTS_VARIABLE, events.display()).into_bytes();
+    let pid = i32::try_from(child.id()).unwrap_or(i32::MAX);
+    Ok(Started {
+        process: Process {
+            pid,
+            mark,
+            is_buried: false,
+        },
+        log,
+        at,
+        timestamp,
+    })
+}
+
+fn not_started(error: &io::Error, program: &str) -> NotStarted {
+    let sentence = match error.raw_os_error() {
+        Some(NO_ENTRY) => return NotStarted::NoEntry,
+        Some(libc::ENOENT) => {
+            format!("cannot start `{program}`: not found; is it installed, and in the PATH?")
+        }
+        Some(libc::EACCES) => {
+            format!("cannot start `{program}`: it is not executable; `chmod +x` it?")
+        }
+        Some(libc::ENOEXEC) => format!(
+            "cannot start `{program}`: not a program for this machine; a script needs `#!` first"
+        ),
+        _ => format!("cannot start `{program}`: {error}"),
+    };
+    NotStarted::Command(sentence)
+}
+
+/// What the new process does before it becomes the command.
+struct FirstSteps {
+    parent: u32,
+    doors: Vec<RawFd>,
+    processors: Option<libc::cpu_set_t>,
+    data_bytes: Option<u64>,
+}
+
+impl FirstSteps {
+    /// Runs in a copy of this process with one thread: system calls only, no allocation.
+    fn take(&self) -> io::Result<()> {
+        // SAFETY: plain system calls on this process alone; pointers are to live locals, and
+        // the descriptors stay open until the parent's `start` returns.
+        unsafe {
+            if libc::setsid() == -1
+                || libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong) == -1
+            {
+                return Err(io::Error::last_os_error());
+            }
+            // The parent may have ended before the line above could tell the kernel to watch it.
+            if u32::try_from(libc::getppid()).ok() != Some(self.parent) {
+                libc::_exit(1);
+            }
+            for door in &self.doors {
+                if libc::write(*door, c"0".as_ptr().cast(), 1) != 1 {
+                    return Err(io::Error::from_raw_os_error(NO_ENTRY));
+                }
+            }
+            if let Some(set) = &self.processors {
+                libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), set);
+            }
+            if let Some(bytes) = self.data_bytes {
+                let limit = libc::rlimit {
+                    rlim_cur: bytes,
+                    rlim_max: bytes,
+                };
+                libc::setrlimit(libc::RLIMIT_DATA, &raw const limit);
+            }
+            // When the whole machine runs out of memory the run shall go, not its measurer.
+            let file = libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY);
+            if file >= 0 {
+                libc::write(file, c"500".as_ptr().cast(), 3);
+                libc::close(file);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn processor_set(processors: &[usize]) -> libc::cpu_set_t {
+    // SAFETY: a set of processors is plain bits, for which all zero is the empty set.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    for processor in processors {
+        // SAFETY: the numbers come from a set of the same size.
+        unsafe { libc::CPU_SET(*processor, &mut set) };
+    }
+    set
+}
+
+impl Process {
+    /// Blocks until the process has ended, and leaves it unburied, so that its number stays its
+    /// own and its last counts can be read.
+    pub(crate) fn wait_for_end(pid: i32) {
+        loop {
+            // SAFETY: all zero is a valid siginfo, which the kernel only writes to.
+            let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+            let id = libc::id_t::try_from(pid).unwrap_or(0);
+            let options = libc::WEXITED | libc::WNOWAIT;
+            // SAFETY: `info` is live for the call.
+            let result = unsafe { libc::waitid(libc::P_PID, id, &raw mut info, options) };
+            if result == 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+                return;
+            }
+        }
+    }
+
+    /// Sends a signal to the process, its descendants and nobody else.
+    pub(crate) fn signal(&self, signal: i32, fence: &Fence) {
+        // SAFETY: the leader is not buried, so that the number of its group cannot be another's.
+        unsafe { libc::kill(-self.pid, signal) };
+        for member in self
+            .others(fence)
+            .into_iter()
+            .filter(|member| member.group != self.pid)
+        {
+            member.signal(signal);
+        }
+    }
+
+    /// After the leader's end: ends what it left behind, and says how many that were.
+    pub(crate) fn end_left_behind(&self, fence: &Fence) -> u32 {
+        let patience = Instant::now() + STRAGGLERS;
+        let mut left = self.others(fence);
+        while !left.is_empty() && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(10));
+            left = self.others(fence);
+        }
+        let count = u32::try_from(left.len()).unwrap_or(u32::MAX);
+        let patience = Instant::now() + GIVE_UP;
+        while !left.is_empty() && Instant::now() < patience {
+            if let Some(group) = &fence.group {
+                group.kill();
+            }
+            self.signal(libc::SIGKILL, fence);
+            std::thread::sleep(Duration::from_millis(2));
+            // Where this process is the one orphans fall to, it has to bury them.
+            left.iter().for_each(Other::bury);
+            left = self.others(fence);
+        }
+        count
+    }
+
+    /// Buries the process, and gives the kernel's last word on it.
+    pub(crate) fn bury(&mut self) -> Usage {
+        self.is_buried = true;
+        let mut status = 0;
+        // SAFETY: all zero is a valid rusage, which the kernel only writes to.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        loop {
+            // SAFETY: both pointers are to live locals; the process is our own child.
+            let result = unsafe { libc::wait4(self.pid, &raw mut status, 0, &raw mut usage) };
+            if result == self.pid {
+                break;
+            }
+            if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+                return Usage::default();
+            }
+        }
+        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+        Usage {
+            cpu_seconds: seconds(usage.ru_utime) + seconds(usage.ru_stime),
+            peak_bytes: u64::try_from(usage.ru_maxrss)
+                .unwrap_or(0)
+                .saturating_mul(1024),
+            exit_code: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
+            signal: libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status)),
+        }
+    }
+
+    /// Living processes of the run besides its leader: of its control group, of its session, or
+    /// marked by its variable (a daemon leaves its session, but keeps its variables).
+    fn others(&self, fence: &Fence) -> Vec<Other> {
+        let in_group = fence.group.as_ref().map(crate::cgroup::Group::processes);
+        let in_group = in_group.unwrap_or_default();
+        let own = i32::try_from(std::process::id()).unwrap_or(0);
+        let is_other = |pid: &i32| *pid != self.pid && *pid != own;
+        all_processes(Path::new("/proc"))
+            .filter(is_other)
+            .filter_map(|pid| {
+                let other = Other::read(pid)?;
+                let is_ours = other.session == self.pid
+                    || other.group == self.pid
+                    || in_group.contains(&pid)
+                    || self.has_mark(pid);
+                is_ours.then_some(other)
+            })
+            .collect()
+    }
+
+    fn has_mark(&self, pid: i32) -> bool {
+        let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        variables
+            .split(|byte| *byte == 0)
+            .any(|variable| variable == self.mark)
+    }
+}
+
+/// A process by number and start, which together name it for good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Other {
+    pid: i32,
+    start_ticks: u64,
+    group: i32,
+    session: i32,
+}
+
+impl Other {
+    fn read(pid: i32) -> Option<Self> {
+        let path = PathBuf::from(format!("/proc/{pid}/stat"));
+        let stat = parse_stat(&fs::read(path).ok()?).filter(|stat| !stat.has_ended())?;
+        let (group, session) = (stat.group, stat.session);
+        Some(Other {
+            pid,
+            start_ticks: stat.start_ticks,
+            group,
+            session,
+        })
+    }
+
+    fn signal(&self, signal: i32) {
+        // SAFETY: takes a number and flags, gives a descriptor or -1.
+        let descriptor = unsafe { libc::syscall(libc::SYS_pidfd_open, self.pid, 0) };
+        let is_same = Other::read(self.pid).is_some_and(|now| now.start_ticks == self.start_ticks);
+        if let Ok(descriptor @ 0..) = i32::try_from(descriptor) {
+            // SAFETY: the descriptor is ours and open; it holds on to the process looked at
+            // above, whoever gets its number next.
+            unsafe {
+                if is_same {
+                    let nothing = std::ptr::null::<libc::siginfo_t>();
+                    libc::syscall(libc::SYS_pidfd_send_signal, descriptor, signal, nothing, 0);
+                }
+                libc::close(descriptor);
+            }
+        } else if is_same {
+            // SAFETY: kernels before 5.3 have no better way; it was this process a moment ago.
+            unsafe { libc::kill(self.pid, signal) };
+        }
+    }
+
+    fn bury(&self) {
+        // SAFETY: gives an error for whoever is not our child; never blocks.
+        unsafe { libc::waitpid(self.pid, std::ptr::null_mut(), libc::WNOHANG) };
+    }
+}

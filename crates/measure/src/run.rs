@@ -1,0 +1,305 @@
+//! One run from its start to its last trace.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant};
+
+use model::run::Status;
+use model::{Event, EventKind, Warning};
+
+use crate::clock::unix_seconds;
+use crate::conclude::{Finding, Setting, not_begun};
+use crate::error::MeasureError;
+use crate::events::EventFile;
+use crate::files::Files;
+use crate::limits::Fence;
+use crate::log::Logging;
+use crate::outcome::Ended;
+use crate::patterns::Patterns;
+use crate::process::{self, NotStarted, Process, Started};
+use crate::request::{Measured, Request, Watched};
+use crate::sampler::probe::{Parts, Probe};
+use crate::sampler::{self, Sampling, Wish};
+use crate::stop::{Asked, Stop};
+use crate::story::Story;
+use crate::threads::Threads;
+use crate::warnings::Conditions;
+
+/// How often the event file and the wish to stop are looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(25);
+
+/// Carries out one run and comes back when no process of it is left.
+///
+/// How the run ended, well or badly, is in [`Measured::outcome`]; an error means that the run
+/// could not be measured (its folder cannot be written, a pattern is wrong). `watch` is called on
+/// this thread. The run is tied to this thread: should it end, the kernel ends the run.
+pub fn run(
+    request: &Request,
+    stop: &Stop,
+    watch: &mut dyn FnMut(Watched<'_>),
+) -> Result<Measured, MeasureError> {
+    if request.command.is_empty() {
+        return Err(MeasureError::EmptyCommand);
+    }
+    let patterns = Patterns::new(&request.log)?;
+    let files = Files::create(&request.folder)?;
+    if stop.asked() > Asked::Nothing {
+        return nothing(
+            files,
+            Status::Interrupted,
+            "was interrupted before its start",
+        );
+    }
+    let root = Path::new("/");
+    let before = Conditions::read(root);
+    let probe =
+        Probe::open(&root.join("proc"), Parts::ALL).map_err(|source| MeasureError::System {
+            what: "a look at /proc",
+            source,
+        })?;
+    let own_bytes = sampler::own_resident_bytes();
+    let mut fence = Fence::build(root, &request.limits, &request.cgroup_name);
+    let mut started = process::start(request, &fence, &files.events_path);
+    if matches!(started, Err(NotStarted::NoEntry)) {
+        fence = Fence::without_group(&request.limits, "the control group let no process in");
+        started = process::start(request, &fence, &files.events_path);
+    }
+    let started = match started {
+        Ok(started) => started,
+        Err(NotStarted::Command(sentence)) => return nothing(files, Status::Failed, &sentence),
+        Err(NotStarted::NoEntry) => {
+            return nothing(files, Status::Failed, "was let into no control group");
+        }
+        Err(NotStarted::System(source)) => {
+            return Err(MeasureError::System {
+                what: "a pipe",
+                source,
+            });
+        }
+    };
+    let setting = Setting {
+        request,
+        fence: &fence,
+        before,
+        own_bytes,
+    };
+    let under_way = UnderWay::begin(&setting, started, files, Helpers { patterns, probe })?;
+    under_way.follow(stop, watch)
+}
+
+fn nothing(files: Files, status: Status, sentence: &str) -> Result<Measured, MeasureError> {
+    files.write_nothing(sentence)?;
+    Ok(not_begun(status, sentence))
+}
+
+struct Helpers {
+    patterns: Patterns,
+    probe: Probe,
+}
+
+/// A run whose process has been started.
+struct UnderWay<'a> {
+    setting: &'a Setting<'a>,
+    process: Process,
+    start: Instant,
+    timestamp: model::Timestamp,
+    events: EventFile,
+    events_path: PathBuf,
+    story: Story,
+    threads: Threads,
+    end: Option<End>,
+}
+
+/// How this program is ending the run.
+struct End {
+    why: Ended,
+    since: Instant,
+    is_killed: bool,
+}
+
+impl<'a> UnderWay<'a> {
+    fn begin(
+        setting: &'a Setting<'a>,
+        started: Started,
+        files: Files,
+        helpers: Helpers,
+    ) -> Result<Self, MeasureError> {
+        let Started {
+            process,
+            log: output,
+            at: start,
+            timestamp,
+        } = started;
+        let unix_start = unix_seconds() - start.elapsed().as_secs_f64();
+        let Helpers {
+            patterns,
+            mut probe,
+        } = helpers;
+        let group = setting.fence.group.as_ref();
+        let group_files = group
+            .map(crate::cgroup::Group::sampled_files)
+            .unwrap_or_default();
+        probe.follow(Path::new("/proc"), process.pid, group_files);
+        let sampling = Sampling {
+            probe,
+            path: files.samples_path,
+            file: files.samples,
+            interval: Duration::from_secs_f64(setting.interval_seconds()),
+            start,
+            own_bytes: setting.own_bytes,
+        };
+        let system = |source| MeasureError::System {
+            what: "a pipe",
+            source,
+        };
+        let (enough, enough_writer) = std::io::pipe().map_err(system)?;
+        let logging = Logging {
+            output,
+            enough,
+            path: files.log_path,
+            file: files.log,
+            patterns,
+        };
+        let threads = Threads::begin(process.pid, sampling, logging, enough_writer)?;
+        let story = Story::new(unix_start);
+        let (events, events_path) = (files.events, files.events_path);
+        Ok(UnderWay {
+            setting,
+            process,
+            start,
+            timestamp,
+            events,
+            events_path,
+            story,
+            threads,
+            end: None,
+        })
+    }
+
+    /// To the end of the process, and of all it left.
+    fn follow(
+        mut self,
+        stop: &Stop,
+        watch: &mut dyn FnMut(Watched<'_>),
+    ) -> Result<Measured, MeasureError> {
+        let ended = loop {
+            match self.threads.ends.recv_timeout(LOOK_EVERY) {
+                Ok(ended) => break ended,
+                Err(RecvTimeoutError::Disconnected) => break Instant::now(),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            self.listen(watch)?;
+            self.press(stop);
+            self.threads.check()?;
+            watch(Watched::Tick {
+                seconds: self.start.elapsed().as_secs_f64(),
+            });
+        };
+        let seconds = ended.duration_since(self.start).as_secs_f64();
+        let sampled = self.threads.last_sample()?;
+        let left_behind = self.process.end_left_behind(self.setting.fence);
+        let log = self.threads.last_line()?;
+        self.listen(watch)?;
+        let bad_events = self.finish_events(watch)?;
+        let finding = Finding {
+            setting: self.setting,
+            started: self.timestamp,
+            seconds,
+            sampled,
+            usage: self.process.bury(),
+            story: self.story,
+            log,
+            ended: self.end.map(|end| end.why),
+            left_behind,
+            bad_events,
+        };
+        Ok(finding.measured())
+    }
+
+    /// Takes in what was told and sampled since the last look.
+    fn listen(&mut self, watch: &mut dyn FnMut(Watched<'_>)) -> Result<(), MeasureError> {
+        let UnderWay {
+            events,
+            story,
+            threads,
+            start,
+            events_path,
+            ..
+        } = self;
+        let folder = |source| MeasureError::Folder {
+            path: events_path.clone(),
+            source,
+        };
+        let now = start.elapsed().as_secs_f64();
+        let mut tell = |event: &Event| {
+            story.take(event, now);
+            if matches!(event.kind, EventKind::Phase { .. }) {
+                // The sampler may have given up; that is told elsewhere.
+                let _ = threads.wishes.send(Wish::Now);
+            }
+            watch(Watched::Event(event));
+        };
+        events
+            .poll(unix_seconds(), |event| tell(&event))
+            .map_err(folder)?;
+        for event in threads.log_events.try_iter() {
+            events.add(&event).map_err(folder)?;
+            tell(&event);
+        }
+        for sample in threads.samples.try_iter() {
+            watch(Watched::Sample(&sample));
+        }
+        Ok(())
+    }
+
+    fn finish_events(
+        &mut self,
+        watch: &mut dyn FnMut(Watched<'_>),
+    ) -> Result<Option<Warning>, MeasureError> {
+        let now = self.start.elapsed().as_secs_f64();
+        let story = &mut self.story;
+        let finished = self.events.finish(unix_seconds(), |event| {
+            story.take(&event, now);
+            watch(Watched::Event(&event));
+        });
+        finished.map_err(|source| MeasureError::Folder {
+            path: self.events_path.clone(),
+            source,
+        })
+    }
+
+    /// Ends the run when its time is up or somebody asked for it.
+    fn press(&mut self, stop: &Stop) {
+        let settings = &self.setting.request.settings;
+        let elapsed = self.start.elapsed().as_secs_f64();
+        let asked = stop.asked();
+        let Some(end) = &mut self.end else {
+            let timeout = settings
+                .timeout_seconds
+                .filter(|timeout| elapsed >= *timeout);
+            let why = match (asked, timeout) {
+                (Asked::Nothing, None) => return,
+                (Asked::Nothing, Some(after_seconds)) => Ended::TimedOut { after_seconds },
+                _ => Ended::Interrupted,
+            };
+            let is_killed = asked == Asked::Now;
+            let signal = if is_killed {
+                libc::SIGKILL
+            } else {
+                libc::SIGTERM
+            };
+            self.process.signal(signal, self.setting.fence);
+            self.end = Some(End {
+                why,
+                since: Instant::now(),
+                is_killed,
+            });
+            return;
+        };
+        let no_patience = end.since.elapsed().as_secs_f64() >= settings.grace_seconds;
+        if !end.is_killed && (asked == Asked::Now || no_patience) {
+            end.is_killed = true;
+            self.process.signal(libc::SIGKILL, self.setting.fence);
+        }
+    }
+}

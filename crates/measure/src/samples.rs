@@ -1,0 +1,316 @@
+//! `samples.csv`: one row a sample, units in the names of the columns, a group of columns for
+//! each GPU. A value that could not be had is an empty field.
+
+use std::fmt;
+use std::io::Write;
+
+use model::Sample;
+use model::sample::{GpuSample, MachineSample, TreeSample};
+
+/// The columns before those of the GPUs.
+pub const COLUMNS: [&str; 21] = [
+    "seconds",
+    "machine_cpu_percent",
+    "machine_steal_percent",
+    "machine_iowait_percent",
+    "machine_memory_used_bytes",
+    "machine_swap_used_bytes",
+    "machine_disk_read_bytes_per_second",
+    "machine_disk_write_bytes_per_second",
+    "machine_network_receive_bytes_per_second",
+    "machine_network_send_bytes_per_second",
+    "machine_context_switches_per_second",
+    "machine_cpu_pressure_percent",
+    "machine_memory_pressure_percent",
+    "machine_io_pressure_percent",
+    "run_processes",
+    "run_threads",
+    "run_cpu_percent",
+    "run_memory_bytes",
+    "run_read_bytes_per_second",
+    "run_write_bytes_per_second",
+    "run_context_switches_per_second",
+];
+
+/// The columns of one GPU, each after `gpu0_`, `gpu1_`, …
+pub const GPU_COLUMNS: [&str; 4] = [
+    "used_percent",
+    "memory_used_bytes",
+    "memory_total_bytes",
+    "power_watts",
+];
+
+/// The first line of the file, with its end.
+pub fn header(gpus: u32) -> String {
+    let of_gpus = (0..gpus).flat_map(|gpu| {
+        GPU_COLUMNS
+            .iter()
+            .map(move |name| format!("gpu{gpu}_{name}"))
+    });
+    let all: Vec<String> = COLUMNS
+        .iter()
+        .map(|name| (*name).to_owned())
+        .chain(of_gpus)
+        .collect();
+    all.join(",") + "\n"
+}
+
+/// Appends one row, with its end.
+pub fn write_row(sample: &Sample, row: &mut Vec<u8>) {
+    let mut out = Row { row, first: true };
+    let Sample {
+        seconds,
+        machine,
+        run,
+        gpus,
+    } = sample;
+    out.put(format_args!("{seconds:.6}"));
+    for percent in [
+        machine.cpu_percent,
+        machine.steal_percent,
+        machine.iowait_percent,
+    ] {
+        out.float(percent);
+    }
+    out.whole(machine.memory_used_bytes);
+    out.whole(machine.swap_used_bytes);
+    for rate in [
+        machine.disk_read_bytes_per_second,
+        machine.disk_write_bytes_per_second,
+        machine.network_receive_bytes_per_second,
+        machine.network_send_bytes_per_second,
+        machine.context_switches_per_second,
+        machine.cpu_pressure_percent,
+        machine.memory_pressure_percent,
+        machine.io_pressure_percent,
+    ] {
+        out.float(rate);
+    }
+    out.whole(u64::from(run.processes));
+    out.whole(u64::from(run.threads));
+    out.float(run.cpu_percent);
+    out.whole(run.memory_bytes);
+    out.float(run.read_bytes_per_second);
+    out.float(run.write_bytes_per_second);
+    out.float(run.context_switches_per_second);
+    for gpu in gpus {
+        out.float(Some(gpu.used_percent));
+        out.whole(gpu.memory_used_bytes);
+        out.whole(gpu.memory_total_bytes);
+        out.float(gpu.power_watts);
+    }
+    row.push(b'\n');
+}
+
+struct Row<'a> {
+    row: &'a mut Vec<u8>,
+    first: bool,
+}
+
+impl Row<'_> {
+    fn put(&mut self, value: fmt::Arguments<'_>) {
+        if !std::mem::take(&mut self.first) {
+            self.row.push(b',');
+        }
+        // Writing to memory does not fail.
+        let _ = self.row.write_fmt(value);
+    }
+
+    fn whole(&mut self, value: u64) {
+        self.put(format_args!("{value}"));
+    }
+
+    fn float(&mut self, value: Option<f64>) {
+        match value {
+            Some(value) if value.is_finite() => self.put(format_args!("{value:.2}")),
+            _ => self.put(format_args!("")),
+        }
+    }
+}
+
+/// A file that is not a `samples.csv`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SamplesError {
+    pub line: usize,
+    pub reason: String,
+}
+
+impl fmt::Display for SamplesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {} of samples.csv: {}", self.line, self.reason)
+    }
+}
+
+impl std::error::Error for SamplesError {}
+
+/// Reads a whole file back. Columns are found by name, so that their order may change.
+pub fn parse(text: &str) -> Result<Vec<Sample>, SamplesError> {
+    let mut lines = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.is_empty());
+    let Some((_, header)) = lines.next() else {
+        return Ok(Vec::new());
+    };
+    let names: Vec<&str> = header.split(',').collect();
+    if !names.contains(&"seconds") {
+        return Err(SamplesError {
+            line: 1,
+            reason: "no column `seconds`".to_owned(),
+        });
+    }
+    lines
+        .map(|(index, line)| {
+            let values: Vec<&str> = line.split(',').collect();
+            let error = |reason| SamplesError {
+                line: index + 1,
+                reason,
+            };
+            if values.len() != names.len() {
+                let reason = format!("{} fields under {} columns", values.len(), names.len());
+                return Err(error(reason));
+            }
+            Fields {
+                names: &names,
+                values: &values,
+            }
+            .sample()
+            .map_err(error)
+        })
+        .collect()
+}
+
+struct Fields<'a> {
+    names: &'a [&'a str],
+    values: &'a [&'a str],
+}
+
+impl Fields<'_> {
+    fn sample(&self) -> Result<Sample, String> {
+        Ok(Sample {
+            seconds: self.float("seconds")?.ok_or("no time")?,
+            machine: self.machine()?,
+            run: TreeSample {
+                processes: self.whole("run_processes")?,
+                threads: self.whole("run_threads")?,
+                cpu_percent: self.float("run_cpu_percent")?,
+                memory_bytes: self.whole("run_memory_bytes")?,
+                read_bytes_per_second: self.float("run_read_bytes_per_second")?,
+                write_bytes_per_second: self.float("run_write_bytes_per_second")?,
+                context_switches_per_second: self.float("run_context_switches_per_second")?,
+            },
+            gpus: (0..)
+                .take_while(|gpu| {
+                    self.names
+                        .contains(&format!("gpu{gpu}_used_percent").as_str())
+                })
+                .map(|gpu| self.gpu(gpu))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn machine(&self) -> Result<MachineSample, String> {
+        Ok(MachineSample {
+            cpu_percent: self.float("machine_cpu_percent")?,
+            steal_percent: self.float("machine_steal_percent")?,
+            iowait_percent: self.float("machine_iowait_percent")?,
+            memory_used_bytes: self.whole("machine_memory_used_bytes")?,
+            swap_used_bytes: self.whole("machine_swap_used_bytes")?,
+            disk_read_bytes_per_second: self.float("machine_disk_read_bytes_per_second")?,
+            disk_write_bytes_per_second: self.float("machine_disk_write_bytes_per_second")?,
+            network_receive_bytes_per_second: self
+                .float("machine_network_receive_bytes_per_second")?,
+            network_send_bytes_per_second: self.float("machine_network_send_bytes_per_second")?,
+            context_switches_per_second: self.float("machine_context_switches_per_second")?,
+            cpu_pressure_percent: self.float("machine_cpu_pressure_percent")?,
+            memory_pressure_percent: self.float("machine_memory_pressure_percent")?,
+            io_pressure_percent: self.float("machine_io_pressure_percent")?,
+        })
+    }
+
+    fn gpu(&self, index: u32) -> Result<GpuSample, String> {
+        Ok(GpuSample {
+            index,
+            used_percent: self
+                .float(&format!("gpu{index}_used_percent"))?
+                .unwrap_or(0.0),
+            memory_used_bytes: self.whole(&format!("gpu{index}_memory_used_bytes"))?,
+            memory_total_bytes: self.whole(&format!("gpu{index}_memory_total_bytes"))?,
+            power_watts: self.float(&format!("gpu{index}_power_watts"))?,
+        })
+    }
+
+    fn field(&self, name: &str) -> Option<&str> {
+        let place = self.names.iter().position(|n| *n == name)?;
+        self.values
+            .get(place)
+            .copied()
+            .filter(|value| !value.is_empty())
+    }
+
+    fn float(&self, name: &str) -> Result<Option<f64>, String> {
+        let parse = |text: &str| text.parse().map_err(|_| format!("`{text}` in {name}"));
+        self.field(name).map(parse).transpose()
+    }
+
+    fn whole<N: std::str::FromStr + Default>(&self, name: &str) -> Result<N, String> {
+        let parse = |text: &str| text.parse().map_err(|_| format!("`{text}` in {name}"));
+        self.field(name).map_or(Ok(N::default()), parse)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn hundredth() -> impl Strategy<Value = f64> {
+        (0_u32..1_000_000).prop_map(|n| f64::from(n) / 100.0)
+    }
+
+    prop_compose! {
+        fn sample()(seconds in hundredth(), some in proptest::option::of(hundredth()),
+                    bytes: u64, processes: u32, power in proptest::option::of(hundredth())) -> Sample {
+            let gpu = |index| GpuSample { index, used_percent: 12.5, memory_used_bytes: bytes,
+                                          memory_total_bytes: 7, power_watts: power };
+            let machine = MachineSample { cpu_percent: some, memory_used_bytes: bytes,
+                                          io_pressure_percent: some, ..MachineSample::default() };
+            let run = TreeSample { processes, cpu_percent: some, memory_bytes: bytes,
+                                   ..TreeSample::default() };
+            Sample { seconds, machine, run, gpus: vec![gpu(0), gpu(1)] }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn what_is_written_is_read_back(samples in proptest::collection::vec(sample(), 0..5)) {
+            let mut text = header(2).into_bytes();
+            samples.iter().for_each(|sample| write_row(sample, &mut text));
+            prop_assert_eq!(parse(std::str::from_utf8(&text).unwrap()), Ok(samples));
+        }
+
+        #[test]
+        fn any_text_is_survived(text in "[a-z0-9_,.\n]{0,200}") {
+            let _ = parse(&("seconds,gpu0_used_percent\n".to_owned() + &text));
+        }
+    }
+
+    #[test]
+    fn a_wrong_file_is_told_with_its_line() {
+        let check = |text: &str, expected: &str| {
+            assert_eq!(parse(text).unwrap_err().to_string(), expected, "{text}");
+        };
+        check(
+            "time,cpu\n1,2\n",
+            "line 1 of samples.csv: no column `seconds`",
+        );
+        check(
+            "seconds\n1\n1,2\n",
+            "line 3 of samples.csv: 2 fields under 1 columns",
+        );
+        check("seconds\nx\n", "line 2 of samples.csv: `x` in seconds");
+        assert_eq!(parse(""), Ok(Vec::new()));
+    }
+}

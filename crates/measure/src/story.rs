@@ -1,0 +1,365 @@
+//! What a run told of itself: phases, epochs, steps, numbers. Taken in as it comes, so that a
+//! long run needs no more memory than a short one.
+
+use std::collections::BTreeMap;
+
+use model::run::{Epoch, Metric, Phase, phase};
+use model::{Event, EventKind};
+
+/// A clock that differs by more than this from ours is not believed.
+const BELIEVED_SECONDS: f64 = 1.0;
+/// Step times kept for their median; of more, every second one, then every fourth, …
+const MOST_STEPS: usize = 1 << 18;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Story {
+    /// The start of the run by the clock that events are told by.
+    started_unix_seconds: f64,
+    marks: Vec<Mark>,
+    pub(crate) epochs: Vec<Epoch>,
+    last_epoch_seconds: Option<f64>,
+    pub(crate) steps: Steps,
+    pub(crate) accuracy: Option<f64>,
+    pub(crate) metrics: BTreeMap<String, Metric>,
+    pub(crate) out_of_memory: Option<String>,
+}
+
+/// A phase began.
+#[derive(Debug, Clone, PartialEq)]
+struct Mark {
+    name: String,
+    begin_seconds: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Steps {
+    /// Seconds of single steps.
+    seconds: Vec<f64>,
+    every: usize,
+    told: usize,
+    last_at: Option<f64>,
+    pub(crate) images: u64,
+    pub(crate) last_loss: Option<f64>,
+}
+
+impl Story {
+    pub(crate) fn new(started_unix_seconds: f64) -> Self {
+        Story {
+            started_unix_seconds,
+            marks: Vec::new(),
+            epochs: Vec::new(),
+            last_epoch_seconds: None,
+            steps: Steps::default(),
+            accuracy: None,
+            metrics: BTreeMap::new(),
+            out_of_memory: None,
+        }
+    }
+
+    /// Takes in one event, read `now` seconds after the start of the run.
+    pub(crate) fn take(&mut self, event: &Event, now: f64) {
+        let seconds = self.moment(event, now);
+        match &event.kind {
+            EventKind::Phase { phase } => self.begin(phase, seconds),
+            EventKind::Step {
+                loss,
+                seconds: took,
+                images,
+                ..
+            } => {
+                self.steps.take(*took, seconds, images.unwrap_or(0));
+                self.steps.last_loss = finite(*loss).or(self.steps.last_loss);
+            }
+            EventKind::Epoch {
+                epoch,
+                loss,
+                accuracy,
+                seconds: took,
+            } => {
+                let took = finite(*took).or_else(|| self.since_last_epoch(seconds));
+                self.last_epoch_seconds = Some(seconds);
+                self.steps.last_at = None;
+                let (loss, accuracy) = (finite(*loss), finite(*accuracy));
+                self.epochs.push(Epoch {
+                    epoch: *epoch,
+                    loss,
+                    accuracy,
+                    seconds: took,
+                });
+            }
+            EventKind::Accuracy { value } => self.accuracy = Some(*value),
+            EventKind::Metric { name, value, unit } => {
+                self.metrics.insert(
+                    name.clone(),
+                    Metric {
+                        value: *value,
+                        unit: unit.clone(),
+                    },
+                );
+            }
+            EventKind::Note { .. } => {}
+            EventKind::OutOfMemory { detail } => self.out_of_memory = Some(detail.clone()),
+        }
+    }
+
+    /// The phases of a run of this length: without gap, summing to it. A run that told none is
+    /// all `train`; what comes before the first is `startup`; the last lasts to the end.
+    pub(crate) fn phases(&self, total_seconds: f64) -> Vec<Phase> {
+        let mut marks: Vec<Mark> = Vec::new();
+        let first = if self.marks.is_empty() {
+            phase::TRAIN
+        } else {
+            phase::STARTUP
+        };
+        marks.push(Mark {
+            name: first.to_owned(),
+            begin_seconds: 0.0,
+        });
+        for mark in &self.marks {
+            let begin_seconds = mark.begin_seconds.min(total_seconds);
+            match marks.last_mut() {
+                Some(last) if last.name == mark.name => {}
+                // Begun and ended at one moment: it had no time of its own.
+                Some(last) if last.begin_seconds >= begin_seconds => {
+                    last.name.clone_from(&mark.name)
+                }
+                _ => marks.push(Mark {
+                    name: mark.name.clone(),
+                    begin_seconds,
+                }),
+            }
+        }
+        let ends = marks
+            .iter()
+            .skip(1)
+            .map(|mark| mark.begin_seconds)
+            .chain([total_seconds]);
+        let phase = |(mark, end): (&Mark, f64)| Phase {
+            name: mark.name.clone(),
+            begin_seconds: mark.begin_seconds,
+            seconds: end - mark.begin_seconds,
+        };
+        marks.iter().zip(ends).map(phase).collect()
+    }
+
+    /// When it happened, in seconds since the start; the moment of reading where the workload's
+    /// clock cannot be right.
+    fn moment(&self, event: &Event, now: f64) -> f64 {
+        let told = event.at.map(|at| at - self.started_unix_seconds);
+        let believed = -BELIEVED_SECONDS..=now + BELIEVED_SECONDS;
+        told.filter(|seconds| believed.contains(seconds))
+            .unwrap_or(now)
+            .clamp(0.0, now.max(0.0))
+    }
+
+    fn begin(&mut self, name: &str, seconds: f64) {
+        let last = self.marks.last();
+        if last.is_none_or(|last| last.name != name) {
+            // Time does not go back.
+            let begin_seconds = last.map_or(seconds, |last| last.begin_seconds.max(seconds));
+            self.marks.push(Mark {
+                name: name.to_owned(),
+                begin_seconds,
+            });
+            self.steps.last_at = None;
+        }
+    }
+
+    /// For epochs told without their time: since the one before, or since training began.
+    fn since_last_epoch(&self, seconds: f64) -> Option<f64> {
+        let trains = self
+            .marks
+            .iter()
+            .rev()
+            .find(|mark| mark.name == phase::TRAIN);
+        let began = trains.map(|mark| mark.begin_seconds);
+        let since = [began, self.last_epoch_seconds]
+            .into_iter()
+            .flatten()
+            .reduce(f64::max)?;
+        Some(seconds - since).filter(|took| *took > 0.0)
+    }
+}
+
+impl Steps {
+    fn take(&mut self, took: Option<f64>, at: f64, images: u64) {
+        // Steps told without their time are as long as the time between two of them.
+        let took = finite(took).or_else(|| self.last_at.map(|last| at - last));
+        self.last_at = Some(at);
+        self.images = self.images.saturating_add(images);
+        self.every = self.every.max(1);
+        if let Some(took) = took.filter(|took| *took > 0.0) {
+            if self.told.is_multiple_of(self.every) {
+                self.seconds.push(took);
+            }
+            self.told += 1;
+        }
+        if self.seconds.len() >= MOST_STEPS {
+            let mut index = 0;
+            self.seconds.retain(|_| {
+                index += 1;
+                index % 2 == 1
+            });
+            self.every *= 2;
+        }
+    }
+
+    /// Steps vary much at the start, so that the mean says little.
+    pub(crate) fn median_seconds(&self) -> Option<f64> {
+        let mut sorted = self.seconds.clone();
+        sorted.sort_by(f64::total_cmp);
+        let middle = sorted.len() / 2;
+        match sorted.len() {
+            0 => None,
+            odd if odd % 2 == 1 => Some(sorted[middle]),
+            _ => Some((sorted[middle - 1] + sorted[middle]) / 2.0),
+        }
+    }
+}
+
+fn finite(value: Option<f64>) -> Option<f64> {
+    value.filter(|value| value.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const START: f64 = 1_000_000.0;
+
+    fn phase_event(name: &str, at: Option<f64>) -> Event {
+        Event {
+            at,
+            kind: EventKind::Phase {
+                phase: name.to_owned(),
+            },
+        }
+    }
+
+    /// Phases told (name, told moment, moment of reading) → (name, seconds).
+    fn check(told: &[(&str, Option<f64>, f64)], total: f64, expected: &[(&str, f64)]) {
+        let mut story = Story::new(START);
+        for (name, at, now) in told {
+            story.take(&phase_event(name, at.map(|at| START + at)), *now);
+        }
+        let phases = story.phases(total);
+        let seen: Vec<(&str, f64)> = phases
+            .iter()
+            .map(|p| (p.name.as_str(), p.seconds))
+            .collect();
+        assert_eq!(seen, expected, "{told:?}");
+    }
+
+    #[test]
+    fn phases_follow_one_another() {
+        check(&[], 7.0, &[("train", 7.0)]);
+        check(
+            &[
+                ("load-data", Some(1.0), 1.02),
+                ("train", Some(2.0), 2.02),
+                ("save", Some(8.0), 8.0),
+            ],
+            10.0,
+            &[
+                ("startup", 1.0),
+                ("load-data", 1.0),
+                ("train", 6.0),
+                ("save", 2.0),
+            ],
+        );
+        // Told again, it goes on.
+        let told = [("train", Some(1.0), 1.0), ("train", Some(2.0), 2.0)];
+        check(&told, 3.0, &[("startup", 1.0), ("train", 2.0)]);
+        // From the very beginning there is no startup.
+        check(&[("train", Some(0.0), 0.1)], 3.0, &[("train", 3.0)]);
+    }
+
+    #[test]
+    fn clocks_that_cannot_be_right_are_not_believed() {
+        let check_one = |at, now, expected| {
+            check(
+                &[("train", at, now)],
+                10.0,
+                &[("startup", expected), ("train", 10.0 - expected)],
+            );
+        };
+        check_one(Some(-500.0), 2.0, 2.0);
+        check_one(Some(1e9), 2.0, 2.0);
+        check_one(Some(2.5), 2.0, 2.0);
+        check_one(None, 4.0, 4.0);
+        let backwards = [("train", Some(5.0), 5.0), ("save", Some(4.5), 5.1)];
+        check(&backwards, 10.0, &[("startup", 5.0), ("save", 5.0)]);
+    }
+
+    #[test]
+    fn epochs_without_time_last_from_one_to_the_next() {
+        let mut story = Story::new(START);
+        story.take(&phase_event("train", Some(START + 1.0)), 1.0);
+        for (epoch, at) in [(1, 3.0), (2, 7.0)] {
+            let kind = EventKind::Epoch {
+                epoch,
+                loss: None,
+                accuracy: None,
+                seconds: None,
+            };
+            story.take(
+                &Event {
+                    at: Some(START + at),
+                    kind,
+                },
+                at,
+            );
+        }
+        let seconds: Vec<Option<f64>> = story.epochs.iter().map(|e| e.seconds).collect();
+        assert_eq!(seconds, [Some(2.0), Some(4.0)]);
+    }
+
+    #[test]
+    fn the_median_step_does_not_mind_a_slow_first_one() {
+        let mut story = Story::new(START);
+        for (index, took) in [9.0, 1.0, 2.0, 3.0].into_iter().enumerate() {
+            let kind = EventKind::Step {
+                step: index as u64,
+                epoch: None,
+                loss: Some(f64::NAN),
+                seconds: Some(took),
+                images: Some(128),
+            };
+            story.take(&Event { at: None, kind }, index as f64);
+        }
+        assert_eq!(story.steps.median_seconds(), Some(2.5));
+        assert_eq!(story.steps.images, 512);
+        assert_eq!(story.steps.last_loss, None);
+    }
+
+    #[test]
+    fn many_steps_need_no_more_memory() {
+        let mut steps = Steps::default();
+        (0..3 * MOST_STEPS).for_each(|index| steps.take(Some(1.0 + (index % 2) as f64), 0.0, 1));
+        assert!(steps.seconds.len() < MOST_STEPS);
+        assert!(steps.median_seconds().is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn phases_always_sum_to_the_run(
+            told in proptest::collection::vec((0_usize..4, -10.0..40.0_f64, 0.0..30.0_f64), 0..12),
+            total in 0.0..30.0_f64,
+        ) {
+            let names = ["load-data", "train", "verify", "startup"];
+            let mut story = Story::new(START);
+            for (name, at, now) in told {
+                story.take(&phase_event(names[name], Some(START + at)), now);
+            }
+            let phases = story.phases(total);
+            let sum: f64 = phases.iter().map(|p| p.seconds).sum();
+            prop_assert!((sum - total).abs() < 1e-9);
+            prop_assert!(phases.iter().all(|p| p.seconds >= 0.0));
+            for pair in phases.windows(2) {
+                let end = pair[0].begin_seconds + pair[0].seconds;
+                prop_assert!((end - pair[1].begin_seconds).abs() < 1e-9);
+            }
+        }
+    }
+}
