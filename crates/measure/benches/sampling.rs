@@ -2,6 +2,8 @@
 //!
 //! `BANCADA_BENCH_PYTHON` names a Python with psutil; `BANCADA_BENCH_PAIRS` the number of pairs.
 
+use std::error::Error;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -14,20 +16,21 @@ use model::study::{Limits, MeasureSettings};
 const SPIN: &str = "BANCADA_BENCH_SPIN";
 const SAMPLES: u32 = 3000;
 
-fn main() {
+fn main() -> Result<(), Box<dyn Error>> {
     if std::env::var_os(SPIN).is_some() {
-        return spin();
+        spin();
+        return Ok(());
     }
     // `cargo test --benches` only asks whether it starts.
     if std::env::args().any(|argument| argument == "--test") {
-        return;
+        return Ok(());
     }
-    sample_costs();
-    slow_downs();
+    sample_costs()?;
+    slow_downs()
 }
 
-fn sample_costs() {
-    let mut tree = Tree::of_nine();
+fn sample_costs() -> Result<(), Box<dyn Error>> {
+    let mut tree = Tree::of_nine()?;
     let pid = i32::try_from(tree.0.id()).unwrap_or(0);
     println!("CPU microseconds a sample (a tree of 9 processes)");
     for (name, set, aim) in [
@@ -48,8 +51,9 @@ fn sample_costs() {
         }
     }
     row("psutil: the same as the first", &psutil(pid));
-    row("dstat: the machine alone", &dstat());
+    row("dstat: the machine alone", &dstat()?);
     tree.end();
+    Ok(())
 }
 
 fn row(name: &str, value: &str) {
@@ -60,19 +64,18 @@ fn row(name: &str, value: &str) {
 struct Tree(Child);
 
 impl Tree {
-    fn of_nine() -> Self {
+    fn of_nine() -> Result<Self, Box<dyn Error>> {
         let script = "for i in 1 2 3 4 5 6 7 8; do sleep 1000 & done; echo ready; wait";
         let mut child = Command::new("sh")
             .args(["-c", script])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .spawn()
-            .expect("a shell is needed for this measurement");
+            .spawn()?;
         let mut ready = [0; 6];
         if let Some(output) = &mut child.stdout {
-            std::io::Read::read_exact(output, &mut ready).expect("the shell says when it is ready");
+            std::io::Read::read_exact(output, &mut ready)?;
         }
-        Tree(child)
+        Ok(Tree(child))
     }
 
     fn end(&mut self) {
@@ -119,34 +122,32 @@ fn psutil(pid: i32) -> String {
     )
 }
 
-/// dstat reads at most once a second: the difference between a longer and a shorter use of it.
-fn dstat() -> String {
-    let cpu_seconds = |count: &str| {
-        let before = children_cpu_seconds();
-        let arguments = ["--noheaders", "--nocolor", "-cdngmsy", "1", count];
-        let status = Command::new("dstat")
-            .args(arguments)
-            .stdout(Stdio::null())
-            .status();
-        status.ok().filter(std::process::ExitStatus::success)?;
-        Some(children_cpu_seconds() - before)
+/// dstat reads at most once a second, and starting it costs as much as hundreds of readings: the
+/// CPU time that passes while it runs is taken from the kernel.
+fn dstat() -> Result<String, Box<dyn Error>> {
+    let mut command = Command::new("dstat");
+    command
+        .args(["--noheaders", "--nocolor", "-cdngmsy", "1"])
+        .stdout(Stdio::piped());
+    let Ok(mut child) = command.spawn() else {
+        return Ok("not installed".to_owned());
     };
-    match (cpu_seconds("1"), cpu_seconds("6")) {
-        (Some(short), Some(long)) => format!("{:.1}", (long - short) / 5.0 * 1e6),
-        _ => "not installed".to_owned(),
-    }
+    let mut lines = BufReader::new(child.stdout.take().ok_or("no output")?).lines();
+    let mut cpu_after = |lines_read: usize| -> Result<f64, Box<dyn Error>> {
+        for _ in 0..lines_read {
+            lines.next().ok_or("dstat ended early")??;
+        }
+        let text = std::fs::read_to_string(format!("/proc/{}/schedstat", child.id()))?;
+        Ok(text.split(' ').next().unwrap_or_default().parse::<f64>()? / 1e3)
+    };
+    let begin = cpu_after(5)?;
+    let microseconds = (cpu_after(5)? - begin) / 5.0;
+    child.kill()?;
+    child.wait()?;
+    Ok(format!("{microseconds:.1}"))
 }
 
-fn children_cpu_seconds() -> f64 {
-    // SAFETY: all zero is a valid rusage, which the kernel only writes to.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: the pointer is to a live local.
-    unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage) };
-    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-    seconds(usage.ru_utime) + seconds(usage.ru_stime)
-}
-
-fn slow_downs() {
+fn slow_downs() -> Result<(), Box<dyn Error>> {
     let pairs = std::env::var("BANCADA_BENCH_PAIRS")
         .ok()
         .and_then(|text| text.parse().ok());
@@ -162,11 +163,11 @@ fn slow_downs() {
         for pair in 0..pairs {
             // The order alternates, so that a drift of the machine falls on both.
             let (quiet, sampled) = if pair % 2 == 0 {
-                let quiet = busy_run(1e6);
-                (quiet, busy_run(interval_seconds))
+                let quiet = busy_run(1e6)?;
+                (quiet, busy_run(interval_seconds)?)
             } else {
-                let sampled = busy_run(interval_seconds);
-                (busy_run(1e6), sampled)
+                let sampled = busy_run(interval_seconds)?;
+                (busy_run(1e6)?, sampled)
             };
             times.push(100.0 * (sampled.seconds / quiet.seconds - 1.0));
             work.push(100.0 * (sampled.cpu_seconds / quiet.cpu_seconds - 1.0));
@@ -179,6 +180,7 @@ fn slow_downs() {
             &format!("{sampler_share:.3} %"),
         );
     }
+    Ok(())
 }
 
 fn spread(percents: &mut [f64]) -> String {
@@ -199,12 +201,12 @@ struct Busy {
     sampler_percent: f64,
 }
 
-fn busy_run(interval_seconds: f64) -> Busy {
+fn busy_run(interval_seconds: f64) -> Result<Busy, Box<dyn Error>> {
     let folder = std::env::temp_dir().join(format!("bancada-bench-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("the folder for temporary files can be written");
-    let own = std::env::current_exe().expect("this program has a path");
+    std::fs::create_dir_all(&folder)?;
+    let own = std::env::current_exe()?;
     let request = request(&own, &folder, interval_seconds);
-    let measured = measure::run(&request, &Stop::new(), &mut |_| ()).expect("the run is measured");
+    let measured = measure::run(&request, &Stop::new(), &mut |_| ())?;
     let _ = std::fs::remove_dir_all(&folder);
     let value = |name: &str| {
         measured
@@ -212,11 +214,11 @@ fn busy_run(interval_seconds: f64) -> Busy {
             .get(name)
             .map_or(f64::NAN, |metric| metric.value)
     };
-    Busy {
+    Ok(Busy {
         seconds: measured.seconds,
         cpu_seconds: value(metric::CPU_SECONDS),
         sampler_percent: 100.0 * value(metric::SAMPLER_CPU_SECONDS) / measured.seconds,
-    }
+    })
 }
 
 fn request(program: &Path, folder: &Path, interval_seconds: f64) -> Request {

@@ -4,6 +4,7 @@ mod bytes;
 mod disk;
 mod file;
 pub(crate) mod gpu;
+mod member;
 pub(crate) mod memory;
 mod network;
 mod pressure;

@@ -78,6 +78,31 @@ pub(crate) struct Scheduling {
     pub(crate) turns: u64,
 }
 
+impl Scheduling {
+    pub(crate) fn since(&self, before: &Scheduling) -> Scheduling {
+        Scheduling {
+            waited_nanoseconds: self
+                .waited_nanoseconds
+                .saturating_sub(before.waited_nanoseconds),
+            turns: self.turns.saturating_sub(before.turns),
+        }
+    }
+
+    pub(crate) fn plus(&self, other: &Scheduling) -> Scheduling {
+        Scheduling {
+            waited_nanoseconds: self
+                .waited_nanoseconds
+                .saturating_add(other.waited_nanoseconds),
+            turns: self.turns.saturating_add(other.turns),
+        }
+    }
+}
+
+/// The resident pages of `/proc/<pid>/statm`.
+pub(crate) fn parse_pages(text: &[u8]) -> Option<u64> {
+    fields(text).nth(1).and_then(number)
+}
+
 pub(crate) fn parse_scheduling(text: &[u8]) -> Option<Scheduling> {
     let mut words = fields(text).skip(1).map(number);
     Some(Scheduling {

@@ -10,18 +10,18 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::file::{Buffer, Source};
-use super::task::{
-    Io, Scheduling, Stat, parse_high_water_bytes, parse_ids, parse_io, parse_scheduling, parse_stat,
-};
+use super::member::{Look, Member, MemberReading};
+use super::task::{Io, Scheduling, parse_high_water_bytes, parse_ids, parse_stat};
 
 /// Files kept open for this many processes and threads; the rest are opened for each reading.
 const KEPT_MEMBERS: usize = 64;
-/// Threads of one process whose waiting is read.
-const WATCHED_THREADS: usize = 64;
 /// A look through all processes may take this share of the time between two looks.
 const SCAN_SHARE: u32 = 2000;
 /// The same where the kernel has no `children`, so that looking is the only way.
 const SCAN_SHARE_WITHOUT_CHILDREN: u32 = 100;
+
+/// What was used by children that ended is read at least so often.
+const WHOLE_LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// One reading of the tree. What counts up never counts down, whoever ends meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -45,13 +45,15 @@ pub(crate) struct Tree {
     group: Option<Source>,
     units: Units,
     forks: Option<u64>,
+    /// Some member ended: what it used is its parent's now.
+    has_lost: bool,
+    next_whole_look: Instant,
     next_scan: Instant,
     has_children_files: bool,
-    ticks: Rising,
+    cpu_nanoseconds: Rising,
     read_bytes: Rising,
     write_bytes: Rising,
-    waited_nanoseconds: u64,
-    turns: u64,
+    scheduling: Scheduling,
     found: Vec<i32>,
     pub(crate) parts: TreeParts,
 }
@@ -81,13 +83,14 @@ impl Tree {
             group,
             units,
             forks: None,
+            has_lost: false,
+            next_whole_look: Instant::now(),
             next_scan: Instant::now(),
             has_children_files: children.exists(),
-            ticks: Rising::default(),
+            cpu_nanoseconds: Rising::default(),
             read_bytes: Rising::default(),
             write_bytes: Rising::default(),
-            waited_nanoseconds: 0,
-            turns: 0,
+            scheduling: Scheduling::default(),
             found: Vec::new(),
             parts: TreeParts::All,
         };
@@ -97,39 +100,47 @@ impl Tree {
 
     /// Reads all members. `forks` is the machine's count of processes ever started.
     pub(crate) fn read(&mut self, forks: u64, buffer: &mut Buffer) -> TreeReading {
-        if self.forks != Some(forks) {
-            self.discover(buffer);
-            self.forks = Some(forks);
-        }
+        let look = self.next_look(forks, buffer);
         let mut sum = Sum::default();
-        let (waited, turns) = (&mut self.waited_nanoseconds, &mut self.turns);
+        let scheduling = &mut self.scheduling;
+        let before = self.members.len();
         self.members.retain_mut(|member| {
-            let Some(stat) = member.stat(buffer) else {
+            let Some(reading) = member.read(look, buffer) else {
                 return false;
             };
-            sum.add(&stat);
-            if self.parts == TreeParts::CpuAndMemory {
-                return true;
-            }
-            sum.add_io(member.io(buffer));
-            member.follow_threads(&self.proc, &stat);
-            for thread in &mut member.threads {
-                let passed = thread.passed(buffer);
-                *waited = waited.saturating_add(passed.waited_nanoseconds);
-                *turns = turns.saturating_add(passed.turns);
+            sum.add(&reading, self.units.ticks_per_second);
+            if self.parts == TreeParts::All {
+                sum.add_io(member.io(buffer));
+                member.follow_threads(&self.proc, &reading.stat);
+                *scheduling = scheduling.plus(&member.scheduling(buffer));
             }
             true
         });
+        self.has_lost = self.members.len() < before;
         TreeReading {
             processes: sum.processes,
             threads: sum.threads,
             resident_bytes: sum.resident_pages.saturating_mul(self.units.page_bytes),
-            cpu_seconds: self.ticks.follow(sum.ticks) as f64 / self.units.ticks_per_second,
+            cpu_seconds: self.cpu_nanoseconds.follow(sum.cpu_nanoseconds) as f64 / 1e9,
             read_bytes: self.read_bytes.follow(sum.read_bytes),
             write_bytes: self.write_bytes.follow(sum.write_bytes),
-            waited_seconds: self.waited_nanoseconds as f64 / 1e9,
-            context_switches: self.turns,
+            waited_seconds: self.scheduling.waited_nanoseconds as f64 / 1e9,
+            context_switches: self.scheduling.turns,
         }
+    }
+
+    /// Finds new members, and says how closely all must be looked at.
+    fn next_look(&mut self, forks: u64, buffer: &mut Buffer) -> Look {
+        let now = Instant::now();
+        let has_grown = self.forks.replace(forks) != Some(forks);
+        if has_grown {
+            self.discover(buffer);
+        }
+        if has_grown || self.has_lost || now >= self.next_whole_look {
+            self.next_whole_look = now + WHOLE_LOOK_EVERY;
+            return Look::Whole;
+        }
+        Look::Short
     }
 
     /// The most memory the leader ever held, by the kernel.
@@ -216,23 +227,26 @@ struct Sum {
     processes: u32,
     threads: u32,
     resident_pages: u64,
-    ticks: u64,
+    cpu_nanoseconds: u64,
     read_bytes: u64,
     write_bytes: u64,
 }
 
 impl Sum {
-    fn add(&mut self, stat: &Stat) {
+    fn add(&mut self, reading: &MemberReading, ticks_per_second: f64) {
+        let stat = &reading.stat;
         if !stat.has_ended() {
             self.processes += 1;
             self.threads = self.threads.saturating_add(stat.threads);
         }
         self.resident_pages = self.resident_pages.saturating_add(stat.resident_pages);
+        let nanoseconds = |ticks: u64| (ticks as f64 * 1e9 / ticks_per_second) as u64;
+        let own = reading
+            .own_nanoseconds
+            .unwrap_or_else(|| nanoseconds(stat.own_ticks));
         // A child's time moves to its parent when it is waited for, so that nothing counts twice.
-        self.ticks = self
-            .ticks
-            .saturating_add(stat.own_ticks)
-            .saturating_add(stat.children_ticks);
+        let all = own.saturating_add(nanoseconds(stat.children_ticks));
+        self.cpu_nanoseconds = self.cpu_nanoseconds.saturating_add(all);
     }
 
     fn add_io(&mut self, io: Io) {
@@ -267,128 +281,6 @@ impl Rising {
     }
 }
 
-#[derive(Debug)]
-struct Member {
-    pid: i32,
-    start_ticks: Option<u64>,
-    stat: Source,
-    /// None where reading it is not allowed.
-    io: Option<Source>,
-    threads: Vec<Thread>,
-    counted_threads: u32,
-    keep: bool,
-}
-
-impl Member {
-    fn open(proc: &Path, pid: i32, keep: bool) -> Option<Self> {
-        let folder = proc.join(pid.to_string());
-        let stat = open(folder.join("stat"), keep)?;
-        let io = open(folder.join("io"), keep);
-        let mut member = Member {
-            pid,
-            start_ticks: None,
-            stat,
-            io,
-            threads: Vec::new(),
-            counted_threads: 0,
-            keep,
-        };
-        member.list_threads(proc);
-        Some(member)
-    }
-
-    fn stat(&mut self, buffer: &mut Buffer) -> Option<Stat> {
-        let stat = self.stat.read(buffer).ok().and_then(parse_stat)?;
-        // A file opened anew may show another process under the same number.
-        let start = *self.start_ticks.get_or_insert(stat.start_ticks);
-        (start == stat.start_ticks).then_some(stat)
-    }
-
-    fn io(&self, buffer: &mut Buffer) -> Io {
-        let read = self.io.as_ref().and_then(|io| io.read(buffer).ok());
-        read.and_then(parse_io).unwrap_or_default()
-    }
-
-    fn children(&self, found: &mut Vec<i32>, buffer: &mut Buffer) {
-        for thread in &self.threads {
-            if let Some(Ok(text)) = thread.children.as_ref().map(|file| file.read(buffer)) {
-                found.extend(parse_ids(text));
-            }
-        }
-    }
-
-    fn follow_threads(&mut self, proc: &Path, stat: &Stat) {
-        let replaced = self.threads.iter().any(|thread| thread.has_ended);
-        if (stat.threads != self.counted_threads || replaced) && !stat.has_ended() {
-            self.list_threads(proc);
-            self.counted_threads = stat.threads;
-        }
-    }
-
-    fn list_threads(&mut self, proc: &Path) {
-        let folder = proc.join(format!("{}/task", self.pid));
-        let listed: Vec<i32> = all_processes(&folder).take(WATCHED_THREADS).collect();
-        self.threads
-            .retain(|thread| !thread.has_ended && listed.contains(&thread.tid));
-        for tid in listed {
-            if !self.threads.iter().any(|thread| thread.tid == tid) {
-                let keep = self.keep && self.threads.len() < 8;
-                self.threads
-                    .push(Thread::open(&folder.join(tid.to_string()), tid, keep));
-            }
-        }
-    }
-}
-
-#[derive(Debug)]
-struct Thread {
-    tid: i32,
-    scheduling: Option<Source>,
-    children: Option<Source>,
-    last: Scheduling,
-    has_ended: bool,
-}
-
-impl Thread {
-    fn open(folder: &Path, tid: i32, keep: bool) -> Self {
-        Thread {
-            tid,
-            scheduling: open(folder.join("schedstat"), keep),
-            children: open(folder.join("children"), keep),
-            last: Scheduling::default(),
-            has_ended: false,
-        }
-    }
-
-    /// What passed since the last reading.
-    fn passed(&mut self, buffer: &mut Buffer) -> Scheduling {
-        let Some(source) = &self.scheduling else {
-            return Scheduling::default();
-        };
-        let Ok(text) = source.read(buffer) else {
-            self.has_ended = true;
-            return Scheduling::default();
-        };
-        let now = parse_scheduling(text).unwrap_or(self.last);
-        let passed = Scheduling {
-            waited_nanoseconds: now
-                .waited_nanoseconds
-                .saturating_sub(self.last.waited_nanoseconds),
-            turns: now.turns.saturating_sub(self.last.turns),
-        };
-        self.last = now;
-        passed
-    }
-}
-
-fn open(path: PathBuf, keep: bool) -> Option<Source> {
-    if keep {
-        Source::kept(path).ok()
-    } else {
-        Some(Source::reopened(path))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -420,6 +312,7 @@ mod tests {
             fs::write(task.join("children"), children).unwrap();
             fs::write(task.join("schedstat"), "5 2000000000 3\n").unwrap();
             fs::write(proc.path().join(format!("{pid}/stat")), stat).unwrap();
+            fs::write(proc.path().join(format!("{pid}/statm")), "99 10 0\n").unwrap();
             let io = "read_bytes: 7\nwrite_bytes: 9\n";
             fs::write(proc.path().join(format!("{pid}/io")), io).unwrap();
         };
@@ -443,5 +336,13 @@ mod tests {
             context_switches: 9,
         };
         assert_eq!(tree.read(1, &mut Buffer::new()), expected);
+        // Nothing was started since: memory alone is read again.
+        let statm = proc.path().join("11/statm");
+        fs::write(statm, "99 15 0\n").unwrap();
+        let grown = TreeReading {
+            resident_bytes: 35 * 4096,
+            ..expected
+        };
+        assert_eq!(tree.read(1, &mut Buffer::new()), grown);
     }
 }

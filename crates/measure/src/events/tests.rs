@@ -1,0 +1,186 @@
+//! What is told of pieces of a file, and what the file is in the end.
+
+use super::*;
+use model::EventKind;
+use proptest::prelude::*;
+
+struct Told {
+    events: Vec<Event>,
+    warning: Option<Warning>,
+    file: String,
+}
+
+/// What is told of these pieces, each appended before a look at second 1, 2, …
+fn follow(pieces: &[&str]) -> Told {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("events.jsonl");
+    let mut file = EventFile::create(&path).unwrap();
+    let mut append = fs::OpenOptions::new().append(true).open(&path).unwrap();
+    let mut events = Vec::new();
+    let mut now = 0.0;
+    for piece in pieces {
+        append.write_all(piece.as_bytes()).unwrap();
+        now += 1.0;
+        file.poll(now, |event| events.push(event)).unwrap();
+    }
+    let warning = file.finish(now + 1.0, |event| events.push(event)).unwrap();
+    assert_eq!(
+        fs::read_dir(folder.path()).unwrap().count(),
+        1,
+        "nothing is left beside it"
+    );
+    Told {
+        events,
+        warning,
+        file: fs::read_to_string(&path).unwrap(),
+    }
+}
+
+fn note(at: f64, text: &str) -> Event {
+    Event {
+        at: Some(at),
+        kind: EventKind::Note {
+            text: text.to_owned(),
+        },
+    }
+}
+
+#[test]
+fn a_file_in_order_stays_as_it_is() {
+    let text = "{\"event\":\"note\", \"extra\":1, \"text\":\"a\",\"at\":5.5}\n";
+    let told = follow(&[text]);
+    assert_eq!(told.events, [note(5.5, "a")]);
+    assert_eq!(told.warning, None);
+    assert_eq!(told.file, text);
+}
+
+#[test]
+fn the_moment_of_reading_is_filled_in_and_written_down() {
+    let told = follow(&[
+        "{\"at\":0.5,\"event\":\"note\",\"text\":\"a\"}\n{\"event\":\"note\",",
+        "\"text\":\"b\"}\n",
+        "{\"at\":9,\"event\":\"note\",\"text\":\"c\"}",
+    ]);
+    assert_eq!(
+        told.events,
+        [note(0.5, "a"), note(2.0, "b"), note(9.0, "c")]
+    );
+    assert_eq!(
+        told.file,
+        "{\"at\":0.5,\"event\":\"note\",\"text\":\"a\"}\n\
+         {\"at\":2.0,\"event\":\"note\",\"text\":\"b\"}\n\
+         {\"at\":9,\"event\":\"note\",\"text\":\"c\"}\n"
+    );
+}
+
+#[test]
+fn what_is_no_event_is_counted_and_left_out() {
+    let long = format!(
+        "{{\"event\":\"note\",\"text\":\"{}\"}}\n",
+        "x".repeat(70_000)
+    );
+    let told = follow(&[
+        "{\"at\":1,\"event\":\"note\",\"text\":\"a\"}\n",
+        "hello\n\n{\"event\":\"no-such\"}\n",
+        &long,
+        "{\"at\":2,\"event\":\"note\",\"text\":\"b\"}\n",
+    ]);
+    assert_eq!(told.events, [note(1.0, "a"), note(2.0, "b")]);
+    assert_eq!(
+        told.warning,
+        Some(Warning::BadEvents {
+            lines: 3,
+            first: "hello".to_owned()
+        })
+    );
+    assert!(
+        !told.file.contains("hello") && !told.file.contains("xxx"),
+        "{}",
+        told.file
+    );
+}
+
+#[test]
+fn a_loss_that_is_not_a_number_is_no_mistake() {
+    let told = follow(&["{\"at\":1,\"event\":\"step\",\"step\":3,\"loss\":NaN}\n"]);
+    let kind = EventKind::Step {
+        step: 3,
+        epoch: None,
+        loss: None,
+        seconds: None,
+        images: None,
+    };
+    assert_eq!(
+        told.events,
+        [Event {
+            at: Some(1.0),
+            kind
+        }]
+    );
+    assert_eq!(told.warning, None);
+    assert_eq!(told.file, "{\"at\":1.0,\"event\":\"step\",\"step\":3}\n");
+}
+
+#[test]
+fn texts_keep_their_nan() {
+    let check = |line: &str, expected: Option<&str>| {
+        assert_eq!(without_nan(line).as_deref(), expected, "{line}");
+    };
+    check(
+        r#"{"a":-Infinity,"b":"NaN \" NaN"}"#,
+        Some(r#"{"a":null,"b":"NaN \" NaN"}"#),
+    );
+    check(r#"{"a":1}"#, None);
+}
+
+#[test]
+fn events_of_the_log_are_written_among_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("events.jsonl");
+    let mut file = EventFile::create(&path).unwrap();
+    fs::write(
+        &path,
+        "{\"at\":1,\"event\":\"note\",\"text\":\"a\"}\n{\"at\":3,",
+    )
+    .unwrap();
+    file.poll(1.0, |_| ()).unwrap();
+    file.add(&note(2.0, "log")).unwrap();
+    let mut append = fs::OpenOptions::new().append(true).open(&path).unwrap();
+    append
+        .write_all(b"\"event\":\"note\",\"text\":\"b\"}\n")
+        .unwrap();
+    file.finish(9.0, |_| ()).unwrap();
+    assert_eq!(
+        fs::read_to_string(&path).unwrap(),
+        "{\"at\":1,\"event\":\"note\",\"text\":\"a\"}\n\
+         {\"at\":2.0,\"event\":\"note\",\"text\":\"log\"}\n\
+         {\"at\":3,\"event\":\"note\",\"text\":\"b\"}\n"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_cut_gives_the_same_lines(text in "[ab\n]{0,60}", cuts in proptest::collection::vec(0_usize..60, 0..6)) {
+        let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(text.len())).collect();
+        cuts.extend([0, text.len()]);
+        cuts.sort_unstable();
+        let mut lines = Lines::default();
+        let mut seen: Vec<Line> =
+            cuts.windows(2).flat_map(|w| lines.push(&text.as_bytes()[w[0]..w[1]])).collect();
+        seen.extend(lines.finish());
+        let texts: Vec<String> = seen.iter()
+            .map(|line| String::from_utf8(line.bytes.clone().unwrap()).unwrap()).collect();
+        prop_assert_eq!(texts, text.lines().map(str::to_owned).collect::<Vec<_>>());
+        for line in &seen {
+            let begin = line.begin as usize;
+            prop_assert!(begin == 0 || text.as_bytes()[begin - 1] == b'\n');
+        }
+    }
+
+    #[test]
+    fn any_line_is_survived(line: Vec<u8>) {
+        let _ = parse(&line);
+    }
+}

@@ -1,0 +1,188 @@
+//! How runs end, and what is left of them.
+
+use super::*;
+
+#[test]
+fn a_run_that_ends_well() {
+    let ran = sh("echo out; echo err >&2; cat");
+    assert_eq!(ran.measured.outcome, model::Outcome::ok());
+    assert_eq!(ran.file("log.txt"), "out\nerr\n");
+    assert_eq!(ran.phases(), ["train"]);
+    assert_eq!(ran.measured.limits_by, "none");
+    assert_eq!(
+        ran.metric(metric::TOTAL_SECONDS),
+        Some(ran.measured.seconds)
+    );
+    assert_eq!(
+        ran.metric(metric::TRAIN_SECONDS),
+        Some(ran.measured.seconds)
+    );
+    assert!(ran.metric(metric::PEAK_MEMORY_BYTES).unwrap() > 0.0);
+    assert!(ran.metric(metric::SAMPLER_CPU_SECONDS).unwrap() > 0.0);
+    assert!(ran.metric(metric::CPU_SECONDS).unwrap() >= 0.0);
+    assert!(ran.metric(metric::IMAGES_PER_SECOND).is_none());
+}
+
+#[test]
+fn a_run_that_fails_says_how_its_log_ends() {
+    let ran = sh("echo something is wrong; exit 3");
+    assert_eq!(ran.measured.outcome.status, Status::Failed);
+    assert_eq!(ran.measured.outcome.exit_code, Some(3));
+    assert_eq!(
+        ran.detail(),
+        "ended with exit code 3; the log ends:\nsomething is wrong"
+    );
+    let ran = sh("kill -SEGV $$");
+    assert_eq!(ran.measured.outcome.status, Status::Failed);
+    assert_eq!(ran.measured.outcome.signal, Some(libc::SIGSEGV));
+    assert_eq!(ran.detail(), "was ended by signal 11 (SIGSEGV)");
+}
+
+#[test]
+fn a_command_that_cannot_be_started_is_a_failed_run() {
+    let check = |command: &[&str], change: fn(&mut Request), expected: &str| {
+        let ran = carry_out(command, change);
+        assert_eq!(ran.measured.outcome.status, Status::Failed, "{command:?}");
+        assert!(ran.detail().contains(expected), "{}", ran.detail());
+        assert_eq!(ran.file("log.txt").trim_end(), ran.detail());
+        assert!(ran.file("samples.csv").starts_with("seconds,"));
+    };
+    check(
+        &["no-such-program-here"],
+        |_| (),
+        "cannot start `no-such-program-here`: not found",
+    );
+    check(
+        &["/dev/null"],
+        |_| (),
+        "cannot start `/dev/null`: it is not executable",
+    );
+    let nowhere = |request: &mut Request| request.directory = Some("/no/such/folder".into());
+    check(
+        &["true"],
+        nowhere,
+        "cannot start in /no/such/folder: no such folder",
+    );
+    // With limits the same sentence comes from within the control group.
+    let limited = |request: &mut Request| request.limits.memory_bytes = Some(1 << 30);
+    check(&["no-such-program-here"], limited, "not found");
+}
+
+#[test]
+fn what_cannot_be_measured_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = |request: &Request| {
+        measure::run(request, &Stop::new(), &mut |_| ())
+            .unwrap_err()
+            .to_string()
+    };
+    let empty = request(&[], folder.path());
+    assert!(error(&empty).contains("the command is empty"));
+    let gone = request(&["true"], &folder.path().join("gone"));
+    assert!(
+        error(&gone).contains("gone/events.jsonl"),
+        "{}",
+        error(&gone)
+    );
+}
+
+#[test]
+fn a_run_out_of_time_is_ended_and_is_a_result() {
+    let ran = carry_out(&["sh", "-c", "echo begun; sleep 1000"], |request| {
+        request.settings.timeout_seconds = Some(0.3);
+    });
+    assert_eq!(ran.measured.outcome.status, Status::TimedOut);
+    assert!(ran.measured.outcome.status.is_result());
+    assert_eq!(ran.measured.outcome.signal, Some(libc::SIGTERM));
+    assert!(
+        ran.detail().starts_with("had not ended after 0.3 s"),
+        "{}",
+        ran.detail()
+    );
+    assert!(ran.measured.seconds >= 0.3);
+}
+
+#[test]
+fn a_run_that_does_not_listen_is_killed_after_the_grace() {
+    let script = "trap '' TERM; while :; do sleep 0.05; done";
+    let ran = carry_out(&["sh", "-c", script], |request| {
+        request.settings.timeout_seconds = Some(0.2);
+        request.settings.grace_seconds = 0.2;
+    });
+    assert_eq!(ran.measured.outcome.status, Status::TimedOut);
+    assert_eq!(ran.measured.outcome.signal, Some(libc::SIGKILL));
+}
+
+#[test]
+fn an_interrupted_run_may_end_cleanly_and_leaves_nothing() {
+    let stop = Stop::new();
+    let script = format!("trap 'echo bye; exit 0' TERM; sleep 1000 & echo $! > pid; {READY}; wait");
+    let place = tempfile::tempdir().unwrap();
+    let here = |request: &mut Request| request.directory = Some(place.path().to_owned());
+    let ran = stoppable(&["sh", "-c", &script], here, &stop, |_| {
+        stop.request_finish()
+    });
+    assert_eq!(ran.measured.outcome.status, Status::Interrupted);
+    assert_eq!(ran.measured.outcome.exit_code, Some(0));
+    assert_eq!(ran.file("log.txt"), "bye\n");
+    assert!(!is_alive(
+        &fs::read_to_string(place.path().join("pid")).unwrap()
+    ));
+}
+
+#[test]
+fn asked_twice_it_stops_now() {
+    let stop = Stop::new();
+    let script = format!("trap '' TERM; {READY}; while :; do sleep 0.05; done");
+    let patient = |request: &mut Request| request.settings.grace_seconds = 1000.0;
+    let ran = stoppable(&["sh", "-c", &script], patient, &stop, |_| {
+        stop.request_finish();
+        stop.request_now();
+    });
+    assert_eq!(ran.measured.outcome.status, Status::Interrupted);
+    assert_eq!(ran.measured.outcome.signal, Some(libc::SIGKILL));
+    // Asked before the start, nothing is started.
+    let ran = stoppable(&["sh", "-c", "echo begun"], |_| (), &stop, |_| ());
+    assert_eq!(ran.measured.outcome.status, Status::Interrupted);
+    assert!(!ran.file("log.txt").contains("begun"));
+}
+
+#[test]
+fn what_a_run_leaves_behind_is_ended_and_told() {
+    let check = |script: &str| {
+        let place = tempfile::tempdir().unwrap();
+        let here = |request: &mut Request| request.directory = Some(place.path().to_owned());
+        let ran = carry_out(&["sh", "-c", script], here);
+        assert_eq!(ran.measured.outcome.status, Status::Ok, "{script}");
+        let left = Warning::LeftBehind { processes: 1 };
+        assert!(
+            ran.measured.warnings.contains(&left),
+            "{script}: {:?}",
+            ran.measured.warnings
+        );
+        let pid = fs::read_to_string(place.path().join("pid")).unwrap();
+        assert!(!is_alive(&pid), "{script}");
+    };
+    check("sleep 1000 & echo $! > pid");
+    // A daemon, in a session of its own.
+    check(
+        "setsid sh -c 'echo $$ > pid; exec sleep 1000' & while [ ! -s pid ]; do sleep 0.01; done",
+    );
+}
+
+#[test]
+fn no_zombie_is_left() {
+    sh("true");
+    sh("sleep 1000 &");
+    let own = std::process::id().to_string();
+    let children = fs::read_dir("/proc").unwrap().flatten().filter(|entry| {
+        let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let mut words = stat
+            .rsplit(')')
+            .next()
+            .unwrap_or_default()
+            .split_whitespace();
+        words.next() == Some("Z") && words.next() == Some(&own) && stat.contains("(sleep)")
+    });
+    assert_eq!(children.count(), 0);
+}
