@@ -3,10 +3,10 @@
 use stats::{Estimate, LevelFit, LevelPair, Observation};
 
 use crate::decides::{Comparison, LevelEffect, Scale};
+use crate::design::PresentFactor;
 use crate::format;
 use crate::phrase::{MetricInfo, metric_value};
 use crate::sentence::Pair;
-use crate::variation::PresentFactor;
 
 /// A fitted model with what its numbers are called.
 pub(crate) struct Fit<'a> {

@@ -4,6 +4,7 @@
 mod analysis;
 mod best;
 mod decides;
+mod design;
 mod drift;
 mod effects;
 mod facts;

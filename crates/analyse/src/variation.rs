@@ -1,14 +1,13 @@
 //! What decides a metric: its variation, taken apart by factor.
 
-use std::collections::BTreeMap;
-
-use model::{Level, RunId, Study};
+use model::{RunId, Study};
 use stats::{Anova, Design, Observation, Options, ResidualSource, Source};
 
 use crate::decides::{Noise, Scale, Variation, VariationTerm, Verdict};
+use crate::design::{PresentFactor, is_complete, observations, varied_factors};
 use crate::effects::{self, Fit};
 use crate::format;
-use crate::phrase::{MetricInfo, level_phrase, metric_value};
+use crate::phrase::{MetricInfo, metric_value};
 use crate::table::{Row, Table};
 
 /// Below this probability a difference is taken as real.
@@ -29,6 +28,10 @@ pub(crate) fn variation(table: &Table, column: usize, confidence: f64) -> Variat
         result.problem = Some(problem);
         return result;
     }
+    let rows: Vec<&Row> = rows
+        .into_iter()
+        .filter(|row| is_complete(row, &factors))
+        .collect();
     let raw = observations(&rows, column, &factors);
     let design = Design {
         levels: factors.iter().map(|f| f.levels.len()).collect(),
@@ -108,18 +111,6 @@ pub(crate) fn mark_those_like_time(variations: &mut [Variation], time: &str) {
     }
 }
 
-/// A factor as far as the runs have it: only levels that occur.
-pub(crate) struct PresentFactor {
-    pub(crate) name: String,
-    pub(crate) levels: Vec<PresentLevel>,
-    place: BTreeMap<String, usize>,
-}
-
-pub(crate) struct PresentLevel {
-    pub(crate) text: String,
-    pub(crate) phrase: String,
-}
-
 fn empty(info: &MetricInfo, rows: &[&Row]) -> Variation {
     let mut scenarios: Vec<u32> = rows.iter().map(|r| r.record.run.scenario).collect();
     scenarios.dedup();
@@ -140,49 +131,6 @@ fn empty(info: &MetricInfo, rows: &[&Row]) -> Variation {
         follows_time: false,
         problem: None,
     }
-}
-
-fn varied_factors(study: &Study, rows: &[&Row]) -> Vec<PresentFactor> {
-    let present = |name: &str| {
-        let mut seen: BTreeMap<String, &Level> = BTreeMap::new();
-        for level in rows.iter().filter_map(|r| r.record.scenario.level(name)) {
-            seen.entry(level.to_string()).or_insert(level);
-        }
-        seen
-    };
-    let ordered = |factor: &model::Factor| {
-        let mut seen = present(&factor.name);
-        let mut levels: Vec<PresentLevel> = Vec::new();
-        let mut add = |text: String, level: &Level| {
-            levels.push(PresentLevel {
-                phrase: level_phrase(study, &factor.name, level),
-                text,
-            });
-        };
-        for level in &factor.levels {
-            if let Some(level) = seen.remove(&level.to_string()) {
-                add(level.to_string(), level);
-            }
-        }
-        // Levels of older runs that the study no longer names.
-        seen.into_iter().for_each(|(text, level)| add(text, level));
-        let place = levels
-            .iter()
-            .enumerate()
-            .map(|(place, l)| (l.text.clone(), place))
-            .collect();
-        PresentFactor {
-            name: factor.name.clone(),
-            levels,
-            place,
-        }
-    };
-    study
-        .factors
-        .iter()
-        .map(ordered)
-        .filter(|f| f.levels.len() > 1)
-        .collect()
 }
 
 fn nothing_to_explain(
@@ -207,24 +155,6 @@ fn nothing_to_explain(
         ));
     }
     None
-}
-
-fn observations(rows: &[&Row], column: usize, factors: &[PresentFactor]) -> Vec<Observation> {
-    let observation = |row: &&Row| {
-        let level = |f: &PresentFactor| {
-            row.record
-                .scenario
-                .level(&f.name)
-                .and_then(|l| f.place.get(&l.to_string()))
-                .copied()
-        };
-        Some(Observation {
-            levels: factors.iter().map(level).collect::<Option<Vec<usize>>>()?,
-            value: row.values[column]?,
-            block: Some(row.record.run.repetition as usize),
-        })
-    };
-    rows.iter().filter_map(observation).collect()
 }
 
 struct Choice {

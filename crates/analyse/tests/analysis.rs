@@ -1,5 +1,7 @@
 //! Known worlds in, known answers out.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail so")]
+
 mod common;
 
 use analyse::{Analysis, Input, Scale, Topic, Verdict, analyse};

@@ -271,11 +271,14 @@ fn level(levels: &[LevelFacts], factor: &str) -> String {
         .unwrap_or_default()
 }
 
+/// All digits; powers of ten only where they would be a row of noughts.
 fn number(value: Option<f64>) -> String {
-    value
-        .filter(|v| v.is_finite())
-        .map(|v| v.to_string())
-        .unwrap_or_default()
+    match value {
+        Some(v) if !v.is_finite() => String::new(),
+        Some(v) if v != 0.0 && !(1e-6..1e17).contains(&v.abs()) => format!("{v:e}"),
+        Some(v) => v.to_string(),
+        None => String::new(),
+    }
 }
 
 #[derive(Default)]

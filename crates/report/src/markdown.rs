@@ -130,9 +130,9 @@ fn variation_table(out: &mut String, variation: &Variation) {
         );
     }
     let mut sentences = vec![format!(
-        "{} model ({}). {}",
+        "{} model: {}. {}",
         capital(variation.scale.word()),
-        variation.scale_reason,
+        variation.scale_reason.trim_end_matches('.'),
         variation.residuals
     )];
     sentences.extend(variation.assumptions.iter().cloned());
@@ -150,8 +150,11 @@ pub(crate) fn capital(text: &str) -> String {
 /// No character of the input may become markup, or end a table's cell.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
+    // An interval in brackets is no link.
+    let link = text.contains("](") || text.contains("][") || text.contains("]:");
     for c in text.chars() {
         match c {
+            '[' | ']' if !link => out.push(c),
             '\\' | '|' | '*' | '_' | '`' | '<' | '[' | ']' | '#' | '~' | '&' => {
                 out.extend(['\\', c])
             }

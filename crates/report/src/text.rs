@@ -78,7 +78,8 @@ fn unbroken(text: &str) -> Vec<String> {
         let inside = words
             .last()
             .is_some_and(|w| w.starts_with('[') && !w.contains(']') && width(w) < 24);
-        let unit = matches!(word, "%" | "s" | "ms" | "MB" | "GB" | "px" | "±");
+        let unit = matches!(word, "%" | "s" | "ms" | "MB" | "GB" | "px" | "±")
+            || words.last().is_some_and(|w| w.ends_with(['$', '<', '±']));
         match words.last_mut() {
             Some(last) if inside || unit => {
                 last.push(' ');

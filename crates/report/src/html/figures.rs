@@ -1,18 +1,16 @@
 //! Figures as Plotly specifications. Colours are names (`@1`, `@muted`) that the script turns into
 //! those of the light or the dark page; text passes [`label`], as Plotly reads tags in it.
 
-use analyse::{Analysis, MetricInfo, ScenarioResult, format, metric_value};
+use analyse::{Analysis, MetricInfo, ScenarioResult, format};
 use model::run::metric;
 use serde_json::{Value, json};
 
-use super::page::{Figure, LogSwitch, Page, escape};
-use crate::view::unit_of;
+use super::axis::{Axis, hover, label, labels, ticks};
+use super::page::{Figure, LogSwitch, Page};
 
 /// Above this, single runs are a cloud and curves a tangle.
 const MOST_POINTS: usize = 600;
 const MOST_CURVES: usize = 48;
-/// Above this, levels do not fit below the bars.
-const MOST_LONG_TICKS: usize = 16;
 
 /// Bars of time with the cost as a line, one figure an environment (METHOD.md A).
 pub(super) fn time_and_cost(page: &mut Page, analysis: &Analysis) {
@@ -417,129 +415,4 @@ fn phase_colour(name: &str, place: usize) -> String {
     } else {
         format!("@{}", place % 7 + 2)
     }
-}
-
-/// A metric in the unit its axis is drawn in.
-struct Axis<'a> {
-    info: &'a MetricInfo,
-    unit: format::Unit,
-}
-
-impl<'a> Axis<'a> {
-    fn new(info: &'a MetricInfo, scenarios: &[&ScenarioResult]) -> Self {
-        let mut means: Vec<f64> = scenarios
-            .iter()
-            .filter_map(|s| s.mean(&info.name))
-            .map(|e| e.value)
-            .collect();
-        means.sort_by(f64::total_cmp);
-        Axis {
-            info,
-            unit: unit_of(info, means.get(means.len() / 2).copied().unwrap_or(0.0)),
-        }
-    }
-
-    fn title(&self) -> String {
-        match self.unit.name {
-            "" => self.info.label.clone(),
-            unit => format!("{} ({unit})", self.info.label),
-        }
-    }
-
-    fn value(&self, scenario: &ScenarioResult) -> Option<f64> {
-        scenario
-            .mean(&self.info.name)
-            .map(|e| e.value / self.unit.scale)
-    }
-
-    fn text(&self, scenario: &ScenarioResult) -> String {
-        let Some(mean) = scenario.mean(&self.info.name) else {
-            return format::NONE.to_owned();
-        };
-        let quantity = format::quantity(mean, self.unit.scale).text();
-        format!("{} {quantity} {}", self.info.label, self.unit.name)
-    }
-
-    fn bars(&self, scenarios: &[&ScenarioResult], colour: &str) -> Value {
-        let margin = |s: &&ScenarioResult| {
-            s.mean(&self.info.name)?
-                .margin()
-                .map(|m| m / self.unit.scale)
-        };
-        let text: Vec<String> = scenarios
-            .iter()
-            .map(|s| hover(s, &[self.text(s)]))
-            .collect();
-        json!({
-            "type": "bar", "name": self.title(), "x": labels(scenarios),
-            "y": scenarios.iter().map(|s| self.value(s)).collect::<Vec<_>>(),
-            "error_y": {
-                "type": "data", "array": scenarios.iter().map(margin).collect::<Vec<_>>(),
-                "color": "@ink", "thickness": 1.2, "width": 3,
-            },
-            "text": text, "textposition": "none", "hoverinfo": "text", "marker": { "color": colour },
-        })
-    }
-
-    fn single_runs(&self, analysis: &Analysis, scenarios: &[&ScenarioResult]) -> Value {
-        let column = analysis
-            .metrics
-            .iter()
-            .position(|m| m.name == self.info.name);
-        let shown = |number: u32| scenarios.iter().any(|s| s.number == number);
-        let ok = analysis
-            .runs
-            .iter()
-            .filter(|r| r.status == model::Status::Ok && shown(r.scenario));
-        let points: Vec<(String, f64, String)> = ok
-            .filter_map(|run| {
-                let value = run.values.get(column?).copied().flatten()?;
-                let text = format!("{}: {}", run.run, metric_value(self.info, value));
-                Some((format!("C{}", run.scenario), value / self.unit.scale, text))
-            })
-            .collect();
-        json!({
-            "type": "scatter", "mode": "markers", "name": "single runs", "hoverinfo": "text",
-            "x": points.iter().map(|p| &p.0).collect::<Vec<_>>(),
-            "y": points.iter().map(|p| p.1).collect::<Vec<_>>(),
-            "text": points.iter().map(|p| &p.2).collect::<Vec<_>>(),
-            "marker": { "color": "@ink", "size": 4, "opacity": 0.55 },
-        })
-    }
-}
-
-fn labels(scenarios: &[&ScenarioResult]) -> Vec<String> {
-    scenarios.iter().map(|s| s.label.clone()).collect()
-}
-
-/// The script takes the long words where they fit, the short ones elsewhere.
-fn ticks(scenarios: &[&ScenarioResult]) -> Value {
-    let short = labels(scenarios);
-    let mut axis =
-        json!({ "type": "category", "title": { "text": "scenario" }, "automargin": true });
-    if scenarios.len() <= MOST_LONG_TICKS {
-        let long = |s: &&ScenarioResult| {
-            let levels: Vec<String> = s.levels.iter().map(|l| label(&l.phrase)).collect();
-            format!("<b>{}</b><br>{}", s.label, levels.join("<br>"))
-        };
-        axis["tickmode"] = json!("array");
-        axis["tickvals"] = json!(short);
-        axis["ticktext"] = json!(scenarios.iter().map(long).collect::<Vec<_>>());
-        axis["title"] = json!({ "text": "" });
-    }
-    axis
-}
-
-fn hover(scenario: &ScenarioResult, lines: &[String]) -> String {
-    let mut text = format!("<b>{}</b> {}", scenario.label, label(&scenario.phrase()));
-    for line in lines.iter().filter(|l| !l.is_empty()) {
-        text.push_str("<br>");
-        text.push_str(&label(line));
-    }
-    text
-}
-
-/// Text for Plotly, which takes a few tags in strings for markup.
-fn label(text: &str) -> String {
-    escape(text).replace('\n', " ")
 }

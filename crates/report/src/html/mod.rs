@@ -1,6 +1,7 @@
 //! One HTML file that opens offline: text and tables stand by themselves, figures are Plotly
 //! specifications drawn by the script that comes with the file.
 
+mod axis;
 mod figures;
 mod method;
 mod page;

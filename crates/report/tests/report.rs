@@ -1,0 +1,402 @@
+//! What people and programs read: snapshots of small reports, and what must hold of any.
+//! `UPDATE_SNAPSHOTS=1 cargo test -p report` writes the snapshots anew; look at the difference.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail so")]
+
+#[path = "../../analyse/tests/common/mod.rs"]
+mod common;
+mod markup;
+
+use std::path::PathBuf;
+
+use analyse::{Analysis, Input, analyse};
+use common::{Recipe, World, factor};
+use model::{Level, Status, Timestamp, Warning};
+use report::{ReportMeta, TerminalOptions, terminal};
+
+fn analysis(world: &World) -> Analysis {
+    analyse(&Input {
+        study: &world.study,
+        plan: &world.plan,
+        records: &world.records,
+    })
+}
+
+fn meta() -> ReportMeta<'static> {
+    ReportMeta {
+        generated: Timestamp::from_second(1_710_000_000).unwrap(),
+        bancada_version: "0.1.0",
+        command: Some("bancada report results/quickstart"),
+    }
+}
+
+fn quickstart() -> World {
+    let mut world = Recipe::default().world();
+    world.record("C6-r1").warnings.push(Warning::FewerCores {
+        got: 1.4,
+        asked: 2.0,
+    });
+    world
+}
+
+fn troubled() -> World {
+    let mut world = Recipe {
+        noise: 0.08,
+        ..Recipe::default()
+    }
+    .world();
+    world.study.name = "<script>alert(1)</script> & \"co\" | `x` \u{1b}[31m".to_owned();
+    for repetition in 1..=3 {
+        world.end_as(
+            &format!("C8-r{repetition}"),
+            Status::OutOfMemory,
+            "killed at 24 GB",
+        );
+    }
+    world.end_as(
+        "C3-r2",
+        Status::Failed,
+        "exit code 1\n</td></script><b>bold",
+    );
+    world.records.truncate(22);
+    world
+}
+
+fn hostile_levels() -> World {
+    let levels = [
+        Level::from("</script><img src=x onerror=alert(1)>"),
+        Level::from("a,\"b\"|c\u{202e}\u{7}"),
+    ];
+    Recipe {
+        factors: vec![factor("net<work>", &levels), factor("x", &levels)],
+        ..Recipe::default()
+    }
+    .world()
+}
+
+fn check_snapshot(name: &str, text: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/snapshots")
+        .join(name);
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(expected == text, "{name} changed; it is now:\n{text}");
+}
+
+fn page(world: &World) -> String {
+    report::html(&analysis(world), &meta())
+}
+
+/// Without the embedded library, which is not ours to check.
+fn own_part(html: &str) -> String {
+    let (before, rest) = html
+        .split_once("<script type=\"text/javascript\">")
+        .unwrap_or((html, ""));
+    let after = rest.split_once("</script>").map_or("", |(_, after)| after);
+    format!("{before}{after}")
+}
+
+#[test]
+fn the_terminal_shows_the_result() {
+    let found = analysis(&quickstart());
+    let at = |width: usize| {
+        terminal(
+            &found,
+            &TerminalOptions {
+                width,
+                ..TerminalOptions::default()
+            },
+        )
+    };
+    check_snapshot("quickstart-120.txt", &at(120));
+    check_snapshot("quickstart-72.txt", &at(72));
+    check_snapshot("quickstart-40.txt", &at(40));
+    let troubled = terminal(&analysis(&troubled()), &TerminalOptions::default());
+    check_snapshot("troubled-100.txt", &troubled);
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    for world in [quickstart(), troubled(), hostile_levels()] {
+        let found = analysis(&world);
+        for width in [60, 80, 100, 140] {
+            let text = terminal(
+                &found,
+                &TerminalOptions {
+                    width,
+                    ..TerminalOptions::default()
+                },
+            );
+            for line in text.lines() {
+                assert!(
+                    line.chars().count() <= width,
+                    "{} > {width}: {line}",
+                    line.chars().count()
+                );
+                assert_eq!(line, line.trim_end());
+            }
+            assert!(!text.contains("\n\n\n"));
+        }
+    }
+}
+
+#[test]
+fn colour_only_when_asked_and_never_from_the_data() {
+    for world in [troubled(), hostile_levels()] {
+        let found = analysis(&world);
+        let plain = terminal(&found, &TerminalOptions::default());
+        assert!(
+            !plain.contains('\u{1b}') && !plain.contains('\u{7}') && !plain.contains('\u{202e}')
+        );
+        let coloured = terminal(
+            &found,
+            &TerminalOptions {
+                colour: true,
+                ..TerminalOptions::default()
+            },
+        );
+        assert!(coloured.contains("\u{1b}[1m") && !coloured.contains("\u{1b}[31m"));
+    }
+}
+
+#[test]
+fn many_scenarios_are_cut_and_counted() {
+    let levels: Vec<Level> = (1..=40).map(Level::from).collect();
+    let world = Recipe {
+        factors: vec![factor("batch", &levels)],
+        repetitions: 2,
+        ..Recipe::default()
+    }
+    .world();
+    let text = terminal(
+        &analysis(&world),
+        &TerminalOptions {
+            most_scenarios: 10,
+            ..TerminalOptions::default()
+        },
+    );
+    assert!(text.contains("… the fastest of 40;"), "{text}");
+    let is_row = |line: &&str| {
+        let mut words = line.split_whitespace();
+        words.next().is_some_and(|w| w.starts_with('C'))
+            && words.next().is_some_and(|w| w.parse::<u32>().is_ok())
+    };
+    assert_eq!(text.lines().filter(is_row).count(), 10);
+}
+
+#[test]
+fn tables_for_programs_keep_their_shape() {
+    let found = analysis(&quickstart());
+    check_snapshot("runs.csv", &rounded(&report::csv_runs(&found)));
+    check_snapshot("scenarios.csv", &rounded(&report::csv_scenarios(&found)));
+    check_snapshot("variation.csv", &rounded(&report::csv_variation(&found)));
+    check_snapshot("quickstart.md", &report::markdown(&found, &meta()));
+    check_snapshot("quickstart.tex", &report::latex(&found));
+}
+
+/// Numbers to five digits: the last ones are the machine's own.
+fn rounded(csv: &str) -> String {
+    let field = |text: &str| match text.parse::<f64>() {
+        Ok(number) if text.len() > 6 => format!("{number:.4e}"),
+        _ => text.to_owned(),
+    };
+    let line = |line: &str| line.split(',').map(field).collect::<Vec<_>>().join(",") + "\n";
+    csv.lines().map(line).collect()
+}
+
+#[test]
+fn every_row_of_a_csv_has_all_columns() {
+    for world in [quickstart(), troubled(), hostile_levels()] {
+        let found = analysis(&world);
+        for text in [
+            report::csv_runs(&found),
+            report::csv_scenarios(&found),
+            report::csv_variation(&found),
+        ] {
+            let rows = parse_csv(&text);
+            assert!(rows.len() > 1);
+            assert!(rows.iter().all(|r| r.len() == rows[0].len()), "{text}");
+            let mut names = rows[0].clone();
+            names.sort();
+            names.dedup();
+            assert_eq!(
+                names.len(),
+                rows[0].len(),
+                "column names are told apart: {:?}",
+                rows[0]
+            );
+        }
+        assert_eq!(
+            parse_csv(&report::csv_runs(&found)).len(),
+            found.runs.len() + 1
+        );
+    }
+}
+
+/// RFC 4180, enough for a check.
+fn parse_csv(text: &str) -> Vec<Vec<String>> {
+    let (mut rows, mut row, mut field, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' if quoted && chars.peek() == Some(&'"') => field.extend(chars.next()),
+            '"' => quoted = !quoted,
+            ',' if !quoted => row.push(std::mem::take(&mut field)),
+            '\n' if !quoted => {
+                row.push(std::mem::take(&mut field).trim_end_matches('\r').to_owned());
+                rows.push(std::mem::take(&mut row));
+            }
+            c => field.push(c),
+        }
+    }
+    rows
+}
+
+#[test]
+fn the_json_says_its_schema_and_holds_the_analysis() {
+    let found = analysis(&quickstart());
+    let value: serde_json::Value = serde_json::from_str(&report::json(&found, &meta())).unwrap();
+    assert_eq!(value["format"], "bancada-analysis");
+    assert_eq!(value["schema"], report::RESULT_SCHEMA);
+    assert_eq!(value["analysis"]["scenarios"][0]["label"], "C1");
+    assert_eq!(
+        value["analysis"]["scenarios"][0]["metrics"]["train_seconds"]["count"],
+        3
+    );
+    assert_eq!(
+        value["analysis"]["totals"]["spent_total"][0]["currency"],
+        "USD"
+    );
+    let columns = value["analysis"]["metrics"].as_array().unwrap().len();
+    assert_eq!(
+        value["analysis"]["runs"][0]["values"]
+            .as_array()
+            .unwrap()
+            .len(),
+        columns
+    );
+}
+
+#[test]
+fn the_page_is_well_formed() {
+    let empty = Recipe {
+        repetitions: 0,
+        ..Recipe::default()
+    }
+    .world();
+    for world in [quickstart(), troubled(), hostile_levels(), empty] {
+        let html = own_part(&page(&world));
+        if let Err(problem) = markup::check(&html) {
+            panic!("{problem}");
+        }
+    }
+}
+
+#[test]
+fn the_page_asks_nothing_of_the_network() {
+    for world in [quickstart(), hostile_levels()] {
+        let html = page(&world);
+        assert_eq!(
+            html.matches("* plotly.js v").count(),
+            1,
+            "the library is there once"
+        );
+        assert!(
+            !html.contains("MathJax=") && !html.contains("tex-svg"),
+            "what no figure needs stays out"
+        );
+        let own = own_part(&html);
+        for loads in [
+            "src=\"",
+            "<link",
+            "<iframe",
+            "@import",
+            "url(",
+            "fetch(",
+            "XMLHttpRequest",
+            "import(",
+        ] {
+            assert!(!own.contains(loads), "{loads}");
+        }
+        for link in own
+            .match_indices("href=\"")
+            .map(|(place, _)| &own[place + 6..])
+        {
+            assert!(link.starts_with('#'), "{}", &link[..40]);
+        }
+        assert!(own.contains("default-src 'none'"));
+    }
+}
+
+#[test]
+fn names_from_the_study_are_text_and_nothing_else() {
+    for world in [troubled(), hostile_levels()] {
+        let own = own_part(&page(&world));
+        for bad in [
+            "<script>alert",
+            "<img",
+            "<b>bold",
+            "onerror=alert(1)>\n",
+            "</td></script>",
+        ] {
+            assert!(!own.contains(bad), "{bad}");
+        }
+    }
+    let markdown = report::markdown(&analysis(&troubled()), &meta());
+    assert!(
+        markdown.starts_with("# \\<script>alert(1)\\</script> \\& \"co\" \\| \\`x\\`"),
+        "{markdown}"
+    );
+}
+
+#[test]
+fn figures_are_json_that_plotly_can_read() {
+    let own = own_part(&page(&hostile_levels()));
+    let figures: Vec<&str> = own.split("class=\"figure-data\"").skip(1).collect();
+    assert!(
+        figures.len() >= 5,
+        "time, choice, use, memory, learning, phases"
+    );
+    for figure in figures {
+        let json = figure
+            .split_once('>')
+            .and_then(|(_, rest)| rest.split_once("</script>"))
+            .unwrap()
+            .0;
+        let value: serde_json::Value = serde_json::from_str(json).unwrap();
+        for trace in value["data"].as_array().unwrap() {
+            let x = trace["x"].as_array().unwrap().len();
+            assert_eq!(x, trace["y"].as_array().unwrap().len(), "{trace}");
+        }
+    }
+}
+
+#[test]
+fn the_page_says_what_the_analysis_found() {
+    let found = analysis(&quickstart());
+    let own = own_part(&report::html(&found, &meta())).replace('\u{a0}', " ");
+    for finding in &found.findings {
+        let text = finding
+            .text
+            .replace('&', "&amp;")
+            .replace('\'', "&#39;")
+            .replace('"', "&quot;");
+        assert!(own.contains(&text), "{text}");
+    }
+    for said in [
+        "US$ 0.169 an hour",
+        "AMD EPYC 7V13",
+        "got 1.4 of 2 cores",
+        "seed 2024",
+        "2024-03-01",
+    ] {
+        assert!(own.contains(said), "{said}");
+    }
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes() {
+    assert_eq!(page(&quickstart()), page(&quickstart()));
+}
