@@ -14,29 +14,34 @@ use crate::{ImportSpec, InputFile, RowKind, RowProblem};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inferred {
     pub study: Study,
+    /// Of the levels together; those of single rows are told by [`crate::read`].
     pub problems: Vec<RowProblem>,
 }
 
 /// Above this many combinations, those that the files do not hold are not listed as excluded.
 const LISTED_COMBINATIONS: usize = 4096;
+/// Above this many, a column is taken for a factor that is none: a time, a number of the row.
+const MOST_COMBINATIONS: usize = 100_000;
 
 /// Factors and levels in the order of appearance, combinations that never appear excluded. The
 /// workload is an empty command, which means "measurements only".
 pub fn infer_study(name: &str, files: &[InputFile], spec: &ImportSpec) -> Inferred {
     let read = rows::read(files, spec);
-    let rows: Vec<&Row> = read.rows.iter().collect();
-    let texts: Vec<Vec<String>> = (0..read.factors.len())
+    // A row without one of its levels is told when it is read.
+    let is_placed = |row: &&Row| row.levels.iter().all(|text| !text.trim().is_empty());
+    let rows: Vec<&Row> = read.rows.iter().filter(is_placed).collect();
+    let mut texts: Vec<Vec<String>> = (0..read.factors.len())
         .map(|place| distinct(&rows, place))
         .collect();
-    let factors: Vec<Factor> = read
-        .factors
-        .iter()
-        .zip(&texts)
-        .map(|(name, texts)| Factor {
-            name: name.clone(),
-            levels: levels(texts),
-        })
-        .collect();
+    let problems = too_many(files, &read.factors, &texts);
+    if !problems.is_empty() {
+        texts.clear();
+    }
+    let factor = |(name, texts): (&String, &Vec<String>)| Factor {
+        name: name.clone(),
+        levels: levels(texts),
+    };
+    let factors: Vec<Factor> = read.factors.iter().zip(&texts).map(factor).collect();
     let study = Study {
         name: name.to_owned(),
         objective: None,
@@ -62,10 +67,33 @@ pub fn infer_study(name: &str, files: &[InputFile], spec: &ImportSpec) -> Inferr
         metrics: spec.metrics.iter().map(|m| m.metric.clone()).collect(),
         factors,
     };
-    Inferred {
-        study,
-        problems: read.problems,
+    Inferred { study, problems }
+}
+
+fn too_many(files: &[InputFile], factors: &[String], texts: &[Vec<String>]) -> Vec<RowProblem> {
+    let combinations = texts
+        .iter()
+        .map(Vec::len)
+        .fold(1_usize, usize::saturating_mul);
+    if combinations <= MOST_COMBINATIONS {
+        return Vec::new();
     }
+    let counted = factors
+        .iter()
+        .zip(texts)
+        .map(|(name, texts)| format!("{name} {}", texts.len()));
+    let counted: Vec<String> = counted.collect();
+    vec![RowProblem {
+        file: files
+            .first()
+            .map_or_else(String::new, |file| file.name.clone()),
+        line: 1,
+        what: format!(
+            "the levels make {combinations} combinations, more than {MOST_COMBINATIONS} ({}): name as factors only \
+             what was varied on purpose",
+            counted.join(", ")
+        ),
+    }]
 }
 
 /// As they first appear; `PyTorch` and `pytorch` are one.

@@ -104,22 +104,29 @@ impl<'p> Scenarios<'p> {
     }
 
     fn scenario(&self, row: &Row, sources: &[Source]) -> Result<&'p Scenario, String> {
-        let mut places = Vec::with_capacity(self.factors.len());
-        for (factor, source) in self.factors.iter().zip(sources) {
-            places.push(match source {
-                Source::Only => 0,
-                Source::Row(place) => {
-                    let text = row.levels.get(*place).map_or("", String::as_str);
-                    find(text, &factor.levels).ok_or_else(|| {
-                        format!(
-                            "`{text}` is not a level of `{}`; known: {}; the row is left out",
-                            factor.name,
-                            known(factor)
-                        )
-                    })?
-                }
-            });
+        let text = |source: &Source| match source {
+            Source::Only => None,
+            Source::Row(place) => Some(row.levels.get(*place).map_or("", |text| text.trim())),
+        };
+        let mapped = || self.factors.iter().zip(sources.iter().map(text));
+        if let Some((factor, _)) = mapped().find(|(_, text)| *text == Some("")) {
+            let known = known(factor);
+            return Err(format!(
+                "the level of `{}` is missing; known: {known}; the row is left out",
+                factor.name
+            ));
         }
+        let place = |(factor, text): (&Factor, Option<&str>)| match text {
+            None => Ok(0),
+            Some(text) => find(text, &factor.levels).ok_or_else(|| {
+                let known = known(factor);
+                format!(
+                    "`{text}` is not a level of `{}`; known: {known}; the row is left out",
+                    factor.name
+                )
+            }),
+        };
+        let places: Vec<usize> = mapped().map(place).collect::<Result<_, _>>()?;
         let found = self.by_places.get(&places).copied();
         found.ok_or_else(|| {
             "the study excludes this combination of levels; the row is left out".to_owned()
@@ -129,11 +136,11 @@ impl<'p> Scenarios<'p> {
 
 /// `64`, `64.0` and 64 are one; so are `PyTorch` and `pytorch`.
 fn find(text: &str, levels: &[Level]) -> Option<usize> {
-    let text = text.trim();
     let number: Option<f64> = text.parse().ok();
     let lower = text.to_lowercase();
     let same = |level: &Level| match level {
-        Level::Text(known) => known.to_lowercase() == lower,
+        Level::Text(known) if number.is_some() => known.trim().parse().ok() == number,
+        Level::Text(known) => known.trim().to_lowercase() == lower,
         Level::Bool(true) => ["true", "yes", "1", "on"].contains(&lower.as_str()),
         Level::Bool(false) => ["false", "no", "0", "off"].contains(&lower.as_str()),
         Level::Int(_) | Level::Float(_) => number.is_some() && level.as_float() == number,

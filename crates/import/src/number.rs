@@ -2,6 +2,9 @@
 
 use crate::DecimalMark;
 
+/// Nothing measured is larger, and sums of such stay finite.
+const LARGEST: f64 = 1e100;
+
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Cell {
     Missing,
@@ -36,7 +39,7 @@ pub(crate) fn cell(text: &str, decimal_comma: bool) -> Cell {
         digits
     };
     match plain.parse::<f64>() {
-        Ok(value) if value.is_finite() => Cell::Number(value),
+        Ok(value) if value.abs() <= LARGEST => Cell::Number(value),
         _ => Cell::Other,
     }
 }

@@ -248,7 +248,7 @@ impl<'s> FileReader<'s> {
                     ));
                     None
                 }
-                Cell::Number(value) => Some(value * conversion.factor),
+                Cell::Number(value) => Some(conversion.apply(value)),
                 Cell::Other => {
                     wrong.push(format!(
                         "`{text}` in column `{}` is not a number; left out",

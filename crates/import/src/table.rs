@@ -55,10 +55,14 @@ pub(crate) fn parse(text: &str, delimiter: Option<char>) -> Table {
         .next()
         .map(|r| r.iter().map(str::to_owned).collect())
         .unwrap_or_default();
-    let line = |r: &StringRecord| r.position().map_or(0, csv::Position::line);
+    let mut lines = Lines {
+        text,
+        at: 0,
+        line: 1,
+    };
     let rows = rows
         .map(|cells| TableRow {
-            line: line(&cells),
+            line: lines.of(&cells),
             cells,
         })
         .collect();
@@ -66,6 +70,35 @@ pub(crate) fn parse(text: &str, delimiter: Option<char>) -> Table {
         header,
         rows,
         delimiter,
+    }
+}
+
+/// Counts lines itself: the reader's own count is that of the end of the row before, so empty
+/// lines between would point a person to the wrong place.
+struct Lines<'t> {
+    text: &'t str,
+    at: usize,
+    line: u64,
+}
+
+impl Lines<'_> {
+    fn of(&mut self, row: &StringRecord) -> u64 {
+        let begin = row.position().map_or(self.at as u64, csv::Position::byte);
+        let bytes = self.text.as_bytes();
+        let begin = usize::try_from(begin)
+            .unwrap_or(bytes.len())
+            .clamp(self.at, bytes.len());
+        let empty = bytes[begin..]
+            .iter()
+            .take_while(|b| matches!(b, b'\r' | b'\n'))
+            .count();
+        let start = begin + empty;
+        self.line += bytes[self.at..start]
+            .iter()
+            .filter(|b| **b == b'\n')
+            .count() as u64;
+        self.at = start;
+        self.line
     }
 }
 
@@ -112,5 +145,29 @@ pub fn decode(bytes: &[u8]) -> String {
             // Every byte of Latin-1 is the character of that number.
             Err(_) => bytes.iter().map(|&byte| char::from(byte)).collect(),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_know_their_lines() {
+        let check = |text: &str, expected: &[(u64, &str)]| {
+            let table = parse(text, None);
+            let rows: Vec<(u64, &str)> = table
+                .rows
+                .iter()
+                .map(|row| (row.line, row.cell(0)))
+                .collect();
+            assert_eq!(rows, expected, "{text:?}");
+        };
+        check("a,b\n1,2\n3,4", &[(2, "1"), (3, "3")]);
+        check("a,b\r\n1,2\r\n\r\n\r\n3,4\r\n", &[(2, "1"), (5, "3")]);
+        check("\n\na,b\n1,2\n\n,\n3\n", &[(4, "1"), (7, "3")]);
+        check("a,b\n\"x\ny\",2\n3,4", &[(2, "x\ny"), (4, "3")]);
+        check("a", &[]);
+        check("", &[]);
     }
 }

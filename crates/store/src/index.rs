@@ -4,9 +4,11 @@
 //! and a writer that inserts one row per run has nothing to gain from WAL. Readers and the writer
 //! wait for each other some milliseconds.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use model::run::{BUNDLE_SCHEMA, Origin};
@@ -14,8 +16,8 @@ use model::{RunId, RunRecord, Status};
 use rusqlite::{Connection, OpenFlags, Row, Transaction, TransactionBehavior, params};
 use serde_json::Value;
 
-use crate::StoreError;
 use crate::layout::{Layout, Stamp};
+use crate::{StoreError, StudyLock};
 
 /// Any other number in the file makes it be built anew.
 const SCHEMA: i64 = 1000 + BUNDLE_SCHEMA as i64;
@@ -55,20 +57,55 @@ CREATE VIEW levels AS
 pub(crate) struct Index {
     connection: Connection,
     path: PathBuf,
+    is_in_memory: bool,
 }
 
 impl Index {
-    /// The file as it should be: one that is missing, of another schema or no database is made.
+    /// Made when missing or of another schema; one that is spoilt is an error.
     pub(crate) fn open(layout: &Layout) -> Result<Index, StoreError> {
         let path = layout.index();
-        match Index::try_open(&path) {
-            Err(error) if is_corrupt(&error) => {
-                remove_files(&path);
-                Index::try_open(&path)
-            }
+        let open = || {
+            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+            let index = Index {
+                connection: Connection::open_with_flags(&path, flags)?,
+                path: path.clone(),
+                is_in_memory: false,
+            };
+            index.prepare()?;
+            Ok(index)
+        };
+        open().map_err(|e| StoreError::index(&path, e))
+    }
+
+    /// As [`Index::open`], but a spoilt file is replaced.
+    pub(crate) fn open_or_replace(
+        layout: &Layout,
+        lock: &Arc<AtomicBool>,
+    ) -> Result<Index, StoreError> {
+        match Index::open(layout) {
+            Err(error) if is_spoilt(&error) => Index::replace(layout, lock),
             result => result,
         }
-        .map_err(|e| StoreError::index(&path, e))
+    }
+
+    /// A new file, empty. Only the holder of the lock may take a file away that others write to;
+    /// who does not get it, or cannot write, has an index in memory.
+    pub(crate) fn replace(layout: &Layout, lock: &Arc<AtomicBool>) -> Result<Index, StoreError> {
+        let temporary = match lock.load(Ordering::SeqCst) {
+            true => None,
+            false => match StudyLock::take(layout, lock) {
+                Ok(lock) => Some(lock),
+                Err(_) => return Index::in_memory(layout),
+            },
+        };
+        for suffix in ["", "-journal", "-wal", "-shm"] {
+            let mut name = layout.index().into_os_string();
+            name.push(suffix);
+            let _ = fs::remove_file(PathBuf::from(name));
+        }
+        let replaced = Index::open(layout);
+        drop(temporary);
+        replaced.or_else(|_| Index::in_memory(layout))
     }
 
     /// For folders that cannot be written.
@@ -77,6 +114,7 @@ impl Index {
             let index = Index {
                 connection: Connection::open_in_memory()?,
                 path: layout.index(),
+                is_in_memory: true,
             };
             index.prepare()?;
             Ok(index)
@@ -84,15 +122,8 @@ impl Index {
         make().map_err(|e| StoreError::index(&layout.index(), e))
     }
 
-    fn try_open(path: &Path) -> rusqlite::Result<Index> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let connection = Connection::open_with_flags(path, flags)?;
-        let index = Index {
-            connection,
-            path: path.to_path_buf(),
-        };
-        index.prepare()?;
-        Ok(index)
+    pub(crate) fn is_in_memory(&self) -> bool {
+        self.is_in_memory
     }
 
     fn prepare(&self) -> rusqlite::Result<()> {
@@ -142,20 +173,17 @@ impl Index {
 
     /// Sorted by scenario and repetition.
     pub(crate) fn records(&self) -> Result<Vec<RunRecord>, StoreError> {
-        let mut machines = HashMap::new();
-        self.rows("SELECT id, inventory FROM machines", |row| {
-            machines.insert(row.get::<_, i64>(0)?, row.get::<_, String>(1)?);
-            Ok(())
-        })?;
         let mut records = Vec::new();
-        let query = "SELECT record, machine FROM runs JOIN records ON records.run = runs.id \
-                     ORDER BY scenario, repetition";
+        // One statement, so that it sees one state of the file.
+        let query = "SELECT record, inventory FROM runs JOIN records ON records.run = runs.id \
+                     JOIN machines ON machines.id = runs.machine ORDER BY scenario, repetition";
         self.rows(query, |row| {
-            let text = row.get_ref(0)?.as_str().map_err(|e| unreadable(0, e))?;
-            let machine = machines
-                .get(&row.get::<_, i64>(1)?)
-                .map_or("null", String::as_str);
-            records.push(join_machine(text, machine).map_err(|e| unreadable(0, e))?);
+            let text = |column| {
+                row.get_ref(column)?
+                    .as_str()
+                    .map_err(|e| unreadable(column, e))
+            };
+            records.push(join_machine(text(0)?, text(1)?).map_err(|e| unreadable(0, e))?);
             Ok(())
         })?;
         Ok(records)
@@ -255,23 +283,18 @@ impl Index {
     }
 }
 
-pub(crate) fn remove_files(path: &Path) {
-    for suffix in ["", "-journal", "-wal", "-shm"] {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
-        let _ = fs::remove_file(PathBuf::from(name));
-    }
-}
-
 /// Whatever is neither about the right to write nor about others who write: the file is not what
 /// we wrote.
-pub(crate) fn is_corrupt(error: &rusqlite::Error) -> bool {
+pub(crate) fn is_spoilt(error: &StoreError) -> bool {
     use rusqlite::ErrorCode;
-    match error.sqlite_error_code() {
+    let StoreError::Index { source, .. } = error else {
+        return false;
+    };
+    match source.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown) => true,
         Some(_) => false,
         None => matches!(
-            error,
+            source,
             rusqlite::Error::FromSqlConversionFailure(..)
                 | rusqlite::Error::InvalidColumnType(..)
                 | rusqlite::Error::IntegralValueOutOfRange(..)

@@ -104,7 +104,7 @@ impl Staging {
             Step::Index => {
                 let stamp = layout::stamp(&layout.bundle(self.run).join(RECORD))?;
                 match (&self.written, stamp) {
-                    (Some(record), Some(stamp)) => self.shared.index().insert(record, stamp),
+                    (Some(record), Some(stamp)) => self.shared.index_run(record, stamp),
                     _ => Ok(()),
                 }
             }

@@ -11,7 +11,7 @@ use model::{RunId, RunRecord, Status};
 use serde::{Deserialize, Serialize};
 
 use crate::index::{self, Index};
-use crate::layout::Layout;
+use crate::layout::{Layout, Stamp};
 use crate::{Damaged, Staging, StoreError, StudyLock, files, staging};
 
 /// Which study a results folder belongs to.
@@ -35,6 +35,8 @@ pub struct Rebuilt {
     pub damaged: Vec<Damaged>,
 }
 
+type OpenIndex = fn(&Layout, &Arc<AtomicBool>) -> Result<Index, StoreError>;
+
 /// What a store and the runs begun from it have in common.
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -51,8 +53,7 @@ impl Store {
     pub fn create_or_open(dir: &Path, identity: &StudyIdentity) -> Result<Store, StoreError> {
         let layout = Layout::new(dir);
         files::create_folder(&layout.runs())?;
-        let index = Index::open(&layout)?;
-        let store = Store::over(layout, index, identity.clone())?;
+        let store = Store::over(layout, identity.clone(), Index::open_or_replace)?;
         let written = store.written_identity()?;
         let found = match &written {
             Some(found) => Some(found.clone()),
@@ -87,11 +88,9 @@ impl Store {
                 dir: dir.to_path_buf(),
             });
         }
-        let on_disk = Index::open(&layout)
-            .and_then(|index| Store::over(layout.clone(), index, unknown.clone()));
-        let mut store = match on_disk {
+        let mut store = match Store::over(layout.clone(), unknown.clone(), Index::open_or_replace) {
             Err(error) if error.is_of_index() => {
-                Store::over(layout.clone(), Index::in_memory(&layout)?, unknown)?
+                Store::over(layout, unknown, |layout, _| Index::in_memory(layout))?
             }
             result => result?,
         };
@@ -107,6 +106,9 @@ impl Store {
     pub fn lock(&self) -> Result<StudyLock, StoreError> {
         let lock = StudyLock::take(&self.shared.layout, &self.shared.locked)?;
         staging::recover(&self.shared.layout)?;
+        if self.shared.index().is_in_memory() {
+            self.shared.reopen_index(Index::open_or_replace)?;
+        }
         self.shared.reconcile()?;
         Ok(lock)
     }
@@ -186,13 +188,14 @@ impl Store {
         self.shared.locked.load(Ordering::SeqCst)
     }
 
-    fn over(layout: Layout, index: Index, identity: StudyIdentity) -> Result<Store, StoreError> {
+    fn over(layout: Layout, identity: StudyIdentity, open: OpenIndex) -> Result<Store, StoreError> {
+        let locked = Arc::default();
         let shared = Shared {
+            index: Mutex::new(open(&layout, &locked)?),
             layout,
-            index: Mutex::new(index),
             begun: Mutex::default(),
             damaged: Mutex::default(),
-            locked: Arc::default(),
+            locked,
         };
         shared.reconcile()?;
         Ok(Store {
@@ -266,25 +269,41 @@ impl Shared {
         *self.damaged.lock().unwrap_or_else(PoisonError::into_inner) = damaged;
     }
 
-    /// An index that turns out to be spoilt is made anew from the bundles, and asked again. Where
-    /// it cannot be written, in memory.
+    /// The bundle is kept already. An index that fails, because it is spoilt or was taken away,
+    /// is opened anew and learns of the run from its folder.
+    pub(crate) fn index_run(&self, record: &RunRecord, stamp: Stamp) -> Result<(), StoreError> {
+        let first = self.index().insert(record, stamp);
+        let Err(error) = first else { return Ok(()) };
+        self.reopen_index(opener(&error))?;
+        self.reconcile()
+    }
+
+    /// An index that turns out to be spoilt is made anew from the bundles, and asked again.
     fn repairing<T>(&self, ask: impl Fn(&Index) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        let mut index = self.index();
-        match ask(&index) {
-            Err(StoreError::Index { source, .. }) if index::is_corrupt(&source) => {
-                // Closed before its file is removed.
-                *index = Index::in_memory(&self.layout)?;
-                index::remove_files(&self.layout.index());
-                if !self.layout.index().exists()
-                    && let Ok(on_disk) = Index::open(&self.layout)
-                {
-                    *index = on_disk;
-                }
-                let damaged = index.reconcile(&self.layout)?;
-                self.set_damaged(damaged);
-                ask(&index)
-            }
-            result => result,
+        let first = ask(&self.index());
+        match first {
+            Err(error) if index::is_spoilt(&error) => {}
+            result => return result,
         }
+        self.reopen_index(Index::replace)?;
+        let index = self.index();
+        self.set_damaged(index.reconcile(&self.layout)?);
+        ask(&index)
+    }
+
+    fn reopen_index(&self, open: OpenIndex) -> Result<(), StoreError> {
+        let mut index = self.index();
+        // The old one is closed before its file may be removed.
+        *index = Index::in_memory(&self.layout)?;
+        *index = open(&self.layout, &self.locked)?;
+        Ok(())
+    }
+}
+
+/// A file that was only taken away, or cannot be written any more, is not thrown away.
+fn opener(error: &StoreError) -> OpenIndex {
+    match index::is_spoilt(error) {
+        true => Index::replace,
+        false => Index::open_or_replace,
     }
 }

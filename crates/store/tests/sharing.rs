@@ -109,13 +109,13 @@ fn a_reader_sees_whole_runs_while_a_writer_writes() {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
+            let _done = SetAtEnd(&done);
             let _lock = store.lock().expect("locks");
             for n in 1..=RUNS {
                 keep(&store, &ok(&format!("C{n}-r1"), 1.0));
                 // A second attempt of each: the folder changes its content under the reader.
                 keep(&store, &ok(&format!("C{n}-r1"), 2.0));
             }
-            done.store(true, Ordering::SeqCst);
         });
         let mut seen = 0;
         loop {
@@ -136,6 +136,62 @@ fn a_reader_sees_whole_runs_while_a_writer_writes() {
         .records()
         .expect("records");
     assert!(records.iter().all(|record| record.seconds == 2.0));
+}
+
+/// Also when the thread panics: the other must not wait for ever.
+struct SetAtEnd<'a>(&'a AtomicBool);
+
+impl Drop for SetAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn an_index_spoilt_or_removed_under_a_writer_stops_nobody() {
+    type Spoil = fn(&Path);
+    let ways: [(&str, Spoil); 3] = [
+        ("removed", |path| fs::remove_file(path).expect("removes")),
+        ("overwritten", |path| {
+            let size = fs::metadata(path).expect("has a size").len() as usize;
+            fs::write(path, vec![0x5a; size]).expect("writes");
+        }),
+        ("emptied", |path| fs::write(path, "").expect("writes")),
+    ];
+    for (name, spoil) in ways {
+        let dir = tempfile::tempdir().expect("a folder");
+        let store = writer(dir.path());
+        let lock = store.lock().expect("locks");
+        keep(&store, &ok("C1-r1", 1.0));
+        keep(&store, &ok("C2-r1", 2.0));
+        spoil(&dir.path().join("store.sqlite"));
+        let two = [ok("C1-r1", 1.0), ok("C2-r1", 2.0)];
+        let reader = Store::open(dir.path()).expect(name);
+        assert_eq!(
+            reader.records().expect(name),
+            two,
+            "{name}: a reader meanwhile"
+        );
+        keep(&store, &ok("C3-r1", 3.0));
+        assert_eq!(
+            store.records().expect(name).len(),
+            3,
+            "{name}: the writer goes on"
+        );
+        drop((lock, store));
+        assert_eq!(
+            Store::open(dir.path())
+                .expect(name)
+                .records()
+                .expect(name)
+                .len(),
+            3,
+            "{name}: afterwards"
+        );
+        let file = rusqlite::Connection::open(dir.path().join("store.sqlite")).expect(name);
+        let rows = file.query_row("SELECT count(*) FROM runs", [], |row| row.get::<_, i64>(0));
+        assert_eq!(rows.expect(name), 3, "{name}: the file is whole again");
+    }
 }
 
 /// Root may write anywhere; a thread that gives up its file rights may not.
