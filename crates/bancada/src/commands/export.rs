@@ -1,23 +1,20 @@
 use std::fs;
 
-use super::results::analysis_of;
+use super::results::{analysis_of, meta};
 use crate::args::{CsvTable, ExportArgs, Format};
 use crate::exit::{CommandResult, Exit, Failure};
-use crate::locate::{open_results, store_failure};
+use crate::locate::open_results;
 use crate::printer::Printer;
 
 pub(super) fn export(args: &ExportArgs, printer: &Printer) -> CommandResult {
     let results = open_results(&args.results.study, args.results.out.as_deref(), printer)?;
     let analysis = analysis_of(&results, printer)?;
     let text = match (args.format, args.table) {
-        (Format::Csv, CsvTable::Runs) => {
-            let records = results.store.records().map_err(store_failure)?;
-            report::csv_runs(&records)
-        }
+        (Format::Csv, CsvTable::Runs) => report::csv_runs(&analysis),
         (Format::Csv, CsvTable::Scenarios) => report::csv_scenarios(&analysis),
         (Format::Csv, CsvTable::Variation) => report::csv_variation(&analysis),
-        (Format::Json, _) => report::json(&analysis),
-        (Format::Markdown, _) => report::markdown(&analysis),
+        (Format::Json, _) => report::json(&analysis, &meta()),
+        (Format::Markdown, _) => report::markdown(&analysis, &meta()),
         (Format::Latex, _) => report::latex(&analysis),
     };
     match &args.to {

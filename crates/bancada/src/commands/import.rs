@@ -31,7 +31,7 @@ pub(super) fn import(args: &ImportArgs, printer: &Printer) -> CommandResult {
     drop(lock);
     printer.talk(&format!(
         "Read {} rows, left out {}; {} runs added, {} known already.",
-        imported.rows_read, imported.rows_left_out, added.added, added.already_there
+        imported.rows_read, imported.rows_left_out, added.added.len(), added.already_there
     ));
     let Question { study, plan, folder, .. } = question;
     let results = Results { study, plan, store, folder };
