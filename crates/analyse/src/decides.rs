@@ -30,6 +30,21 @@ pub struct Variation {
     pub problem: Option<String>,
 }
 
+impl Variation {
+    /// `Logarithmic model: factors multiply rather than add.` Without the statistician's aside.
+    pub fn model_sentence(&self) -> String {
+        let reason = self.scale_reason.split(" (").next().unwrap_or_default();
+        let model = match self.scale {
+            Scale::Linear => "Linear model",
+            Scale::Logarithmic => "Logarithmic model",
+        };
+        match reason.trim_end_matches('.') {
+            "" => format!("{model}."),
+            reason => format!("{model}: {reason}."),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {

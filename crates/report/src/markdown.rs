@@ -129,12 +129,7 @@ fn variation_table(out: &mut String, variation: &Variation) {
             format::percent(noise.share)
         );
     }
-    let mut sentences = vec![format!(
-        "{} model: {}. {}",
-        capital(variation.scale.word()),
-        variation.scale_reason.trim_end_matches('.'),
-        variation.residuals
-    )];
+    let mut sentences = vec![variation.model_sentence(), variation.residuals.clone()];
     sentences.extend(variation.assumptions.iter().cloned());
     let _ = write!(out, "\n{}\n\n", escape(&sentences.join(" ")));
 }

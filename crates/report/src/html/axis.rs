@@ -9,9 +9,35 @@ use crate::view::unit_of;
 /// Above this, levels do not fit below the bars.
 const MOST_LONG_TICKS: usize = 16;
 
+/// Scenarios that belong in one figure.
+pub(super) struct Group<'a> {
+    pub(super) scenarios: Vec<&'a ScenarioResult>,
+    /// ` on gpu`, or nothing where there is only one environment.
+    pub(super) place: String,
+}
+
+/// Those that have run, however they ended.
+pub(super) fn by_environment(analysis: &Analysis) -> Vec<Group<'_>> {
+    let environments = analysis.environments();
+    let several = environments.len() > 1;
+    let group = |environment: &str| Group {
+        scenarios: analysis
+            .scenarios
+            .iter()
+            .filter(|s| s.environment == environment && s.runs.total() > 0)
+            .collect(),
+        place: if several {
+            format!(" on {environment}")
+        } else {
+            String::new()
+        },
+    };
+    environments.into_iter().map(group).collect()
+}
+
 /// A metric in the unit its axis is drawn in.
 pub(super) struct Axis<'a> {
-    info: &'a MetricInfo,
+    pub(super) info: &'a MetricInfo,
     unit: format::Unit,
 }
 

@@ -6,6 +6,7 @@ mod figures;
 mod method;
 mod page;
 mod results;
+mod usage;
 mod variation;
 
 use analyse::Analysis;
@@ -23,9 +24,9 @@ pub fn html(analysis: &Analysis, meta: &ReportMeta) -> String {
     figures::time_and_cost(&mut page, analysis);
     variation::variations(&mut page, analysis);
     figures::choice(&mut page, analysis);
-    figures::resources(&mut page, analysis);
-    figures::learning(&mut page, analysis);
-    figures::phases(&mut page, analysis);
+    usage::resources(&mut page, analysis);
+    usage::learning(&mut page, analysis);
+    usage::phases(&mut page, analysis);
     method::bills(&mut page, analysis);
     results::outcomes(&mut page, analysis);
     results::warnings(&mut page, analysis);

@@ -57,11 +57,11 @@ impl Page {
     }
 
     pub(super) fn paragraph(&mut self, text: &str) {
-        let _ = writeln!(self.body, "<p>{}</p>", escape(text));
+        let _ = writeln!(self.body, "<p>{}</p>", prose(text));
     }
 
     pub(super) fn note(&mut self, text: &str) {
-        let _ = writeln!(self.body, "<p class=\"note\">{}</p>", escape(text));
+        let _ = writeln!(self.body, "<p class=\"note\">{}</p>", prose(text));
     }
 
     pub(super) fn subtitle(&mut self, text: &str) {
@@ -71,7 +71,7 @@ impl Page {
     pub(super) fn list<'a>(&mut self, class: &str, items: impl IntoIterator<Item = &'a str>) {
         let _ = writeln!(self.body, "<ul class=\"{class}\">");
         for item in items {
-            let _ = writeln!(self.body, "<li>{}</li>", escape(item));
+            let _ = writeln!(self.body, "<li>{}</li>", prose(item));
         }
         self.body.push_str("</ul>\n");
     }
@@ -143,6 +143,21 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
+/// A sentence, where what stands in backticks is to be typed.
+pub(super) fn prose(text: &str) -> String {
+    let escaped = escape(text);
+    let parts: Vec<&str> = escaped.split('`').collect();
+    // An odd one out is a backtick that means itself.
+    if parts.len().is_multiple_of(2) {
+        return escaped;
+    }
+    let marked = |(place, part): (usize, &&str)| match place % 2 {
+        0 => (*part).to_owned(),
+        _ => format!("<code>{part}</code>"),
+    };
+    parts.iter().enumerate().map(marked).collect()
+}
+
 fn keeps_together(before: &str, next: Option<&char>) -> bool {
     let after_currency = before.ends_with(['$', '€', '£']);
     let number = before.ends_with(|c: char| c.is_ascii_digit());
@@ -174,6 +189,11 @@ mod tests {
             escape("<script>\"'&\u{1b}"),
             "&lt;script&gt;&quot;&#39;&amp;\u{fffd}"
         );
+        assert_eq!(
+            prose("type `a <b>` now"),
+            "type <code>a &lt;b&gt;</code> now"
+        );
+        assert_eq!(prose("it`s"), "it`s");
         let json = inline_json(&serde_json::json!("</script><!--"));
         assert_eq!(json, "\"\\u003c/script>\\u003c!--\"");
     }

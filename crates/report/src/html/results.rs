@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use analyse::{Analysis, ScenarioResult, Topic, format};
 
-use super::page::{Page, escape};
+use super::page::{Page, escape, prose};
 use crate::view::{Cell, Column, wide_scenario_table};
 
 pub(super) fn head(page: &mut Page, analysis: &Analysis) {
@@ -143,10 +143,10 @@ pub(super) fn cautions(page: &mut Page, analysis: &Analysis) {
         "<aside class=\"callout\" aria-label=\"Before you read the numbers\">\n<ul>\n",
     );
     for warning in &analysis.warnings {
-        let _ = writeln!(out, "<li>{}</li>", escape(&warning.text));
+        let _ = writeln!(out, "<li>{}</li>", prose(&warning.text));
     }
     for note in &analysis.notes {
-        let _ = writeln!(out, "<li>{}</li>", escape(note));
+        let _ = writeln!(out, "<li>{}</li>", prose(note));
     }
     out.push_str("</ul>\n");
     if !analysis.warnings.is_empty() {
@@ -276,7 +276,7 @@ pub(super) fn warnings(page: &mut Page, analysis: &Analysis) {
                 out,
                 "<li><strong>{}</strong> {}</li>",
                 warned.run,
-                escape(&warned.text)
+                prose(&warned.text)
             );
         }
         if group.runs.len() > MOST_WARNINGS {

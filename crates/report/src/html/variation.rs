@@ -75,11 +75,7 @@ fn one(page: &mut Page, analysis: &Analysis, variation: &Variation) {
             format::counted(variation.scenarios, "scenario", "scenarios"),
             format::counted(variation.runs, "run", "runs")
         ),
-        format!(
-            "{} model: {}.",
-            capital(variation.scale.word()),
-            variation.scale_reason.trim_end_matches('.')
-        ),
+        variation.model_sentence(),
         variation.residuals.clone(),
     ];
     about.extend(variation.assumptions.iter().cloned());

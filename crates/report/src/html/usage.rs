@@ -1,0 +1,254 @@
+//! Figures of what runs did besides taking time: use of the machine, learning, phases.
+
+use analyse::{Analysis, MetricInfo, ScenarioResult, format};
+use model::run::metric;
+use serde_json::{Value, json};
+
+use super::axis::{Axis, Group, by_environment, hover, label, labels, ticks};
+use super::page::{Figure, LogSwitch, Page};
+
+/// Above this, curves are a tangle.
+const MOST_CURVES: usize = 48;
+
+pub(super) fn resources(page: &mut Page, analysis: &Analysis) {
+    let used = [
+        (metric::CPU_PERCENT, "@1"),
+        (metric::GPU_PERCENT, "@3"),
+        (metric::MEMORY_PERCENT, "@2"),
+        (metric::GPU_MEMORY_PERCENT, "@4"),
+    ];
+    let has = |name: &str| analysis.scenarios.iter().any(|s| s.mean(name).is_some());
+    let used: Vec<(&MetricInfo, &str)> = used
+        .into_iter()
+        .filter(|(name, _)| has(name))
+        .filter_map(|(name, colour)| Some((analysis.metric(name)?, colour)))
+        .collect();
+    let memory = analysis
+        .metric(metric::PEAK_MEMORY_BYTES)
+        .filter(|m| has(&m.name));
+    if used.is_empty() && memory.is_none() {
+        return;
+    }
+    page.open("resources", "Use of the machine");
+    let all: Vec<&ScenarioResult> = analysis
+        .scenarios
+        .iter()
+        .filter(|s| s.runs.ok > 0)
+        .collect();
+    let memory = memory.map(|info| Axis::new(info, &all));
+    for group in by_environment(analysis) {
+        let told = |info: &MetricInfo| group.scenarios.iter().any(|s| s.mean(&info.name).is_some());
+        let used: Vec<(&MetricInfo, &str)> = used
+            .iter()
+            .filter(|(info, _)| told(info))
+            .copied()
+            .collect();
+        if !used.is_empty() {
+            page.figure(&use_figure(&used, &group));
+        }
+        if let Some(axis) = memory.as_ref().filter(|axis| told(axis.info)) {
+            page.figure(&memory_figure(axis, &group));
+        }
+    }
+    page.close();
+}
+
+fn use_figure(used: &[(&MetricInfo, &str)], group: &Group) -> Figure {
+    let scenarios = group.scenarios.as_slice();
+    let bars = used
+        .iter()
+        .map(|(info, colour)| Axis::new(info, scenarios).bars(scenarios, colour));
+    let names: Vec<String> = used.iter().map(|(info, _)| info.label.clone()).collect();
+    let names = crate::markdown::capital(&format::listed(&names, 4));
+    Figure {
+        caption: format!(
+            "{names} of each scenario{} while training, mean of its runs; 100 % is all that a run may use.",
+            group.place
+        ),
+        height: 340,
+        data: bars.collect(),
+        layout: json!({
+            "xaxis": ticks(scenarios), "yaxis": { "title": { "text": "%" }, "range": [0, 105] },
+            "legend": { "orientation": "h", "y": 1.15, "x": 0 }, "barmode": "group", "showlegend": true,
+        }),
+        log_switch: None,
+    }
+}
+
+fn memory_figure(axis: &Axis, group: &Group) -> Figure {
+    let scenarios = group.scenarios.as_slice();
+    Figure {
+        caption: format!(
+            "Peak memory of the run's processes{}, as the kernel counted it.",
+            group.place
+        ),
+        height: 320,
+        data: vec![axis.bars(scenarios, "@5")],
+        layout: json!({
+            "xaxis": ticks(scenarios), "showlegend": false,
+            "yaxis": { "title": { "text": axis.title() }, "rangemode": "tozero" },
+        }),
+        log_switch: None,
+    }
+}
+
+pub(super) fn learning(page: &mut Page, analysis: &Analysis) {
+    let told: Vec<&ScenarioResult> = analysis
+        .scenarios
+        .iter()
+        .filter(|s| s.curve.iter().any(|p| p.loss.is_some()))
+        .collect();
+    if told.is_empty() {
+        return;
+    }
+    page.open("learning", "Learning");
+    let shown = &told[..told.len().min(MOST_CURVES)];
+    let more = match told.len() - shown.len() {
+        0 => String::new(),
+        left => format!(
+            " The first {} of {} scenarios.",
+            shown.len(),
+            shown.len() + left
+        ),
+    };
+    page.figure(&Figure {
+        caption: format!("Loss after each epoch, mean over the repetitions; a logarithmic axis shows late progress.{more}"),
+        height: 420,
+        data: shown.iter().enumerate().map(|(place, s)| curve(place, s, |p| p.loss)).collect(),
+        layout: json!({
+            "xaxis": { "title": { "text": "epoch" }, "dtick": epoch_step(shown) },
+            "yaxis": { "title": { "text": "loss" }, "type": "log", "tickformat": "~g" },
+        }),
+        log_switch: Some(LogSwitch::StartsLogarithmic),
+    });
+    if shown
+        .iter()
+        .any(|s| s.curve.iter().any(|p| p.accuracy_percent.is_some()))
+    {
+        page.figure(&Figure {
+            caption: "Accuracy after each epoch, mean over the repetitions.".to_owned(),
+            height: 380,
+            data: shown
+                .iter()
+                .enumerate()
+                .map(|(place, s)| curve(place, s, |p| p.accuracy_percent))
+                .collect(),
+            layout: json!({
+                "xaxis": { "title": { "text": "epoch" }, "dtick": epoch_step(shown) },
+                "yaxis": { "title": { "text": "accuracy (%)" } },
+            }),
+            log_switch: None,
+        });
+    }
+    page.close();
+}
+
+/// Whole epochs, about ten of them.
+fn epoch_step(scenarios: &[&ScenarioResult]) -> u32 {
+    let last = scenarios
+        .iter()
+        .flat_map(|s| &s.curve)
+        .map(|p| p.epoch)
+        .max()
+        .unwrap_or(1);
+    last.div_ceil(10).max(1)
+}
+
+fn curve(
+    place: usize,
+    scenario: &ScenarioResult,
+    value: fn(&analyse::CurvePoint) -> Option<f64>,
+) -> Value {
+    const DASHES: [&str; 4] = ["solid", "dash", "dot", "dashdot"];
+    let points: Vec<_> = scenario
+        .curve
+        .iter()
+        .filter(|p| value(p).is_some())
+        .collect();
+    let colour = format!("@{}", place % 8 + 1);
+    let text: Vec<String> = points
+        .iter()
+        .map(|p| {
+            hover(
+                scenario,
+                &[format!(
+                    "epoch {}: {}",
+                    p.epoch,
+                    format::significant(value(p).unwrap_or(f64::NAN), 3)
+                )],
+            )
+        })
+        .collect();
+    json!({
+        "type": "scatter", "mode": "lines+markers",
+        "name": label(&format!("{} {}", scenario.label, scenario.phrase())),
+        "x": points.iter().map(|p| p.epoch).collect::<Vec<_>>(),
+        "y": points.iter().map(|p| value(p)).collect::<Vec<_>>(),
+        "text": text, "hoverinfo": "text",
+        "line": { "color": colour, "width": 2, "dash": DASHES[place / 8 % 4] }, "marker": { "color": colour, "size": 6 },
+    })
+}
+
+pub(super) fn phases(page: &mut Page, analysis: &Analysis) {
+    let all: Vec<&ScenarioResult> = analysis
+        .scenarios
+        .iter()
+        .filter(|s| s.phases.len() > 1)
+        .collect();
+    if all.is_empty() {
+        return;
+    }
+    let mut names: Vec<&str> = Vec::new();
+    for phase in all.iter().flat_map(|s| &s.phases) {
+        if !names.contains(&phase.phase.as_str()) {
+            names.push(&phase.phase);
+        }
+    }
+    let seconds = |s: &ScenarioResult, name: &str| {
+        s.phases.iter().find(|p| p.phase == name).map(|p| p.seconds)
+    };
+    let mut totals: Vec<f64> = all
+        .iter()
+        .map(|s| s.phases.iter().map(|p| p.seconds).sum())
+        .collect();
+    totals.sort_by(f64::total_cmp);
+    let unit = format::seconds_unit(totals[totals.len() / 2]);
+    let bars = names.iter().enumerate().map(|(place, name)| {
+        let text = |s: &&ScenarioResult| {
+            hover(
+                s,
+                &[format!(
+                    "{name} {}",
+                    seconds(s, name).map(format::duration).unwrap_or_default()
+                )],
+            )
+        };
+        json!({
+            "type": "bar", "name": label(name), "x": labels(&all), "hoverinfo": "text",
+            "y": all.iter().map(|s| seconds(s, name).map(|v| v / unit.scale)).collect::<Vec<_>>(),
+            "text": all.iter().map(text).collect::<Vec<_>>(), "textposition": "none",
+            "marker": { "color": phase_colour(name, place) },
+        })
+    });
+    page.open("phases", "Where the time goes");
+    page.figure(&Figure {
+        caption: "Phases of a run's life, mean seconds of each scenario. What is paid besides training is seen here.".to_owned(),
+        height: 400,
+        data: bars.collect(),
+        layout: json!({
+            "xaxis": ticks(&all), "yaxis": { "title": { "text": format!("time ({})", unit.name) } },
+            "barmode": "stack", "legend": { "orientation": "h", "y": 1.15, "x": 0, "traceorder": "normal" },
+        }),
+        log_switch: None,
+    });
+    page.close();
+}
+
+/// Training is what the time figure shows, so it has that figure's colour.
+fn phase_colour(name: &str, place: usize) -> String {
+    if name == model::run::phase::TRAIN {
+        "@1".to_owned()
+    } else {
+        format!("@{}", place % 7 + 2)
+    }
+}
