@@ -21,8 +21,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         spin();
         return Ok(());
     }
-    // `cargo test --benches` only asks whether it starts.
-    if std::env::args().any(|argument| argument == "--test") {
+    // Without the flag it is `cargo test --benches`, which only asks whether it starts.
+    if !std::env::args().any(|argument| argument == "--bench") {
         return Ok(());
     }
     sample_costs()?;

@@ -12,6 +12,17 @@ const LINE_BYTES: usize = 64 * 1024;
 /// Of a line that is not an event, this much is shown.
 const SHOWN_CHARS: usize = 120;
 
+/// At one look no more than a few megabytes are read.
+const CHUNK_BYTES: usize = 16 * 1024;
+const MOST_CHUNKS: usize = 256;
+
+/// Whether a look came to the end of what was told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Read {
+    All,
+    Part,
+}
+
 /// `events.jsonl` of one run.
 #[derive(Debug)]
 pub(crate) struct EventFile {
@@ -46,17 +57,18 @@ impl EventFile {
         })
     }
 
-    /// Reads what was appended; `at` of each event told is filled.
-    pub(crate) fn poll(&mut self, now: f64, mut tell: impl FnMut(Event)) -> io::Result<()> {
+    /// Reads what was appended, within bounds, so that a workload that never stops telling does
+    /// not keep this thread from ending it; `at` of each event told is filled.
+    pub(crate) fn poll(&mut self, now: f64, mut tell: impl FnMut(Event)) -> io::Result<Read> {
         if self.file.metadata()?.len() < self.offset {
             // The workload opened it anew instead of appending: what is there now is new.
             self.offset = 0;
             self.lines = Lines::default();
         }
-        let mut chunk = [0; 16 * 1024];
-        loop {
+        let mut chunk = [0; CHUNK_BYTES];
+        for _ in 0..MOST_CHUNKS {
             let read = match self.file.read_at(&mut chunk, self.offset) {
-                Ok(0) => break,
+                Ok(0) => return Ok(Read::All),
                 Ok(read) => read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
@@ -66,7 +78,7 @@ impl EventFile {
             }
             self.offset += read as u64;
         }
-        Ok(())
+        Ok(Read::Part)
     }
 
     /// A log line's event, or one told by this program.
@@ -83,7 +95,7 @@ impl EventFile {
         now: f64,
         mut tell: impl FnMut(Event),
     ) -> io::Result<Option<Warning>> {
-        self.poll(now, &mut tell)?;
+        while self.poll(now, &mut tell)? == Read::Part {}
         if let Some(line) = self.lines.finish() {
             // Written in order, it gets the end of line that it lacks.
             self.order_up_to(line.begin)?;

@@ -145,7 +145,9 @@ impl Judge<'_> {
         if let Some(training) = self.facts.training() {
             let ready = training.run_cpu_seconds + training.run_waited_seconds;
             let got = training.run_cpu_seconds / training.seconds;
-            let asked = self.facts.cores;
+            // It had work for the cores it was given, or for as many as were asked for at once.
+            let wanted = got + training.run_waited_seconds / training.seconds;
+            let asked = wanted.min(self.facts.cores);
             // More threads than cores wait for one another: only with others about is it theirs.
             let by_others = others + stolen > OTHERS_SHARE;
             let waited = training.run_waited_seconds > WAITED_SHARE * ready;
@@ -178,5 +180,168 @@ impl Judge<'_> {
             asked_seconds: self.interval_seconds,
             worst_seconds: sampled.worst_gap_seconds,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::Usage;
+    use crate::sampler::Sampled;
+    use crate::sampler::trace::Point;
+    use crate::story::Story;
+
+    /// What is said of ten seconds on four cores in which all this passed.
+    fn said(passed: Point, change: impl FnOnce(&mut Sampled)) -> Vec<String> {
+        let mut sampled = Sampled {
+            samples: 11,
+            ..Sampled::default()
+        };
+        sampled.trace.push(Point::default());
+        sampled.trace.push(Point {
+            seconds: 10.0,
+            core_seconds: 40.0,
+            ..passed
+        });
+        change(&mut sampled);
+        let story = Story::new(0.0);
+        let facts = Facts {
+            seconds: 10.0,
+            phases: &story.phases(10.0),
+            story: &story,
+            sampled: &sampled,
+            usage: Usage::default(),
+            group_cpu_seconds: None,
+            group_peak_bytes: None,
+            own_bytes: 0,
+            cores: 4.0,
+            memory_bytes: 1,
+        };
+        let conditions = Conditions::default();
+        let judge = Judge {
+            facts: &facts,
+            before: &conditions,
+            after: &conditions,
+            machine_cores: 4.0,
+            interval_seconds: 1.0,
+        };
+        judge.warnings().iter().map(ToString::to_string).collect()
+    }
+
+    fn check(passed: Point, expected: &[&str]) {
+        let said = said(passed, |_| ());
+        assert_eq!(said.len(), expected.len(), "{said:?}");
+        for (said, expected) in said.iter().zip(expected) {
+            assert!(said.starts_with(expected), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_quiet_machine_raises_no_warning() {
+        let quiet = Point {
+            run_cpu_seconds: 38.0,
+            busy_core_seconds: 39.0,
+            ..Point::default()
+        };
+        check(quiet, &[]);
+        // More threads than cores wait for one another, and that is nobody else's fault.
+        check(
+            Point {
+                run_waited_seconds: 80.0,
+                ..quiet
+            },
+            &[],
+        );
+    }
+
+    #[test]
+    fn neighbours_are_told_of() {
+        let busy = Point {
+            run_cpu_seconds: 20.0,
+            busy_core_seconds: 40.0,
+            ..Point::default()
+        };
+        check(busy, &["others used 2.0 of 4 cores"]);
+        let robbed = Point {
+            run_waited_seconds: 20.0,
+            ..busy
+        };
+        check(
+            robbed,
+            &["others used 2.0 of 4 cores", "got 2.0 of 4 cores"],
+        );
+        // One thread asks for no more than one core.
+        let single = Point {
+            run_cpu_seconds: 5.0,
+            run_waited_seconds: 5.0,
+            ..busy
+        };
+        check(
+            single,
+            &["others used 3.5 of 4 cores", "got 0.5 of 1 cores"],
+        );
+        check(
+            Point {
+                stolen_core_seconds: 2.0,
+                ..Point::default()
+            },
+            &["the hypervisor gave 5 %"],
+        );
+    }
+
+    #[test]
+    fn late_samples_are_told_of() {
+        let late = said(Point::default(), |sampled| {
+            sampled.late = 1;
+            sampled.worst_gap_seconds = 1.7;
+        });
+        assert!(
+            late[0].starts_with("samples asked every 1 s came up to 1.70 s apart"),
+            "{late:?}"
+        );
+    }
+
+    #[test]
+    fn the_machines_own_troubles_are_told_of() {
+        let root = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let cgroup = "sys/fs/cgroup/box/cpu.stat";
+        put(
+            "proc/self/mountinfo",
+            "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+        );
+        put("proc/self/cgroup", "0::/box\n");
+        put("proc/vmstat", "nr_free_pages 5\noom_kill 1\n");
+        put(
+            "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+            "powersave\n",
+        );
+        put(
+            "sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count",
+            "3\n",
+        );
+        put(cgroup, "usage_usec 5\nnr_periods 100\nnr_throttled 10\n");
+        let before = Conditions::read(root.path());
+        put(
+            "sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count",
+            "5\n",
+        );
+        put(cgroup, "usage_usec 5\nnr_periods 200\nnr_throttled 60\n");
+        put("proc/vmstat", "nr_free_pages 5\noom_kill 2\n");
+        let after = Conditions::read(root.path());
+        assert!(after.ran_out_of_memory_since(&before));
+        let said: Vec<String> = after
+            .warnings_since(&before)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(said.len(), 3, "{said:?}");
+        assert!(said[0].contains("`powersave`"));
+        assert!(said[1].contains("2 times by heat"));
+        assert!(said[2].contains("CPU quota in 50 of 100 periods"));
     }
 }

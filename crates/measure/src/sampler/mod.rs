@@ -32,6 +32,8 @@ use trace::{Point, Trace};
 
 /// Samples asked for beside the clock come no closer than this.
 const CLOSEST: Duration = Duration::from_millis(5);
+/// The kernel's peak only rises, so that it need not be read with every sample.
+const PEAK_EVERY: Duration = Duration::from_millis(200);
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
 /// The file's buffer is written out at this size, whatever the time.
 const FLUSH_BYTES: usize = 64 * 1024;
@@ -90,6 +92,7 @@ pub(crate) fn sample_until_last(
     };
     let mut schedule = Schedule::new(sampling.interval);
     let mut is_last = false;
+    let mut next_peak = sampling.start;
     loop {
         let now = Instant::now();
         let seconds = now.duration_since(sampling.start).as_secs_f64();
@@ -99,7 +102,9 @@ pub(crate) fn sample_until_last(
         writer.write(reading.sample, now)?;
         // A listener that went away is told by the channel of wishes.
         let _ = samples.send(reading.sample.clone());
-        if reading.sample.run.memory_bytes <= sampling.own_bytes {
+        let is_small = reading.sample.run.memory_bytes <= sampling.own_bytes;
+        if is_small && now >= next_peak {
+            next_peak = now + PEAK_EVERY;
             let high = sampling.probe.leader_high_water_bytes().unwrap_or(0);
             sampled.leader_high_water_bytes = sampled.leader_high_water_bytes.max(high);
         }

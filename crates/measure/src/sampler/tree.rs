@@ -16,10 +16,12 @@ use super::task::{Io, Scheduling, parse_high_water_bytes, parse_ids, parse_stat}
 /// Files kept open for this many processes and threads; the rest are opened for each reading.
 const KEPT_MEMBERS: usize = 64;
 /// A look through all processes may take this share of the time between two looks.
-const SCAN_SHARE: u32 = 2000;
+const SCAN_SHARE: u32 = 10_000;
 /// The same where the kernel has no `children`, so that looking is the only way.
 const SCAN_SHARE_WITHOUT_CHILDREN: u32 = 100;
 
+/// A short run is looked through once, at its end, by whoever ends it.
+const FIRST_SCAN_AFTER: Duration = Duration::from_secs(1);
 /// What was used by children that ended is read at least so often.
 const WHOLE_LOOK_EVERY: Duration = Duration::from_millis(500);
 
@@ -85,7 +87,8 @@ impl Tree {
             forks: None,
             has_lost: false,
             next_whole_look: Instant::now(),
-            next_scan: Instant::now(),
+            // At first there is nobody who could have left.
+            next_scan: Instant::now() + FIRST_SCAN_AFTER,
             has_children_files: children.exists(),
             cpu_nanoseconds: Rising::default(),
             read_bytes: Rising::default(),

@@ -186,3 +186,60 @@ fn no_zombie_is_left() {
     });
     assert_eq!(children.count(), 0);
 }
+
+#[test]
+fn a_full_disk_is_an_error_and_ends_the_run() {
+    for name in ["log.txt", "samples.csv"] {
+        let (folder, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        std::os::unix::fs::symlink("/dev/full", folder.path().join(name)).unwrap();
+        let script = "echo $$ > pid; echo said; exec sleep 1000";
+        let mut request = request(&["sh", "-c", script], folder.path());
+        request.directory = Some(place.path().to_owned());
+        let error = measure::run(&request, &Stop::new(), &mut |_| ())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains(name) && error.contains("No space left"),
+            "{error}"
+        );
+        let pid = fs::read_to_string(place.path().join("pid")).unwrap();
+        assert!(!is_alive(&pid), "{name}");
+    }
+}
+
+/// Not a test of its own: started again by the test below, it measures until it is killed.
+#[test]
+fn helper_measures() {
+    let Ok(folder) = std::env::var("TEST_MEASURES_IN") else {
+        return;
+    };
+    let script = "echo $$ > pid.part; mv pid.part pid; exec sleep 1000";
+    let mut request = request(&["sh", "-c", script], Path::new(&folder));
+    request.directory = Some(folder.into());
+    measure::run(&request, &Stop::new(), &mut |_| ()).unwrap();
+}
+
+#[test]
+fn a_run_ends_with_its_measurer_even_by_sigkill() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut measurer = Command::new(std::env::current_exe().unwrap())
+        .args(["ends::helper_measures", "--exact", "--nocapture"])
+        .env("TEST_MEASURES_IN", folder.path())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let wait_until = |what: &str, done: &dyn Fn() -> bool| {
+        let begin = std::time::Instant::now();
+        while !done() {
+            assert!(begin.elapsed().as_secs() < 60, "waited in vain for {what}");
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    };
+    let pid = folder.path().join("pid");
+    wait_until("the run", &|| pid.exists());
+    let pid = fs::read_to_string(pid).unwrap();
+    assert!(is_alive(&pid));
+    measurer.kill().unwrap();
+    measurer.wait().unwrap();
+    wait_until("its end", &|| !is_alive(&pid));
+}

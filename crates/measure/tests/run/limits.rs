@@ -147,3 +147,18 @@ fn a_tree_of_processes_is_sampled_whole() {
     .unwrap();
     assert_eq!(most, 3);
 }
+
+#[test]
+fn part_of_a_core_is_held_by_a_quota() {
+    let script = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+    let ran = carry_out(&["sh", "-c", script], |request| {
+        request.limits.cores = Some(0.5)
+    });
+    assert_eq!(ran.measured.outcome.status, Status::Ok, "{}", ran.detail());
+    let used = ran.metric(metric::CORES_USED).unwrap();
+    match ran.measured.limits_by.as_str() {
+        // The kernel lets a period run out before it holds a run back.
+        "cgroup v1" | "cgroup v2" => assert!(used < 0.8, "{used}"),
+        other => assert_eq!(other, "affinity"),
+    }
+}
