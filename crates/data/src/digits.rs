@@ -96,17 +96,17 @@ struct PenWay {
 }
 
 fn pen_way(label: u8, side: f32, random: &mut Random) -> PenWay {
-    let height = side * random.between(0.52, 0.74);
-    let width = height * random.between(0.55, 0.85);
-    let slant = random.between(-0.2, 0.25);
-    let turn = half_angle_turn(random.between(-0.11, 0.11));
+    let height = side * random.between(0.58, 0.72);
+    let width = height * random.between(0.6, 0.8);
+    let slant = random.between(-0.12, 0.18);
+    let turn = half_angle_turn(random.between(-0.07, 0.07));
     let centre = Point {
-        x: side * random.between(0.41, 0.59),
-        y: side * random.between(0.42, 0.58),
+        x: side * random.between(0.44, 0.56),
+        y: side * random.between(0.44, 0.56),
     };
-    let radius = side * random.between(0.03, 0.062);
+    let radius = side * random.between(0.036, 0.06);
     let mut place = |&(x, y): &(f32, f32)| {
-        let jitter = 0.05;
+        let jitter = 0.04;
         let y = (y - 0.5 + random.between(-jitter, jitter)) * height;
         let x = (x - 0.5 + random.between(-jitter, jitter)) * width - slant * y;
         Point {
