@@ -58,8 +58,8 @@ fn of_metric(analysis: &Analysis, variation: &Variation) -> Vec<Finding> {
     };
     // Time is the question; of other metrics only what matters most is said.
     let most = if is_time { usize::MAX } else { 1 };
-    let worth =
-        |t: &&VariationTerm| t.verdict.is_sure() && (t.share >= 0.01 || t.factors.len() == 1);
+    let least = if is_time { 0.01 } else { 0.1 };
+    let worth = |t: &&VariationTerm| t.verdict.is_sure() && t.share >= least;
     let said = variation
         .terms
         .iter()
@@ -78,7 +78,13 @@ fn of_metric(analysis: &Analysis, variation: &Variation) -> Vec<Finding> {
     {
         findings.push(Finding {
             topic,
-            text: "No factor changes the time by more than chance would.".to_owned(),
+            text: match variation.terms.iter().any(|t| t.verdict.is_sure()) {
+                true => {
+                    "No factor makes a difference to the time worth a hundredth of its variation."
+                        .to_owned()
+                }
+                false => "No factor changes the time by more than chance would.".to_owned(),
+            },
         });
     }
     findings

@@ -124,8 +124,35 @@ impl Pair<'_> {
 
     fn joined(&self, said: &str, bounds: Option<String>) -> String {
         let bounds = bounds.map(|b| format!(" {b}")).unwrap_or_default();
+        let said = if is_plural(self.level) {
+            plural(said)
+        } else {
+            said.to_owned()
+        };
         format!("{} {said} {}{bounds}", self.level, self.baseline)
     }
+}
+
+/// `4 cores`, `10 threads`: made by `phrase`, never a level's own name.
+fn is_plural(level: &str) -> bool {
+    let count = level
+        .split_once(' ')
+        .filter(|(number, _)| number.parse::<f64>().is_ok());
+    count.is_some_and(|(_, what)| matches!(what, "cores" | "threads" | "GPUs" | "epochs"))
+}
+
+fn plural(said: &str) -> String {
+    let (verb, rest) = said.split_once(' ').unwrap_or((said, ""));
+    let verb = match verb {
+        "takes" => "take",
+        "is" => "are",
+        "costs" => "cost",
+        "handles" => "handle",
+        "needs" => "need",
+        "has" => "have",
+        other => other,
+    };
+    format!("{verb} {rest}")
 }
 
 /// A ratio with just enough digits to tell the ends of its interval apart.
@@ -339,6 +366,27 @@ mod tests {
             Ratio,
             (3.0, 2.0, 4.0),
             "B has 3.0× the queue depth of A [2.0, 4.0]",
+        );
+    }
+
+    #[test]
+    fn several_take_and_one_takes() {
+        let mut estimate = Estimate::bare(0.5, 0.95, 24, "test");
+        estimate.interval = Some(Interval {
+            low: 0.4,
+            high: 0.625,
+        });
+        let metric = metric_info(metric::TRAIN_SECONDS, "s");
+        let pair = Pair {
+            metric: &metric,
+            level: "4 cores",
+            baseline: "1 core",
+            comparison: Comparison::Ratio,
+            estimate: &estimate,
+        };
+        assert_eq!(
+            pair.sentence(),
+            "4 cores are 2.0× as fast as 1 core [1.6, 2.5]"
         );
     }
 

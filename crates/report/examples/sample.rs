@@ -19,6 +19,7 @@ fn main() -> std::io::Result<()> {
     write(&folder, "two-machines", two_machines())?;
     write(&folder, "troubled", troubled())?;
     write(&folder, "thousand", thousand())?;
+    write(&folder, "thousand-with-holes", thousand_with_holes())?;
     write(
         &folder,
         "empty",
@@ -104,6 +105,17 @@ fn thousand() -> common::World {
         ..Recipe::default()
     }
     .world()
+}
+
+/// Unbalanced: some runs failed, so that sums of squares need least squares.
+fn thousand_with_holes() -> common::World {
+    let mut world = thousand();
+    let some = world
+        .records
+        .iter_mut()
+        .filter(|r| (r.run.scenario * 10 + r.run.repetition).is_multiple_of(97));
+    some.for_each(|record| record.outcome.status = Status::Failed);
+    world
 }
 
 fn write(folder: &Path, name: &str, world: common::World) -> std::io::Result<()> {

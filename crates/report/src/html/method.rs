@@ -272,7 +272,7 @@ pub(super) fn glossary(page: &mut Page, analysis: &Analysis) {
         ),
         (
             "± and [low, high]",
-            "The 95 % interval of a mean or a ratio. Fewer repetitions or more noise make it wider. Where two intervals lie apart, the difference is real.",
+            "The 95 % interval of a mean or a ratio. Fewer repetitions or more noise make it wider. Of many made so, 19 in 20 hold the true value. Where two intervals lie apart, the difference is hardly chance.",
         ),
         (
             "variation, share",

@@ -46,7 +46,7 @@ pub(super) fn head(page: &mut Page, analysis: &Analysis) {
         .any(|s| s.mean_has_interval(analysis))
     {
         page.note(&format!(
-            "Numbers in [brackets], or after ±, are {} intervals: repeating the whole study would give a result inside them about 19 times in 20.",
+            "Numbers in [brackets], or after ±, are {} intervals: how far chance may have moved a result. Of many intervals made so, 19 in 20 hold the true value.",
             format::percent(study.confidence)
         ));
     }
