@@ -2,11 +2,11 @@
 
 mod layout;
 
-use analyse::{Analysis, Scale, Variation, VariationTerm, format};
+use analyse::{Analysis, Variation, VariationTerm, format};
 use model::run::metric;
 
 use crate::text::{pad_left, pad_right, safe, shortened, width, wrapped};
-use crate::view::{ScenarioTable, scenario_table};
+use crate::view::{ScenarioTable, noise_text, noun, scenario_table};
 use layout::Layout;
 
 #[derive(Debug, Clone)]
@@ -385,30 +385,4 @@ fn shown_in_full(analysis: &Analysis) -> Vec<&Variation> {
             || (v.metric == metric::COST && environments > 1)
     };
     analysis.variations.iter().filter(shown).collect()
-}
-
-pub(crate) fn noun<'a>(analysis: &Analysis, variation: &'a Variation) -> &'a str {
-    if analysis.time_metric.as_deref() == Some(variation.metric.as_str()) {
-        "time"
-    } else {
-        &variation.label
-    }
-}
-
-/// `repetitions of one scenario differ by 1.2 %`.
-pub(crate) fn noise_text(analysis: &Analysis, variation: &Variation) -> String {
-    let Some(noise) = &variation.noise else {
-        return String::new();
-    };
-    if noise.degrees_of_freedom == 0 {
-        return "unknown without repetitions".to_owned();
-    }
-    let size = match (variation.scale, analysis.metric(&variation.metric)) {
-        (Scale::Linear, Some(info)) if info.unit == "%" => {
-            format!("{} points", format::significant(noise.typical, 2))
-        }
-        (Scale::Linear, Some(info)) => analyse::metric_value(info, noise.typical),
-        _ => format::percent(noise.typical),
-    };
-    format!("repetitions of one scenario differ by about {size}")
 }

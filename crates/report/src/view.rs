@@ -2,7 +2,7 @@
 //! in Markdown and in LaTeX.
 
 use analyse::format::{self, Unit};
-use analyse::{Analysis, MetricInfo, ScenarioResult};
+use analyse::{Analysis, MetricInfo, Scale, ScenarioResult, Variation};
 use model::run::metric;
 
 pub(crate) struct ScenarioTable {
@@ -313,4 +313,31 @@ pub(crate) fn unit_of(info: &MetricInfo, typical: f64) -> Unit {
             scale: 1.0,
         },
     }
+}
+
+/// What the metric is called in "what decides the …".
+pub(crate) fn noun<'a>(analysis: &Analysis, variation: &'a Variation) -> &'a str {
+    if analysis.time_metric.as_deref() == Some(variation.metric.as_str()) {
+        "time"
+    } else {
+        &variation.label
+    }
+}
+
+/// `repetitions of one scenario differ by 1.2 %`.
+pub(crate) fn noise_text(analysis: &Analysis, variation: &Variation) -> String {
+    let Some(noise) = &variation.noise else {
+        return String::new();
+    };
+    if noise.degrees_of_freedom == 0 {
+        return "unknown without repetitions".to_owned();
+    }
+    let size = match (variation.scale, analysis.metric(&variation.metric)) {
+        (Scale::Linear, Some(info)) if info.unit == "%" => {
+            format!("{} points", format::significant(noise.typical, 2))
+        }
+        (Scale::Linear, Some(info)) => analyse::metric_value(info, noise.typical),
+        _ => format::percent(noise.typical),
+    };
+    format!("repetitions of one scenario differ by about {size}")
 }

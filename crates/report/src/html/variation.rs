@@ -7,7 +7,7 @@ use analyse::{Analysis, Comparison, LevelEffect, Variation, VariationTerm, forma
 
 use super::page::{Page, escape};
 use crate::markdown::capital;
-use crate::terminal::{noise_text, noun};
+use crate::view::{noise_text, noun};
 
 pub(super) fn variations(page: &mut Page, analysis: &Analysis) {
     if analysis.variations.is_empty() {
