@@ -8,8 +8,11 @@ use crate::error::EngineError;
 /// Inputs come before their users, shapes follow from them, and every parameter is there.
 pub(crate) fn check(graph: &Graph) -> Result<(), EngineError> {
     for (index, node) in graph.nodes.iter().enumerate() {
-        let inputs: Option<Vec<Shape>> =
-            node.inputs.iter().map(|&i| Some(graph.nodes.get(i).filter(|_| i < index)?.shape)).collect();
+        let inputs: Option<Vec<Shape>> = node
+            .inputs
+            .iter()
+            .map(|&i| Some(graph.nodes.get(i).filter(|_| i < index)?.shape))
+            .collect();
         let result = match inputs {
             None => Err("an input of it does not come before it".to_owned()),
             Some(_) if (index == 0) != matches!(node.op, Op::Input) => {
@@ -17,10 +20,19 @@ pub(crate) fn check(graph: &Graph) -> Result<(), EngineError> {
             }
             Some(inputs) => check_node(node, &inputs),
         };
-        result.map_err(|problem| EngineError::Graph { node: node.name.clone(), problem })?;
+        result.map_err(|problem| EngineError::Graph {
+            node: node.name.clone(),
+            problem,
+        })?;
     }
-    let whole = |problem: &str| EngineError::Graph { node: graph.name.clone(), problem: problem.to_owned() };
-    let logits = graph.nodes.get(graph.logits).ok_or_else(|| whole("there is no layer of logits"))?;
+    let whole = |problem: &str| EngineError::Graph {
+        node: graph.name.clone(),
+        problem: problem.to_owned(),
+    };
+    let logits = graph
+        .nodes
+        .get(graph.logits)
+        .ok_or_else(|| whole("there is no layer of logits"))?;
     match logits.shape {
         Shape::Vector { features } if features == graph.classes && features > 0 => Ok(()),
         _ => Err(whole("its logits are not one value a class")),
@@ -33,7 +45,10 @@ fn check_node(node: &Node, inputs: &[Shape]) -> Result<(), String> {
         _ => output_shape(&node.op, inputs)?,
     };
     if expected != node.shape || expected.elements() == 0 {
-        return Err(format!("its output is {:?} by its inputs, and {:?} as described", expected, node.shape));
+        return Err(format!(
+            "its output is {:?} by its inputs, and {:?} as described",
+            expected, node.shape
+        ));
     }
     let wanted = parameter_shapes(&node.op, inputs);
     let given: Vec<(&str, &[u32])> = node
@@ -41,8 +56,18 @@ fn check_node(node: &Node, inputs: &[Shape]) -> Result<(), String> {
         .iter()
         .map(|parameter| (role(&parameter.name), parameter.shape.as_slice()))
         .collect();
-    let same = wanted.len() == given.len() && wanted.iter().zip(&given).all(|((a, b), (c, d))| a == c && b == d);
-    if same { Ok(()) } else { Err(format!("it needs the parameters {wanted:?} and has {given:?}")) }
+    let same = wanted.len() == given.len()
+        && wanted
+            .iter()
+            .zip(&given)
+            .all(|((a, b), (c, d))| a == c && b == d);
+    if same {
+        Ok(())
+    } else {
+        Err(format!(
+            "it needs the parameters {wanted:?} and has {given:?}"
+        ))
+    }
 }
 
 /// `weight` of `conv1.weight`.
@@ -56,15 +81,38 @@ fn output_shape(op: &Op, inputs: &[Shape]) -> Result<Shape, String> {
         return Err(format!("it takes one input, not {}", inputs.len()));
     }
     match *op {
-        Op::Conv { kernel, stride, padding, output, groups, .. } => {
+        Op::Conv {
+            kernel,
+            stride,
+            padding,
+            output,
+            groups,
+            ..
+        } => {
             let channels = image(first)?.channels;
             if groups == 0 || !channels.is_multiple_of(groups) || !output.is_multiple_of(groups) {
-                return Err(format!("{groups} groups do not divide {channels} into {output} channels"));
+                return Err(format!(
+                    "{groups} groups do not divide {channels} into {output} channels"
+                ));
             }
             window(first, kernel, stride, padding, output)
         }
-        Op::MaxPool { kernel, stride, padding } | Op::AvgPool { kernel, stride, padding } => {
-            let Padding { top, bottom, left, right } = padding;
+        Op::MaxPool {
+            kernel,
+            stride,
+            padding,
+        }
+        | Op::AvgPool {
+            kernel,
+            stride,
+            padding,
+        } => {
+            let Padding {
+                top,
+                bottom,
+                left,
+                right,
+            } = padding;
             if top.max(bottom) >= kernel[0] || left.max(right) >= kernel[1] {
                 return Err("a window would see nothing but padding".to_owned());
             }
@@ -72,7 +120,9 @@ fn output_shape(op: &Op, inputs: &[Shape]) -> Result<Shape, String> {
         }
         Op::GlobalAvgPool => Ok(match node_vector(first) {
             Some(vector) => vector,
-            None => Shape::Vector { features: image(first)?.channels },
+            None => Shape::Vector {
+                features: image(first)?.channels,
+            },
         }),
         Op::Dense { output, .. } => {
             node_vector(first).ok_or("it needs a row of values: flatten first")?;
@@ -87,7 +137,9 @@ fn output_shape(op: &Op, inputs: &[Shape]) -> Result<Shape, String> {
             false => Err(format!("shapes that differ cannot be added: {inputs:?}")),
         },
         Op::Concat => concatenated(inputs),
-        Op::Dropout { rate } if !(0.0..1.0).contains(&rate) => Err(format!("a rate of {rate} is not from 0 to below 1")),
+        Op::Dropout { rate } if !(0.0..1.0).contains(&rate) => {
+            Err(format!("a rate of {rate} is not from 0 to below 1"))
+        }
         Op::Lrn { size: 0, .. } => Err("a size of 0 looks at no channel".to_owned()),
         Op::Lrn { .. } => image(first).map(|_| first),
         Op::Softmax => node_vector(first).ok_or_else(|| "softmax needs a row of values".to_owned()),
@@ -103,7 +155,15 @@ struct ImageShape {
 
 fn image(shape: Shape) -> Result<ImageShape, String> {
     match shape {
-        Shape::Image { channels, height, width } => Ok(ImageShape { channels, height, width }),
+        Shape::Image {
+            channels,
+            height,
+            width,
+        } => Ok(ImageShape {
+            channels,
+            height,
+            width,
+        }),
         Shape::Vector { .. } => Err("it needs an image, and gets a row of values".to_owned()),
     }
 }
@@ -112,17 +172,32 @@ fn node_vector(shape: Shape) -> Option<Shape> {
     matches!(shape, Shape::Vector { .. }).then_some(shape)
 }
 
-fn window(input: Shape, kernel: [u32; 2], stride: [u32; 2], padding: Padding, channels: u32) -> Result<Shape, String> {
+fn window(
+    input: Shape,
+    kernel: [u32; 2],
+    stride: [u32; 2],
+    padding: Padding,
+    channels: u32,
+) -> Result<Shape, String> {
     let ImageShape { height, width, .. } = image(input)?;
     let side = |length: u32, before: u32, after: u32, kernel: u32, stride: u32| -> Option<u32> {
-        let room = length.checked_add(before)?.checked_add(after)?.checked_sub(kernel)?;
+        let room = length
+            .checked_add(before)?
+            .checked_add(after)?
+            .checked_sub(kernel)?;
         (kernel > 0).then_some(room.checked_div(stride)? + 1)
     };
     let height = side(height, padding.top, padding.bottom, kernel[0], stride[0]);
     let width = side(width, padding.left, padding.right, kernel[1], stride[1]);
     match (height, width) {
-        (Some(height), Some(width)) => Ok(Shape::Image { channels, height, width }),
-        _ => Err(format!("a window of {kernel:?} with stride {stride:?} does not fit in {input:?}")),
+        (Some(height), Some(width)) => Ok(Shape::Image {
+            channels,
+            height,
+            width,
+        }),
+        _ => Err(format!(
+            "a window of {kernel:?} with stride {stride:?} does not fit in {input:?}"
+        )),
     }
 }
 
@@ -131,17 +206,30 @@ fn concatenated(inputs: &[Shape]) -> Result<Shape, String> {
     let first = shapes.next().ok_or("it has no input")?;
     shapes.try_fold(first, |sum, next| {
         let together = match (sum, next) {
-            (Shape::Image { channels: a, height, width }, Shape::Image { channels: b, height: h, width: w })
-                if height == h && width == w =>
-            {
-                a.checked_add(b).map(|channels| Shape::Image { channels, height, width })
-            }
+            (
+                Shape::Image {
+                    channels: a,
+                    height,
+                    width,
+                },
+                Shape::Image {
+                    channels: b,
+                    height: h,
+                    width: w,
+                },
+            ) if height == h && width == w => a.checked_add(b).map(|channels| Shape::Image {
+                channels,
+                height,
+                width,
+            }),
             (Shape::Vector { features: a }, Shape::Vector { features: b }) => {
                 a.checked_add(b).map(|features| Shape::Vector { features })
             }
             _ => None,
         };
-        together.ok_or_else(|| format!("shapes that differ beyond their channels cannot be joined: {inputs:?}"))
+        together.ok_or_else(|| {
+            format!("shapes that differ beyond their channels cannot be joined: {inputs:?}")
+        })
     })
 }
 
@@ -153,15 +241,30 @@ fn parameter_shapes(op: &Op, inputs: &[Shape]) -> Vec<(&'static str, Vec<u32>)> 
         None => (0, 0),
     };
     match *op {
-        Op::Conv { kernel: [height, width], output, groups, bias, .. } => {
-            let weight = ("weight", vec![output, channels / groups.max(1), height, width]);
-            std::iter::once(weight).chain(bias.then(|| ("bias", vec![output]))).collect()
+        Op::Conv {
+            kernel: [height, width],
+            output,
+            groups,
+            bias,
+            ..
+        } => {
+            let weight = (
+                "weight",
+                vec![output, channels / groups.max(1), height, width],
+            );
+            std::iter::once(weight)
+                .chain(bias.then(|| ("bias", vec![output])))
+                .collect()
         }
         Op::Dense { output, bias } => {
             let weight = ("weight", vec![output, features]);
-            std::iter::once(weight).chain(bias.then(|| ("bias", vec![output]))).collect()
+            std::iter::once(weight)
+                .chain(bias.then(|| ("bias", vec![output])))
+                .collect()
         }
-        Op::BatchNorm { .. } => ["gamma", "beta", "mean", "variance"].map(|name| (name, vec![channels])).to_vec(),
+        Op::BatchNorm { .. } => ["gamma", "beta", "mean", "variance"]
+            .map(|name| (name, vec![channels]))
+            .to_vec(),
         _ => Vec::new(),
     }
 }

@@ -10,7 +10,10 @@ use crate::error::EngineError;
 
 /// Written beside and renamed, so that there is a whole file or none.
 pub(crate) fn save(weights: &Weights, path: &Path) -> Result<(), EngineError> {
-    write_beside(&weights.to_bytes(), path).map_err(|error| EngineError::Checkpoint { path: path.to_owned(), error })
+    write_beside(&weights.to_bytes(), path).map_err(|error| EngineError::Checkpoint {
+        path: path.to_owned(),
+        error,
+    })
 }
 
 fn write_beside(bytes: &[u8], path: &Path) -> io::Result<()> {

@@ -9,29 +9,57 @@ use network::{Shape, WeightsError};
 
 #[derive(Debug)]
 pub enum EngineError {
-    Protocol { found: u32 },
+    Protocol {
+        found: u32,
+    },
     /// The job's network is not a graph.
     NetworkJson(serde_json::Error),
     /// A node of the graph that cannot be built.
-    Graph { node: String, problem: String },
-    Setting { name: &'static str, problem: String },
+    Graph {
+        node: String,
+        problem: String,
+    },
+    Setting {
+        name: &'static str,
+        problem: String,
+    },
     Data(DataError),
     /// Images of another shape than the network's input.
-    InputShape { network: Shape, images: Shape },
-    Classes { network: u32, images: u32 },
+    InputShape {
+        network: Shape,
+        images: Shape,
+    },
+    Classes {
+        network: u32,
+        images: u32,
+    },
     Weights(WeightsError),
-    Device { device: String, problem: DeviceProblem },
-    Threads { threads: u32, problem: String },
-    Checkpoint { path: PathBuf, error: io::Error },
+    Device {
+        device: String,
+        problem: DeviceProblem,
+    },
+    Threads {
+        threads: u32,
+        problem: String,
+    },
+    Checkpoint {
+        path: PathBuf,
+        error: io::Error,
+    },
     /// Numbers could not be brought back from the device.
-    Numbers { problem: String },
+    Numbers {
+        problem: String,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeviceProblem {
     Unknown,
     /// Built without this feature.
-    NotBuilt { name: &'static str, feature: &'static str },
+    NotBuilt {
+        name: &'static str,
+        feature: &'static str,
+    },
 }
 
 impl fmt::Display for EngineError {
@@ -42,8 +70,12 @@ impl fmt::Display for EngineError {
                 "the job is written in protocol {found}, this engine reads {}: use one version of bancada for both",
                 model::job::JOB_PROTOCOL
             ),
-            EngineError::NetworkJson(error) => write!(f, "the job's network is not a layer graph: {error}"),
-            EngineError::Graph { node, problem } => write!(f, "layer `{node}` cannot be built: {problem}"),
+            EngineError::NetworkJson(error) => {
+                write!(f, "the job's network is not a layer graph: {error}")
+            }
+            EngineError::Graph { node, problem } => {
+                write!(f, "layer `{node}` cannot be built: {problem}")
+            }
             EngineError::Setting { name, problem } => write!(f, "`{name}` {problem}"),
             EngineError::Data(error) => error.fmt(f),
             EngineError::InputShape { network, images } => write!(
@@ -53,17 +85,29 @@ impl fmt::Display for EngineError {
                 describe(*images)
             ),
             EngineError::Classes { network, images } => {
-                write!(f, "the network tells {network} classes apart and the images have {images}: make them agree")
+                write!(
+                    f,
+                    "the network tells {network} classes apart and the images have {images}: make them agree"
+                )
             }
             EngineError::Weights(error) => error.fmt(f),
             EngineError::Device { device, problem } => write_device(f, device, problem),
             EngineError::Threads { threads, problem } => {
-                write!(f, "{threads} threads could not be started ({problem}): ask for fewer")
+                write!(
+                    f,
+                    "{threads} threads could not be started ({problem}): ask for fewer"
+                )
             }
             EngineError::Checkpoint { path, error } => {
-                write!(f, "the trained network could not be saved as {}: {error}", path.display())
+                write!(
+                    f,
+                    "the trained network could not be saved as {}: {error}",
+                    path.display()
+                )
             }
-            EngineError::Numbers { problem } => write!(f, "the device did not give its numbers back: {problem}"),
+            EngineError::Numbers { problem } => {
+                write!(f, "the device did not give its numbers back: {problem}")
+            }
         }
     }
 }
@@ -71,7 +115,11 @@ impl fmt::Display for EngineError {
 fn write_device(f: &mut fmt::Formatter<'_>, device: &str, problem: &DeviceProblem) -> fmt::Result {
     match problem {
         DeviceProblem::Unknown => {
-            write!(f, "unknown device `{device}`; known: {}", crate::known_devices().join(", "))
+            write!(
+                f,
+                "unknown device `{device}`; known: {}",
+                crate::known_devices().join(", ")
+            )
         }
         DeviceProblem::NotBuilt { name, feature } => write!(
             f,
@@ -82,7 +130,11 @@ fn write_device(f: &mut fmt::Formatter<'_>, device: &str, problem: &DeviceProble
 
 fn describe(shape: Shape) -> String {
     match shape {
-        Shape::Image { channels, height, width } => format!("{channels} × {height} × {width} values"),
+        Shape::Image {
+            channels,
+            height,
+            width,
+        } => format!("{channels} × {height} × {width} values"),
         Shape::Vector { features } => format!("{features} values in a row"),
     }
 }

@@ -55,7 +55,12 @@ impl Executor {
         });
         let first_parameter = counts.collect();
         let last_reader = last_readers(&graph);
-        Ok(Executor { graph, device, first_parameter, last_reader })
+        Ok(Executor {
+            graph,
+            device,
+            first_parameter,
+            last_reader,
+        })
     }
 
     pub(crate) fn graph(&self) -> &Graph {
@@ -75,7 +80,13 @@ impl Executor {
         let mut results: Vec<Option<Activation>> = vec![None; self.graph.nodes.len()];
         let mut gathered = Vec::new();
         let mut input = Some(Activation::Image(input));
-        for (index, node) in self.graph.nodes.iter().enumerate().take(self.graph.logits + 1) {
+        for (index, node) in self
+            .graph
+            .nodes
+            .iter()
+            .enumerate()
+            .take(self.graph.logits + 1)
+        {
             if self.last_reader[index].is_none() {
                 continue;
             }
@@ -84,21 +95,46 @@ impl Executor {
                 Op::Input => input.take(),
                 _ => self.node(index, inputs, parameters, mode, &mut gathered),
             };
-            let broken = || EngineError::Graph { node: node.name.clone(), problem: "its inputs do not fit".to_owned() };
+            let broken = || EngineError::Graph {
+                node: node.name.clone(),
+                problem: "its inputs do not fit".to_owned(),
+            };
             results[index] = Some(result.ok_or_else(broken)?);
         }
-        let logits = results.swap_remove(self.graph.logits).map(Activation::flatten);
-        let nothing = || EngineError::Graph { node: self.graph.name.clone(), problem: "it gives no logits".to_owned() };
-        Ok(Forward { logits: logits.ok_or_else(nothing)?, gathered })
+        let logits = results
+            .swap_remove(self.graph.logits)
+            .map(Activation::flatten);
+        let nothing = || EngineError::Graph {
+            node: self.graph.name.clone(),
+            problem: "it gives no logits".to_owned(),
+        };
+        Ok(Forward {
+            logits: logits.ok_or_else(nothing)?,
+            gathered,
+        })
     }
 
     /// The inputs of a node; those it is the last to read are taken, so that they can be changed
     /// in place or freed.
-    fn take_inputs(&self, index: usize, node: &Node, results: &mut [Option<Activation>]) -> Vec<Activation> {
-        let inputs = node.inputs.iter().enumerate().filter_map(|(place, &input)| {
-            let read_again = self.last_reader[input] != Some(index) || node.inputs[place + 1..].contains(&input);
-            if read_again { results[input].clone() } else { results[input].take() }
-        });
+    fn take_inputs(
+        &self,
+        index: usize,
+        node: &Node,
+        results: &mut [Option<Activation>],
+    ) -> Vec<Activation> {
+        let inputs = node
+            .inputs
+            .iter()
+            .enumerate()
+            .filter_map(|(place, &input)| {
+                let read_again = self.last_reader[input] != Some(index)
+                    || node.inputs[place + 1..].contains(&input);
+                if read_again {
+                    results[input].clone()
+                } else {
+                    results[input].take()
+                }
+            });
         inputs.collect()
     }
 
@@ -118,14 +154,28 @@ impl Executor {
         let first = inputs.next()?;
         let parameter = |place: usize| {
             let all = &parameters.all;
-            (place < node.parameters.len()).then(|| all.get(self.first_parameter[index] + place)).flatten()
+            (place < node.parameters.len())
+                .then(|| all.get(self.first_parameter[index] + place))
+                .flatten()
         };
         let values = |place: usize| parameter(place).map(|parameter| parameter.values.clone());
         Some(match node.op {
-            Op::Conv { .. } => Activation::Image(ops::conv(image(first)?, &ConvOp::of(&node.op)?, values(0)?, values(1))),
-            Op::Dense { output, .. } => Activation::Vector(ops::dense(first.flatten(), output, values(0)?, values(1))),
+            Op::Conv { .. } => Activation::Image(ops::conv(
+                image(first)?,
+                &ConvOp::of(&node.op)?,
+                values(0)?,
+                values(1),
+            )),
+            Op::Dense { output, .. } => {
+                Activation::Vector(ops::dense(first.flatten(), output, values(0)?, values(1)))
+            }
             Op::BatchNorm { epsilon, momentum } => {
-                let norm = Norm { gamma: values(0)?, beta: values(1)?, mean: values(2)?, variance: values(3)? };
+                let norm = Norm {
+                    gamma: values(0)?,
+                    beta: values(1)?,
+                    mean: values(2)?,
+                    variance: values(3)?,
+                };
                 match mode {
                     Mode::Answer => ops::batch_norm(first, norm, epsilon),
                     Mode::Train { .. } => {
@@ -135,12 +185,16 @@ impl Executor {
                 }
             }
             Op::Relu => first.relu(),
-            Op::MaxPool { kernel, stride, padding } => {
-                Activation::Image(ops::max_pool(image(first)?, kernel, stride, padding))
-            }
-            Op::AvgPool { kernel, stride, padding } => {
-                Activation::Image(ops::avg_pool(image(first)?, kernel, stride, padding))
-            }
+            Op::MaxPool {
+                kernel,
+                stride,
+                padding,
+            } => Activation::Image(ops::max_pool(image(first)?, kernel, stride, padding)),
+            Op::AvgPool {
+                kernel,
+                stride,
+                padding,
+            } => Activation::Image(ops::avg_pool(image(first)?, kernel, stride, padding)),
             Op::GlobalAvgPool => Activation::Vector(first.global_avg_pool()),
             Op::Dropout { rate } => match mode {
                 Mode::Train { place } if rate > 0.0 => {
@@ -151,18 +205,40 @@ impl Executor {
             },
             Op::Flatten => Activation::Vector(first.flatten()),
             Op::Add => inputs.fold(first, Activation::add),
-            Op::Lrn { size, alpha, beta, k } => {
-                Activation::Image(ops::lrn(image(first)?, &Lrn { size, alpha, beta, k }))
-            }
+            Op::Lrn {
+                size,
+                alpha,
+                beta,
+                k,
+            } => Activation::Image(ops::lrn(
+                image(first)?,
+                &Lrn {
+                    size,
+                    alpha,
+                    beta,
+                    k,
+                },
+            )),
             Op::Softmax => first.softmax(),
             Op::Input | Op::Concat => return None,
         })
     }
 
-    fn gather(&self, index: usize, trained: NormTrained, gathered: &mut Vec<Gathered>) -> Activation {
+    fn gather(
+        &self,
+        index: usize,
+        trained: NormTrained,
+        gathered: &mut Vec<Gathered>,
+    ) -> Activation {
         let first = self.first_parameter[index];
-        gathered.push(Gathered { parameter: first + 2, values: trained.mean });
-        gathered.push(Gathered { parameter: first + 3, values: trained.variance });
+        gathered.push(Gathered {
+            parameter: first + 2,
+            values: trained.mean,
+        });
+        gathered.push(Gathered {
+            parameter: first + 3,
+            values: trained.variance,
+        });
         trained.output
     }
 }

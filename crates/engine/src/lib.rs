@@ -19,6 +19,11 @@ mod parameters;
 mod predict;
 mod train;
 
+#[cfg(test)]
+mod forward_tests;
+#[cfg(test)]
+mod gradient_tests;
+
 pub use device::known_devices;
 pub use error::{DeviceProblem, EngineError};
 pub use predict::{Prediction, Predictor};

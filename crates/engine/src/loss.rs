@@ -13,23 +13,31 @@ pub(crate) fn cross_entropy(logits: Tensor<2>, labels: &[u8], device: &Device) -
         }
     }
     let chosen = Tensor::<2>::from_data(TensorData::new(chosen, [batch, classes]), device);
-    activation::log_softmax(logits, 1).mul(chosen.autodiff()).sum()
+    activation::log_softmax(logits, 1)
+        .mul(chosen.autodiff())
+        .sum()
 }
 
 /// How many of the rows are largest at their label.
 pub(crate) fn right_answers(logits: &[f32], classes: usize, labels: &[u8]) -> usize {
     let rows = logits.chunks_exact(classes.max(1));
-    rows.zip(labels).filter(|(row, label)| largest(row) == Some(usize::from(**label))).count()
+    rows.zip(labels)
+        .filter(|(row, label)| largest(row) == Some(usize::from(**label)))
+        .count()
 }
 
 /// Place of the largest value; the first of equals, none where nothing is a number.
 pub(crate) fn largest(row: &[f32]) -> Option<usize> {
     let numbers = row.iter().enumerate().filter(|(_, value)| !value.is_nan());
-    numbers.fold(None, |best: Option<(usize, f32)>, (index, &value)| match best {
-        Some((_, highest)) if highest >= value => best,
-        _ => Some((index, value)),
-    })
-    .map(|(index, _)| index)
+    numbers
+        .fold(
+            None,
+            |best: Option<(usize, f32)>, (index, &value)| match best {
+                Some((_, highest)) if highest >= value => best,
+                _ => Some((index, value)),
+            },
+        )
+        .map(|(index, _)| index)
 }
 
 #[cfg(test)]
@@ -38,7 +46,11 @@ mod tests {
 
     fn check(logits: [[f32; 3]; 2], labels: [u8; 2], expected: f32) {
         let device = Device::flex();
-        let loss = cross_entropy(Tensor::from_data(logits, &device).autodiff(), &labels, &device);
+        let loss = cross_entropy(
+            Tensor::from_data(logits, &device).autodiff(),
+            &labels,
+            &device,
+        );
         let loss: f32 = loss.into_scalar();
         assert!((loss - expected).abs() < 1e-6, "{loss} is not {expected}");
     }
@@ -56,7 +68,10 @@ mod tests {
 
     #[test]
     fn right_answers_are_counted() {
-        assert_eq!(right_answers(&[0.1, 0.9, 0.8, 0.2, f32::NAN, 0.0], 2, &[1, 1, 1]), 2);
+        assert_eq!(
+            right_answers(&[0.1, 0.9, 0.8, 0.2, f32::NAN, 0.0], 2, &[1, 1, 1]),
+            2
+        );
         assert_eq!(largest(&[f32::NAN]), None);
         assert_eq!(largest(&[1.0, 1.0]), Some(0));
     }

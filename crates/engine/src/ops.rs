@@ -41,14 +41,20 @@ impl Activation {
         match self {
             Activation::Image(image) => {
                 let [batch, channels, height, width] = image.dims();
-                image.reshape([batch, channels, height * width]).mean_dim(2).reshape([batch, channels])
+                image
+                    .reshape([batch, channels, height * width])
+                    .mean_dim(2)
+                    .reshape([batch, channels])
             }
             Activation::Vector(vector) => vector,
         }
     }
 
     pub(crate) fn softmax(self) -> Self {
-        self.map(|image| activation::softmax(image, 1), |vector| activation::softmax(vector, 1))
+        self.map(
+            |image| activation::softmax(image, 1),
+            |vector| activation::softmax(vector, 1),
+        )
     }
 
     /// Each value is dropped with this chance, and those that stay grow so that the mean does too
@@ -56,7 +62,9 @@ impl Activation {
     pub(crate) fn dropout(self, rate: f64, random: &mut Random, device: &Device) -> Self {
         let mut keep = |count: usize| -> Vec<f32> {
             let (rate, scale) = (rate as f32, (1.0 / (1.0 - rate)) as f32);
-            (0..count).map(|_| if random.unit() < rate { 0.0 } else { scale }).collect()
+            (0..count)
+                .map(|_| if random.unit() < rate { 0.0 } else { scale })
+                .collect()
         };
         match self {
             Activation::Image(image) => {
@@ -72,7 +80,11 @@ impl Activation {
         }
     }
 
-    fn map(self, image: impl FnOnce(Tensor<4>) -> Tensor<4>, vector: impl FnOnce(Tensor<2>) -> Tensor<2>) -> Self {
+    fn map(
+        self,
+        image: impl FnOnce(Tensor<4>) -> Tensor<4>,
+        vector: impl FnOnce(Tensor<2>) -> Tensor<2>,
+    ) -> Self {
         match self {
             Activation::Image(tensor) => Activation::Image(image(tensor)),
             Activation::Vector(tensor) => Activation::Vector(vector(tensor)),
@@ -97,7 +109,12 @@ pub(crate) fn concat(inputs: Vec<Activation>) -> Option<Activation> {
 }
 
 /// Weight [out, in / groups, height, width].
-pub(crate) fn conv(input: Tensor<4>, op: &ConvOp, weight: Tensor<1>, bias: Option<Tensor<1>>) -> Tensor<4> {
+pub(crate) fn conv(
+    input: Tensor<4>,
+    op: &ConvOp,
+    weight: Tensor<1>,
+    bias: Option<Tensor<1>>,
+) -> Tensor<4> {
     let [_, channels, _, _] = input.dims();
     let shape = [op.output, channels / op.groups, op.kernel[0], op.kernel[1]];
     let options = ConvOptions::new_with_padding(op.stride, op.padding, [1, 1], op.groups);
@@ -115,7 +132,17 @@ pub(crate) struct ConvOp {
 
 impl ConvOp {
     pub(crate) fn of(op: &Op) -> Option<Self> {
-        let Op::Conv { kernel, stride, padding, output, groups, .. } = *op else { return None };
+        let Op::Conv {
+            kernel,
+            stride,
+            padding,
+            output,
+            groups,
+            ..
+        } = *op
+        else {
+            return None;
+        };
         Some(ConvOp {
             kernel: pair(kernel),
             stride: pair(stride),
@@ -131,17 +158,30 @@ fn pair(values: [u32; 2]) -> [usize; 2] {
 }
 
 fn sides(padding: Padding) -> [(usize, usize); 2] {
-    [(padding.top as usize, padding.bottom as usize), (padding.left as usize, padding.right as usize)]
+    [
+        (padding.top as usize, padding.bottom as usize),
+        (padding.left as usize, padding.right as usize),
+    ]
 }
 
-pub(crate) fn max_pool(input: Tensor<4>, kernel: [u32; 2], stride: [u32; 2], padding: Padding) -> Tensor<4> {
+pub(crate) fn max_pool(
+    input: Tensor<4>,
+    kernel: [u32; 2],
+    stride: [u32; 2],
+    padding: Padding,
+) -> Tensor<4> {
     let mut options = MaxPoolOptions::new(pair(kernel)).with_stride(pair(stride));
     options.padding = sides(padding);
     module::max_pool2d(input, options)
 }
 
 /// Padding is not counted in the mean.
-pub(crate) fn avg_pool(input: Tensor<4>, kernel: [u32; 2], stride: [u32; 2], padding: Padding) -> Tensor<4> {
+pub(crate) fn avg_pool(
+    input: Tensor<4>,
+    kernel: [u32; 2],
+    stride: [u32; 2],
+    padding: Padding,
+) -> Tensor<4> {
     let mut options = AvgPoolOptions::new(pair(kernel)).with_stride(pair(stride));
     options.padding = sides(padding);
     options.count_include_pad = false;
@@ -149,7 +189,12 @@ pub(crate) fn avg_pool(input: Tensor<4>, kernel: [u32; 2], stride: [u32; 2], pad
 }
 
 /// x·Wᵀ + b, weight [out, in].
-pub(crate) fn dense(input: Tensor<2>, output: u32, weight: Tensor<1>, bias: Option<Tensor<1>>) -> Tensor<2> {
+pub(crate) fn dense(
+    input: Tensor<2>,
+    output: u32,
+    weight: Tensor<1>,
+    bias: Option<Tensor<1>>,
+) -> Tensor<2> {
     let [_, features] = input.dims();
     let product = input.matmul(weight.reshape([output as usize, features]).transpose());
     match bias {
@@ -168,10 +213,19 @@ pub(crate) struct Norm {
 
 /// (x − mean) / √(variance + ε) · γ + β with the gathered statistics (Ioffe, Szegedy 2015).
 pub(crate) fn batch_norm(input: Activation, norm: Norm, epsilon: f64) -> Activation {
-    let Norm { gamma, beta, mean, variance } = norm;
+    let Norm {
+        gamma,
+        beta,
+        mean,
+        variance,
+    } = norm;
     match input {
-        Activation::Image(x) => Activation::Image(module::batch_norm(x, gamma, beta, mean, variance, epsilon)),
-        Activation::Vector(x) => Activation::Vector(module::batch_norm(x, gamma, beta, mean, variance, epsilon)),
+        Activation::Image(x) => {
+            Activation::Image(module::batch_norm(x, gamma, beta, mean, variance, epsilon))
+        }
+        Activation::Vector(x) => {
+            Activation::Vector(module::batch_norm(x, gamma, beta, mean, variance, epsilon))
+        }
     }
 }
 
@@ -184,25 +238,49 @@ pub(crate) struct NormTrained {
 
 /// The gathered statistics move by `momentum` towards the batch's; the variance gathered is the
 /// unbiased one, the one normalised with is not (as PyTorch's BatchNorm).
-pub(crate) fn batch_norm_train(input: Activation, norm: Norm, epsilon: f64, momentum: f64) -> NormTrained {
+pub(crate) fn batch_norm_train(
+    input: Activation,
+    norm: Norm,
+    epsilon: f64,
+    momentum: f64,
+) -> NormTrained {
     let count = match &input {
         Activation::Image(x) => x.dims()[0] * x.dims()[2] * x.dims()[3],
         Activation::Vector(x) => x.dims()[0],
     };
-    let Norm { gamma, beta, mean, variance } = norm;
+    let Norm {
+        gamma,
+        beta,
+        mean,
+        variance,
+    } = norm;
     let (output, batch_mean, batch_variance) = match input {
         Activation::Image(x) => {
-            let BatchNormTrainOutput { output, mean, variance } = module::batch_norm_train(x, gamma, beta, epsilon);
+            let BatchNormTrainOutput {
+                output,
+                mean,
+                variance,
+            } = module::batch_norm_train(x, gamma, beta, epsilon);
             (Activation::Image(output), mean, variance)
         }
         Activation::Vector(x) => {
-            let BatchNormTrainOutput { output, mean, variance } = module::batch_norm_train(x, gamma, beta, epsilon);
+            let BatchNormTrainOutput {
+                output,
+                mean,
+                variance,
+            } = module::batch_norm_train(x, gamma, beta, epsilon);
             (Activation::Vector(output), mean, variance)
         }
     };
-    let unbiased = if count > 1 { count as f64 / (count - 1) as f64 } else { 1.0 };
+    let unbiased = if count > 1 {
+        count as f64 / (count - 1) as f64
+    } else {
+        1.0
+    };
     let moved = |old: Tensor<1>, new: Tensor<1>| {
-        old.inner().mul_scalar(1.0 - momentum).add(new.inner().mul_scalar(momentum))
+        old.inner()
+            .mul_scalar(1.0 - momentum)
+            .add(new.inner().mul_scalar(momentum))
     };
     NormTrained {
         output,
@@ -224,9 +302,16 @@ pub(crate) fn lrn(input: Tensor<4>, rule: &Lrn) -> Tensor<4> {
     let [_, channels, _, _] = input.dims();
     let size = rule.size as usize;
     let before = size / 2;
-    let squares = input.clone().square().pad([(before, size - 1 - before), (0, 0), (0, 0)], PadMode::Constant(0.0));
+    let squares = input.clone().square().pad(
+        [(before, size - 1 - before), (0, 0), (0, 0)],
+        PadMode::Constant(0.0),
+    );
     let sum = (1..size).fold(squares.clone().narrow(1, 0, channels), |sum, offset| {
         sum.add(squares.clone().narrow(1, offset, channels))
     });
-    input.div(sum.mul_scalar(rule.alpha / size as f64).add_scalar(rule.k).powf_scalar(rule.beta))
+    input.div(
+        sum.mul_scalar(rule.alpha / size as f64)
+            .add_scalar(rule.k)
+            .powf_scalar(rule.beta),
+    )
 }

@@ -23,7 +23,11 @@ struct Update {
 
 impl Stepper {
     pub(crate) fn new(rule: Optimizer, parameters: usize) -> Self {
-        Stepper { rule, step: 0, memories: (0..parameters).map(|_| None).collect() }
+        Stepper {
+            rule,
+            step: 0,
+            memories: (0..parameters).map(|_| None).collect(),
+        }
     }
 
     /// Counts a step; every parameter is then given to [`Stepper::improve`] once.
@@ -31,15 +35,45 @@ impl Stepper {
         self.step = self.step.saturating_add(1);
     }
 
-    pub(crate) fn improve(&mut self, index: usize, values: Tensor<1>, gradient: Tensor<1>) -> Tensor<1> {
+    pub(crate) fn improve(
+        &mut self,
+        index: usize,
+        values: Tensor<1>,
+        gradient: Tensor<1>,
+    ) -> Tensor<1> {
         let memory = self.memories.get_mut(index).and_then(Option::take);
         let update = match self.rule {
-            Optimizer::Sgd { learning_rate, momentum } => {
-                sgd(values, gradient, memory, &Sgd { learning_rate, momentum })
-            }
-            Optimizer::Adam { learning_rate, beta1, beta2, epsilon } => {
+            Optimizer::Sgd {
+                learning_rate,
+                momentum,
+            } => sgd(
+                values,
+                gradient,
+                memory,
+                &Sgd {
+                    learning_rate,
+                    momentum,
+                },
+            ),
+            Optimizer::Adam {
+                learning_rate,
+                beta1,
+                beta2,
+                epsilon,
+            } => {
                 let step = self.step;
-                adam(values, gradient, memory, &Adam { learning_rate, beta1, beta2, epsilon, step })
+                adam(
+                    values,
+                    gradient,
+                    memory,
+                    &Adam {
+                        learning_rate,
+                        beta1,
+                        beta2,
+                        epsilon,
+                        step,
+                    },
+                )
             }
         };
         if let Some(slot) = self.memories.get_mut(index) {
@@ -61,7 +95,10 @@ fn sgd(values: Tensor<1>, gradient: Tensor<1>, memory: Option<Memory>, rule: &Sg
         _ => gradient,
     };
     let values = values.sub(velocity.clone().mul_scalar(rule.learning_rate));
-    Update { values, memory: Memory::Sgd { velocity } }
+    Update {
+        values,
+        memory: Memory::Sgd { velocity },
+    }
 }
 
 struct Adam {
@@ -87,9 +124,16 @@ fn adam(values: Tensor<1>, gradient: Tensor<1>, memory: Option<Memory>, rule: &A
     };
     let rate = rule.learning_rate / (1.0 - rule.beta1.powi(rule.step));
     let correction = (1.0 - rule.beta2.powi(rule.step)).sqrt();
-    let scale = second.clone().sqrt().div_scalar(correction).add_scalar(rule.epsilon);
+    let scale = second
+        .clone()
+        .sqrt()
+        .div_scalar(correction)
+        .add_scalar(rule.epsilon);
     let values = values.sub(first.clone().div(scale).mul_scalar(rate));
-    Update { values, memory: Memory::Adam { first, second } }
+    Update {
+        values,
+        memory: Memory::Adam { first, second },
+    }
 }
 
 #[cfg(test)]
@@ -119,13 +163,25 @@ mod tests {
 
     #[test]
     fn sgd_without_momentum_goes_down_the_gradient() {
-        check(Optimizer::Sgd { learning_rate: 0.1, momentum: 0.0 }, &[0.9, 0.81, 0.729]);
+        check(
+            Optimizer::Sgd {
+                learning_rate: 0.1,
+                momentum: 0.0,
+            },
+            &[0.9, 0.81, 0.729],
+        );
     }
 
     #[test]
     fn sgd_with_momentum_keeps_its_velocity() {
         // By hand: v = 1, w = 0.9; v = 0.9·1 + 0.9 = 1.8, w = 0.72; v = 0.9·1.8 + 0.72 = 2.34, w = 0.486.
-        check(Optimizer::Sgd { learning_rate: 0.1, momentum: 0.9 }, &[0.9, 0.72, 0.486]);
+        check(
+            Optimizer::Sgd {
+                learning_rate: 0.1,
+                momentum: 0.9,
+            },
+            &[0.9, 0.72, 0.486],
+        );
     }
 
     #[test]
@@ -138,19 +194,33 @@ mod tests {
             .map(|t| {
                 m = beta1 * m + (1.0 - beta1) * w;
                 v = beta2 * v + (1.0 - beta2) * w * w;
-                let (corrected_m, corrected_v) = (m / (1.0 - beta1.powi(t)), v / (1.0 - beta2.powi(t)));
+                let (corrected_m, corrected_v) =
+                    (m / (1.0 - beta1.powi(t)), v / (1.0 - beta2.powi(t)));
                 w -= rate * corrected_m / (corrected_v.sqrt() + epsilon);
                 w as f32
             })
             .collect();
         assert!((expected[0] - 0.9).abs() < 1e-7);
-        check(Optimizer::Adam { learning_rate: rate, beta1, beta2, epsilon }, &expected);
+        check(
+            Optimizer::Adam {
+                learning_rate: rate,
+                beta1,
+                beta2,
+                epsilon,
+            },
+            &expected,
+        );
     }
 
     #[test]
     fn a_large_epsilon_slows_adam_as_in_pytorch() {
         // m̂ = 1, v̂ = 1: w = 1 − 0.1·1/(1 + 1) in the first step; were ε inside the root, 1 − 0.1/√2.
-        let rule = Optimizer::Adam { learning_rate: 0.1, beta1: 0.9, beta2: 0.999, epsilon: 1.0 };
+        let rule = Optimizer::Adam {
+            learning_rate: 0.1,
+            beta1: 0.9,
+            beta2: 0.999,
+            epsilon: 1.0,
+        };
         check(rule, &[0.95]);
     }
 }

@@ -22,7 +22,11 @@ pub(crate) struct Parameter {
 
 impl Parameters {
     /// In the order of the graph.
-    pub(crate) fn new(graph: &Graph, weights: &Weights, device: &Device) -> Result<Self, EngineError> {
+    pub(crate) fn new(
+        graph: &Graph,
+        weights: &Weights,
+        device: &Device,
+    ) -> Result<Self, EngineError> {
         weights.check(graph)?;
         let described = graph.nodes.iter().flat_map(|node| &node.parameters);
         let all = described.filter_map(|parameter| {
@@ -43,7 +47,11 @@ impl Parameters {
         let mut leaves = self.clone();
         for leaf in &mut leaves.all {
             let values = leaf.values.clone().autodiff();
-            leaf.values = if leaf.trained { values.require_grad() } else { values };
+            leaf.values = if leaf.trained {
+                values.require_grad()
+            } else {
+                values
+            };
         }
         leaves
     }
@@ -57,11 +65,17 @@ impl Parameters {
                 values: numbers(parameter.values.clone())?,
             })
         });
-        Ok(Weights { tensors: tensors.collect::<Result<_, EngineError>>()? })
+        Ok(Weights {
+            tensors: tensors.collect::<Result<_, EngineError>>()?,
+        })
     }
 }
 
 /// The numbers of a tensor, row by row.
 pub(crate) fn numbers<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>, EngineError> {
-    tensor.try_into_vec_as::<f32>().map_err(|error| EngineError::Numbers { problem: format!("{error:?}") })
+    tensor
+        .try_into_vec_as::<f32>()
+        .map_err(|error| EngineError::Numbers {
+            problem: format!("{error:?}"),
+        })
 }

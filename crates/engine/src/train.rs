@@ -10,7 +10,7 @@ use model::{EventKind, Optimizer};
 use network::{Graph, Shape};
 
 use crate::checkpoint;
-use crate::device::{device, threads};
+use crate::device::{device, keep_freed_memory, threads};
 use crate::error::EngineError;
 use crate::executor::{DropoutPlace, Executor, Mode};
 use crate::loss::{cross_entropy, right_answers};
@@ -25,7 +25,9 @@ pub(crate) type Tell<'a> = dyn FnMut(EventKind) + Send + 'a;
 /// epochs and accuracy as they happen. Steps and epochs count from 1.
 pub fn train(job: &TrainJob, tell: &mut Tell<'_>) -> Result<(), EngineError> {
     check_settings(job)?;
-    let graph: Graph = serde_json::from_value(job.network.clone()).map_err(EngineError::NetworkJson)?;
+    keep_freed_memory();
+    let graph: Graph =
+        serde_json::from_value(job.network.clone()).map_err(EngineError::NetworkJson)?;
     let executor = Executor::new(graph, device(&job.device)?)?;
     let pool = threads(job.threads)?;
     pool.install(|| run(job, executor, tell))
@@ -57,7 +59,9 @@ fn run(job: &TrainJob, executor: Executor, tell: &mut Tell<'_>) -> Result<(), En
 }
 
 fn begins(phase: &str) -> EventKind {
-    EventKind::Phase { phase: phase.to_owned() }
+    EventKind::Phase {
+        phase: phase.to_owned(),
+    }
 }
 
 fn request(job: &TrainJob) -> DataRequest {
@@ -74,13 +78,21 @@ fn request(job: &TrainJob) -> DataRequest {
 
 fn check_settings(job: &TrainJob) -> Result<(), EngineError> {
     if job.protocol != JOB_PROTOCOL {
-        return Err(EngineError::Protocol { found: job.protocol });
+        return Err(EngineError::Protocol {
+            found: job.protocol,
+        });
     }
-    let wrong = |name, problem: &str| Err(EngineError::Setting { name, problem: problem.to_owned() });
+    let wrong = |name, problem: &str| {
+        Err(EngineError::Setting {
+            name,
+            problem: problem.to_owned(),
+        })
+    };
     if job.batch == 0 {
         return wrong("batch", "is 0: use at least 1");
     }
-    let (Optimizer::Sgd { learning_rate, .. } | Optimizer::Adam { learning_rate, .. }) = job.optimizer;
+    let (Optimizer::Sgd { learning_rate, .. } | Optimizer::Adam { learning_rate, .. }) =
+        job.optimizer;
     if !learning_rate.is_finite() || learning_rate < 0.0 {
         return wrong("learning_rate", "is not a number from 0 up");
     }
@@ -88,13 +100,26 @@ fn check_settings(job: &TrainJob) -> Result<(), EngineError> {
 }
 
 fn check_fit(graph: &Graph, dataset: &Dataset) -> Result<(), EngineError> {
-    let Images { channels, height, width, .. } = dataset.train;
-    let images = Shape::Image { channels, height, width };
+    let Images {
+        channels,
+        height,
+        width,
+        ..
+    } = dataset.train;
+    let images = Shape::Image {
+        channels,
+        height,
+        width,
+    };
     match graph.nodes.first() {
-        Some(input) if input.shape != images => Err(EngineError::InputShape { network: input.shape, images }),
-        _ if graph.classes != dataset.classes => {
-            Err(EngineError::Classes { network: graph.classes, images: dataset.classes })
-        }
+        Some(input) if input.shape != images => Err(EngineError::InputShape {
+            network: input.shape,
+            images,
+        }),
+        _ if graph.classes != dataset.classes => Err(EngineError::Classes {
+            network: graph.classes,
+            images: dataset.classes,
+        }),
         _ => Ok(()),
     }
 }
@@ -132,7 +157,12 @@ impl Trainer {
         })
     }
 
-    fn epoch(&mut self, epoch: u32, images: &Images, tell: &mut Tell<'_>) -> Result<(), EngineError> {
+    fn epoch(
+        &mut self,
+        epoch: u32,
+        images: &Images,
+        tell: &mut Tell<'_>,
+    ) -> Result<(), EngineError> {
         let began = Instant::now();
         let mut order: Vec<usize> = (0..images.len()).collect();
         Random::at(&[self.seed, ORDER, epoch.into()]).shuffle(&mut order);
@@ -149,7 +179,10 @@ impl Trainer {
                 images: Some(batch.len() as u64),
             });
             if !loss.is_finite() && !std::mem::replace(&mut self.lost, true) {
-                let text = format!("the loss is no number any more at step {}: lower the learning rate", self.step);
+                let text = format!(
+                    "the loss is no number any more at step {}: lower the learning rate",
+                    self.step
+                );
                 tell(EventKind::Note { text });
             }
         }
@@ -166,12 +199,23 @@ impl Trainer {
     fn step(&mut self, images: &Images, batch: &[usize]) -> Result<f64, EngineError> {
         self.step += 1;
         let [channels, height, width] = self.input;
-        let data = TensorData::new(images.normalised(batch), [batch.len(), channels, height, width]);
-        let labels: Vec<u8> = batch.iter().filter_map(|&index| images.labels.get(index).copied()).collect();
+        let data = TensorData::new(
+            images.normalised(batch),
+            [batch.len(), channels, height, width],
+        );
+        let labels: Vec<u8> = batch
+            .iter()
+            .filter_map(|&index| images.labels.get(index).copied())
+            .collect();
         let device = self.executor.device();
         let input = Tensor::<4>::from_data(data, device).autodiff();
         let leaves = self.parameters.as_leaves();
-        let mode = Mode::Train { place: DropoutPlace { seed: self.seed, step: self.step } };
+        let mode = Mode::Train {
+            place: DropoutPlace {
+                seed: self.seed,
+                step: self.step,
+            },
+        };
         let forward = self.executor.forward(&leaves, input, &mode)?;
         let loss = cross_entropy(forward.logits, &labels, device);
         let mut gradients = loss.backward();
@@ -180,7 +224,9 @@ impl Trainer {
         for (index, leaf) in leaves.all.into_iter().enumerate() {
             let gradient = leaf.values.grad_remove(&mut gradients);
             drop(leaf);
-            if let (Some(gradient), Some(parameter)) = (gradient, self.parameters.all.get_mut(index)) {
+            if let (Some(gradient), Some(parameter)) =
+                (gradient, self.parameters.all.get_mut(index))
+            {
                 let values = parameter.values.extract();
                 parameter.values = self.stepper.improve(index, values, gradient);
             }
@@ -200,7 +246,12 @@ impl Trainer {
         let order: Vec<usize> = (0..images.len()).collect();
         let mut right = 0;
         for batch in order.chunks(self.batch) {
-            let logits = answer(&self.executor, &self.parameters, images.normalised(batch), self.input)?;
+            let logits = answer(
+                &self.executor,
+                &self.parameters,
+                images.normalised(batch),
+                self.input,
+            )?;
             let labels = &images.labels[batch[0]..batch[0] + batch.len()];
             right += right_answers(&numbers(logits)?, classes, labels);
         }

@@ -1,0 +1,311 @@
+//! Whole training jobs.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use data::{DataRequest, Images};
+use engine::{Predictor, train};
+use model::job::{DataJob, JOB_PROTOCOL, TrainJob};
+use model::{EventKind, Optimizer};
+use network::{Graph, InputSpec, Weights};
+
+fn graph(name: &str, channels: u32, side: u32) -> Graph {
+    network::load(name)
+        .unwrap()
+        .instantiate(InputSpec::square(channels, side, 10))
+        .unwrap()
+}
+
+fn job(name: &str, dataset: &str, images: u32) -> TrainJob {
+    let channels = data::info(dataset).unwrap().channels;
+    TrainJob {
+        protocol: JOB_PROTOCOL,
+        framework: "embedded".to_owned(),
+        network: serde_json::to_value(graph(name, channels, 28)).unwrap(),
+        data: DataJob {
+            dataset: dataset.to_owned(),
+            data_dir: None,
+            image: 28,
+            images: Some(images),
+            held_out: Some(100),
+            seed: 1,
+        },
+        epochs: 1,
+        batch: 16,
+        optimizer: Optimizer::Adam {
+            learning_rate: 1e-3,
+            beta1: 0.9,
+            beta2: 0.999,
+            epsilon: 1e-8,
+        },
+        threads: Some(2),
+        device: "cpu".to_owned(),
+        seed: 1,
+        checkpoint: None,
+    }
+}
+
+fn events(job: &TrainJob) -> Vec<EventKind> {
+    let mut events = Vec::new();
+    train(job, &mut |event| events.push(event)).unwrap();
+    events
+}
+
+fn losses(job: &TrainJob) -> Vec<f64> {
+    let steps = events(job).into_iter().filter_map(|event| match event {
+        EventKind::Step { loss, .. } => Some(loss.unwrap()),
+        _ => None,
+    });
+    steps.collect()
+}
+
+fn accuracy(job: &TrainJob) -> f64 {
+    let found = events(job).into_iter().find_map(|event| match event {
+        EventKind::Accuracy { value } => Some(value),
+        _ => None,
+    });
+    found.unwrap()
+}
+
+#[test]
+fn the_same_seed_gives_the_same_losses_to_the_last_bit() {
+    for name in ["rede2", "keras-mnist"] {
+        let first = job(name, "digits", 80);
+        let again = losses(&first);
+        assert_eq!(again.len(), 5);
+        assert_eq!(losses(&first), again, "{name}");
+        let other = losses(&TrainJob { seed: 2, ..first });
+        assert!(
+            again.iter().zip(&other).all(|(a, b)| a != b),
+            "{name}: {again:?} {other:?}"
+        );
+    }
+}
+
+#[test]
+fn every_part_of_a_job_is_told_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let checkpoint = Some(folder.path().join("trained.safetensors"));
+    let events = events(&TrainJob {
+        epochs: 2,
+        checkpoint,
+        ..job("lenet5", "digits", 40)
+    });
+    let words: Vec<String> = events
+        .iter()
+        .map(|event| match event {
+            EventKind::Phase { phase } => phase.clone(),
+            EventKind::Step {
+                step,
+                epoch,
+                images,
+                ..
+            } => format!("{step}/{} {}", epoch.unwrap(), images.unwrap()),
+            EventKind::Epoch { epoch, .. } => format!("epoch {epoch}"),
+            EventKind::Accuracy { .. } => "accuracy".to_owned(),
+            other => format!("{other:?}"),
+        })
+        .collect();
+    // 40 images in batches of 16: the last batch of an epoch is what is left.
+    let expected = [
+        "load-data",
+        "start",
+        "train",
+        "1/1 16",
+        "2/1 16",
+        "3/1 8",
+        "epoch 1",
+        "4/2 16",
+        "5/2 16",
+        "6/2 8",
+        "epoch 2",
+        "verify",
+        "accuracy",
+        "save",
+    ];
+    assert_eq!(words, expected);
+}
+
+#[test]
+fn the_loss_of_an_epoch_is_the_mean_over_its_images() {
+    let events = events(&job("lenet5", "digits", 40));
+    let mut sum = 0.0;
+    for event in &events {
+        match event {
+            EventKind::Step {
+                loss: Some(loss),
+                images: Some(images),
+                ..
+            } => sum += loss * *images as f64,
+            EventKind::Epoch {
+                loss: Some(loss), ..
+            } => assert!((loss - sum / 40.0).abs() < 1e-12),
+            _ => {}
+        }
+    }
+    assert!(sum > 0.0);
+}
+
+#[test]
+fn rede1_learns_digits() {
+    let job = job("rede1", "digits", 600);
+    let held_out = Some(300);
+    let data = DataJob {
+        held_out,
+        ..job.data.clone()
+    };
+    let optimizer = Optimizer::Adam {
+        learning_rate: 2e-3,
+        beta1: 0.9,
+        beta2: 0.999,
+        epsilon: 1e-8,
+    };
+    let found = accuracy(&TrainJob {
+        epochs: 3,
+        data,
+        optimizer,
+        ..job
+    });
+    assert!(found > 0.95, "{found}");
+}
+
+#[test]
+fn sgd_learns_too() {
+    let optimizer = Optimizer::Sgd {
+        learning_rate: 0.02,
+        momentum: 0.9,
+    };
+    let losses = losses(&TrainJob {
+        optimizer,
+        epochs: 3,
+        ..job("lenet5", "digits", 300)
+    });
+    let (first, last) = (losses[0], losses[losses.len() - 1]);
+    assert!(last < first / 2.0, "{first} → {last}");
+}
+
+#[test]
+fn a_saved_network_answers_as_the_trained_one_did() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trained.safetensors");
+    let job = TrainJob {
+        checkpoint: Some(path.clone()),
+        epochs: 2,
+        ..job("keras-cifar", "digits-colour", 64)
+    };
+    let told = accuracy(&job);
+    let weights = Weights::from_bytes(&std::fs::read(&path).unwrap()).unwrap();
+    let predictor = Predictor::new(graph("keras-cifar", 3, 28), &weights, "cpu", Some(1)).unwrap();
+    let request = DataRequest {
+        dataset: job.data.dataset.clone(),
+        data_dir: None,
+        image: 28,
+        images: Some(1),
+        held_out: Some(100),
+        seed: 1,
+    };
+    let images: Images = data::load(&request).unwrap().held_out;
+    let all: Vec<usize> = (0..images.len()).collect();
+    let answers = predictor.predict(&images.normalised(&all)).unwrap();
+    let right = answers
+        .iter()
+        .zip(&images.labels)
+        .filter(|(answer, label)| answer.class == usize::from(**label));
+    assert_eq!(right.count() as f64 / images.len() as f64, told);
+    let sum: f32 = answers[0].probabilities.iter().sum();
+    assert!((sum - 1.0).abs() < 1e-5);
+    assert_eq!(
+        std::fs::read_dir(folder.path()).unwrap().count(),
+        1,
+        "nothing but the checkpoint is left"
+    );
+}
+
+#[test]
+fn a_loss_that_is_lost_is_said_once() {
+    let optimizer = Optimizer::Sgd {
+        learning_rate: 1e20,
+        momentum: 0.9,
+    };
+    let events = events(&TrainJob {
+        optimizer,
+        ..job("lenet5", "digits", 80)
+    });
+    let notes = events.iter().filter(
+        |event| matches!(event, EventKind::Note { text } if text.contains("learning rate")),
+    );
+    assert_eq!(notes.count(), 1);
+}
+
+fn check_error(job: TrainJob, expected: &str) {
+    let error = train(&job, &mut |_| {}).unwrap_err().to_string();
+    assert!(error.contains(expected), "{error}");
+}
+
+#[test]
+fn jobs_that_cannot_be_done_say_why() {
+    let good = job("lenet5", "digits", 16);
+    check_error(
+        TrainJob {
+            protocol: 99,
+            ..good.clone()
+        },
+        "protocol 99",
+    );
+    check_error(
+        TrainJob {
+            network: serde_json::json!({"nodes": 1}),
+            ..good.clone()
+        },
+        "not a layer graph",
+    );
+    check_error(
+        TrainJob {
+            batch: 0,
+            ..good.clone()
+        },
+        "`batch` is 0",
+    );
+    check_error(
+        TrainJob {
+            threads: Some(0),
+            ..good.clone()
+        },
+        "`threads` is 0",
+    );
+    check_error(
+        TrainJob {
+            device: "tpu".to_owned(),
+            ..good.clone()
+        },
+        "unknown device `tpu`",
+    );
+    let smaller = DataJob {
+        image: 20,
+        ..good.data.clone()
+    };
+    check_error(
+        TrainJob {
+            data: smaller,
+            ..good.clone()
+        },
+        "expects 1 × 28 × 28 values and the images are 1 × 20 × 20",
+    );
+    let colour = DataJob {
+        dataset: "digits-colour".to_owned(),
+        ..good.data.clone()
+    };
+    check_error(
+        TrainJob {
+            data: colour,
+            ..good.clone()
+        },
+        "make them agree",
+    );
+    let nowhere = Some(std::path::PathBuf::from("no such folder/trained"));
+    check_error(
+        TrainJob {
+            checkpoint: nowhere,
+            ..good
+        },
+        "could not be saved",
+    );
+}
