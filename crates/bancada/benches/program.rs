@@ -8,7 +8,9 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use model::run::{BUNDLE_SCHEMA, EnvironmentRecord, Origin, metric};
-use model::{Epoch, Inventory, Limits, Metric, Outcome, Phase, Plan, RunId, RunRecord, Scenario, Study};
+use model::{
+    Epoch, Inventory, Limits, Metric, Outcome, Phase, Plan, RunId, RunRecord, Scenario, Study,
+};
 use store::{Store, StudyIdentity};
 
 const STUDY: &str = r#"
@@ -38,26 +40,44 @@ fn start_up() {
         ours.extend(milliseconds(&bancada));
         theirs.extend(milliseconds(&python));
     }
-    println!("start-up of `bancada --help`     {:>8} ms (median of 30)", median(&mut ours));
-    println!("start-up of `python3 --help`     {:>8} ms", median(&mut theirs));
+    println!(
+        "start-up of `bancada --help`     {:>8} ms (median of 30)",
+        median(&mut ours)
+    );
+    println!(
+        "start-up of `python3 --help`     {:>8} ms",
+        median(&mut theirs)
+    );
 }
 
 fn milliseconds(command: &[&str]) -> Option<f64> {
     let begin = Instant::now();
     let mut child = Command::new(command[0]);
-    child.args(&command[1..]).stdout(Stdio::null()).stderr(Stdio::null()).status().ok()?;
+    child
+        .args(&command[1..])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .ok()?;
     Some(begin.elapsed().as_secs_f64() * 1e3)
 }
 
 fn median(values: &mut [f64]) -> String {
     values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).map_or("—".to_owned(), |v| format!("{v:.2}"))
+    values
+        .get(values.len() / 2)
+        .map_or("—".to_owned(), |v| format!("{v:.2}"))
 }
 
 fn ten_thousand_runs(folder: &Path) {
     let read = |_: &Path| Err(std::io::ErrorKind::NotFound.into());
-    let options = plan::ReadOptions { folder: None, read: &read };
-    let Ok(study) = plan::read_study(STUDY, &options) else { return println!("the study of the bench is wrong") };
+    let options = plan::ReadOptions {
+        folder: None,
+        read: &read,
+    };
+    let Ok(study) = plan::read_study(STUDY, &options) else {
+        return println!("the study of the bench is wrong");
+    };
     let plan = plan::plan(&study);
     if let Err(error) = fill(folder, &study, &plan) {
         return println!("cannot fill {}: {error}", folder.display());
@@ -76,8 +96,14 @@ fn ten_thousand_runs(folder: &Path) {
         }
         peak = peak_bytes_of_children();
     }
-    println!("10,000 runs read and analysed    {:>8} s  (median of 5; `bancada show`, all of it)", median(&mut seconds));
-    println!("  peak memory                    {:>8.0} MB", peak as f64 / 1e6);
+    println!(
+        "10,000 runs read and analysed    {:>8} s  (median of 5; `bancada show`, all of it)",
+        median(&mut seconds)
+    );
+    println!(
+        "  peak memory                    {:>8.0} MB",
+        peak as f64 / 1e6
+    );
 }
 
 /// The largest of all children waited for so far.
@@ -92,12 +118,18 @@ fn peak_bytes_of_children() -> u64 {
 }
 
 fn fill(folder: &Path, study: &Study, plan: &Plan) -> Result<(), Box<dyn std::error::Error>> {
-    let identity = StudyIdentity { name: study.name.clone(), fingerprint: plan::digest(study) };
+    let identity = StudyIdentity {
+        name: study.name.clone(),
+        fingerprint: plan::digest(study),
+    };
     let mut store = Store::create_or_open(folder, &identity)?;
     let question = serde_json::json!({ "study": study, "plan": plan });
     store.save_file("plan.json", &serde_json::to_vec(&question)?)?;
-    let records: Vec<RunRecord> =
-        plan.runs.iter().filter_map(|run| Some(record(*run, plan.scenario(run.scenario)?))).collect();
+    let records: Vec<RunRecord> = plan
+        .runs
+        .iter()
+        .filter_map(|run| Some(record(*run, plan.scenario(run.scenario)?)))
+        .collect();
     store.add_imported(&records)?;
     Ok(())
 }
@@ -106,26 +138,62 @@ fn fill(folder: &Path, study: &Study, plan: &Plan) -> Result<(), Box<dyn std::er
 fn record(run: RunId, scenario: &Scenario) -> RunRecord {
     let spread = f64::from(run.repetition * 7919 % 101) / 1e3;
     let seconds = f64::from(run.scenario % 10 + 1) * (1.0 + spread);
-    let phase = |name: &str, share: f64| Phase { name: name.into(), begin_seconds: 0.0, seconds: seconds * share };
-    let names = ["startup", "install", "load-data", "start", "train", "verify", "save", "shutdown"];
-    let value = |unit: &str| Metric { value: seconds, unit: unit.into() };
-    let mut metrics: BTreeMap<String, Metric> = (0..14).map(|i| (format!("own_{i}"), value("1"))).collect();
-    for name in [metric::TRAIN_SECONDS, metric::TOTAL_SECONDS, metric::EPOCH_SECONDS, metric::CPU_SECONDS] {
+    let phase = |name: &str, share: f64| Phase {
+        name: name.into(),
+        begin_seconds: 0.0,
+        seconds: seconds * share,
+    };
+    let names = [
+        "startup",
+        "install",
+        "load-data",
+        "start",
+        "train",
+        "verify",
+        "save",
+        "shutdown",
+    ];
+    let value = |unit: &str| Metric {
+        value: seconds,
+        unit: unit.into(),
+    };
+    let mut metrics: BTreeMap<String, Metric> =
+        (0..14).map(|i| (format!("own_{i}"), value("1"))).collect();
+    for name in [
+        metric::TRAIN_SECONDS,
+        metric::TOTAL_SECONDS,
+        metric::EPOCH_SECONDS,
+        metric::CPU_SECONDS,
+    ] {
         metrics.insert(name.into(), value("s"));
     }
-    metrics.insert(metric::PEAK_MEMORY_BYTES.into(), Metric { value: 1e8 + spread, unit: "B".into() });
+    metrics.insert(
+        metric::PEAK_MEMORY_BYTES.into(),
+        Metric {
+            value: 1e8 + spread,
+            unit: "B".into(),
+        },
+    );
     RunRecord {
         schema: BUNDLE_SCHEMA,
         study: "ten-thousand".into(),
         run,
         scenario: scenario.clone(),
-        origin: Origin::Imported { file: "bench".into(), line: u64::from(run.scenario * 100 + run.repetition) },
+        origin: Origin::Imported {
+            file: "bench".into(),
+            line: u64::from(run.scenario * 100 + run.repetition),
+        },
         outcome: Outcome::ok(),
         started: model::Timestamp::UNIX_EPOCH,
         seconds,
         phases: names.iter().map(|name| phase(name, 0.125)).collect(),
         epochs: (1..=10)
-            .map(|epoch| Epoch { epoch, loss: Some(1.0 / f64::from(epoch)), accuracy: None, seconds: Some(0.1) })
+            .map(|epoch| Epoch {
+                epoch,
+                loss: Some(1.0 / f64::from(epoch)),
+                accuracy: None,
+                seconds: Some(0.1),
+            })
             .collect(),
         metrics,
         environment: EnvironmentRecord {
@@ -135,7 +203,11 @@ fn record(run: RunId, scenario: &Scenario) -> RunRecord {
             device: None,
         },
         command: vec!["true".into()],
-        machine: Inventory { cpu_model: "bench".into(), logical_cores: 2, ..Inventory::default() },
+        machine: Inventory {
+            cpu_model: "bench".into(),
+            logical_cores: 2,
+            ..Inventory::default()
+        },
         price: None,
         bill: None,
         warnings: Vec::new(),

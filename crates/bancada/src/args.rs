@@ -10,9 +10,16 @@ use clap_complete::Shell;
 /// One study file in; planned experiments, honest measurements, real money, sound statistics;
 /// one report out. Start with `bancada init`, then `bancada run study.toml`.
 #[derive(Debug, Parser)]
-#[command(name = "bancada", version, max_term_width = 100, disable_help_subcommand = true)]
-#[command(after_help = "Exit codes: 0 ok, 1 trouble outside, 2 wrong arguments, 3 bad study, 4 budget, \
-                        5 some runs failed, 6 results in use, 130 interrupted.")]
+#[command(
+    name = "bancada",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true
+)]
+#[command(
+    after_help = "Exit codes: 0 ok, 1 trouble outside, 2 wrong arguments, 3 bad study, 4 budget, \
+                        5 some runs failed, 6 results in use, 130 interrupted."
+)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -42,9 +49,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Network(NetworkCommand),
     /// Print completions for a shell
-    Completions {
-        shell: Shell,
-    },
+    Completions { shell: Shell },
     /// Print the manual page (roff); with --dir, write one page a command
     Man {
         #[arg(long, value_name = "DIR")]

@@ -35,7 +35,10 @@ pub(crate) struct Failure {
 
 impl Failure {
     pub(crate) fn new(exit: Exit, message: impl Display) -> Self {
-        Failure { exit, message: format!("error: {message}") }
+        Failure {
+            exit,
+            message: format!("error: {message}"),
+        }
     }
 
     pub(crate) fn trouble(message: impl Display) -> Self {
@@ -44,7 +47,10 @@ impl Failure {
 
     /// Diagnostics, which bring their own heads.
     pub(crate) fn bad_study(rendered: String) -> Self {
-        Failure { exit: Exit::BadStudy, message: rendered }
+        Failure {
+            exit: Exit::BadStudy,
+            message: rendered,
+        }
     }
 }
 

@@ -29,13 +29,29 @@ pub(crate) fn open_study(path: &Path, printer: &Printer) -> Result<Opened, Failu
     let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
     let folder = folder_of(path);
     let read = |path: &Path| fs::read_to_string(path);
-    let options = plan::ReadOptions { folder: Some(&folder), read: &read };
+    let options = plan::ReadOptions {
+        folder: Some(&folder),
+        read: &read,
+    };
     let study = plan::read_study(&text, &options).map_err(|diagnostics| {
-        let source = Source { name: &name, text: &text };
-        Failure::bad_study(source.render_all(&diagnostics, printer.style()).trim_end().to_owned())
+        let source = Source {
+            name: &name,
+            text: &text,
+        };
+        Failure::bad_study(
+            source
+                .render_all(&diagnostics, printer.style())
+                .trim_end()
+                .to_owned(),
+        )
     })?;
     let plan = plan::plan(&study);
-    Ok(Opened { study, plan, text, folder })
+    Ok(Opened {
+        study,
+        plan,
+        text,
+        folder,
+    })
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
@@ -43,12 +59,18 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
         std::io::ErrorKind::NotFound => " (bancada init writes a first one)",
         _ => "",
     };
-    Failure::new(Exit::BadStudy, format!("cannot read the study {}: {error}{hint}", path.display()))
+    Failure::new(
+        Exit::BadStudy,
+        format!("cannot read the study {}: {error}{hint}", path.display()),
+    )
 }
 
 /// An absolute folder, so that a run in another directory finds what the study names.
 fn folder_of(path: &Path) -> PathBuf {
-    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = path
+        .parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     fs::canonicalize(parent).unwrap_or_else(|_| parent.to_owned())
 }
 
@@ -56,21 +78,36 @@ fn folder_of(path: &Path) -> PathBuf {
 pub(crate) fn results_folder(study_path: &Path, study: &Study, out: Option<&Path>) -> PathBuf {
     match out {
         Some(out) => out.to_owned(),
-        None => study_path.parent().unwrap_or(Path::new("")).join("results").join(&study.name),
+        None => study_path
+            .parent()
+            .unwrap_or(Path::new(""))
+            .join("results")
+            .join(&study.name),
     }
 }
 
 pub(crate) fn create_store(folder: &Path, study: &Study) -> Result<Store, Failure> {
-    let identity = StudyIdentity { name: study.name.clone(), fingerprint: plan::digest(study) };
+    let identity = StudyIdentity {
+        name: study.name.clone(),
+        fingerprint: plan::digest(study),
+    };
     Store::create_or_open(folder, &identity).map_err(store_failure)
 }
 
 /// Writes down the question beside the answers.
-pub(crate) fn save_question(store: &Store, study: &Study, plan: &Plan, text: Option<&str>) -> Result<(), Failure> {
-    let json = serde_json::to_vec_pretty(&json!({ "study": study, "plan": plan })).map_err(Failure::trouble)?;
+pub(crate) fn save_question(
+    store: &Store,
+    study: &Study,
+    plan: &Plan,
+    text: Option<&str>,
+) -> Result<(), Failure> {
+    let json = serde_json::to_vec_pretty(&json!({ "study": study, "plan": plan }))
+        .map_err(Failure::trouble)?;
     store.save_file(PLAN_FILE, &json).map_err(store_failure)?;
     if let Some(text) = text {
-        store.save_file(STUDY_COPY, text.as_bytes()).map_err(store_failure)?;
+        store
+            .save_file(STUDY_COPY, text.as_bytes())
+            .map_err(store_failure)?;
     }
     Ok(())
 }
@@ -84,21 +121,38 @@ pub(crate) struct Results {
 }
 
 /// `path` is a study file or a folder of results.
-pub(crate) fn open_results(path: &Path, out: Option<&Path>, printer: &Printer) -> Result<Results, Failure> {
+pub(crate) fn open_results(
+    path: &Path,
+    out: Option<&Path>,
+    printer: &Printer,
+) -> Result<Results, Failure> {
     let folder = if path.is_dir() {
         path.to_owned()
     } else {
         results_folder(path, &open_study(path, printer)?.study, out)
     };
-    let nothing = || Failure::trouble(format!("no results in {} yet (bancada run makes them)", folder.display()));
+    let nothing = || {
+        Failure::trouble(format!(
+            "no results in {} yet (bancada run makes them)",
+            folder.display()
+        ))
+    };
     if !folder.join(PLAN_FILE).is_file() {
         return Err(nothing());
     }
     let store = Store::open(&folder).map_err(store_failure)?;
-    let text = store.read_file(PLAN_FILE).map_err(store_failure)?.ok_or_else(nothing)?;
+    let text = store
+        .read_file(PLAN_FILE)
+        .map_err(store_failure)?
+        .ok_or_else(nothing)?;
     let question: Question = serde_json::from_slice(&text)
         .map_err(|e| Failure::trouble(format!("{}: {e}", folder.join(PLAN_FILE).display())))?;
-    Ok(Results { study: question.study, plan: question.plan, store, folder })
+    Ok(Results {
+        study: question.study,
+        plan: question.plan,
+        store,
+        folder,
+    })
 }
 
 #[derive(serde::Deserialize)]
@@ -109,7 +163,9 @@ struct Question {
 
 pub(crate) fn store_failure(error: store::StoreError) -> Failure {
     let exit = match error {
-        store::StoreError::Locked { .. } | store::StoreError::OtherStudy { .. } => Exit::ResultsInUse,
+        store::StoreError::Locked { .. } | store::StoreError::OtherStudy { .. } => {
+            Exit::ResultsInUse
+        }
         _ => Exit::Trouble,
     };
     Failure::new(exit, error)

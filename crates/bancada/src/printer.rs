@@ -14,8 +14,15 @@ impl Printer {
         // https://no-color.org: set and not empty means no colour.
         let no_colour = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty())
             || std::env::var_os("TERM").is_some_and(|v| v == "dumb");
-        let (talk, data) = (std::io::stderr().is_terminal(), std::io::stdout().is_terminal());
-        Printer { talk_coloured: talk && !no_colour, data_coloured: data && !no_colour, talk_is_terminal: talk }
+        let (talk, data) = (
+            std::io::stderr().is_terminal(),
+            std::io::stdout().is_terminal(),
+        );
+        Printer {
+            talk_coloured: talk && !no_colour,
+            data_coloured: data && !no_colour,
+            talk_is_terminal: talk,
+        }
     }
 
     /// A closed pipe (`| head`) is no reason to complain.
@@ -33,7 +40,11 @@ impl Printer {
     }
 
     pub(crate) fn complain(&self, message: &str) {
-        let head = if self.talk_coloured { "\x1b[1;31merror\x1b[0m:" } else { "error:" };
+        let head = if self.talk_coloured {
+            "\x1b[1;31merror\x1b[0m:"
+        } else {
+            "error:"
+        };
         match message.strip_prefix("error:") {
             Some(rest) => self.talk(&format!("{head}{rest}")),
             None => self.talk(message),
@@ -41,7 +52,11 @@ impl Printer {
     }
 
     pub(crate) fn style(&self) -> source::Style {
-        if self.talk_coloured { source::Style::Coloured } else { source::Style::Plain }
+        if self.talk_coloured {
+            source::Style::Coloured
+        } else {
+            source::Style::Plain
+        }
     }
 
     /// Columns of the terminal that shows the data; 100 where nobody looks.

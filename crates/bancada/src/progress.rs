@@ -17,7 +17,13 @@ pub(crate) enum Reporter {
 }
 
 impl Reporter {
-    pub(crate) fn choose(study: &Study, runs: usize, json: bool, quiet: bool, printer: &Printer) -> Self {
+    pub(crate) fn choose(
+        study: &Study,
+        runs: usize,
+        json: bool,
+        quiet: bool,
+        printer: &Printer,
+    ) -> Self {
         let printer = *printer;
         let priced = study.environments.iter().any(|e| e.price.is_some());
         match (json, quiet, printer.talk_is_terminal) {
@@ -32,10 +38,26 @@ impl Reporter {
         match self {
             Reporter::Bar(bar) => bar.on(progress),
             Reporter::Lines { printer, priced } => {
-                if let Progress::RunEnds { record, done, total, seconds_left, ledger } = progress {
-                    let left = if done < total { format!(", {} left", format::duration(*seconds_left)) } else { String::new() };
-                    let spent = priced.then(|| format!(", {} spent", spent_of(ledger))).unwrap_or_default();
-                    printer.talk(&format!("{done}/{total}  {}{left}{spent}", ended_line(record)));
+                if let Progress::RunEnds {
+                    record,
+                    done,
+                    total,
+                    seconds_left,
+                    ledger,
+                } = progress
+                {
+                    let left = if done < total {
+                        format!(", {} left", format::duration(*seconds_left))
+                    } else {
+                        String::new()
+                    };
+                    let spent = priced
+                        .then(|| format!(", {} spent", spent_of(ledger)))
+                        .unwrap_or_default();
+                    printer.talk(&format!(
+                        "{done}/{total}  {}{left}{spent}",
+                        ended_line(record)
+                    ));
                 }
             }
             Reporter::Json { printer } => {
@@ -69,21 +91,45 @@ impl Bar {
     fn new(study: &Study, runs: usize, priced: bool) -> Self {
         let bar = ProgressBar::new(runs as u64);
         let template = "  {bar:30.cyan/dim}  {pos}/{len}  {wide_msg}";
-        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let style =
+            ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.set_style(style.progress_chars("━╸━"));
         let epochs = match &study.workload {
             model::Workload::Train(train) if study.factor("epochs").is_none() => Some(train.epochs),
             _ => None,
         };
-        Bar { bar, epochs, priced, run: String::new(), epoch: 0, loss: None, tail: String::new() }
+        Bar {
+            bar,
+            epochs,
+            priced,
+            run: String::new(),
+            epoch: 0,
+            loss: None,
+            tail: String::new(),
+        }
     }
 
     fn on(&mut self, progress: &Progress<'_>) {
         match progress {
-            Progress::RunBegins { run, scenario, done, .. } => self.begin(*run, scenario, *done),
+            Progress::RunBegins {
+                run,
+                scenario,
+                done,
+                ..
+            } => self.begin(*run, scenario, *done),
             Progress::Told { event, .. } => self.told(&event.kind),
-            Progress::Tick { seconds_left, spent, .. } => self.tail = self.tail_of(*seconds_left, *spent),
-            Progress::RunEnds { record, done, seconds_left, ledger, .. } => {
+            Progress::Tick {
+                seconds_left,
+                spent,
+                ..
+            } => self.tail = self.tail_of(*seconds_left, *spent),
+            Progress::RunEnds {
+                record,
+                done,
+                seconds_left,
+                ledger,
+                ..
+            } => {
                 self.tail = self.tail_of(*seconds_left, ledger.spent);
                 self.bar.set_position(*done as u64);
                 if record.outcome.status != Status::Ok {
@@ -115,8 +161,15 @@ impl Bar {
     }
 
     fn tail_of(&self, seconds_left: f64, spent: Money) -> String {
-        let money = self.priced.then(|| format!("   {spent}")).unwrap_or_default();
-        let left = if seconds_left > 0.0 { format!("   {} left", format::duration(seconds_left)) } else { String::new() };
+        let money = self
+            .priced
+            .then(|| format!("   {spent}"))
+            .unwrap_or_default();
+        let left = if seconds_left > 0.0 {
+            format!("   {} left", format::duration(seconds_left))
+        } else {
+            String::new()
+        };
         format!("{left}{money}")
     }
 
@@ -126,8 +179,12 @@ impl Bar {
             (epoch, Some(epochs)) => format!("   epoch {epoch}/{epochs}"),
             (epoch, None) => format!("   epoch {epoch}"),
         };
-        let loss = self.loss.map(|loss| format!("  loss {loss:.2}")).unwrap_or_default();
-        self.bar.set_message(format!("{}{epoch}{loss}{}", self.run, self.tail));
+        let loss = self
+            .loss
+            .map(|loss| format!("  loss {loss:.2}"))
+            .unwrap_or_default();
+        self.bar
+            .set_message(format!("{}{epoch}{loss}{}", self.run, self.tail));
     }
 }
 
@@ -148,12 +205,21 @@ fn ended_line(record: &RunRecord) -> String {
         _ => String::new(),
     };
     let status = record.outcome.status;
-    format!("{}  {levels}  {status}  {}{detail}", record.run, format::duration(record.seconds))
+    format!(
+        "{}  {levels}  {status}  {}{detail}",
+        record.run,
+        format::duration(record.seconds)
+    )
 }
 
 fn as_json(progress: &Progress<'_>) -> Option<serde_json::Value> {
     Some(match progress {
-        Progress::RunBegins { run, scenario, done, total } => {
+        Progress::RunBegins {
+            run,
+            scenario,
+            done,
+            total,
+        } => {
             json!({ "event": "run-begins", "run": run, "levels": scenario.levels, "done": done, "total": total })
         }
         Progress::Told { run, event } => {
@@ -162,7 +228,13 @@ fn as_json(progress: &Progress<'_>) -> Option<serde_json::Value> {
             value
         }
         Progress::Tick { .. } => return None,
-        Progress::RunEnds { record, done, total, seconds_left, ledger } => json!({
+        Progress::RunEnds {
+            record,
+            done,
+            total,
+            seconds_left,
+            ledger,
+        } => json!({
             "event": "run-ends",
             "run": record.run,
             "status": record.outcome.status,

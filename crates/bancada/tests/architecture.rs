@@ -12,24 +12,134 @@ struct Rule {
 
 const PRINTING: &[&str] = &["println!", "print!(", "stdout()"];
 const FILES: &[&str] = &["std::fs", "File::open", "std::process::Command", "std::net"];
-const CLOCKS: &[&str] = &["Instant::now", "SystemTime::now", "Timestamp::now", "Zoned::now"];
+const CLOCKS: &[&str] = &[
+    "Instant::now",
+    "SystemTime::now",
+    "Timestamp::now",
+    "Zoned::now",
+];
 
 const RULES: &[(Rule, &[&[&str]])] = &[
-    (Rule { name: "model", crates: &["plan", "store", "measure", "stats", "cost"], words: &[] }, &[FILES, CLOCKS, PRINTING]),
-    (Rule { name: "source", crates: &["model", "plan", "network"], words: &[] }, &[FILES, CLOCKS, PRINTING]),
-    (Rule { name: "plan", crates: &["measure", "store", "engine", "rand"], words: &[] }, &[FILES, CLOCKS, PRINTING]),
-    (Rule { name: "network", crates: &["burn-tensor", "engine", "model", "rand"], words: &[] }, &[FILES, CLOCKS, PRINTING]),
-    (Rule { name: "data", crates: &["burn-tensor", "engine", "model", "rand"], words: &[] }, &[CLOCKS, PRINTING]),
-    (Rule { name: "engine", crates: &["measure", "store", "plan", "rand"], words: &[] }, &[PRINTING]),
-    (Rule { name: "measure", crates: &["store", "stats", "tokio", "engine", "plan"], words: &["async fn"] }, &[PRINTING]),
-    (Rule { name: "store", crates: &["stats", "measure", "plan", "engine"], words: &[] }, &[PRINTING]),
-    (Rule { name: "import", crates: &["store", "measure", "engine"], words: &[] }, &[FILES, CLOCKS, PRINTING]),
-    (Rule { name: "stats", crates: &["model", "store", "plan", "cost"], words: &["scenario", "bytes"] }, &[FILES, CLOCKS, PRINTING]),
-    (Rule { name: "cost", crates: &["stats", "store", "measure"], words: &[] }, &[FILES, CLOCKS, PRINTING]),
-    (Rule { name: "analyse", crates: &["store", "measure", "engine", "report"], words: &[] }, &[FILES, CLOCKS, PRINTING]),
-    (Rule { name: "report", crates: &["store", "measure", "engine"], words: &[] }, &[FILES, CLOCKS, PRINTING]),
-    (Rule { name: "runner", crates: &["engine", "report", "clap", "indicatif"], words: &[] }, &[PRINTING]),
-    (Rule { name: "bancada", crates: &["stats", "burn-tensor", "rusqlite"], words: &[] }, &[]),
+    (
+        Rule {
+            name: "model",
+            crates: &["plan", "store", "measure", "stats", "cost"],
+            words: &[],
+        },
+        &[FILES, CLOCKS, PRINTING],
+    ),
+    (
+        Rule {
+            name: "source",
+            crates: &["model", "plan", "network"],
+            words: &[],
+        },
+        &[FILES, CLOCKS, PRINTING],
+    ),
+    (
+        Rule {
+            name: "plan",
+            crates: &["measure", "store", "engine", "rand"],
+            words: &[],
+        },
+        &[FILES, CLOCKS, PRINTING],
+    ),
+    (
+        Rule {
+            name: "network",
+            crates: &["burn-tensor", "engine", "model", "rand"],
+            words: &[],
+        },
+        &[FILES, CLOCKS, PRINTING],
+    ),
+    (
+        Rule {
+            name: "data",
+            crates: &["burn-tensor", "engine", "model", "rand"],
+            words: &[],
+        },
+        &[CLOCKS, PRINTING],
+    ),
+    (
+        Rule {
+            name: "engine",
+            crates: &["measure", "store", "plan", "rand"],
+            words: &[],
+        },
+        &[PRINTING],
+    ),
+    (
+        Rule {
+            name: "measure",
+            crates: &["store", "stats", "tokio", "engine", "plan"],
+            words: &["async fn"],
+        },
+        &[PRINTING],
+    ),
+    (
+        Rule {
+            name: "store",
+            crates: &["stats", "measure", "plan", "engine"],
+            words: &[],
+        },
+        &[PRINTING],
+    ),
+    (
+        Rule {
+            name: "import",
+            crates: &["store", "measure", "engine"],
+            words: &[],
+        },
+        &[FILES, CLOCKS, PRINTING],
+    ),
+    (
+        Rule {
+            name: "stats",
+            crates: &["model", "store", "plan", "cost"],
+            words: &["scenario", "bytes"],
+        },
+        &[FILES, CLOCKS, PRINTING],
+    ),
+    (
+        Rule {
+            name: "cost",
+            crates: &["stats", "store", "measure"],
+            words: &[],
+        },
+        &[FILES, CLOCKS, PRINTING],
+    ),
+    (
+        Rule {
+            name: "analyse",
+            crates: &["store", "measure", "engine", "report"],
+            words: &[],
+        },
+        &[FILES, CLOCKS, PRINTING],
+    ),
+    (
+        Rule {
+            name: "report",
+            crates: &["store", "measure", "engine"],
+            words: &[],
+        },
+        &[FILES, CLOCKS, PRINTING],
+    ),
+    (
+        Rule {
+            name: "runner",
+            crates: &["engine", "report", "clap", "indicatif"],
+            words: &[],
+        },
+        &[PRINTING],
+    ),
+    (
+        Rule {
+            name: "bancada",
+            crates: &["stats", "burn-tensor", "rusqlite"],
+            words: &[],
+        },
+        &[],
+    ),
 ];
 
 fn root() -> PathBuf {
@@ -51,7 +161,9 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 fn library_code(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
     let code = text.split("#[cfg(test)]").next().unwrap_or_default();
-    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let lines = code
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
     lines.collect::<Vec<&str>>().join("\n")
 }
 
@@ -73,9 +185,16 @@ fn crates_contain_nothing_they_must_not() {
         sources(&folder.join("src"), &mut files);
         for file in files {
             let code = library_code(&file);
-            for word in word_lists.iter().flat_map(|list| list.iter()).chain(rule.words) {
+            for word in word_lists
+                .iter()
+                .flat_map(|list| list.iter())
+                .chain(rule.words)
+            {
                 if code.contains(word) {
-                    broken.push(format!("{} contains `{word}`", file.strip_prefix(root()).unwrap_or(&file).display()));
+                    broken.push(format!(
+                        "{} contains `{word}`",
+                        file.strip_prefix(root()).unwrap_or(&file).display()
+                    ));
                 }
             }
         }
@@ -89,8 +208,18 @@ fn money_is_never_a_float() {
     sources(&root().join("crates/cost/src"), &mut files);
     for file in files {
         for line in library_code(&file).lines() {
-            let money = ["amount: f64", "price: f64", "per_hour: f64", "rate: f64", "total: f64"];
-            assert!(!money.iter().any(|m| line.contains(m)), "{}: {line}", file.display());
+            let money = [
+                "amount: f64",
+                "price: f64",
+                "per_hour: f64",
+                "rate: f64",
+                "total: f64",
+            ];
+            assert!(
+                !money.iter().any(|m| line.contains(m)),
+                "{}: {line}",
+                file.display()
+            );
         }
     }
 }
@@ -98,9 +227,18 @@ fn money_is_never_a_float() {
 #[test]
 fn the_architecture_page_and_the_rules_name_every_crate() {
     let page = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
-    for entry in fs::read_dir(root().join("crates")).unwrap().map(Result::unwrap) {
+    for entry in fs::read_dir(root().join("crates"))
+        .unwrap()
+        .map(Result::unwrap)
+    {
         let name = entry.file_name().to_string_lossy().into_owned();
-        assert!(page.contains(&format!("| `{name}` |")), "ARCHITECTURE.md has no row for `{name}`");
-        assert!(RULES.iter().any(|(rule, _)| rule.name == name), "no rule for `{name}`");
+        assert!(
+            page.contains(&format!("| `{name}` |")),
+            "ARCHITECTURE.md has no row for `{name}`"
+        );
+        assert!(
+            RULES.iter().any(|(rule, _)| rule.name == name),
+            "no rule for `{name}`"
+        );
     }
 }

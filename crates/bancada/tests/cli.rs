@@ -30,14 +30,20 @@ fn wait_for_file(path: &std::path::Path) -> String {
 
 fn is_alive(pid: &str) -> bool {
     let state = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-    state.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with('Z'))
+    state
+        .rsplit(')')
+        .next()
+        .is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with('Z'))
 }
 
 #[test]
 fn a_new_study_is_written_checked_and_not_overwritten() {
     let bench = Bench::new();
     bench.bancada(&["init"]).ends_with(0).says("study.toml");
-    bench.bancada(&["check", "study.toml"]).ends_with(0).says("ok");
+    bench
+        .bancada(&["check", "study.toml"])
+        .ends_with(0)
+        .says("ok");
     let text = fs::read(bench.path().join("study.toml")).unwrap();
     bench.bancada(&["init"]).ends_with(1).says("there already");
     assert_eq!(fs::read(bench.path().join("study.toml")).unwrap(), text);
@@ -50,11 +56,20 @@ fn all_mistakes_are_shown_together_with_their_lines() {
                 [workload]\nkind = \"train\"\nframework = \"pytorhc\"\nepoch = 3\n";
     bench.write("bad.toml", text);
     let ran = bench.bancada(&["check", "bad.toml"]).ends_with(3);
-    let ran = ran.says("bad.toml:3").says("bad.toml:6").says("did you mean `rede1`?");
-    ran.says("bad.toml:10").says("unknown framework `pytorhc`").says("bad.toml:11").says("did you mean `epochs`?");
+    let ran = ran
+        .says("bad.toml:3")
+        .says("bad.toml:6")
+        .says("did you mean `rede1`?");
+    ran.says("bad.toml:10")
+        .says("unknown framework `pytorhc`")
+        .says("bad.toml:11")
+        .says("did you mean `epochs`?");
     bench.bancada(&["run", "bad.toml"]).ends_with(3);
     assert!(!bench.path().join("results").exists());
-    bench.bancada(&["check", "none.toml"]).ends_with(3).says("bancada init");
+    bench
+        .bancada(&["check", "none.toml"])
+        .ends_with(3)
+        .says("bancada init");
 }
 
 #[test]
@@ -68,28 +83,54 @@ echo "{\"event\":\"accuracy\",\"value\":0.9}" >> "$BANCADA_EVENTS""#;
     bench.write("study.toml", &priced);
     let ran = bench.bancada(&["run", "study.toml"]).ends_with(0);
     assert!(ran.out.contains("report.html"), "{}", ran.out);
-    assert_eq!(bench.bundles("told"), ["C1-r1", "C1-r2", "C1-r3", "C2-r1", "C2-r2", "C2-r3"]);
+    assert_eq!(
+        bench.bundles("told"),
+        ["C1-r1", "C1-r2", "C1-r3", "C2-r1", "C2-r2", "C2-r3"]
+    );
     let record = bench.record("told", "C2-r1");
     assert_eq!(record["metrics"]["loss"]["value"], 0.2);
     assert_eq!(record["metrics"]["accuracy_percent"]["value"], 90.0);
     assert_eq!(record["metrics"]["cost"]["unit"], "USD");
-    assert!(record["bill"]["total"]["amount"].as_str().unwrap().starts_with("0.000"));
+    assert!(
+        record["bill"]["total"]["amount"]
+            .as_str()
+            .unwrap()
+            .starts_with("0.000")
+    );
     let html = fs::read_to_string(bench.path().join("results/told/report.html")).unwrap();
     assert!(html.contains("told"));
 
     // All is there: nothing is done again.
     let before = fs::read(bench.path().join("results/told/runs/C1-r1/run.json")).unwrap();
-    bench.bancada(&["run", "study.toml"]).ends_with(0).says("done already");
-    assert_eq!(fs::read(bench.path().join("results/told/runs/C1-r1/run.json")).unwrap(), before);
+    bench
+        .bancada(&["run", "study.toml"])
+        .ends_with(0)
+        .says("done already");
+    assert_eq!(
+        fs::read(bench.path().join("results/told/runs/C1-r1/run.json")).unwrap(),
+        before
+    );
 
     let csv = bench.bancada(&["export", "study.toml"]).ends_with(0).out;
     assert_eq!(csv.lines().count(), 7);
-    let json = bench.bancada(&["export", "results/told", "--format", "json"]).ends_with(0).out;
+    let json = bench
+        .bancada(&["export", "results/told", "--format", "json"])
+        .ends_with(0)
+        .out;
     assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok());
-    bench.bancada(&["export", "study.toml", "--format", "markdown"]).ends_with(0).says("| C1");
-    bench.bancada(&["show", "study.toml"]).ends_with(0).says("C2");
+    bench
+        .bancada(&["export", "study.toml", "--format", "markdown"])
+        .ends_with(0)
+        .says("| C1");
+    bench
+        .bancada(&["show", "study.toml"])
+        .ends_with(0)
+        .says("C2");
     fs::remove_file(bench.path().join("results/told/store.sqlite")).unwrap();
-    assert_eq!(bench.bancada(&["export", "study.toml"]).ends_with(0).out, csv);
+    assert_eq!(
+        bench.bancada(&["export", "study.toml"]).ends_with(0).out,
+        csv
+    );
 }
 
 #[test]
@@ -97,16 +138,26 @@ fn failed_runs_are_results_kept_and_repeated_only_when_asked() {
     let bench = Bench::new();
     let script = "test \"$1\" = 1 || test -e fixed || { echo it broke; exit 9; }";
     bench.write("study.toml", &shell_study("fails", script, 2, ""));
-    bench.bancada(&["run", "study.toml"]).ends_with(5).says("--retry failed");
+    bench
+        .bancada(&["run", "study.toml"])
+        .ends_with(5)
+        .says("--retry failed");
     let failed = bench.record("fails", "C2-r1");
     assert_eq!(failed["outcome"]["status"], "failed");
     assert_eq!(failed["outcome"]["exit_code"], 9);
-    assert!(failed["outcome"]["detail"].as_str().unwrap().contains("it broke"));
+    assert!(
+        failed["outcome"]["detail"]
+            .as_str()
+            .unwrap()
+            .contains("it broke")
+    );
     bench.write("fixed", "");
     bench.bancada(&["run", "study.toml"]).ends_with(5);
     assert_eq!(bench.record("fails", "C2-r1"), failed);
     let good = bench.record("fails", "C1-r1");
-    bench.bancada(&["run", "study.toml", "--retry", "failed"]).ends_with(0);
+    bench
+        .bancada(&["run", "study.toml", "--retry", "failed"])
+        .ends_with(0);
     assert_eq!(bench.record("fails", "C2-r1")["outcome"]["status"], "ok");
     assert_eq!(bench.record("fails", "C1-r1"), good);
     assert_eq!(bench.bundles("fails").len(), 4);
@@ -116,17 +167,35 @@ fn failed_runs_are_results_kept_and_repeated_only_when_asked() {
 fn above_the_budget_nothing_starts_and_spent_money_stops() {
     let bench = Bench::new();
     let dear = "\n[environments.here]\nprice = \"3600000 USD/h\"\n";
-    let study = |budget: &str| shell_study("dear", "sleep 0.05", 5, &format!("budget = \"{budget} USD\"")) + dear;
+    let study = |budget: &str| {
+        shell_study(
+            "dear",
+            "sleep 0.05",
+            5,
+            &format!("budget = \"{budget} USD\""),
+        ) + dear
+    };
     bench.write("study.toml", &study("1500"));
     // A second is billed at least: the second run would go beyond.
-    bench.bancada(&["run", "study.toml"]).ends_with(4).says("budget");
+    bench
+        .bancada(&["run", "study.toml"])
+        .ends_with(4)
+        .says("budget");
     let done = bench.bundles("dear").len();
     assert!((1..10).contains(&done), "{done}");
     // What is left is known to be too little now.
-    bench.bancada(&["run", "study.toml"]).ends_with(4).says("--over-budget");
+    bench
+        .bancada(&["run", "study.toml"])
+        .ends_with(4)
+        .says("--over-budget");
     assert_eq!(bench.bundles("dear").len(), done);
-    bench.bancada(&["plan", "study.toml"]).ends_with(4).says("NOT");
-    bench.bancada(&["run", "study.toml", "--over-budget"]).ends_with(0);
+    bench
+        .bancada(&["plan", "study.toml"])
+        .ends_with(4)
+        .says("NOT");
+    bench
+        .bancada(&["run", "study.toml", "--over-budget"])
+        .ends_with(0);
     assert_eq!(bench.bundles("dear").len(), 10);
 }
 
@@ -143,7 +212,10 @@ fn interrupted_once_it_finishes_and_leaves_no_process() {
     assert!(!is_alive(&pid));
     assert!(bench.path().join("results/stop/report.html").exists());
     // Interrupted is no answer: it is due again.
-    bench.write("study.toml", &shell_study("stop", script, 2, "").replace("sleep 1000", "sleep 0"));
+    bench.write(
+        "study.toml",
+        &shell_study("stop", script, 2, "").replace("sleep 1000", "sleep 0"),
+    );
     bench.bancada(&["check", "study.toml"]).ends_with(0);
 }
 
@@ -151,7 +223,10 @@ fn interrupted_once_it_finishes_and_leaves_no_process() {
 fn interrupted_twice_it_stops_now() {
     let bench = Bench::new();
     let script = "trap '' TERM INT; echo $$ > pid; while :; do sleep 0.1; done";
-    bench.write("study.toml", &(shell_study("deaf", script, 1, "") + "grace = \"1h\"\n"));
+    bench.write(
+        "study.toml",
+        &(shell_study("deaf", script, 1, "") + "grace = \"1h\"\n"),
+    );
     let child = bench.start(&["run", "study.toml"]);
     let pid = wait_for_file(&bench.path().join("pid"));
     send(&child, libc::SIGINT);
@@ -164,7 +239,10 @@ fn interrupted_twice_it_stops_now() {
 #[test]
 fn a_killed_program_leaves_no_child() {
     let bench = Bench::new();
-    bench.write("study.toml", &shell_study("orphan", "echo $$ > pid; exec sleep 1000", 1, ""));
+    bench.write(
+        "study.toml",
+        &shell_study("orphan", "echo $$ > pid; exec sleep 1000", 1, ""),
+    );
     let mut child = bench.start(&["run", "study.toml"]);
     let pid = wait_for_file(&bench.path().join("pid"));
     child.kill().unwrap();
@@ -181,10 +259,16 @@ fn a_killed_program_leaves_no_child() {
 #[test]
 fn two_programs_on_one_study_exclude_each_other() {
     let bench = Bench::new();
-    bench.write("study.toml", &shell_study("both", "echo go > started; sleep 1000", 1, ""));
+    bench.write(
+        "study.toml",
+        &shell_study("both", "echo go > started; sleep 1000", 1, ""),
+    );
     let first = bench.start(&["run", "study.toml"]);
     wait_for_file(&bench.path().join("started"));
-    bench.bancada(&["run", "study.toml"]).ends_with(6).says(&first.id().to_string());
+    bench
+        .bancada(&["run", "study.toml"])
+        .ends_with(6)
+        .says(&first.id().to_string());
     send(&first, libc::SIGTERM);
     Ran::new(first.wait_with_output().unwrap()).ends_with(130);
 }
@@ -195,7 +279,10 @@ fn results_of_another_question_are_not_mixed_in() {
     bench.write("study.toml", &shell_study("same", "true", 1, ""));
     bench.bancada(&["run", "study.toml"]).ends_with(0);
     bench.write("study.toml", &shell_study("same", "false", 1, ""));
-    bench.bancada(&["run", "study.toml"]).ends_with(6).says("--out");
+    bench
+        .bancada(&["run", "study.toml"])
+        .ends_with(6)
+        .says("--out");
     // More repetitions are the same question: only what is missing is done.
     bench.write("study.toml", &shell_study("same", "true", 2, ""));
     bench.bancada(&["run", "study.toml"]).ends_with(0);
@@ -207,13 +294,19 @@ fn a_folder_that_cannot_be_written_is_a_clear_error() {
     let bench = Bench::new();
     bench.write("study.toml", &shell_study("ro", "true", 1, ""));
     bench.write("file", "in the way");
-    bench.bancada(&["run", "study.toml", "--out", "file/results"]).ends_with(1).says("file");
+    bench
+        .bancada(&["run", "study.toml", "--out", "file/results"])
+        .ends_with(1)
+        .says("file");
     let folder = bench.path().join("closed");
     fs::create_dir(&folder).unwrap();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).unwrap();
     // Root may write anywhere: then there is nothing to see here.
     if fs::write(folder.join("probe"), "").is_err() {
-        bench.bancada(&["run", "study.toml", "--out", "closed/results"]).ends_with(1).says("closed");
+        bench
+            .bancada(&["run", "study.toml", "--out", "closed/results"])
+            .ends_with(1)
+            .says("closed");
     }
 }
 
@@ -222,9 +315,22 @@ fn talk_and_data_keep_to_their_streams() {
     let bench = Bench::new();
     bench.write("study.toml", &shell_study("json", "true", 1, ""));
     let ran = bench.bancada(&["run", "study.toml", "--json"]).ends_with(0);
-    let events: Vec<serde_json::Value> = ran.out.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let events: Vec<serde_json::Value> = ran
+        .out
+        .lines()
+        .map(|l| serde_json::from_str(l).unwrap())
+        .collect();
     let kinds: Vec<&str> = events.iter().filter_map(|e| e["event"].as_str()).collect();
-    assert_eq!(kinds, ["run-begins", "run-ends", "run-begins", "run-ends", "study-ends"]);
+    assert_eq!(
+        kinds,
+        [
+            "run-begins",
+            "run-ends",
+            "run-begins",
+            "run-ends",
+            "study-ends"
+        ]
+    );
     assert_eq!(ran.err, "");
     let shown = bench.bancada(&["show", "study.toml"]).ends_with(0);
     assert!(!shown.out.contains('\u{1b}') && shown.err.is_empty());
@@ -233,10 +339,16 @@ fn talk_and_data_keep_to_their_streams() {
 #[test]
 fn a_run_that_takes_too_long_or_too_much_is_a_result() {
     let bench = Bench::new();
-    bench.write("study.toml", &(shell_study("slow", "sleep $(( ($1 - 1) * 1000 ))", 1, "") + "timeout = \"300ms\"\n"));
+    bench.write(
+        "study.toml",
+        &(shell_study("slow", "sleep $(( ($1 - 1) * 1000 ))", 1, "") + "timeout = \"300ms\"\n"),
+    );
     bench.bancada(&["run", "study.toml"]).ends_with(0);
     assert_eq!(bench.record("slow", "C1-r1")["outcome"]["status"], "ok");
-    assert_eq!(bench.record("slow", "C2-r1")["outcome"]["status"], "timed-out");
+    assert_eq!(
+        bench.record("slow", "C2-r1")["outcome"]["status"],
+        "timed-out"
+    );
 }
 
 #[test]
@@ -246,11 +358,20 @@ fn schema_completions_and_manual_are_printed() {
     let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
     assert!(schema["properties"]["study"].is_object());
     for shell in ["bash", "zsh", "fish"] {
-        bench.bancada(&["completions", shell]).ends_with(0).says("bancada");
+        bench
+            .bancada(&["completions", shell])
+            .ends_with(0)
+            .says("bancada");
     }
     bench.bancada(&["man"]).ends_with(0).says(".TH bancada");
-    bench.bancada(&["network", "list"]).ends_with(0).says("rede1");
-    bench.bancada(&["network", "show", "rede1"]).ends_with(0).says("conv");
+    bench
+        .bancada(&["network", "list"])
+        .ends_with(0)
+        .says("rede1");
+    bench
+        .bancada(&["network", "show", "rede1"])
+        .ends_with(0)
+        .says("conv");
     bench.bancada(&["nonsense"]).ends_with(2);
 }
 
@@ -260,15 +381,32 @@ fn old_measurements_become_a_study() {
     let csv = "framework,image,time_ms,acc\nmxnet,32,1000,0.9\nmxnet,32,1100,0.9\nmxnet,64,3000,0.9\nmxnet,64,3200,x\n\
                torch,32,2000,0.9\ntorch,32,2100,0.9\ntorch,64,6000,0.9\ntorch,64,6300,0.9\n";
     bench.write("old.csv", csv);
-    let columns = ["--factor", "framework", "--factor", "image", "--metric", "time_ms=train_seconds:ms"];
-    let mut arguments = vec!["import", "old.csv", "--name", "old", "--price", "azure/Standard_F4s_v2@eastus"];
+    let columns = [
+        "--factor",
+        "framework",
+        "--factor",
+        "image",
+        "--metric",
+        "time_ms=train_seconds:ms",
+    ];
+    let mut arguments = vec![
+        "import",
+        "old.csv",
+        "--name",
+        "old",
+        "--price",
+        "azure/Standard_F4s_v2@eastus",
+    ];
     arguments.extend(columns);
     bench.bancada(&arguments).ends_with(0).says("8 runs added");
     let record = bench.record("old", "C1-r2");
     assert_eq!(record["origin"]["kind"], "imported");
     assert_eq!(record["metrics"]["train_seconds"]["value"], 1.1);
     assert!(record["bill"].is_object());
-    bench.bancada(&["show", "results/old"]).ends_with(0).says("C4");
+    bench
+        .bancada(&["show", "results/old"])
+        .ends_with(0)
+        .says("C4");
     // Brought twice, counted once.
     bench.bancada(&arguments).ends_with(0).says("0 runs added");
 }

@@ -30,7 +30,8 @@ impl Moments {
 fn kept(bench: &Bench) -> BTreeMap<String, Vec<u8>> {
     let runs = bench.path().join("results/kill/runs");
     let read = |name: String| {
-        let bytes = fs::read(runs.join(&name).join("run.json")).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let bytes =
+            fs::read(runs.join(&name).join("run.json")).unwrap_or_else(|e| panic!("{name}: {e}"));
         (name, bytes)
     };
     bench.bundles("kill").into_iter().map(read).collect()
@@ -39,7 +40,10 @@ fn kept(bench: &Bench) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn killed_fifty_times_nothing_is_lost_or_doubled() {
     let bench = Bench::new();
-    bench.write("study.toml", &shell_study("kill", "sleep 0.01; echo $1", REPETITIONS, ""));
+    bench.write(
+        "study.toml",
+        &shell_study("kill", "sleep 0.01; echo $1", REPETITIONS, ""),
+    );
     let mut moments = Moments(20_240_301);
     let mut before = BTreeMap::new();
     let mut killed = 0;
@@ -57,14 +61,22 @@ fn killed_fifty_times_nothing_is_lost_or_doubled() {
         }
         before = now;
     }
-    assert!(killed > KILLS / 2, "only {killed} of {KILLS} were still at work when killed");
+    assert!(
+        killed > KILLS / 2,
+        "only {killed} of {KILLS} were still at work when killed"
+    );
 
-    bench.bancada(&["run", "study.toml", "--quiet"]).ends_with(0);
+    bench
+        .bancada(&["run", "study.toml", "--quiet"])
+        .ends_with(0);
     let after = kept(&bench);
     assert_eq!(after.len() as u32, 2 * REPETITIONS);
     for (run, record) in &before {
         assert_eq!(after.get(run), Some(record), "{run} was done again");
     }
-    let rows = bench.bancada(&["export", "study.toml", "--format", "csv"]).ends_with(0).out;
+    let rows = bench
+        .bancada(&["export", "study.toml", "--format", "csv"])
+        .ends_with(0)
+        .out;
     assert_eq!(rows.lines().count() as u32, 1 + 2 * REPETITIONS);
 }

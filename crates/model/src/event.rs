@@ -22,7 +22,9 @@ pub struct Event {
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum EventKind {
     /// A phase begins, and the one before ends.
-    Phase { phase: String },
+    Phase {
+        phase: String,
+    },
     Step {
         step: u64,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,7 +48,9 @@ pub enum EventKind {
         seconds: Option<f64>,
     },
     /// Accuracy on held-out data, a fraction: 0.97.
-    Accuracy { value: f64 },
+    Accuracy {
+        value: f64,
+    },
     /// Any other number of the run's own.
     Metric {
         name: String,
@@ -54,10 +58,53 @@ pub enum EventKind {
         #[serde(default)]
         unit: String,
     },
-    Note { text: String },
+    Note {
+        text: String,
+    },
     /// The workload met the end of its memory and says so itself.
     OutOfMemory {
         #[serde(default)]
         detail: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What docs/protocol.md promises.
+    #[test]
+    fn a_line_of_the_protocol_is_an_event() {
+        let check = |line: &str, expected: EventKind| {
+            let event: Event = serde_json::from_str(line).unwrap_or_else(|e| panic!("{line}: {e}"));
+            assert_eq!(event.kind, expected);
+        };
+        check(
+            r#"{"event": "phase", "phase": "train"}"#,
+            EventKind::Phase {
+                phase: "train".into(),
+            },
+        );
+        check(
+            r#"{"event": "step", "step": 3, "loss": 0.5, "at": 1.5, "unknown": true}"#,
+            EventKind::Step {
+                step: 3,
+                epoch: None,
+                loss: Some(0.5),
+                seconds: None,
+                images: None,
+            },
+        );
+        check(
+            r#"{"event": "accuracy", "value": 0.97}"#,
+            EventKind::Accuracy { value: 0.97 },
+        );
+        check(
+            r#"{"event": "out-of-memory"}"#,
+            EventKind::OutOfMemory {
+                detail: String::new(),
+            },
+        );
+        assert!(serde_json::from_str::<Event>(r#"{"event": "stepp", "step": 3}"#).is_err());
+    }
 }

@@ -37,7 +37,9 @@ impl FromStr for Currency {
     fn from_str(text: &str) -> Result<Self, String> {
         match text.as_bytes() {
             &[a, b, c] if [a, b, c].iter().all(u8::is_ascii_uppercase) => Ok(Currency([a, b, c])),
-            _ => Err(format!("`{text}` is not a currency code such as USD, EUR or BRL")),
+            _ => Err(format!(
+                "`{text}` is not a currency code such as USD, EUR or BRL"
+            )),
         }
     }
 }
@@ -56,7 +58,9 @@ impl Serialize for Currency {
 
 impl<'de> Deserialize<'de> for Currency {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
     }
 }
 
@@ -73,7 +77,10 @@ impl Money {
     }
 
     pub fn zero(currency: Currency) -> Self {
-        Money { amount: Decimal::ZERO, currency }
+        Money {
+            amount: Decimal::ZERO,
+            currency,
+        }
     }
 }
 
@@ -83,7 +90,10 @@ impl FromStr for Money {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let expected = || format!("`{text}` is not an amount with a currency, such as \"200 USD\"");
-        let (amount, currency) = text.trim().split_once(char::is_whitespace).ok_or_else(expected)?;
+        let (amount, currency) = text
+            .trim()
+            .split_once(char::is_whitespace)
+            .ok_or_else(expected)?;
         Ok(Money {
             amount: amount.parse().map_err(|_| expected())?,
             currency: currency.trim().parse()?,
@@ -101,7 +111,12 @@ impl fmt::Display for Money {
             limit /= Decimal::TEN;
             places += 1;
         }
-        let text = format!("{} {:.*}", self.currency.symbol(), places, self.amount.round_dp(places as u32));
+        let text = format!(
+            "{} {:.*}",
+            self.currency.symbol(),
+            places,
+            self.amount.round_dp(places as u32)
+        );
         f.pad(&text)
     }
 }
@@ -131,7 +146,11 @@ pub struct BillingRule {
 impl Default for BillingRule {
     /// Per second, no minimum, everything paid.
     fn default() -> Self {
-        BillingRule { step_seconds: 1, minimum_seconds: 0, paid: PaidPhases::All }
+        BillingRule {
+            step_seconds: 1,
+            minimum_seconds: 0,
+            paid: PaidPhases::All,
+        }
     }
 }
 
@@ -185,4 +204,42 @@ pub struct BillLine {
     #[serde(with = "rust_decimal::serde::str")]
     pub seconds: Decimal,
     pub amount: Money,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_read_as_people_write_them() {
+        let check = |text: &str, expected: &str| {
+            let shown = text.parse::<Money>().map_or_else(|e| e, |m| m.to_string());
+            assert_eq!(shown, expected, "{text}");
+        };
+        check("200 USD", "US$ 200.00");
+        check("0.0052 USD", "US$ 0.0052");
+        check("0.000091234 USD", "US$ 0.000091");
+        check("1.005 EUR", "€ 1.00");
+        check("-3.5 BRL", "R$ -3.50");
+        check("0 CHF", "CHF 0.00");
+        check(
+            "200",
+            "`200` is not an amount with a currency, such as \"200 USD\"",
+        );
+        check(
+            "x USD",
+            "`x USD` is not an amount with a currency, such as \"200 USD\"",
+        );
+        check(
+            "1 usd",
+            "`usd` is not a currency code such as USD, EUR or BRL",
+        );
+    }
+
+    #[test]
+    fn money_keeps_its_digits_in_files() {
+        let money: Money = "0.1000000000000000000000000001 USD".parse().unwrap();
+        let json = serde_json::to_string(&money).unwrap();
+        assert_eq!(serde_json::from_str::<Money>(&json).unwrap(), money);
+    }
 }

@@ -32,10 +32,15 @@ impl FromStr for RunId {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.strip_prefix('C').and_then(|rest| rest.split_once("-r"));
+        let parts = text
+            .strip_prefix('C')
+            .and_then(|rest| rest.split_once("-r"));
         parts
             .and_then(|(scenario, repetition)| {
-                let id = RunId { scenario: scenario.parse().ok()?, repetition: repetition.parse().ok()? };
+                let id = RunId {
+                    scenario: scenario.parse().ok()?,
+                    repetition: repetition.parse().ok()?,
+                };
                 // `C03-r2` and `C+3-r2` parse as numbers but are not names we write.
                 (id.to_string() == text && id.scenario > 0 && id.repetition > 0).then_some(id)
             })
@@ -51,7 +56,9 @@ impl Serialize for RunId {
 
 impl<'de> Deserialize<'de> for RunId {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
     }
 }
 
@@ -82,9 +89,14 @@ pub struct RunRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Origin {
-    Measured { bancada: String },
+    Measured {
+        bancada: String,
+    },
     /// Brought by `bancada import` from this file and line.
-    Imported { file: String, line: u64 },
+    Imported {
+        file: String,
+        line: u64,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -98,7 +110,12 @@ pub struct Outcome {
 
 impl Outcome {
     pub fn ok() -> Self {
-        Outcome { status: Status::Ok, detail: None, exit_code: Some(0), signal: None }
+        Outcome {
+            status: Status::Ok,
+            detail: None,
+            exit_code: Some(0),
+            signal: None,
+        }
     }
 }
 
@@ -212,4 +229,37 @@ pub struct EnvironmentRecord {
     /// How the limits were put in force: `cgroup v2`, `cgroup v1`, `affinity`, `none`.
     pub limits_by: String,
     pub device: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_have_one_name_each() {
+        let check =
+            |text: &str, expected: Option<RunId>| assert_eq!(text.parse().ok(), expected, "{text}");
+        check(
+            "C3-r2",
+            Some(RunId {
+                scenario: 3,
+                repetition: 2,
+            }),
+        );
+        for text in [
+            "C03-r2", "C3-r0", "C0-r1", "C+3-r2", "C3", "c3-r2", "C3-r2 ", "C-r", "../C3-r2",
+        ] {
+            check(text, None);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_a_result_and_what_failed_is_not() {
+        let results = [Status::Ok, Status::OutOfMemory, Status::TimedOut].map(Status::is_result);
+        assert_eq!(results, [true; 3]);
+        assert_eq!(
+            [Status::Failed, Status::Interrupted].map(Status::is_result),
+            [false; 2]
+        );
+    }
 }

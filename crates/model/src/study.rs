@@ -158,8 +158,16 @@ pub struct TrainWorkload {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Optimizer {
-    Sgd { learning_rate: f64, momentum: f64 },
-    Adam { learning_rate: f64, beta1: f64, beta2: f64, epsilon: f64 },
+    Sgd {
+        learning_rate: f64,
+        momentum: f64,
+    },
+    Adam {
+        learning_rate: f64,
+        beta1: f64,
+        beta2: f64,
+        epsilon: f64,
+    },
 }
 
 /// Any program of the user's. `{factor}` in arguments and variables stands for the level.
@@ -237,7 +245,10 @@ pub struct FactorLevel {
 
 impl Scenario {
     pub fn level(&self, factor: &str) -> Option<&Level> {
-        self.levels.iter().find(|l| l.factor == factor).map(|l| &l.level)
+        self.levels
+            .iter()
+            .find(|l| l.factor == factor)
+            .map(|l| &l.level)
     }
 
     /// `C3`.

@@ -16,9 +16,16 @@ pub enum Warning {
     /// The CPU ran below its speed (thermal or power limit).
     Throttled { detail: String },
     /// A limit could only be put in force in a weaker way, or not at all.
-    LimitsWeak { asked: String, by: String, reason: String },
+    LimitsWeak {
+        asked: String,
+        by: String,
+        reason: String,
+    },
     /// Samples came later than asked for.
-    SamplesLate { asked_seconds: f64, worst_seconds: f64 },
+    SamplesLate {
+        asked_seconds: f64,
+        worst_seconds: f64,
+    },
     /// Lines of the event file that are not events.
     BadEvents { lines: u64, first: String },
     /// The run swapped: its times are the disk's.
@@ -34,7 +41,10 @@ pub enum Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Warning::MachineBusy { others_cores, cores } => write!(
+            Warning::MachineBusy {
+                others_cores,
+                cores,
+            } => write!(
                 f,
                 "others used {others_cores:.1} of {cores:.0} cores meanwhile: close them, or repeat more often"
             ),
@@ -47,23 +57,42 @@ impl fmt::Display for Warning {
                 "the hypervisor gave {percent:.0} % of the time to other guests: repeat, or take a dedicated machine"
             ),
             Warning::Throttled { detail } => {
-                write!(f, "the CPU was throttled ({detail}): let it cool, or check its power limit")
+                write!(
+                    f,
+                    "the CPU was throttled ({detail}): let it cool, or check its power limit"
+                )
             }
             Warning::LimitsWeak { asked, by, reason } => {
-                write!(f, "{asked} was put in force by {by} ({reason}): run with the right to make cgroups")
+                write!(
+                    f,
+                    "{asked} was put in force by {by} ({reason}): run with the right to make cgroups"
+                )
             }
-            Warning::SamplesLate { asked_seconds, worst_seconds } => write!(
+            Warning::SamplesLate {
+                asked_seconds,
+                worst_seconds,
+            } => write!(
                 f,
                 "samples asked every {asked_seconds} s came up to {worst_seconds:.2} s apart: ask for a longer interval"
             ),
             Warning::BadEvents { lines, first } => {
-                write!(f, "{lines} line(s) of the event file are not events and were left out, the first: {first}")
+                write!(
+                    f,
+                    "{lines} line(s) of the event file are not events and were left out, the first: {first}"
+                )
             }
             Warning::Swapped { bytes } => {
-                write!(f, "{} MB went to swap: give it more memory", bytes / 1_000_000)
+                write!(
+                    f,
+                    "{} MB went to swap: give it more memory",
+                    bytes / 1_000_000
+                )
             }
             Warning::LeftBehind { processes } => {
-                write!(f, "left {processes} process(es) behind, which were ended: wait for children before ending")
+                write!(
+                    f,
+                    "left {processes} process(es) behind, which were ended: wait for children before ending"
+                )
             }
             Warning::Governor { governor } => write!(
                 f,

@@ -15,7 +15,12 @@ pub struct Ledger {
 
 impl Ledger {
     /// The reader has checked that the budget can be said in the study's currency.
-    pub fn new(budget: Option<Money>, currency: Currency, rates: &[ExchangeRate], earlier: &[RunRecord]) -> Self {
+    pub fn new(
+        budget: Option<Money>,
+        currency: Currency,
+        rates: &[ExchangeRate],
+        earlier: &[RunRecord],
+    ) -> Self {
         let mut ledger = Ledger {
             spent: Money::zero(currency),
             allowed: budget.and_then(|b| cost::convert(b, currency, rates).ok()),
@@ -36,7 +41,8 @@ impl Ledger {
     }
 
     pub fn left(&self) -> Option<Money> {
-        self.allowed.map(|allowed| Money::new(allowed.amount - self.spent.amount, allowed.currency))
+        self.allowed
+            .map(|allowed| Money::new(allowed.amount - self.spent.amount, allowed.currency))
     }
 
     /// Whether so much more would go beyond the budget.
@@ -51,5 +57,8 @@ impl Ledger {
 
 /// The forecast, where it goes beyond what is left.
 pub fn over_budget(ledger: &Ledger, forecast: &Forecast) -> Option<Money> {
-    forecast.money.map(|m| m.value).filter(|value| ledger.breaks_with(*value))
+    forecast
+        .money
+        .map(|m| m.value)
+        .filter(|value| ledger.breaks_with(*value))
 }

@@ -8,7 +8,9 @@ use cost::BillRequest;
 use measure::{Asked, Measured, Stop, Watched};
 use model::event::JOB_VARIABLE;
 use model::run::{BUNDLE_SCHEMA, EnvironmentRecord, Origin, metric};
-use model::{Event, Inventory, Metric, Money, Outcome, Plan, RunId, RunRecord, Scenario, Status, Study};
+use model::{
+    Event, Inventory, Metric, Money, Outcome, Plan, RunId, RunRecord, Scenario, Status, Study,
+};
 use rust_decimal::prelude::ToPrimitive;
 use store::{Staging, Store, StoreError};
 
@@ -46,10 +48,29 @@ pub struct Retry {
 /// What happens while a study is carried out.
 #[derive(Debug)]
 pub enum Progress<'a> {
-    RunBegins { run: RunId, scenario: &'a Scenario, done: usize, total: usize },
-    Told { run: RunId, event: &'a Event },
-    Tick { run: RunId, seconds: f64, seconds_left: f64, spent: Money },
-    RunEnds { record: &'a RunRecord, done: usize, total: usize, seconds_left: f64, ledger: &'a Ledger },
+    RunBegins {
+        run: RunId,
+        scenario: &'a Scenario,
+        done: usize,
+        total: usize,
+    },
+    Told {
+        run: RunId,
+        event: &'a Event,
+    },
+    Tick {
+        run: RunId,
+        seconds: f64,
+        seconds_left: f64,
+        spent: Money,
+    },
+    RunEnds {
+        record: &'a RunRecord,
+        done: usize,
+        total: usize,
+        seconds_left: f64,
+        ledger: &'a Ledger,
+    },
 }
 
 /// Why no more runs follow.
@@ -74,7 +95,12 @@ impl Conduct<'_> {
     pub fn run(&self, tell: &mut dyn FnMut(Progress<'_>)) -> Result<Ended, RunnerError> {
         let due = due_runs(self.plan, &self.store.statuses()?, &self.options.retry);
         let mut records = self.store.records()?;
-        let mut ledger = Ledger::new(self.study.budget, self.study.currency, &self.study.rates, &records);
+        let mut ledger = Ledger::new(
+            self.study.budget,
+            self.study.currency,
+            &self.study.rates,
+            &records,
+        );
         let mut expected = self.options.expected.clone();
         let done_before = self.plan.runs.len() - due.len();
         for (place, &run) in due.iter().enumerate() {
@@ -86,30 +112,58 @@ impl Conduct<'_> {
             }
             let scenario = self.scenario(run)?;
             let total = self.plan.runs.len();
-            tell(Progress::RunBegins { run, scenario, done: done_before + place, total });
+            tell(Progress::RunBegins {
+                run,
+                scenario,
+                done: done_before + place,
+                total,
+            });
             let seconds_after = seconds_of(&due[place + 1..], &expected);
-            let under_way = UnderWay { run, scenario, ledger: &ledger, seconds_after, expected: expected.get(&run.scenario) };
+            let under_way = UnderWay {
+                run,
+                scenario,
+                ledger: &ledger,
+                seconds_after,
+                expected: expected.get(&run.scenario),
+            };
             let finished = self.one_run(under_way, tell)?;
             ledger.add(&finished.record);
             records.push(finished.record);
             expected.extend(forecast::from_records(&records));
             if let Some(record) = records.last() {
                 let seconds_left = seconds_of(&due[place + 1..], &expected);
-                tell(Progress::RunEnds { record, done: done_before + place + 1, total, seconds_left, ledger: &ledger });
+                tell(Progress::RunEnds {
+                    record,
+                    done: done_before + place + 1,
+                    total,
+                    seconds_left,
+                    ledger: &ledger,
+                });
             }
             if finished.budget_spent {
                 return Ok(Ended::BudgetSpent);
             }
         }
-        Ok(if self.options.stop.asked() != Asked::Nothing { Ended::Interrupted } else { Ended::AllDone })
+        Ok(if self.options.stop.asked() != Asked::Nothing {
+            Ended::Interrupted
+        } else {
+            Ended::AllDone
+        })
     }
 
     fn scenario(&self, run: RunId) -> Result<&Scenario, RunnerError> {
-        self.plan.scenario(run.scenario).ok_or(RunnerError::NoScenario(run))
+        self.plan
+            .scenario(run.scenario)
+            .ok_or(RunnerError::NoScenario(run))
     }
 
     /// The money is gone, or the next run is expected to take more than is left.
-    fn would_break(&self, ledger: &Ledger, run: RunId, expected: &BTreeMap<u32, RunForecast>) -> bool {
+    fn would_break(
+        &self,
+        ledger: &Ledger,
+        run: RunId,
+        expected: &BTreeMap<u32, RunForecast>,
+    ) -> bool {
         let next = expected.get(&run.scenario).map(|forecast| {
             let only = BTreeMap::from([(run.scenario, forecast.clone())]);
             forecast::add_up(self.study, self.plan, &[run], only, String::new())
@@ -124,19 +178,32 @@ impl Conduct<'_> {
         tell: &mut dyn FnMut(Progress<'_>),
     ) -> Result<FinishedRun, RunnerError> {
         let UnderWay { run, scenario, .. } = under_way;
-        let mut prepared = prepare(self.study, scenario, run.repetition, self.options.surroundings)?;
+        let mut prepared = prepare(
+            self.study,
+            scenario,
+            run.repetition,
+            self.options.surroundings,
+        )?;
         let staging = self.store.begin(run)?;
         self.write_job(&mut prepared, &staging)?;
         let mut budget_spent = false;
         let measured = self.measure(&prepared, staging.folder(), &mut |watched| {
             if let Watched::Tick { seconds } = watched {
                 let spent = self.spent_with(&prepared, under_way.ledger, seconds);
-                let beyond = under_way.ledger.allowed.is_some_and(|allowed| spent.amount > allowed.amount);
+                let beyond = under_way
+                    .ledger
+                    .allowed
+                    .is_some_and(|allowed| spent.amount > allowed.amount);
                 if beyond && !self.options.over_budget && !budget_spent {
                     budget_spent = true;
                     self.options.stop.request_finish();
                 }
-                tell(Progress::Tick { run, seconds, seconds_left: under_way.seconds_left(seconds), spent });
+                tell(Progress::Tick {
+                    run,
+                    seconds,
+                    seconds_left: under_way.seconds_left(seconds),
+                    spent,
+                });
             }
             if let Watched::Event(event) = watched {
                 tell(Progress::Told { run, event });
@@ -144,15 +211,22 @@ impl Conduct<'_> {
         })?;
         let record = self.record(run, scenario, prepared, measured);
         staging.commit(&record)?;
-        Ok(FinishedRun { record, budget_spent })
+        Ok(FinishedRun {
+            record,
+            budget_spent,
+        })
     }
 
     fn write_job(&self, prepared: &mut PreparedRun, staging: &Staging) -> Result<(), RunnerError> {
-        let Some(job) = &mut prepared.job else { return Ok(()) };
+        let Some(job) = &mut prepared.job else {
+            return Ok(());
+        };
         job.checkpoint = Some(staging.folder().join("model.safetensors"));
         let path = staging.folder().join("job.json");
         write_json(&path, job)?;
-        prepared.env.push((JOB_VARIABLE.to_owned(), path.to_string_lossy().into_owned()));
+        prepared
+            .env
+            .push((JOB_VARIABLE.to_owned(), path.to_string_lossy().into_owned()));
         Ok(())
     }
 
@@ -194,14 +268,22 @@ impl Conduct<'_> {
         spent
     }
 
-    fn record(&self, run: RunId, scenario: &Scenario, prepared: PreparedRun, measured: Measured) -> RunRecord {
+    fn record(
+        &self,
+        run: RunId,
+        scenario: &Scenario,
+        prepared: PreparedRun,
+        measured: Measured,
+    ) -> RunRecord {
         let device = prepared.device().map(str::to_owned);
         let mut record = RunRecord {
             schema: BUNDLE_SCHEMA,
             study: self.study.name.clone(),
             run,
             scenario: scenario.clone(),
-            origin: Origin::Measured { bancada: self.options.bancada_version.to_owned() },
+            origin: Origin::Measured {
+                bancada: self.options.bancada_version.to_owned(),
+            },
             outcome: measured.outcome,
             started: measured.started,
             seconds: measured.seconds,
@@ -238,7 +320,9 @@ pub fn price_record(record: &mut RunRecord, study: &Study) {
     let total = result.bill.spoken_total();
     if let Some(value) = total.amount.to_f64() {
         let unit = total.currency.code().to_owned();
-        record.metrics.insert(metric::COST.to_owned(), Metric { value, unit });
+        record
+            .metrics
+            .insert(metric::COST.to_owned(), Metric { value, unit });
     }
     record.bill = Some(result.bill);
     record.warnings.extend(result.warning);
@@ -267,11 +351,17 @@ struct FinishedRun {
 }
 
 fn seconds_of(runs: &[RunId], expected: &BTreeMap<u32, RunForecast>) -> f64 {
-    runs.iter().filter_map(|run| expected.get(&run.scenario)).map(|f| f.seconds().value).sum()
+    runs.iter()
+        .filter_map(|run| expected.get(&run.scenario))
+        .map(|f| f.seconds().value)
+        .sum()
 }
 
 pub(crate) fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), RunnerError> {
-    let failed = |error: std::io::Error| RunnerError::Write { path: path.display().to_string(), error };
+    let failed = |error: std::io::Error| RunnerError::Write {
+        path: path.display().to_string(),
+        error,
+    };
     let bytes = serde_json::to_vec_pretty(value).map_err(|e| failed(e.into()))?;
     std::fs::write(path, bytes).map_err(failed)
 }
@@ -281,10 +371,16 @@ pub enum RunnerError {
     Store(StoreError),
     Workload(WorkloadError),
     Measure(measure::MeasureError),
-    Write { path: String, error: std::io::Error },
+    Write {
+        path: String,
+        error: std::io::Error,
+    },
     NoScenario(RunId),
     /// A pilot run did not end well, so there is nothing to forecast from.
-    Pilot { scenario: String, outcome: Outcome },
+    Pilot {
+        scenario: String,
+        outcome: Outcome,
+    },
 }
 
 impl fmt::Display for RunnerError {
@@ -297,7 +393,11 @@ impl fmt::Display for RunnerError {
             RunnerError::NoScenario(run) => write!(f, "the plan has no scenario for run {run}"),
             RunnerError::Pilot { scenario, outcome } => {
                 let detail = outcome.detail.as_deref().unwrap_or("no detail");
-                write!(f, "the pilot of {scenario} ended as {}: {detail}", outcome.status)
+                write!(
+                    f,
+                    "the pilot of {scenario} ended as {}: {detail}",
+                    outcome.status
+                )
             }
         }
     }

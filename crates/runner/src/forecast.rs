@@ -35,7 +35,11 @@ pub struct RunForecast {
 impl RunForecast {
     pub fn seconds(&self) -> Spread {
         let value: f64 = self.phases.iter().map(|p| p.seconds).sum();
-        Spread { value, low: value * self.low_factor, high: value * self.high_factor }
+        Spread {
+            value,
+            low: value * self.low_factor,
+            high: value * self.high_factor,
+        }
     }
 }
 
@@ -71,32 +75,53 @@ pub struct MoneySpread {
 pub fn from_records(records: &[RunRecord]) -> BTreeMap<u32, RunForecast> {
     let mut by_scenario: BTreeMap<u32, Vec<&RunRecord>> = BTreeMap::new();
     for record in records.iter().filter(|r| r.outcome.status.is_result()) {
-        by_scenario.entry(record.run.scenario).or_default().push(record);
+        by_scenario
+            .entry(record.run.scenario)
+            .or_default()
+            .push(record);
     }
-    by_scenario.into_iter().map(|(scenario, runs)| (scenario, from_runs(&runs))).collect()
+    by_scenario
+        .into_iter()
+        .map(|(scenario, runs)| (scenario, from_runs(&runs)))
+        .collect()
 }
 
 fn from_runs(runs: &[&RunRecord]) -> RunForecast {
-    let ok: Vec<&&RunRecord> = runs.iter().filter(|r| r.outcome.status == Status::Ok).collect();
-    let chosen = if ok.is_empty() { runs.iter().collect() } else { ok };
+    let ok: Vec<&&RunRecord> = runs
+        .iter()
+        .filter(|r| r.outcome.status == Status::Ok)
+        .collect();
+    let chosen = if ok.is_empty() {
+        runs.iter().collect()
+    } else {
+        ok
+    };
     let count = chosen.len() as f64;
     let mut phases: Vec<Phase> = Vec::new();
     for phase in chosen.iter().flat_map(|r| &r.phases) {
         match phases.iter_mut().find(|p| p.name == phase.name) {
             Some(known) => known.seconds += phase.seconds / count,
-            None => phases.push(Phase { seconds: phase.seconds / count, ..phase.clone() }),
+            None => phases.push(Phase {
+                seconds: phase.seconds / count,
+                ..phase.clone()
+            }),
         }
     }
     let totals: Vec<f64> = chosen.iter().map(|r| r.seconds).collect();
     let half_width = relative_half_width(&totals);
-    RunForecast { phases, low_factor: (1.0 - half_width).max(0.0), high_factor: 1.0 + half_width }
+    RunForecast {
+        phases,
+        low_factor: (1.0 - half_width).max(0.0),
+        high_factor: 1.0 + half_width,
+    }
 }
 
 /// Of a next value, from the ones seen (prediction interval of Student); one value alone says
 /// nothing of its spread, so a fifth is taken.
 fn relative_half_width(values: &[f64]) -> f64 {
     const UNKNOWN: f64 = 0.2;
-    let Some(summary) = stats::summary(values, 0.95).filter(|s| s.count > 1 && s.mean.value > 0.0) else {
+    let Some(summary) = stats::summary(values, 0.95).filter(|s| s.count > 1 && s.mean.value > 0.0)
+    else {
         return UNKNOWN;
     };
     let count = summary.count as f64;
@@ -111,11 +136,16 @@ pub fn fill_unknown(known: &mut BTreeMap<u32, RunForecast>, scenarios: &[Scenari
         return;
     }
     let names: Vec<String> = phase_names(known.values());
-    let rows: Vec<&Scenario> = scenarios.iter().filter(|s| known.contains_key(&s.number)).collect();
+    let rows: Vec<&Scenario> = scenarios
+        .iter()
+        .filter(|s| known.contains_key(&s.number))
+        .collect();
     let models: Vec<Additive> = names
         .iter()
         .map(|name| {
-            let logs = rows.iter().map(|s| phase_seconds(&known[&s.number], name).max(1e-6).ln());
+            let logs = rows
+                .iter()
+                .map(|s| phase_seconds(&known[&s.number], name).max(1e-6).ln());
             Additive::fit(&rows, &logs.collect::<Vec<f64>>())
         })
         .collect();
@@ -146,7 +176,12 @@ fn phase_names<'f>(forecasts: impl Iterator<Item = &'f RunForecast>) -> Vec<Stri
 }
 
 fn phase_seconds(forecast: &RunForecast, name: &str) -> f64 {
-    forecast.phases.iter().filter(|p| p.name == name).map(|p| p.seconds).sum()
+    forecast
+        .phases
+        .iter()
+        .filter(|p| p.name == name)
+        .map(|p| p.seconds)
+        .sum()
 }
 
 /// Mean plus one effect a level, by backfitting (Friedman and Stuetzle 1981): each level's effect
@@ -161,27 +196,38 @@ impl Additive {
 
     fn fit(rows: &[&Scenario], values: &[f64]) -> Self {
         let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let mut model = Additive { mean, effects: BTreeMap::new() };
+        let mut model = Additive {
+            mean,
+            effects: BTreeMap::new(),
+        };
         let factors = rows.first().map_or(0, |row| row.levels.len());
         for _ in 0..Self::ROUNDS {
             for factor in 0..factors {
                 let mut sums: BTreeMap<(String, String), (f64, f64)> = BTreeMap::new();
                 for (row, value) in rows.iter().zip(values) {
                     let key = key_of(row, factor);
-                    let left = value - model.predict(row) + model.effects.get(&key).copied().unwrap_or(0.0);
+                    let left = value - model.predict(row)
+                        + model.effects.get(&key).copied().unwrap_or(0.0);
                     let sum = sums.entry(key).or_default();
                     sum.0 += left;
                     sum.1 += 1.0;
                 }
-                model.effects.extend(sums.into_iter().map(|(key, (sum, count))| (key, sum / count)));
+                model.effects.extend(
+                    sums.into_iter()
+                        .map(|(key, (sum, count))| (key, sum / count)),
+                );
             }
         }
         model
     }
 
     fn predict(&self, scenario: &Scenario) -> f64 {
-        let effects = (0..scenario.levels.len())
-            .map(|factor| self.effects.get(&key_of(scenario, factor)).copied().unwrap_or(0.0));
+        let effects = (0..scenario.levels.len()).map(|factor| {
+            self.effects
+                .get(&key_of(scenario, factor))
+                .copied()
+                .unwrap_or(0.0)
+        });
         self.mean + effects.sum::<f64>()
     }
 }
@@ -202,41 +248,79 @@ pub fn add_up(
     let mut environments: Vec<EnvironmentForecast> = Vec::new();
     let mut total = Spread::default();
     for run in due {
-        let (Some(scenario), Some(run_forecast)) = (plan.scenario(run.scenario), scenarios.get(&run.scenario)) else {
+        let (Some(scenario), Some(run_forecast)) =
+            (plan.scenario(run.scenario), scenarios.get(&run.scenario))
+        else {
             continue;
         };
         let environment = plan::resolve(study, scenario).environment;
         let seconds = run_forecast.seconds();
         let money = money_of(study, &environment, run_forecast);
         total.add(seconds);
-        match environments.iter_mut().find(|e| e.environment == environment.name) {
+        match environments
+            .iter_mut()
+            .find(|e| e.environment == environment.name)
+        {
             Some(known) => {
                 known.runs += 1;
                 known.seconds.add(seconds);
                 known.money = add_money(known.money, money);
             }
             None => {
-                environments.push(EnvironmentForecast { environment: environment.name, runs: 1, seconds, money });
+                environments.push(EnvironmentForecast {
+                    environment: environment.name,
+                    runs: 1,
+                    seconds,
+                    money,
+                });
             }
         }
     }
-    let money = environments.iter().map(|e| e.money).reduce(add_money).flatten();
-    Forecast { scenarios, environments, runs: due.len(), seconds: total, money, method }
+    let money = environments
+        .iter()
+        .map(|e| e.money)
+        .reduce(add_money)
+        .flatten();
+    Forecast {
+        scenarios,
+        environments,
+        runs: due.len(),
+        seconds: total,
+        money,
+        method,
+    }
 }
 
-fn money_of(study: &Study, environment: &model::Environment, forecast: &RunForecast) -> Option<MoneySpread> {
+fn money_of(
+    study: &Study,
+    environment: &model::Environment,
+    forecast: &RunForecast,
+) -> Option<MoneySpread> {
     let price = environment.price.as_ref()?;
     let scaled = |factor: f64| {
         let phases: Vec<Phase> = forecast
             .phases
             .iter()
-            .map(|p| Phase { seconds: p.seconds * factor, ..p.clone() })
+            .map(|p| Phase {
+                seconds: p.seconds * factor,
+                ..p.clone()
+            })
             .collect();
         let total_seconds = phases.iter().map(|p| p.seconds).sum();
-        let request = BillRequest { phases: &phases, total_seconds, price, spoken: study.currency, rates: &study.rates };
+        let request = BillRequest {
+            phases: &phases,
+            total_seconds,
+            price,
+            spoken: study.currency,
+            rates: &study.rates,
+        };
         cost::bill(&request).bill.spoken_total()
     };
-    Some(MoneySpread { value: scaled(1.0), low: scaled(forecast.low_factor), high: scaled(forecast.high_factor) })
+    Some(MoneySpread {
+        value: scaled(1.0),
+        low: scaled(forecast.low_factor),
+        high: scaled(forecast.high_factor),
+    })
 }
 
 /// Unknown as soon as one part is unknown, or speaks another currency.
@@ -245,7 +329,11 @@ fn add_money(a: Option<MoneySpread>, b: Option<MoneySpread>) -> Option<MoneySpre
     let add = |x: Money, y: Money| {
         (x.currency == y.currency).then(|| Money::new(x.amount + y.amount, x.currency))
     };
-    Some(MoneySpread { value: add(a.value, b.value)?, low: add(a.low, b.low)?, high: add(a.high, b.high)? })
+    Some(MoneySpread {
+        value: add(a.value, b.value)?,
+        low: add(a.low, b.low)?,
+        high: add(a.high, b.high)?,
+    })
 }
 
 #[cfg(test)]
@@ -255,13 +343,30 @@ mod tests {
     use super::*;
 
     fn scenario(number: u32, network: &str, image: i64) -> Scenario {
-        let level = |factor: &str, level| FactorLevel { factor: factor.into(), level };
-        Scenario { number, levels: vec![level("network", network.into()), level("image", image.into())] }
+        let level = |factor: &str, level| FactorLevel {
+            factor: factor.into(),
+            level,
+        };
+        Scenario {
+            number,
+            levels: vec![
+                level("network", network.into()),
+                level("image", image.into()),
+            ],
+        }
     }
 
     fn forecast(seconds: f64) -> RunForecast {
-        let phase = Phase { name: "train".into(), begin_seconds: 0.0, seconds };
-        RunForecast { phases: vec![phase], low_factor: 0.9, high_factor: 1.1 }
+        let phase = Phase {
+            name: "train".into(),
+            begin_seconds: 0.0,
+            seconds,
+        };
+        RunForecast {
+            phases: vec![phase],
+            low_factor: 0.9,
+            high_factor: 1.1,
+        }
     }
 
     #[test]
@@ -272,7 +377,8 @@ mod tests {
             scenario(3, "rede2", 32),
             scenario(4, "rede2", 64),
         ];
-        let mut known = BTreeMap::from([(1, forecast(2.0)), (2, forecast(6.0)), (3, forecast(3.0))]);
+        let mut known =
+            BTreeMap::from([(1, forecast(2.0)), (2, forecast(6.0)), (3, forecast(3.0))]);
         fill_unknown(&mut known, &scenarios);
         let filled = known[&4].seconds();
         assert!((filled.value - 9.0).abs() < 1e-6, "{filled:?}");

@@ -41,9 +41,14 @@ pub fn pilot(
             break;
         }
         let prepared = prepare(study, scenario, 1, options.surroundings)?;
-        let Some(job) = prepared.job.clone() else { break };
+        let Some(job) = prepared.job.clone() else {
+            break;
+        };
         tell(scenario);
-        known.insert(scenario.number, short_run(study, scenario, prepared, &job, options)?);
+        known.insert(
+            scenario.number,
+            short_run(study, scenario, prepared, &job, options)?,
+        );
     }
     fill_unknown(&mut known, &plan.scenarios);
     Ok(known)
@@ -51,8 +56,16 @@ pub fn pilot(
 
 /// The first scenario and those that differ from it in one factor.
 fn one_at_a_time(scenarios: &[Scenario]) -> Vec<&Scenario> {
-    let Some(base) = scenarios.first() else { return Vec::new() };
-    let differences = |s: &Scenario| s.levels.iter().zip(&base.levels).filter(|(a, b)| a != b).count();
+    let Some(base) = scenarios.first() else {
+        return Vec::new();
+    };
+    let differences = |s: &Scenario| {
+        s.levels
+            .iter()
+            .zip(&base.levels)
+            .filter(|(a, b)| a != b)
+            .count()
+    };
     scenarios.iter().filter(|s| differences(s) <= 1).collect()
 }
 
@@ -70,7 +83,9 @@ fn short_run(
     short.epochs = 1;
     let path = options.folder.join("job.json");
     write_json(&path, &short)?;
-    prepared.env.push((JOB_VARIABLE.to_owned(), path.to_string_lossy().into_owned()));
+    prepared
+        .env
+        .push((JOB_VARIABLE.to_owned(), path.to_string_lossy().into_owned()));
     let request = measure::Request {
         command: prepared.command.clone(),
         env: prepared.env.clone(),
@@ -84,7 +99,10 @@ fn short_run(
     let mut steps = Vec::new();
     let measured = measure::run(&request, options.stop, &mut |watched| {
         if let Watched::Event(event) = watched
-            && let EventKind::Step { seconds: Some(seconds), .. } = event.kind
+            && let EventKind::Step {
+                seconds: Some(seconds),
+                ..
+            } = event.kind
         {
             steps.push(seconds);
         }
@@ -92,9 +110,16 @@ fn short_run(
     .map_err(RunnerError::Measure)?;
     if measured.outcome.status != Status::Ok || steps.is_empty() {
         let scenario = format!("{} ({})", scenario.label(), scenario.levels_label());
-        return Err(RunnerError::Pilot { scenario, outcome: measured.outcome });
+        return Err(RunnerError::Pilot {
+            scenario,
+            outcome: measured.outcome,
+        });
     }
-    Ok(stretch(&measured.phases, &steps, &Lengths::new(whole, &short)))
+    Ok(stretch(
+        &measured.phases,
+        &steps,
+        &Lengths::new(whole, &short),
+    ))
 }
 
 /// How much longer the whole run is than the pilot.
@@ -108,13 +133,23 @@ impl Lengths {
     fn new(whole: &TrainJob, short: &TrainJob) -> Self {
         let info = data::info(&whole.data.dataset);
         let images = whole.data.images.or(info.map(|i| i.images)).unwrap_or(1);
-        let held_out = whole.data.held_out.or(info.map(|i| i.held_out)).unwrap_or(0);
-        let ratio = |whole: u32, short: Option<u32>| f64::from(whole) / f64::from(short.unwrap_or(whole).max(1));
+        let held_out = whole
+            .data
+            .held_out
+            .or(info.map(|i| i.held_out))
+            .unwrap_or(0);
+        let ratio = |whole: u32, short: Option<u32>| {
+            f64::from(whole) / f64::from(short.unwrap_or(whole).max(1))
+        };
         // Files are read whole whatever is asked for; drawn images cost by the piece.
         let files = info.is_some_and(|i| i.needs_folder);
         Lengths {
             steps: f64::from(images.div_ceil(whole.batch.max(1))) * f64::from(whole.epochs),
-            images: if files { 1.0 } else { ratio(images, short.data.images) },
+            images: if files {
+                1.0
+            } else {
+                ratio(images, short.data.images)
+            },
             held_out: ratio(held_out, short.data.held_out),
         }
     }
@@ -133,7 +168,10 @@ fn stretch(phases: &[Phase], steps: &[f64], lengths: &Lengths) -> RunForecast {
             phase::VERIFY => p.seconds * lengths.held_out,
             _ => p.seconds,
         };
-        Phase { seconds, ..p.clone() }
+        Phase {
+            seconds,
+            ..p.clone()
+        }
     });
     RunForecast {
         phases: stretched.collect(),
@@ -152,13 +190,19 @@ mod tests {
     #[test]
     fn every_level_is_tried_once() {
         let levels = |a: i64, b: i64| {
-            let level = |factor: &str, value: i64| FactorLevel { factor: factor.into(), level: value.into() };
+            let level = |factor: &str, value: i64| FactorLevel {
+                factor: factor.into(),
+                level: value.into(),
+            };
             vec![level("a", a), level("b", b)]
         };
         let mut scenarios = Vec::new();
         for a in 0..3 {
             for b in 0..4 {
-                scenarios.push(Scenario { number: scenarios.len() as u32 + 1, levels: levels(a, b) });
+                scenarios.push(Scenario {
+                    number: scenarios.len() as u32 + 1,
+                    levels: levels(a, b),
+                });
             }
         }
         let tried: Vec<u32> = one_at_a_time(&scenarios).iter().map(|s| s.number).collect();
@@ -167,8 +211,16 @@ mod tests {
 
     #[test]
     fn the_first_step_is_counted_once() {
-        let phases = [Phase { name: "train".into(), begin_seconds: 0.0, seconds: 3.0 }];
-        let lengths = Lengths { steps: 11.0, images: 1.0, held_out: 1.0 };
+        let phases = [Phase {
+            name: "train".into(),
+            begin_seconds: 0.0,
+            seconds: 3.0,
+        }];
+        let lengths = Lengths {
+            steps: 11.0,
+            images: 1.0,
+            held_out: 1.0,
+        };
         let forecast = stretch(&phases, &[1.0, 0.1, 0.1, 0.1], &lengths);
         assert!((forecast.seconds().value - 2.0).abs() < 1e-9);
     }

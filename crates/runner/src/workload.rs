@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use model::job::{DataJob, JOB_PROTOCOL};
 use model::study::LogPattern;
-use model::{CommandWorkload, Environment, Limits, Scenario, Study, TrainJob, TrainWorkload, Workload};
+use model::{
+    CommandWorkload, Environment, Limits, Scenario, Study, TrainJob, TrainWorkload, Workload,
+};
 use network::InputSpec;
 
 /// Everything `measure` needs to know of a run's workload.
@@ -26,7 +28,10 @@ impl PreparedRun {
     }
 
     pub fn device(&self) -> Option<&str> {
-        self.job.as_ref().map(|job| job.device.as_str()).or(self.environment.device.as_deref())
+        self.job
+            .as_ref()
+            .map(|job| job.device.as_str())
+            .or(self.environment.device.as_deref())
     }
 }
 
@@ -53,7 +58,9 @@ pub fn prepare(
             let seed = study.seed.wrapping_add(u64::from(repetition - 1));
             prepare_training(study, &train, resolved.environment, seed, surroundings)
         }
-        Workload::Command(command) => Ok(prepare_command(command, resolved.environment, surroundings)),
+        Workload::Command(command) => {
+            Ok(prepare_command(command, resolved.environment, surroundings))
+        }
     }
 }
 
@@ -83,25 +90,45 @@ fn prepare_training(
     seed: u64,
     surroundings: Surroundings<'_>,
 ) -> Result<PreparedRun, WorkloadError> {
-    let info = data::info(&train.dataset).ok_or_else(|| WorkloadError::Dataset(train.dataset.clone()))?;
+    let info =
+        data::info(&train.dataset).ok_or_else(|| WorkloadError::Dataset(train.dataset.clone()))?;
     let image = train.image.unwrap_or(info.side);
     let description = describe(&train.network, surroundings.study_folder)?;
-    let input = InputSpec { channels: info.channels, height: image, width: image, classes: info.classes };
+    let input = InputSpec {
+        channels: info.channels,
+        height: image,
+        width: image,
+        classes: info.classes,
+    };
     let graph = description.instantiate(input).map_err(|problems| {
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        WorkloadError::Network { network: train.network.clone(), why: problems.join("; ") }
+        WorkloadError::Network {
+            network: train.network.clone(),
+            why: problems.join("; "),
+        }
     })?;
-    let network = serde_json::to_value(&graph)
-        .map_err(|e| WorkloadError::Network { network: train.network.clone(), why: e.to_string() })?;
-    let threads = train.threads.or(environment.limits.cores.map(|cores| cores.ceil().max(1.0) as u32));
-    let device = environment.device.clone().unwrap_or_else(|| train.device.clone());
+    let network = serde_json::to_value(&graph).map_err(|e| WorkloadError::Network {
+        network: train.network.clone(),
+        why: e.to_string(),
+    })?;
+    let threads = train.threads.or(environment
+        .limits
+        .cores
+        .map(|cores| cores.ceil().max(1.0) as u32));
+    let device = environment
+        .device
+        .clone()
+        .unwrap_or_else(|| train.device.clone());
     let job = TrainJob {
         protocol: JOB_PROTOCOL,
         framework: train.framework.clone(),
         network,
         data: DataJob {
             dataset: train.dataset.clone(),
-            data_dir: train.data_dir.as_ref().map(|dir| surroundings.study_folder.join(dir)),
+            data_dir: train
+                .data_dir
+                .as_ref()
+                .map(|dir| surroundings.study_folder.join(dir)),
             image,
             images: train.images,
             held_out: train.held_out,
@@ -116,7 +143,10 @@ fn prepare_training(
         checkpoint: None,
     };
     Ok(PreparedRun {
-        command: vec![surroundings.bancada.to_string_lossy().into_owned(), "engine-train".to_owned()],
+        command: vec![
+            surroundings.bancada.to_string_lossy().into_owned(),
+            "engine-train".to_owned(),
+        ],
         env: Vec::new(),
         directory: None,
         log: Vec::new(),
@@ -127,7 +157,10 @@ fn prepare_training(
 
 /// A zoo name, or a file when it looks like one.
 fn describe(network: &str, folder: &Path) -> Result<network::Description, WorkloadError> {
-    let failed = |why: String| WorkloadError::Network { network: network.to_owned(), why };
+    let failed = |why: String| WorkloadError::Network {
+        network: network.to_owned(),
+        why,
+    };
     if !network.ends_with(".toml") {
         return network::load(network).map_err(|e| failed(e.to_string()));
     }

@@ -17,12 +17,21 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     pub fn at(span: Span, message: impl Into<String>) -> Self {
-        Diagnostic { span: Some(span), ..Diagnostic::whole(message) }
+        Diagnostic {
+            span: Some(span),
+            ..Diagnostic::whole(message)
+        }
     }
 
     /// About the whole file.
     pub fn whole(message: impl Into<String>) -> Self {
-        Diagnostic { message: message.into(), span: None, label: None, notes: Vec::new(), other: None }
+        Diagnostic {
+            message: message.into(),
+            span: None,
+            label: None,
+            notes: Vec::new(),
+            other: None,
+        }
     }
 
     pub fn label(mut self, label: impl Into<String>) -> Self {
@@ -76,7 +85,8 @@ impl Problems {
 
     /// In the order of the file; those about the whole of it last.
     pub fn into_sorted(mut self) -> Vec<Diagnostic> {
-        self.list.sort_by_key(|d| d.span.as_ref().map_or(usize::MAX, |s| s.start));
+        self.list
+            .sort_by_key(|d| d.span.as_ref().map_or(usize::MAX, |s| s.start));
         self.list
     }
 }
@@ -103,7 +113,11 @@ impl Source<'_> {
 
     pub fn render(&self, diagnostic: &Diagnostic, style: Style) -> String {
         let paint = Paint(style);
-        let mut out = format!("{}: {}\n", paint.red("error"), paint.bold(&diagnostic.message));
+        let mut out = format!(
+            "{}: {}\n",
+            paint.red("error"),
+            paint.bold(&diagnostic.message)
+        );
         match &diagnostic.span {
             Some(span) => self.render_place(&mut out, span, diagnostic.label.as_deref(), paint),
             None => _ = writeln!(out, "  {} {}", paint.blue("┌"), self.name),
@@ -123,17 +137,24 @@ impl Source<'_> {
     fn render_place(&self, out: &mut String, span: &Span, label: Option<&str>, paint: Paint) {
         let start = floor_char(self.text, span.start);
         let line_start = self.text[..start].rfind('\n').map_or(0, |at| at + 1);
-        let line_end = self.text[start..].find('\n').map_or(self.text.len(), |at| start + at);
+        let line_end = self.text[start..]
+            .find('\n')
+            .map_or(self.text.len(), |at| start + at);
         let line = self.text[line_start..line_end].trim_end_matches('\r');
         let number = self.text[..line_start].matches('\n').count() + 1;
         let end = floor_char(self.text, span.end.min(line_start + line.len())).max(start);
-        let show = |text: &str| text.replace('\t', "    ").replace(|c: char| c.is_control(), "·");
+        let show = |text: &str| {
+            text.replace('\t', "    ")
+                .replace(|c: char| c.is_control(), "·")
+        };
         let indent = show(&self.text[line_start..start]).chars().count();
         let carets = show(&self.text[start..end]).chars().count().max(1);
         _ = writeln!(out, "  {} {}:{number}", paint.blue("┌"), self.name);
         _ = writeln!(out, "  {} {}", paint.blue("│"), show(line));
         let marks = format!("{}{}", " ".repeat(indent), paint.red(&"^".repeat(carets)));
-        let label = label.map(|l| format!(" {}", paint.red(l))).unwrap_or_default();
+        let label = label
+            .map(|l| format!(" {}", paint.red(l)))
+            .unwrap_or_default();
         _ = writeln!(out, "  {} {marks}{label}", paint.blue("│"));
     }
 }
@@ -177,7 +198,10 @@ mod tests {
 
     #[test]
     fn a_mistake_shows_line_caret_and_hint() {
-        let source = Source { name: "study.toml", text: "a = 1\nnetwork = [\"redee1\", \"rede2\"]\n" };
+        let source = Source {
+            name: "study.toml",
+            text: "a = 1\nnetwork = [\"redee1\", \"rede2\"]\n",
+        };
         let diagnostic = Diagnostic::unknown("network", "redee1", 17..25, ["rede1", "rede2"]);
         let expected = "error: unknown network `redee1`\n  ┌ study.toml:2\n  │ network = [\"redee1\", \"rede2\"]\n  │            ^^^^^^^^ did you mean `rede1`?\n  = known: rede1, rede2\n";
         assert_eq!(source.render(&diagnostic, Style::Plain), expected);
@@ -185,7 +209,10 @@ mod tests {
 
     #[test]
     fn odd_spans_do_not_panic() {
-        let source = Source { name: "x", text: "é = \"日\"\n" };
+        let source = Source {
+            name: "x",
+            text: "é = \"日\"\n",
+        };
         for start in 0..12 {
             for end in 0..12 {
                 source.render(&Diagnostic::at(start..end, "odd"), Style::Coloured);

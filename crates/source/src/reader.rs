@@ -16,7 +16,10 @@ pub struct Located<T> {
 
 impl<T> Located<T> {
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Located<U> {
-        Located { value: f(self.value), span: self.span }
+        Located {
+            value: f(self.value),
+            span: self.span,
+        }
     }
 }
 
@@ -30,7 +33,10 @@ pub fn parse<T>(
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         let span = error.span().unwrap_or(0..0);
-        problems.push(Diagnostic::at(span, format!("not TOML: {}", error.message())));
+        problems.push(Diagnostic::at(
+            span,
+            format!("not TOML: {}", error.message()),
+        ));
     }
     let span = document.span();
     read(Table::new("", document.get_ref(), span), problems)
@@ -51,12 +57,26 @@ impl<'t> Table<'t> {
         let mut entries: Vec<_> = table
             .iter()
             .map(|(key, value)| {
-                let located = Located { value: key.get_ref().as_ref(), span: key.span() };
-                (located, Value { inner: value.get_ref(), span: value.span() })
+                let located = Located {
+                    value: key.get_ref().as_ref(),
+                    span: key.span(),
+                };
+                (
+                    located,
+                    Value {
+                        inner: value.get_ref(),
+                        span: value.span(),
+                    },
+                )
             })
             .collect();
         entries.sort_by_key(|(key, _)| key.span.start);
-        Table { name: name.into(), span, entries, asked: RefCell::default() }
+        Table {
+            name: name.into(),
+            span,
+            entries,
+            asked: RefCell::default(),
+        }
     }
 
     pub fn entries(&self) -> impl Iterator<Item = (&Located<&'t str>, &Value<'t>)> {
@@ -68,23 +88,35 @@ impl<'t> Table<'t> {
     }
 
     pub fn key_span(&self, key: &str) -> Option<Span> {
-        self.entries.iter().find(|(k, _)| k.value == key).map(|(k, _)| k.span.clone())
+        self.entries
+            .iter()
+            .find(|(k, _)| k.value == key)
+            .map(|(k, _)| k.span.clone())
     }
 
     pub fn get(&self, key: &str) -> Option<Value<'t>> {
         self.asked.borrow_mut().push(key.to_owned());
-        self.entries.iter().find(|(k, _)| k.value == key).map(|(_, v)| v.clone())
+        self.entries
+            .iter()
+            .find(|(k, _)| k.value == key)
+            .map(|(_, v)| v.clone())
     }
 
     pub fn required(&self, key: &str, problems: &mut Problems) -> Option<Value<'t>> {
         let found = self.get(key);
         if found.is_none() {
-            let place = if self.name.is_empty() { "the file".to_owned() } else { format!("[{}]", self.name) };
+            let place = if self.name.is_empty() {
+                "the file".to_owned()
+            } else {
+                format!("[{}]", self.name)
+            };
             let message = format!("`{key}` is missing in {place}");
             // The top table's span is the whole file: a caret there would point at nothing.
             problems.push(match self.name.is_empty() {
                 true => Diagnostic::whole(message),
-                false => Diagnostic::at(self.span.clone(), message).label(format!("add `{key} = …`")),
+                false => {
+                    Diagnostic::at(self.span.clone(), message).label(format!("add `{key} = …`"))
+                }
             });
         }
         found
@@ -111,7 +143,11 @@ impl<'t> Table<'t> {
     }
 
     pub fn table(&self, key: &str, problems: &mut Problems) -> Option<Table<'t>> {
-        let name = if self.name.is_empty() { key.to_owned() } else { format!("{}.{key}", self.name) };
+        let name = if self.name.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{}.{key}", self.name)
+        };
         self.get(key)?.table(&name, problems)
     }
 
@@ -120,9 +156,18 @@ impl<'t> Table<'t> {
         let asked = self.asked.into_inner();
         for (key, _) in &self.entries {
             if !asked.iter().any(|a| a == key.value) {
-                let kind = if self.name.is_empty() { "key".to_owned() } else { format!("key in [{}]", self.name) };
+                let kind = if self.name.is_empty() {
+                    "key".to_owned()
+                } else {
+                    format!("key in [{}]", self.name)
+                };
                 let known = asked.iter().map(String::as_str);
-                problems.push(Diagnostic::unknown(&kind, key.value, key.span.clone(), known));
+                problems.push(Diagnostic::unknown(
+                    &kind,
+                    key.value,
+                    key.span.clone(),
+                    known,
+                ));
             }
         }
     }
@@ -163,7 +208,12 @@ impl<'t> Value<'t> {
     }
 
     pub fn text(&self, key: &str, problems: &mut Problems) -> Option<Located<String>> {
-        self.read(key, "a text in quotes", self.as_text().map(str::to_owned), problems)
+        self.read(
+            key,
+            "a text in quotes",
+            self.as_text().map(str::to_owned),
+            problems,
+        )
     }
 
     pub fn integer(&self, key: &str, problems: &mut Problems) -> Option<Located<i64>> {
@@ -180,26 +230,50 @@ impl<'t> Value<'t> {
 
     pub fn array(&self, key: &str, problems: &mut Problems) -> Option<Vec<Value<'t>>> {
         let items = self.inner.as_array().map(|array| {
-            array.iter().map(|item| Value { inner: item.get_ref(), span: item.span() }).collect()
+            array
+                .iter()
+                .map(|item| Value {
+                    inner: item.get_ref(),
+                    span: item.span(),
+                })
+                .collect()
         });
-        self.read(key, "a list in [ ]", items, problems).map(|located| located.value)
+        self.read(key, "a list in [ ]", items, problems)
+            .map(|located| located.value)
     }
 
     pub fn table(&self, name: &str, problems: &mut Problems) -> Option<Table<'t>> {
-        let table = self.inner.as_table().map(|table| Table::new(name, table, self.span.clone()));
-        self.read(name, "a table", table, problems).map(|located| located.value)
+        let table = self
+            .inner
+            .as_table()
+            .map(|table| Table::new(name, table, self.span.clone()));
+        self.read(name, "a table", table, problems)
+            .map(|located| located.value)
     }
 
-    fn read<T>(&self, key: &str, expected: &str, got: Option<T>, problems: &mut Problems) -> Option<Located<T>> {
+    fn read<T>(
+        &self,
+        key: &str,
+        expected: &str,
+        got: Option<T>,
+        problems: &mut Problems,
+    ) -> Option<Located<T>> {
         if got.is_none() {
             let message = format!("`{key}` must be {expected}, not {}", article(self.kind()));
             problems.push(Diagnostic::at(self.span.clone(), message));
         }
-        got.map(|value| Located { value, span: self.span.clone() })
+        got.map(|value| Located {
+            value,
+            span: self.span.clone(),
+        })
     }
 }
 
 fn article(kind: &str) -> String {
-    let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        "an"
+    } else {
+        "a"
+    };
     format!("{article} {kind}")
 }

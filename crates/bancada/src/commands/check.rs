@@ -31,14 +31,24 @@ pub(super) fn init(args: &InitArgs, printer: &Printer) -> CommandResult {
     let path = &args.file;
     let failed = |error: std::io::Error| {
         let message = match error.kind() {
-            std::io::ErrorKind::AlreadyExists => "it is there already; give another name".to_owned(),
+            std::io::ErrorKind::AlreadyExists => {
+                "it is there already; give another name".to_owned()
+            }
             _ => error.to_string(),
         };
         Failure::trouble(format!("cannot write {}: {message}", path.display()))
     };
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
-    file.write_all(plan::template().as_bytes()).map_err(failed)?;
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(path)
+        .map_err(failed)?;
+    file.write_all(plan::template().as_bytes())
+        .map_err(failed)?;
     printer.talk(&format!("Wrote {}.", path.display()));
-    printer.talk(&format!("Next: change it, then bancada run {}", path.display()));
+    printer.talk(&format!(
+        "Next: change it, then bancada run {}",
+        path.display()
+    ));
     Ok(Exit::Ok)
 }

@@ -14,23 +14,35 @@ pub(super) fn engine_train() -> CommandResult {
     let job = read_job()?;
     let mut events = open_events()?;
     engine::train(&job, &mut |kind| tell(&mut events, kind)).map_err(Failure::trouble)?;
-    tell(&mut events, EventKind::Phase { phase: phase::SHUTDOWN.to_owned() });
+    tell(
+        &mut events,
+        EventKind::Phase {
+            phase: phase::SHUTDOWN.to_owned(),
+        },
+    );
     Ok(Exit::Ok)
 }
 
 fn read_job() -> Result<TrainJob, Failure> {
-    let path = std::env::var_os(JOB_VARIABLE)
-        .ok_or_else(|| Failure::trouble(format!("{JOB_VARIABLE} names no job file; bancada run sets it")))?;
-    let failed = |why: String| Failure::trouble(format!("job file {}: {why}", path.to_string_lossy()));
+    let path = std::env::var_os(JOB_VARIABLE).ok_or_else(|| {
+        Failure::trouble(format!(
+            "{JOB_VARIABLE} names no job file; bancada run sets it"
+        ))
+    })?;
+    let failed =
+        |why: String| Failure::trouble(format!("job file {}: {why}", path.to_string_lossy()));
     let bytes = std::fs::read(&path).map_err(|e| failed(e.to_string()))?;
     serde_json::from_slice(&bytes).map_err(|e| failed(e.to_string()))
 }
 
 /// Without the variable nobody listens: training goes on in silence.
 fn open_events() -> Result<Option<File>, Failure> {
-    let Some(path) = std::env::var_os(EVENTS_VARIABLE) else { return Ok(None) };
+    let Some(path) = std::env::var_os(EVENTS_VARIABLE) else {
+        return Ok(None);
+    };
     let opened = OpenOptions::new().append(true).create(true).open(&path);
-    let opened = opened.map_err(|e| Failure::trouble(format!("event file {}: {e}", path.to_string_lossy())))?;
+    let opened = opened
+        .map_err(|e| Failure::trouble(format!("event file {}: {e}", path.to_string_lossy())))?;
     Ok(Some(opened))
 }
 
@@ -38,7 +50,10 @@ fn open_events() -> Result<Option<File>, Failure> {
 /// lost; the training is worth more.
 fn tell(events: &mut Option<File>, kind: EventKind) {
     let Some(file) = events else { return };
-    let at = SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|d| d.as_secs_f64());
+    let at = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .ok()
+        .map(|d| d.as_secs_f64());
     if let Ok(mut line) = serde_json::to_vec(&Event { at, kind }) {
         line.push(b'\n');
         _ = file.write_all(&line);

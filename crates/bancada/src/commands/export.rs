@@ -19,7 +19,8 @@ pub(super) fn export(args: &ExportArgs, printer: &Printer) -> CommandResult {
     };
     match &args.to {
         Some(path) => {
-            fs::write(path, text).map_err(|e| Failure::trouble(format!("cannot write {}: {e}", path.display())))?;
+            fs::write(path, text)
+                .map_err(|e| Failure::trouble(format!("cannot write {}: {e}", path.display())))?;
             printer.talk(&format!("Wrote {}.", path.display()));
         }
         None => printer.data(&text),

@@ -26,7 +26,8 @@ pub(super) fn make(ask: &Ask<'_>, printer: &Printer) -> Result<Option<Forecast>,
     let Opened { study, plan, .. } = ask.opened;
     let known = forecast::from_records(ask.earlier);
     let all_known = ask.due.iter().all(|run| known.contains_key(&run.scenario));
-    let can_pilot = ask.pilot && matches!(study.workload, Workload::Train(_)) && !ask.due.is_empty();
+    let can_pilot =
+        ask.pilot && matches!(study.workload, Workload::Train(_)) && !ask.due.is_empty();
     let (scenarios, method) = match (all_known, can_pilot) {
         (true, _) => (known, from_earlier(ask.earlier.len())),
         (false, true) => {
@@ -42,24 +43,47 @@ pub(super) fn make(ask: &Ask<'_>, printer: &Printer) -> Result<Option<Forecast>,
             (expected, from_earlier(ask.earlier.len()))
         }
     };
-    Ok(Some(forecast::add_up(study, plan, ask.due, scenarios, method)))
+    Ok(Some(forecast::add_up(
+        study, plan, ask.due, scenarios, method,
+    )))
 }
 
 fn from_earlier(runs: usize) -> String {
-    format!("from {runs} earlier run{}", if runs == 1 { "" } else { "s" })
+    format!(
+        "from {runs} earlier run{}",
+        if runs == 1 { "" } else { "s" }
+    )
 }
 
-fn pilot(ask: &Ask<'_>, tried: &mut usize, printer: &Printer) -> Result<BTreeMap<u32, RunForecast>, Failure> {
+fn pilot(
+    ask: &Ask<'_>,
+    tried: &mut usize,
+    printer: &Printer,
+) -> Result<BTreeMap<u32, RunForecast>, Failure> {
     let folder = std::env::temp_dir().join(format!("bancada-pilot-{}", std::process::id()));
-    let failed = |e: std::io::Error| Failure::trouble(format!("cannot use {}: {e}", folder.display()));
+    let failed =
+        |e: std::io::Error| Failure::trouble(format!("cannot use {}: {e}", folder.display()));
     std::fs::create_dir_all(&folder).map_err(failed)?;
-    let options = PilotOptions { surroundings: ask.surroundings, stop: &STOP, folder: &folder };
-    let result = runner::pilot(&ask.opened.study, &ask.opened.plan, &options, &mut |scenario| {
-        *tried += 1;
-        if printer.talk_is_terminal {
-            eprint!("\r\x1b[2K  pilot {}  {}", scenario.label(), scenario.levels_label());
-        }
-    });
+    let options = PilotOptions {
+        surroundings: ask.surroundings,
+        stop: &STOP,
+        folder: &folder,
+    };
+    let result = runner::pilot(
+        &ask.opened.study,
+        &ask.opened.plan,
+        &options,
+        &mut |scenario| {
+            *tried += 1;
+            if printer.talk_is_terminal {
+                eprint!(
+                    "\r\x1b[2K  pilot {}  {}",
+                    scenario.label(),
+                    scenario.levels_label()
+                );
+            }
+        },
+    );
     if printer.talk_is_terminal {
         eprint!("\r\x1b[2K");
     }
@@ -67,7 +91,10 @@ fn pilot(ask: &Ask<'_>, tried: &mut usize, printer: &Printer) -> Result<BTreeMap
     _ = std::fs::remove_dir_all(&folder);
     let expected = result.map_err(Failure::trouble)?;
     if STOP.asked() != Asked::Nothing {
-        return Err(Failure::new(Exit::Interrupted, "interrupted before the first run; nothing was changed"));
+        return Err(Failure::new(
+            Exit::Interrupted,
+            "interrupted before the first run; nothing was changed",
+        ));
     }
     Ok(expected)
 }

@@ -17,14 +17,18 @@ pub(super) fn completions(shell: Shell, printer: &Printer) -> CommandResult {
 pub(super) fn man(dir: Option<&Path>, printer: &Printer) -> CommandResult {
     match dir {
         Some(dir) => {
-            let failed = |e: std::io::Error| Failure::trouble(format!("cannot write to {}: {e}", dir.display()));
+            let failed = |e: std::io::Error| {
+                Failure::trouble(format!("cannot write to {}: {e}", dir.display()))
+            };
             std::fs::create_dir_all(dir).map_err(failed)?;
             clap_mangen::generate_to(Args::command(), dir).map_err(failed)?;
             printer.talk(&format!("Wrote the pages to {}.", dir.display()));
         }
         None => {
             let mut page = Vec::new();
-            clap_mangen::Man::new(Args::command()).render(&mut page).map_err(Failure::trouble)?;
+            clap_mangen::Man::new(Args::command())
+                .render(&mut page)
+                .map_err(Failure::trouble)?;
             printer.data(&String::from_utf8_lossy(&page));
         }
     }

@@ -12,14 +12,34 @@ pub(super) fn network(command: NetworkCommand, printer: &Printer) -> CommandResu
         NetworkCommand::List => printer.data(&list()),
         NetworkCommand::Print { network } => match network::find(&network) {
             Some(text) => printer.data(text),
-            None => return Err(load(&network, printer).err().unwrap_or_else(|| Failure::trouble("no text"))),
+            None => {
+                return Err(load(&network, printer)
+                    .err()
+                    .unwrap_or_else(|| Failure::trouble("no text")));
+            }
         },
-        NetworkCommand::Show { network, image, channels, classes, batch } => {
-            let input = InputSpec { channels, height: image, width: image, classes };
-            let graph = load(&network, printer)?.instantiate(input).map_err(|problems| {
-                let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-                Failure::trouble(format!("network `{network}` at {image} px: {}", problems.join("\n       ")))
-            })?;
+        NetworkCommand::Show {
+            network,
+            image,
+            channels,
+            classes,
+            batch,
+        } => {
+            let input = InputSpec {
+                channels,
+                height: image,
+                width: image,
+                classes,
+            };
+            let graph = load(&network, printer)?
+                .instantiate(input)
+                .map_err(|problems| {
+                    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+                    Failure::trouble(format!(
+                        "network `{network}` at {image} px: {}",
+                        problems.join("\n       ")
+                    ))
+                })?;
             printer.data(&summary(&graph, batch));
         }
     }
@@ -39,7 +59,12 @@ fn summary(graph: &Graph, batch: u32) -> String {
 
 fn list() -> String {
     let width = network::names().map(str::len).max().unwrap_or(0);
-    let about = |name: &str| network::load(name).ok().and_then(|d| d.about).unwrap_or_default();
+    let about = |name: &str| {
+        network::load(name)
+            .ok()
+            .and_then(|d| d.about)
+            .unwrap_or_default()
+    };
     let lines = network::names().map(|name| format!("{name:width$}  {}", about(name)));
     lines.collect::<Vec<String>>().join("\n")
 }
@@ -48,9 +73,15 @@ fn load(name: &str, printer: &Printer) -> Result<Description, Failure> {
     if !name.ends_with(".toml") {
         return network::load(name).map_err(|e| Failure::new(Exit::BadStudy, e));
     }
-    let text = fs::read_to_string(name).map_err(|e| Failure::trouble(format!("cannot read {name}: {e}")))?;
+    let text = fs::read_to_string(name)
+        .map_err(|e| Failure::trouble(format!("cannot read {name}: {e}")))?;
     network::parse(&text).map_err(|diagnostics| {
         let source = Source { name, text: &text };
-        Failure::bad_study(source.render_all(&diagnostics, printer.style()).trim_end().to_owned())
+        Failure::bad_study(
+            source
+                .render_all(&diagnostics, printer.style())
+                .trim_end()
+                .to_owned(),
+        )
     })
 }

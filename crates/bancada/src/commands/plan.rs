@@ -16,13 +16,25 @@ pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
     let folder = results_folder(&args.study, &opened.study, args.out.as_deref());
     let (earlier, due) = earlier_runs(&folder, &opened)?;
     signals::listen();
-    let program = std::env::current_exe().map_err(|e| Failure::trouble(format!("cannot find myself: {e}")))?;
-    let surroundings = Surroundings { bancada: &program, study_folder: &opened.folder };
-    let ask = forecasting::Ask { opened: &opened, earlier: &earlier, due: &due, pilot: !args.no_pilot, surroundings };
+    let program = std::env::current_exe()
+        .map_err(|e| Failure::trouble(format!("cannot find myself: {e}")))?;
+    let surroundings = Surroundings {
+        bancada: &program,
+        study_folder: &opened.folder,
+    };
+    let ask = forecasting::Ask {
+        opened: &opened,
+        earlier: &earlier,
+        due: &due,
+        pilot: !args.no_pilot,
+        surroundings,
+    };
     let forecast = forecasting::make(&ask, printer)?;
     let Opened { study, plan, .. } = &opened;
     let ledger = Ledger::new(study.budget, study.currency, &study.rates, &earlier);
-    let holds = forecast.as_ref().is_none_or(|f| runner::over_budget(&ledger, f).is_none());
+    let holds = forecast
+        .as_ref()
+        .is_none_or(|f| runner::over_budget(&ledger, f).is_none());
     if args.json {
         let value = serde_json::json!({ "plan": plan, "due": due, "forecast": forecast, "budget_holds": holds });
         printer.data(&format!("{value:#}"));
@@ -38,10 +50,20 @@ pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
 }
 
 /// A folder that is not there, or is another study's, has nothing to forecast from.
-fn earlier_runs(folder: &std::path::Path, opened: &Opened) -> Result<(Vec<RunRecord>, Vec<model::RunId>), Failure> {
-    let store = folder.join("plan.json").is_file().then(|| Store::open(folder)).transpose().map_err(store_failure)?;
+fn earlier_runs(
+    folder: &std::path::Path,
+    opened: &Opened,
+) -> Result<(Vec<RunRecord>, Vec<model::RunId>), Failure> {
+    let store = folder
+        .join("plan.json")
+        .is_file()
+        .then(|| Store::open(folder))
+        .transpose()
+        .map_err(store_failure)?;
     let same = store.filter(|s| s.identity().fingerprint == ::plan::digest(&opened.study));
-    let Some(store) = same else { return Ok((Vec::new(), opened.plan.runs.clone())) };
+    let Some(store) = same else {
+        return Ok((Vec::new(), opened.plan.runs.clone()));
+    };
     let statuses = store.statuses().map_err(store_failure)?;
     let due = runner::due_runs(&opened.plan, &statuses, &Retry::default());
     Ok((store.records().map_err(store_failure)?, due))
@@ -49,13 +71,20 @@ fn earlier_runs(folder: &std::path::Path, opened: &Opened) -> Result<(Vec<RunRec
 
 fn scenario_table(plan: &Plan, forecast: Option<&Forecast>) -> String {
     let mut head = vec!["scenario".to_owned()];
-    head.extend(plan.scenarios.first().into_iter().flat_map(|s| s.levels.iter().map(|l| l.factor.clone())));
+    head.extend(
+        plan.scenarios
+            .first()
+            .into_iter()
+            .flat_map(|s| s.levels.iter().map(|l| l.factor.clone())),
+    );
     head.extend(forecast.map(|_| "expected time".to_owned()));
     let rows = plan.scenarios.iter().map(|scenario| {
         let mut row = vec![scenario.label()];
         row.extend(scenario.levels.iter().map(|l| l.level.to_string()));
         row.extend(forecast.map(|f| {
-            f.scenarios.get(&scenario.number).map_or("—".to_owned(), |r| time_words(r.seconds()))
+            f.scenarios
+                .get(&scenario.number)
+                .map_or("—".to_owned(), |r| time_words(r.seconds()))
         }));
         row
     });
@@ -65,18 +94,33 @@ fn scenario_table(plan: &Plan, forecast: Option<&Forecast>) -> String {
 
 fn aligned(table: &[Vec<String>]) -> String {
     let columns = table.first().map_or(0, Vec::len);
-    let width = |column: usize| table.iter().filter_map(|r| r.get(column)).map(|c| c.chars().count()).max();
+    let width = |column: usize| {
+        table
+            .iter()
+            .filter_map(|r| r.get(column))
+            .map(|c| c.chars().count())
+            .max()
+    };
     let widths: Vec<usize> = (0..columns).map(|c| width(c).unwrap_or(0)).collect();
     let mut text = String::new();
     for row in table {
-        let cells = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}"));
+        let cells = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, &width)| format!("{cell:width$}"));
         let line = cells.collect::<Vec<String>>().join("  ");
         _ = writeln!(text, "  {}", line.trim_end());
     }
     text
 }
 
-fn summary(study: &Study, plan: &Plan, due: usize, forecast: Option<&Forecast>, ledger: &Ledger) -> String {
+fn summary(
+    study: &Study,
+    plan: &Plan,
+    due: usize,
+    forecast: Option<&Forecast>,
+    ledger: &Ledger,
+) -> String {
     let mut text = format!(
         "\n  {} scenarios × {} repetitions = {} runs, {due} still to do; order from seed {}\n",
         plan.scenarios.len(),
@@ -91,7 +135,11 @@ fn summary(study: &Study, plan: &Plan, due: usize, forecast: Option<&Forecast>, 
     for environment in &forecast.environments {
         let money = environment.money.map_or("unpriced".to_owned(), money_words);
         let time = time_words(environment.seconds);
-        _ = writeln!(text, "  {}  {} runs  {time}  {money}", environment.environment, environment.runs);
+        _ = writeln!(
+            text,
+            "  {}  {} runs  {time}  {money}",
+            environment.environment, environment.runs
+        );
     }
     _ = writeln!(text, "  Forecast {}.", forecast.method);
     if let (Some(money), Some(left)) = (forecast.money, ledger.left()) {

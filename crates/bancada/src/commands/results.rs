@@ -27,32 +27,62 @@ pub(super) fn report(args: &ReportArgs, printer: &Printer) -> CommandResult {
 
 pub(super) fn analysis_of(results: &Results, printer: &Printer) -> Result<Analysis, Failure> {
     for damaged in results.store.damaged() {
-        printer.talk(&format!("! {} is left out: {}", damaged.path.display(), damaged.why));
+        printer.talk(&format!(
+            "! {} is left out: {}",
+            damaged.path.display(),
+            damaged.why
+        ));
     }
     let records = results.store.records().map_err(store_failure)?;
-    Ok(analyse::analyse(&Input { study: &results.study, plan: &results.plan, records: &records }))
+    Ok(analyse::analyse(&Input {
+        study: &results.study,
+        plan: &results.plan,
+        records: &records,
+    }))
 }
 
 pub(super) fn print_tables(analysis: &Analysis, printer: &Printer) {
-    let options = TerminalOptions { width: printer.data_width(), colour: printer.data_coloured, ..Default::default() };
+    let options = TerminalOptions {
+        width: printer.data_width(),
+        colour: printer.data_coloured,
+        ..Default::default()
+    };
     printer.data(&report::terminal(analysis, &options));
 }
 
 pub(super) fn meta() -> ReportMeta<'static> {
-    ReportMeta { generated: Timestamp::now(), bancada_version: env!("CARGO_PKG_VERSION"), command: None }
+    ReportMeta {
+        generated: Timestamp::now(),
+        bancada_version: env!("CARGO_PKG_VERSION"),
+        command: None,
+    }
 }
 
 /// To the folder of the results unless another file is named.
-pub(super) fn write_report(analysis: &Analysis, results: &Results, to: Option<&Path>) -> Result<PathBuf, Failure> {
+pub(super) fn write_report(
+    analysis: &Analysis,
+    results: &Results,
+    to: Option<&Path>,
+) -> Result<PathBuf, Failure> {
     let command = format!("bancada report {}", results.folder.display());
-    let html = report::html(analysis, &ReportMeta { command: Some(&command), ..meta() });
+    let html = report::html(
+        analysis,
+        &ReportMeta {
+            command: Some(&command),
+            ..meta()
+        },
+    );
     match to {
         Some(path) => {
-            fs::write(path, html).map_err(|e| Failure::trouble(format!("cannot write {}: {e}", path.display())))?;
+            fs::write(path, html)
+                .map_err(|e| Failure::trouble(format!("cannot write {}: {e}", path.display())))?;
             Ok(path.to_owned())
         }
         None => {
-            results.store.save_file("report.html", html.as_bytes()).map_err(store_failure)?;
+            results
+                .store
+                .save_file("report.html", html.as_bytes())
+                .map_err(store_failure)?;
             Ok(results.folder.join("report.html"))
         }
     }

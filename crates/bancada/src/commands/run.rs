@@ -10,7 +10,9 @@ use super::forecasting::{self, time_words};
 use super::results::{analysis_of, print_tables, write_report};
 use crate::args::{RetryArg, RunArgs};
 use crate::exit::{CommandResult, Exit, Failure};
-use crate::locate::{Opened, Results, create_store, open_study, results_folder, save_question, store_failure};
+use crate::locate::{
+    Opened, Results, create_store, open_study, results_folder, save_question, store_failure,
+};
 use crate::printer::Printer;
 use crate::progress::Reporter;
 use crate::signals::{self, STOP};
@@ -22,18 +24,36 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
     let _lock = store.lock().map_err(store_failure)?;
     signals::listen();
 
-    let program = std::env::current_exe().map_err(|e| Failure::trouble(format!("cannot find myself: {e}")))?;
-    let surroundings = Surroundings { bancada: &program, study_folder: &opened.folder };
+    let program = std::env::current_exe()
+        .map_err(|e| Failure::trouble(format!("cannot find myself: {e}")))?;
+    let surroundings = Surroundings {
+        bancada: &program,
+        study_folder: &opened.folder,
+    };
     let earlier = store.records().map_err(store_failure)?;
-    let retry = Retry { statuses: args.retry.iter().map(|r| status_of(*r)).collect() };
-    let due = runner::due_runs(&opened.plan, &store.statuses().map_err(store_failure)?, &retry);
+    let retry = Retry {
+        statuses: args.retry.iter().map(|r| status_of(*r)).collect(),
+    };
+    let due = runner::due_runs(
+        &opened.plan,
+        &store.statuses().map_err(store_failure)?,
+        &retry,
+    );
     let inventory = measure::inventory(Some(&opened.folder), versions());
     let talk = |text: &str| (!args.quiet && !args.json).then(|| printer.talk(text));
 
     talk(&first_line(&opened, &inventory));
-    let ask = forecasting::Ask { opened: &opened, earlier: &earlier, due: &due, pilot: !args.no_pilot, surroundings };
+    let ask = forecasting::Ask {
+        opened: &opened,
+        earlier: &earlier,
+        due: &due,
+        pilot: !args.no_pilot,
+        surroundings,
+    };
     let forecast = forecasting::make(&ask, printer)?;
-    let Opened { study, plan, text, .. } = &opened;
+    let Opened {
+        study, plan, text, ..
+    } = &opened;
     let ledger = Ledger::new(study.budget, study.currency, &study.rates, &earlier);
     talk(&second_line(&opened, &ledger, forecast.as_ref(), due.len()));
     if !args.over_budget {
@@ -50,13 +70,23 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
         bancada_version: env!("CARGO_PKG_VERSION"),
         expected: forecast.map(|f| f.scenarios).unwrap_or_default(),
     };
-    let conduct = Conduct { study, plan, store: &store, options };
+    let conduct = Conduct {
+        study,
+        plan,
+        store: &store,
+        options,
+    };
     let mut reporter = Reporter::choose(study, plan.runs.len(), args.json, args.quiet, printer);
     let ended = conduct.run(&mut |progress| reporter.on(&progress));
     reporter.finish();
     let ended = ended.map_err(runner_failure)?;
 
-    let results = Results { study: opened.study, plan: opened.plan, store, folder };
+    let results = Results {
+        study: opened.study,
+        plan: opened.plan,
+        store,
+        folder,
+    };
     conclude(&results, ended, args, printer)
 }
 
@@ -74,11 +104,15 @@ fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) 
     let again = format!("bancada run {}", shown(&args.study));
     match ended {
         Ended::Interrupted => {
-            printer.talk(&format!("Interrupted. What was measured is kept; {again} goes on from here."));
+            printer.talk(&format!(
+                "Interrupted. What was measured is kept; {again} goes on from here."
+            ));
             Ok(Exit::Interrupted)
         }
         Ended::BudgetSpent => {
-            printer.talk(&format!("The budget is spent, so the study stopped. {again} --over-budget goes on."));
+            printer.talk(&format!(
+                "The budget is spent, so the study stopped. {again} --over-budget goes on."
+            ));
             Ok(Exit::Budget)
         }
         Ended::AllDone => {
@@ -87,7 +121,9 @@ fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) 
             if failed == 0 {
                 return Ok(Exit::Ok);
             }
-            printer.talk(&format!("{failed} runs failed. {again} --retry failed does them again."));
+            printer.talk(&format!(
+                "{failed} runs failed. {again} --retry failed does them again."
+            ));
             Ok(Exit::FailedRuns)
         }
     }
@@ -130,21 +166,34 @@ fn first_line(opened: &Opened, inventory: &Inventory) -> String {
 }
 
 fn priced_as(study: &Study) -> String {
-    let machines: Vec<&str> =
-        study.environments.iter().filter_map(|e| e.price.as_ref()).map(|p| p.machine.as_str()).collect();
+    let machines: Vec<&str> = study
+        .environments
+        .iter()
+        .filter_map(|e| e.price.as_ref())
+        .map(|p| p.machine.as_str())
+        .collect();
     match machines.is_empty() {
         true => String::new(),
         false => format!(", priced as {}", machines.join(", ")),
     }
 }
 
-fn second_line(opened: &Opened, ledger: &Ledger, forecast: Option<&Forecast>, due: usize) -> String {
+fn second_line(
+    opened: &Opened,
+    ledger: &Ledger,
+    forecast: Option<&Forecast>,
+    due: usize,
+) -> String {
     let indent = " ".repeat(opened.study.name.chars().count() + 3);
     let total = opened.plan.runs.len();
     if due == 0 {
         return format!("{indent}all {total} runs are done already");
     }
-    let going_on = if due < total { format!("{due} runs are missing; ") } else { String::new() };
+    let going_on = if due < total {
+        format!("{due} runs are missing; ")
+    } else {
+        String::new()
+    };
     let Some(forecast) = forecast else {
         return format!("{indent}{going_on}no forecast: nothing has been measured yet");
     };
@@ -153,11 +202,18 @@ fn second_line(opened: &Opened, ledger: &Ledger, forecast: Option<&Forecast>, du
         (Some(money), None) => format!(", {}", money.value),
         (None, _) => String::new(),
     };
-    format!("{indent}{going_on}forecast {}{money}, {}\n", time_words(forecast.seconds), forecast.method)
+    format!(
+        "{indent}{going_on}forecast {}{money}, {}\n",
+        time_words(forecast.seconds),
+        forecast.method
+    )
 }
 
 fn refuse_above_budget(ledger: &Ledger, forecast: Option<&Forecast>) -> Result<(), Failure> {
-    let Some((value, left)) = forecast.and_then(|f| runner::over_budget(ledger, f)).zip(ledger.left()) else {
+    let Some((value, left)) = forecast
+        .and_then(|f| runner::over_budget(ledger, f))
+        .zip(ledger.left())
+    else {
         return Ok(());
     };
     let message = format!(

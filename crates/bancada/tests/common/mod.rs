@@ -12,7 +12,9 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new() -> Self {
-        Bench { folder: tempfile::tempdir().unwrap() }
+        Bench {
+            folder: tempfile::tempdir().unwrap(),
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -27,7 +29,11 @@ impl Bench {
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bancada"));
-        command.args(arguments).current_dir(self.path()).env_remove("NO_COLOR").stdin(Stdio::null());
+        command
+            .args(arguments)
+            .current_dir(self.path())
+            .env_remove("NO_COLOR")
+            .stdin(Stdio::null());
         command
     }
 
@@ -37,7 +43,11 @@ impl Bench {
 
     pub(crate) fn start(&self, arguments: &[&str]) -> Child {
         let mut command = self.command(arguments);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
     }
 
     /// Names of the bundles that are whole.
@@ -52,7 +62,13 @@ impl Bench {
     }
 
     pub(crate) fn record(&self, study: &str, run: &str) -> serde_json::Value {
-        let path = self.path().join("results").join(study).join("runs").join(run).join("run.json");
+        let path = self
+            .path()
+            .join("results")
+            .join(study)
+            .join("runs")
+            .join(run)
+            .join("run.json");
         serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
     }
 }
@@ -74,13 +90,22 @@ impl Ran {
 
     #[track_caller]
     pub(crate) fn ends_with(self, code: i32) -> Self {
-        assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.out, self.err);
+        assert_eq!(
+            self.code, code,
+            "stdout:\n{}\nstderr:\n{}",
+            self.out, self.err
+        );
         self
     }
 
     #[track_caller]
     pub(crate) fn says(self, words: &str) -> Self {
-        assert!(self.out.contains(words) || self.err.contains(words), "no `{words}` in\n{}\n{}", self.out, self.err);
+        assert!(
+            self.out.contains(words) || self.err.contains(words),
+            "no `{words}` in\n{}\n{}",
+            self.out,
+            self.err
+        );
         self
     }
 }
