@@ -95,7 +95,12 @@ fn output_shape(op: &Op, inputs: &[Shape]) -> Result<Shape, String> {
                     "{groups} groups do not divide {channels} into {output} channels"
                 ));
             }
-            window(first, kernel, stride, padding, output)
+            let [height, width] = window(first, kernel, stride, padding)?;
+            Ok(Shape::Image {
+                channels: output,
+                height,
+                width,
+            })
         }
         Op::MaxPool {
             kernel,
@@ -116,7 +121,12 @@ fn output_shape(op: &Op, inputs: &[Shape]) -> Result<Shape, String> {
             if top.max(bottom) >= kernel[0] || left.max(right) >= kernel[1] {
                 return Err("a window would see nothing but padding".to_owned());
             }
-            window(first, kernel, stride, padding, image(first)?.channels)
+            let [height, width] = window(first, kernel, stride, padding)?;
+            Ok(Shape::Image {
+                channels: image(first)?.channels,
+                height,
+                width,
+            })
         }
         Op::GlobalAvgPool => Ok(match node_vector(first) {
             Some(vector) => vector,
@@ -172,29 +182,29 @@ fn node_vector(shape: Shape) -> Option<Shape> {
     matches!(shape, Shape::Vector { .. }).then_some(shape)
 }
 
+/// Height and width after a window has gone over an image.
 fn window(
     input: Shape,
     kernel: [u32; 2],
     stride: [u32; 2],
     padding: Padding,
-    channels: u32,
-) -> Result<Shape, String> {
+) -> Result<[u32; 2], String> {
     let ImageShape { height, width, .. } = image(input)?;
-    let side = |length: u32, before: u32, after: u32, kernel: u32, stride: u32| -> Option<u32> {
-        let room = length
-            .checked_add(before)?
-            .checked_add(after)?
-            .checked_sub(kernel)?;
-        (kernel > 0).then_some(room.checked_div(stride)? + 1)
+    let padded = [
+        height
+            .checked_add(padding.top)
+            .and_then(|sum| sum.checked_add(padding.bottom)),
+        width
+            .checked_add(padding.left)
+            .and_then(|sum| sum.checked_add(padding.right)),
+    ];
+    let side = |axis: usize| -> Option<u32> {
+        let room = padded[axis]?.checked_sub(kernel[axis])?;
+        let steps = room.checked_div(stride[axis])?.checked_add(1)?;
+        (kernel[axis] > 0).then_some(steps)
     };
-    let height = side(height, padding.top, padding.bottom, kernel[0], stride[0]);
-    let width = side(width, padding.left, padding.right, kernel[1], stride[1]);
-    match (height, width) {
-        (Some(height), Some(width)) => Ok(Shape::Image {
-            channels,
-            height,
-            width,
-        }),
+    match (side(0), side(1)) {
+        (Some(height), Some(width)) => Ok([height, width]),
         _ => Err(format!(
             "a window of {kernel:?} with stride {stride:?} does not fit in {input:?}"
         )),

@@ -1,13 +1,13 @@
 //! A graph put to work: forward through its nodes, each result kept only while it is needed.
 
 use burn_tensor::{Device, Tensor};
-use data::Random;
 use network::{Graph, Node, Op};
 
 use crate::check::check;
 use crate::error::EngineError;
-use crate::ops::{self, Activation, ConvOp, Lrn, Norm, NormTrained};
+use crate::ops::Activation;
 use crate::parameters::Parameters;
+use crate::pass::Pass;
 
 pub(crate) struct Executor {
     graph: Graph,
@@ -43,8 +43,6 @@ pub(crate) struct Gathered {
     pub(crate) values: Tensor<1>,
 }
 
-const DROPOUT: u64 = 0x64_72_6F_70;
-
 impl Executor {
     pub(crate) fn new(graph: Graph, device: Device) -> Result<Self, EngineError> {
         check(&graph)?;
@@ -67,6 +65,11 @@ impl Executor {
         &self.graph
     }
 
+    /// Where a node's first parameter is among all.
+    pub(crate) fn first_parameter(&self, node: usize) -> usize {
+        self.first_parameter[node]
+    }
+
     pub(crate) fn device(&self) -> &Device {
         &self.device
     }
@@ -78,7 +81,12 @@ impl Executor {
         mode: &Mode,
     ) -> Result<Forward, EngineError> {
         let mut results: Vec<Option<Activation>> = vec![None; self.graph.nodes.len()];
-        let mut gathered = Vec::new();
+        let mut pass = Pass {
+            executor: self,
+            parameters,
+            mode,
+            gathered: Vec::new(),
+        };
         let mut input = Some(Activation::Image(input));
         for (index, node) in self
             .graph
@@ -93,7 +101,7 @@ impl Executor {
             let inputs = self.take_inputs(index, node, &mut results);
             let result = match node.op {
                 Op::Input => input.take(),
-                _ => self.node(index, inputs, parameters, mode, &mut gathered),
+                _ => pass.node(index, inputs),
             };
             let broken = || EngineError::Graph {
                 node: node.name.clone(),
@@ -110,7 +118,7 @@ impl Executor {
         };
         Ok(Forward {
             logits: logits.ok_or_else(nothing)?,
-            gathered,
+            gathered: pass.gathered,
         })
     }
 
@@ -136,117 +144,6 @@ impl Executor {
                 }
             });
         inputs.collect()
-    }
-
-    fn node(
-        &self,
-        index: usize,
-        inputs: Vec<Activation>,
-        parameters: &Parameters,
-        mode: &Mode,
-        gathered: &mut Vec<Gathered>,
-    ) -> Option<Activation> {
-        let node = &self.graph.nodes[index];
-        if matches!(node.op, Op::Concat) {
-            return ops::concat(inputs);
-        }
-        let mut inputs = inputs.into_iter();
-        let first = inputs.next()?;
-        let parameter = |place: usize| {
-            let all = &parameters.all;
-            (place < node.parameters.len())
-                .then(|| all.get(self.first_parameter[index] + place))
-                .flatten()
-        };
-        let values = |place: usize| parameter(place).map(|parameter| parameter.values.clone());
-        Some(match node.op {
-            Op::Conv { .. } => Activation::Image(ops::conv(
-                image(first)?,
-                &ConvOp::of(&node.op)?,
-                values(0)?,
-                values(1),
-            )),
-            Op::Dense { output, .. } => {
-                Activation::Vector(ops::dense(first.flatten(), output, values(0)?, values(1)))
-            }
-            Op::BatchNorm { epsilon, momentum } => {
-                let norm = Norm {
-                    gamma: values(0)?,
-                    beta: values(1)?,
-                    mean: values(2)?,
-                    variance: values(3)?,
-                };
-                match mode {
-                    Mode::Answer => ops::batch_norm(first, norm, epsilon),
-                    Mode::Train { .. } => {
-                        let trained = ops::batch_norm_train(first, norm, epsilon, momentum);
-                        self.gather(index, trained, gathered)
-                    }
-                }
-            }
-            Op::Relu => first.relu(),
-            Op::MaxPool {
-                kernel,
-                stride,
-                padding,
-            } => Activation::Image(ops::max_pool(image(first)?, kernel, stride, padding)),
-            Op::AvgPool {
-                kernel,
-                stride,
-                padding,
-            } => Activation::Image(ops::avg_pool(image(first)?, kernel, stride, padding)),
-            Op::GlobalAvgPool => Activation::Vector(first.global_avg_pool()),
-            Op::Dropout { rate } => match mode {
-                Mode::Train { place } if rate > 0.0 => {
-                    let mut random = Random::at(&[place.seed, DROPOUT, place.step, index as u64]);
-                    first.dropout(rate, &mut random, &self.device)
-                }
-                _ => first,
-            },
-            Op::Flatten => Activation::Vector(first.flatten()),
-            Op::Add => inputs.fold(first, Activation::add),
-            Op::Lrn {
-                size,
-                alpha,
-                beta,
-                k,
-            } => Activation::Image(ops::lrn(
-                image(first)?,
-                &Lrn {
-                    size,
-                    alpha,
-                    beta,
-                    k,
-                },
-            )),
-            Op::Softmax => first.softmax(),
-            Op::Input | Op::Concat => return None,
-        })
-    }
-
-    fn gather(
-        &self,
-        index: usize,
-        trained: NormTrained,
-        gathered: &mut Vec<Gathered>,
-    ) -> Activation {
-        let first = self.first_parameter[index];
-        gathered.push(Gathered {
-            parameter: first + 2,
-            values: trained.mean,
-        });
-        gathered.push(Gathered {
-            parameter: first + 3,
-            values: trained.variance,
-        });
-        trained.output
-    }
-}
-
-fn image(activation: Activation) -> Option<Tensor<4>> {
-    match activation {
-        Activation::Image(image) => Some(image),
-        Activation::Vector(_) => None,
     }
 }
 

@@ -16,6 +16,7 @@ mod loss;
 mod ops;
 mod optimizer;
 mod parameters;
+mod pass;
 mod predict;
 mod train;
 

@@ -10,6 +10,10 @@ pub(crate) struct Stepper {
     memories: Vec<Option<Memory>>,
 }
 
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one for each parameter tensor: a few hundred at most"
+)]
 enum Memory {
     Sgd { velocity: Tensor<1> },
     Adam { first: Tensor<1>, second: Tensor<1> },
