@@ -178,7 +178,8 @@ pub(crate) struct ImportArgs {
     /// CSV files with a header line
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// The study the rows belong to; without one, a study is made of the rows' levels
+    /// The study the rows belong to, its [import] says what columns mean unless flags do; without
+    /// one, a study is made of the rows' levels
     #[arg(long, value_name = "STUDY")]
     pub(crate) study: Option<PathBuf>,
     /// Name of the study that is made of the rows
@@ -187,9 +188,9 @@ pub(crate) struct ImportArgs {
     /// Folder of the results [default: results/NAME beside the study file, or here]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// What a row tells of: run, request or step
-    #[arg(long, value_name = "KIND", default_value = "run")]
-    pub(crate) row: import::RowKind,
+    /// What a row tells of: run, request or step [default: the study's [import], or run]
+    #[arg(long, value_name = "KIND")]
+    pub(crate) row: Option<import::RowKind>,
     /// A column that holds a factor's levels
     #[arg(long, value_name = "COLUMN[=FACTOR]")]
     pub(crate) factor: Vec<import::ColumnFactor>,
@@ -214,6 +215,9 @@ pub(crate) struct ImportArgs {
     /// Separator of the columns [default: found in the header]
     #[arg(long, value_name = "CHARACTER")]
     pub(crate) delimiter: Option<char>,
+    /// How numbers are written: auto, point or comma [default: found in the numbers]
+    #[arg(long, value_name = "MARK")]
+    pub(crate) decimal_mark: Option<import::DecimalMark>,
     /// Price of the environment for runs without one, such as azure/Standard_F4s_v2@eastus
     #[arg(long, value_name = "PRICE", conflicts_with = "study")]
     pub(crate) price: Option<String>,

@@ -65,6 +65,7 @@ pub fn infer_study(name: &str, files: &[InputFile], spec: &ImportSpec) -> Inferr
             grace_seconds: 10.0,
         },
         metrics: spec.metrics.iter().map(|m| m.metric.clone()).collect(),
+        import: None,
         factors,
     };
     Inferred { study, problems }
@@ -190,7 +191,7 @@ fn absent(rows: &[&Row], texts: &[Vec<String>], factors: &[Factor]) -> Vec<Exclu
 fn environments(factors: &[Factor]) -> Vec<Environment> {
     let named = factors.iter().find(|f| f.name == "environment");
     let names = named.map_or_else(
-        || vec!["local".to_owned()],
+        || vec!["imported".to_owned()],
         |factor| factor.levels.iter().map(Level::to_string).collect(),
     );
     let environment = |name: String| Environment {

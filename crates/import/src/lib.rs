@@ -1,10 +1,11 @@
 //! Measurements made elsewhere become run records. Pure: text in, records out.
 //!
-//! Read [`ImportSpec`] (what the columns mean), then [`read`]. Inside: `table` (text to cells),
+//! Read [`ImportSpec`] (what the columns mean; made of what study and flags say, a [`Mapping`]), then [`read`]. Inside: `table` (text to cells),
 //! `rows` (cells to numbers and levels), `levels` (levels to scenarios), `runs` (rows to records).
 
 mod infer;
 mod levels;
+mod mapping;
 mod number;
 mod pattern;
 mod rows;
@@ -16,6 +17,7 @@ mod times;
 mod units;
 
 pub use infer::{Inferred, infer_study};
+pub use mapping::Mapping;
 pub use pattern::FilePattern;
 pub use spec::{ColumnFactor, ColumnMetric, DecimalMark, ImportSpec, RowKind, SpecError};
 pub use table::decode;

@@ -79,7 +79,8 @@ pub(crate) fn read(files: &[InputFile], spec: &ImportSpec) -> Rows {
     all
 }
 
-/// Columns, then names of files, then constants; the first source of a factor counts.
+/// In the order of columns, names of files, constants. Where a factor has several sources, a
+/// column counts before a constant and that before the name of the file.
 fn factors(spec: &ImportSpec) -> Vec<String> {
     let columns = spec.factors.iter().map(|f| f.factor.as_str());
     let named = spec
@@ -146,8 +147,8 @@ impl<'s> FileReader<'s> {
                 |factor| match spec.factors.iter().find(|f| f.factor == *factor) {
                     Some(mapped) => LevelSource::Column(columns.find(&mapped.column)),
                     None => LevelSource::Fixed(
-                        value(factor)
-                            .or_else(|| constant(spec, factor))
+                        constant(spec, factor)
+                            .or_else(|| value(factor))
                             .unwrap_or_default(),
                     ),
                 },

@@ -69,6 +69,20 @@ pub struct ColumnMetric {
     pub unit: String,
 }
 
+impl ColumnMetric {
+    /// `means` is `UNIT` or `METRIC:UNIT`. None when a name is missing.
+    pub(crate) fn new(column: &str, means: &str) -> Option<Self> {
+        let (metric, unit) = means.split_once(':').unwrap_or((column, means));
+        let (column, metric, unit) = (column.trim(), metric.trim(), unit.trim());
+        let named = !column.is_empty() && !metric.is_empty();
+        named.then(|| ColumnMetric {
+            column: column.to_owned(),
+            metric: metric.to_owned(),
+            unit: unit.to_owned(),
+        })
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DecimalMark {
     /// A comma where the file's numbers show it, otherwise a point.
@@ -104,6 +118,21 @@ impl FromStr for RowKind {
     }
 }
 
+impl FromStr for DecimalMark {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        match text {
+            "auto" => Ok(DecimalMark::Auto),
+            "point" => Ok(DecimalMark::Point),
+            "comma" => Ok(DecimalMark::Comma),
+            _ => Err(SpecError(format!(
+                "`{text}` is not a decimal mark: auto, point or comma"
+            ))),
+        }
+    }
+}
+
 impl FromStr for ColumnFactor {
     type Err = SpecError;
 
@@ -131,16 +160,7 @@ impl FromStr for ColumnMetric {
                 "`{text}` is not COLUMN=UNIT or COLUMN=METRIC:UNIT, such as time=train_seconds:s"
             ))
         };
-        let (column, rest) = text.split_once('=').ok_or_else(wrong)?;
-        let (metric, unit) = rest.split_once(':').unwrap_or((column, rest));
-        let (column, metric, unit) = (column.trim(), metric.trim(), unit.trim());
-        if column.is_empty() || metric.is_empty() {
-            return Err(wrong());
-        }
-        Ok(ColumnMetric {
-            column: column.to_owned(),
-            metric: metric.to_owned(),
-            unit: unit.to_owned(),
-        })
+        let (column, means) = text.split_once('=').ok_or_else(wrong)?;
+        ColumnMetric::new(column, means).ok_or_else(wrong)
     }
 }

@@ -71,7 +71,7 @@ fn a_study_is_made_of_results_alone() {
             study.exclude.len(),
             study.environments[0].name.as_str()
         ),
-        (2, 0, "local")
+        (2, 0, "imported")
     );
     let imported = read(&files, &spec, &study, &plan(&study));
     let names: Vec<String> = imported.records.iter().map(|r| r.run.to_string()).collect();

@@ -55,7 +55,7 @@ impl Fence {
         let weak = |asked: String, by: &str| Warning::LimitsWeak {
             asked,
             by: by.to_owned(),
-            reason: reason.to_owned(),
+            reason: format!("{reason}: run with the right to make cgroups"),
         };
         let cores = limits.cores.map(|cores| {
             let by = if cores.fract() == 0.0 {
@@ -94,7 +94,8 @@ fn possible(limits: &Limits, allowed: &[usize]) -> (Limits, Option<Warning>) {
             let warning = Warning::LimitsWeak {
                 asked: format!("the limit of {cores} cores"),
                 by: format!("all of {most} cores"),
-                reason: "there are no more here".to_owned(),
+                reason: "there are no more here: ask for fewer, or run on a larger machine"
+                    .to_owned(),
             };
             (
                 Limits {
@@ -175,10 +176,10 @@ mod tests {
             told,
             [
                 "the limit of 1 cores was put in force by affinity (no control groups are \
-                 mounted): run with the right to make cgroups",
+                 mounted: run with the right to make cgroups)",
                 "the limit of 64 MB of memory was put in force by a limit on the data of each \
-                 process by itself (no control groups are mounted): run with the right to make \
-                 cgroups",
+                 process by itself (no control groups are mounted: run with the right to make \
+                 cgroups)",
             ]
         );
     }
@@ -198,6 +199,12 @@ mod tests {
         };
         let fence = Fence::build(Path::new("/"), &limits, "x");
         assert_eq!(fence.by(), "none");
-        assert!(matches!(fence.warnings[..], [Warning::LimitsWeak { .. }]));
+        let [warning] = &fence.warnings[..] else {
+            panic!("{:?}", fence.warnings);
+        };
+        let told = warning.to_string();
+        assert!(
+            told.ends_with("(there are no more here: ask for fewer, or run on a larger machine)")
+        );
     }
 }

@@ -31,6 +31,9 @@ pub struct Study {
     pub measure: MeasureSettings,
     /// Names of the metrics the report puts first; empty means the default set.
     pub metrics: Vec<String>,
+    /// How to read measurements made elsewhere.
+    #[serde(default)]
+    pub import: Option<ImportSettings>,
 }
 
 impl Study {
@@ -153,6 +156,14 @@ pub struct TrainWorkload {
     pub optimizer: Optimizer,
     pub threads: Option<u32>,
     pub device: String,
+    /// Whether the trained weights stay in the bundle. They are saved either way: saving is a
+    /// phase of the run.
+    #[serde(default = "yes")]
+    pub keep_model: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -226,6 +237,34 @@ pub struct MeasureSettings {
     pub timeout_seconds: Option<f64>,
     /// Time between SIGTERM and SIGKILL.
     pub grace_seconds: f64,
+}
+
+/// What columns and names of files of measurements made elsewhere mean: words as typed, which the
+/// importer understands.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ImportSettings {
+    /// `run`, `request` or `step`.
+    pub row: Option<String>,
+    /// Columns and the factors whose levels they hold.
+    pub factors: Vec<ImportColumn>,
+    /// Columns and what they hold: `METRIC:UNIT` or `UNIT`.
+    pub metrics: Vec<ImportColumn>,
+    /// Levels that all rows have.
+    pub levels: BTreeMap<String, Level>,
+    /// `{framework}-{image}px-r{repetition}.csv`.
+    pub file_pattern: Option<String>,
+    pub repetition: Option<String>,
+    pub status: Option<String>,
+    pub started: Option<String>,
+    pub delimiter: Option<char>,
+    /// `auto`, `point` or `comma`.
+    pub decimal_mark: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportColumn {
+    pub column: String,
+    pub means: String,
 }
 
 /// One combination of levels. Its number is stable: it is the place in the full factorial

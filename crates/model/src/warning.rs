@@ -65,7 +65,7 @@ impl fmt::Display for Warning {
             Warning::LimitsWeak { asked, by, reason } => {
                 write!(
                     f,
-                    "{asked} was put in force by {by} ({reason}): run with the right to make cgroups"
+                    "{asked} was put in force by {by} ({reason})"
                 )
             }
             Warning::SamplesLate {
@@ -99,7 +99,7 @@ impl fmt::Display for Warning {
                 "the CPU governor is `{governor}`: set `performance` for times that repeat"
             ),
             Warning::NoRate { from, to } => {
-                write!(f, "no rate from {from} to {to}: add one under [rates]")
+                write!(f, "no rate from {from} to {to}: add one under [[rates]]")
             }
         }
     }

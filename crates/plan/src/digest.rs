@@ -7,17 +7,22 @@ use serde_json::{Value, json};
 /// workload, seed, and the limits and devices of the environments.
 ///
 /// Not in it: repetitions and order (more of the same answers), prices, currency and budget (other
-/// money for the same time), the name and what is written for people, how it is sampled.
+/// money for the same time), the name and what is written for people, how it is sampled, how
+/// files are imported, whether models are kept.
 pub fn digest(study: &Study) -> String {
     let environments: Vec<_> = study
         .environments
         .iter()
         .map(|e| json!({ "name": e.name, "limits": e.limits, "device": e.device }))
         .collect();
+    let mut workload = json!(study.workload);
+    if let Some(settings) = workload.as_object_mut() {
+        settings.remove("keep_model");
+    }
     let question = json!({
         "factors": study.factors,
         "exclude": study.exclude,
-        "workload": study.workload,
+        "workload": workload,
         "seed": study.seed,
         "environments": environments,
     });

@@ -1,6 +1,10 @@
 //! Every key of a study file with what it means: the one table behind the JSON schema. That the
 //! reader knows the same keys is a test.
 
+mod places;
+
+use places::{ENVIRONMENT, PRICE, RATE};
+
 use crate::{frameworks, train};
 
 /// A table of the file and its keys.
@@ -28,6 +32,7 @@ pub(crate) enum Kind {
         to: i64,
     },
     Number,
+    Flag,
     /// A number, or its digits in quotes.
     Decimal,
     Duration,
@@ -46,6 +51,12 @@ pub(crate) enum Kind {
     Exclusions,
     /// Factors by name.
     Factors,
+    /// Names of columns, or columns and what they are called here.
+    Columns,
+    /// Columns and what they hold, with units.
+    Measured,
+    /// Factors and one level of each.
+    Levels,
     Table(&'static Section),
     /// `[[…]]`.
     Tables(&'static Section),
@@ -86,10 +97,10 @@ pub(crate) const TOP: Section = Section {
             Kind::Factors,
             "What is varied. Any names; the first factor varies slowest and the order gives the numbering of the scenarios.",
         ),
-        required(
+        key(
             "workload",
             Kind::Table(&WORKLOAD),
-            "What a run does: train a described network, or any command.",
+            "What a run does: train a described network, or any command. Must be there unless `import` is.",
         ),
         key(
             "environments",
@@ -103,6 +114,11 @@ pub(crate) const TOP: Section = Section {
         ),
         key("rates", Kind::Tables(&RATE), "Rates of exchange, dated."),
         key("measure", Kind::Table(&MEASURE), "How a run is watched."),
+        key(
+            "import",
+            Kind::Table(&IMPORT),
+            "What the columns of measurements made elsewhere mean. With it, `workload` may be missing.",
+        ),
     ],
 };
 
@@ -223,6 +239,11 @@ const WORKLOAD: Section = Section {
             "`cpu` (default), `cuda:0`. An environment's device goes before it.",
         ),
         key(
+            "keep_model",
+            Kind::Flag,
+            "Whether the trained weights stay with the run's results. They are saved, and the time it takes is measured, either way. Default true.",
+        ),
+        key(
             "command",
             Kind::Texts,
             "The program and its arguments; {factor} stands for the level, {{word}} for a literal {word}.",
@@ -259,94 +280,6 @@ const LOG: Section = Section {
     ],
 };
 
-const ENVIRONMENT: Section = Section {
-    about: "Where runs happen, and what an hour there costs.",
-    keys: &[
-        key(
-            "price",
-            Kind::Price,
-            "A name of the catalog (`azure/Standard_F4s_v2@eastus`), of [prices], or an amount (`0.169 USD/h`).",
-        ),
-        key("price_source", Kind::Text, "Where an amount was read."),
-        key("price_date", Kind::Date, "When an amount was read there."),
-        key(
-            "own",
-            Kind::Table(&OWN),
-            "A machine of your own instead of a price.",
-        ),
-        key("cores", Kind::Number, "Cores a run may use. Default: all."),
-        key("memory", Kind::Size, "Memory a run may use. Default: all."),
-        key(
-            "device",
-            Kind::Text,
-            "Goes before the workload's device: `cuda:0`.",
-        ),
-        key(
-            "billing",
-            Kind::Table(&BILLING),
-            "How time becomes money here, where it differs from the price's own rule.",
-        ),
-    ],
-};
-
-const PRICE: Section = Section {
-    about: "A price of your own.",
-    keys: &[
-        key("per_hour", Kind::Money, "An hour of the machine."),
-        key("own", Kind::Table(&OWN), "A machine of your own instead."),
-        key("source", Kind::Text, "Where the price was read."),
-        key("date", Kind::Date, "When it was read there."),
-        key("billing", Kind::Table(&BILLING), "How time becomes money."),
-    ],
-};
-
-const OWN: Section = Section {
-    about: "A machine that was bought: its price spread over its hours, plus electricity.",
-    keys: &[
-        required("purchase", Kind::Money, "What it cost."),
-        required(
-            "electricity",
-            Kind::Electricity,
-            "Price of a kilowatt-hour.",
-        ),
-        required("years", Kind::Decimal, "How long it is used."),
-        required("watts", Kind::Decimal, "What it draws while it works."),
-        key(
-            "hours_per_day",
-            Kind::Decimal,
-            "Hours of a day that it works. Default 24.",
-        ),
-    ],
-};
-
-const BILLING: Section = Section {
-    about: "How paid time is made of measured time.",
-    keys: &[
-        key(
-            "step",
-            Kind::Duration,
-            "Time is rounded up to whole steps. `0s` bills the exact time.",
-        ),
-        key("minimum", Kind::Duration, "A run pays at least this."),
-        key(
-            "paid",
-            Kind::Paid,
-            "`all` of the run's life, or only the phases named.",
-        ),
-    ],
-};
-
-const RATE: Section = Section {
-    about: "So many of one currency for one of another, on a day.",
-    keys: &[
-        required("from", Kind::Currency, "One of this …"),
-        required("to", Kind::Currency, "… in these."),
-        required("rate", Kind::Decimal, "How many. Read exactly as typed."),
-        required("date", Kind::Date, "Of which day."),
-        key("source", Kind::Text, "Where it was read."),
-    ],
-};
-
 const MEASURE: Section = Section {
     about: "How a run is watched.",
     keys: &[
@@ -364,6 +297,62 @@ const MEASURE: Section = Section {
             "grace",
             Kind::Duration,
             "Between asking a run to end and ending it. Default 5s.",
+        ),
+    ],
+};
+
+const IMPORT: Section = Section {
+    about: "How `bancada import` reads CSV files for this study. Flags of the command go before it.",
+    keys: &[
+        key(
+            "row",
+            Kind::Words(|| crate::read::ROWS.to_vec()),
+            "What a row tells of. Default `run`.",
+        ),
+        key(
+            "factors",
+            Kind::Columns,
+            "Columns that hold levels: [\"framework\"], or { COLUMN = \"factor\" }.",
+        ),
+        key(
+            "metrics",
+            Kind::Measured,
+            "Columns that hold numbers: { COLUMN = \"METRIC:UNIT\" }, or \"UNIT\" alone to keep the column's name. The unit is the column's own.",
+        ),
+        key(
+            "levels",
+            Kind::Levels,
+            "Levels that all rows have: { factor = level }.",
+        ),
+        key(
+            "file_pattern",
+            Kind::Text,
+            "Levels in names of files, such as \"{framework}-{image}px-r{repetition}.csv\"; `*` stands for anything.",
+        ),
+        key(
+            "repetition",
+            Kind::Text,
+            "The column with the number of the repetition. Without one, rows are counted.",
+        ),
+        key(
+            "status",
+            Kind::Text,
+            "The column that tells how a run ended: `ok`, `failed`, `out-of-memory`, `timed-out`, `interrupted`, or an exit code.",
+        ),
+        key(
+            "started",
+            Kind::Text,
+            "The column with the moment a run started, such as 2024-03-01T12:00:00Z.",
+        ),
+        key(
+            "delimiter",
+            Kind::Text,
+            "The character between cells. Default: found in the header.",
+        ),
+        key(
+            "decimal_mark",
+            Kind::Words(|| crate::read::DECIMAL_MARKS.to_vec()),
+            "`point` (1.5), `comma` (1,5), or `auto` (default): found in the numbers.",
         ),
     ],
 };

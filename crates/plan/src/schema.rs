@@ -14,6 +14,8 @@ pub fn schema() -> Value {
             json!("https://json-schema.org/draft/2020-12/schema"),
         );
         map.insert("title".to_owned(), json!("Bancada study"));
+        let one_of = json!([{ "required": ["workload"] }, { "required": ["import"] }]);
+        map.insert("anyOf".to_owned(), one_of);
     }
     schema
 }
@@ -56,6 +58,7 @@ fn kind(kind: &Kind) -> Value {
         }
         Kind::Whole { from, to } => json!({ "type": "integer", "minimum": from, "maximum": to }),
         Kind::Number => json!({ "type": "number", "minimum": 0 }),
+        Kind::Flag => json!({ "type": "boolean" }),
         Kind::Decimal => json!({ "anyOf": [{ "type": "number" }, pattern("^[0-9.]+$", "4.865")] }),
         Kind::Duration => pattern("^[0-9._]+ *(ms|s|min|h|d)$", "10s"),
         Kind::Size => pattern("^[0-9._]+ *([kKMGT]?B|[KMGT]iB)$", "8 GB"),
@@ -64,13 +67,21 @@ fn kind(kind: &Kind) -> Value {
         Kind::Electricity => pattern("^[0-9._]+ +[A-Z]{3} */ *kWh$", "0.15 USD/kWh"),
         Kind::Date => pattern("^[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?$", "2024-03-01"),
         Kind::Currency => pattern("^[A-Z]{3}$", "USD"),
-        Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+        Kind::Texts => texts(),
         Kind::Paid => {
             json!({ "anyOf": [{ "const": "all" }, { "type": "array", "items": { "type": "string" }, "minItems": 1 }] })
         }
-        Kind::Variables => json!({ "type": "object", "additionalProperties": scalar() }),
+        Kind::Variables | Kind::Levels => {
+            json!({ "type": "object", "additionalProperties": scalar() })
+        }
         Kind::Exclusions => exclusions(),
         Kind::Factors => factors(),
+        Kind::Columns => {
+            json!({ "anyOf": [texts(), { "type": "object", "additionalProperties": { "type": "string" } }] })
+        }
+        Kind::Measured => {
+            json!({ "type": "object", "additionalProperties": { "type": "string", "examples": ["train_seconds:ms", "s"] } })
+        }
         Kind::Table(inner) => section(inner),
         Kind::Tables(inner) => json!({ "type": "array", "items": section(inner) }),
         Kind::Named(inner) => json!({ "type": "object", "additionalProperties": section(inner) }),
@@ -78,6 +89,10 @@ fn kind(kind: &Kind) -> Value {
             json!({ "type": "object", "additionalProperties": { "anyOf": [pattern("/", "0.2 USD/h"), section(inner)] } })
         }
     }
+}
+
+fn texts() -> Value {
+    json!({ "type": "array", "items": { "type": "string" } })
 }
 
 fn pattern(pattern: &str, example: &str) -> Value {

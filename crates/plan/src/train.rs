@@ -84,6 +84,7 @@ pub(crate) fn defaults() -> TrainWorkload {
         optimizer: adam(DEFAULT_LEARNING_RATE),
         threads: None,
         device: "cpu".to_owned(),
+        keep_model: true,
     }
 }
 

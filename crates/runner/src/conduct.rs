@@ -18,6 +18,9 @@ use crate::budget::Ledger;
 use crate::forecast::{self, RunForecast};
 use crate::workload::{PreparedRun, Surroundings, WorkloadError, prepare};
 
+/// The trained weights, in a run's bundle.
+const MODEL_FILE: &str = "model.safetensors";
+
 /// A study being carried out.
 pub struct Conduct<'a> {
     pub study: &'a Study,
@@ -209,6 +212,9 @@ impl Conduct<'_> {
                 tell(Progress::Told { run, event });
             }
         })?;
+        if !prepared.keep_model {
+            drop_model(staging.folder())?;
+        }
         let record = self.record(run, scenario, prepared, measured);
         staging.commit(&record)?;
         Ok(FinishedRun {
@@ -221,7 +227,7 @@ impl Conduct<'_> {
         let Some(job) = &mut prepared.job else {
             return Ok(());
         };
-        job.checkpoint = Some(staging.folder().join("model.safetensors"));
+        job.checkpoint = Some(staging.folder().join(MODEL_FILE));
         let path = staging.folder().join("job.json");
         write_json(&path, job)?;
         prepared
@@ -355,6 +361,18 @@ fn seconds_of(runs: &[RunId], expected: &BTreeMap<u32, RunForecast>) -> f64 {
         .filter_map(|run| expected.get(&run.scenario))
         .map(|f| f.seconds().value)
         .sum()
+}
+
+/// After the run: saving is a part of it and is timed.
+fn drop_model(folder: &Path) -> Result<(), RunnerError> {
+    let path = folder.join(MODEL_FILE);
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(RunnerError::Write {
+            path: path.display().to_string(),
+            error,
+        }),
+        _ => Ok(()),
+    }
 }
 
 pub(crate) fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), RunnerError> {

@@ -20,6 +20,8 @@ pub struct PreparedRun {
     pub environment: Environment,
     /// For the embedded engine and the adapters; written beside the run as `job.json`.
     pub job: Option<TrainJob>,
+    /// Whether the trained weights stay with the results.
+    pub keep_model: bool,
 }
 
 impl PreparedRun {
@@ -58,6 +60,7 @@ pub fn prepare(
             let seed = study.seed.wrapping_add(u64::from(repetition - 1));
             prepare_training(study, &train, resolved.environment, seed, surroundings)
         }
+        Workload::Command(command) if command.command.is_empty() => Err(WorkloadError::Nothing),
         Workload::Command(command) => {
             Ok(prepare_command(command, resolved.environment, surroundings))
         }
@@ -80,6 +83,7 @@ fn prepare_command(
         log: workload.log,
         environment,
         job: None,
+        keep_model: true,
     }
 }
 
@@ -152,6 +156,7 @@ fn prepare_training(
         log: Vec::new(),
         environment,
         job: Some(job),
+        keep_model: train.keep_model,
     })
 }
 
@@ -173,13 +178,21 @@ fn describe(network: &str, folder: &Path) -> Result<network::Description, Worklo
 
 #[derive(Debug)]
 pub enum WorkloadError {
+    /// The study holds measurements made elsewhere.
+    Nothing,
     Dataset(String),
-    Network { network: String, why: String },
+    Network {
+        network: String,
+        why: String,
+    },
 }
 
 impl fmt::Display for WorkloadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            WorkloadError::Nothing => f.write_str(
+                "the study has no [workload], so there is nothing to run: its measurements come by bancada import",
+            ),
             WorkloadError::Dataset(name) => {
                 let known: Vec<&str> = data::names().collect();
                 write!(f, "unknown dataset `{name}`; known: {}", known.join(", "))

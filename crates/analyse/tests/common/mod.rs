@@ -147,6 +147,7 @@ impl Recipe {
                 },
                 threads: None,
                 device: "cpu".to_owned(),
+                keep_model: true,
             }),
             environments: names
                 .into_iter()
@@ -166,6 +167,7 @@ impl Recipe {
                 grace_seconds: 5.0,
             },
             metrics: Vec::new(),
+        import: None,
         }
     }
 

@@ -1,23 +1,32 @@
 //! Measurements made elsewhere become runs of a study, marked as imported.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use import::{ImportSpec, InputFile, RowProblem};
-use model::{Environment, Level, Limits, Plan, RunRecord, Study, Timestamp};
+use import::{ImportSpec, InputFile, Mapping, RowProblem, SpecError};
+use model::study::ImportSettings;
+use model::{Level, Plan, RunRecord, Study, Timestamp};
 
 use super::results::{analysis_of, write_report};
 use crate::args::ImportArgs;
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::locate::{
-    Results, create_store, open_study, results_folder, save_question, store_failure,
+    Opened, Results, create_store, open_study, results_folder, save_question, store_failure,
 };
 use crate::printer::Printer;
 
 pub(super) fn import(args: &ImportArgs, printer: &Printer) -> CommandResult {
     let files = read_files(&args.files)?;
-    let spec = spec_of(args)?;
-    let question = question_of(args, &files, &spec, printer)?;
+    let opened = match &args.study {
+        Some(path) => Some((path, open_study(path, printer)?)),
+        None => None,
+    };
+    let settings = opened.as_ref().and_then(|(_, o)| o.study.import.as_ref());
+    let spec = spec_of(args, settings)?;
+    let question = match opened {
+        Some((path, opened)) => question_of_study(path, opened, args),
+        None => question_of_rows(args, &files, &spec, printer)?,
+    };
     let mut imported = import::read(&files, &spec, &question.study, &question.plan);
     tell_problems(&imported.problems, printer);
     if imported.records.is_empty() {
@@ -47,6 +56,12 @@ pub(super) fn import(args: &ImportArgs, printer: &Printer) -> CommandResult {
         added.added.len(),
         added.already_there
     ));
+    if imported.records_without_time > 0 {
+        printer.talk(&format!(
+            "! {} runs tell no time and cannot be costed: name a column of time, such as --metric time=total_seconds:s",
+            imported.records_without_time
+        ));
+    }
     let Question {
         study,
         plan,
@@ -72,34 +87,36 @@ struct Question {
     text: Option<String>,
 }
 
-fn question_of(
+fn question_of_study(path: &Path, opened: Opened, args: &ImportArgs) -> Question {
+    Question {
+        folder: results_folder(path, &opened.study, args.out.as_deref()),
+        study: opened.study,
+        plan: opened.plan,
+        text: Some(opened.text),
+    }
+}
+
+/// A study made of the rows' levels.
+fn question_of_rows(
     args: &ImportArgs,
     files: &[InputFile],
     spec: &ImportSpec,
     printer: &Printer,
 ) -> Result<Question, Failure> {
-    if let Some(path) = &args.study {
-        let opened = open_study(path, printer)?;
-        let folder = results_folder(path, &opened.study, args.out.as_deref());
-        return Ok(Question {
-            study: opened.study,
-            plan: opened.plan,
-            folder,
-            text: Some(opened.text),
-        });
-    }
     let name = args.name.as_deref().unwrap_or("imported");
-    let mut study = import::infer_study(name, files, spec).study;
+    let inferred = import::infer_study(name, files, spec);
+    if !inferred.problems.is_empty() {
+        tell_problems(&inferred.problems, printer);
+        let failed = "no study can be made of these rows; nothing was changed";
+        return Err(Failure::trouble(failed));
+    }
+    let mut study = inferred.study;
     if let Some(price) = &args.price {
         let price = cost::find(price).map_err(|e| Failure::new(Exit::BadStudy, e))?;
         study.currency = price.per_hour.currency;
-        let environment = Environment {
-            name: "imported".to_owned(),
-            price: Some(price),
-            limits: Limits::default(),
-            device: None,
-        };
-        study.environments = vec![environment];
+        for environment in &mut study.environments {
+            environment.price = Some(price.clone());
+        }
     }
     let plan = plan::plan(&study);
     let folder = args
@@ -126,20 +143,29 @@ fn read_files(paths: &[PathBuf]) -> Result<Vec<InputFile>, Failure> {
     paths.iter().map(read).collect()
 }
 
-fn spec_of(args: &ImportArgs) -> Result<ImportSpec, Failure> {
+/// What the study says of the columns, and the flags, which go before it.
+fn spec_of(args: &ImportArgs, settings: Option<&ImportSettings>) -> Result<ImportSpec, Failure> {
+    let bad = |error: SpecError| Failure::new(Exit::BadStudy, error);
     let constants: Result<Vec<(String, Level)>, Failure> =
         args.level.iter().map(|text| level_of(text)).collect();
-    Ok(ImportSpec {
+    let flags = Mapping {
+        row: args.row,
         factors: args.factor.clone(),
         metrics: args.metric.clone(),
         file_pattern: args.file_pattern.clone(),
         constants: constants?,
         delimiter: args.delimiter,
+        decimal_mark: args.decimal_mark,
         repetition_column: args.repetition.clone(),
         status_column: args.status.clone(),
         started_column: args.started.clone(),
-        ..ImportSpec::new(args.row, Timestamp::now())
-    })
+    };
+    let study = match settings {
+        Some(settings) => Mapping::of_settings(settings).map_err(bad)?,
+        None => Mapping::default(),
+    };
+    let spec = study.overridden_by(flags).into_spec(Timestamp::now());
+    spec.map_err(bad)
 }
 
 /// `FACTOR=LEVEL`, the level a number where it looks like one.
@@ -155,7 +181,11 @@ fn level_of(text: &str) -> Result<(String, Level), Failure> {
     Ok((factor.to_owned(), level))
 }
 
+/// A run whose time nobody told would cost nothing, which is not what it cost.
 fn give_price(record: &mut RunRecord, study: &Study) {
+    if record.seconds <= 0.0 {
+        return;
+    }
     record.price = plan::resolve(study, &record.scenario).environment.price;
     runner::price_record(record, study);
 }
@@ -164,10 +194,7 @@ fn give_price(record: &mut RunRecord, study: &Study) {
 fn tell_problems(problems: &[RowProblem], printer: &Printer) {
     const SHOWN: usize = 20;
     for problem in problems.iter().take(SHOWN) {
-        printer.talk(&format!(
-            "! {}:{}: {}",
-            problem.file, problem.line, problem.what
-        ));
+        printer.talk(&format!("! {problem}"));
     }
     if problems.len() > SHOWN {
         printer.talk(&format!("! and {} more", problems.len() - SHOWN));

@@ -48,6 +48,7 @@ pub(crate) fn study(factors: &[(&str, &[Level])]) -> Study {
             grace_seconds: 1.0,
         },
         metrics: Vec::new(),
+        import: None,
     }
 }
 

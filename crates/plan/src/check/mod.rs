@@ -7,6 +7,7 @@ mod command;
 mod contradictions;
 mod environments;
 mod exclusions;
+mod import;
 mod levels;
 mod money;
 mod names;
@@ -60,13 +61,16 @@ pub(crate) fn check(
             let is_usable = |value: &TrainValue| usable.iter().any(|u| u.field == value.field);
             let mut values = train.values.iter();
             decided = values.all(|v| is_usable(v) || !DECISIVE.contains(&v.field));
-            Workload::Train(train_workload(draft, &usable))
+            let mut workload = train_workload(draft, &usable);
+            workload.keep_model = train.keep_model.unwrap_or(workload.keep_model);
+            Workload::Train(workload)
         }
         DraftWorkload::Command(command) => {
             command::check(draft, command, problems);
             Workload::Command(command_workload(command))
         }
     };
+    let import = import::check(draft, problems);
     let small_enough = check_size(draft, problems);
     let study = Study {
         // Without a name there is a mistake already, and no study will come of this.
@@ -93,6 +97,7 @@ pub(crate) fn check(
         environments,
         measure: draft.measure.clone(),
         metrics: draft.head.metrics.iter().map(|m| m.value.clone()).collect(),
+        import,
     };
     if small_enough && decided {
         check_scenarios(draft, &study, &networks, problems);

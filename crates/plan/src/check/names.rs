@@ -94,10 +94,14 @@ fn is_plain(text: &str) -> bool {
 /// A command may tell metrics of its own that nothing here can know.
 fn check_metrics(draft: &Draft, problems: &mut Problems) {
     let open = matches!(draft.workload, Some(DraftWorkload::Command(_)));
+    let columns = draft.import.iter().flat_map(|import| &import.metrics);
+    let imported: Vec<&str> = columns
+        .map(|c| super::import::metric_name(&c.column, &c.means.value))
+        .collect();
     for (index, metric) in draft.head.metrics.iter().enumerate() {
         let name = metric.value.as_str();
-        if !open && !METRICS.contains(&name) {
-            let known = METRICS.iter().copied();
+        let known = METRICS.iter().chain(&imported).copied();
+        if !open && !known.clone().any(|k| k == name) {
             problems.push(Diagnostic::unknown(
                 "metric",
                 name,

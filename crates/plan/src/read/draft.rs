@@ -15,6 +15,7 @@ pub(crate) struct Draft {
     pub(crate) environments: Vec<DraftEnvironment>,
     pub(crate) rates: Vec<ExchangeRate>,
     pub(crate) measure: MeasureSettings,
+    pub(crate) import: Option<DraftImport>,
 }
 
 impl Draft {
@@ -79,6 +80,7 @@ pub(crate) enum DraftWorkload {
 pub(crate) struct DraftTrain {
     pub(crate) span: Span,
     pub(crate) values: Vec<TrainValue>,
+    pub(crate) keep_model: Option<bool>,
 }
 
 impl DraftTrain {
@@ -102,6 +104,19 @@ pub(crate) struct DraftCommand {
     pub(crate) log: Vec<LogPattern>,
 }
 
+impl DraftCommand {
+    /// Of a study that holds measurements only.
+    pub(super) fn nothing() -> Self {
+        DraftCommand {
+            span: 0..0,
+            command: Vec::new(),
+            env: Vec::new(),
+            directory: None,
+            log: Vec::new(),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct DraftVariable {
     pub(crate) name: String,
@@ -114,4 +129,31 @@ pub(crate) struct DraftEnvironment {
     pub(crate) price: Option<Price>,
     pub(crate) limits: Limits,
     pub(crate) device: Option<String>,
+}
+
+/// `[import]`. What has no place here cannot be wrong once it is read.
+#[derive(Debug, Default)]
+pub(crate) struct DraftImport {
+    pub(crate) factors: Vec<DraftColumn>,
+    pub(crate) metrics: Vec<DraftColumn>,
+    pub(crate) levels: Vec<DraftConstant>,
+    pub(crate) file_pattern: Option<Located<String>>,
+    pub(crate) row: Option<&'static str>,
+    pub(crate) repetition: Option<String>,
+    pub(crate) status: Option<String>,
+    pub(crate) started: Option<String>,
+    pub(crate) delimiter: Option<char>,
+    pub(crate) decimal_mark: Option<&'static str>,
+}
+
+#[derive(Debug)]
+pub(crate) struct DraftColumn {
+    pub(crate) column: String,
+    pub(crate) means: Located<String>,
+}
+
+#[derive(Debug)]
+pub(crate) struct DraftConstant {
+    pub(crate) factor: Located<String>,
+    pub(crate) level: Located<Level>,
 }

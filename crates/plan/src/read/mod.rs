@@ -4,6 +4,7 @@
 mod draft;
 mod environments;
 mod factors;
+mod import;
 mod prices;
 mod settings;
 mod study;
@@ -17,10 +18,11 @@ use model::Study;
 use source::{Diagnostic, Problems, Table};
 
 pub(crate) use draft::{
-    Draft, DraftCommand, DraftCondition, DraftEnvironment, DraftExclusion, DraftFactor, DraftTrain,
-    DraftWorkload, TrainValue,
+    Draft, DraftColumn, DraftCommand, DraftCondition, DraftEnvironment, DraftExclusion,
+    DraftFactor, DraftImport, DraftTrain, DraftWorkload, TrainValue,
 };
 pub(crate) use environments::MAX_CORES;
+pub(crate) use import::{DECIMAL_MARKS, ROWS};
 pub(crate) use study::{MAX_REPETITIONS, ORDERS};
 pub(crate) use workload::{KINDS, LOG_EVENTS};
 
@@ -83,6 +85,7 @@ fn read_draft(typed: &Typed<'_>, top: Table<'_>, problems: &mut Problems) -> Dra
     let environments = environments::read(typed, &top, &named, problems);
     let rates = settings::read_rates(typed, &top, problems);
     let measure = settings::read_measure(&top, problems);
+    let import = import::read(&top, problems);
     top.finish(problems);
     Draft {
         head,
@@ -91,5 +94,6 @@ fn read_draft(typed: &Typed<'_>, top: Table<'_>, problems: &mut Problems) -> Dra
         environments,
         rates,
         measure,
+        import,
     }
 }

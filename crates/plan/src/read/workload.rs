@@ -52,10 +52,15 @@ pub(crate) struct LogEventRule {
     optional: &'static [&'static str],
 }
 
+const KEEP_MODEL: &str = "keep_model";
 const COMMAND_KEYS: &[&str] = &["env", "directory", "log"];
 
 pub(super) fn read(top: &Table<'_>, problems: &mut Problems) -> Option<DraftWorkload> {
     let Some(value) = top.get("workload") else {
+        // Measurements made elsewhere need nothing to run here.
+        if top.key_span("import").is_some() {
+            return Some(DraftWorkload::Command(DraftCommand::nothing()));
+        }
         let missing = Diagnostic::whole("[workload] is missing: nothing would be run");
         problems.push(missing.note(
             "add [workload] with  kind = \"train\"  or with  command = [\"python3\", \"train.py\", \"{batch}\"]",
@@ -95,7 +100,7 @@ pub(super) fn read(top: &Table<'_>, problems: &mut Problems) -> Option<DraftWork
             );
         }
         Some(DraftWorkload::Command(_)) => {
-            let names = FIELDS.iter().map(|f| f.name);
+            let names = FIELDS.iter().map(|f| f.name).chain([KEEP_MODEL]);
             refuse(
                 &table,
                 names,
@@ -147,6 +152,7 @@ fn read_train(table: &Table<'_>, problems: &mut Problems) -> DraftTrain {
             .iter()
             .filter_map(|field| read(field, problems))
             .collect(),
+        keep_model: table.boolean(KEEP_MODEL, problems).map(|keep| keep.value),
     }
 }
 

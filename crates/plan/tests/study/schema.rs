@@ -46,6 +46,7 @@ const SECTIONS: &[(&str, &str)] = &[
     ),
     ("/properties/rates/items", "[[rates]]\nzzz = 1"),
     ("/properties/measure", "[measure]\nzzz = 1"),
+    ("/properties/import", "[import]\nzzz = 1"),
 ];
 
 /// The keys that the reader says it knows when it meets one it does not.

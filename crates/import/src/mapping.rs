@@ -1,0 +1,122 @@
+//! What a study or the flags of a command say of the columns; together they make the spec.
+
+use model::study::{ImportColumn, ImportSettings};
+use model::{Level, Timestamp};
+
+use crate::{ColumnFactor, ColumnMetric, DecimalMark, FilePattern, ImportSpec, RowKind, SpecError};
+
+/// One source of meaning. What it says nothing of is left to the other, or to the default.
+#[derive(Debug, Clone, Default)]
+pub struct Mapping {
+    pub row: Option<RowKind>,
+    pub factors: Vec<ColumnFactor>,
+    pub metrics: Vec<ColumnMetric>,
+    pub file_pattern: Option<FilePattern>,
+    /// Levels that all the files have in common: factor and level.
+    pub constants: Vec<(String, Level)>,
+    pub delimiter: Option<char>,
+    pub decimal_mark: Option<DecimalMark>,
+    pub repetition_column: Option<String>,
+    pub status_column: Option<String>,
+    pub started_column: Option<String>,
+}
+
+impl Mapping {
+    /// What `[import]` of a study says.
+    pub fn of_settings(settings: &ImportSettings) -> Result<Self, SpecError> {
+        let factor = |column: &ImportColumn| ColumnFactor {
+            column: column.column.clone(),
+            factor: column.means.clone(),
+        };
+        let metric = |column: &ImportColumn| {
+            let ImportColumn { column, means } = column;
+            ColumnMetric::new(column, means).ok_or_else(|| {
+                SpecError(format!(
+                    "[import] metrics: `{column} = \"{means}\"` is not METRIC:UNIT or UNIT"
+                ))
+            })
+        };
+        let constants = settings.levels.iter();
+        Ok(Mapping {
+            row: parsed(&settings.row)?,
+            factors: settings.factors.iter().map(factor).collect(),
+            metrics: settings
+                .metrics
+                .iter()
+                .map(metric)
+                .collect::<Result<_, _>>()?,
+            file_pattern: parsed(&settings.file_pattern)?,
+            constants: constants
+                .map(|(name, level)| (name.clone(), level.clone()))
+                .collect(),
+            delimiter: settings.delimiter,
+            decimal_mark: parsed(&settings.decimal_mark)?,
+            repetition_column: settings.repetition.clone(),
+            status_column: settings.status.clone(),
+            started_column: settings.started.clone(),
+        })
+    }
+
+    /// `other` goes before: it takes the place of what is said here of the same factor, column or
+    /// metric, and adds the rest.
+    #[must_use]
+    pub fn overridden_by(mut self, other: Mapping) -> Mapping {
+        let in_names = other.file_pattern.iter().flat_map(FilePattern::names);
+        let columns = other.factors.iter().map(|f| &f.factor);
+        let constants = other.constants.iter().map(|(factor, _)| factor);
+        let told: Vec<&String> = in_names.chain(columns).chain(constants).collect();
+        self.factors.retain(|f| !told.contains(&&f.factor));
+        self.constants.retain(|(name, _)| !told.contains(&name));
+        let again =
+            |m: &ColumnMetric, n: &ColumnMetric| m.column == n.column || m.metric == n.metric;
+        self.metrics
+            .retain(|m| !other.metrics.iter().any(|n| again(m, n)));
+        Mapping {
+            row: other.row.or(self.row),
+            factors: joined(self.factors, other.factors),
+            metrics: joined(self.metrics, other.metrics),
+            file_pattern: other.file_pattern.or(self.file_pattern),
+            constants: joined(self.constants, other.constants),
+            delimiter: other.delimiter.or(self.delimiter),
+            decimal_mark: other.decimal_mark.or(self.decimal_mark),
+            repetition_column: other.repetition_column.or(self.repetition_column),
+            status_column: other.status_column.or(self.status_column),
+            started_column: other.started_column.or(self.started_column),
+        }
+    }
+
+    /// Fails when no column holds a metric: there would be nothing to import.
+    pub fn into_spec(self, started_otherwise: Timestamp) -> Result<ImportSpec, SpecError> {
+        if self.metrics.is_empty() {
+            return Err(SpecError(
+                "nothing says which columns hold metrics: give --metric COLUMN=METRIC:UNIT, such as --metric \
+                 time=train_seconds:s, or write metrics = { time = \"train_seconds:s\" } under [import] of the study"
+                    .to_owned(),
+            ));
+        }
+        Ok(ImportSpec {
+            row: self.row.unwrap_or_default(),
+            factors: self.factors,
+            metrics: self.metrics,
+            file_pattern: self.file_pattern,
+            constants: self.constants,
+            delimiter: self.delimiter,
+            decimal_mark: self.decimal_mark.unwrap_or_default(),
+            repetition_column: self.repetition_column,
+            status_column: self.status_column,
+            started_column: self.started_column,
+            started_otherwise,
+        })
+    }
+}
+
+fn parsed<T: std::str::FromStr<Err = SpecError>>(
+    text: &Option<String>,
+) -> Result<Option<T>, SpecError> {
+    text.as_deref().map(str::parse).transpose()
+}
+
+fn joined<T>(mut first: Vec<T>, second: Vec<T>) -> Vec<T> {
+    first.extend(second);
+    first
+}
