@@ -19,7 +19,7 @@ pub(crate) struct Times {
 }
 
 /// Phases are the metrics `startup_seconds`, `install_seconds`, … `train_seconds`, …, in the
-/// order of METHOD.md C; `total_seconds` is the whole, and its rest the phase `other`. A total
+/// order of study C of docs/studies.md; `total_seconds` is the whole, and its rest the phase `other`. A total
 /// alone is the training, as for a command that tells no phases.
 pub(crate) fn of_run(metrics: &mut Metrics) -> Times {
     let names = [

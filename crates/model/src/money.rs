@@ -158,9 +158,9 @@ impl Default for BillingRule {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PaidPhases {
-    /// All of the run's life: what a provider really bills (METHOD.md C).
+    /// All of the run's life: what a provider really bills (study C of docs/studies.md).
     All,
-    /// Only the phases named: `["train"]` is the arithmetic of METHOD.md A.
+    /// Only the phases named: `["train"]` is the arithmetic of study A of docs/studies.md.
     Only(Vec<String>),
 }
 

@@ -141,7 +141,7 @@ impl Status {
     }
 
     /// Whether the run answered the question. Not fitting in memory, or in the time allowed, is
-    /// an answer (METHOD.md D); failing or being interrupted is not.
+    /// an answer (study D of docs/studies.md); failing or being interrupted is not.
     pub fn is_result(self) -> bool {
         matches!(self, Status::Ok | Status::OutOfMemory | Status::TimedOut)
     }
@@ -153,7 +153,7 @@ impl fmt::Display for Status {
     }
 }
 
-/// The phases a run's life is told in, in the order of METHOD.md C.
+/// The phases a run's life is told in, in the order of study C of docs/studies.md.
 pub mod phase {
     pub const STARTUP: &str = "startup";
     pub const INSTALL: &str = "install";

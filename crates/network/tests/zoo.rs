@@ -60,7 +60,7 @@ fn parameters_are_as_published() {
     // torchvision.
     check("resnet18", 11_689_512);
     check("resnet50", 25_557_032);
-    // METHOD.md B.
+    // study B of docs/studies.md.
     check("vgg19-retina", 20_107_205);
 }
 
@@ -69,7 +69,7 @@ fn kept_numbers_hold_the_running_statistics_too() {
     let check = |name: &str, expected: u64| assert_eq!(published(name).kept(), expected, "{name}");
     // Keras: "Total params".
     check("mobilenet", 4_253_864);
-    // METHOD.md B.
+    // study B of docs/studies.md.
     check("mobilenet-retina", 3_377_221);
     // 53,120 running means and variances in torchvision.
     check("resnet50", 25_557_032 + 53_120);

@@ -40,7 +40,7 @@ fn quickstart() -> common::World {
     world
 }
 
-/// The 48 scenarios of METHOD.md A, in reais.
+/// The 48 scenarios of study A of docs/studies.md, in reais.
 fn two_machines() -> common::World {
     let text = |levels: &[&str]| levels.iter().map(|l| Level::from(*l)).collect::<Vec<_>>();
     let factors = vec![

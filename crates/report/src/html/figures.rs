@@ -10,7 +10,7 @@ use super::page::{Figure, LogSwitch, Page};
 /// Above this, single runs are a cloud.
 const MOST_POINTS: usize = 600;
 
-/// Bars of time with the cost as a line, one figure an environment (METHOD.md A).
+/// Bars of time with the cost as a line, one figure an environment (study A of docs/studies.md).
 pub(super) fn time_and_cost(page: &mut Page, analysis: &Analysis) {
     let Some(info) = time_metric(analysis) else {
         return;
