@@ -5,7 +5,7 @@ use model::{Level, Status, Timestamp};
 use crate::number::{self, Cell};
 use crate::table::{self, Table, TableRow};
 use crate::units::{self, Conversion};
-use crate::{ImportSpec, InputFile, RowProblem};
+use crate::{ImportSpec, InputFile, RowKind, RowProblem};
 
 /// All files together.
 #[derive(Debug)]
@@ -213,7 +213,7 @@ impl<'s> FileReader<'s> {
         };
         let status = match self.status.map(|column| row.cell(column)) {
             None => Some(OK),
-            Some(word) => parse_status(word),
+            Some(word) => parse_status(word, self.spec.row),
         };
         let Some(status) = status else {
             let word = self.status.map_or("", |column| row.cell(column));
@@ -335,10 +335,12 @@ const OK: Ended = Ended {
     exit_code: None,
 };
 
-fn parse_status(word: &str) -> Option<Ended> {
+fn parse_status(word: &str, row: RowKind) -> Option<Ended> {
     let word = word.trim().to_lowercase().replace(['_', ' '], "-");
     if let Ok(code) = word.parse::<i32>() {
-        let status = if code == 0 {
+        // A request is answered with the codes of HTTP.
+        let answered = row == RowKind::Request && (200..300).contains(&code);
+        let status = if code == 0 || answered {
             Status::Ok
         } else {
             Status::Failed

@@ -63,10 +63,7 @@ impl fmt::Display for Warning {
                 )
             }
             Warning::LimitsWeak { asked, by, reason } => {
-                write!(
-                    f,
-                    "{asked} was put in force by {by} ({reason})"
-                )
+                write!(f, "{asked} was put in force by {by} ({reason})")
             }
             Warning::SamplesLate {
                 asked_seconds,

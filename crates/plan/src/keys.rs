@@ -110,7 +110,7 @@ pub(crate) const TOP: Section = Section {
         key(
             "prices",
             Kind::NamedPrices(&PRICE),
-            "Your own prices; a name of the catalog takes its place.",
+            "Your own prices, by name. A name of the catalog here goes before the catalog's price.",
         ),
         key("rates", Kind::Tables(&RATE), "Rates of exchange, dated."),
         key("measure", Kind::Table(&MEASURE), "How a run is watched."),
@@ -337,7 +337,7 @@ const IMPORT: Section = Section {
         key(
             "status",
             Kind::Text,
-            "The column that tells how a run ended: `ok`, `failed`, `out-of-memory`, `timed-out`, `interrupted`, or an exit code.",
+            "The column that tells how a run ended: `ok`, `failed`, `out-of-memory`, `timed-out`, `interrupted`, an exit code, or for requests a code of HTTP.",
         ),
         key(
             "started",

@@ -15,6 +15,8 @@ mod networks;
 
 use std::path::PathBuf;
 
+pub(crate) use names::METRICS;
+
 use model::{CommandWorkload, Factor, Level, Study, TrainWorkload, Workload};
 use source::{Diagnostic, Located, Problems, Span};
 

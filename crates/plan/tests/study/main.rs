@@ -9,7 +9,9 @@
 
 mod designs;
 mod hostile;
+mod imports;
 mod mistakes;
+mod reference;
 mod schema;
 mod studies;
 mod support;

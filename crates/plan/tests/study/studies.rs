@@ -387,3 +387,19 @@ fn the_digest_is_of_the_question_alone() {
         "51ed3b326a46f5df"
     );
 }
+
+#[test]
+fn models_are_kept_unless_told_otherwise_and_that_is_the_same_question() {
+    let study = |line: &str| {
+        good(&format!(
+            "[study]\nname = \"s\"\n[workload]\nnetwork = \"rede1\"\n{line}\n"
+        ))
+    };
+    let check = |line: &str, expected: bool| {
+        assert_eq!(train(&study(line), 1).keep_model, expected, "{line}");
+        assert_eq!(digest(&study(line)), digest(&study("")), "{line}");
+    };
+    check("", true);
+    check("keep_model = true", true);
+    check("keep_model = false", false);
+}
