@@ -44,7 +44,7 @@ pub(crate) enum Command {
     /// Write the results of a study as CSV, JSON, Markdown or LaTeX
     Export(ExportArgs),
     /// Bring measurements made elsewhere (CSV) into a study
-    Import(ImportArgs),
+    Import(Box<ImportArgs>),
     /// List and describe networks
     #[command(subcommand)]
     Network(NetworkCommand),

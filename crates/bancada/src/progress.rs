@@ -51,9 +51,11 @@ impl Reporter {
                     } else {
                         String::new()
                     };
-                    let spent = priced
-                        .then(|| format!(", {} spent", spent_of(ledger)))
-                        .unwrap_or_default();
+                    let spent = if *priced {
+                        format!(", {} spent", spent_of(ledger))
+                    } else {
+                        String::new()
+                    };
                     printer.talk(&format!(
                         "{done}/{total}  {}{left}{spent}",
                         ended_line(record)
@@ -161,10 +163,11 @@ impl Bar {
     }
 
     fn tail_of(&self, seconds_left: f64, spent: Money) -> String {
-        let money = self
-            .priced
-            .then(|| format!("   {spent}"))
-            .unwrap_or_default();
+        let money = if self.priced {
+            format!("   {spent}")
+        } else {
+            String::new()
+        };
         let left = if seconds_left > 0.0 {
             format!("   {} left", format::duration(seconds_left))
         } else {

@@ -1,7 +1,9 @@
 //! Money spent against money allowed.
 
-use model::{Currency, ExchangeRate, Money, RunRecord};
+use model::run::Origin;
+use model::{Money, RunRecord, Study};
 use rust_decimal::Decimal;
+use store::{Store, StoreError};
 
 use crate::forecast::Forecast;
 
@@ -14,24 +16,30 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// The reader has checked that the budget can be said in the study's currency.
-    pub fn new(
-        budget: Option<Money>,
-        currency: Currency,
-        rates: &[ExchangeRate],
-        earlier: &[RunRecord],
-    ) -> Self {
-        let mut ledger = Ledger {
-            spent: Money::zero(currency),
-            allowed: budget.and_then(|b| cost::convert(b, currency, rates).ok()),
-        };
-        for record in earlier {
+    /// Of all that was paid for: results, and attempts that were done again.
+    pub fn open(study: &Study, store: &Store) -> Result<Self, StoreError> {
+        let mut ledger = Ledger::new(study);
+        for record in store.records()?.iter().chain(&store.superseded()?) {
             ledger.add(record);
         }
-        ledger
+        Ok(ledger)
     }
 
+    /// Nothing spent yet. The reader has checked that the budget can be said in the study's
+    /// currency.
+    pub fn new(study: &Study) -> Self {
+        let said = |budget| cost::convert(budget, study.currency, &study.rates).ok();
+        Ledger {
+            spent: Money::zero(study.currency),
+            allowed: study.budget.and_then(said),
+        }
+    }
+
+    /// Measurements made elsewhere were paid from another budget.
     pub fn add(&mut self, record: &RunRecord) {
+        if matches!(record.origin, Origin::Imported { .. }) {
+            return;
+        }
         if let Some(bill) = &record.bill {
             let total = bill.spoken_total();
             if total.currency == self.spent.currency {

@@ -98,12 +98,7 @@ impl Conduct<'_> {
     pub fn run(&self, tell: &mut dyn FnMut(Progress<'_>)) -> Result<Ended, RunnerError> {
         let due = due_runs(self.plan, &self.store.statuses()?, &self.options.retry);
         let mut records = self.store.records()?;
-        let mut ledger = Ledger::new(
-            self.study.budget,
-            self.study.currency,
-            &self.study.rates,
-            &records,
-        );
+        let mut ledger = Ledger::open(self.study, self.store)?;
         let mut expected = self.options.expected.clone();
         let done_before = self.plan.runs.len() - due.len();
         for (place, &run) in due.iter().enumerate() {

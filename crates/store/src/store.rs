@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::index::{self, Index};
 use crate::layout::{Layout, Stamp};
-use crate::{Damaged, Staging, StoreError, StudyLock, files, staging};
+use crate::{Damaged, Staging, StoreError, StudyLock, bundle, files, layout, staging};
 
 /// Which study a results folder belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -168,6 +168,16 @@ impl Store {
 
     pub fn bundle_path(&self, run: RunId) -> PathBuf {
         self.shared.layout.current(run)
+    }
+
+    /// Attempts that later ones took the place of: no results, but they were paid for.
+    pub fn superseded(&self) -> Result<Vec<RunRecord>, StoreError> {
+        let old = self.shared.layout.old();
+        let read = |name: String| {
+            let run = name.rsplit_once('.')?.0.parse().ok()?;
+            bundle::read_record(&old.join(&name), run).ok()
+        };
+        Ok(layout::names(&old)?.into_iter().filter_map(read).collect())
     }
 
     /// Looks at the folders again: runs that another program kept meanwhile are found.

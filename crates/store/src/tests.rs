@@ -126,7 +126,19 @@ fn a_retry_takes_the_place_of_the_failed_attempt_which_is_kept() {
 
         // Whatever was found, a further attempt counts once and alone.
         killed_after(STEPS.len(), dir.path(), &record(Status::Ok, 3.0));
-        assert_eq!(seconds(&Store::open(dir.path()).expect("opens")), [3.0]);
+        let store = Store::open(dir.path()).expect("opens");
+        assert_eq!(seconds(&store), [3.0]);
+        let superseded = store
+            .superseded()
+            .expect("reads")
+            .into_iter()
+            .map(|r| r.seconds);
+        let expected = if sealed(steps) {
+            vec![1.0, 2.0]
+        } else {
+            vec![1.0]
+        };
+        assert_eq!(superseded.collect::<Vec<f64>>(), expected);
     }
 }
 

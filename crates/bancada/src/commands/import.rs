@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use import::{ImportSpec, InputFile, Mapping, RowProblem, SpecError};
+use import::{ImportSpec, Imported, InputFile, Mapping, RowProblem, SpecError};
 use model::study::ImportSettings;
 use model::{Level, Plan, RunRecord, Study, Timestamp};
 
@@ -56,12 +56,7 @@ pub(super) fn import(args: &ImportArgs, printer: &Printer) -> CommandResult {
         added.added.len(),
         added.already_there
     ));
-    if imported.records_without_time > 0 {
-        printer.talk(&format!(
-            "! {} runs tell no time and cannot be costed: name a column of time, such as --metric time=total_seconds:s",
-            imported.records_without_time
-        ));
-    }
+    tell_untimed(&imported, printer);
     let Question {
         study,
         plan,
@@ -188,6 +183,20 @@ fn give_price(record: &mut RunRecord, study: &Study) {
     }
     record.price = plan::resolve(study, &record.scenario).environment.price;
     runner::price_record(record, study);
+}
+
+/// Some may have failed too early to tell; where all lack it, a column was forgotten.
+fn tell_untimed(imported: &Imported, printer: &Printer) {
+    let (untimed, all) = (imported.records_without_time, imported.records.len());
+    let advice = match untimed == all {
+        true => ": name a column of time, such as --metric time=total_seconds:s",
+        false => "",
+    };
+    if untimed > 0 {
+        printer.talk(&format!(
+            "! No time is told of {untimed} of {all} runs, which cannot be costed{advice}."
+        ));
+    }
 }
 
 /// All are counted, the first are shown.

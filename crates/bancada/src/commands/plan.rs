@@ -1,6 +1,7 @@
 use std::fmt::Write as _;
+use std::path::Path;
 
-use model::{Plan, RunRecord, Study};
+use model::{Plan, RunId, RunRecord, Study};
 use runner::{Forecast, Ledger, Retry, Surroundings};
 use store::Store;
 
@@ -14,7 +15,11 @@ use crate::signals;
 pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
     let opened = open_study(&args.study, printer)?;
     let folder = results_folder(&args.study, &opened.study, args.out.as_deref());
-    let (earlier, due) = earlier_runs(&folder, &opened)?;
+    let Earlier {
+        records,
+        due,
+        ledger,
+    } = earlier(&folder, &opened)?;
     signals::listen();
     let program = std::env::current_exe()
         .map_err(|e| Failure::trouble(format!("cannot find myself: {e}")))?;
@@ -24,14 +29,13 @@ pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
     };
     let ask = forecasting::Ask {
         opened: &opened,
-        earlier: &earlier,
+        earlier: &records,
         due: &due,
         pilot: !args.no_pilot,
         surroundings,
     };
     let forecast = forecasting::make(&ask, printer)?;
     let Opened { study, plan, .. } = &opened;
-    let ledger = Ledger::new(study.budget, study.currency, &study.rates, &earlier);
     let holds = forecast
         .as_ref()
         .is_none_or(|f| runner::over_budget(&ledger, f).is_none());
@@ -49,24 +53,35 @@ pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
     Ok(if holds { Exit::Ok } else { Exit::Budget })
 }
 
+/// What is known before anything runs.
+struct Earlier {
+    records: Vec<RunRecord>,
+    due: Vec<RunId>,
+    ledger: Ledger,
+}
+
 /// A folder that is not there, or is another study's, has nothing to forecast from.
-fn earlier_runs(
-    folder: &std::path::Path,
-    opened: &Opened,
-) -> Result<(Vec<RunRecord>, Vec<model::RunId>), Failure> {
-    let store = folder
-        .join("plan.json")
-        .is_file()
+fn earlier(folder: &Path, opened: &Opened) -> Result<Earlier, Failure> {
+    let Opened { study, plan, .. } = opened;
+    let there = folder.join("plan.json").is_file();
+    let store = there
         .then(|| Store::open(folder))
         .transpose()
         .map_err(store_failure)?;
-    let same = store.filter(|s| s.identity().fingerprint == ::plan::digest(&opened.study));
+    let same = store.filter(|s| s.identity().fingerprint == ::plan::digest(study));
     let Some(store) = same else {
-        return Ok((Vec::new(), opened.plan.runs.clone()));
+        return Ok(Earlier {
+            records: Vec::new(),
+            due: plan.runs.clone(),
+            ledger: Ledger::new(study),
+        });
     };
     let statuses = store.statuses().map_err(store_failure)?;
-    let due = runner::due_runs(&opened.plan, &statuses, &Retry::default());
-    Ok((store.records().map_err(store_failure)?, due))
+    Ok(Earlier {
+        records: store.records().map_err(store_failure)?,
+        due: runner::due_runs(plan, &statuses, &Retry::default()),
+        ledger: Ledger::open(study, &store).map_err(store_failure)?,
+    })
 }
 
 fn scenario_table(plan: &Plan, forecast: Option<&Forecast>) -> String {

@@ -54,7 +54,7 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
     let Opened {
         study, plan, text, ..
     } = &opened;
-    let ledger = Ledger::new(study.budget, study.currency, &study.rates, &earlier);
+    let ledger = Ledger::open(study, &store).map_err(store_failure)?;
     talk(&second_line(&opened, &ledger, forecast.as_ref(), due.len()));
     if !args.over_budget {
         refuse_above_budget(&ledger, forecast.as_ref())?;

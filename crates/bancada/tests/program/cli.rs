@@ -1,14 +1,12 @@
 //! The program as a person meets it: words, exit codes, and that nothing is lost.
 
-mod common;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Child;
 use std::thread;
 use std::time::Duration;
 
-use common::{Bench, Ran, shell_study};
+use crate::common::{Bench, Ran, shell_study};
 
 fn send(child: &Child, signal: i32) {
     // SAFETY: signals a process that this test started and has not waited for.

@@ -1,8 +1,6 @@
 //! A real study on the embedded engine, small.
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 
 const STUDY: &str = r#"
 [study]

@@ -1,13 +1,11 @@
 //! Killed at any moment, the program loses at most the run under way and never counts one twice.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::thread;
 use std::time::Duration;
 
-use common::{Bench, shell_study};
+use crate::common::{Bench, shell_study};
 
 const KILLS: u32 = 50;
 const REPETITIONS: u32 = 40;

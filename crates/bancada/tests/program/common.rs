@@ -1,7 +1,5 @@
 //! Starting the program as a person would, in a folder of its own.
 
-#![expect(dead_code, reason = "each test file uses a part")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
