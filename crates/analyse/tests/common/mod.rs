@@ -167,7 +167,7 @@ impl Recipe {
                 grace_seconds: 5.0,
             },
             metrics: Vec::new(),
-        import: None,
+            import: None,
         }
     }
 

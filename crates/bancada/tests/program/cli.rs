@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Child;
+use std::process::{Child, Command};
 use std::thread;
 use std::time::Duration;
 
@@ -407,4 +407,80 @@ fn old_measurements_become_a_study() {
         .says("C4");
     // Brought twice, counted once.
     bench.bancada(&arguments).ends_with(0).says("0 runs added");
+}
+
+/// The examples of docs/protocol.md, as they stand there.
+#[test]
+fn the_examples_of_the_protocol_work() {
+    let page = include_str!("../../../../docs/protocol.md");
+    let examples = [
+        (
+            "train.sh",
+            include_str!("../../../../docs/examples/train.sh"),
+            "\"sh\", \"train.sh\", \"{batch}\"",
+        ),
+        (
+            "train.py",
+            include_str!("../../../../docs/examples/train.py"),
+            "\"python3\", \"train.py\", \"--batch\", \"{batch}\"",
+        ),
+    ];
+    for (name, text, command) in examples {
+        assert!(page.contains(text), "docs/protocol.md shows another {name}");
+        let program = command.split('"').nth(1).unwrap();
+        if Command::new(program).arg("-c").arg("").output().is_err() {
+            eprintln!("{program} is not installed: {name} was not tried");
+            continue;
+        }
+        let bench = Bench::new();
+        bench.write(name, text);
+        let study = format!(
+            "[study]\nname = \"line\"\nrepetitions = 1\n[factors]\nbatch = [8, 64]\n[workload]\ncommand = [{command}]\n"
+        );
+        bench.write("study.toml", &study);
+        bench.bancada(&["run", "study.toml"]).ends_with(0);
+        let record = bench.record("line", "C1-r1");
+        let phases: Vec<&str> = record["phases"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|p| p["name"].as_str())
+            .collect();
+        assert_eq!(
+            phases,
+            ["startup", "load-data", "train", "shutdown"],
+            "{name}"
+        );
+        let losses: Vec<f64> = record["epochs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|e| e["loss"].as_f64())
+            .collect();
+        assert_eq!(losses.len(), 3, "{name}");
+        assert!(
+            losses[2] < losses[0] || losses[2] < 1e-3,
+            "{name} does not learn: {losses:?}"
+        );
+    }
+}
+
+/// Study D: what does not fit in memory is a result.
+#[test]
+fn a_run_that_does_not_fit_in_memory_is_a_result() {
+    let bench = Bench::new();
+    // The second scenario holds 200 MB; both may have 50.
+    let script = "x=$(head -c $(( ($1 - 1) * 200000000 )) /dev/zero | tr '\\0' x); echo ${#x}";
+    let study =
+        shell_study("memory", script, 1, "") + "\n[environments.small]\nmemory = \"50 MB\"\n";
+    bench.write("study.toml", &study);
+    bench
+        .bancada(&["run", "study.toml"])
+        .ends_with(0)
+        .says("out-of-memory");
+    assert_eq!(bench.record("memory", "C1-r1")["outcome"]["status"], "ok");
+    assert_eq!(
+        bench.record("memory", "C2-r1")["outcome"]["status"],
+        "out-of-memory"
+    );
 }
