@@ -163,6 +163,11 @@ pub mod phase {
     pub const VERIFY: &str = "verify";
     pub const SAVE: &str = "save";
     pub const SHUTDOWN: &str = "shutdown";
+
+    /// As a run lives through them.
+    pub const ORDER: [&str; 8] = [
+        STARTUP, INSTALL, LOAD_DATA, START, TRAIN, VERIFY, SAVE, SHUTDOWN,
+    ];
 }
 
 /// A named part of a run's life. Phases follow one another without gap and sum to the run.
