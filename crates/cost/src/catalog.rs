@@ -159,7 +159,7 @@ impl fmt::Display for LookupError {
         }
         match self.suggestions.as_slice() {
             [] => {
-                f.write_str(": see `bancada price find`, or give a price such as \"0.169 USD/h\"")
+                f.write_str(": docs/study-file.md lists the known ones; or give a price such as \"0.169 USD/h\"")
             }
             names => write!(f, ": did you mean {}?", names.join(" or ")),
         }

@@ -67,7 +67,7 @@ fn what_was_meant_is_suggested() {
     check("aws/c5.xlarge@us-east1", "aws/c5.xlarge@us-east-1");
     let nothing = find("").unwrap_err();
     assert_eq!(nothing.suggestions, Vec::<String>::new());
-    assert!(nothing.to_string().contains("bancada price find"));
+    assert!(nothing.to_string().contains("docs/study-file.md"));
 }
 
 const TWO_REGIONS: &str = r#"
