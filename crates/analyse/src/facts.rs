@@ -309,6 +309,7 @@ fn warning_kind(warning: &Warning) -> &'static str {
         Warning::Swapped { .. } => "swapped",
         Warning::LeftBehind { .. } => "left-behind",
         Warning::Governor { .. } => "governor",
+        Warning::Diverged { .. } => "diverged",
         Warning::NoRate { .. } => "no-rate",
     }
 }

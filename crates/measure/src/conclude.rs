@@ -40,9 +40,7 @@ impl Setting<'_> {
     }
 
     fn cores_given(&self) -> f64 {
-        let (usable, limit) = (usable_cores(), self.request.limits.cores);
-        let limit = limit.filter(|cores| *cores > 0.0);
-        limit.map_or(usable, |cores| cores.min(usable))
+        self.fence.cores_given(&self.request.limits, usable_cores())
     }
 }
 
@@ -84,8 +82,7 @@ impl Finding<'_> {
     fn facts<'f>(&'f self, phases: &'f [Phase]) -> Facts<'f> {
         let group = self.setting.fence.group.as_ref();
         let own_limit = Layout::find(Path::new("/")).memory_limit_bytes();
-        let own_limit = own_limit.unwrap_or(u64::MAX);
-        let machine_bytes = self.sampled.last.map_or(0, |last| last.memory.total_bytes);
+        let machine_bytes = self.sampled.last.map(|last| last.memory.total_bytes);
         Facts {
             seconds: self.seconds,
             phases,
@@ -96,7 +93,7 @@ impl Finding<'_> {
             group_peak_bytes: group.and_then(Group::peak_memory_bytes),
             own_bytes: self.setting.own_bytes,
             cores: self.setting.cores_given(),
-            memory_bytes: self.limit_bytes().unwrap_or(own_limit.min(machine_bytes)),
+            memory_bytes: memory_given([self.limit_bytes(), own_limit, machine_bytes]),
         }
     }
 
@@ -138,6 +135,12 @@ impl Finding<'_> {
     }
 }
 
+/// A limit above what there is gives no more than that; 0 where nothing is known.
+fn memory_given(bounds: [Option<u64>; 3]) -> u64 {
+    let known = bounds.into_iter().flatten().filter(|bytes| *bytes > 0);
+    known.min().unwrap_or(0)
+}
+
 /// What is left of a run that never began.
 pub(crate) fn not_begun(status: Status, sentence: &str) -> Measured {
     let detail = Some(sentence.to_owned());
@@ -155,5 +158,23 @@ pub(crate) fn not_begun(status: Status, sentence: &str) -> Measured {
         metrics: BTreeMap::new(),
         warnings: Vec::new(),
         limits_by: "none".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_given_is_the_least_of_what_bounds_it() {
+        let check = |limit, container, machine, expected| {
+            assert_eq!(memory_given([limit, container, machine]), expected);
+        };
+        check(Some(2), None, Some(8), 2);
+        check(Some(64), None, Some(8), 8);
+        check(Some(64), Some(4), Some(8), 4);
+        check(None, None, Some(8), 8);
+        check(None, None, Some(0), 0);
+        check(None, None, None, 0);
     }
 }

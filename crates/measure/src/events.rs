@@ -5,7 +5,9 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use model::{Event, Warning};
+use model::{Event, EventKind, Warning};
+
+use crate::accuracy::fraction;
 
 /// A longer line is not an event.
 const LINE_BYTES: usize = 64 * 1024;
@@ -115,7 +117,7 @@ impl EventFile {
     fn take(&mut self, line: Line, now: f64, tell: &mut impl FnMut(Event)) -> io::Result<()> {
         let parsed = match &line.bytes {
             Some(bytes) if bytes.trim_ascii().is_empty() => return self.keep(&line, None),
-            Some(bytes) => parse(bytes),
+            Some(bytes) => parse(bytes).and_then(with_fractions),
             None => None,
         };
         let Some(Parsed {
@@ -250,6 +252,23 @@ fn parse(line: &[u8]) -> Option<Parsed> {
         event,
         is_plain: false,
     })
+}
+
+/// Accuracies as fractions; none where one cannot be an accuracy.
+fn with_fractions(mut parsed: Parsed) -> Option<Parsed> {
+    let told = match &mut parsed.event.kind {
+        EventKind::Accuracy { value }
+        | EventKind::Epoch {
+            accuracy: Some(value),
+            ..
+        } => value,
+        _ => return Some(parsed),
+    };
+    let fraction = fraction(*told)?;
+    // Whoever reads the file later finds fractions.
+    parsed.is_plain &= fraction == *told;
+    *told = fraction;
+    Some(parsed)
 }
 
 /// `NaN`, `Infinity` and `-Infinity` outside of texts become `null`; none if there are none.

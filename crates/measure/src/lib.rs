@@ -8,6 +8,7 @@
 //! its helpers: `process`, `limits` and `cgroup`, `sampler`, `events` and `log`, and what is made
 //! of their findings: `story`, `outcome`, `metrics`, `warnings`.
 
+mod accuracy;
 mod cgroup;
 mod clock;
 mod conclude;
@@ -26,6 +27,7 @@ mod request;
 mod run;
 mod sampler;
 pub mod samples;
+mod steps;
 mod stop;
 mod story;
 mod threads;

@@ -77,6 +77,17 @@ impl Fence {
         }
     }
 
+    /// Cores the run may really use, of those usable here: a part of a core only where a group
+    /// holds it to that.
+    pub(crate) fn cores_given(&self, limits: &Limits, usable: f64) -> f64 {
+        let given = match (&self.processors, &self.group) {
+            (None, _) => None,
+            (Some(_), Some(_)) => limits.cores,
+            (Some(processors), None) => Some(processors.len() as f64),
+        };
+        given.map_or(usable, |cores| cores.min(usable))
+    }
+
     pub(crate) fn by(&self) -> &'static str {
         match &self.group {
             Some(group) => group.version.name(),
@@ -182,6 +193,24 @@ mod tests {
                  cgroups)",
             ]
         );
+    }
+
+    #[test]
+    fn cores_given_are_those_of_the_fence() {
+        let check = |cores: Option<f64>, usable: f64, expected: f64| {
+            let limits = Limits {
+                cores,
+                memory_bytes: None,
+            };
+            let fence = Fence::without_group(&limits, "no groups");
+            assert_eq!(fence.cores_given(&limits, usable), expected, "{cores:?}");
+        };
+        check(None, 4.0, 4.0);
+        // Bound to a whole core, it may use all of it, unless less is there.
+        check(Some(0.5), 4.0, 1.0);
+        check(Some(0.5), 0.75, 0.75);
+        check(Some(100_000.0), 4.0, 4.0);
+        check(Some(f64::NAN), 4.0, 4.0);
     }
 
     #[test]

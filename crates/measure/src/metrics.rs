@@ -7,7 +7,7 @@ use model::run::{Metric, Phase, metric, phase};
 use crate::process::Usage;
 use crate::sampler::Sampled;
 use crate::sampler::trace::Point;
-use crate::story::Story;
+use crate::story::{LastLoss, Story};
 
 /// The peak as the run's control group counted it: with the page cache and the kernel's own
 /// memory, which [`metric::PEAK_MEMORY_BYTES`] is without.
@@ -27,7 +27,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) own_bytes: u64,
     /// Cores the run was given.
     pub(crate) cores: f64,
-    /// The limit, or the machine's.
+    /// The least of the limit and of what the machine has.
     pub(crate) memory_bytes: u64,
 }
 
@@ -110,15 +110,15 @@ impl Facts<'_> {
     }
 
     fn of_training(&self) -> Vec<Named> {
-        let epochs = self.story.epochs.iter().rev();
-        let loss = epochs
-            .clone()
-            .find_map(|epoch| epoch.loss)
-            .or(self.story.steps.last_loss);
+        let mut epochs = self.story.epochs.iter().rev();
+        let loss = match self.story.last_loss() {
+            LastLoss::Told(loss) => Some(loss),
+            LastLoss::Untold | LastLoss::Lost { .. } => None,
+        };
         let accuracy = self
             .story
             .accuracy
-            .or_else(|| epochs.clone().find_map(|e| e.accuracy));
+            .or_else(|| epochs.find_map(|e| e.accuracy));
         vec![
             named(metric::LOSS, "", loss),
             named(

@@ -4,6 +4,7 @@ use model::EventKind;
 use model::study::{LogEvent, LogPattern};
 use regex::{Captures, Regex};
 
+use crate::accuracy;
 use crate::error::MeasureError;
 
 #[derive(Debug, Default)]
@@ -118,15 +119,14 @@ impl Fields<'_> {
         (value >= 0.0 && value < 2_f64.powi(53)).then_some(value as u64)
     }
 
-    /// Programs write accuracy as 0.97 or as 97: more than one whole is percent.
     fn fraction(&self, group: &str) -> Option<f64> {
         let percent = self.text(group)?.ends_with('%');
         let value = self.number(group)?;
-        Some(if percent || value > 1.0 {
-            value / 100.0
+        if percent {
+            accuracy::of_percent(value)
         } else {
-            value
-        })
+            accuracy::fraction(value)
+        }
     }
 }
 
@@ -233,6 +233,7 @@ mod tests {
             &["acc 0.5 %"],
             &accuracy(0.005),
         );
+        check(LogEvent::Accuracy, pattern, &["acc 9700"], &[]);
     }
 
     #[test]

@@ -217,6 +217,16 @@ impl Process {
         }
     }
 
+    /// Whether the process has ended by now; it stays unburied.
+    pub(crate) fn has_ended(&self) -> bool {
+        // SAFETY: all zero is a valid siginfo, which the kernel only writes to.
+        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        let id = libc::id_t::try_from(self.pid).unwrap_or(0);
+        let options = libc::WEXITED | libc::WNOWAIT | libc::WNOHANG;
+        // SAFETY: `info` is live for the call; the kernel leaves it zero while the process lives.
+        unsafe { libc::waitid(libc::P_PID, id, &raw mut info, options) == 0 && info.si_pid() != 0 }
+    }
+
     /// Sends a signal to the process, its descendants and nobody else.
     pub(crate) fn signal(&self, signal: i32, fence: &Fence) {
         // SAFETY: the leader is not buried, so that the number of its group cannot be another's.

@@ -282,6 +282,10 @@ impl<'a> UnderWay<'a> {
                 (Asked::Nothing, Some(after_seconds)) => Ended::TimedOut { after_seconds },
                 _ => Ended::Interrupted,
             };
+            // Its end is about to be told: it came by itself.
+            if self.process.has_ended() {
+                return;
+            }
             let is_killed = asked == Asked::Now;
             let signal = if is_killed {
                 libc::SIGKILL

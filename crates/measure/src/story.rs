@@ -6,11 +6,10 @@ use std::collections::BTreeMap;
 use model::run::{Epoch, Metric, Phase, phase};
 use model::{Event, EventKind};
 
+use crate::steps::{Step, Steps};
+
 /// A clock that differs by more than this from ours is not believed.
 const BELIEVED_SECONDS: f64 = 1.0;
-/// Step times kept for their median; of more, every second one, then every fourth, …
-const MOST_STEPS: usize = 1 << 18;
-
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Story {
     /// The start of the run by the clock that events are told by.
@@ -24,22 +23,22 @@ pub(crate) struct Story {
     pub(crate) out_of_memory: Option<String>,
 }
 
+/// The loss a run ended with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum LastLoss {
+    Untold,
+    Told(f64),
+    /// It was told, and then was no number any more.
+    Lost {
+        epoch: Option<u32>,
+    },
+}
+
 /// A phase began.
 #[derive(Debug, Clone, PartialEq)]
 struct Mark {
     name: String,
     begin_seconds: f64,
-}
-
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Steps {
-    /// Seconds of single steps.
-    seconds: Vec<f64>,
-    every: usize,
-    told: usize,
-    last_at: Option<f64>,
-    pub(crate) images: u64,
-    pub(crate) last_loss: Option<f64>,
 }
 
 impl Story {
@@ -67,8 +66,12 @@ impl Story {
                 images,
                 ..
             } => {
-                self.steps.take(*took, seconds, images.unwrap_or(0));
-                self.steps.last_loss = finite(*loss).or(self.steps.last_loss);
+                self.steps.take(Step {
+                    took_seconds: *took,
+                    at_seconds: seconds,
+                    images: images.unwrap_or(0),
+                    loss: *loss,
+                });
             }
             EventKind::Epoch {
                 epoch,
@@ -99,6 +102,23 @@ impl Story {
             }
             EventKind::Note { .. } => {}
             EventKind::OutOfMemory { detail } => self.out_of_memory = Some(detail.clone()),
+        }
+    }
+
+    /// Of the last epoch and of no earlier one; of the steps where no epoch tells a loss.
+    pub(crate) fn last_loss(&self) -> LastLoss {
+        let told = self.epochs.iter().rposition(|epoch| epoch.loss.is_some());
+        let Some((told, after)) = told.and_then(|told| self.epochs[told..].split_first()) else {
+            return self.steps.last_loss();
+        };
+        // An epoch may be told in two parts, its loss in one and its accuracy in another.
+        let lost = after.iter().find(|later| later.epoch != told.epoch);
+        match (lost, told.loss) {
+            (Some(lost), _) => LastLoss::Lost {
+                epoch: Some(lost.epoch),
+            },
+            (None, Some(loss)) => LastLoss::Told(loss),
+            (None, None) => LastLoss::Untold,
         }
     }
 
@@ -181,43 +201,7 @@ impl Story {
     }
 }
 
-impl Steps {
-    fn take(&mut self, took: Option<f64>, at: f64, images: u64) {
-        // Steps told without their time are as long as the time between two of them.
-        let took = finite(took).or_else(|| self.last_at.map(|last| at - last));
-        self.last_at = Some(at);
-        self.images = self.images.saturating_add(images);
-        self.every = self.every.max(1);
-        if let Some(took) = took.filter(|took| *took > 0.0) {
-            if self.told.is_multiple_of(self.every) {
-                self.seconds.push(took);
-            }
-            self.told += 1;
-        }
-        if self.seconds.len() >= MOST_STEPS {
-            let mut index = 0;
-            self.seconds.retain(|_| {
-                index += 1;
-                index % 2 == 1
-            });
-            self.every *= 2;
-        }
-    }
-
-    /// Steps vary much at the start, so that the mean says little.
-    pub(crate) fn median_seconds(&self) -> Option<f64> {
-        let mut sorted = self.seconds.clone();
-        sorted.sort_by(f64::total_cmp);
-        let middle = sorted.len() / 2;
-        match sorted.len() {
-            0 => None,
-            odd if odd % 2 == 1 => Some(sorted[middle]),
-            _ => Some((sorted[middle - 1] + sorted[middle]) / 2.0),
-        }
-    }
-}
-
-fn finite(value: Option<f64>) -> Option<f64> {
+pub(crate) fn finite(value: Option<f64>) -> Option<f64> {
     value.filter(|value| value.is_finite())
 }
 
@@ -316,6 +300,37 @@ mod tests {
     }
 
     #[test]
+    fn a_loss_that_was_lost_is_not_taken_from_an_earlier_epoch() {
+        let check = |told: &[(u32, Option<f64>)], expected: LastLoss| {
+            let mut story = Story::new(START);
+            for &(epoch, loss) in told {
+                let (accuracy, seconds) = (None, Some(1.0));
+                let kind = EventKind::Epoch {
+                    epoch,
+                    loss,
+                    accuracy,
+                    seconds,
+                };
+                story.take(&Event { at: None, kind }, 1.0);
+            }
+            assert_eq!(story.last_loss(), expected, "{told:?}");
+        };
+        let lost = |epoch| LastLoss::Lost { epoch: Some(epoch) };
+        check(&[], LastLoss::Untold);
+        check(&[(1, None), (2, None)], LastLoss::Untold);
+        check(&[(1, Some(2.0)), (2, Some(1.0))], LastLoss::Told(1.0));
+        check(&[(1, Some(2.0)), (2, Some(1.0)), (3, None)], lost(3));
+        check(&[(1, Some(2.0)), (2, Some(f64::NAN)), (3, None)], lost(2));
+        check(
+            &[(1, Some(2.0)), (2, None), (3, Some(1.0))],
+            LastLoss::Told(1.0),
+        );
+        // Loss and accuracy of one epoch in two events.
+        check(&[(1, Some(2.0)), (1, None)], LastLoss::Told(2.0));
+        check(&[(1, Some(2.0)), (1, None), (2, None)], lost(2));
+    }
+
+    #[test]
     fn the_median_step_does_not_mind_a_slow_first_one() {
         let mut story = Story::new(START);
         for (index, took) in [9.0, 1.0, 2.0, 3.0].into_iter().enumerate() {
@@ -330,15 +345,7 @@ mod tests {
         }
         assert_eq!(story.steps.median_seconds(), Some(2.5));
         assert_eq!(story.steps.images, 512);
-        assert_eq!(story.steps.last_loss, None);
-    }
-
-    #[test]
-    fn many_steps_need_no_more_memory() {
-        let mut steps = Steps::default();
-        (0..3 * MOST_STEPS).for_each(|index| steps.take(Some(1.0 + (index % 2) as f64), 0.0, 1));
-        assert!(steps.seconds.len() < MOST_STEPS);
-        assert!(steps.median_seconds().is_some());
+        assert_eq!(story.last_loss(), LastLoss::Untold);
     }
 
     proptest! {

@@ -8,6 +8,7 @@ use model::Warning;
 use crate::cgroup::Layout;
 use crate::metrics::Facts;
 use crate::sampler::value;
+use crate::story::LastLoss;
 
 /// Others may use this much before it is told: a system's own daemons stay below.
 const OTHERS_CORES: f64 = 0.25;
@@ -119,6 +120,7 @@ impl Judge<'_> {
         warnings.extend(self.after.warnings_since(self.before));
         warnings.extend(self.swapped());
         warnings.extend(self.late());
+        warnings.extend(self.diverged());
         warnings
     }
 
@@ -149,7 +151,7 @@ impl Judge<'_> {
             let wanted = got + training.run_waited_seconds / training.seconds;
             let asked = wanted.min(self.facts.cores);
             // More threads than cores wait for one another: only with others about is it theirs.
-            let by_others = others + stolen > OTHERS_SHARE;
+            let by_others = others + stolen > OTHERS_SHARE * self.machine_cores;
             let waited = training.run_waited_seconds > WAITED_SHARE * ready;
             if waited && by_others && got < GOT_SHARE * asked {
                 warnings.push(Warning::FewerCores { got, asked });
@@ -170,6 +172,13 @@ impl Judge<'_> {
             .most_swap_used_bytes
             .saturating_sub(first);
         (bytes >= SWAPPED_BYTES).then_some(Warning::Swapped { bytes })
+    }
+
+    fn diverged(&self) -> Option<Warning> {
+        match self.facts.story.last_loss() {
+            LastLoss::Lost { epoch } => Some(Warning::Diverged { epoch }),
+            LastLoss::Untold | LastLoss::Told(_) => None,
+        }
     }
 
     fn late(&self) -> Option<Warning> {
@@ -270,6 +279,14 @@ mod tests {
             robbed,
             &["others used 2.0 of 4 cores", "got 2.0 of 4 cores"],
         );
+        // So little use by others (0.3 of 4 cores) takes no core from anybody.
+        let alone = Point {
+            run_cpu_seconds: 20.0,
+            run_waited_seconds: 20.0,
+            busy_core_seconds: 23.0,
+            ..Point::default()
+        };
+        check(alone, &[]);
         // One thread asks for no more than one core.
         let single = Point {
             run_cpu_seconds: 5.0,

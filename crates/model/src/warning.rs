@@ -34,6 +34,11 @@ pub enum Warning {
     LeftBehind { processes: u32 },
     /// The governor does not hold the CPU at its full speed.
     Governor { governor: String },
+    /// The loss stopped being a number, from this epoch on where epochs tell it.
+    Diverged {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        epoch: Option<u32>,
+    },
     /// The bill could not be said in the study's currency.
     NoRate { from: String, to: String },
 }
@@ -95,6 +100,13 @@ impl fmt::Display for Warning {
                 f,
                 "the CPU governor is `{governor}`: set `performance` for times that repeat"
             ),
+            Warning::Diverged { epoch } => {
+                let since = epoch.map_or("at the end".to_owned(), |e| format!("from epoch {e} on"));
+                write!(
+                    f,
+                    "the loss was no number any more {since}, and is left out: lower the learning rate, or check the data"
+                )
+            }
             Warning::NoRate { from, to } => {
                 write!(f, "no rate from {from} to {to}: add one under [[rates]]")
             }

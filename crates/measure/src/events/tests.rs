@@ -1,7 +1,6 @@
 //! What is told of pieces of a file, and what the file is in the end.
 
 use super::*;
-use model::EventKind;
 use proptest::prelude::*;
 
 struct Told {
@@ -183,4 +182,29 @@ proptest! {
     fn any_line_is_survived(line: Vec<u8>) {
         let _ = parse(&line);
     }
+}
+
+#[test]
+fn accuracy_in_percent_becomes_a_fraction() {
+    let check = |line: &str, expected: Option<&str>| {
+        let told = follow(&[&format!("{line}\n")]);
+        let file = expected.map_or(String::new(), |line| format!("{line}\n"));
+        assert_eq!(told.file, file);
+        let first = line.to_owned();
+        let bad = expected.is_none();
+        let warning = bad.then_some(Warning::BadEvents { lines: 1, first });
+        assert_eq!(told.warning, warning);
+        let written = expected.map(|line| serde_json::from_str::<Event>(line).unwrap());
+        assert_eq!(told.events, Vec::from_iter(written));
+    };
+    let accuracy = |value: &str| format!(r#"{{"at":1.0,"event":"accuracy","value":{value}}}"#);
+    check(&accuracy("0.97"), Some(&accuracy("0.97")));
+    check(&accuracy("97"), Some(&accuracy("0.97")));
+    check(&accuracy("-0.5"), None);
+    check(&accuracy("101"), None);
+    let epoch =
+        |value: &str| format!(r#"{{"at":1.0,"event":"epoch","epoch":1,"accuracy":{value}}}"#);
+    check(&epoch("0.5"), Some(&epoch("0.5")));
+    check(&epoch("50"), Some(&epoch("0.5")));
+    check(&epoch("-1"), None);
 }

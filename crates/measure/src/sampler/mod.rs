@@ -67,9 +67,7 @@ pub(crate) struct Sampled {
     pub(crate) last: Option<Counters>,
     pub(crate) samples: u64,
     pub(crate) peak_tree_bytes: u64,
-    pub(crate) most_processes: u32,
     pub(crate) leader_high_water_bytes: u64,
-    pub(crate) most_machine_used_bytes: u64,
     pub(crate) most_swap_used_bytes: u64,
     pub(crate) gpus: u32,
     pub(crate) has_gpu_power: bool,
@@ -128,10 +126,8 @@ impl Sampled {
         self.last = Some(*counters);
         self.samples += 1;
         self.peak_tree_bytes = self.peak_tree_bytes.max(sample.run.memory_bytes);
-        self.most_processes = self.most_processes.max(sample.run.processes);
-        let machine = &sample.machine;
-        self.most_machine_used_bytes = self.most_machine_used_bytes.max(machine.memory_used_bytes);
-        self.most_swap_used_bytes = self.most_swap_used_bytes.max(machine.swap_used_bytes);
+        let swapped = sample.machine.swap_used_bytes;
+        self.most_swap_used_bytes = self.most_swap_used_bytes.max(swapped);
     }
 
     fn point(&mut self, sample: &Sample, counters: &Counters, ticks_per_second: f64) -> Point {
@@ -153,8 +149,6 @@ impl Sampled {
             seconds: sample.seconds,
             run_cpu_seconds: counters.run.cpu_seconds,
             run_waited_seconds: counters.run.waited_seconds,
-            run_read_bytes: counters.run.read_bytes as f64,
-            run_write_bytes: counters.run.write_bytes as f64,
             busy_core_seconds: counters.cpu.busy as f64 / ticks_per_second,
             stolen_core_seconds: counters.cpu.steal as f64 / ticks_per_second,
             core_seconds: counters.cpu.total as f64 / ticks_per_second,

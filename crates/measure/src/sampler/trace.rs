@@ -1,7 +1,7 @@
 //! What was counted up to each sample, kept so that any part of the run can be summed once its
 //! phases are known. Bounded: a long run keeps every second point, then every fourth, …
 
-/// So much memory and no more: about 7 MB.
+/// So much memory and no more: about 6 MB.
 const MOST_POINTS: usize = 1 << 16;
 
 /// Everything is a sum since the start of the run, so that a part of it is a difference.
@@ -11,8 +11,6 @@ pub(crate) struct Point {
     pub(crate) run_cpu_seconds: f64,
     /// Ready to run, but others had the cores.
     pub(crate) run_waited_seconds: f64,
-    pub(crate) run_read_bytes: f64,
-    pub(crate) run_write_bytes: f64,
     pub(crate) busy_core_seconds: f64,
     pub(crate) stolen_core_seconds: f64,
     pub(crate) core_seconds: f64,
@@ -29,8 +27,6 @@ impl Point {
             seconds: self.seconds + share * other.seconds,
             run_cpu_seconds: self.run_cpu_seconds + share * other.run_cpu_seconds,
             run_waited_seconds: self.run_waited_seconds + share * other.run_waited_seconds,
-            run_read_bytes: self.run_read_bytes + share * other.run_read_bytes,
-            run_write_bytes: self.run_write_bytes + share * other.run_write_bytes,
             busy_core_seconds: self.busy_core_seconds + share * other.busy_core_seconds,
             stolen_core_seconds: self.stolen_core_seconds + share * other.stolen_core_seconds,
             core_seconds: self.core_seconds + share * other.core_seconds,

@@ -131,6 +131,24 @@ fn an_interrupted_run_may_end_cleanly_and_leaves_nothing() {
 }
 
 #[test]
+fn a_run_that_had_ended_when_it_was_asked_to_was_not_interrupted() {
+    let stop = Stop::new();
+    let place = tempfile::tempdir().unwrap();
+    let here = |request: &mut Request| request.directory = Some(place.path().to_owned());
+    let script = format!("echo $$ > pid; {READY}; until [ -e go ]; do sleep 0.01; done");
+    // Told in the middle of a look, before the wish to stop is looked at.
+    let ran = stoppable(&["sh", "-c", &script], here, &stop, |_| {
+        fs::write(place.path().join("go"), "").unwrap();
+        let pid = fs::read_to_string(place.path().join("pid")).unwrap();
+        while is_alive(&pid) {
+            std::thread::yield_now();
+        }
+        stop.request_finish();
+    });
+    assert_eq!(ran.measured.outcome.status, Status::Ok, "{}", ran.detail());
+}
+
+#[test]
 fn asked_twice_it_stops_now() {
     let stop = Stop::new();
     let script = format!("trap '' TERM; {READY}; while :; do sleep 0.05; done");

@@ -57,6 +57,29 @@ fn phases_steps_and_epochs_are_told() {
 }
 
 #[test]
+fn a_training_that_diverged_has_no_loss() {
+    let ran = sh(r#"
+        tell() { echo "$1" >> "$BANCADA_EVENTS"; }
+        tell '{"event":"epoch","epoch":4,"loss":1.5}'
+        tell '{"event":"epoch","epoch":5,"loss":NaN}'
+        tell '{"event":"epoch","epoch":6}'
+    "#);
+    assert_eq!(ran.measured.outcome.status, Status::Ok);
+    assert_eq!(ran.metric(metric::LOSS), None);
+    let diverged = Warning::Diverged { epoch: Some(5) };
+    assert!(
+        ran.measured.warnings.contains(&diverged),
+        "{:?}",
+        ran.measured.warnings
+    );
+    assert_eq!(
+        diverged.to_string(),
+        "the loss was no number any more from epoch 5 on, and is left out: lower the learning \
+         rate, or check the data"
+    );
+}
+
+#[test]
 fn lines_that_are_no_events_are_counted() {
     let ran = sh(r#"printf 'hello\n{"event":"note","text":"x"}\n{"event"' >> "$BANCADA_EVENTS""#);
     let bad = Warning::BadEvents {
