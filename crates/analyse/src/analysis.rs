@@ -79,6 +79,8 @@ pub struct StudyFacts {
     pub factors: Vec<FactorFacts>,
     /// `training rede1 for 2 epochs, batch 64`: a sentence without its point.
     pub workload: String,
+    /// Nothing to run: every result comes from a file.
+    pub import_only: bool,
     pub environments: Vec<EnvironmentFacts>,
     pub interval_seconds: f64,
     pub timeout_seconds: Option<f64>,
@@ -108,7 +110,7 @@ pub struct Totals {
     pub scenarios: usize,
     pub planned: usize,
     pub runs: StatusCounts,
-    /// Planned runs of which nothing is kept.
+    /// Planned runs of which nothing is kept; none where there is nothing to run.
     pub missing: usize,
     /// Sum of all runs, however they ended.
     pub seconds: f64,
@@ -118,8 +120,13 @@ pub struct Totals {
     pub last_ended: Option<Timestamp>,
     /// Per environment, and per currency where a rate was missing.
     pub spent: Vec<Spent>,
-    /// Over all environments, one entry a currency.
-    pub spent_total: Vec<Money>,
+    /// Of all results, wherever they were measured, one entry a currency.
+    pub cost_total: Vec<Money>,
+    /// What a budget counts, in the study's currency: runs measured for this study, and attempts
+    /// that were done again. None when nothing of that was billed.
+    pub spent_total: Option<Money>,
+    /// The part of it for attempts done again, unless zero.
+    pub spent_again: Option<Money>,
     pub imported: usize,
 }
 

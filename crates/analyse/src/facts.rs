@@ -1,17 +1,17 @@
-//! What is told, not computed: the study, its totals, the machines, the bills, the warnings.
+//! What is told, not computed: the study, its totals, the machines, the warnings.
 
 use std::collections::BTreeMap;
 
 use model::run::Origin;
-use model::{Money, Plan, RunId, Status, Study, Warning, Workload};
-use rust_decimal::Decimal;
+use model::{Plan, RunId, RunRecord, Status, Study, Warning, Workload};
 
 use crate::analysis::{
-    BillFacts, EnvironmentFacts, FactorFacts, MachineUse, OutcomeGroup, SamplerCost, Spent,
-    StudyFacts, Totals, WarnedRun, WarningGroup,
+    EnvironmentFacts, FactorFacts, MachineUse, OutcomeGroup, SamplerCost, StudyFacts, Totals,
+    WarnedRun, WarningGroup,
 };
 use crate::format;
 use crate::phrase::{level_phrase, metric_alias};
+use crate::prices;
 use crate::table::{Row, Table};
 
 pub(crate) fn study_facts(table: &Table, confidence: f64) -> StudyFacts {
@@ -33,6 +33,7 @@ pub(crate) fn study_facts(table: &Table, confidence: f64) -> StudyFacts {
             })
             .collect(),
         workload: workload_sentence(study),
+        import_only: is_import_only(study),
         environments: study
             .environments
             .iter()
@@ -60,13 +61,21 @@ fn asked_metrics(table: &Table) -> Vec<String> {
     names.filter(|name| table.column(name).is_some()).collect()
 }
 
+/// No command: the study is there to read what was measured elsewhere.
+fn is_import_only(study: &Study) -> bool {
+    matches!(&study.workload, Workload::Command(command) if command.command.is_empty())
+}
+
 /// Only what no factor varies is said; the factors have their own table.
 fn workload_sentence(study: &Study) -> String {
     let Workload::Train(train) = &study.workload else {
         let Workload::Command(command) = &study.workload else {
             return String::new();
         };
-        return format!("the command `{}`", command.command.join(" "));
+        return match command.command.is_empty() {
+            true => "measured elsewhere".to_owned(),
+            false => format!("the command `{}`", command.command.join(" ")),
+        };
     };
     let fixed = |name: &str| study.factor(name).is_none();
     let mut parts = Vec::new();
@@ -108,13 +117,12 @@ fn workload_sentence(study: &Study) -> String {
     text
 }
 
-pub(crate) fn totals(table: &Table, plan: &Plan) -> Totals {
+pub(crate) fn totals(table: &Table, plan: &Plan, superseded: &[RunRecord]) -> Totals {
     let mut totals = Totals {
         scenarios: plan.scenarios.len(),
         planned: plan.runs.len(),
         ..Totals::default()
     };
-    let mut spent: BTreeMap<(String, model::Currency), Spent> = BTreeMap::new();
     for row in &table.runs {
         let record = row.record;
         totals.runs.add(record.outcome.status);
@@ -133,26 +141,16 @@ pub(crate) fn totals(table: &Table, plan: &Plan) -> Totals {
         );
         totals.first_started = earlier(totals.first_started, Some(record.started));
         totals.last_ended = totals.last_ended.max(ended.ok());
-        if let Some(bill) = &record.bill {
-            let money = bill.spoken_total();
-            let key = (record.environment.name.clone(), money.currency);
-            let entry = spent.entry(key).or_insert_with(|| Spent {
-                environment: record.environment.name.clone(),
-                runs: 0,
-                seconds: 0.0,
-                money: Money::zero(money.currency),
-            });
-            entry.runs += 1;
-            entry.seconds += seconds;
-            entry.money.amount = entry.money.amount.saturating_add(money.amount);
-        }
     }
     if let (Some(first), Some(last)) = (totals.first_started, totals.last_ended) {
         totals.span_seconds = Some((last.as_second() - first.as_second()) as f64);
     }
     totals.missing = missing(table, plan);
-    totals.spent = spent.into_values().collect();
-    totals.spent_total = sums(&totals.spent);
+    totals.spent = prices::spent(table);
+    totals.cost_total = prices::sums(&totals.spent);
+    let counted = prices::counted(table, superseded);
+    totals.spent_total = counted.spent;
+    totals.spent_again = counted.again;
     totals
 }
 
@@ -164,6 +162,9 @@ fn earlier<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
 }
 
 fn missing(table: &Table, plan: &Plan) -> usize {
+    if is_import_only(table.study) {
+        return 0;
+    }
     // Rows are sorted by run.
     let kept = |run: &RunId| {
         table
@@ -172,17 +173,6 @@ fn missing(table: &Table, plan: &Plan) -> usize {
             .is_ok()
     };
     plan.runs.iter().filter(|run| !kept(run)).count()
-}
-
-fn sums(spent: &[Spent]) -> Vec<Money> {
-    let mut sums: BTreeMap<model::Currency, Decimal> = BTreeMap::new();
-    for entry in spent {
-        let sum = sums.entry(entry.money.currency).or_default();
-        *sum = sum.saturating_add(entry.money.amount);
-    }
-    sums.into_iter()
-        .map(|(currency, amount)| Money::new(amount, currency))
-        .collect()
 }
 
 pub(crate) fn machines(table: &Table) -> Vec<MachineUse> {
@@ -216,30 +206,6 @@ fn remember(known: &mut Vec<String>, name: &str) {
     if !name.is_empty() && !known.iter().any(|k| k == name) {
         known.push(name.to_owned());
     }
-}
-
-pub(crate) fn bills(table: &Table) -> Vec<BillFacts> {
-    let mut facts: Vec<BillFacts> = Vec::new();
-    for row in &table.runs {
-        let (Some(price), Some(bill)) = (&row.record.price, &row.record.bill) else {
-            continue;
-        };
-        let environment = &row.record.environment.name;
-        match facts
-            .iter_mut()
-            .find(|f| f.environment == *environment && f.price == *price)
-        {
-            Some(known) => known.runs += 1,
-            None => facts.push(BillFacts {
-                environment: environment.clone(),
-                price: price.clone(),
-                runs: 1,
-                example_run: row.record.run,
-                example: bill.clone(),
-            }),
-        }
-    }
-    facts
 }
 
 pub(crate) fn outcomes(table: &Table) -> Vec<OutcomeGroup> {
@@ -378,5 +344,6 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
             table.currency
         ));
     }
+    notes.extend(prices::notes(table));
     notes
 }

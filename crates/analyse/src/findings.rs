@@ -113,7 +113,7 @@ pub(crate) fn advice(analysis: &Analysis) -> Vec<String> {
             "{missing} missing: `bancada run` continues where it stopped."
         ));
     }
-    if runs.failed + runs.interrupted > 0 {
+    if runs.failed + runs.interrupted > 0 && !analysis.study.import_only {
         let gone = StatusCounts {
             failed: runs.failed,
             interrupted: runs.interrupted,
@@ -166,11 +166,17 @@ fn first_choice(analysis: &Analysis, time: &Variation) -> Option<String> {
     ))
 }
 
+/// Factors that change the time neither alone nor together with others.
 fn free_choices(time: &Variation) -> Option<String> {
+    let sure = || time.terms.iter().filter(|t| t.verdict.is_sure());
+    // Without names it is all larger groups together: any factor may be the one.
+    let in_a_sure_one =
+        |name: &String| sure().any(|t| t.factors.is_empty() || t.factors.contains(name));
     let free = time
         .terms
         .iter()
-        .filter(|t| t.factors.len() == 1 && t.verdict == Verdict::NotSeen);
+        .filter(|t| t.factors.len() == 1 && t.verdict == Verdict::NotSeen)
+        .filter(|t| !t.factors.iter().any(in_a_sure_one));
     let names: Vec<String> = free.map(|t| t.name()).collect();
     (!names.is_empty()).then(|| {
         let verb = if names.len() == 1 { "makes" } else { "make" };

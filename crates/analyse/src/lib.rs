@@ -11,6 +11,7 @@ mod facts;
 mod findings;
 pub mod format;
 mod phrase;
+mod prices;
 mod scenarios;
 mod sentence;
 mod table;
@@ -39,6 +40,8 @@ pub struct Input<'a> {
     pub study: &'a Study,
     pub plan: &'a Plan,
     pub records: &'a [RunRecord],
+    /// Attempts that were done again: paid for, but no results.
+    pub superseded: &'a [RunRecord],
 }
 
 pub fn analyse(input: &Input) -> Analysis {
@@ -48,7 +51,7 @@ pub fn analyse(input: &Input) -> Analysis {
     let mut analysis = Analysis {
         schema: ANALYSIS_SCHEMA,
         study: facts::study_facts(&table, CONFIDENCE),
-        totals: facts::totals(&table, input.plan),
+        totals: facts::totals(&table, input.plan, input.superseded),
         time_metric: time.map(|column| table.columns[column].name.clone()),
         best: best::best(&scenarios, time.map(|column| &table.columns[column])),
         scenarios,
@@ -59,7 +62,7 @@ pub fn analyse(input: &Input) -> Analysis {
         drift: time.and_then(|column| drift::drift(&table, column, CONFIDENCE)),
         warnings: facts::warnings(&table),
         outcomes: facts::outcomes(&table),
-        bills: facts::bills(&table),
+        bills: prices::bills(&table),
         machines: facts::machines(&table),
         sampler: facts::sampler(&table),
         notes: facts::notes(&table),

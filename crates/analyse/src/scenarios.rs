@@ -205,19 +205,10 @@ fn phases(ok: &[&Row]) -> Vec<PhaseMean> {
 
 /// The order of a run's life; phases of the user's own come after, as first told.
 pub(crate) fn phase_place(name: &str) -> usize {
-    const LIFE: [&str; 8] = [
-        phase::STARTUP,
-        phase::INSTALL,
-        phase::LOAD_DATA,
-        phase::START,
-        phase::TRAIN,
-        phase::VERIFY,
-        phase::SAVE,
-        phase::SHUTDOWN,
-    ];
-    LIFE.iter()
+    phase::ORDER
+        .iter()
         .position(|known| *known == name)
-        .unwrap_or(LIFE.len())
+        .unwrap_or(phase::ORDER.len())
 }
 
 #[derive(Default)]

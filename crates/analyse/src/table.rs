@@ -124,7 +124,9 @@ impl<'a> Measured<'a> {
                 derived.push(Named { name, unit, value });
             }
         };
-        add(metric::TOTAL_SECONDS, "s", Some(record.seconds));
+        // An imported run may tell no time at all.
+        let total = Some(record.seconds).filter(|seconds| *seconds > 0.0);
+        add(metric::TOTAL_SECONDS, "s", total);
         let train = record
             .phases
             .iter()

@@ -124,6 +124,7 @@ fn write(folder: &Path, name: &str, world: common::World) -> std::io::Result<()>
         study: &world.study,
         plan: &world.plan,
         records: &world.records,
+        superseded: &[],
     };
     let analysis = analyse::analyse(&input);
     let analysed = begin.elapsed();

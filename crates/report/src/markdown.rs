@@ -5,7 +5,7 @@ use std::fmt::Write;
 use analyse::{Analysis, Variation, format};
 
 use crate::ReportMeta;
-use crate::view::{ScenarioTable, scenario_table};
+use crate::view::{ScenarioTable, costs_besides_spent, scenario_table};
 
 pub fn markdown(analysis: &Analysis, meta: &ReportMeta) -> String {
     let mut out = format!("# {}\n\n", escape(&analysis.study.name));
@@ -57,13 +57,7 @@ pub(crate) fn totals(analysis: &Analysis) -> String {
         format::counted(totals.scenarios, "scenario", "scenarios"),
         format::duration(totals.seconds)
     );
-    if !totals.spent_total.is_empty() {
-        let sums: Vec<String> = totals.spent_total.iter().map(|m| m.to_string()).collect();
-        let _ = write!(text, " and cost {}", sums.join(" and "));
-        if let Some(budget) = &analysis.study.budget {
-            let _ = write!(text, " of a budget of {budget}");
-        }
-    }
+    text += &money(analysis);
     if totals.missing > 0 {
         let _ = write!(
             text,
@@ -72,6 +66,33 @@ pub(crate) fn totals(analysis: &Analysis) -> String {
         );
     }
     text + "."
+}
+
+/// ` and cost US$ 0.0052 of a budget of US$ 1.00`; what was spent is said apart where it is not
+/// what the results cost.
+fn money(analysis: &Analysis) -> String {
+    let totals = &analysis.totals;
+    let mut text = String::new();
+    if !totals.cost_total.is_empty() {
+        let sums: Vec<String> = totals.cost_total.iter().map(|m| m.to_string()).collect();
+        let _ = write!(text, " and cost {}", sums.join(" and "));
+    }
+    let Some(spent) = totals.spent_total else {
+        return text;
+    };
+    let budget = analysis.study.budget.as_ref();
+    let of_budget = budget.map_or_else(String::new, |b| format!(" of a budget of {b}"));
+    if let Some(again) = totals.spent_again {
+        let _ = write!(
+            text,
+            "; {spent} is spent{of_budget}, {again} of it for attempts done again"
+        );
+    } else if costs_besides_spent(totals) && budget.is_some() {
+        let _ = write!(text, "; {spent} is spent{of_budget}");
+    } else if budget.is_some() {
+        text += &of_budget;
+    }
+    text
 }
 
 fn list<'a>(out: &mut String, title: &str, items: impl Iterator<Item = &'a str>) {

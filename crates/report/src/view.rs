@@ -2,7 +2,8 @@
 //! in Markdown and in LaTeX.
 
 use analyse::format::{self, Unit};
-use analyse::{Analysis, MetricInfo, Scale, ScenarioResult, Variation};
+use analyse::{Analysis, MetricInfo, Scale, ScenarioResult, Totals, Variation};
+use model::Money;
 use model::run::metric;
 
 pub(crate) struct ScenarioTable {
@@ -340,4 +341,20 @@ pub(crate) fn noise_text(analysis: &Analysis, variation: &Variation) -> String {
         _ => format::percent(noise.typical),
     };
     format!("repetitions of one scenario differ by about {size}")
+}
+
+/// Whether the results cost something else than what was spent on them here.
+pub(crate) fn costs_besides_spent(totals: &Totals) -> bool {
+    let again = totals
+        .spent_again
+        .map_or_else(Default::default, |m| m.amount);
+    let on_results = totals.spent_total.map(|spent| Money {
+        amount: spent.amount.saturating_sub(again),
+        ..spent
+    });
+    match totals.cost_total.as_slice() {
+        [] => false,
+        [cost] => Some(*cost) != on_results,
+        _ => true,
+    }
 }

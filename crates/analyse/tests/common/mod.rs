@@ -168,6 +168,7 @@ impl Recipe {
             },
             metrics: Vec::new(),
             import: None,
+            network_files: Default::default(),
         }
     }
 

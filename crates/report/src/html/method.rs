@@ -18,7 +18,7 @@ pub(super) fn bills(page: &mut Page, analysis: &Analysis) {
         bill(page, facts, analysis.bills.len() > 1);
     }
     if analysis.totals.spent.len() > 1 {
-        page.subtitle("Spent by environment");
+        page.subtitle("Cost by environment");
         let rows: Vec<(String, String)> = analysis
             .totals
             .spent
@@ -30,6 +30,11 @@ pub(super) fn bills(page: &mut Page, analysis: &Analysis) {
             })
             .collect();
         page.facts(&rows);
+    }
+    if let Some(again) = analysis.totals.spent_again {
+        page.paragraph(&format!(
+            "Attempts that were done again cost {again} besides. They are no results, but the budget counts them."
+        ));
     }
     page.close();
 }

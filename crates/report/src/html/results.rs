@@ -5,7 +5,7 @@ use std::fmt::Write;
 use analyse::{Analysis, ScenarioResult, Topic, format};
 
 use super::page::{Page, escape, prose};
-use crate::view::{Cell, Column, wide_scenario_table};
+use crate::view::{Cell, Column, costs_besides_spent, wide_scenario_table};
 
 pub(super) fn head(page: &mut Page, analysis: &Analysis) {
     let study = &analysis.study;
@@ -70,7 +70,10 @@ impl HasInterval for ScenarioResult {
 pub(super) fn key_numbers(page: &mut Page, analysis: &Analysis) {
     let totals = &analysis.totals;
     let mut cards: Vec<(String, String, String)> = Vec::new();
-    let of = format!("of {} planned", format::count(totals.planned));
+    let of = match analysis.study.import_only {
+        true => format!("of {} imported", format::count(totals.runs.total())),
+        false => format!("of {} planned", format::count(totals.planned)),
+    };
     cards.push((
         "runs that ended as ok".to_owned(),
         format::count(totals.runs.ok),
@@ -84,15 +87,7 @@ pub(super) fn key_numbers(page: &mut Page, analysis: &Analysis) {
             .map(|s| format!("in {} by the clock", format::duration(s)))
             .unwrap_or_default(),
     ));
-    if !totals.spent_total.is_empty() {
-        let sums: Vec<String> = totals.spent_total.iter().map(|m| m.to_string()).collect();
-        let budget = analysis.study.budget.map(|b| format!("of a budget of {b}"));
-        cards.push((
-            "spent".to_owned(),
-            sums.join(" + "),
-            budget.unwrap_or_default(),
-        ));
-    }
+    cards.extend(money_cards(analysis));
     let find = |number: Option<u32>| analysis.scenarios.iter().find(|s| Some(s.number) == number);
     if let Some(fastest) = find(analysis.best.fastest).filter(|_| analysis.scenarios.len() > 1) {
         let time = analysis
@@ -132,6 +127,32 @@ pub(super) fn key_numbers(page: &mut Page, analysis: &Analysis) {
         );
     }
     page.html(&(out + "</dl>"));
+}
+
+/// What the budget counts, and what the results cost where that is something else.
+fn money_cards(analysis: &Analysis) -> Vec<(String, String, String)> {
+    let totals = &analysis.totals;
+    let mut cards = Vec::new();
+    if let Some(spent) = totals.spent_total {
+        let budget = analysis.study.budget.map(|b| format!("of a budget of {b}"));
+        let again = totals
+            .spent_again
+            .map(|again| format!("{again} of it for attempts done again"));
+        let more: Vec<String> = budget.into_iter().chain(again).collect();
+        cards.push(("spent".to_owned(), spent.to_string(), more.join("; ")));
+    }
+    if costs_besides_spent(totals) {
+        let sums: Vec<String> = totals.cost_total.iter().map(|m| m.to_string()).collect();
+        let imported = match totals.imported {
+            0 => String::new(),
+            runs => format!(
+                "with {}",
+                format::counted(runs, "imported run", "imported runs")
+            ),
+        };
+        cards.push(("cost of the results".to_owned(), sums.join(" + "), imported));
+    }
+    cards
 }
 
 /// Before the tables, so that nobody reads a number without them.

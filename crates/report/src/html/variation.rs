@@ -85,6 +85,10 @@ fn one(page: &mut Page, analysis: &Analysis, variation: &Variation) {
     }
 }
 
+/// More interactions than this that are not told from noise would bury the others; the exported
+/// CSV has them all.
+const MOST_UNSURE: usize = 12;
+
 fn table(analysis: &Analysis, variation: &Variation) -> String {
     let mut out = String::from(
         "<div class=\"wide\"><table class=\"data\">\n<thead>\n<tr><th scope=\"col\">what</th><th scope=\"col\">share of the variation</th><th scope=\"col\">verdict</th><th scope=\"col\">what it does</th><th scope=\"col\" class=\"number\"><abbr title=\"degrees of freedom\">df</abbr></th><th scope=\"col\" class=\"number\">F</th><th scope=\"col\" class=\"number\">p</th></tr>\n</thead>\n<tbody>\n",
@@ -94,18 +98,17 @@ fn table(analysis: &Analysis, variation: &Variation) -> String {
         .iter()
         .partition(|t| t.factors.len() == 1 || t.verdict.is_sure());
     let mut rows: Vec<Row> = shown.into_iter().map(Row::of_term).collect();
-    match rest.as_slice() {
-        [] => {}
-        [one] => rows.push(Row::of_term(one)),
-        // A line for each would bury the others; the exported CSV has them all.
-        many => rows.push(Row {
-            name: format!("{} other interactions", many.len()),
-            share: many.iter().map(|t| t.share).sum(),
-            verdict: many[0].verdict.words(),
-            df: many.iter().map(|t| t.degrees_of_freedom).sum(),
+    if rest.len() <= MOST_UNSURE {
+        rows.extend(rest.into_iter().map(Row::of_term));
+    } else {
+        rows.push(Row {
+            name: format!("{} other interactions", rest.len()),
+            share: rest.iter().map(|t| t.share).sum(),
+            verdict: rest[0].verdict.words(),
+            df: rest.iter().map(|t| t.degrees_of_freedom).sum(),
             class: "unsure",
             ..Row::default()
-        }),
+        });
     }
     if let Some(noise) = &variation.noise {
         rows.push(Row {

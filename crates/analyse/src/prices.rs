@@ -1,0 +1,193 @@
+//! What was paid, for what, and at which price.
+
+use std::collections::BTreeMap;
+
+use model::money::PaidPhases;
+use model::run::Origin;
+use model::{BillingRule, Currency, Money, Price, RunRecord};
+use rust_decimal::Decimal;
+
+use crate::analysis::{BillFacts, Spent};
+use crate::format;
+use crate::table::Table;
+
+/// Of all results, imported ones too: what they cost, whoever paid.
+pub(crate) fn spent(table: &Table) -> Vec<Spent> {
+    let mut spent: BTreeMap<(&str, Currency), Spent> = BTreeMap::new();
+    for record in table.runs.iter().map(|row| row.record) {
+        let Some(bill) = &record.bill else { continue };
+        let money = bill.spoken_total();
+        let environment = record.environment.name.as_str();
+        let entry = spent
+            .entry((environment, money.currency))
+            .or_insert_with(|| Spent {
+                environment: environment.to_owned(),
+                runs: 0,
+                seconds: 0.0,
+                money: Money::zero(money.currency),
+            });
+        entry.runs += 1;
+        if record.seconds.is_finite() {
+            entry.seconds += record.seconds;
+        }
+        entry.money.amount = entry.money.amount.saturating_add(money.amount);
+    }
+    spent.into_values().collect()
+}
+
+pub(crate) fn sums(spent: &[Spent]) -> Vec<Money> {
+    let mut sums: BTreeMap<Currency, Decimal> = BTreeMap::new();
+    for entry in spent {
+        let sum = sums.entry(entry.money.currency).or_default();
+        *sum = sum.saturating_add(entry.money.amount);
+    }
+    sums.into_iter()
+        .map(|(currency, amount)| Money::new(amount, currency))
+        .collect()
+}
+
+pub(crate) struct Counted {
+    pub(crate) spent: Option<Money>,
+    pub(crate) again: Option<Money>,
+}
+
+/// As the budget counts, so that the report and the check before a run never disagree:
+/// measurements made elsewhere were paid from another budget, attempts done again from this one.
+pub(crate) fn counted(table: &Table, superseded: &[RunRecord]) -> Counted {
+    let currency = table.study.currency;
+    let sum = |records: &mut dyn Iterator<Item = &RunRecord>| {
+        records
+            .filter(|r| !matches!(r.origin, Origin::Imported { .. }))
+            .filter_map(|r| r.bill.as_ref())
+            .map(|bill| bill.spoken_total())
+            .filter(|money| money.currency == currency)
+            .map(|money| money.amount)
+            .reduce(Decimal::saturating_add)
+    };
+    let results = sum(&mut table.runs.iter().map(|row| row.record));
+    let again = sum(&mut superseded.iter());
+    let spent = [results, again]
+        .into_iter()
+        .flatten()
+        .reduce(Decimal::saturating_add);
+    let money = |amount: Decimal| Money::new(amount, currency);
+    Counted {
+        spent: spent.map(money),
+        again: again.filter(|amount| !amount.is_zero()).map(money),
+    }
+}
+
+pub(crate) fn bills(table: &Table) -> Vec<BillFacts> {
+    let mut facts: Vec<BillFacts> = Vec::new();
+    for row in &table.runs {
+        let (Some(price), Some(bill)) = (&row.record.price, &row.record.bill) else {
+            continue;
+        };
+        let environment = &row.record.environment.name;
+        match facts
+            .iter_mut()
+            .find(|f| f.environment == *environment && f.price == *price)
+        {
+            Some(known) => known.runs += 1,
+            None => facts.push(BillFacts {
+                environment: environment.clone(),
+                price: price.clone(),
+                runs: 1,
+                example_run: row.record.run,
+                example: bill.clone(),
+            }),
+        }
+    }
+    facts
+}
+
+/// Bills stay as they were made, so a price that changed since must be said where it shows.
+pub(crate) fn notes(table: &Table) -> Vec<String> {
+    let mut environments: BTreeMap<&str, Vec<Billed>> = BTreeMap::new();
+    for record in table.runs.iter().map(|row| row.record) {
+        let (Some(price), Some(_)) = (&record.price, &record.bill) else {
+            continue;
+        };
+        let groups = environments.entry(&record.environment.name).or_default();
+        let run = record.run.to_string();
+        match groups.iter_mut().find(|g| same_bill(g.price, price)) {
+            Some(group) => group.runs.push(run),
+            None => groups.push(Billed {
+                price,
+                runs: vec![run],
+            }),
+        }
+    }
+    environments
+        .iter()
+        .filter_map(|(name, groups)| {
+            // An environment that is gone from the study has no price to differ from.
+            let now = table.study.environment(name).map(|e| e.price.as_ref());
+            note(name, groups, now)
+        })
+        .collect()
+}
+
+struct Billed<'a> {
+    price: &'a Price,
+    runs: Vec<String>,
+}
+
+/// The same number read on another day bills the same.
+fn same_bill(one: &Price, other: &Price) -> bool {
+    one.per_hour == other.per_hour && one.billing == other.billing
+}
+
+fn note(environment: &str, groups: &[Billed], now: Option<Option<&Price>>) -> Option<String> {
+    let changed = now.is_some_and(|now| match now {
+        Some(now) => groups.iter().any(|g| !same_bill(g.price, now)),
+        None => true,
+    });
+    if groups.len() < 2 && !changed {
+        return None;
+    }
+    let prices = || groups.iter().map(|g| g.price).chain(now.flatten());
+    let rules_differ = prices()
+        .zip(prices().skip(1))
+        .any(|(a, b)| a.billing != b.billing);
+    let say = |price: &Price| {
+        let more = match rules_differ {
+            true => format!("; {}", rule(&price.billing)),
+            false => String::new(),
+        };
+        let hourly = format::exact_money(&price.per_hour);
+        format!("{hourly}/h ({}{more})", price.date)
+    };
+    let billed: Vec<String> = groups
+        .iter()
+        .map(|g| {
+            let were = if g.runs.len() == 1 { "was" } else { "were" };
+            let runs = format::listed(&g.runs, 3);
+            format!("{runs} {were} billed at {}", say(g.price))
+        })
+        .collect();
+    let now = match now {
+        _ if !changed => String::new(),
+        Some(Some(now)) => format!(", the study now says {}", say(now)),
+        _ => ", the study now says no price".to_owned(),
+    };
+    Some(format!(
+        "Prices of {environment}: {}{now}: bills are frozen with their runs.",
+        billed.join("; ")
+    ))
+}
+
+fn rule(rule: &BillingRule) -> String {
+    let mut parts = vec![match rule.step_seconds {
+        0 => "exact time".to_owned(),
+        step => format!("steps of {}", format::duration(f64::from(step))),
+    }];
+    if rule.minimum_seconds > 0 {
+        let least = format::duration(f64::from(rule.minimum_seconds));
+        parts.push(format!("at least {least}"));
+    }
+    if let PaidPhases::Only(phases) = &rule.paid {
+        parts.push(format!("only {}", format::listed(phases, 8)));
+    }
+    parts.join(", ")
+}

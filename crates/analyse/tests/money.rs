@@ -1,0 +1,222 @@
+//! What was paid and by whom, prices that changed, and results that came from a file.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail so")]
+
+mod common;
+
+use analyse::{Analysis, Input, Verdict, analyse};
+use common::{Recipe, World, factor, price};
+use model::money::PaidPhases;
+use model::run::{Origin, metric};
+use model::study::CommandWorkload;
+use model::{Currency, Level, Money, RunRecord, Status, Workload};
+use rust_decimal::Decimal;
+
+fn analysis(world: &World, superseded: &[RunRecord]) -> Analysis {
+    analyse(&Input {
+        study: &world.study,
+        plan: &world.plan,
+        records: &world.records,
+        superseded,
+    })
+}
+
+fn price_notes(world: &World) -> Vec<String> {
+    let notes = analysis(world, &[]).notes;
+    notes.into_iter().filter(|n| n.contains("/h (")).collect()
+}
+
+fn import(record: &mut RunRecord) {
+    record.origin = Origin::Imported {
+        file: "old.csv".into(),
+        line: 2,
+    };
+}
+
+fn billed<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Money {
+    let bills = records.into_iter().filter_map(|r| r.bill.as_ref());
+    let sum: Decimal = bills.map(|b| b.total.amount).sum();
+    Money::new(sum, Currency::USD)
+}
+
+#[test]
+fn a_price_that_changed_since_is_said() {
+    let mut world = Recipe::default().world();
+    let check = |world: &World, expected: &[&str]| assert_eq!(price_notes(world), expected);
+    check(&world, &[]);
+
+    // Read again on another day, the number is the same and so is every bill.
+    world.study.environments[0].price.as_mut().unwrap().date = "2024-09-01".into();
+    check(&world, &[]);
+
+    world.study.environments[0].price.as_mut().unwrap().per_hour = "0.192 USD".parse().unwrap();
+    check(
+        &world,
+        &[
+            "Prices of local: C1-r1, C1-r2, C1-r3 and 21 more were billed at US$ 0.169/h (2024-03-01), the study now says US$ 0.192/h (2024-09-01): bills are frozen with their runs.",
+        ],
+    );
+
+    world.study.environments[0].price = None;
+    check(
+        &world,
+        &[
+            "Prices of local: C1-r1, C1-r2, C1-r3 and 21 more were billed at US$ 0.169/h (2024-03-01), the study now says no price: bills are frozen with their runs.",
+        ],
+    );
+
+    world.study.environments[0].name = "elsewhere".into();
+    check(&world, &[]);
+}
+
+#[test]
+fn runs_of_one_environment_at_two_prices_are_said() {
+    let mut world = Recipe::default().world();
+    let dearer = world.record("C2-r1").price.as_mut().unwrap();
+    dearer.per_hour = "0.2 USD".parse().unwrap();
+    let now = world.record("C2-r1").price.clone();
+    let expected = "Prices of local: C1-r1, C1-r2, C1-r3 and 20 more were billed at US$ 0.169/h (2024-03-01); C2-r1 was billed at US$ 0.20/h (2024-03-01), the study now says US$ 0.20/h (2024-03-01): bills are frozen with their runs.";
+    world.study.environments[0].price = now;
+    assert_eq!(price_notes(&world), [expected]);
+}
+
+#[test]
+fn environments_with_a_price_each_are_no_change() {
+    let names = [Level::from("local"), Level::from("gpu")];
+    let mut world = Recipe {
+        factors: vec![factor("environment", &names)],
+        ..Recipe::default()
+    }
+    .world();
+    assert_eq!(price_notes(&world), [""; 0]);
+    world.study.environments[1].price = Some(price("local"));
+    let notes = price_notes(&world);
+    assert_eq!(notes.len(), 1);
+    assert!(notes[0].starts_with("Prices of gpu: "), "{notes:?}");
+}
+
+#[test]
+fn another_way_of_billing_is_another_price() {
+    let mut world = Recipe::default().world();
+    let now = world.study.environments[0].price.as_mut().unwrap();
+    now.billing.step_seconds = 60;
+    now.billing.paid = PaidPhases::Only(vec!["train".into()]);
+    let notes = price_notes(&world);
+    assert!(
+        notes[0].contains(
+            "at US$ 0.169/h (2024-03-01; exact time), the study now says US$ 0.169/h (2024-03-01; steps of 1 min 00 s, only train):"
+        ),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn spent_is_what_the_budget_counts() {
+    let mut world = Recipe::default().world();
+    let mut superseded = vec![world.records[0].clone(), world.records[1].clone()];
+    let all = billed(&world.records);
+    let again = billed(&superseded);
+    let totals = analysis(&world, &superseded).totals;
+    assert_eq!(
+        totals.spent_total,
+        Some(Money::new(all.amount + again.amount, Currency::USD))
+    );
+    assert_eq!(totals.spent_again, Some(again));
+    assert_eq!(totals.cost_total, [all]);
+    assert_eq!((totals.spent[0].runs, totals.spent[0].money), (24, all));
+    assert_eq!(totals.runs.total(), 24);
+
+    // Measured elsewhere: a cost, but not from this budget.
+    world.records[3..].iter_mut().for_each(import);
+    superseded.iter_mut().for_each(import);
+    let totals = analysis(&world, &superseded).totals;
+    assert_eq!(totals.spent_total, Some(billed(&world.records[..3])));
+    assert_eq!(totals.spent_again, None);
+    assert_eq!(totals.cost_total, [all]);
+
+    world.records.iter_mut().for_each(import);
+    assert_eq!(analysis(&world, &[]).totals.spent_total, None);
+}
+
+#[test]
+fn bills_in_another_currency_are_not_of_the_budget() {
+    let mut world = Recipe::default().world();
+    world.study.currency = Currency::BRL;
+    let totals = analysis(&world, &[]).totals;
+    assert_eq!(totals.spent_total, None);
+    assert_eq!(totals.cost_total, [billed(&world.records)]);
+}
+
+#[test]
+fn a_run_without_time_has_no_total_time() {
+    let mut world = Recipe::default().world();
+    for run in ["C1-r1", "C1-r2"] {
+        let record = world.record(run);
+        import(record);
+        record.metrics.remove(metric::TOTAL_SECONDS);
+        record.seconds = 0.0;
+    }
+    world.record("C1-r2").seconds = f64::NAN;
+    let found = analysis(&world, &[]);
+    assert_eq!(found.scenarios[0].metrics[metric::TOTAL_SECONDS].count, 1);
+    assert_eq!(found.scenarios[1].metrics[metric::TOTAL_SECONDS].count, 3);
+}
+
+#[test]
+fn where_nothing_can_be_run_nothing_is_to_do() {
+    let mut world = Recipe::default().world();
+    world.records.truncate(20);
+    world.records[0].outcome.status = Status::Failed;
+    let to_do = |world: &World| {
+        let found = analysis(world, &[]);
+        let told = found.advice.iter().filter(|a| a.contains("`bancada run"));
+        (found.totals.missing, told.count())
+    };
+    assert_eq!(to_do(&world), (4, 2));
+    world.study.workload = Workload::Command(CommandWorkload {
+        command: Vec::new(),
+        env: Default::default(),
+        directory: None,
+        log: Vec::new(),
+    });
+    assert_eq!(to_do(&world), (0, 0));
+    assert_eq!(analysis(&world, &[]).study.workload, "measured elsewhere");
+}
+
+/// Faster with one network and slower with the other: on average nothing, and yet a choice.
+#[test]
+fn a_factor_that_matters_only_with_another_is_not_free() {
+    let factors = vec![
+        factor("network", &[Level::from("a"), Level::from("b")]),
+        factor("layout", &[Level::from("c"), Level::from("d")]),
+        factor("colour", &[Level::from("e"), Level::from("f")]),
+    ];
+    let mut world = Recipe {
+        factors,
+        repetitions: 4,
+        ..Recipe::default()
+    }
+    .world();
+    let free = |world: &World| {
+        let advice = analysis(world, &[]).advice;
+        advice
+            .into_iter()
+            .find(|a| a.contains("no difference to the time"))
+            .unwrap_or_default()
+    };
+    let before = free(&world);
+    assert!(before.starts_with("layout and colour make no"), "{before}");
+    let level =
+        |record: &RunRecord, factor: &str| record.scenario.level(factor).unwrap().to_string();
+    for record in &mut world.records {
+        let crossed = (level(record, "network") == "a") == (level(record, "layout") == "c");
+        let time = record.metrics.get_mut(metric::TRAIN_SECONDS).unwrap();
+        time.value *= if crossed { 2.0 } else { 1.0 };
+    }
+    let found = analysis(&world, &[]);
+    let time = found.variation(metric::TRAIN_SECONDS).unwrap();
+    let alone = time.terms.iter().find(|t| t.name() == "layout").unwrap();
+    assert_eq!(alone.verdict, Verdict::NotSeen);
+    let said = free(&world);
+    assert!(said.starts_with("colour makes no difference"), "{said}");
+}
