@@ -1,7 +1,5 @@
 //! What was paid and by whom, prices that changed, and results that came from a file.
 
-#![expect(clippy::unwrap_used, reason = "a test may fail so")]
-
 mod common;
 
 use analyse::{Analysis, Input, Verdict, analyse};
