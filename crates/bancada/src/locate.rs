@@ -127,6 +127,10 @@ pub(crate) fn open_results(
     printer: &Printer,
 ) -> Result<Results, Failure> {
     let folder = if path.is_dir() {
+        if out.is_some() {
+            let message = "--out names the results of a study file; this is a folder of results already (a file to write is --to)";
+            return Err(Failure::new(Exit::BadStudy, message));
+        }
         path.to_owned()
     } else {
         results_folder(path, &open_study(path, printer)?.study, out)

@@ -16,6 +16,7 @@ fn main() -> ExitCode {
     let args = args::Args::parse();
     let printer = printer::Printer::from_environment();
     match commands::dispatch(args.command, &printer) {
+        Ok(_) if printer::data_was_lost() => exit::Exit::Trouble.into(),
         Ok(exit) => exit.into(),
         Err(failure) => {
             printer.complain(&failure.message);

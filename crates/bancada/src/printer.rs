@@ -1,6 +1,14 @@
 //! Data on stdout, talk on stderr, colour only where a person sees it.
 
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static DATA_LOST: AtomicBool = AtomicBool::new(false);
+
+/// Whether something asked for on stdout could not be written there.
+pub(crate) fn data_was_lost() -> bool {
+    DATA_LOST.load(Ordering::Relaxed)
+}
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Printer {
@@ -12,8 +20,8 @@ pub(crate) struct Printer {
 impl Printer {
     pub(crate) fn from_environment() -> Self {
         // https://no-color.org: set and not empty means no colour.
-        let no_colour = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty())
-            || std::env::var_os("TERM").is_some_and(|v| v == "dumb");
+        let dumb = std::env::var_os("TERM").is_some_and(|v| v == "dumb");
+        let no_colour = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty()) || dumb;
         let (talk, data) = (
             std::io::stderr().is_terminal(),
             std::io::stdout().is_terminal(),
@@ -21,18 +29,24 @@ impl Printer {
         Printer {
             talk_coloured: talk && !no_colour,
             data_coloured: data && !no_colour,
-            talk_is_terminal: talk,
+            talk_is_terminal: talk && !dumb,
         }
     }
 
-    /// A closed pipe (`| head`) is no reason to complain.
+    /// A closed pipe (`| head`) is no reason to complain; a full disk is.
     pub(crate) fn data(&self, text: &str) {
+        let end = if text.ends_with('\n') { "" } else { "\n" };
         let mut out = std::io::stdout().lock();
-        _ = out.write_all(text.as_bytes());
-        if !text.ends_with('\n') {
-            _ = out.write_all(b"\n");
+        let written = out
+            .write_all(text.as_bytes())
+            .and_then(|()| out.write_all(end.as_bytes()))
+            .and_then(|()| out.flush());
+        if let Err(error) = written
+            && error.kind() != ErrorKind::BrokenPipe
+            && !DATA_LOST.swap(true, Ordering::Relaxed)
+        {
+            self.complain(&format!("error: cannot write to stdout: {error}"));
         }
-        _ = out.flush();
     }
 
     pub(crate) fn talk(&self, text: &str) {

@@ -201,13 +201,11 @@ fn spent_of(ledger: &Ledger) -> String {
 /// `C5-r3  rede2 · 64 · 64  ok  4.21 s`.
 fn ended_line(record: &RunRecord) -> String {
     let levels = record.scenario.levels_label();
-    let detail = match (&record.outcome.detail, record.outcome.status) {
-        (Some(detail), status) if status != Status::Ok => {
-            format!(": {}", detail.lines().next().unwrap_or_default())
-        }
+    let status = record.outcome.status;
+    let detail = match record.outcome.in_a_line() {
+        Some(detail) if status != Status::Ok => format!(": {detail}"),
         _ => String::new(),
     };
-    let status = record.outcome.status;
     format!(
         "{}  {levels}  {status}  {}{detail}",
         record.run,
@@ -241,6 +239,7 @@ fn as_json(progress: &Progress<'_>) -> Option<serde_json::Value> {
             "event": "run-ends",
             "run": record.run,
             "status": record.outcome.status,
+            "detail": record.outcome.detail,
             "seconds": record.seconds,
             "metrics": record.metrics,
             "warnings": record.warnings,

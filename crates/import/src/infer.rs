@@ -66,6 +66,7 @@ pub fn infer_study(name: &str, files: &[InputFile], spec: &ImportSpec) -> Inferr
         },
         metrics: spec.metrics.iter().map(|m| m.metric.clone()).collect(),
         import: None,
+        network_files: Default::default(),
         factors,
     };
     Inferred { study, problems }

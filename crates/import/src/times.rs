@@ -19,22 +19,13 @@ pub(crate) struct Times {
 }
 
 /// Phases are the metrics `startup_seconds`, `install_seconds`, … `train_seconds`, …, in the
-/// order of study C of docs/studies.md; `total_seconds` is the whole, and its rest the phase `other`. A total
-/// alone is the training, as for a command that tells no phases.
+/// order of study C of docs/studies.md; `total_seconds` is the whole, and its rest the phase
+/// `other`. A total alone is the training, as for a command that tells no phases.
 pub(crate) fn of_run(metrics: &mut Metrics) -> Times {
-    let names = [
-        phase::STARTUP,
-        phase::INSTALL,
-        phase::LOAD_DATA,
-        phase::START,
-        phase::TRAIN,
-        phase::VERIFY,
-        phase::SAVE,
-        phase::SHUTDOWN,
-    ];
     let value = |name: &str| metrics.get(name).filter(|m| m.unit == "s").map(|m| m.value);
     let told = value(metric::TOTAL_SECONDS);
-    let parts = names.map(|name| (name, value(&format!("{}_seconds", name.replace('-', "_")))));
+    let parts =
+        phase::ORDER.map(|name| (name, value(&format!("{}_seconds", name.replace('-', "_")))));
     let mut parts: Vec<(&str, f64)> = parts
         .into_iter()
         .filter_map(|(name, s)| Some((name, s?)))

@@ -16,6 +16,7 @@ mod cost;
 mod error;
 mod events;
 mod files;
+mod high_water;
 mod inventory;
 mod limits;
 mod log;

@@ -12,6 +12,7 @@ use crate::conclude::{Finding, Setting, not_begun};
 use crate::error::MeasureError;
 use crate::events::EventFile;
 use crate::files::Files;
+use crate::high_water::HighWater;
 use crate::limits::Fence;
 use crate::log::Logging;
 use crate::outcome::Ended;
@@ -107,6 +108,7 @@ struct UnderWay<'a> {
     events_path: PathBuf,
     story: Story,
     threads: Threads,
+    high_water: HighWater,
     end: Option<End>,
 }
 
@@ -165,6 +167,7 @@ impl<'a> UnderWay<'a> {
         let (events, events_path) = (files.events, files.events_path);
         Ok(UnderWay {
             setting,
+            high_water: HighWater::of(process.pid, setting.own_bytes),
             process,
             start,
             timestamp,
@@ -188,6 +191,7 @@ impl<'a> UnderWay<'a> {
                 Err(RecvTimeoutError::Disconnected) => break Instant::now(),
                 Err(RecvTimeoutError::Timeout) => {}
             }
+            self.high_water.look();
             self.listen(watch)?;
             self.press(stop);
             self.threads.check()?;
@@ -196,7 +200,9 @@ impl<'a> UnderWay<'a> {
             });
         };
         let seconds = ended.duration_since(self.start).as_secs_f64();
-        let sampled = self.threads.last_sample()?;
+        let mut sampled = self.threads.last_sample()?;
+        sampled.leader_high_water_bytes =
+            sampled.leader_high_water_bytes.max(self.high_water.bytes);
         let left_behind = self.process.end_left_behind(self.setting.fence);
         let log = self.threads.last_line()?;
         self.listen(watch)?;

@@ -109,6 +109,17 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// The detail where there is room for a line only: what happened, and the last line of the
+    /// log, which most programs end with the cause.
+    pub fn in_a_line(&self) -> Option<String> {
+        let mut lines = self.detail.as_deref()?.lines();
+        let first = lines.next()?.trim_end_matches("; the log ends:");
+        let last = lines.map(str::trim).rfind(|line| !line.is_empty());
+        let said = last.map(|line| format!(": {line}")).unwrap_or_default();
+        // A log may hold anything; a line of ours must stay one.
+        Some(format!("{first}{said}").replace(|c: char| c.is_control(), " "))
+    }
+
     pub fn ok() -> Self {
         Outcome {
             status: Status::Ok,
@@ -256,6 +267,22 @@ mod tests {
         ] {
             check(text, None);
         }
+    }
+
+    #[test]
+    fn the_cause_of_a_failure_fits_in_a_line() {
+        let check = |detail: &str, expected: &str| {
+            let outcome = Outcome {
+                detail: Some(detail.to_owned()),
+                ..Outcome::ok()
+            };
+            assert_eq!(outcome.in_a_line().as_deref(), Some(expected));
+        };
+        check(
+            "ended with exit code 9; the log ends:\n  a\n  it\x1b broke\n\n",
+            "ended with exit code 9: it  broke",
+        );
+        check("took longer than 300 ms", "took longer than 300 ms");
     }
 
     #[test]

@@ -31,6 +31,10 @@ pub struct Study {
     pub measure: MeasureSettings,
     /// Names of the metrics the report puts first; empty means the default set.
     pub metrics: Vec<String>,
+    /// The text of every network file the study names, by the path as typed: what was read once
+    /// is what all runs train, whatever becomes of the file.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub network_files: BTreeMap<String, String>,
     /// How to read measurements made elsewhere.
     #[serde(default)]
     pub import: Option<ImportSettings>,

@@ -4,7 +4,7 @@ use model::Study;
 use serde_json::{Value, json};
 
 /// Sixteen hexadecimal digits over what decides what a scenario's run is: factors, exclusions,
-/// workload, seed, and the limits and devices of the environments.
+/// workload, network files, seed, and the limits and devices of the environments.
 ///
 /// Not in it: repetitions and order (more of the same answers), prices, currency and budget (other
 /// money for the same time), the name and what is written for people, how it is sampled, how
@@ -19,13 +19,18 @@ pub fn digest(study: &Study) -> String {
     if let Some(settings) = workload.as_object_mut() {
         settings.remove("keep_model");
     }
-    let question = json!({
+    let mut question = json!({
         "factors": study.factors,
         "exclude": study.exclude,
         "workload": workload,
         "seed": study.seed,
         "environments": environments,
     });
+    if let Some(question) = question.as_object_mut()
+        && !study.network_files.is_empty()
+    {
+        question.insert("network_files".to_owned(), json!(study.network_files));
+    }
     let mut canonical = String::new();
     write_canonical(&question, &mut canonical);
     format!("{:016x}", fnv1a(canonical.as_bytes()))

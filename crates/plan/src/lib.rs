@@ -23,6 +23,7 @@ mod template;
 mod train;
 mod values;
 
+pub use check::is_study_name;
 pub use design::{plan, same_level, scenarios};
 pub use digest::digest;
 pub use frameworks::{Framework, frameworks};

@@ -7,9 +7,10 @@ use std::path::Path;
 use cost::BillRequest;
 use measure::{Asked, Measured, Stop, Watched};
 use model::event::JOB_VARIABLE;
-use model::run::{BUNDLE_SCHEMA, EnvironmentRecord, Origin, metric};
+use model::run::{BUNDLE_SCHEMA, EnvironmentRecord, Origin, metric, phase};
 use model::{
-    Event, Inventory, Metric, Money, Outcome, Plan, RunId, RunRecord, Scenario, Status, Study,
+    Event, EventKind, Inventory, Metric, Money, Phase, Plan, RunId, RunRecord, Scenario, Status,
+    Study,
 };
 use rust_decimal::prelude::ToPrimitive;
 use store::{Staging, Store, StoreError};
@@ -126,6 +127,7 @@ impl Conduct<'_> {
             };
             let finished = self.one_run(under_way, tell)?;
             ledger.add(&finished.record);
+            records.retain(|earlier| earlier.run != run);
             records.push(finished.record);
             expected.extend(forecast::from_records(&records));
             if let Some(record) = records.last() {
@@ -185,9 +187,11 @@ impl Conduct<'_> {
         let staging = self.store.begin(run)?;
         self.write_job(&mut prepared, &staging)?;
         let mut budget_spent = false;
+        let mut so_far = SoFar::default();
         let measured = self.measure(&prepared, staging.folder(), &mut |watched| {
             if let Watched::Tick { seconds } = watched {
-                let spent = self.spent_with(&prepared, under_way.ledger, seconds);
+                so_far.seconds = seconds;
+                let spent = self.spent_with(&prepared, under_way.ledger, &so_far);
                 let beyond = under_way
                     .ledger
                     .allowed
@@ -204,6 +208,7 @@ impl Conduct<'_> {
                 });
             }
             if let Watched::Event(event) = watched {
+                so_far.told(event);
                 tell(Progress::Told { run, event });
             }
         })?;
@@ -251,12 +256,12 @@ impl Conduct<'_> {
     }
 
     /// Earlier bills and what the run under way has cost by now.
-    fn spent_with(&self, prepared: &PreparedRun, ledger: &Ledger, seconds: f64) -> Money {
+    fn spent_with(&self, prepared: &PreparedRun, ledger: &Ledger, so_far: &SoFar) -> Money {
         let mut spent = ledger.spent;
         if let Some(price) = &prepared.environment.price {
             let request = BillRequest {
-                phases: &[],
-                total_seconds: seconds,
+                phases: &so_far.phases(),
+                total_seconds: so_far.seconds,
                 price,
                 spoken: self.study.currency,
                 rates: &self.study.rates,
@@ -329,6 +334,40 @@ pub fn price_record(record: &mut RunRecord, study: &Study) {
     record.warnings.extend(result.warning);
 }
 
+/// The life of the run under way, up to now.
+#[derive(Default)]
+struct SoFar {
+    seconds: f64,
+    /// Names of phases and when they were heard to begin.
+    begun: Vec<(String, f64)>,
+}
+
+impl SoFar {
+    fn told(&mut self, event: &Event) {
+        if let EventKind::Phase { phase } = &event.kind {
+            self.begun.push((phase.clone(), self.seconds));
+        }
+    }
+
+    /// A run that has told no phase is one, `train`, as it is when measured.
+    fn phases(&self) -> Vec<Phase> {
+        let mut begun = self.begun.clone();
+        match begun.first() {
+            None => begun.push((phase::TRAIN.to_owned(), 0.0)),
+            Some(_) => begun.insert(0, (phase::STARTUP.to_owned(), 0.0)),
+        }
+        let ends = begun.iter().skip(1).map(|b| b.1).chain([self.seconds]);
+        let lasting = begun.iter().zip(ends);
+        lasting
+            .map(|((name, begin_seconds), end)| Phase {
+                name: name.clone(),
+                begin_seconds: *begin_seconds,
+                seconds: end - begin_seconds,
+            })
+            .collect()
+    }
+}
+
 #[derive(Clone, Copy)]
 struct UnderWay<'a> {
     run: RunId,
@@ -384,16 +423,8 @@ pub enum RunnerError {
     Store(StoreError),
     Workload(WorkloadError),
     Measure(measure::MeasureError),
-    Write {
-        path: String,
-        error: std::io::Error,
-    },
+    Write { path: String, error: std::io::Error },
     NoScenario(RunId),
-    /// A pilot run did not end well, so there is nothing to forecast from.
-    Pilot {
-        scenario: String,
-        outcome: Outcome,
-    },
 }
 
 impl fmt::Display for RunnerError {
@@ -404,14 +435,6 @@ impl fmt::Display for RunnerError {
             RunnerError::Measure(error) => error.fmt(f),
             RunnerError::Write { path, error } => write!(f, "cannot write {path}: {error}"),
             RunnerError::NoScenario(run) => write!(f, "the plan has no scenario for run {run}"),
-            RunnerError::Pilot { scenario, outcome } => {
-                let detail = outcome.detail.as_deref().unwrap_or("no detail");
-                write!(
-                    f,
-                    "the pilot of {scenario} ended as {}: {detail}",
-                    outcome.status
-                )
-            }
         }
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use cost::BillRequest;
+use model::run::Origin;
 use model::{Money, Phase, Plan, RunId, RunRecord, Scenario, Status, Study};
 use serde::Serialize;
 
@@ -50,7 +51,7 @@ pub struct Forecast {
     pub environments: Vec<EnvironmentForecast>,
     pub runs: usize,
     pub seconds: Spread,
-    /// In the study's currency; none when an environment has no price.
+    /// Of the environments that have a price; none when none has.
     pub money: Option<MoneySpread>,
     /// How it was obtained, in words.
     pub method: String,
@@ -74,7 +75,7 @@ pub struct MoneySpread {
 /// Expected phases of each scenario that has runs, from those runs.
 pub fn from_records(records: &[RunRecord]) -> BTreeMap<u32, RunForecast> {
     let mut by_scenario: BTreeMap<u32, Vec<&RunRecord>> = BTreeMap::new();
-    for record in records.iter().filter(|r| r.outcome.status.is_result()) {
+    for record in records.iter().filter(|r| tells(r)) {
         by_scenario
             .entry(record.run.scenario)
             .or_default()
@@ -84,6 +85,11 @@ pub fn from_records(records: &[RunRecord]) -> BTreeMap<u32, RunForecast> {
         .into_iter()
         .map(|(scenario, runs)| (scenario, from_runs(&runs)))
         .collect()
+}
+
+/// Whether a record says how long a run takes here: one from elsewhere does not.
+pub fn tells(record: &RunRecord) -> bool {
+    matches!(record.origin, Origin::Measured { .. }) && record.outcome.status.is_result()
 }
 
 fn from_runs(runs: &[&RunRecord]) -> RunForecast {
@@ -278,7 +284,8 @@ pub fn add_up(
     }
     let money = environments
         .iter()
-        .map(|e| e.money)
+        .filter_map(|e| e.money)
+        .map(Some)
         .reduce(add_money)
         .flatten();
     Forecast {

@@ -10,5 +10,5 @@ mod workload;
 pub use budget::{Ledger, over_budget};
 pub use conduct::{Conduct, Ended, Options, Progress, Retry, RunnerError, due_runs, price_record};
 pub use forecast::{EnvironmentForecast, Forecast, RunForecast, Spread};
-pub use pilot::{PilotOptions, pilot};
+pub use pilot::{BadPilot, Pilot, PilotOptions, pilot};
 pub use workload::{PreparedRun, Surroundings, WorkloadError, prepare};

@@ -10,7 +10,7 @@ use std::path::Path;
 use measure::{Asked, Stop, Watched};
 use model::event::{EventKind, JOB_VARIABLE};
 use model::run::phase;
-use model::{Phase, Plan, Scenario, Status, Study, TrainJob};
+use model::{Outcome, Phase, Plan, Scenario, Status, Study, TrainJob};
 
 use crate::conduct::{RunnerError, write_json};
 use crate::forecast::{RunForecast, fill_unknown};
@@ -27,15 +27,32 @@ pub struct PilotOptions<'a> {
 const STEPS: u32 = 4;
 const HELD_OUT: u32 = 64;
 
+/// What the short runs showed.
+#[derive(Debug, Default)]
+pub struct Pilot {
+    /// By scenario number; those that were not tried, or did not end well, from the others.
+    pub expected: BTreeMap<u32, RunForecast>,
+    pub tried: usize,
+    /// Not fitting in memory, say, is a result that the study itself will give: here it only
+    /// means that nothing is known of the scenario's time.
+    pub ended_badly: Vec<BadPilot>,
+}
+
+#[derive(Debug)]
+pub struct BadPilot {
+    pub scenario: Scenario,
+    pub outcome: Outcome,
+}
+
 /// Expected runs of all scenarios of a training study. Commands cannot be shortened: for them
-/// there is nothing to pilot, and the map is empty.
+/// there is nothing to pilot.
 pub fn pilot(
     study: &Study,
     plan: &Plan,
     options: &PilotOptions<'_>,
     tell: &mut dyn FnMut(&Scenario),
-) -> Result<BTreeMap<u32, RunForecast>, RunnerError> {
-    let mut known = BTreeMap::new();
+) -> Result<Pilot, RunnerError> {
+    let mut pilot = Pilot::default();
     for scenario in one_at_a_time(&plan.scenarios) {
         if options.stop.asked() != Asked::Nothing {
             break;
@@ -45,16 +62,21 @@ pub fn pilot(
             break;
         };
         tell(scenario);
-        known.insert(
-            scenario.number,
-            short_run(study, scenario, prepared, &job, options)?,
-        );
+        pilot.tried += 1;
+        match short_run(study, prepared, &job, options)? {
+            ShortRun::Seen(forecast) => _ = pilot.expected.insert(scenario.number, forecast),
+            ShortRun::EndedBadly(outcome) => pilot.ended_badly.push(BadPilot {
+                scenario: scenario.clone(),
+                outcome,
+            }),
+        }
     }
-    fill_unknown(&mut known, &plan.scenarios);
-    Ok(known)
+    fill_unknown(&mut pilot.expected, &plan.scenarios);
+    Ok(pilot)
 }
 
-/// The first scenario and those that differ from it in one factor.
+/// The first scenario, those that differ from it in one factor, and, where exclusions keep a
+/// level from standing beside the first one's, one scenario that shows it.
 fn one_at_a_time(scenarios: &[Scenario]) -> Vec<&Scenario> {
     let Some(base) = scenarios.first() else {
         return Vec::new();
@@ -66,21 +88,36 @@ fn one_at_a_time(scenarios: &[Scenario]) -> Vec<&Scenario> {
             .filter(|(a, b)| a != b)
             .count()
     };
-    scenarios.iter().filter(|s| differences(s) <= 1).collect()
+    let mut tried: Vec<&Scenario> = scenarios.iter().filter(|s| differences(s) <= 1).collect();
+    for scenario in scenarios {
+        let is_new = |place: usize| {
+            let level = &scenario.levels[place];
+            !tried.iter().any(|s| s.levels.get(place) == Some(level))
+        };
+        if (0..scenario.levels.len()).any(is_new) {
+            tried.push(scenario);
+        }
+    }
+    tried
+}
+
+enum ShortRun {
+    Seen(RunForecast),
+    EndedBadly(Outcome),
 }
 
 fn short_run(
     study: &Study,
-    scenario: &Scenario,
     mut prepared: PreparedRun,
     whole: &TrainJob,
     options: &PilotOptions<'_>,
-) -> Result<RunForecast, RunnerError> {
+) -> Result<ShortRun, RunnerError> {
     let mut short = whole.clone();
     let images = whole.data.images.unwrap_or(u32::MAX);
     short.data.images = Some(images.min(whole.batch.saturating_mul(STEPS + 1)));
     short.data.held_out = Some(whole.data.held_out.unwrap_or(u32::MAX).min(HELD_OUT));
     short.epochs = 1;
+    short.checkpoint = Some(options.folder.join("model.safetensors"));
     let path = options.folder.join("job.json");
     write_json(&path, &short)?;
     prepared
@@ -109,17 +146,10 @@ fn short_run(
     })
     .map_err(RunnerError::Measure)?;
     if measured.outcome.status != Status::Ok || steps.is_empty() {
-        let scenario = format!("{} ({})", scenario.label(), scenario.levels_label());
-        return Err(RunnerError::Pilot {
-            scenario,
-            outcome: measured.outcome,
-        });
+        return Ok(ShortRun::EndedBadly(measured.outcome));
     }
-    Ok(stretch(
-        &measured.phases,
-        &steps,
-        &Lengths::new(whole, &short),
-    ))
+    let lengths = Lengths::new(whole, &short);
+    Ok(ShortRun::Seen(stretch(&measured.phases, &steps, &lengths)))
 }
 
 /// How much longer the whole run is than the pilot.
@@ -205,6 +235,14 @@ mod tests {
                 });
             }
         }
+        // Exclusions took every scenario that shows b = 3 beside the first one's a.
+        let gaps: Vec<Scenario> = scenarios
+            .iter()
+            .filter(|s| s.number != 4)
+            .cloned()
+            .collect();
+        let tried: Vec<u32> = one_at_a_time(&gaps).iter().map(|s| s.number).collect();
+        assert_eq!(tried, [1, 2, 3, 5, 9, 8]);
         let tried: Vec<u32> = one_at_a_time(&scenarios).iter().map(|s| s.number).collect();
         assert_eq!(tried, [1, 2, 3, 4, 5, 9]);
     }

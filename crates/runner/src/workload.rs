@@ -97,7 +97,7 @@ fn prepare_training(
     let info =
         data::info(&train.dataset).ok_or_else(|| WorkloadError::Dataset(train.dataset.clone()))?;
     let image = train.image.unwrap_or(info.side);
-    let description = describe(&train.network, surroundings.study_folder)?;
+    let description = describe(&train.network, study)?;
     let input = InputSpec {
         channels: info.channels,
         height: image,
@@ -115,10 +115,9 @@ fn prepare_training(
         network: train.network.clone(),
         why: e.to_string(),
     })?;
-    let threads = train.threads.or(environment
-        .limits
-        .cores
-        .map(|cores| cores.ceil().max(1.0) as u32));
+    // More threads than there are cores would measure their waiting for each other.
+    let given = |cores: f64| cores.min(measure::usable_cores()).ceil().max(1.0) as u32;
+    let threads = train.threads.or(environment.limits.cores.map(given));
     let device = environment
         .device
         .clone()
@@ -160,17 +159,16 @@ fn prepare_training(
     })
 }
 
-/// A zoo name, or a file when it looks like one.
-fn describe(network: &str, folder: &Path) -> Result<network::Description, WorkloadError> {
+/// A zoo name, or a file of which the study holds the text.
+fn describe(network: &str, study: &Study) -> Result<network::Description, WorkloadError> {
     let failed = |why: String| WorkloadError::Network {
         network: network.to_owned(),
         why,
     };
-    if !network.ends_with(".toml") {
+    let Some(text) = study.network_files.get(network) else {
         return network::load(network).map_err(|e| failed(e.to_string()));
-    }
-    let text = std::fs::read_to_string(folder.join(network)).map_err(|e| failed(e.to_string()))?;
-    network::parse(&text).map_err(|diagnostics| {
+    };
+    network::parse(text).map_err(|diagnostics| {
         let messages: Vec<String> = diagnostics.into_iter().map(|d| d.message).collect();
         failed(messages.join("; "))
     })

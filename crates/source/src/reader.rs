@@ -259,7 +259,12 @@ impl<'t> Value<'t> {
         problems: &mut Problems,
     ) -> Option<Located<T>> {
         if got.is_none() {
-            let message = format!("`{key}` must be {expected}, not {}", article(self.kind()));
+            let message = match (expected, self.kind()) {
+                ("a whole number" | "a number", "integer") => {
+                    format!("`{key}` is too large a number")
+                }
+                (_, kind) => format!("`{key}` must be {expected}, not {}", article(kind)),
+            };
             problems.push(Diagnostic::at(self.span.clone(), message));
         }
         got.map(|value| Located {

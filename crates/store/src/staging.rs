@@ -87,6 +87,8 @@ impl Staging {
                         why,
                     });
                 }
+                // A workload may have removed what it was given: the measurement is kept all the same.
+                files::create_folder(&self.folder)?;
                 self.written = Some(bundle::write_record(
                     &self.folder,
                     record,

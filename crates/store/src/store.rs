@@ -54,26 +54,39 @@ impl Store {
         let layout = Layout::new(dir);
         files::create_folder(&layout.runs())?;
         let store = Store::over(layout, identity.clone(), Index::open_or_replace)?;
-        let written = store.written_identity()?;
-        let found = match &written {
-            Some(found) => Some(found.clone()),
-            None => store.told_identity()?,
-        };
-        if let Some(found) = found
-            && found.fingerprint != identity.fingerprint
-            && !store.shared.layout.bundles()?.is_empty()
-        {
-            return Err(StoreError::OtherStudy {
-                dir: dir.to_path_buf(),
-                found,
-                asked: identity.clone(),
-            });
-        }
-        if written.as_ref() != Some(identity) {
-            let text = serde_json::to_vec_pretty(identity).unwrap_or_default();
-            files::write_whole(&store.shared.layout.identity(), &text)?;
-        }
+        store.check_identity()?;
         Ok(store)
+    }
+
+    /// Whether the folder is this study's, or nobody's yet.
+    fn check_identity(&self) -> Result<(), StoreError> {
+        let found = match self.written_identity()? {
+            None => self.told_identity()?,
+            written => written,
+        };
+        match found {
+            Some(found)
+                if found.fingerprint != self.identity.fingerprint
+                    && !self.shared.layout.bundles()?.is_empty() =>
+            {
+                Err(StoreError::OtherStudy {
+                    dir: self.dir().to_path_buf(),
+                    found,
+                    asked: self.identity.clone(),
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Only by the holder of the lock: another study's first run may be under way.
+    fn write_identity(&self) -> Result<(), StoreError> {
+        self.check_identity()?;
+        if self.written_identity()?.as_ref() != Some(&self.identity) {
+            let text = serde_json::to_vec_pretty(&self.identity).unwrap_or_default();
+            files::write_whole(&self.shared.layout.identity(), &text)?;
+        }
+        Ok(())
     }
 
     /// For reading: a folder that cannot be written will do.
@@ -106,6 +119,7 @@ impl Store {
     pub fn lock(&self) -> Result<StudyLock, StoreError> {
         let lock = StudyLock::take(&self.shared.layout, &self.shared.locked)?;
         staging::recover(&self.shared.layout)?;
+        self.write_identity()?;
         if self.shared.index().is_in_memory() {
             self.shared.reopen_index(Index::open_or_replace)?;
         }

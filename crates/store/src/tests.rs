@@ -219,3 +219,18 @@ fn hidden(dir: &Path) -> Vec<String> {
         .filter(|n| n.starts_with('.') && n != ".old")
         .collect()
 }
+
+#[test]
+fn another_study_cannot_take_a_folder_whose_first_run_is_under_way() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let first = Store::create_or_open(dir.path(), &identity()).expect("opens");
+    let _lock = first.lock().expect("locks");
+    let other = crate::StudyIdentity {
+        name: "other".into(),
+        fingerprint: "other".into(),
+    };
+    let second = Store::create_or_open(dir.path(), &other).expect("nothing is kept yet");
+    assert!(second.lock().is_err());
+    let reader = Store::open(dir.path()).expect("opens");
+    assert_eq!(reader.identity(), &identity());
+}

@@ -1,12 +1,10 @@
 //! The forecast, from what is known already or from a pilot.
 
-use std::collections::BTreeMap;
-
 use measure::Asked;
 use model::{RunId, RunRecord, Workload};
 use report::format;
 use runner::forecast::{self, MoneySpread};
-use runner::{Forecast, PilotOptions, RunForecast, Surroundings};
+use runner::{BadPilot, Forecast, Pilot, PilotOptions, Surroundings};
 
 use crate::exit::{Exit, Failure};
 use crate::locate::Opened;
@@ -29,18 +27,27 @@ pub(super) fn make(ask: &Ask<'_>, printer: &Printer) -> Result<Option<Forecast>,
     let can_pilot =
         ask.pilot && matches!(study.workload, Workload::Train(_)) && !ask.due.is_empty();
     let (scenarios, method) = match (all_known, can_pilot) {
-        (true, _) => (known, from_earlier(ask.earlier.len())),
+        (true, _) => (known, from_earlier(ask.earlier)),
         (false, true) => {
-            let mut tried = 0;
-            let mut expected = pilot(ask, &mut tried, printer)?;
+            let Pilot {
+                mut expected,
+                tried,
+                ended_badly,
+            } = pilot(ask, printer)?;
+            for bad in &ended_badly {
+                printer.talk(&unwell(bad));
+            }
             expected.extend(known);
+            if expected.is_empty() {
+                return Ok(None);
+            }
             (expected, format!("from {tried} short pilot runs"))
         }
         (false, false) if known.is_empty() => return Ok(None),
         (false, false) => {
             let mut expected = known;
             forecast::fill_unknown(&mut expected, &plan.scenarios);
-            (expected, from_earlier(ask.earlier.len()))
+            (expected, from_earlier(ask.earlier))
         }
     };
     Ok(Some(forecast::add_up(
@@ -48,18 +55,28 @@ pub(super) fn make(ask: &Ask<'_>, printer: &Printer) -> Result<Option<Forecast>,
     )))
 }
 
-fn from_earlier(runs: usize) -> String {
+fn from_earlier(records: &[RunRecord]) -> String {
+    let runs = records.iter().filter(|r| forecast::tells(r)).count();
     format!(
         "from {runs} earlier run{}",
         if runs == 1 { "" } else { "s" }
     )
 }
 
-fn pilot(
-    ask: &Ask<'_>,
-    tried: &mut usize,
-    printer: &Printer,
-) -> Result<BTreeMap<u32, RunForecast>, Failure> {
+/// Worth knowing before hours are spent; the study itself will tell more.
+fn unwell(bad: &BadPilot) -> String {
+    let BadPilot { scenario, outcome } = bad;
+    let why = outcome.detail.as_deref().and_then(|d| d.lines().next());
+    format!(
+        "  ! the pilot of {} ({}) ended as {}{}: its time is guessed from the others",
+        scenario.label(),
+        scenario.levels_label(),
+        outcome.status,
+        why.map(|w| format!(" ({w})")).unwrap_or_default(),
+    )
+}
+
+fn pilot(ask: &Ask<'_>, printer: &Printer) -> Result<Pilot, Failure> {
     let folder = std::env::temp_dir().join(format!("bancada-pilot-{}", std::process::id()));
     let failed =
         |e: std::io::Error| Failure::trouble(format!("cannot use {}: {e}", folder.display()));
@@ -74,7 +91,6 @@ fn pilot(
         &ask.opened.plan,
         &options,
         &mut |scenario| {
-            *tried += 1;
             if printer.talk_is_terminal {
                 eprint!(
                     "\r\x1b[2K  pilot {}  {}",
@@ -89,14 +105,13 @@ fn pilot(
     }
     // Left-overs of a pilot are of no use; that they cannot be removed is no reason to stop.
     _ = std::fs::remove_dir_all(&folder);
-    let expected = result.map_err(Failure::trouble)?;
     if STOP.asked() != Asked::Nothing {
         return Err(Failure::new(
             Exit::Interrupted,
             "interrupted before the first run; nothing was changed",
         ));
     }
-    Ok(expected)
+    result.map_err(Failure::trouble)
 }
 
 /// `1 min 50 s [1 min 40 s, 2 min 5 s]`.

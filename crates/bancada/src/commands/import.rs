@@ -99,6 +99,11 @@ fn question_of_rows(
     printer: &Printer,
 ) -> Result<Question, Failure> {
     let name = args.name.as_deref().unwrap_or("imported");
+    if !plan::is_study_name(name) {
+        let message =
+            format!("--name `{name}` must do as a folder name: letters, digits, `-`, `_` and `.`");
+        return Err(Failure::new(Exit::BadStudy, message));
+    }
     let inferred = import::infer_study(name, files, spec);
     if !inferred.problems.is_empty() {
         tell_problems(&inferred.problems, printer);

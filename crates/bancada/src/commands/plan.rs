@@ -19,7 +19,7 @@ pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
         records,
         due,
         ledger,
-    } = earlier(&folder, &opened)?;
+    } = earlier(&folder, &opened, printer)?;
     signals::listen();
     let program = std::env::current_exe()
         .map_err(|e| Failure::trouble(format!("cannot find myself: {e}")))?;
@@ -61,15 +61,21 @@ struct Earlier {
 }
 
 /// A folder that is not there, or is another study's, has nothing to forecast from.
-fn earlier(folder: &Path, opened: &Opened) -> Result<Earlier, Failure> {
+fn earlier(folder: &Path, opened: &Opened, printer: &Printer) -> Result<Earlier, Failure> {
     let Opened { study, plan, .. } = opened;
     let there = folder.join("plan.json").is_file();
     let store = there
         .then(|| Store::open(folder))
         .transpose()
         .map_err(store_failure)?;
-    let same = store.filter(|s| s.identity().fingerprint == ::plan::digest(study));
-    let Some(store) = same else {
+    let same = |s: &Store| s.identity().fingerprint == ::plan::digest(study);
+    if store.as_ref().is_some_and(|s| !same(s)) {
+        printer.talk(&format!(
+            "! {} holds the results of another question: they are not used, and `run` would refuse to add to them",
+            folder.display()
+        ));
+    }
+    let Some(store) = store.filter(same) else {
         return Ok(Earlier {
             records: Vec::new(),
             due: plan.runs.clone(),

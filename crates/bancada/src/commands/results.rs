@@ -34,10 +34,12 @@ pub(super) fn analysis_of(results: &Results, printer: &Printer) -> Result<Analys
         ));
     }
     let records = results.store.records().map_err(store_failure)?;
+    let superseded = results.store.superseded().map_err(store_failure)?;
     Ok(analyse::analyse(&Input {
         study: &results.study,
         plan: &results.plan,
         records: &records,
+        superseded: &superseded,
     }))
 }
 

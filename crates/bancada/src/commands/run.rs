@@ -111,7 +111,7 @@ fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) 
         }
         Ended::BudgetSpent => {
             printer.talk(&format!(
-                "The budget is spent, so the study stopped. {again} --over-budget goes on."
+                "The budget does not hold for another run, so the study stopped. {again} --over-budget goes on."
             ));
             Ok(Exit::Budget)
         }

@@ -484,3 +484,27 @@ fn a_run_that_does_not_fit_in_memory_is_a_result() {
         "out-of-memory"
     );
 }
+
+#[test]
+fn a_free_machine_beside_a_dear_one_does_not_hide_the_budget() {
+    let bench = Bench::new();
+    let study = |repetitions: u32| {
+        format!(
+            "[study]\nname = \"two\"\nrepetitions = {repetitions}\nbudget = \"3000 USD\"\n\
+             [factors]\nenvironment = [\"free\", \"dear\"]\n[workload]\ncommand = [\"true\"]\n\
+             [environments.free]\n[environments.dear]\nprice = \"3600000 USD/h\"\n"
+        )
+    };
+    bench.write("study.toml", &study(1));
+    bench.bancada(&["run", "study.toml"]).ends_with(0);
+    bench.write("study.toml", &study(9));
+    bench
+        .bancada(&["plan", "study.toml"])
+        .ends_with(4)
+        .says("NOT");
+    bench
+        .bancada(&["run", "study.toml"])
+        .ends_with(4)
+        .says("nothing was started");
+    assert_eq!(bench.bundles("two").len(), 2);
+}

@@ -120,3 +120,50 @@ fn networks_are_trained_measured_and_explained() {
         losses(&bench, "small", "C1-r2")
     );
 }
+
+/// What does not fit in memory is a result, in the pilot too: the study goes on.
+#[test]
+fn a_scenario_that_does_not_fit_does_not_stop_the_study() {
+    let bench = Bench::new();
+    let study = "[study]\nname = \"fits\"\nrepetitions = 1\n[factors]\nmemory = [\"2 GB\", \"4 MB\"]\n\
+                 [workload]\nkind = \"train\"\nnetwork = \"lenet5\"\nimages = 64\nheld_out = 16\nimage = 32\n";
+    bench.write("study.toml", study);
+    bench
+        .bancada(&["run", "study.toml"])
+        .ends_with(0)
+        .says("pilot of C2");
+    assert_eq!(bench.record("fits", "C1-r1")["outcome"]["status"], "ok");
+    assert_eq!(
+        bench.record("fits", "C2-r1")["outcome"]["status"],
+        "out-of-memory"
+    );
+}
+
+/// A network of one's own is part of the question.
+#[test]
+fn a_changed_network_file_is_another_question() {
+    let bench = Bench::new();
+    let network = |outputs: u32| {
+        format!(
+            "name = \"mine\"\nlayers = [\"flatten\", {{ dense = {{ o = {outputs} }} }}, \"relu\", {{ dense = {{ o = \"classes\" }} }}]\n"
+        )
+    };
+    let study = "[study]\nname = \"own\"\nrepetitions = 1\n[workload]\nkind = \"train\"\nnetwork = \"mine.toml\"\n\
+                 images = 64\nheld_out = 16\nkeep_model = false\n";
+    bench.write("study.toml", study);
+    bench.write("mine.toml", &network(8));
+    bench
+        .bancada(&["run", "study.toml", "--no-pilot"])
+        .ends_with(0);
+    let bundle = bench.path().join("results/own/runs/C1-r1");
+    assert!(!bundle.join("model.safetensors").exists());
+    bench
+        .bancada(&["run", "study.toml", "--no-pilot"])
+        .ends_with(0)
+        .says("done already");
+    bench.write("mine.toml", &network(9));
+    bench
+        .bancada(&["run", "study.toml", "--no-pilot"])
+        .ends_with(6)
+        .says("--out");
+}

@@ -49,6 +49,7 @@ pub(crate) fn study(factors: &[(&str, &[Level])]) -> Study {
         },
         metrics: Vec::new(),
         import: None,
+        network_files: Default::default(),
     }
 }
 

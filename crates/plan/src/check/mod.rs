@@ -16,6 +16,9 @@ mod networks;
 use std::path::PathBuf;
 
 pub(crate) use names::METRICS;
+pub use names::is_study_name;
+
+use std::collections::BTreeMap;
 
 use model::{CommandWorkload, Factor, Level, Study, TrainWorkload, Workload};
 use source::{Diagnostic, Located, Problems, Span};
@@ -100,6 +103,7 @@ pub(crate) fn check(
         measure: draft.measure.clone(),
         metrics: draft.head.metrics.iter().map(|m| m.value.clone()).collect(),
         import,
+        network_files: BTreeMap::new(),
     };
     if small_enough && decided {
         check_scenarios(draft, &study, &networks, problems);

@@ -50,14 +50,21 @@ pub(super) fn check(draft: &Draft, problems: &mut Problems) {
 }
 
 /// Results go to a folder of the study's name.
-fn check_study_name(name: &Located<String>, problems: &mut Problems) {
-    let allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let text = &name.value;
-    let usable = !text.is_empty()
+/// Whether a name does as the name of a folder.
+pub fn is_study_name(text: &str) -> bool {
+    !text.is_empty()
         && text.len() <= MAX_NAME_BYTES
         && text.chars().all(allowed)
-        && !text.starts_with(['.', '-']);
-    if usable {
+        && !text.starts_with(['.', '-'])
+}
+
+fn allowed(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '-' | '_' | '.')
+}
+
+fn check_study_name(name: &Located<String>, problems: &mut Problems) {
+    let text = &name.value;
+    if is_study_name(text) {
         return;
     }
     let words = text.split(|c| !allowed(c)).filter(|word| !word.is_empty());

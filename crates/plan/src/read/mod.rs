@@ -14,7 +14,7 @@ mod workload;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use model::Study;
+use model::{Study, Workload};
 use source::{Diagnostic, Problems, Table};
 
 pub(crate) use draft::{
@@ -61,9 +61,25 @@ pub fn read_study(text: &str, options: &ReadOptions) -> Result<Study, Vec<Diagno
     });
     let study = draft.and_then(|draft| crate::check::check(&draft, options, &mut problems));
     match study {
-        Some(study) if problems.is_empty() => Ok(study),
+        Some(study) if problems.is_empty() => Ok(with_network_files(study, options)),
         _ => Err(problems.into_sorted()),
     }
+}
+
+/// Keeps the text of the network files, which the check has read and found good.
+fn with_network_files(mut study: Study, options: &ReadOptions) -> Study {
+    let mut names: Vec<String> = Vec::new();
+    if let Workload::Train(train) = &study.workload {
+        names.push(train.network.clone());
+        let levels = study.factor("network").map_or(&[][..], |f| &f.levels);
+        names.extend(levels.iter().filter_map(|l| l.as_text()).map(str::to_owned));
+    }
+    for name in names.into_iter().filter(|name| name.ends_with(".toml")) {
+        if let Ok(text) = (options.read)(&options.path_of(&name)) {
+            study.network_files.insert(name, text);
+        }
+    }
+    study
 }
 
 /// The text, for numbers that must be read exactly as they stand there.

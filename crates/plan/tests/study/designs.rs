@@ -33,6 +33,7 @@ fn study(factors: Vec<Factor>, exclude: Vec<Exclusion>) -> Study {
         },
         metrics: vec![],
         import: None,
+        network_files: Default::default(),
     }
 }
 
