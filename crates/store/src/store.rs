@@ -55,6 +55,9 @@ impl Store {
         files::create_folder(&layout.runs())?;
         let store = Store::over(layout, identity.clone(), Index::open_or_replace)?;
         store.check_identity()?;
+        if store.written_identity()?.is_none() {
+            store.write_identity()?;
+        }
         Ok(store)
     }
 
@@ -79,7 +82,8 @@ impl Store {
         }
     }
 
-    /// Only by the holder of the lock: another study's first run may be under way.
+    /// Over another identity only by the holder of the lock: that study's first run may be under
+    /// way.
     fn write_identity(&self) -> Result<(), StoreError> {
         self.check_identity()?;
         if self.written_identity()?.as_ref() != Some(&self.identity) {
