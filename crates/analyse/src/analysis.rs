@@ -327,7 +327,10 @@ pub struct OutcomeGroup {
     pub phrase: String,
     pub status: Status,
     pub runs: Vec<RunId>,
+    /// Of the first of the runs, with the end of its log.
     pub detail: Option<String>,
+    /// The same in a line.
+    pub cause: Option<String>,
 }
 
 /// One price of one environment, with one run's bill to follow the arithmetic by.

@@ -221,6 +221,7 @@ pub(crate) fn outcomes(table: &Table) -> Vec<OutcomeGroup> {
                 status,
                 runs: Vec::new(),
                 detail: record.outcome.detail.clone(),
+                cause: record.outcome.in_a_line(),
             });
         group.runs.push(record.run);
     }

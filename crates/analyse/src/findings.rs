@@ -113,15 +113,16 @@ pub(crate) fn advice(analysis: &Analysis) -> Vec<String> {
             "{missing} missing: `bancada run` continues where it stopped."
         ));
     }
-    if runs.failed + runs.interrupted > 0 && !analysis.study.import_only {
-        let gone = StatusCounts {
-            failed: runs.failed,
-            interrupted: runs.interrupted,
-            ..StatusCounts::default()
-        };
+    if runs.interrupted > 0 && !analysis.study.import_only {
+        let runs = format::counted(runs.interrupted, "run was", "runs were");
         advice.push(format!(
-            "Not every run came through ({}): see log.txt of each, then `bancada run --retry failed`.",
-            gone.text()
+            "{runs} interrupted: `bancada run` does them again."
+        ));
+    }
+    if runs.failed > 0 && !analysis.study.import_only {
+        let runs = format::counted(runs.failed, "run", "runs");
+        advice.push(format!(
+            "{runs} failed: see log.txt of each, then `bancada run --retry failed`."
         ));
     }
     let time = analysis

@@ -291,7 +291,7 @@ fn warnings_are_gathered_by_kind() {
             .map(|w| w.text.as_str())
             .unwrap()
     };
-    assert!(text("fewer-cores").starts_with("C6-r1: got 1.4 of 2 cores"));
+    assert!(text("fewer-cores").starts_with("C6-r1: got 1.4 of 2.0 cores"));
     assert!(text("governor").starts_with("all 24 runs: the CPU governor is `powersave`"));
 }
 

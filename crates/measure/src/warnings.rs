@@ -17,6 +17,8 @@ const OTHERS_SHARE: f64 = 0.10;
 const WAITED_SHARE: f64 = 0.15;
 /// A run that got this share of its cores has nothing to complain of.
 const GOT_SHARE: f64 = 0.90;
+/// A run with work for less than half a core is not held up by its neighbours.
+const LEAST_CORES: f64 = 0.5;
 const STOLEN_PERCENT: f64 = 2.0;
 /// Periods in which a quota held the run back, of all periods.
 const THROTTLED_SHARE: f64 = 0.05;
@@ -153,7 +155,7 @@ impl Judge<'_> {
             // More threads than cores wait for one another: only with others about is it theirs.
             let by_others = others + stolen > OTHERS_SHARE * self.machine_cores;
             let waited = training.run_waited_seconds > WAITED_SHARE * ready;
-            if waited && by_others && got < GOT_SHARE * asked {
+            if waited && by_others && asked > LEAST_CORES && got < GOT_SHARE * asked {
                 warnings.push(Warning::FewerCores { got, asked });
             }
         }

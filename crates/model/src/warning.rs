@@ -55,7 +55,7 @@ impl fmt::Display for Warning {
             ),
             Warning::FewerCores { got, asked } => write!(
                 f,
-                "got {got:.1} of {asked:.0} cores (the machine was busy): repeat it on a quiet machine"
+                "got {got:.1} of {asked:.1} cores (the machine was busy): repeat it on a quiet machine"
             ),
             Warning::Stolen { percent } => write!(
                 f,

@@ -341,11 +341,7 @@ impl Screen<'_> {
             self.paragraph("! ", Style::Warn, &drift.sentence);
         }
         for outcome in analysis.outcomes.iter().take(6) {
-            let detail = outcome
-                .detail
-                .as_deref()
-                .and_then(|d| d.lines().next())
-                .unwrap_or("");
+            let detail = outcome.cause.as_deref().unwrap_or("");
             let runs: Vec<String> = outcome.runs.iter().map(|r| r.to_string()).collect();
             let text = format!(
                 "{} {} ({}){}{detail}",

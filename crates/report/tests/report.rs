@@ -389,7 +389,7 @@ fn the_page_says_what_the_analysis_found() {
     for said in [
         "US$ 0.169 an hour",
         "AMD EPYC 7V13",
-        "got 1.4 of 2 cores",
+        "got 1.4 of 2.0 cores",
         "seed 2024",
         "2024-03-01",
     ] {
