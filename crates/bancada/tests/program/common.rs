@@ -3,20 +3,34 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
+/// A folder that goes with the test.
+///
+/// Made by hand: the crate `tempfile` switches on features in what it shares with the engine, and
+/// `cargo bench` would then build the engine a second time.
 pub(crate) struct Bench {
-    folder: tempfile::TempDir,
+    folder: PathBuf,
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        _ = fs::remove_dir_all(&self.folder);
+    }
 }
 
 impl Bench {
     pub(crate) fn new() -> Self {
-        Bench {
-            folder: tempfile::tempdir().unwrap(),
-        }
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("bancada-test-{}-{number}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        fs::create_dir(&folder).unwrap();
+        Bench { folder }
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.folder.path()
+        &self.folder
     }
 
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
