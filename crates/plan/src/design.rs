@@ -3,7 +3,7 @@
 use model::study::{Exclusion, FactorLevel};
 use model::{Factor, Level, Order, Plan, RunId, Scenario, Study};
 
-use crate::random::SplitMix64;
+use crate::random::Shuffler;
 
 /// Scenarios and the order of their runs. The same study gives the same plan, on every machine
 /// and in every version: the order is a promise, held by a test with written-down orders.
@@ -25,13 +25,13 @@ pub fn plan(study: &Study) -> Plan {
         Order::Blocks => blocks
             .enumerate()
             .flat_map(|(number, mut runs)| {
-                SplitMix64::stream(study.seed, number as u64).shuffle(&mut runs);
+                Shuffler::stream(study.seed, number as u64).shuffle(&mut runs);
                 runs
             })
             .collect(),
         Order::Random => {
             let mut runs: Vec<RunId> = blocks.flatten().collect();
-            SplitMix64::stream(study.seed, 0).shuffle(&mut runs);
+            Shuffler::stream(study.seed, 0).shuffle(&mut runs);
             runs
         }
     };

@@ -6,8 +6,8 @@ use crate::distribution::{normal_cdf, normal_quantile};
 use crate::error::{StatsError, require_finite, require_probability};
 use crate::estimate::{Estimate, Interval};
 use crate::precise::mean;
-use crate::random::SplitMix;
 use crate::summary::{Moments, quantile};
+use seeded::SplitMix64;
 
 /// How to resample. The same seed gives the same interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ pub fn bootstrap(
 }
 
 fn resample(values: &[f64], statistic: impl Fn(&[f64]) -> f64, options: Bootstrap) -> Vec<f64> {
-    let mut random = SplitMix::new(options.seed);
+    let mut random = SplitMix64::new(options.seed);
     let mut sample = vec![0.0; values.len()];
     (0..options.resamples)
         .map(|_| {

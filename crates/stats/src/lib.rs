@@ -15,7 +15,6 @@ pub mod fit;
 pub mod levels;
 pub mod pareto;
 pub mod precise;
-pub mod random;
 pub mod residuals;
 pub mod scale;
 pub mod special;

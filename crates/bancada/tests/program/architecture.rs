@@ -30,6 +30,14 @@ const RULES: &[(Rule, &[&[&str]])] = &[
     ),
     (
         Rule {
+            name: "seeded",
+            crates: &["model", "plan", "data", "rand"],
+            words: &[],
+        },
+        &[FILES, CLOCKS, PRINTING],
+    ),
+    (
+        Rule {
             name: "source",
             crates: &["model", "plan", "network"],
             words: &[],
