@@ -2,7 +2,7 @@
 
 use model::run::metric;
 
-use crate::analysis::{Analysis, Finding, StatusCounts, Topic};
+use crate::analysis::{Analysis, Finding, Topic};
 use crate::decides::{Variation, VariationTerm, Verdict};
 use crate::format;
 use crate::phrase::Better;
