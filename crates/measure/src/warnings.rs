@@ -279,7 +279,7 @@ mod tests {
         };
         check(
             robbed,
-            &["others used 2.0 of 4 cores", "got 2.0 of 4 cores"],
+            &["others used 2.0 of 4 cores", "got 2.0 of 4.0 cores"],
         );
         // So little use by others (0.3 of 4 cores) takes no core from anybody.
         let alone = Point {
@@ -297,7 +297,7 @@ mod tests {
         };
         check(
             single,
-            &["others used 3.5 of 4 cores", "got 0.5 of 1 cores"],
+            &["others used 3.5 of 4 cores", "got 0.5 of 1.0 cores"],
         );
         check(
             Point {
