@@ -278,6 +278,8 @@ fn warning_kind(warning: &Warning) -> &'static str {
         Warning::Governor { .. } => "governor",
         Warning::Diverged { .. } => "diverged",
         Warning::NoRate { .. } => "no-rate",
+        Warning::NotVerified { .. } => "not-verified",
+        Warning::ComputesOtherwise { .. } => "computes-otherwise",
     }
 }
 

@@ -211,5 +211,7 @@ fn record(run: RunId, scenario: &Scenario) -> RunRecord {
         price: None,
         bill: None,
         warnings: Vec::new(),
+        framework: None,
+        profile: Vec::new(),
     }
 }

@@ -36,6 +36,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             images: Some(word(4, "1024").parse()?),
             held_out: None,
             seed: 1,
+            cache: None,
+            pipeline: Default::default(),
         },
         epochs: word(5, "2").parse()?,
         batch,
@@ -48,7 +50,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         threads: word(8, "2").parse().ok(),
         device: "cpu".to_owned(),
         seed: word(7, "1").parse()?,
+        weights: None,
+        precision: Default::default(),
+        compile: None,
+        workers: 1,
+        profile: false,
         checkpoint: None,
+        verify: None,
     };
     let began = Instant::now();
     let mut steps: Vec<f64> = Vec::new();

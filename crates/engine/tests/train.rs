@@ -27,6 +27,8 @@ fn job(name: &str, dataset: &str, images: u32) -> TrainJob {
             images: Some(images),
             held_out: Some(100),
             seed: 1,
+            cache: None,
+            pipeline: Default::default(),
         },
         epochs: 1,
         batch: 16,
@@ -39,7 +41,13 @@ fn job(name: &str, dataset: &str, images: u32) -> TrainJob {
         threads: Some(2),
         device: "cpu".to_owned(),
         seed: 1,
+        weights: None,
+        precision: Default::default(),
+        compile: None,
+        workers: 1,
+        profile: false,
         checkpoint: None,
+        verify: None,
     }
 }
 

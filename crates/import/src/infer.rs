@@ -67,6 +67,7 @@ pub fn infer_study(name: &str, files: &[InputFile], spec: &ImportSpec) -> Inferr
         metrics: spec.metrics.iter().map(|m| m.metric.clone()).collect(),
         import: None,
         network_files: Default::default(),
+        scale: None,
         factors,
     };
     Inferred { study, problems }

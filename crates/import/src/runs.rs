@@ -170,6 +170,8 @@ impl Maker<'_> {
             price: None,
             bill: None,
             warnings: Vec::new(),
+            framework: None,
+            profile: Vec::new(),
         }
     }
 

@@ -76,6 +76,8 @@ impl Finding<'_> {
             phases,
             warnings,
             limits_by: self.setting.fence.by().to_owned(),
+            framework: self.story.framework.clone(),
+            profile: self.story.profile(),
         }
     }
 
@@ -158,6 +160,8 @@ pub(crate) fn not_begun(status: Status, sentence: &str) -> Measured {
         metrics: BTreeMap::new(),
         warnings: Vec::new(),
         limits_by: "none".to_owned(),
+        framework: None,
+        profile: Vec::new(),
     }
 }
 

@@ -38,6 +38,6 @@ pub use cost::{SampledSet, sampling_cpu_seconds};
 pub use error::MeasureError;
 pub use inventory::inventory;
 pub use limits::usable_cores;
-pub use request::{Measured, Request, Watched};
+pub use request::{FrameworkTold, Measured, Request, Watched};
 pub use run::run;
 pub use stop::{Asked, Stop};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use model::run::{Epoch, Metric, Outcome, Phase};
+use model::run::{Epoch, Metric, OperatorTime, Outcome, Phase};
 use model::study::{Limits, LogPattern, MeasureSettings};
 use model::{Event, Sample, Timestamp, Warning};
 
@@ -51,4 +51,14 @@ pub struct Measured {
     pub warnings: Vec<Warning>,
     /// `cgroup v2`, `cgroup v1`, `affinity`, `none`.
     pub limits_by: String,
+    /// What trained, where it told.
+    pub framework: Option<FrameworkTold>,
+    /// Time by operator, largest first.
+    pub profile: Vec<OperatorTime>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FrameworkTold {
+    pub name: String,
+    pub version: String,
 }

@@ -3,13 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use model::run::{Epoch, Metric, Phase, phase};
+use model::run::{Epoch, Metric, OperatorTime, Phase, phase};
 use model::{Event, EventKind};
 
+use crate::request::FrameworkTold;
 use crate::steps::{Step, Steps};
 
 /// A clock that differs by more than this from ours is not believed.
 const BELIEVED_SECONDS: f64 = 1.0;
+/// A profile longer than this is no summary any more.
+const MOST_OPERATORS: usize = 1000;
+
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Story {
     /// The start of the run by the clock that events are told by.
@@ -21,6 +25,8 @@ pub(crate) struct Story {
     pub(crate) accuracy: Option<f64>,
     pub(crate) metrics: BTreeMap<String, Metric>,
     pub(crate) out_of_memory: Option<String>,
+    pub(crate) framework: Option<FrameworkTold>,
+    pub(crate) profile: Vec<OperatorTime>,
 }
 
 /// The loss a run ended with.
@@ -52,6 +58,8 @@ impl Story {
             accuracy: None,
             metrics: BTreeMap::new(),
             out_of_memory: None,
+            framework: None,
+            profile: Vec::new(),
         }
     }
 
@@ -101,8 +109,34 @@ impl Story {
                 );
             }
             EventKind::Note { .. } => {}
+            EventKind::Framework { name, version } => {
+                self.framework = Some(FrameworkTold {
+                    name: name.clone(),
+                    version: version.clone(),
+                });
+            }
+            EventKind::Operator {
+                name,
+                kind,
+                calls,
+                seconds,
+            } if seconds.is_finite() && self.profile.len() < MOST_OPERATORS => {
+                self.profile.push(OperatorTime {
+                    name: name.clone(),
+                    kind: kind.clone(),
+                    calls: *calls,
+                    seconds: *seconds,
+                });
+            }
+            EventKind::Operator { .. } => {}
             EventKind::OutOfMemory { detail } => self.out_of_memory = Some(detail.clone()),
         }
+    }
+
+    pub(crate) fn profile(&self) -> Vec<OperatorTime> {
+        let mut profile = self.profile.clone();
+        profile.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+        profile
     }
 
     /// Of the last epoch and of no earlier one; of the steps where no epoch tells a loss.

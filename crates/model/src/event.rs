@@ -61,6 +61,21 @@ pub enum EventKind {
     Note {
         text: String,
     },
+    /// What trains, by its own word.
+    Framework {
+        name: String,
+        version: String,
+    },
+    /// Time spent in one kind of operator, from the framework's profiler.
+    Operator {
+        /// As the profiler names it: `aten::mkldnn_convolution`.
+        name: String,
+        /// `convolution`, `matrix-product`, `pooling`, `normalisation`, `activation`, `copy`,
+        /// `optimiser`, `other`.
+        kind: String,
+        calls: u64,
+        seconds: f64,
+    },
     /// The workload met the end of its memory and says so itself.
     OutOfMemory {
         #[serde(default)]

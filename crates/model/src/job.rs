@@ -1,31 +1,56 @@
 //! What a training workload is asked to do: the job file, JSON, the same for the embedded engine
-//! and for every framework adapter.
+//! and for every framework adapter. Documented for people in docs/protocol.md.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::study::Optimizer;
+use crate::study::{Optimizer, Pipeline, Precision};
 
-pub const JOB_PROTOCOL: u32 = 1;
+pub const JOB_PROTOCOL: u32 = 2;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrainJob {
     pub protocol: u32,
+    /// As the study names it: `pytorch`, `keras-jax`, without a version.
     pub framework: String,
     /// The layer graph with its shapes, as the `network` crate writes it.
     pub network: serde_json::Value,
     pub data: DataJob,
     pub epochs: u32,
+    /// Of all workers together.
     pub batch: u32,
     pub optimizer: Optimizer,
     /// None leaves it to the framework.
     pub threads: Option<u32>,
+    /// `cpu`, `cuda:0`, or several with commas, one a worker.
     pub device: String,
-    /// Initial weights, order of images and dropout come from it.
+    /// Order of images and dropout come from it, and the initial weights where no file has them.
     pub seed: u64,
-    /// Where the trained network is saved; none saves nothing.
+    /// Initial weights, safetensors. The embedded engine draws them itself where there are none.
+    #[serde(default)]
+    pub weights: Option<PathBuf>,
+    #[serde(default)]
+    pub precision: Precision,
+    /// None is the framework's custom.
+    #[serde(default)]
+    pub compile: Option<bool>,
+    /// Processes that share every batch.
+    #[serde(default = "one")]
+    pub workers: u32,
+    /// Whether the framework's profiler is asked for the time of each kind of operator.
+    #[serde(default)]
+    pub profile: bool,
+    /// Where the trained network is saved, safetensors; the framework's own format and ONNX lie
+    /// beside it under the same name. None saves nothing.
     pub checkpoint: Option<PathBuf>,
+    /// Instead of training: tell what the first steps compute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verify: Option<VerifyJob>,
+}
+
+fn one() -> u32 {
+    1
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,4 +63,18 @@ pub struct DataJob {
     pub held_out: Option<u32>,
     /// The generator's seed: the same for all runs of a study, so that all see the same images.
     pub seed: u64,
+    /// Folder of the decoded, resized, normalised images, as `data::cache` writes it. The embedded
+    /// engine makes the images itself where there is none.
+    #[serde(default)]
+    pub cache: Option<PathBuf>,
+    #[serde(default)]
+    pub pipeline: Pipeline,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VerifyJob {
+    /// Optimiser steps, each on the next batch.
+    pub steps: u32,
+    /// Where the [`crate::verify::VerifyReport`] is written, JSON.
+    pub report: PathBuf,
 }

@@ -10,18 +10,22 @@ pub mod money;
 pub mod run;
 pub mod sample;
 pub mod study;
+pub mod verify;
 pub mod warning;
 
 pub use event::{Event, EventKind};
 pub use job::TrainJob;
 pub use machine::Inventory;
 pub use money::{Bill, BillLine, BillingRule, Currency, ExchangeRate, Money, PaidPhases, Price};
-pub use run::{Epoch, Metric, Outcome, Phase, RunId, RunRecord, Status};
+pub use run::{
+    Epoch, FrameworkRecord, Metric, OperatorTime, Outcome, Phase, RunId, RunRecord, Status, Verified,
+};
 pub use sample::Sample;
 pub use study::{
-    CommandWorkload, Environment, Factor, Level, Limits, Optimizer, Order, Plan, Scenario, Study,
-    TrainWorkload, Workload,
+    CommandWorkload, Environment, Factor, Level, Limits, Optimizer, Order, Pipeline, Plan, Precision,
+    Scale, Scenario, Study, TrainWorkload, Workload,
 };
+pub use verify::VerifyReport;
 pub use warning::Warning;
 
 /// A moment, in files always written as RFC 3339 in UTC.

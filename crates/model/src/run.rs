@@ -84,6 +84,43 @@ pub struct RunRecord {
     pub price: Option<Price>,
     pub bill: Option<Bill>,
     pub warnings: Vec<Warning>,
+    /// What trained, for runs that train.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub framework: Option<FrameworkRecord>,
+    /// Time by operator, largest first; empty unless the study asked for a profile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub profile: Vec<OperatorTime>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FrameworkRecord {
+    pub name: String,
+    /// By the framework's own word; none where it did not get so far.
+    pub version: Option<String>,
+    /// What `bancada verify` had found for this framework and network; none where it was not done.
+    pub verified: Option<Verified>,
+}
+
+/// Whether a framework computes what the others compute.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Verified {
+    pub when: Timestamp,
+    /// Of the first batch's loss, relative to the embedded engine's.
+    pub first_loss_difference: f64,
+    /// Of the first batch's loss after the steps.
+    pub last_loss_difference: f64,
+    pub steps: u32,
+    /// The first layer that differs by more than the tolerance; none where all agree.
+    pub differs_at: Option<String>,
+}
+
+/// Time in one operator over the profiled steps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OperatorTime {
+    pub name: String,
+    pub kind: String,
+    pub calls: u64,
+    pub seconds: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -38,6 +38,25 @@ pub struct Study {
     /// How to read measurements made elsewhere.
     #[serde(default)]
     pub import: Option<ImportSettings>,
+    /// Set where the study is carried out smaller than it is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<Scale>,
+}
+
+/// A study made smaller (`[scale.small]`): the report says how.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Scale {
+    pub name: String,
+    pub changes: Vec<ScaleChange>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ScaleChange {
+    /// `images`, `epochs`, `repetitions`, or the name of a factor.
+    pub what: String,
+    /// As the study is written; none where it said nothing.
+    pub from: Option<String>,
+    pub to: String,
 }
 
 impl Study {
@@ -141,7 +160,7 @@ pub enum Workload {
 /// Train a described network. A factor of the same name as a field takes the field's place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrainWorkload {
-    /// `engine` is the embedded one.
+    /// `engine` is the embedded one; `pytorch@2.2.0` names a version.
     pub framework: String,
     /// A name of the zoo or the path of a network file.
     pub network: String,
@@ -164,6 +183,44 @@ pub struct TrainWorkload {
     /// phase of the run.
     #[serde(default = "yes")]
     pub keep_model: bool,
+    #[serde(default)]
+    pub precision: Precision,
+    /// `torch.compile`, XLA and their like; none is the framework's custom.
+    #[serde(default)]
+    pub compile: Option<bool>,
+    /// Processes that share every batch.
+    #[serde(default = "one")]
+    pub workers: u32,
+    #[serde(default)]
+    pub pipeline: Pipeline,
+    /// Time by kind of operator, from the framework's own profiler.
+    #[serde(default)]
+    pub profile: bool,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// What the numbers of a training are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Precision {
+    #[default]
+    Float32,
+    /// Half-precision products, 32-bit weights: what the framework calls mixed.
+    Mixed,
+}
+
+/// Who brings the images to the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pipeline {
+    /// The cache that all frameworks map: the same bytes in the same order.
+    #[default]
+    Cache,
+    /// The framework's own loader, which shuffles, resizes and normalises by itself.
+    Own,
 }
 
 fn yes() -> bool {

@@ -41,6 +41,14 @@ pub enum Warning {
     },
     /// The bill could not be said in the study's currency.
     NoRate { from: String, to: String },
+    /// Nobody has shown that this framework computes the same as the others.
+    NotVerified { framework: String, network: String },
+    /// It was shown that it does not.
+    ComputesOtherwise {
+        framework: String,
+        network: String,
+        layer: String,
+    },
 }
 
 impl fmt::Display for Warning {
@@ -107,6 +115,18 @@ impl fmt::Display for Warning {
                     "the loss was no number any more {since}, and is left out: lower the learning rate, or check the data"
                 )
             }
+            Warning::NotVerified { framework, network } => write!(
+                f,
+                "that {framework} trains the same {network} as the others was not checked: bancada verify {network}"
+            ),
+            Warning::ComputesOtherwise {
+                framework,
+                network,
+                layer,
+            } => write!(
+                f,
+                "{framework} does not compute the same {network} as the others, from layer `{layer}` on: do not compare its losses"
+            ),
             Warning::NoRate { from, to } => {
                 write!(f, "no rate from {from} to {to}: add one under [[rates]]")
             }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use model::{Level, Optimizer, TrainWorkload};
+use model::{Level, Optimizer, Pipeline, Precision, TrainWorkload};
 
 /// A setting of a training workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +85,11 @@ pub(crate) fn defaults() -> TrainWorkload {
         threads: None,
         device: "cpu".to_owned(),
         keep_model: true,
+        precision: Precision::default(),
+        compile: None,
+        workers: 1,
+        pipeline: Pipeline::default(),
+        profile: false,
     }
 }
 

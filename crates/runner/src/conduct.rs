@@ -307,6 +307,8 @@ impl Conduct<'_> {
             price: prepared.environment.price,
             bill: None,
             warnings: measured.warnings,
+            framework: None,
+            profile: measured.profile,
         };
         price_record(&mut record, self.study);
         record

@@ -136,6 +136,8 @@ fn prepare_training(
             images: train.images,
             held_out: train.held_out,
             seed: study.seed,
+            cache: None,
+            pipeline: train.pipeline,
         },
         epochs: train.epochs,
         batch: train.batch,
@@ -143,7 +145,13 @@ fn prepare_training(
         threads,
         device,
         seed,
+        weights: None,
+        precision: train.precision,
+        compile: train.compile,
+        workers: train.workers,
+        profile: train.profile,
         checkpoint: None,
+        verify: None,
     };
     Ok(PreparedRun {
         command: vec![

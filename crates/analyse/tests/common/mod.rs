@@ -148,6 +148,11 @@ impl Recipe {
                 threads: None,
                 device: "cpu".to_owned(),
                 keep_model: true,
+                precision: Default::default(),
+                compile: None,
+                workers: 1,
+                pipeline: Default::default(),
+                profile: false,
             }),
             environments: names
                 .into_iter()
@@ -169,6 +174,7 @@ impl Recipe {
             metrics: Vec::new(),
             import: None,
             network_files: Default::default(),
+            scale: None,
         }
     }
 
@@ -208,6 +214,8 @@ impl Recipe {
             bill: Some(bill(total, &price, self.currency)),
             price: Some(price),
             warnings: Vec::new(),
+            framework: None,
+            profile: Vec::new(),
         };
         record.metrics = metrics(&record, scenario, seconds, moment.jitter);
         record

@@ -50,6 +50,7 @@ pub(crate) fn study(factors: &[(&str, &[Level])]) -> Study {
         metrics: Vec::new(),
         import: None,
         network_files: Default::default(),
+        scale: None,
     }
 }
 

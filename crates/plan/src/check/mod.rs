@@ -104,6 +104,7 @@ pub(crate) fn check(
         metrics: draft.head.metrics.iter().map(|m| m.value.clone()).collect(),
         import,
         network_files: BTreeMap::new(),
+        scale: None,
     };
     if small_enough && decided {
         check_scenarios(draft, &study, &networks, problems);

@@ -34,6 +34,7 @@ fn study(factors: Vec<Factor>, exclude: Vec<Exclusion>) -> Study {
         metrics: vec![],
         import: None,
         network_files: Default::default(),
+        scale: None,
     }
 }
 

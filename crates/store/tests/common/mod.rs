@@ -138,6 +138,8 @@ pub(crate) fn record(run: RunId, seconds: f64) -> RunRecord {
         price: None,
         bill: None,
         warnings: Vec::new(),
+        framework: None,
+        profile: Vec::new(),
     }
 }
 

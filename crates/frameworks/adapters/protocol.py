@@ -1,0 +1,364 @@
+"""What all adapters share: the job, the images, the events, the order of a training.
+
+An adapter is one file with one class, and ends with `protocol.main(Adapter)`:
+
+    class Adapter:
+        name, version                       # of the framework, as text
+        def __init__(self, job, graph, weights)
+                                            # build the network; weights: {name: float32 array}
+        def step(self, images, labels)      # one optimiser step; the batch's mean loss before it
+        def logits(self, images)            # answers as a float32 array, nothing dropped
+        def weights(self)                   # {name: float32 array}, as they were given
+        def gradients(self, images, labels) # (loss, {name: array}, [(layer, array)]): training
+                                            # mode, nothing is changed; layers may be []
+        def save(self, stem)                # the framework's own format and ONNX beside `stem`
+
+    and, where it can:
+        def own_batches(self, raw, labels, epoch)   # its own loader: yields (images, labels)
+        def profile(self, steps)            # calls steps(), yields (operator, calls, seconds)
+        def synchronise(self)               # waits for the device
+        def share(self, value)              # mean of a number over the workers
+        out_of_memory = (SomeError,)        # errors that mean it
+
+`images` are float32 [batch, channels, height, width], `labels` int32 [batch]. Everything that can
+be measured from outside is measured there: here are only phases, steps, epochs and accuracy.
+"""
+import json
+import os
+import sys
+import time
+
+import numpy as np
+
+PROTOCOL = 2
+PROFILED_STEPS = 10
+
+
+class Job:
+    """The job file: fields by name; objects in it too."""
+
+    def __init__(self, fields):
+        for name, value in fields.items():
+            plain = name in ("network", "optimizer")
+            setattr(self, name, Job(value) if isinstance(value, dict) and not plain else value)
+
+    @staticmethod
+    def read():
+        path = os.environ.get("BANCADA_JOB")
+        if not path:
+            sys.exit("BANCADA_JOB is not set: adapters are started by `bancada run`")
+        with open(path) as file:
+            fields = json.load(file)
+        if fields["protocol"] != PROTOCOL:
+            sys.exit(f"this adapter speaks protocol {PROTOCOL}, the job {fields['protocol']}")
+        return Job(fields)
+
+    @property
+    def rank(self):
+        """Which of the workers this process is."""
+        return int(os.environ.get("RANK", "0"))
+
+    @property
+    def my_device(self):
+        """This worker's device: `cpu`, `cuda:1`."""
+        devices = [device.strip() for device in self.device.split(",")]
+        return devices[self.rank % len(devices)]
+
+
+class Events:
+    """Appends JSON lines to the file that BANCADA_EVENTS names; only the first worker tells."""
+
+    def __init__(self, rank):
+        path = os.environ.get("BANCADA_EVENTS", os.devnull) if rank == 0 else os.devnull
+        # Unbuffered and appended: what was told survives whatever happens next.
+        self.file = open(path, "ab", buffering=0)
+
+    def tell(self, event, **fields):
+        line = {"event": event, "at": time.time()}
+        line.update((name, value) for name, value in fields.items() if value is not None)
+        self.file.write((json.dumps(line) + "\n").encode())
+
+    def step(self, step, epoch, loss, seconds, images):
+        # Written out: json.dumps of a dictionary takes several times as long.
+        loss = "%.9g" % loss if loss - loss == 0 else "null"
+        self.file.write(
+            b'{"event":"step","at":%.6f,"step":%d,"epoch":%d,"loss":%s,"seconds":%.9f,"images":%d}\n'
+            % (time.time(), step, epoch, loss.encode(), seconds, images)
+        )
+
+    def phase(self, name):
+        self.tell("phase", phase=name)
+
+
+class Images:
+    """One part of the cache, mapped: float32 images and int32 labels."""
+
+    # Pages seen are given back after so many bytes; they stay in the system's cache, but are not
+    # counted as memory of this process, which would then seem to need the whole dataset.
+    KEPT_BYTES = 64 << 20
+
+    def __init__(self, folder, part):
+        self.images = np.load(os.path.join(folder, part + "-images.npy"), mmap_mode="r")
+        self.labels = np.load(os.path.join(folder, part + "-labels.npy"))
+        self.seen_bytes = 0
+
+    def __len__(self):
+        return len(self.labels)
+
+    def take(self, rows):
+        """The images of these rows, in this order, copied into one array."""
+        batch = self.images[rows]
+        self.seen_bytes += batch.nbytes
+        if self.seen_bytes > self.KEPT_BYTES:
+            self.seen_bytes = 0
+            advise = getattr(self.images._mmap, "madvise", None)
+            if advise is not None:
+                import mmap
+
+                advise(mmap.MADV_DONTNEED)
+        return np.ascontiguousarray(batch), self.labels[rows]
+
+
+def order(seed, epoch, count):
+    """The order of the images in an epoch: rows sorted by the numbers that SplitMix64 draws at
+    (seed, "order", epoch). The embedded engine does the same."""
+    mask = (1 << 64) - 1
+    golden = 0x9E3779B97F4A7C15
+
+    def mixed(word):
+        word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & mask
+        return word ^ (word >> 31)
+
+    state = 0
+    for part in (seed, 0x6F72646572, epoch):
+        state = mixed((state + golden) & mask) ^ part
+    state = mixed((state + golden) & mask)
+    with np.errstate(over="ignore"):
+        word = np.uint64(state) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(golden)
+        word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        word = word ^ (word >> np.uint64(31))
+    return np.argsort(word, kind="stable")
+
+
+def batches(job, rows):
+    """Rows of each batch; with several workers, this worker's share of each."""
+    for begin in range(0, len(rows), job.batch):
+        batch = rows[begin : begin + job.batch]
+        # Shares must be alike, or the mean of the workers' gradients is not the batch's.
+        batch = batch[: len(batch) - len(batch) % job.workers]
+        if len(batch):
+            yield batch[job.rank :: job.workers]
+
+
+def read_weights(path):
+    """A safetensors file of 32-bit floats: length of the header, header, numbers."""
+    with open(path, "rb") as file:
+        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+        data = file.read()
+    header.pop("__metadata__", None)
+    return {
+        name: np.frombuffer(data, "<f4", (entry["data_offsets"][1] - entry["data_offsets"][0]) // 4,
+                            entry["data_offsets"][0]).reshape(entry["shape"])
+        for name, entry in header.items()
+    }
+
+
+def write_weights(path, weights):
+    header, offset = {}, 0
+    arrays = {name: np.ascontiguousarray(array, "<f4") for name, array in weights.items()}
+    for name, array in arrays.items():
+        header[name] = {"dtype": "F32", "shape": list(array.shape),
+                        "data_offsets": [offset, offset + array.nbytes]}
+        offset += array.nbytes
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    unfinished = path + ".part"
+    with open(unfinished, "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for array in arrays.values():
+            file.write(array.tobytes())
+    os.replace(unfinished, path)
+
+
+def sides(op):
+    """(top, bottom, left, right) of a layer's padding."""
+    padding = op["padding"]
+    return padding["top"], padding["bottom"], padding["left"], padding["right"]
+
+
+def is_even(padding):
+    top, bottom, left, right = padding
+    return top == bottom and left == right
+
+
+KINDS = (
+    ("optimiser", ("optimizer", "adam", "sgd", "applygradient", "resourceapply", "_foreach", "update")),
+    ("convolution", ("conv", "winograd", "depthwise")),
+    ("matrix-product", ("matmul", "gemm", "addmm", "::mm", "linear", "dense", "dot", "fullyconnected",
+                        "innerproduct", "einsum")),
+    ("pooling", ("pool",)),
+    ("normalisation", ("norm", "lrn")),
+    ("activation", ("relu", "threshold", "softmax", "dropout", "crossentropy", "nll_loss")),
+    ("copy", ("copy", "memcpy", "transpose", "reshape", "reorder", "_to", "concat", "cat", "pad", "fill",
+              "zero", "slice", "cast", "identity", "broadcast", "clone", "permute")),
+)
+
+
+def kind(operator):
+    """Which kind of work an operator does, told from its name in any framework."""
+    name = operator.lower()
+    for word, parts in KINDS:
+        if any(part in name for part in parts):
+            return word
+    return "other"
+
+
+class Training:
+    """A job carried out by an adapter."""
+
+    def __init__(self, job, events, adapter_class):
+        self.job, self.events = job, events
+        self.adapter_class = adapter_class
+        self.adapter = None
+        self.train = self.held_out = None
+        self.steps = 0
+        self.lost = False
+
+    def run(self):
+        job, events = self.job, self.events
+        events.phase("load-data")
+        self.train = Images(job.data.cache, "train")
+        self.held_out = Images(job.data.cache, "held-out")
+        events.phase("start")
+        self.adapter = self.adapter_class(job, job.network, read_weights(job.weights))
+        events.tell("framework", name=job.framework, version=self.adapter.version)
+        if getattr(job, "verify", None):
+            self.verify()
+            return
+        events.phase("train")
+        for epoch in range(1, job.epochs + 1):
+            self.epoch(epoch)
+        if job.profile and job.rank == 0:
+            self.profile()
+        if len(self.held_out) and job.rank == 0:
+            events.phase("verify")
+            events.tell("accuracy", value=self.accuracy())
+        if job.checkpoint and job.rank == 0:
+            events.phase("save")
+            write_weights(job.checkpoint, self.adapter.weights())
+            self.adapter.save(os.path.splitext(job.checkpoint)[0])
+        events.phase("shutdown")
+
+    def of_epoch(self, epoch):
+        """Batches of an epoch, from the cache or from the framework's own loader."""
+        job = self.job
+        if job.data.pipeline == "own":
+            raw = np.load(os.path.join(job.data.cache, "train-raw.npy"), mmap_mode="r")
+            yield from self.adapter.own_batches(raw, self.train.labels, epoch)
+            return
+        for rows in batches(job, order(job.seed, epoch, len(self.train))):
+            yield self.train.take(rows)
+
+    def epoch(self, epoch):
+        clock, adapter, events, workers = time.perf_counter, self.adapter, self.events, self.job.workers
+        share = getattr(adapter, "share", None) if workers > 1 else None
+        synchronise = getattr(adapter, "synchronise", None)
+        began = step_began = clock()
+        loss_sum = count = 0
+        for images, labels in self.of_epoch(epoch):
+            loss = float(adapter.step(images, labels))
+            if share is not None:
+                loss = share(loss)
+            if synchronise is not None:
+                synchronise()
+            self.steps += 1
+            size = len(labels) * workers
+            loss_sum += loss * size
+            count += size
+            now = clock()
+            events.step(self.steps, epoch, loss, now - step_began, size)
+            step_began = now
+            if loss - loss != 0 and not self.lost:
+                self.lost = True
+                events.tell("note", text=f"the loss is no number any more at step {self.steps}: lower the learning rate")
+        mean = loss_sum / count if count else 0.0
+        events.tell("epoch", epoch=epoch, loss=mean if mean - mean == 0 else None, seconds=clock() - began)
+
+    def accuracy(self):
+        right = 0
+        for begin in range(0, len(self.held_out), self.job.batch):
+            rows = np.arange(begin, min(begin + self.job.batch, len(self.held_out)))
+            images, labels = self.held_out.take(rows)
+            right += int((np.argmax(self.adapter.logits(images), axis=1) == labels).sum())
+        return right / len(self.held_out)
+
+    def profile(self):
+        """A few more steps under the framework's profiler, after those that are measured."""
+        profiler = getattr(self.adapter, "profile", None)
+        if profiler is None:
+            self.events.tell("note", text=f"{self.job.framework} has no profiler of its own that could be asked")
+            return
+        self.events.phase("profile")
+        some = []
+        for rows in batches(self.job, order(self.job.seed, 1, len(self.train))):
+            some.append(self.train.take(rows))
+            if len(some) == PROFILED_STEPS:
+                break
+
+        def steps():
+            for images, labels in some:
+                float(self.adapter.step(images, labels))
+
+        found = {}
+        for operator, calls, seconds in profiler(steps):
+            before = found.get(operator, (0, 0.0))
+            found[operator] = (before[0] + calls, before[1] + seconds)
+        largest = sorted(found.items(), key=lambda item: -item[1][1])
+        for operator, (calls, seconds) in largest[:200]:
+            if seconds > 0:
+                self.events.tell("operator", name=operator, kind=kind(operator), calls=calls, seconds=seconds)
+
+    def verify(self):
+        job, adapter = self.job, self.adapter
+        some = [self.train.take(rows) for rows in batches(job, order(job.seed, 1, len(self.train)))]
+        kept = sum(array.size for array in adapter.weights().values())
+        first, gradients, layers = adapter.gradients(*some[0])
+        losses = [float(adapter.step(*some[step % len(some)])) for step in range(job.verify.steps)]
+        last, _, _ = adapter.gradients(*some[0])
+
+        def norm(array):
+            return float(np.linalg.norm(np.asarray(array, np.float64).ravel()))
+
+        report = {
+            "framework": job.framework,
+            "version": adapter.version,
+            "parameters": kept,
+            "losses": losses or [float(first)],
+            "last_loss": float(last),
+            "gradient_norms": {name: norm(array) for name, array in gradients.items()},
+            "activation_norms": [{"layer": name, "norm": norm(array)} for name, array in layers],
+        }
+        with open(job.verify.report, "w") as file:
+            json.dump(report, file)
+
+
+def says_out_of_memory(error):
+    """Frameworks tell it in words only, most of them."""
+    text = f"{type(error).__name__}: {error}".lower()
+    words = ("out of memory", "outofmemory", "can't allocate memory", "cannot allocate memory",
+             "resource_exhausted", "resource exhausted", "resourceexhausted", "bad_alloc",
+             "not enough memory", "failed to allocate", "unable to allocate")
+    return isinstance(error, MemoryError) or any(word in text for word in words)
+
+
+def main(adapter_class):
+    job = Job.read()
+    events = Events(job.rank)
+    try:
+        Training(job, events, adapter_class).run()
+    except Exception as error:
+        if isinstance(error, getattr(adapter_class, "out_of_memory", ())) or says_out_of_memory(error):
+            events.tell("out-of-memory", detail=(str(error).strip().splitlines() or ["out of memory"])[0][:500])
+        raise
