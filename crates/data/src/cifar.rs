@@ -28,7 +28,7 @@ pub fn parse_into(bytes: &[u8], images: &mut Images) -> Result<(), FormatError> 
         });
     }
     for record in records {
-        images.labels.push(record[0]);
+        images.labels.push(record[0].into());
         images.pixels.extend_from_slice(&record[1..]);
     }
     Ok(())

@@ -52,7 +52,7 @@ impl Series {
         };
         for index in 0..count {
             let label = self.label(index);
-            images.labels.push(label);
+            images.labels.push(label.into());
             self.image(index, label, &mut images.pixels);
         }
         images

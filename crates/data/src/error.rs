@@ -2,7 +2,9 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use crate::npy::NpyError;
 
 #[derive(Debug)]
 pub enum DataError {
@@ -46,6 +48,33 @@ pub enum DataError {
         images: u64,
         side: u32,
     },
+    Write {
+        path: PathBuf,
+        error: io::Error,
+    },
+    /// A file of a cache that cannot be used.
+    Cache {
+        path: PathBuf,
+        error: NpyError,
+    },
+    /// Numbers that are not images of this shape with a label each.
+    Shape {
+        shape: [usize; 4],
+        values: usize,
+        labels: usize,
+    },
+}
+
+impl DataError {
+    pub(crate) fn read(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |error| DataError::Read { path, error }
+    }
+
+    pub(crate) fn written(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |error| DataError::Write { path, error }
+    }
 }
 
 /// What is wrong inside a file.
@@ -137,6 +166,22 @@ impl fmt::Display for DataError {
                 f,
                 "{images} images of {side}×{side} pixels do not fit in memory: ask for fewer or smaller ones"
             ),
+            DataError::Write { path, error } => {
+                write!(f, "cannot write {}: {error}", path.display())
+            }
+            DataError::Cache { path, error } => write!(
+                f,
+                "{} {error}: remove its folder, and it is made again",
+                path.display()
+            ),
+            DataError::Shape {
+                shape: [count, channels, height, width],
+                values,
+                labels,
+            } => write!(
+                f,
+                "{values} values and {labels} labels are not {count} images of {channels} × {height} × {width}"
+            ),
         }
     }
 }
@@ -144,7 +189,7 @@ impl fmt::Display for DataError {
 impl std::error::Error for DataError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            DataError::Read { error, .. } => Some(error),
+            DataError::Read { error, .. } | DataError::Write { error, .. } => Some(error),
             DataError::Malformed { error, .. } => Some(error),
             _ => None,
         }

@@ -39,7 +39,7 @@ pub(crate) fn mnist(folder: &Path, held_out: bool) -> Result<Images, DataError> 
         height,
         width,
         pixels: images.pixels.to_vec(),
-        labels: labels.to_vec(),
+        labels: labels.iter().map(|&label| label.into()).collect(),
     })
 }
 

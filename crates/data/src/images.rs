@@ -7,7 +7,7 @@ pub struct Images {
     pub height: u32,
     pub width: u32,
     pub pixels: Vec<u8>,
-    pub labels: Vec<u8>,
+    pub labels: Vec<u16>,
 }
 
 impl Images {
@@ -50,7 +50,7 @@ impl Images {
 }
 
 /// `(x / 255 − 0.5) / 0.5`: the same for every dataset and every framework.
-fn normalise(pixel: u8) -> f32 {
+pub(crate) fn normalise(pixel: u8) -> f32 {
     (f32::from(pixel) / 255.0 - 0.5) / 0.5
 }
 

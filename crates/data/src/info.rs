@@ -1,5 +1,9 @@
 //! What is known of a dataset before it is loaded.
 
+use std::path::{Path, PathBuf};
+
+use crate::error::DataError;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DatasetInfo {
     pub name: &'static str,
@@ -59,4 +63,17 @@ pub fn names() -> impl Iterator<Item = &'static str> + Clone {
 
 pub fn info(name: &str) -> Option<DatasetInfo> {
     DATASETS.iter().copied().find(|d| d.name == name)
+}
+
+/// What is known of a dataset; for `folder`, of the images that lie in `data_dir`.
+pub fn describe(name: &str, data_dir: Option<&Path>) -> Result<DatasetInfo, DataError> {
+    let _ = data_dir;
+    info(name).ok_or_else(|| DataError::UnknownDataset {
+        name: name.to_owned(),
+    })
+}
+
+/// Where `bancada data fetch` puts the files of a dataset, below bancada's cache folder.
+pub fn fetched_folder(home: &Path, dataset: &str) -> PathBuf {
+    home.join("data").join(dataset)
 }

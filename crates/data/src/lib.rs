@@ -3,6 +3,7 @@
 //! Everything here is bytes until a batch is asked for; then a pixel becomes
 //! `(x / 255 − 0.5) / 0.5`, from −1 (black) to 1 (white).
 
+pub mod cache;
 pub mod cifar;
 mod digits;
 mod error;
@@ -11,6 +12,7 @@ pub mod idx;
 mod images;
 mod info;
 mod load;
+mod npy;
 mod random;
 mod raster;
 mod resample;
@@ -18,6 +20,7 @@ mod strokes;
 
 pub use error::{DataError, FormatError};
 pub use images::Images;
-pub use info::{DatasetInfo, info, names};
+pub use info::{DatasetInfo, describe, fetched_folder, info, names};
 pub use load::{DataRequest, Dataset, load};
-pub use random::Random;
+pub use npy::NpyError;
+pub use random::{Random, epoch_order};

@@ -47,6 +47,18 @@ impl Random {
     }
 }
 
+const ORDER: u64 = 0x6F_72_64_65_72;
+
+/// The order of `count` images in an epoch: sorted by the numbers drawn at (seed, "order", epoch),
+/// the lower index first among equals. Frameworks compute it for themselves with NumPy, which has
+/// no quick Fisher and Yates over given numbers but sorts well.
+pub fn epoch_order(seed: u64, epoch: u32, count: usize) -> Vec<usize> {
+    let mut random = Random::at(&[seed, ORDER, epoch.into()]);
+    let mut rows: Vec<(u64, usize)> = (0..count).map(|row| (random.next_u64(), row)).collect();
+    rows.sort_unstable();
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,7 @@ use burn_tensor::{Device, Tensor, TensorData, activation};
 
 /// Mean over the batch of −log softmax(logits)[label]; taken from the logits, because the
 /// logarithm of a softmax that became 0 is lost.
-pub(crate) fn cross_entropy(logits: Tensor<2>, labels: &[u8], device: &Device) -> Tensor<1> {
+pub(crate) fn cross_entropy(logits: Tensor<2>, labels: &[u16], device: &Device) -> Tensor<1> {
     let [batch, classes] = logits.dims();
     let mut chosen = vec![0.0f32; batch * classes];
     for (row, &label) in chosen.chunks_exact_mut(classes.max(1)).zip(labels) {
@@ -19,7 +19,7 @@ pub(crate) fn cross_entropy(logits: Tensor<2>, labels: &[u8], device: &Device) -
 }
 
 /// How many of the rows are largest at their label.
-pub(crate) fn right_answers(logits: &[f32], classes: usize, labels: &[u8]) -> usize {
+pub(crate) fn right_answers(logits: &[f32], classes: usize, labels: &[u16]) -> usize {
     let rows = logits.chunks_exact(classes.max(1));
     rows.zip(labels)
         .filter(|(row, label)| largest(row) == Some(usize::from(**label)))
@@ -44,7 +44,7 @@ pub(crate) fn largest(row: &[f32]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn check(logits: [[f32; 3]; 2], labels: [u8; 2], expected: f32) {
+    fn check(logits: [[f32; 3]; 2], labels: [u16; 2], expected: f32) {
         let device = Device::flex();
         let loss = cross_entropy(
             Tensor::from_data(logits, &device).autodiff(),

@@ -203,7 +203,7 @@ impl Trainer {
             images.normalised(batch),
             [batch.len(), channels, height, width],
         );
-        let labels: Vec<u8> = batch
+        let labels: Vec<u16> = batch
             .iter()
             .filter_map(|&index| images.labels.get(index).copied())
             .collect();

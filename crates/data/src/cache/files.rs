@@ -1,0 +1,81 @@
+//! The files of a cache folder, written.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::DataError;
+use crate::npy::{Header, Kind};
+
+pub(crate) const TRAIN: &str = "train";
+pub(crate) const HELD_OUT: &str = "held-out";
+
+pub(crate) fn images_path(folder: &Path, part: &str) -> PathBuf {
+    folder.join(format!("{part}-images.npy"))
+}
+
+pub(crate) fn labels_path(folder: &Path, part: &str) -> PathBuf {
+    folder.join(format!("{part}-labels.npy"))
+}
+
+/// Writes one part (`train` or `held-out`) of given numbers: normalised images, one after the
+/// other, and their labels. A folder with both parts can be opened as any other cache.
+pub fn write(
+    folder: &Path,
+    part: &str,
+    images: &[f32],
+    shape: [usize; 4],
+    labels: &[i32],
+) -> Result<(), DataError> {
+    let values = shape.iter().try_fold(1usize, |all, &n| all.checked_mul(n));
+    if values != Some(images.len()) || shape[0] != labels.len() {
+        return Err(DataError::Shape {
+            shape,
+            values: images.len(),
+            labels: labels.len(),
+        });
+    }
+    fs::create_dir_all(folder).map_err(DataError::written(folder))?;
+    let shape = shape.map(|size| size as u64);
+    let mut file = Array::create(&images_path(folder, part), Kind::Float32, &shape)?;
+    file.put(images.iter().flat_map(|value| value.to_le_bytes()))?;
+    file.finish()?;
+    let mut file = Array::create(&labels_path(folder, part), Kind::Int32, &shape[..1])?;
+    file.put(labels.iter().flat_map(|label| label.to_le_bytes()))?;
+    file.finish()
+}
+
+/// A NumPy file that is being written.
+pub(crate) struct Array {
+    path: PathBuf,
+    file: BufWriter<File>,
+}
+
+impl Array {
+    pub(crate) fn create(path: &Path, kind: Kind, shape: &[u64]) -> Result<Self, DataError> {
+        let header = Header {
+            kind,
+            shape: shape.to_vec(),
+        };
+        let file = File::create(path).map_err(DataError::written(path))?;
+        let mut array = Array {
+            path: path.to_owned(),
+            file: BufWriter::with_capacity(1 << 18, file),
+        };
+        array.put(header.to_bytes())?;
+        Ok(array)
+    }
+
+    pub(crate) fn put(&mut self, bytes: impl IntoIterator<Item = u8>) -> Result<(), DataError> {
+        let bytes: Vec<u8> = bytes.into_iter().collect();
+        let written = self.file.write_all(&bytes);
+        written.map_err(DataError::written(&self.path))
+    }
+
+    /// What is not on the disk when the folder gets its name may be lost with the power.
+    pub(crate) fn finish(self) -> Result<(), DataError> {
+        let failed = DataError::written(&self.path);
+        let file = self.file.into_inner().map_err(|error| error.into_error());
+        file.and_then(|file| file.sync_all()).map_err(failed)
+    }
+}

@@ -1,0 +1,243 @@
+//! NumPy's file format, version 1.0: a magic number, a header of text padded so that the numbers
+//! begin at a multiple of 64 bytes, then the numbers (NEP 1, "A Simple File Format for NumPy
+//! Arrays"). Every framework's Python maps such a file without a copy.
+
+use std::fmt;
+
+const MAGIC: &[u8; 8] = b"\x93NUMPY\x01\x00";
+/// Magic number and length of the header.
+const PREFIX_BYTES: usize = 10;
+const ALIGNMENT: usize = 64;
+/// More than any header written here: enough to read the numbers' place.
+pub(crate) const LONGEST_HEADER_BYTES: usize = 512;
+
+/// Kinds of numbers that are written and read here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Float32,
+    Int32,
+    Byte,
+}
+
+impl Kind {
+    pub(crate) const fn bytes(self) -> u64 {
+        match self {
+            Kind::Float32 | Kind::Int32 => 4,
+            Kind::Byte => 1,
+        }
+    }
+
+    const fn word(self) -> &'static str {
+        match self {
+            Kind::Float32 => "<f4",
+            Kind::Int32 => "<i4",
+            Kind::Byte => "|u1",
+        }
+    }
+}
+
+/// What a file says of its numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) kind: Kind,
+    pub(crate) shape: Vec<u64>,
+}
+
+impl Header {
+    /// As it stands at the beginning of a file.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut sizes = String::new();
+        for size in &self.shape {
+            sizes.push_str(&format!("{size}, "));
+        }
+        let sizes = match self.shape.len() {
+            1 => sizes.trim_end(),
+            _ => sizes.trim_end_matches(", "),
+        };
+        let text = format!(
+            "{{'descr': '{}', 'fortran_order': False, 'shape': ({sizes}), }}",
+            self.kind.word()
+        );
+        let whole = (PREFIX_BYTES + text.len() + 1).next_multiple_of(ALIGNMENT);
+        let header_bytes = whole - PREFIX_BYTES;
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend((header_bytes as u16).to_le_bytes());
+        bytes.extend(text.as_bytes());
+        bytes.resize(whole - 1, b' ');
+        bytes.push(b'\n');
+        bytes
+    }
+
+    /// Bytes of the numbers; none where no file could be so large.
+    pub(crate) fn data_bytes(&self) -> Option<u64> {
+        let sizes = self.shape.iter();
+        sizes.copied().try_fold(self.kind.bytes(), u64::checked_mul)
+    }
+}
+
+/// A header that was read, and where the numbers begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) header: Header,
+    pub(crate) data_offset: u64,
+}
+
+impl Found {
+    /// Bytes of the whole file; none where no file could be so large.
+    pub(crate) fn file_bytes(&self) -> Option<u64> {
+        self.header.data_bytes()?.checked_add(self.data_offset)
+    }
+}
+
+/// Why a file is not an array of numbers that can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NpyError(&'static str);
+
+impl NpyError {
+    pub(crate) const fn new(problem: &'static str) -> Self {
+        NpyError(problem)
+    }
+}
+
+impl fmt::Display for NpyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// Reads the header at the beginning of a file's bytes.
+pub(crate) fn parse(bytes: &[u8]) -> Result<Found, NpyError> {
+    let short = NpyError("ends inside its header");
+    let prefix = bytes.get(..PREFIX_BYTES).ok_or(short)?;
+    if !prefix.starts_with(MAGIC) {
+        return Err(NpyError("does not begin as a NumPy file of version 1.0"));
+    }
+    let length = usize::from(u16::from_le_bytes([prefix[8], prefix[9]]));
+    let text = bytes
+        .get(PREFIX_BYTES..PREFIX_BYTES + length)
+        .ok_or(short)?;
+    let text = std::str::from_utf8(text).map_err(|_| NpyError("has a header that is no text"))?;
+    let kind = match quoted(text, "descr") {
+        Some("<f4") => Kind::Float32,
+        Some("<i4") => Kind::Int32,
+        Some("|u1") => Kind::Byte,
+        _ => return Err(NpyError("holds another kind of numbers")),
+    };
+    if after(text, "fortran_order").is_none_or(|rest| !rest.starts_with("False")) {
+        return Err(NpyError("does not lie row after row"));
+    }
+    let shape = after(text, "shape")
+        .and_then(|rest| rest.strip_prefix('('))
+        .and_then(|rest| rest.split_once(')'))
+        .and_then(|(sizes, _)| sizes_of(sizes))
+        .ok_or(NpyError("has a header without its shape"))?;
+    Ok(Found {
+        header: Header { kind, shape },
+        data_offset: (PREFIX_BYTES + length) as u64,
+    })
+}
+
+fn sizes_of(text: &str) -> Option<Vec<u64>> {
+    let sizes = text
+        .split(',')
+        .map(str::trim)
+        .filter(|size| !size.is_empty());
+    sizes.map(|size| size.parse().ok()).collect()
+}
+
+fn quoted<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    let rest = after(text, key)?.strip_prefix('\'')?;
+    rest.split_once('\'').map(|(value, _)| value)
+}
+
+/// What follows `'key': `.
+fn after<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    let (_, rest) = text.split_once(&format!("'{key}':"))?;
+    Some(rest.trim_start())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn headers_are_those_that_numpy_writes() {
+        let check = |kind, shape: &[u64], expected: &str| {
+            let header = Header {
+                kind,
+                shape: shape.to_vec(),
+            };
+            let bytes = header.to_bytes();
+            assert_eq!(bytes.len() % 64, 0);
+            assert_eq!(bytes[..10], *b"\x93NUMPY\x01\x00\x76\x00");
+            let text = std::str::from_utf8(&bytes[10..]).unwrap();
+            assert_eq!(text.trim_end_matches([' ', '\n']), expected);
+            assert!(text.ends_with('\n'));
+        };
+        check(
+            Kind::Float32,
+            &[60000, 1, 28, 28],
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (60000, 1, 28, 28), }",
+        );
+        check(
+            Kind::Int32,
+            &[7],
+            "{'descr': '<i4', 'fortran_order': False, 'shape': (7,), }",
+        );
+        check(
+            Kind::Byte,
+            &[0, 3, 2, 2],
+            "{'descr': '|u1', 'fortran_order': False, 'shape': (0, 3, 2, 2), }",
+        );
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let check = |bytes: &[u8], expected: &str| {
+            assert_eq!(parse(bytes).unwrap_err().to_string(), expected);
+        };
+        let good = Header {
+            kind: Kind::Int32,
+            shape: vec![3],
+        };
+        let good = String::from_utf8_lossy(&good.to_bytes()[10..]).into_owned();
+        let with = |from: &str, to: &str| {
+            let text = good.replace(from, to);
+            let length = (text.len() as u16).to_le_bytes();
+            [&MAGIC[..], &length, text.as_bytes()].concat()
+        };
+        check(b"", "ends inside its header");
+        check(&with("", "")[..60], "ends inside its header");
+        check(
+            b"PK\x03\x04......",
+            "does not begin as a NumPy file of version 1.0",
+        );
+        check(&with("<i4", "<f8"), "holds another kind of numbers");
+        check(&with("False", "True"), "does not lie row after row");
+        check(&with("(3,)", "(-3,)"), "has a header without its shape");
+        check(
+            &with("'shape'", "'sahpe'"),
+            "has a header without its shape",
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(kind in 0..3, shape in prop::collection::vec(any::<u64>(), 1..5)) {
+            let kind = [Kind::Float32, Kind::Int32, Kind::Byte][kind as usize];
+            let header = Header { kind, shape };
+            let bytes = header.to_bytes();
+            let found = parse(&bytes).unwrap();
+            prop_assert!(bytes.len() <= LONGEST_HEADER_BYTES);
+            prop_assert_eq!(found.data_offset, bytes.len() as u64);
+            prop_assert_eq!(found.header, header);
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(tail in prop::collection::vec(any::<u8>(), 0..200), magic: bool) {
+            let head: &[u8] = if magic { MAGIC } else { b"" };
+            let _ = parse(&[head, &tail].concat());
+        }
+    }
+}
