@@ -1,0 +1,180 @@
+//! `frameworks.toml`, read once: the only list of frameworks.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::digest::digest;
+use crate::spec::compare_versions;
+
+const TEXT: &str = include_str!("../frameworks.toml");
+
+/// A test reads it too: what is embedded cannot be wrong in the field.
+static ALL: LazyLock<Vec<Framework>> = LazyLock::new(|| parse(TEXT).unwrap_or_default());
+
+/// The first is the default of a study.
+pub fn all() -> impl Iterator<Item = &'static Framework> + Clone {
+    ALL.iter()
+}
+
+pub fn names() -> impl Iterator<Item = &'static str> + Clone {
+    all().map(|f| f.name.as_str())
+}
+
+pub fn find(name: &str) -> Option<&'static Framework> {
+    all().find(|f| f.name == name)
+}
+
+/// One framework that a study may name.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Framework {
+    pub name: String,
+    pub about: String,
+    #[serde(default)]
+    pub kind: Kind,
+    /// File name among the adapters; Keras' three backends share one. None where there is no
+    /// Python.
+    pub adapter: Option<String>,
+    /// Of the main package, unless a study asks for another.
+    pub version: Option<String>,
+    #[serde(default)]
+    first: Vec<String>,
+    #[serde(default)]
+    packages: Vec<String>,
+    #[serde(default = "yes")]
+    isolation: bool,
+    gpu: Option<Vec<String>>,
+    #[serde(default)]
+    cpu_builds: bool,
+    #[serde(default)]
+    python: Vec<String>,
+    pub module: Option<String>,
+    #[serde(default)]
+    pub variables: BTreeMap<String, String>,
+    /// The framework in whose environment this one runs.
+    pub environment: Option<String>,
+    /// The framework whose packages this one's environment sees too.
+    pub extends: Option<String>,
+    #[serde(default)]
+    pub needs: Vec<Need>,
+    #[serde(default)]
+    pub platforms: Vec<String>,
+    #[serde(default)]
+    older: Vec<Older>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// This program itself.
+    Engine,
+    /// An adapter in a Python environment that `setup` makes.
+    #[default]
+    Python,
+    /// The `caffe` program that the machine has.
+    Caffe,
+}
+
+/// A program or library that comes with the system, not from a package index.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Need {
+    pub program: Option<String>,
+    pub library: Option<String>,
+    /// The Debian package that has it.
+    pub debian: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Older {
+    below: String,
+    packages: Vec<String>,
+    gpu: Option<Vec<String>>,
+    python: Vec<String>,
+}
+
+/// What is installed for one version of a framework.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recipe {
+    /// One call of the installer each, in this order.
+    pub stages: Vec<Stage>,
+    /// Accepted versions of Python, the preferred one first.
+    pub python: Vec<String>,
+    /// Whether the installer is first asked for builds without CUDA.
+    pub cpu_builds: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stage {
+    pub packages: Vec<String>,
+    /// False: packages are built with what earlier stages installed.
+    pub isolation: bool,
+}
+
+impl Framework {
+    /// What `version` of it, or the pinned one, needs.
+    pub fn recipe(&self, version: Option<&str>, gpu: bool) -> Recipe {
+        let version = version.or(self.version.as_deref()).unwrap_or_default();
+        let older = self
+            .older
+            .iter()
+            .find(|o| compare_versions(version, &o.below).is_lt());
+        let (packages, for_gpu, python) = match older {
+            Some(older) => (&older.packages, &older.gpu, &older.python),
+            None => (&self.packages, &self.gpu, &self.python),
+        };
+        let packages = match for_gpu {
+            Some(packages) if gpu => packages,
+            _ => packages,
+        };
+        let stage = |packages: &[String], isolation| Stage {
+            packages: packages
+                .iter()
+                .map(|p| p.replace("{version}", version))
+                .collect(),
+            isolation,
+        };
+        let mut stages = vec![stage(packages, self.isolation)];
+        if !self.first.is_empty() {
+            stages.insert(0, stage(&self.first, true));
+        }
+        Recipe {
+            stages,
+            python: python.clone(),
+            cpu_builds: self.cpu_builds && !gpu,
+        }
+    }
+
+    pub fn has_gpu_builds(&self) -> bool {
+        self.gpu.is_some()
+    }
+}
+
+impl Recipe {
+    /// Changes when what is installed would.
+    pub fn digest(&self) -> String {
+        let packages = self.stages.iter().flat_map(|s| &s.packages);
+        digest(packages.map(String::as_str))
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    framework: Vec<Framework>,
+}
+
+fn parse(text: &str) -> Result<Vec<Framework>, toml::de::Error> {
+    toml::from_str::<File>(text).map(|file| file.framework)
+}
+
+#[cfg(test)]
+#[path = "registry_tests.rs"]
+mod tests;

@@ -1,0 +1,58 @@
+use super::*;
+
+#[test]
+fn the_embedded_file_is_well_formed_and_in_order() {
+    let listed: Vec<String> = parse(TEXT).unwrap().into_iter().map(|f| f.name).collect();
+    assert_eq!(
+        listed.join(" "),
+        "engine pytorch tensorflow keras-tensorflow keras-jax keras-torch mxnet jax paddle \
+         chainer tinygrad onnxruntime theano caffe"
+    );
+}
+
+#[test]
+fn every_python_framework_is_whole() {
+    for framework in all().filter(|f| f.kind == Kind::Python) {
+        let name = &framework.name;
+        assert!(framework.version.is_some(), "{name}: version");
+        assert!(framework.module.is_some(), "{name}: module");
+        assert!(framework.adapter.is_some(), "{name}: adapter");
+        assert!(!framework.platforms.is_empty(), "{name}: platforms");
+        let recipe = framework.recipe(None, false);
+        assert!(!recipe.python.is_empty(), "{name}: python");
+        assert!(!recipe.stages.is_empty(), "{name}: packages");
+        for base in framework.environment.iter().chain(&framework.extends) {
+            let base = find(base).unwrap();
+            assert_eq!(base.kind, Kind::Python, "{name}");
+            assert!(
+                base.environment.is_none() && base.extends.is_none(),
+                "{name}"
+            );
+        }
+        let pinned = recipe.stages.iter().flat_map(|s| &s.packages);
+        assert!(pinned.clone().any(|p| p.contains("==")), "{name}: no pin");
+        assert!(
+            pinned.clone().all(|p| !p.contains('{')),
+            "{name}: {recipe:?}"
+        );
+    }
+}
+
+#[test]
+fn versions_change_the_pin() {
+    let check = |name: &str, version, gpu, expected: &str| {
+        let recipe = find(name).unwrap().recipe(version, gpu);
+        let stages: Vec<String> = recipe.stages.iter().map(|s| s.packages.join(" ")).collect();
+        assert_eq!(stages.join(" | "), expected);
+    };
+    check("pytorch", None, false, "torch==2.15.0 numpy");
+    check("pytorch", Some("2.2.0"), false, "torch==2.2.0 numpy<2");
+    check("pytorch", Some("2.10.0"), false, "torch==2.10.0 numpy");
+    check("jax", None, true, "jax[cuda12]==0.10.2 optax");
+    check(
+        "theano",
+        None,
+        true,
+        "numpy==1.19.5 scipy==1.5.4 setuptools<60 wheel six | theano==1.0.5",
+    );
+}
