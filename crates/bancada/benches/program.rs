@@ -74,6 +74,7 @@ fn ten_thousand_runs(folder: &Path) {
     let options = plan::ReadOptions {
         folder: None,
         read: &read,
+        scale: None,
     };
     let Ok(study) = plan::read_study(STUDY, &options) else {
         return println!("the study of the bench is wrong");

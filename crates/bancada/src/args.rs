@@ -67,6 +67,9 @@ pub(crate) struct RunArgs {
     /// Folder of the results [default: results/NAME beside the study file]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Carry it out smaller, as a [scale.NAME] of the study says
+    #[arg(long, value_name = "NAME")]
+    pub(crate) scale: Option<String>,
     /// Do again the runs that ended so (several with commas)
     #[arg(long, value_name = "OUTCOME", value_delimiter = ',')]
     pub(crate) retry: Vec<RetryArg>,
@@ -98,6 +101,9 @@ pub(crate) struct PlanArgs {
     /// Folder of earlier results to forecast from [default: results/NAME beside the study file]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Plan it smaller, as a [scale.NAME] of the study says
+    #[arg(long, value_name = "NAME")]
+    pub(crate) scale: Option<String>,
     /// Do not make the short runs that forecast time and money
     #[arg(long)]
     pub(crate) no_pilot: bool,
@@ -130,6 +136,9 @@ pub(crate) struct ResultsArgs {
     /// Folder of the results [default: results/NAME beside the study file]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// The results of the study made smaller, as its [scale.NAME] says
+    #[arg(long, value_name = "NAME")]
+    pub(crate) scale: Option<String>,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -8,6 +8,7 @@ use serde_json::json;
 use source::Source;
 use store::{Store, StudyIdentity};
 
+use crate::args::ResultsArgs;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 
@@ -24,7 +25,12 @@ pub(crate) struct Opened {
     pub(crate) folder: PathBuf,
 }
 
-pub(crate) fn open_study(path: &Path, printer: &Printer) -> Result<Opened, Failure> {
+/// `scale` is a `[scale.NAME]` of the study; none is the whole study.
+pub(crate) fn open_study(
+    path: &Path,
+    scale: Option<&str>,
+    printer: &Printer,
+) -> Result<Opened, Failure> {
     let name = path.display().to_string();
     let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
     let folder = folder_of(path);
@@ -32,6 +38,7 @@ pub(crate) fn open_study(path: &Path, printer: &Printer) -> Result<Opened, Failu
     let options = plan::ReadOptions {
         folder: Some(&folder),
         read: &read,
+        scale,
     };
     let study = plan::read_study(&text, &options).map_err(|diagnostics| {
         let source = Source {
@@ -120,12 +127,9 @@ pub(crate) struct Results {
     pub(crate) folder: PathBuf,
 }
 
-/// `path` is a study file or a folder of results.
-pub(crate) fn open_results(
-    path: &Path,
-    out: Option<&Path>,
-    printer: &Printer,
-) -> Result<Results, Failure> {
+/// Of a study file, or in a folder of results.
+pub(crate) fn open_results(args: &ResultsArgs, printer: &Printer) -> Result<Results, Failure> {
+    let (path, out) = (args.study.as_path(), args.out.as_deref());
     let folder = if path.is_dir() {
         if out.is_some() {
             let message = "--out names the results of a study file; this is a folder of results already (a file to write is --to)";
@@ -133,7 +137,8 @@ pub(crate) fn open_results(
         }
         path.to_owned()
     } else {
-        results_folder(path, &open_study(path, printer)?.study, out)
+        let opened = open_study(path, args.scale.as_deref(), printer)?;
+        results_folder(path, &opened.study, out)
     };
     let nothing = || {
         Failure::trouble(format!(

@@ -16,6 +16,14 @@ pub(crate) fn save(weights: &Weights, path: &Path) -> Result<(), EngineError> {
     })
 }
 
+pub(crate) fn load(path: &Path) -> Result<Weights, EngineError> {
+    let bytes = fs::read(path).map_err(|error| EngineError::Weightless {
+        path: path.to_owned(),
+        error,
+    })?;
+    Ok(Weights::from_bytes(&bytes)?)
+}
+
 fn write_beside(bytes: &[u8], path: &Path) -> io::Result<()> {
     let beside = path.with_added_extension("part");
     let written = File::create(&beside).and_then(|mut file| {

@@ -46,6 +46,13 @@ pub enum EngineError {
         path: PathBuf,
         error: io::Error,
     },
+    /// The file of the initial weights cannot be read.
+    Weightless {
+        path: PathBuf,
+        error: io::Error,
+    },
+    /// A comparison needs images that all frameworks see alike.
+    NoCache,
     /// Numbers could not be brought back from the device.
     Numbers {
         problem: String,
@@ -75,6 +82,14 @@ impl fmt::Display for EngineError {
             }
             EngineError::Graph { node, problem } => {
                 write!(f, "layer `{node}` cannot be built: {problem}")
+            }
+            EngineError::Weightless { path, error } => write!(
+                f,
+                "the initial weights {} cannot be read: {error}",
+                path.display()
+            ),
+            EngineError::NoCache => {
+                f.write_str("the job names no cache of images: `bancada verify` makes one")
             }
             EngineError::Setting { name, problem } => write!(f, "`{name}` {problem}"),
             EngineError::Data(error) => error.fmt(f),

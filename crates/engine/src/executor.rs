@@ -18,6 +18,9 @@ pub(crate) struct Executor {
     last_reader: Vec<Option<usize>>,
 }
 
+/// Looks at a layer's output.
+pub(crate) type Watch<'a> = dyn FnMut(&str, &Activation) -> Result<(), EngineError> + 'a;
+
 /// Training and answering differ in dropout and batch-norm.
 pub(crate) enum Mode {
     Train { place: DropoutPlace },
@@ -80,6 +83,17 @@ impl Executor {
         input: Tensor<4>,
         mode: &Mode,
     ) -> Result<Forward, EngineError> {
+        self.watched(parameters, input, mode, &mut |_, _| Ok(()))
+    }
+
+    /// The same, showing every layer's output by its name.
+    pub(crate) fn watched(
+        &self,
+        parameters: &Parameters,
+        input: Tensor<4>,
+        mode: &Mode,
+        watch: &mut Watch<'_>,
+    ) -> Result<Forward, EngineError> {
         let mut results: Vec<Option<Activation>> = vec![None; self.graph.nodes.len()];
         let mut pass = Pass {
             executor: self,
@@ -107,7 +121,11 @@ impl Executor {
                 node: node.name.clone(),
                 problem: "its inputs do not fit".to_owned(),
             };
-            results[index] = Some(result.ok_or_else(broken)?);
+            let result = result.ok_or_else(broken)?;
+            if node.op != Op::Input {
+                watch(&node.name, &result)?;
+            }
+            results[index] = Some(result);
         }
         let logits = results
             .swap_remove(self.graph.logits)

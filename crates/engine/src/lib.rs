@@ -12,6 +12,7 @@ mod checkpoint;
 mod device;
 mod error;
 mod executor;
+mod learner;
 mod loss;
 mod ops;
 mod optimizer;
@@ -19,6 +20,7 @@ mod parameters;
 mod pass;
 mod predict;
 mod train;
+mod verify;
 
 #[cfg(test)]
 mod forward_tests;
@@ -29,3 +31,4 @@ pub use device::known_devices;
 pub use error::{DeviceProblem, EngineError};
 pub use predict::{Prediction, Predictor};
 pub use train::train;
+pub use verify::verify;

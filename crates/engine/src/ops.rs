@@ -6,6 +6,9 @@ use burn_tensor::{Device, Tensor, TensorData, activation};
 use data::Random;
 use network::{Op, Padding};
 
+use crate::error::EngineError;
+use crate::parameters::numbers;
+
 /// What flows between layers: [batch, channels, height, width] or [batch, features].
 #[derive(Clone)]
 pub(crate) enum Activation {
@@ -24,6 +27,13 @@ impl Activation {
             (Activation::Vector(a), Activation::Vector(b)) => Activation::Vector(a.add(b)),
             // The graph was checked: shapes to be added are the same.
             (first, _) => first,
+        }
+    }
+
+    pub(crate) fn numbers(&self) -> Result<Vec<f32>, EngineError> {
+        match self {
+            Activation::Image(image) => numbers(image.clone()),
+            Activation::Vector(vector) => numbers(vector.clone()),
         }
     }
 

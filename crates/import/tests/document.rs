@@ -41,6 +41,7 @@ fn study_of_document() -> Study {
     let options = ReadOptions {
         folder: None,
         read: &nothing,
+        scale: None,
     };
     read_study(block("toml", 0), &options).expect("a study")
 }

@@ -100,6 +100,13 @@ impl Level {
         }
     }
 
+    pub fn as_bool(&self) -> Option<bool> {
+        match self {
+            Level::Bool(value) => Some(*value),
+            _ => None,
+        }
+    }
+
     pub fn as_float(&self) -> Option<f64> {
         match self {
             Level::Int(value) => Some(*value as f64),
@@ -183,19 +190,28 @@ pub struct TrainWorkload {
     /// phase of the run.
     #[serde(default = "yes")]
     pub keep_model: bool,
-    #[serde(default)]
+    // What holds by default is left out of files, so that older results answer the same question.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub precision: Precision,
     /// `torch.compile`, XLA and their like; none is the framework's custom.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compile: Option<bool>,
     /// Processes that share every batch.
-    #[serde(default = "one")]
+    #[serde(default = "one", skip_serializing_if = "is_one")]
     pub workers: u32,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub pipeline: Pipeline,
     /// Time by kind of operator, from the framework's own profiler.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub profile: bool,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+fn is_one(value: &u32) -> bool {
+    *value == 1
 }
 
 fn one() -> u32 {

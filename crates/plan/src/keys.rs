@@ -5,7 +5,7 @@ mod places;
 
 use places::{ENVIRONMENT, PRICE, RATE};
 
-use crate::{frameworks, train};
+use crate::train;
 
 /// A table of the file and its keys.
 pub(crate) struct Section {
@@ -115,6 +115,11 @@ pub(crate) const TOP: Section = Section {
         key("rates", Kind::Tables(&RATE), "Rates of exchange, dated."),
         key("measure", Kind::Table(&MEASURE), "How a run is watched."),
         key(
+            "scale",
+            Kind::Named(&SCALE),
+            "The same study made smaller, by name: `bancada run study.toml --scale NAME`. The report says so.",
+        ),
+        key(
             "import",
             Kind::Table(&IMPORT),
             "What the columns of measurements made elsewhere mean. With it, `workload` may be missing.",
@@ -186,8 +191,8 @@ const WORKLOAD: Section = Section {
         ),
         key(
             "framework",
-            Kind::Words(|| frameworks::names().collect()),
-            "What trains. Default `engine`, the embedded one.",
+            Kind::Offered(|| frameworks::names().collect()),
+            "What trains; `pytorch@2.2.0` names a version. Default `engine`, the embedded one; `bancada setup` installs the others.",
         ),
         key(
             "network",
@@ -238,6 +243,31 @@ const WORKLOAD: Section = Section {
             Kind::Text,
             "`cpu` (default), `cuda:0`. An environment's device goes before it.",
         ),
+        count(
+            "workers",
+            1024,
+            "Processes that share every batch, for frameworks that can. Default 1.",
+        ),
+        key(
+            "precision",
+            Kind::Words(|| train::PRECISIONS.to_vec()),
+            "`float32` (default), or `mixed`: half-precision products, 32-bit weights.",
+        ),
+        key(
+            "compile",
+            Kind::Flag,
+            "Whether the framework compiles the network (`torch.compile`, XLA). Default: its custom.",
+        ),
+        key(
+            "pipeline",
+            Kind::Words(|| train::PIPELINES.to_vec()),
+            "`cache` (default): all frameworks map the same bytes in the same order; `own`: the framework's own loader.",
+        ),
+        key(
+            "profile",
+            Kind::Flag,
+            "Whether a few steps more are made under the framework's own profiler. Default false.",
+        ),
         key(
             "keep_model",
             Kind::Flag,
@@ -259,6 +289,36 @@ const WORKLOAD: Section = Section {
             "Where the command is started, relative to this file. Default: the folder of this file.",
         ),
         key("log", Kind::Tables(&LOG), "How to read the command's log."),
+    ],
+};
+
+const SCALE: Section = Section {
+    about: "What takes the place of what the study says. Results go to a folder of their own, NAME-SCALE.",
+    keys: &[
+        count(
+            "repetitions",
+            crate::read::MAX_REPETITIONS,
+            "Runs of each scenario.",
+        ),
+        count("epochs", 1_000_000, "Times every training image is seen."),
+        count("images", 100_000_000, "Training images used."),
+        count(
+            "held_out",
+            100_000_000,
+            "Images kept back for the accuracy.",
+        ),
+        count("image", 1024, "Side of the square input in pixels."),
+        count("batch", 1_000_000, "Images of a step."),
+        key(
+            "dataset",
+            Kind::Words(|| data::names().collect()),
+            "Other images.",
+        ),
+        key(
+            "factors",
+            Kind::Factors,
+            "Factors with fewer of their levels: factors = { environment = [\"cpu\"] }.",
+        ),
     ],
 };
 

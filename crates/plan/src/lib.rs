@@ -11,7 +11,6 @@
 mod check;
 mod design;
 mod digest;
-mod frameworks;
 mod keys;
 mod placeholder;
 mod random;
@@ -26,7 +25,6 @@ mod values;
 pub use check::is_study_name;
 pub use design::{plan, same_level, scenarios};
 pub use digest::digest;
-pub use frameworks::{Framework, frameworks};
 pub use read::{ReadOptions, read_study};
 pub use reference::reference;
 pub use resolve::{Resolved, resolve};

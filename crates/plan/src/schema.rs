@@ -140,10 +140,12 @@ fn factors() -> Value {
 /// For editors only: a command may use the name of a field for levels of any kind.
 fn field_level(field: FieldKind) -> Value {
     let words: Vec<&str> = match field {
-        FieldKind::Framework => crate::frameworks::names().collect(),
+        FieldKind::Framework => frameworks::names().collect(),
         FieldKind::Network => network::names().collect(),
         FieldKind::Dataset => data::names().collect(),
         FieldKind::Optimizer => train::OPTIMIZERS.to_vec(),
+        FieldKind::Words(words) => words.to_vec(),
+        FieldKind::Flag => return json!({ "type": "boolean" }),
         FieldKind::Text
         | FieldKind::Count { .. }
         | FieldKind::LearningRate

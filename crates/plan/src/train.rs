@@ -18,6 +18,10 @@ pub(crate) enum FieldKind {
     Dataset,
     Optimizer,
     Text,
+    /// One of these.
+    Words(&'static [&'static str]),
+    /// True or false.
+    Flag,
     /// A whole number from one up.
     Count {
         at_most: u32,
@@ -54,7 +58,15 @@ pub(crate) const FIELDS: &[Field] = &[
     field("momentum", FieldKind::Momentum),
     field("threads", FieldKind::Count { at_most: 4096 }),
     field("device", FieldKind::Text),
+    field("workers", FieldKind::Count { at_most: 1024 }),
+    field("precision", FieldKind::Words(PRECISIONS)),
+    field("compile", FieldKind::Flag),
+    field("pipeline", FieldKind::Words(PIPELINES)),
+    field("profile", FieldKind::Flag),
 ];
+
+pub(crate) const PRECISIONS: &[&str] = &["float32", "mixed"];
+pub(crate) const PIPELINES: &[&str] = &["cache", "own"];
 
 pub(crate) const OPTIMIZERS: &[&str] = &["adam", "sgd"];
 
@@ -112,7 +124,28 @@ pub(crate) fn apply(train: &mut TrainWorkload, field: &str, level: &Level) {
         "momentum" => set_momentum(&mut train.optimizer, level.as_float()),
         "threads" => set_some(&mut train.threads, count),
         "device" => set(&mut train.device, text.map(str::to_owned)),
+        "workers" => set(&mut train.workers, count),
+        "precision" => set(&mut train.precision, text.and_then(precision)),
+        "compile" => set_some(&mut train.compile, level.as_bool()),
+        "pipeline" => set(&mut train.pipeline, text.and_then(pipeline)),
+        "profile" => set(&mut train.profile, level.as_bool()),
         _ => {}
+    }
+}
+
+fn precision(word: &str) -> Option<Precision> {
+    match word {
+        "float32" => Some(Precision::Float32),
+        "mixed" => Some(Precision::Mixed),
+        _ => None,
+    }
+}
+
+fn pipeline(word: &str) -> Option<Pipeline> {
+    match word {
+        "cache" => Some(Pipeline::Cache),
+        "own" => Some(Pipeline::Own),
+        _ => None,
     }
 }
 

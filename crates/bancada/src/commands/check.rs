@@ -10,7 +10,7 @@ use crate::printer::Printer;
 pub(super) fn check(args: &CheckArgs, printer: &Printer) -> CommandResult {
     let mut exit = Exit::Ok;
     for path in &args.studies {
-        match open_study(path, printer) {
+        match open_study(path, None, printer) {
             Ok(opened) => printer.data(&format!(
                 "{}: ok, {} scenarios × {} repetitions = {} runs",
                 path.display(),

@@ -12,6 +12,14 @@ use crate::exit::{CommandResult, Exit, Failure};
 
 pub(super) fn engine_train() -> CommandResult {
     let job = read_job()?;
+    if let Some(asked) = &job.verify {
+        let report = engine::verify(&job, asked).map_err(Failure::trouble)?;
+        let json = serde_json::to_vec(&report).map_err(Failure::trouble)?;
+        std::fs::write(&asked.report, json).map_err(|e| {
+            Failure::trouble(format!("cannot write {}: {e}", asked.report.display()))
+        })?;
+        return Ok(Exit::Ok);
+    }
     let mut events = open_events()?;
     engine::train(&job, &mut |kind| tell(&mut events, kind)).map_err(Failure::trouble)?;
     tell(

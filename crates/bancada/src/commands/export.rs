@@ -7,7 +7,7 @@ use crate::locate::open_results;
 use crate::printer::Printer;
 
 pub(super) fn export(args: &ExportArgs, printer: &Printer) -> CommandResult {
-    let results = open_results(&args.results.study, args.results.out.as_deref(), printer)?;
+    let results = open_results(&args.results, printer)?;
     let analysis = analysis_of(&results, printer)?;
     let text = match (args.format, args.table) {
         (Format::Csv, CsvTable::Runs) => report::csv_runs(&analysis),

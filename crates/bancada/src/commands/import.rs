@@ -18,7 +18,7 @@ use crate::printer::Printer;
 pub(super) fn import(args: &ImportArgs, printer: &Printer) -> CommandResult {
     let files = read_files(&args.files)?;
     let opened = match &args.study {
-        Some(path) => Some((path, open_study(path, printer)?)),
+        Some(path) => Some((path, open_study(path, None, printer)?)),
         None => None,
     };
     let settings = opened.as_ref().and_then(|(_, o)| o.study.import.as_ref());

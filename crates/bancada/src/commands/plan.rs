@@ -13,7 +13,7 @@ use crate::printer::Printer;
 use crate::signals;
 
 pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
-    let opened = open_study(&args.study, printer)?;
+    let opened = open_study(&args.study, args.scale.as_deref(), printer)?;
     let folder = results_folder(&args.study, &opened.study, args.out.as_deref());
     let Earlier {
         records,

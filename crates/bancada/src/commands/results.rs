@@ -11,14 +11,14 @@ use crate::locate::{Results, open_results, store_failure};
 use crate::printer::Printer;
 
 pub(super) fn show(args: &ResultsArgs, printer: &Printer) -> CommandResult {
-    let results = open_results(&args.study, args.out.as_deref(), printer)?;
+    let results = open_results(args, printer)?;
     let analysis = analysis_of(&results, printer)?;
     print_tables(&analysis, printer);
     Ok(Exit::Ok)
 }
 
 pub(super) fn report(args: &ReportArgs, printer: &Printer) -> CommandResult {
-    let results = open_results(&args.results.study, args.results.out.as_deref(), printer)?;
+    let results = open_results(&args.results, printer)?;
     let analysis = analysis_of(&results, printer)?;
     let path = write_report(&analysis, &results, args.to.as_deref())?;
     printer.data(&path.display().to_string());

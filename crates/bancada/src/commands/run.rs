@@ -18,7 +18,7 @@ use crate::progress::Reporter;
 use crate::signals::{self, STOP};
 
 pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
-    let opened = open_study(&args.study, printer)?;
+    let opened = open_study(&args.study, args.scale.as_deref(), printer)?;
     let folder = results_folder(&args.study, &opened.study, args.out.as_deref());
     let store = create_store(&folder, &opened.study)?;
     let _lock = store.lock().map_err(store_failure)?;
@@ -101,7 +101,8 @@ fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) 
         print_tables(&analysis, printer);
         printer.data(&format!("\n  Report  {}", report.display()));
     }
-    let again = format!("bancada run {}", shown(&args.study));
+    let scale = args.scale.as_ref().map(|name| format!(" --scale {name}"));
+    let again = format!("bancada run {}{}", shown(&args.study), scale.unwrap_or_default());
     match ended {
         Ended::Interrupted => {
             printer.talk(&format!(

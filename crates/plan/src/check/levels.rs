@@ -8,7 +8,7 @@ use crate::placeholder::{Piece, pieces};
 use crate::read::{Draft, DraftFactor, DraftTrain, DraftWorkload, TrainValue};
 use crate::resolve::{CORES, ENVIRONMENT, MEMORY};
 use crate::train::{self, Field, FieldKind};
-use crate::{frameworks, values};
+use crate::values;
 
 /// The factors with their usable levels.
 pub(super) fn check(
@@ -151,15 +151,23 @@ fn check_field(
             let fits = value.as_float().is_some_and(|v| (0.0..1.0).contains(&v));
             wrong_unless(fits, level, &format!("`{name}` must be from 0 to below 1"))
         }
+        (FieldKind::Flag, Level::Bool(_)) => None,
+        (FieldKind::Flag, _) => needs("true or false"),
         (_, Level::Text(text)) if text.is_empty() => needs("a text that is not empty"),
         (FieldKind::Framework, Level::Text(text)) => {
-            unknown_unless_in("framework", text, level, frameworks::names())
+            let parsed = frameworks::Spec::parse(text);
+            parsed
+                .err()
+                .map(|error| framework_complaint(text, &error, level))
         }
         (FieldKind::Dataset, Level::Text(text)) => {
             unknown_unless_in("dataset", text, level, data::names())
         }
         (FieldKind::Optimizer, Level::Text(text)) => {
             unknown_unless_in("optimizer", text, level, train::OPTIMIZERS.iter().copied())
+        }
+        (FieldKind::Words(words), Level::Text(text)) => {
+            unknown_unless_in(name, text, level, words.iter().copied())
         }
         (FieldKind::Network, Level::Text(text)) => networks.complaint(text, level.span.clone()),
         (FieldKind::Text, Level::Text(text)) if name == "data_dir" => {
@@ -230,6 +238,19 @@ fn unknown_unless_in(
 ) -> Option<Diagnostic> {
     let found = known.clone().any(|k| k == word);
     (!found).then(|| Diagnostic::unknown(kind, word, level.span.clone(), known))
+}
+
+fn framework_complaint(
+    text: &str,
+    error: &frameworks::SpecError,
+    level: &Located<Level>,
+) -> Diagnostic {
+    match error {
+        frameworks::SpecError::UnknownName { .. } => {
+            Diagnostic::unknown("framework", text, level.span.clone(), frameworks::names())
+        }
+        _ => Diagnostic::at(level.span.clone(), error.message()).label(error.hint()),
+    }
 }
 
 fn list(words: impl Iterator<Item = &'static str>) -> String {

@@ -12,11 +12,13 @@ mod levels;
 mod money;
 mod names;
 mod networks;
+mod scales;
 
 use std::path::PathBuf;
 
 pub(crate) use names::METRICS;
 pub use names::is_study_name;
+pub(crate) use scales::check as check_scales;
 
 use std::collections::BTreeMap;
 

@@ -16,6 +16,7 @@ pub(crate) struct Draft {
     pub(crate) rates: Vec<ExchangeRate>,
     pub(crate) measure: MeasureSettings,
     pub(crate) import: Option<DraftImport>,
+    pub(crate) scales: Vec<DraftScale>,
 }
 
 impl Draft {
@@ -45,7 +46,22 @@ pub(crate) struct Head {
     pub(crate) exclude: Vec<DraftExclusion>,
 }
 
-#[derive(Debug)]
+/// `[scale.NAME]`: what takes the place of what the study says.
+#[derive(Debug, Clone)]
+pub(crate) struct DraftScale {
+    pub(crate) name: Located<String>,
+    pub(crate) repetitions: Option<Located<u32>>,
+    pub(crate) values: Vec<TrainValue>,
+    pub(crate) factors: Vec<DraftFactor>,
+}
+
+impl DraftScale {
+    pub(super) fn is_empty(&self) -> bool {
+        self.repetitions.is_none() && self.values.is_empty() && self.factors.is_empty()
+    }
+}
+
+#[derive(Debug, Clone)]
 pub(crate) struct DraftFactor {
     pub(crate) name: Located<String>,
     pub(crate) levels: Vec<Located<Level>>,
@@ -89,7 +105,7 @@ impl DraftTrain {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct TrainValue {
     pub(crate) field: &'static str,
     pub(crate) level: Located<Level>,

@@ -6,6 +6,7 @@ mod environments;
 mod factors;
 mod import;
 mod prices;
+mod scale;
 mod settings;
 mod study;
 mod take;
@@ -19,7 +20,7 @@ use source::{Diagnostic, Problems, Table};
 
 pub(crate) use draft::{
     Draft, DraftColumn, DraftCommand, DraftCondition, DraftEnvironment, DraftExclusion,
-    DraftFactor, DraftImport, DraftTrain, DraftWorkload, TrainValue,
+    DraftFactor, DraftImport, DraftScale, DraftTrain, DraftWorkload, TrainValue,
 };
 pub(crate) use environments::MAX_CORES;
 pub(crate) use import::{DECIMAL_MARKS, ROWS};
@@ -34,6 +35,8 @@ pub struct ReadOptions<'a> {
     /// Reads a file that the study names. A folder is there when reading it fails with anything
     /// but [`io::ErrorKind::NotFound`].
     pub read: &'a dyn Fn(&Path) -> io::Result<String>,
+    /// A `[scale.NAME]` of the study to carry it out at; none is the whole.
+    pub scale: Option<&'a str>,
 }
 
 impl ReadOptions<'_> {
@@ -59,7 +62,18 @@ pub fn read_study(text: &str, options: &ReadOptions) -> Result<Study, Vec<Diagno
             .is_empty()
             .then(|| read_draft(&Typed { text }, top, problems))
     });
-    let study = draft.and_then(|draft| crate::check::check(&draft, options, &mut problems));
+    let study = draft.and_then(|mut draft| {
+        crate::check::check_scales(&draft, &mut problems);
+        let scale = options
+            .scale
+            .and_then(|name| scale::apply(&mut draft, name, &mut problems));
+        let mut study = crate::check::check(&draft, options, &mut problems)?;
+        if let Some(scale) = &scale {
+            study.name = format!("{}-{}", study.name, scale.name);
+        }
+        study.scale = scale;
+        Some(study)
+    });
     match study {
         Some(study) if problems.is_empty() => Ok(with_network_files(study, options)),
         _ => Err(problems.into_sorted()),
@@ -102,6 +116,7 @@ fn read_draft(typed: &Typed<'_>, top: Table<'_>, problems: &mut Problems) -> Dra
     let rates = settings::read_rates(typed, &top, problems);
     let measure = settings::read_measure(&top, problems);
     let import = import::read(&top, problems);
+    let scales = scale::read(&top, problems);
     top.finish(problems);
     Draft {
         head,
@@ -111,5 +126,6 @@ fn read_draft(typed: &Typed<'_>, top: Table<'_>, problems: &mut Problems) -> Dra
         rates,
         measure,
         import,
+        scales,
     }
 }

@@ -128,6 +128,23 @@ fn refuse<'k>(
 }
 
 fn read_train(table: &Table<'_>, problems: &mut Problems) -> DraftTrain {
+    DraftTrain {
+        span: table.span.clone(),
+        values: train_values(table, &names(), problems),
+        keep_model: table.boolean(KEEP_MODEL, problems).map(|keep| keep.value),
+    }
+}
+
+fn names() -> Vec<&'static str> {
+    FIELDS.iter().map(|field| field.name).collect()
+}
+
+/// Those of these settings of a training that a table has.
+pub(super) fn train_values(
+    table: &Table<'_>,
+    names: &[&str],
+    problems: &mut Problems,
+) -> Vec<TrainValue> {
     let read = |field: &'static crate::train::Field, problems: &mut Problems| {
         let value = table.get(field.name)?;
         if matches!(value.kind(), "array" | "table") {
@@ -146,14 +163,11 @@ fn read_train(table: &Table<'_>, problems: &mut Problems) -> DraftTrain {
             level: take::level(&value, field.name, problems)?,
         })
     };
-    DraftTrain {
-        span: table.span.clone(),
-        values: FIELDS
-            .iter()
-            .filter_map(|field| read(field, problems))
-            .collect(),
-        keep_model: table.boolean(KEEP_MODEL, problems).map(|keep| keep.value),
-    }
+    FIELDS
+        .iter()
+        .filter(|field| names.contains(&field.name))
+        .filter_map(|field| read(field, problems))
+        .collect()
 }
 
 fn read_command(table: &Table<'_>, problems: &mut Problems) -> DraftCommand {

@@ -12,6 +12,7 @@ mod hostile;
 mod imports;
 mod mistakes;
 mod reference;
+mod scale;
 mod schema;
 mod studies;
 mod support;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plan::{frameworks, schema};
+use plan::schema;
 use serde_json::Value;
 
 use crate::support::read;
@@ -47,6 +47,14 @@ const SECTIONS: &[(&str, &str)] = &[
     ("/properties/rates/items", "[[rates]]\nzzz = 1"),
     ("/properties/measure", "[measure]\nzzz = 1"),
     ("/properties/import", "[import]\nzzz = 1"),
+    (
+        "/properties/scale/additionalProperties",
+        "[scale.small]\nzzz = 1",
+    ),
+    (
+        "/properties/scale/additionalProperties/properties/factors/additionalProperties/anyOf/2",
+        "[scale.small]\nfactors = { n = { zzz = 1 } }",
+    ),
 ];
 
 /// The keys that the reader says it knows when it meets one it does not.
@@ -97,12 +105,13 @@ fn every_table_of_the_schema_is_looked_at() {
         };
         inner + usize::from(closed)
     }
-    // Ranges of levels stand once for each factor that has a name, and once for all others.
+    // Ranges of levels stand once for each factor that has a name, and once for all others; in
+    // the factors of a study and in those of a scale.
     let factors = schema()["properties"]["factors"]["properties"]
         .as_object()
         .unwrap()
         .len();
-    assert_eq!(tables(&schema()), SECTIONS.len() + factors);
+    assert_eq!(tables(&schema()), SECTIONS.len() + 2 * factors);
 }
 
 #[test]
@@ -133,13 +142,14 @@ fn words_come_from_the_lists_that_the_reader_uses() {
     let check = |key: &str, expected: Vec<&str>| {
         assert_eq!(workload[key]["enum"], serde_json::json!(expected), "{key}");
     };
-    check("framework", frameworks().map(|f| f.name).collect());
     check("dataset", data::names().collect());
     check("optimizer", vec!["adam", "sgd"]);
-    assert_eq!(
-        workload["network"]["anyOf"][0]["enum"],
-        serde_json::json!(network::names().collect::<Vec<_>>())
-    );
+    let offered = |key: &str, expected: Vec<&str>| {
+        let enumerated = &workload[key]["anyOf"][0]["enum"];
+        assert_eq!(*enumerated, serde_json::json!(expected), "{key}");
+    };
+    offered("framework", frameworks::names().collect());
+    offered("network", network::names().collect());
     assert_eq!(
         schema["$schema"],
         "https://json-schema.org/draft/2020-12/schema"

@@ -29,11 +29,16 @@ fn read_file(path: &Path) -> io::Result<String> {
 }
 
 pub(crate) fn read(text: &str) -> Result<Study, Vec<Diagnostic>> {
+    read_at(text, None)
+}
+
+pub(crate) fn read_at(text: &str, scale: Option<&str>) -> Result<Study, Vec<Diagnostic>> {
     read_study(
         text,
         &ReadOptions {
             folder: None,
             read: &read_file,
+            scale,
         },
     )
 }

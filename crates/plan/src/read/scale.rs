@@ -1,0 +1,146 @@
+//! `[scale.NAME]`: the same study, smaller, so that it can be tried where the whole is too much.
+
+use model::Level;
+use model::study::{Scale, ScaleChange};
+use source::{Diagnostic, Located, Problems, Table};
+
+use super::draft::{Draft, DraftExclusion, DraftFactor, DraftScale, DraftWorkload, TrainValue};
+use super::{factors, study, take, workload};
+use crate::resolve::ENVIRONMENT;
+
+/// What may be smaller beside repetitions and levels.
+const FIELDS: [&str; 6] = ["epochs", "images", "held_out", "image", "batch", "dataset"];
+
+pub(super) fn read(top: &Table<'_>, problems: &mut Problems) -> Vec<DraftScale> {
+    let Some(table) = top.table("scale", problems) else {
+        return Vec::new();
+    };
+    let mut scales = Vec::new();
+    for (name, value) in table.entries() {
+        let Some(inner) = value.table(&format!("scale.{}", name.value), problems) else {
+            continue;
+        };
+        if !crate::is_study_name(name.value) {
+            let message = format!("`{}` cannot be part of a folder's name", name.value);
+            problems.push(Diagnostic::at(name.span.clone(), message));
+        }
+        let span = inner.span.clone();
+        let repetitions = take::whole(&inner, "repetitions", 1..=study::MAX_REPETITIONS, problems);
+        scales.push(DraftScale {
+            name: Located {
+                value: name.value.to_owned(),
+                span: name.span.clone(),
+            },
+            repetitions: repetitions.map(|r| Located {
+                value: u32::try_from(r.value).unwrap_or(u32::MAX),
+                span: r.span,
+            }),
+            values: workload::train_values(&inner, &FIELDS, problems),
+            factors: factors::read(&inner, problems),
+        });
+        if scales.last().is_some_and(DraftScale::is_empty) {
+            let nothing = Diagnostic::at(span, format!("scale `{}` changes nothing", name.value));
+            problems.push(nothing.label("give it repetitions, epochs, images, or fewer levels"));
+        }
+        inner.finish(problems);
+    }
+    scales
+}
+
+/// The study as it is at that scale, and what was changed.
+pub(super) fn apply(draft: &mut Draft, name: &str, problems: &mut Problems) -> Option<Scale> {
+    let Some(place) = draft.scales.iter().position(|s| s.name.value == name) else {
+        problems.push(unknown(draft, name));
+        return None;
+    };
+    let scale = draft.scales[place].clone();
+    let mut changes = Vec::new();
+    if let Some(repetitions) = scale.repetitions {
+        let before = draft.head.repetitions.replace(repetitions.clone());
+        let default = crate::check::DEFAULT_REPETITIONS;
+        changes.push(ScaleChange {
+            what: "repetitions".to_owned(),
+            from: Some(before.map_or(default, |r| r.value).to_string()),
+            to: repetitions.value.to_string(),
+        });
+    }
+    for value in scale.values {
+        changes.push(change_value(draft, value));
+    }
+    for smaller in scale.factors {
+        let found = draft.factors.iter_mut();
+        // A factor that is not there is told by the check.
+        if let Some(factor) = found
+            .into_iter()
+            .find(|f| f.name.value == smaller.name.value)
+        {
+            changes.push(ScaleChange {
+                what: factor.name.value.clone(),
+                from: Some(listed(factor)),
+                to: listed(&smaller),
+            });
+            factor.levels = smaller.levels;
+        }
+    }
+    drop_what_is_gone(draft);
+    Some(Scale {
+        name: name.to_owned(),
+        changes,
+    })
+}
+
+/// Environments and exclusions of levels that the smaller study does not have would be told as
+/// mistakes, which they are not.
+fn drop_what_is_gone(draft: &mut Draft) {
+    let factors = std::mem::take(&mut draft.factors);
+    let is_left = |name: &str, level: &Level| {
+        let factor = factors.iter().find(|f| f.name.value == name);
+        factor.is_none_or(|f| f.find(level).is_some())
+    };
+    draft
+        .environments
+        .retain(|e| is_left(ENVIRONMENT, &Level::Text(e.name.value.clone())));
+    for rule in &mut draft.head.exclude {
+        for condition in &mut rule.conditions {
+            let name = condition.factor.value.clone();
+            condition
+                .levels
+                .retain(|level| is_left(&name, &level.value));
+        }
+    }
+    let excludes_something = |rule: &DraftExclusion| {
+        let mut conditions = rule.conditions.iter();
+        conditions.all(|condition| !condition.levels.is_empty())
+    };
+    draft.head.exclude.retain(excludes_something);
+    draft.factors = factors;
+}
+
+fn change_value(draft: &mut Draft, value: TrainValue) -> ScaleChange {
+    let to = value.level.value.to_string();
+    let what = value.field.to_owned();
+    let mut from = None;
+    if let Some(DraftWorkload::Train(train)) = &mut draft.workload {
+        from = train.value(value.field).map(|v| v.level.value.to_string());
+        train.values.retain(|v| v.field != value.field);
+        train.values.push(value);
+        // The order in which they are applied.
+        let place = |v: &TrainValue| crate::train::FIELDS.iter().position(|f| f.name == v.field);
+        train.values.sort_by_key(place);
+    }
+    ScaleChange { what, from, to }
+}
+
+fn listed(factor: &DraftFactor) -> String {
+    let levels: Vec<String> = factor.levels.iter().map(|l| l.value.to_string()).collect();
+    levels.join(", ")
+}
+
+fn unknown(draft: &Draft, name: &str) -> Diagnostic {
+    let known: Vec<&str> = draft.scales.iter().map(|s| s.name.value.as_str()).collect();
+    let message = format!("the study has no scale `{name}`");
+    Diagnostic::whole(message).note(match known.is_empty() {
+        true => "a scale is a table such as [scale.small] with fewer images, epochs, repetitions or levels".to_owned(),
+        false => format!("it has: {}", known.join(", ")),
+    })
+}
