@@ -25,6 +25,28 @@ enum Part<'w> {
     Floats(Cow<'w, [f32]>),
 }
 
+impl Part<'_> {
+    fn len_bytes(&self) -> usize {
+        match self {
+            Part::Bytes(bytes) => bytes.len(),
+            Part::Floats(values) => 4 * values.len(),
+        }
+    }
+
+    /// Into as many bytes as it is long.
+    fn write(&self, place: &mut [u8]) {
+        match self {
+            Part::Bytes(bytes) => place.copy_from_slice(bytes),
+            Part::Floats(values) => {
+                let (words, _) = place.as_chunks_mut::<4>();
+                for (word, value) in words.iter_mut().zip(values.iter()) {
+                    *word = value.to_le_bytes();
+                }
+            }
+        }
+    }
+}
+
 impl<'w> Message<'w> {
     pub(crate) fn new() -> Self {
         Message::default()
@@ -81,14 +103,12 @@ impl<'w> Message<'w> {
     }
 
     pub(crate) fn finish(self) -> Vec<u8> {
-        let mut written = Vec::with_capacity(self.bytes as usize);
-        for part in self.parts {
-            match part {
-                Part::Bytes(bytes) => written.extend_from_slice(&bytes),
-                Part::Floats(values) => {
-                    written.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-                }
-            }
+        let mut written = vec![0; self.bytes as usize];
+        let mut rest = written.as_mut_slice();
+        for part in &self.parts {
+            let (here, after) = rest.split_at_mut(part.len_bytes());
+            part.write(here);
+            rest = after;
         }
         written
     }
