@@ -19,6 +19,9 @@ An adapter is one file with one class, and ends with `protocol.main(Adapter)`:
         def synchronise(self)               # waits for the device
         def share(self, value)              # mean of a number over the workers
         out_of_memory = (SomeError,)        # errors that mean it
+        shards_itself = True                # one process serves all workers: gets whole batches
+
+An adapter whose framework has no launcher calls `protocol.lead_workers()` before it imports it.
 
 `images` are float32 [batch, channels, height, width], `labels` int32 [batch]. Everything that can
 be measured from outside is measured there: here are only phases, steps, epochs and accuracy.
@@ -27,8 +30,11 @@ import json
 import os
 import sys
 import time
+import traceback
 
 import numpy as np
+
+import workers
 
 PROTOCOL = 2
 PROFILED_STEPS = 10
@@ -36,6 +42,8 @@ PROFILED_STEPS = 10
 
 class Job:
     """The job file: fields by name; objects in it too."""
+
+    one_process = False
 
     def __init__(self, fields):
         for name, value in fields.items():
@@ -59,10 +67,18 @@ class Job:
         return int(os.environ.get("RANK", "0"))
 
     @property
+    def processes(self):
+        """Among how many processes a batch is split."""
+        return 1 if self.one_process else self.workers
+
+    @property
+    def devices(self):
+        return [device.strip() for device in self.device.split(",")]
+
+    @property
     def my_device(self):
         """This worker's device: `cpu`, `cuda:1`."""
-        devices = [device.strip() for device in self.device.split(",")]
-        return devices[self.rank % len(devices)]
+        return self.devices[self.rank % len(self.devices)]
 
 
 class Events:
@@ -149,7 +165,7 @@ def batches(job, rows):
         # Shares must be alike, or the mean of the workers' gradients is not the batch's.
         batch = batch[: len(batch) - len(batch) % job.workers]
         if len(batch):
-            yield batch[job.rank :: job.workers]
+            yield batch[job.rank :: job.processes]
 
 
 def read_weights(path):
@@ -240,7 +256,7 @@ class Training:
         events.phase("train")
         for epoch in range(1, job.epochs + 1):
             self.epoch(epoch)
-        if job.profile and job.rank == 0:
+        if job.profile:
             self.profile()
         if len(self.held_out) and job.rank == 0:
             events.phase("verify")
@@ -255,6 +271,8 @@ class Training:
         """Batches of an epoch, from the cache or from the framework's own loader."""
         job = self.job
         if job.data.pipeline == "own":
+            if not hasattr(self.adapter, "own_batches"):
+                sys.exit(f"{job.framework} has no loader of its own: take pipeline = \"cache\"")
             raw = np.load(os.path.join(job.data.cache, "train-raw.npy"), mmap_mode="r")
             yield from self.adapter.own_batches(raw, self.train.labels, epoch)
             return
@@ -262,8 +280,8 @@ class Training:
             yield self.train.take(rows)
 
     def epoch(self, epoch):
-        clock, adapter, events, workers = time.perf_counter, self.adapter, self.events, self.job.workers
-        share = getattr(adapter, "share", None) if workers > 1 else None
+        clock, adapter, events, processes = time.perf_counter, self.adapter, self.events, self.job.processes
+        share = getattr(adapter, "share", None) if processes > 1 else None
         synchronise = getattr(adapter, "synchronise", None)
         began = step_began = clock()
         loss_sum = count = 0
@@ -274,7 +292,7 @@ class Training:
             if synchronise is not None:
                 synchronise()
             self.steps += 1
-            size = len(labels) * workers
+            size = len(labels) * processes
             loss_sum += loss * size
             count += size
             now = clock()
@@ -311,6 +329,10 @@ class Training:
             for images, labels in some:
                 float(self.adapter.step(images, labels))
 
+        if self.job.rank > 0:
+            # The first worker's steps wait for those of the others.
+            steps()
+            return
         found = {}
         for operator, calls, seconds in profiler(steps):
             before = found.get(operator, (0, 0.0))
@@ -344,6 +366,15 @@ class Training:
             json.dump(report, file)
 
 
+def lead_workers():
+    """Starts the other workers where the framework has no launcher of its own; to be called before the
+    framework is imported, so that all import it at once. Their addresses are in BANCADA_WORKERS."""
+    def out_of_memory(detail):
+        Events(0).tell("out-of-memory", detail=detail)
+
+    workers.lead(Job.read().workers, out_of_memory)
+
+
 def says_out_of_memory(error):
     """Frameworks tell it in words only, most of them."""
     text = f"{type(error).__name__}: {error}".lower()
@@ -355,10 +386,15 @@ def says_out_of_memory(error):
 
 def main(adapter_class):
     job = Job.read()
+    job.one_process = getattr(adapter_class, "shards_itself", False)
     events = Events(job.rank)
     try:
         Training(job, events, adapter_class).run()
+        workers.end()
     except Exception as error:
         if isinstance(error, getattr(adapter_class, "out_of_memory", ())) or says_out_of_memory(error):
             events.tell("out-of-memory", detail=(str(error).strip().splitlines() or ["out of memory"])[0][:500])
+            if job.rank > 0:
+                traceback.print_exc()
+                os._exit(workers.OUT_OF_MEMORY_CODE)
         raise
