@@ -13,10 +13,20 @@ macro_rules! embedded {
     };
 }
 
-pub(crate) const ADAPTERS: &[Embedded] = embedded!["protocol.py", "adapt_pytorch.py",];
+pub(crate) const ADAPTERS: &[Embedded] = embedded![
+    "adapt_pytorch.py",
+    "adapt_tensorflow.py",
+    "channels.py",
+    "protocol.py",
+    "workers.py",
+];
 
 /// Adapters of another release lie in another folder, so that two releases do not disturb each
 /// other's runs.
 pub(crate) fn adapters_digest() -> String {
     digest(ADAPTERS.iter().flat_map(|file| [file.name, file.text]))
+}
+
+pub(crate) fn has(name: &str) -> bool {
+    ADAPTERS.iter().any(|file| file.name == name)
 }

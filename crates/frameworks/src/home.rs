@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use crate::adapters::{ADAPTERS, adapters_digest};
-use crate::marker::{MARKER, Marker};
-use crate::registry::{self, Kind};
+use crate::environment::{Environment, State, state_of};
+use crate::marker::Marker;
+use crate::registry::{self, Framework, Kind};
 use crate::spec::Spec;
 
 /// `$BANCADA_CACHE`, else `$XDG_CACHE_HOME/bancada`, else `~/.cache/bancada`.
@@ -96,76 +97,92 @@ impl Home {
             spec: spec.clone(),
             why,
         };
-        if spec.framework.kind != Kind::Python {
-            return Err(missing(WhyNot::NoPython));
-        }
-        let folder = self
+        let environment = self
             .environment(spec)
-            .ok_or_else(|| missing(WhyNot::Missing))?;
-        if !folder.exists() {
-            return Err(missing(WhyNot::Missing));
-        }
-        let marker = whole(&folder).ok_or_else(|| missing(WhyNot::Unfinished))?;
+            .ok_or_else(|| missing(WhyNot::NoPython))?;
+        let marker = match environment.state() {
+            State::Whole(marker) => marker,
+            State::Unfinished => return Err(missing(WhyNot::Unfinished)),
+            State::Missing | State::Foreign => return Err(missing(WhyNot::Missing)),
+        };
         if let Some(base) = &marker.extends
-            && whole(&self.frameworks().join(base)).is_none()
+            && !matches!(state_of(&self.frameworks().join(base)), State::Whole(_))
         {
             return Err(missing(WhyNot::BaseMissing(base.clone())));
         }
-        let shared = spec.version.is_none() && spec.framework.environment.is_some();
-        let version = match shared {
-            true => package_version(&marker, spec),
-            false => Some(marker.version.clone()),
-        };
-        let variables = &spec.framework.variables;
         Ok(Installed {
-            python: folder.join("bin/python"),
-            folder,
-            version: version.unwrap_or_default(),
-            variables: variables
-                .iter()
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect(),
+            python: environment.python(),
+            version: environment.version_of(spec.framework, &marker),
+            variables: variables(spec.framework),
+            folder: environment.folder,
             marker,
         })
     }
 
-    /// The folder of its environment, whether it is there or not; None for what has no Python.
-    pub fn environment(&self, spec: &Spec) -> Option<PathBuf> {
-        let framework = match (&spec.framework.environment, &spec.version) {
-            (Some(shared), None) => registry::find(shared)?,
-            _ => spec.framework,
+    /// Where its environment is or would be; None for what has no Python.
+    pub fn environment(&self, spec: &Spec) -> Option<Environment> {
+        if spec.framework.kind != Kind::Python {
+            return None;
+        }
+        let shared = match (&spec.framework.environment, &spec.version) {
+            (Some(shared), None) => Some(registry::find(shared)?),
+            _ => None,
         };
-        let version = spec.version.as_ref().or(framework.version.as_ref())?;
-        Some(
-            self.frameworks()
-                .join(format!("{}-{version}", framework.name)),
-        )
+        let owner = shared.unwrap_or(spec.framework);
+        let version = spec.version.as_ref().or(owner.version.as_ref())?.clone();
+        let base = match shared {
+            Some(_) => None,
+            None => owner.extends.as_ref().or(owner.environment.as_ref()),
+        };
+        let base = base
+            .and_then(|name| registry::find(name))
+            .map(|framework| Spec {
+                framework,
+                version: None,
+            });
+        let folder = self.frameworks().join(format!("{}-{version}", owner.name));
+        Some(Environment {
+            owner,
+            version,
+            folder,
+            base,
+        })
+    }
+
+    /// The environments that are there, whole or not, in the order of the frameworks.
+    pub fn environments(&self) -> Vec<Environment> {
+        let Ok(entries) = fs::read_dir(self.frameworks()) else {
+            return Vec::new();
+        };
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .map(|name| name.strip_suffix(".part").unwrap_or(&name).to_owned())
+            .collect();
+        names.sort();
+        names.dedup();
+        let mut found: Vec<Environment> = Vec::new();
+        for framework in registry::all() {
+            for name in &names {
+                let version = name.strip_prefix(framework.name.as_str());
+                let version = version.and_then(|rest| rest.strip_prefix('-'));
+                let spec = version
+                    .and_then(|version| Spec::parse(&format!("{}@{version}", framework.name)).ok());
+                let environment = spec.and_then(|spec| self.environment(&spec));
+                let ours = |e: &Environment| !matches!(e.state(), State::Missing | State::Foreign);
+                found.extend(environment.filter(|e| e.owner.name == framework.name && ours(e)));
+            }
+        }
+        found
     }
 }
 
-/// The marker, when the folder is an environment that was finished.
-pub(crate) fn whole(folder: &Path) -> Option<Marker> {
-    if part(folder).exists() {
-        return None;
-    }
-    Marker::parse(&fs::read_to_string(folder.join(MARKER)).ok()?)
-}
-
-/// Lies beside an environment for as long as it is being made or removed.
-pub(crate) fn part(folder: &Path) -> PathBuf {
-    let mut name = folder.as_os_str().to_owned();
-    name.push(".part");
-    PathBuf::from(name)
-}
-
-/// Of a framework that lives in another's environment: `keras==3.15.1` among its packages.
-fn package_version(marker: &Marker, spec: &Spec) -> Option<String> {
-    let module = spec.framework.module.as_deref()?;
-    let found = marker.packages.iter().find_map(|line| {
-        let (name, version) = line.split_once("==")?;
-        (name == module).then(|| version.to_owned())
-    });
-    found.or_else(|| spec.framework.version.clone())
+fn variables(framework: &Framework) -> Vec<(String, String)> {
+    // A person's own PYTHONPATH would put other packages before the environment's.
+    let isolated = [("PYTHONPATH", ""), ("PYTHONNOUSERSITE", "1")];
+    let isolated = isolated.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let own = framework.variables.iter();
+    let own = own.map(|(name, value)| (name.clone(), value.clone()));
+    isolated.into_iter().chain(own).collect()
 }
 
 #[derive(Debug)]

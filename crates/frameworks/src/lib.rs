@@ -2,13 +2,29 @@
 //! ([`Spec`]), and where its environment and its adapter lie on this machine ([`Home`]).
 
 mod adapters;
+mod check;
 mod digest;
+mod disk;
+mod doctor;
+mod environment;
 mod home;
+mod installer;
+mod lock;
+mod machine;
 mod marker;
+mod process;
 mod registry;
+mod setup;
 mod spec;
 
+pub use disk::{Size, free_bytes, size_of};
+pub use doctor::{Condition, Doctor, FolderSize, FrameworkReport, Program, Surroundings};
+pub use environment::{Environment, State};
 pub use home::{Home, HomeError, Installed, NotSetUp, WhyNot};
+pub use machine::{Machine, Python};
 pub use marker::Marker;
-pub use registry::{Framework, Kind, Need, Recipe, Stage, all, find, names};
+pub use registry::{Framework, Kind, Need, Recipe, Stage, all, find, names, python_versions};
+pub use setup::{
+    Failed, Progress, Ready, ReadyEnvironment, Removed, Setup, SetupError, Step, Tell, remove,
+};
 pub use spec::{Spec, SpecError};

@@ -1,6 +1,7 @@
 //! `frameworks.toml`, read once: the only list of frameworks.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -24,6 +25,16 @@ pub fn names() -> impl Iterator<Item = &'static str> + Clone {
 
 pub fn find(name: &str) -> Option<&'static Framework> {
     all().find(|f| f.name == name)
+}
+
+/// Every version of Python that some framework accepts, in order.
+pub fn python_versions() -> Vec<String> {
+    let older = |f: &'static Framework| f.older.iter().flat_map(|o| &o.python);
+    let accepted = all().flat_map(|f| f.python.iter().chain(older(f)));
+    let mut versions: Vec<String> = accepted.cloned().collect();
+    versions.sort_by(|a, b| compare_versions(a, b));
+    versions.dedup();
+    versions
 }
 
 /// One framework that a study may name.
@@ -61,6 +72,8 @@ pub struct Framework {
     pub needs: Vec<Need>,
     #[serde(default)]
     pub platforms: Vec<String>,
+    /// About, in millions of bytes.
+    pub size_mb: Option<u64>,
     #[serde(default)]
     older: Vec<Older>,
 }
@@ -148,6 +161,13 @@ impl Framework {
         }
     }
 
+    /// Names of the packages that carry its version: `torch`; on other platforms others.
+    pub(crate) fn main_packages(&self) -> impl Iterator<Item = &str> {
+        let versioned = self.packages.iter().chain(self.gpu.iter().flatten());
+        let versioned = versioned.filter_map(|package| package.split_once("=={version}"));
+        versioned.filter_map(|(name, _)| name.split('[').next())
+    }
+
     pub fn has_gpu_builds(&self) -> bool {
         self.gpu.is_some()
     }
@@ -158,6 +178,21 @@ impl Recipe {
     pub fn digest(&self) -> String {
         let packages = self.stages.iter().flat_map(|s| &s.packages);
         digest(packages.map(String::as_str))
+    }
+}
+
+impl Need {
+    /// `clang`, `libopenblas.so`.
+    pub fn what(&self) -> &str {
+        let named = self.program.as_ref().or(self.library.as_ref());
+        named.unwrap_or(&self.debian)
+    }
+}
+
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let debian = &self.debian;
+        write!(f, "needs {}: apt-get install {debian}", self.what())
     }
 }
 

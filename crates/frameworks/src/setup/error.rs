@@ -1,0 +1,284 @@
+//! What stands in the way of setting up, or of removing.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::home::HomeError;
+use crate::spec::Spec;
+
+#[derive(Debug)]
+pub enum SetupError {
+    Home(HomeError),
+    /// Another program works on it.
+    Locked {
+        environment: String,
+        process: Option<u32>,
+    },
+    Platform {
+        spec: Spec,
+        platform: String,
+    },
+    NoPython {
+        spec: Spec,
+        accepted: Vec<String>,
+        found: Vec<String>,
+        /// uv was there, and could not bring one.
+        uv_failed: bool,
+    },
+    /// The environment it extends has a Python that it does not accept.
+    BasePython {
+        spec: Spec,
+        base: Spec,
+        found: String,
+        accepted: Vec<String>,
+    },
+    /// In the way, and not made by `setup`.
+    Foreign {
+        folder: PathBuf,
+    },
+    Failed(Box<Failed>),
+    Stopped {
+        spec: Spec,
+    },
+    NoCaffe,
+    /// To remove: it is not there.
+    NotThere {
+        spec: Spec,
+    },
+    /// To remove: it has no environment of its own.
+    Shared {
+        spec: Spec,
+        owner: &'static str,
+    },
+    /// To remove: others extend it.
+    Used {
+        spec: Spec,
+        by: Vec<String>,
+    },
+}
+
+/// A step that went wrong.
+#[derive(Debug)]
+pub struct Failed {
+    pub spec: Spec,
+    /// `installing its packages`.
+    pub what: String,
+    pub last_lines: Vec<String>,
+    pub hint: String,
+    pub log: PathBuf,
+}
+
+impl SetupError {
+    /// Whether nothing that a person does with this program on this machine changes it.
+    pub fn cannot_be_had(&self) -> bool {
+        matches!(
+            self,
+            SetupError::Platform { .. } | SetupError::NoPython { .. } | SetupError::NoCaffe
+        )
+    }
+}
+
+impl From<HomeError> for SetupError {
+    fn from(error: HomeError) -> SetupError {
+        SetupError::Home(error)
+    }
+}
+
+impl fmt::Display for SetupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SetupError::Home(error) => error.fmt(f),
+            SetupError::Locked {
+                environment,
+                process,
+            } => {
+                write!(f, "another bancada")?;
+                if let Some(process) = process {
+                    write!(f, " (process {process})")?;
+                }
+                write!(f, " is at work on {environment}: wait until it is through")
+            }
+            SetupError::Platform { spec, platform } => write!(
+                f,
+                "{} cannot be had on {platform}: its packages exist for {} only",
+                spec.name(),
+                spec.framework.platforms.join(", ")
+            ),
+            SetupError::NoPython {
+                spec,
+                accepted,
+                found,
+                uv_failed,
+            } => no_python(f, spec, &Pythons { accepted, found }, *uv_failed),
+            SetupError::BasePython {
+                spec,
+                base,
+                found,
+                accepted,
+            } => write!(
+                f,
+                "{spec} needs Python {}, and the environment of {base}, which it extends, has \
+                 {found}: remove that one, install Python {}, and set up {spec} again",
+                either(accepted),
+                accepted.first().map(String::as_str).unwrap_or_default()
+            ),
+            SetupError::Foreign { folder } => write!(
+                f,
+                "{} was not made by `bancada setup`, and is left alone: move it away",
+                folder.display()
+            ),
+            SetupError::Failed(failed) => failed.fmt(f),
+            SetupError::Stopped { spec } => write!(f, "stopped; to go on: bancada setup {spec}"),
+            SetupError::NoCaffe => write!(
+                f,
+                "no package index has Caffe: build it, and put the program `caffe` on PATH or \
+                 name it in BANCADA_CAFFE"
+            ),
+            SetupError::NotThere { spec } => write!(f, "{spec} is not set up"),
+            SetupError::Shared { spec, owner } => write!(
+                f,
+                "{spec} has no environment of its own, it runs in {owner}'s: bancada setup --remove {owner}"
+            ),
+            SetupError::Used { spec, by } => write!(
+                f,
+                "{spec} is needed by {0}: bancada setup --remove {1} {spec}",
+                by.join(", "),
+                by.join(" ")
+            ),
+        }
+    }
+}
+
+impl std::error::Error for SetupError {}
+
+struct Pythons<'a> {
+    accepted: &'a [String],
+    found: &'a [String],
+}
+
+fn no_python(
+    f: &mut fmt::Formatter<'_>,
+    spec: &Spec,
+    pythons: &Pythons<'_>,
+    uv_failed: bool,
+) -> fmt::Result {
+    let first = pythons.accepted.first().map(String::as_str).unwrap_or("3");
+    write!(f, "{spec} needs Python {}, ", either(pythons.accepted))?;
+    match pythons.found {
+        [] => write!(f, "and this machine has no Python")?,
+        found => write!(f, "and this machine has {}", found.join(", "))?,
+    }
+    match uv_failed {
+        true => write!(
+            f,
+            "; uv could not fetch it. Install Python {first} (pyenv install {first})"
+        ),
+        false => write!(
+            f,
+            ": install Python {first} (pyenv install {first}), or install uv, which fetches it"
+        ),
+    }
+}
+
+fn either(versions: &[String]) -> String {
+    match versions {
+        [] => String::new(),
+        [only] => only.clone(),
+        [rest @ .., last] => format!("{} or {last}", rest.join(", ")),
+    }
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}: {} failed", self.spec, self.what)?;
+        for line in &self.last_lines {
+            writeln!(f, "  │ {line}")?;
+        }
+        writeln!(f, "  = {}", self.hint)?;
+        write!(f, "  = everything it said: {}", self.log.display())
+    }
+}
+
+/// What to do, told from what an installer or an import said.
+pub(crate) fn hint(said: &str, spec: &Spec) -> String {
+    let said = said.to_lowercase();
+    let has = |parts: &[&str]| parts.iter().any(|part| said.contains(part));
+    if has(&[
+        "no space left on device",
+        "disk quota exceeded",
+        "os error 28",
+    ]) {
+        return "the disk is full: make room, or set BANCADA_CACHE to a folder on another disk"
+            .to_owned();
+    }
+    if has(&["ensurepip is not available"]) {
+        return "this Python has no venv: apt-get install python3-venv, or install uv".to_owned();
+    }
+    if has(&[
+        "error sending request",
+        "dns error",
+        "failed to fetch",
+        "could not connect",
+        "connection refused",
+        "connection timed out",
+        "temporary failure in name resolution",
+        "name or service not known",
+        "max retries exceeded",
+        "read timed out",
+        "newconnectionerror",
+    ]) {
+        return format!(
+            "a package index could not be reached: look at the network (PIP_INDEX_URL and \
+             UV_DEFAULT_INDEX name another index), then bancada setup {spec} goes on"
+        );
+    }
+    if has(&[
+        "no matching distribution",
+        "no solution found",
+        "no version of",
+        "could not find a version",
+    ]) {
+        return match &spec.version {
+            Some(version) => format!(
+                "the package index may have no version {version} of {} for this Python",
+                spec.name()
+            ),
+            None => "the package index has not all these versions for this Python".to_owned(),
+        };
+    }
+    if has(&["illegal instruction", "avx"]) {
+        return "its build may need instructions that this processor does not have".to_owned();
+    }
+    format!("put right what it complains about; bancada setup {spec} goes on from there")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_tell_what_to_do() {
+        let spec = Spec::parse("pytorch@2.2.0").unwrap();
+        let check = |said: &str, expected: &str| {
+            let hint = hint(said, &spec);
+            assert!(hint.contains(expected), "{said}: {hint}");
+        };
+        check(
+            "error: No space left on device (os error 28)",
+            "disk is full",
+        );
+        check(
+            "  cause: dns error\n  cause: error resolving DNS",
+            "network",
+        );
+        check(
+            "ERROR: No matching distribution found for torch==2.2.0",
+            "no version 2.2.0 of pytorch",
+        );
+        check(
+            "The virtual environment was not created successfully because ensurepip is not available.",
+            "python3-venv",
+        );
+        check("something else", "bancada setup pytorch@2.2.0 goes on");
+    }
+}
