@@ -1,41 +1,75 @@
-//! CIFAR-10's binary files: records of one label and 32 × 32 red, then green, then blue bytes
-//! (Krizhevsky: Learning Multiple Layers of Features from Tiny Images, 2009).
+//! CIFAR's binary files: records of a label (CIFAR-100: a coarse label, then the fine one) and
+//! 32 × 32 red, then green, then blue bytes (Krizhevsky: Learning Multiple Layers of Features from
+//! Tiny Images, 2009).
 
 use crate::error::FormatError;
 use crate::images::Images;
 
-pub const SIDE: u32 = 32;
+pub(crate) const SIDE: u32 = 32;
 const PIXEL_BYTES: usize = 3 * 32 * 32;
-const RECORD_BYTES: usize = 1 + PIXEL_BYTES;
 
-/// Adds the images of one file to `images`.
-pub fn parse_into(bytes: &[u8], images: &mut Images) -> Result<(), FormatError> {
-    if bytes.is_empty() {
-        return Err(FormatError::Empty);
+/// What stands before the pixels of a record; its last byte is the label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub(crate) label_bytes: usize,
+    pub(crate) classes: u32,
+}
+
+impl Layout {
+    pub(crate) const CIFAR10: Layout = Layout {
+        label_bytes: 1,
+        classes: 10,
+    };
+    pub(crate) const CIFAR100: Layout = Layout {
+        label_bytes: 2,
+        classes: 100,
+    };
+
+    pub(crate) fn record_bytes(self) -> usize {
+        self.label_bytes + PIXEL_BYTES
     }
-    let (records, rest) = bytes.as_chunks::<RECORD_BYTES>();
-    if !rest.is_empty() {
-        let found_bytes = bytes.len() as u64;
-        return Err(FormatError::Records {
-            found_bytes,
-            record_bytes: RECORD_BYTES as u64,
-        });
+
+    /// Images in a file of so many bytes.
+    pub(crate) fn count(self, file_bytes: u64) -> Result<usize, FormatError> {
+        let record_bytes = self.record_bytes() as u64;
+        if file_bytes == 0 {
+            Err(FormatError::Empty)
+        } else if !file_bytes.is_multiple_of(record_bytes) {
+            Err(FormatError::Records {
+                found_bytes: file_bytes,
+                record_bytes,
+            })
+        } else {
+            Ok((file_bytes / record_bytes) as usize)
+        }
     }
-    if let Some(index) = records.iter().position(|record| record[0] > 9) {
-        return Err(FormatError::Label {
-            index,
-            label: records[index][0],
-        });
+
+    /// Adds the images of whole records to `images`; `first` is the index of the first one in its
+    /// file.
+    pub(crate) fn parse_into(
+        self,
+        records: &[u8],
+        first: usize,
+        images: &mut Images,
+    ) -> Result<(), FormatError> {
+        for (index, record) in records.chunks_exact(self.record_bytes()).enumerate() {
+            let label = record[self.label_bytes - 1];
+            if u32::from(label) >= self.classes {
+                return Err(FormatError::Label {
+                    index: first + index,
+                    label,
+                    classes: self.classes,
+                });
+            }
+            images.labels.push(label.into());
+            images.pixels.extend_from_slice(&record[self.label_bytes..]);
+        }
+        Ok(())
     }
-    for record in records {
-        images.labels.push(record[0].into());
-        images.pixels.extend_from_slice(&record[1..]);
-    }
-    Ok(())
 }
 
 /// No images yet, of the right size.
-pub fn empty() -> Images {
+pub(crate) fn empty() -> Images {
     Images {
         channels: 3,
         height: SIDE,
@@ -47,56 +81,54 @@ pub fn empty() -> Images {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
-    fn record(label: u8, pixel: u8) -> Vec<u8> {
-        let mut record = vec![pixel; RECORD_BYTES];
-        record[0] = label;
-        record
+    fn record(labels: &[u8], pixel: u8) -> Vec<u8> {
+        [labels, &[pixel; PIXEL_BYTES]].concat()
     }
 
     #[test]
     fn records_are_read_in_order() {
         let mut images = empty();
-        parse_into(&record(3, 7), &mut images).unwrap();
-        parse_into(&[record(9, 8), record(0, 9)].concat(), &mut images).unwrap();
+        let layout = Layout::CIFAR10;
+        layout.parse_into(&record(&[3], 7), 0, &mut images).unwrap();
+        let two = [record(&[9], 8), record(&[0], 9)].concat();
+        layout.parse_into(&two, 1, &mut images).unwrap();
         assert_eq!(images.labels, [3, 9, 0]);
         assert_eq!(images.image(2), vec![9; PIXEL_BYTES]);
         assert_eq!(images.pixels.len(), 3 * PIXEL_BYTES);
     }
 
     #[test]
-    fn mistakes_are_named() {
-        let check = |bytes: &[u8], expected: FormatError| {
-            let mut images = empty();
-            assert_eq!(parse_into(bytes, &mut images), Err(expected));
-            assert!(images.is_empty());
-        };
-        check(&[], FormatError::Empty);
-        check(
-            &[record(1, 0), record(10, 0)].concat(),
-            FormatError::Label {
-                index: 1,
-                label: 10,
-            },
-        );
-        check(
-            &record(1, 0)[..3000],
-            FormatError::Records {
-                found_bytes: 3000,
-                record_bytes: 3073,
-            },
-        );
+    fn the_fine_label_counts() {
+        let mut images = empty();
+        let records = [record(&[19, 99], 1), record(&[0, 50], 2)].concat();
+        assert_eq!(Layout::CIFAR100.count(records.len() as u64), Ok(2));
+        Layout::CIFAR100
+            .parse_into(&records, 0, &mut images)
+            .unwrap();
+        assert_eq!(images.labels, [99, 50]);
+        assert_eq!(images.image(1), vec![2; PIXEL_BYTES]);
     }
 
-    proptest! {
-        #[test]
-        fn no_bytes_make_it_panic(head in prop::collection::vec(any::<u8>(), 0..40), length in 0usize..7000) {
-            let mut bytes = head;
-            bytes.resize(length, 255);
+    #[test]
+    fn mistakes_are_named() {
+        assert_eq!(Layout::CIFAR10.count(0), Err(FormatError::Empty));
+        let cut = FormatError::Records {
+            found_bytes: 3000,
+            record_bytes: 3073,
+        };
+        assert_eq!(Layout::CIFAR10.count(3000), Err(cut));
+        let check = |layout: Layout, labels: &[u8], label: u8| {
             let mut images = empty();
-            let read = parse_into(&bytes, &mut images);
-            prop_assert_eq!(read.is_ok(), !images.is_empty());
-        }
+            let wrong = FormatError::Label {
+                index: 5,
+                label,
+                classes: layout.classes,
+            };
+            let read = layout.parse_into(&record(labels, 0), 5, &mut images);
+            assert_eq!(read, Err(wrong));
+        };
+        check(Layout::CIFAR10, &[10], 10);
+        check(Layout::CIFAR100, &[0, 100], 100);
     }
 }

@@ -3,6 +3,8 @@
 //! Only additions, multiplications, divisions and square roots of `f32` are used, which IEEE 754
 //! fixes to the last bit, so that every machine draws the same images.
 
+use std::ops::Range;
+
 use crate::images::Images;
 use crate::random::Random;
 use crate::raster::Cover;
@@ -43,14 +45,14 @@ pub(crate) struct Series {
 }
 
 impl Series {
-    pub(crate) fn draw(self, count: usize) -> Images {
+    pub(crate) fn draw(self, rows: Range<usize>) -> Images {
         let mut images = Images {
             channels: self.style.channels(),
             height: self.style.side(),
             width: self.style.side(),
             ..Images::default()
         };
-        for index in 0..count {
+        for index in rows {
             let label = self.label(index);
             images.labels.push(label.into());
             self.image(index, label, &mut images.pixels);

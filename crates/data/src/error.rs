@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::npy::NpyError;
+use crate::picture::PictureError;
 
 #[derive(Debug)]
 pub enum DataError {
@@ -13,6 +14,19 @@ pub enum DataError {
     },
     FolderNeeded {
         dataset: String,
+    },
+    /// Not in the folder where fetched datasets are put.
+    NotHere {
+        dataset: String,
+    },
+    /// A folder of pictures that is not laid out as one.
+    Folder {
+        folder: PathBuf,
+        problem: FolderProblem,
+    },
+    Picture {
+        path: PathBuf,
+        error: PictureError,
     },
     FileMissing {
         folder: PathBuf,
@@ -57,6 +71,15 @@ pub enum DataError {
         path: PathBuf,
         error: NpyError,
     },
+    /// Whole when it was made, and gone or damaged a moment later.
+    CacheLost {
+        folder: PathBuf,
+    },
+    NoRoom {
+        folder: PathBuf,
+        needed_bytes: u64,
+        free_bytes: u64,
+    },
     /// Numbers that are not images of this shape with a label each.
     Shape {
         shape: [usize; 4],
@@ -75,6 +98,26 @@ impl DataError {
         let path = path.to_owned();
         move |error| DataError::Write { path, error }
     }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FolderProblem {
+    /// Fewer than two folders with pictures.
+    FewClasses {
+        found: usize,
+    },
+    ManyClasses {
+        found: usize,
+    },
+    /// Held-out pictures of a class that no training picture has.
+    StrangeClass {
+        class: String,
+    },
+    /// A picture of a kind that is not read.
+    StrangeKind {
+        path: PathBuf,
+    },
+    TooDeep,
 }
 
 /// What is wrong inside a file.
@@ -97,6 +140,7 @@ pub enum FormatError {
     Label {
         index: usize,
         label: u8,
+        classes: u32,
     },
     Records {
         found_bytes: u64,
@@ -116,6 +160,14 @@ impl fmt::Display for DataError {
                     f,
                     "`{dataset}` is read from files: give their folder as `data_dir`"
                 )
+            }
+            DataError::NotHere { dataset } => write!(
+                f,
+                "{dataset} is not on this machine: bancada data fetch {dataset}"
+            ),
+            DataError::Folder { folder, problem } => write_folder(f, folder, problem),
+            DataError::Picture { path, error } => {
+                write!(f, "{} cannot be used: {error}", path.display())
             }
             DataError::FileMissing {
                 folder,
@@ -159,7 +211,7 @@ impl fmt::Display for DataError {
                 write!(
                     f,
                     "an image side of {side} pixels is not possible: choose 1 to {}",
-                    crate::load::MAX_SIDE
+                    crate::survey::MAX_SIDE
                 )
             }
             DataError::TooLarge { images, side } => write!(
@@ -174,6 +226,22 @@ impl fmt::Display for DataError {
                 "{} {error}: remove its folder, and it is made again",
                 path.display()
             ),
+            DataError::CacheLost { folder } => write!(
+                f,
+                "{} was made and is damaged or gone again: is something clearing that folder?",
+                folder.display()
+            ),
+            DataError::NoRoom {
+                folder,
+                needed_bytes,
+                free_bytes,
+            } => write!(
+                f,
+                "the images need {} as a cache and {} are free in {}: make room, ask for fewer or smaller images, or set BANCADA_CACHE to a folder on another disk",
+                size(*needed_bytes),
+                size(*free_bytes),
+                folder.display()
+            ),
             DataError::Shape {
                 shape: [count, channels, height, width],
                 values,
@@ -183,6 +251,44 @@ impl fmt::Display for DataError {
                 "{values} values and {labels} labels are not {count} images of {channels} × {height} × {width}"
             ),
         }
+    }
+}
+
+fn write_folder(f: &mut fmt::Formatter<'_>, folder: &Path, problem: &FolderProblem) -> fmt::Result {
+    let folder = folder.display();
+    let layout = "pictures lie in train/CLASS and test/CLASS, or in CLASS alone";
+    match problem {
+        FolderProblem::FewClasses { found } => write!(
+            f,
+            "{folder} has {found} classes with pictures, and at least 2 are needed: {layout}"
+        ),
+        FolderProblem::ManyClasses { found } => {
+            write!(
+                f,
+                "{folder} has {found} classes, and at most 65535 are possible"
+            )
+        }
+        FolderProblem::StrangeClass { class } => write!(
+            f,
+            "{folder} has held-out pictures of `{class}`, a class without training pictures: {layout}"
+        ),
+        FolderProblem::StrangeKind { path } => write!(
+            f,
+            "{} is neither PNG nor JPEG: convert it, or take it out of the folder",
+            path.display()
+        ),
+        FolderProblem::TooDeep => {
+            write!(f, "{folder} has folders in folders without end: {layout}")
+        }
+    }
+}
+
+/// As a person reads it: 1.5 GB.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
     }
 }
 
@@ -221,10 +327,15 @@ impl fmt::Display for FormatError {
                 "has {found_bytes} bytes where its header says {expected_bytes}: fetch it again"
             ),
             FormatError::Empty => write!(f, "holds no images"),
-            FormatError::Label { index, label } => {
+            FormatError::Label {
+                index,
+                label,
+                classes,
+            } => {
                 write!(
                     f,
-                    "image {index} has the label {label}, but labels go from 0 to 9"
+                    "image {index} has the label {label}, but labels go from 0 to {}",
+                    classes.saturating_sub(1)
                 )
             }
             FormatError::Records {

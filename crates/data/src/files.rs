@@ -1,72 +1,166 @@
-//! Where the files of real datasets lie, and reading them.
+//! Files of the datasets that come in few large ones: where they lie, and reading some images.
 
-use std::fs;
+use std::fs::{self, File};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use crate::cifar;
+use crate::cifar::{self, Layout};
 use crate::error::{DataError, FormatError};
-use crate::idx;
+use crate::idx::{self, IMAGES_HEADER_BYTES, ImagesHeader};
 use crate::images::Images;
 
 /// The dataset's own folder, or those its usual archives and libraries unpack into.
 const MNIST_FOLDERS: &[&str] = &["", "MNIST/raw", "raw", "mnist"];
-const CIFAR_FOLDERS: &[&str] = &["", "cifar-10-batches-bin"];
+const FASHION_FOLDERS: &[&str] = &["", "FashionMNIST/raw", "raw", "fashion-mnist", "fashion"];
+const CIFAR10_FOLDERS: &[&str] = &["", "cifar-10-batches-bin"];
+const CIFAR100_FOLDERS: &[&str] = &["", "cifar-100-binary"];
 
-pub(crate) fn mnist(folder: &Path, held_out: bool) -> Result<Images, DataError> {
-    let part = if held_out { "t10k" } else { "train" };
-    let names = |what: &str| {
-        ["-", "."]
-            .map(|mark| format!("{part}-{what}{mark}{}", kind(what)))
-            .to_vec()
-    };
-    let images_path = find(folder, MNIST_FOLDERS, names("images"))?;
-    let labels_path = find(folder, MNIST_FOLDERS, names("labels"))?;
-    let image_bytes = read(&images_path)?;
-    let label_bytes = read(&labels_path)?;
-    let images = idx::parse_images(&image_bytes).map_err(malformed(&images_path))?;
-    let labels = idx::parse_labels(&label_bytes).map_err(malformed(&labels_path))?;
-    if images.count != labels.len() {
-        return Err(DataError::LabelsDiffer {
-            images_path,
-            images: images.count,
-            labels_path,
-            labels: labels.len(),
-        });
-    }
-    let (height, width) = (images.height, images.width);
-    Ok(Images {
-        channels: 1,
-        height,
-        width,
-        pixels: images.pixels.to_vec(),
-        labels: labels.iter().map(|&label| label.into()).collect(),
-    })
+/// One part of MNIST, or of a dataset that looks like it.
+#[derive(Debug)]
+pub(crate) struct IdxFiles {
+    pub(crate) images_path: PathBuf,
+    pub(crate) labels_path: PathBuf,
+    file: File,
+    pub(crate) header: ImagesHeader,
+    labels: Vec<u16>,
 }
 
-fn kind(what: &str) -> &'static str {
-    if what == "images" {
-        "idx3-ubyte"
-    } else {
-        "idx1-ubyte"
-    }
-}
-
-/// Files are read only until there are `enough` images.
-pub(crate) fn cifar10(folder: &Path, held_out: bool, enough: usize) -> Result<Images, DataError> {
-    let names = match held_out {
-        true => vec!["test_batch.bin".to_owned()],
-        false => (1..=5)
-            .map(|number| format!("data_batch_{number}.bin"))
-            .collect(),
-    };
-    let mut images = cifar::empty();
-    for name in names {
-        if images.len() < enough.max(1) {
-            let path = find(folder, CIFAR_FOLDERS, vec![name])?;
-            cifar::parse_into(&read(&path)?, &mut images).map_err(malformed(&path))?;
+impl IdxFiles {
+    pub(crate) fn open(dataset: &str, folder: &Path, held_out: bool) -> Result<Self, DataError> {
+        let below = match dataset {
+            "fashion-mnist" => FASHION_FOLDERS,
+            _ => MNIST_FOLDERS,
+        };
+        let part = if held_out { "t10k" } else { "train" };
+        let names = |what: &str, kind: &str| {
+            let named = |mark| format!("{part}-{what}{mark}{kind}");
+            ["-", "."].map(named).to_vec()
+        };
+        let images_path = find(folder, below, names("images", "idx3-ubyte"))?;
+        let labels_path = find(folder, below, names("labels", "idx1-ubyte"))?;
+        let file = File::open(&images_path).map_err(DataError::read(&images_path))?;
+        let header = read_header(&file, &images_path)?;
+        let label_bytes = fs::read(&labels_path).map_err(DataError::read(&labels_path))?;
+        let labels = idx::labels(&label_bytes, 10).map_err(malformed(&labels_path))?;
+        if header.count != labels.len() {
+            return Err(DataError::LabelsDiffer {
+                images_path,
+                images: header.count,
+                labels_path,
+                labels: labels.len(),
+            });
         }
+        Ok(IdxFiles {
+            images_path,
+            labels_path,
+            file,
+            header,
+            labels,
+        })
     }
-    Ok(images)
+
+    pub(crate) fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    pub(crate) fn read(&self, rows: Range<usize>) -> Result<Images, DataError> {
+        let ImagesHeader { height, width, .. } = self.header;
+        let image_bytes = height as usize * width as usize;
+        let mut pixels = vec![0; rows.len() * image_bytes];
+        let offset = IMAGES_HEADER_BYTES as u64 + rows.start as u64 * image_bytes as u64;
+        let read = self.file.read_exact_at(&mut pixels, offset);
+        read.map_err(DataError::read(&self.images_path))?;
+        Ok(Images {
+            channels: 1,
+            height,
+            width,
+            pixels,
+            labels: self.labels.get(rows).unwrap_or_default().to_vec(),
+        })
+    }
+}
+
+fn read_header(file: &File, path: &Path) -> Result<ImagesHeader, DataError> {
+    let failed = || DataError::read(path);
+    let file_bytes = file.metadata().map_err(failed())?.len();
+    let mut beginning = vec![0; file_bytes.min(IMAGES_HEADER_BYTES as u64) as usize];
+    file.read_exact_at(&mut beginning, 0).map_err(failed())?;
+    idx::images_header(&beginning, file_bytes).map_err(malformed(path))
+}
+
+/// One part of CIFAR: the batches in their order.
+#[derive(Debug)]
+pub(crate) struct CifarFiles {
+    layout: Layout,
+    pub(crate) batches: Vec<CifarBatch>,
+}
+
+#[derive(Debug)]
+pub(crate) struct CifarBatch {
+    pub(crate) path: PathBuf,
+    file: File,
+    count: usize,
+}
+
+impl CifarFiles {
+    /// Files are looked for only until there are `enough` images.
+    pub(crate) fn open(
+        dataset: &str,
+        folder: &Path,
+        held_out: bool,
+        enough: usize,
+    ) -> Result<Self, DataError> {
+        let fine = dataset == "cifar100";
+        let (layout, below) = match fine {
+            true => (Layout::CIFAR100, CIFAR100_FOLDERS),
+            false => (Layout::CIFAR10, CIFAR10_FOLDERS),
+        };
+        let names: Vec<String> = match (fine, held_out) {
+            (true, true) => vec!["test.bin".to_owned()],
+            (true, false) => vec!["train.bin".to_owned()],
+            (false, true) => vec!["test_batch.bin".to_owned()],
+            (false, false) => (1..=5).map(|n| format!("data_batch_{n}.bin")).collect(),
+        };
+        let mut files = CifarFiles {
+            layout,
+            batches: Vec::new(),
+        };
+        for name in names {
+            if files.len() < enough.max(1) {
+                let path = find(folder, below, vec![name])?;
+                let file = File::open(&path).map_err(DataError::read(&path))?;
+                let bytes = file.metadata().map_err(DataError::read(&path))?.len();
+                let count = layout.count(bytes).map_err(malformed(&path))?;
+                files.batches.push(CifarBatch { path, file, count });
+            }
+        }
+        Ok(files)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.batches.iter().map(|batch| batch.count).sum()
+    }
+
+    pub(crate) fn read(&self, rows: Range<usize>) -> Result<Images, DataError> {
+        let record_bytes = self.layout.record_bytes();
+        let mut images = cifar::empty();
+        let mut begin = 0;
+        for batch in &self.batches {
+            let first = rows.start.clamp(begin, begin + batch.count) - begin;
+            let last = rows.end.clamp(begin, begin + batch.count) - begin;
+            begin += batch.count;
+            if first < last {
+                let mut records = vec![0; (last - first) * record_bytes];
+                let offset = first as u64 * record_bytes as u64;
+                let read = batch.file.read_exact_at(&mut records, offset);
+                read.map_err(DataError::read(&batch.path))?;
+                let parsed = self.layout.parse_into(&records, first, &mut images);
+                parsed.map_err(malformed(&batch.path))?;
+            }
+        }
+        Ok(images)
+    }
 }
 
 fn find(folder: &Path, below: &[&str], wanted: Vec<String>) -> Result<PathBuf, DataError> {
@@ -85,13 +179,6 @@ fn find(folder: &Path, below: &[&str], wanted: Vec<String>) -> Result<PathBuf, D
         folder: folder.to_owned(),
         wanted,
         compressed,
-    })
-}
-
-fn read(path: &Path) -> Result<Vec<u8>, DataError> {
-    fs::read(path).map_err(|error| DataError::Read {
-        path: path.to_owned(),
-        error,
     })
 }
 

@@ -41,12 +41,6 @@ impl Images {
         }
         values
     }
-
-    /// Only the first `count` images.
-    pub(crate) fn truncate(&mut self, count: usize) {
-        self.pixels.truncate(count * self.image_bytes());
-        self.labels.truncate(count);
-    }
 }
 
 /// `(x / 255 − 0.5) / 0.5`: the same for every dataset and every framework.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::DataError;
+use crate::folder;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DatasetInfo {
@@ -17,6 +18,9 @@ pub struct DatasetInfo {
     /// Whether it is read from files that must be there.
     pub needs_folder: bool,
 }
+
+/// The name under which a folder of pictures is asked for.
+pub const FOLDER: &str = "folder";
 
 const DATASETS: &[DatasetInfo] = &[
     DatasetInfo {
@@ -47,6 +51,15 @@ const DATASETS: &[DatasetInfo] = &[
         needs_folder: true,
     },
     DatasetInfo {
+        name: "fashion-mnist",
+        channels: 1,
+        classes: 10,
+        side: 28,
+        images: 60_000,
+        held_out: 10_000,
+        needs_folder: true,
+    },
+    DatasetInfo {
         name: "cifar10",
         channels: 3,
         classes: 10,
@@ -55,21 +68,47 @@ const DATASETS: &[DatasetInfo] = &[
         held_out: 10_000,
         needs_folder: true,
     },
+    DatasetInfo {
+        name: "cifar100",
+        channels: 3,
+        classes: 100,
+        side: 32,
+        images: 50_000,
+        held_out: 10_000,
+        needs_folder: true,
+    },
 ];
 
 pub fn names() -> impl Iterator<Item = &'static str> + Clone {
-    DATASETS.iter().map(|d| d.name)
+    DATASETS.iter().map(|d| d.name).chain([FOLDER])
 }
 
+/// Of the datasets whose every number is known beforehand, which a folder's are not.
 pub fn info(name: &str) -> Option<DatasetInfo> {
     DATASETS.iter().copied().find(|d| d.name == name)
 }
 
-/// What is known of a dataset; for `folder`, of the images that lie in `data_dir`.
+/// What is known of a dataset; for `folder`, found in the pictures that lie in `data_dir`, of
+/// which every header is read.
 pub fn describe(name: &str, data_dir: Option<&Path>) -> Result<DatasetInfo, DataError> {
-    let _ = data_dir;
-    info(name).ok_or_else(|| DataError::UnknownDataset {
-        name: name.to_owned(),
+    if name != FOLDER {
+        return info(name).ok_or_else(|| DataError::UnknownDataset {
+            name: name.to_owned(),
+        });
+    }
+    let folder = data_dir.ok_or_else(|| DataError::FolderNeeded {
+        dataset: name.to_owned(),
+    })?;
+    let listing = folder::list(folder, 0)?;
+    let shape = listing.shape()?;
+    Ok(DatasetInfo {
+        name: FOLDER,
+        channels: shape.channels,
+        classes: listing.classes.len() as u32,
+        side: shape.side,
+        images: listing.train.len() as u32,
+        held_out: listing.held_out.len() as u32,
+        needs_folder: true,
     })
 }
 

@@ -1,26 +1,31 @@
-//! Images and labels: the seeded generator, MNIST and CIFAR-10 files, resampling to any size.
+//! Images and labels: the seeded generator, MNIST, Fashion-MNIST, CIFAR and folders of pictures,
+//! resampled to any size, in memory or in a cache that every framework maps.
 //!
-//! Everything here is bytes until a batch is asked for; then a pixel becomes
-//! `(x / 255 − 0.5) / 0.5`, from −1 (black) to 1 (white).
+//! A pixel is a byte until a network sees it; then it is `(x / 255 − 0.5) / 0.5`, from −1 (black)
+//! to 1 (white).
 
 pub mod cache;
-pub mod cifar;
+mod cifar;
 mod digits;
 mod error;
 mod files;
-pub mod idx;
+mod folder;
+mod idx;
 mod images;
 mod info;
 mod load;
 mod npy;
+pub mod picture;
 mod random;
 mod raster;
 mod resample;
+mod source;
 mod strokes;
+mod survey;
 
-pub use error::{DataError, FormatError};
+pub use error::{DataError, FolderProblem, FormatError};
 pub use images::Images;
-pub use info::{DatasetInfo, describe, fetched_folder, info, names};
+pub use info::{DatasetInfo, FOLDER, describe, fetched_folder, info, names};
 pub use load::{DataRequest, Dataset, load};
 pub use npy::NpyError;
 pub use random::{Random, epoch_order};

@@ -64,7 +64,48 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn check_order(seed: u64, epoch: u32, expected: &[usize]) {
+        let order = epoch_order(seed, epoch, expected.len());
+        assert_eq!(order, expected, "seed {seed}, epoch {epoch}");
+    }
+
+    #[test]
+    fn epochs_are_ordered_as_the_adapters_order_them() {
+        // Computed with `order` of protocol.py.
+        check_order(0, 1, &[1, 5, 2, 3, 9, 6, 7, 8, 0, 4]);
+        check_order(1, 1, &[0, 4, 5, 6, 8, 7, 2, 3, 9, 1]);
+        check_order(2024, 3, &[2, 0, 10, 11, 6, 7, 8, 4, 1, 9, 3, 5]);
+        check_order(u64::MAX, 1, &[4, 7, 0, 6, 3, 9, 1, 5, 2, 8]);
+        check_order(u64::MAX - 1, u32::MAX, &[1, 0, 3, 4, 5, 2, 6]);
+        check_order(1 << 63, 0, &[1, 2, 4, 3, 0]);
+        check_order(7, 2, &[0]);
+        check_order(7, 2, &[]);
+    }
+
+    #[test]
+    fn long_epochs_are_ordered_as_the_adapters_order_them() {
+        // FNV-1a of the rows as 32-bit numbers, computed with `order` of protocol.py.
+        let check = |seed, epoch, first: [usize; 3], expected: u64| {
+            let order = epoch_order(seed, epoch, 60_000);
+            let bytes = order.iter().flat_map(|&row| (row as u32).to_le_bytes());
+            let fingerprint = bytes.fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+            });
+            assert_eq!(order[..3], first);
+            assert_eq!(fingerprint, expected);
+        };
+        check(2024, 1, [47215, 46678, 23936], 0xC6B2_CF5B_1650_B435);
+        check(u64::MAX, 7, [33896, 15832, 39190], 0x0DDC_E094_2722_6795);
+    }
+
     proptest! {
+        #[test]
+        fn an_order_has_every_row_once(seed: u64, epoch: u32, count in 0usize..300) {
+            let mut order = epoch_order(seed, epoch, count);
+            order.sort_unstable();
+            prop_assert_eq!(order, (0..count).collect::<Vec<_>>());
+        }
+
         #[test]
         fn below_stays_below(seed: u64, limit in 1usize..1000) {
             prop_assert!(Random::at(&[seed]).below(limit) < limit);

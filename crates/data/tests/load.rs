@@ -122,7 +122,7 @@ fn check_error(request: DataRequest, expected: &str) {
 fn impossible_requests_are_refused() {
     check_error(
         request("minst", 28),
-        "unknown dataset `minst`; known: digits, digits-colour, mnist, cifar10",
+        "unknown dataset `minst`; known: digits, digits-colour, mnist, fashion-mnist, cifar10, cifar100, folder",
     );
     check_error(request("mnist", 28), "give their folder as `data_dir`");
     check_error(request("digits", 0), "choose 1 to 1024");

@@ -7,16 +7,12 @@ use std::path::{Path, PathBuf};
 use crate::error::DataError;
 use crate::npy::{Header, Kind};
 
-pub(crate) const TRAIN: &str = "train";
-pub(crate) const HELD_OUT: &str = "held-out";
-
-pub(crate) fn images_path(folder: &Path, part: &str) -> PathBuf {
-    folder.join(format!("{part}-images.npy"))
-}
-
-pub(crate) fn labels_path(folder: &Path, part: &str) -> PathBuf {
-    folder.join(format!("{part}-labels.npy"))
-}
+pub(crate) const TRAIN_IMAGES: &str = "train-images.npy";
+pub(crate) const TRAIN_LABELS: &str = "train-labels.npy";
+pub(crate) const HELD_OUT_IMAGES: &str = "held-out-images.npy";
+pub(crate) const HELD_OUT_LABELS: &str = "held-out-labels.npy";
+pub(crate) const TRAIN_RAW: &str = "train-raw.npy";
+pub(crate) const DESCRIPTION: &str = "cache.json";
 
 /// Writes one part (`train` or `held-out`) of given numbers: normalised images, one after the
 /// other, and their labels. A folder with both parts can be opened as any other cache.
@@ -36,12 +32,25 @@ pub fn write(
         });
     }
     fs::create_dir_all(folder).map_err(DataError::written(folder))?;
-    let shape = shape.map(|size| size as u64);
-    let mut file = Array::create(&images_path(folder, part), Kind::Float32, &shape)?;
-    file.put(images.iter().flat_map(|value| value.to_le_bytes()))?;
+    let header = |kind, sizes: &[usize]| Header {
+        kind,
+        shape: sizes.iter().map(|&size| size as u64).collect(),
+    };
+    let path = folder.join(format!("{part}-images.npy"));
+    let mut file = Array::create(&path, &header(Kind::Float32, &shape))?;
+    let bytes: Vec<u8> = images
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect();
+    file.put(&bytes)?;
     file.finish()?;
-    let mut file = Array::create(&labels_path(folder, part), Kind::Int32, &shape[..1])?;
-    file.put(labels.iter().flat_map(|label| label.to_le_bytes()))?;
+    let path = folder.join(format!("{part}-labels.npy"));
+    let mut file = Array::create(&path, &header(Kind::Int32, &shape[..1]))?;
+    let bytes: Vec<u8> = labels
+        .iter()
+        .flat_map(|label| label.to_le_bytes())
+        .collect();
+    file.put(&bytes)?;
     file.finish()
 }
 
@@ -52,23 +61,18 @@ pub(crate) struct Array {
 }
 
 impl Array {
-    pub(crate) fn create(path: &Path, kind: Kind, shape: &[u64]) -> Result<Self, DataError> {
-        let header = Header {
-            kind,
-            shape: shape.to_vec(),
-        };
+    pub(crate) fn create(path: &Path, header: &Header) -> Result<Self, DataError> {
         let file = File::create(path).map_err(DataError::written(path))?;
         let mut array = Array {
             path: path.to_owned(),
             file: BufWriter::with_capacity(1 << 18, file),
         };
-        array.put(header.to_bytes())?;
+        array.put(&header.to_bytes())?;
         Ok(array)
     }
 
-    pub(crate) fn put(&mut self, bytes: impl IntoIterator<Item = u8>) -> Result<(), DataError> {
-        let bytes: Vec<u8> = bytes.into_iter().collect();
-        let written = self.file.write_all(&bytes);
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), DataError> {
+        let written = self.file.write_all(bytes);
         written.map_err(DataError::written(&self.path))
     }
 

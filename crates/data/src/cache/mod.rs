@@ -1,17 +1,25 @@
 //! Images decoded, resized and normalised once, in files that every framework maps: the same
 //! bytes for all of them.
+//!
+//! A cache is a folder, `NAME-SIDEpx-DIGEST`, whose digest covers everything that decides the
+//! images. It is written under another name and renamed when whole.
 
 mod files;
+mod make;
 mod open;
+mod recipe;
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 pub use files::write;
 pub use open::{CachedImages, Opened, open};
 
 use crate::error::DataError;
-use crate::load::{DataRequest, load};
+use crate::load::DataRequest;
+use crate::survey::{Survey, survey};
+use make::Making;
+use recipe::Recipe;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cached {
@@ -23,50 +31,152 @@ pub struct Cached {
     pub classes: u32,
     /// Of all its files.
     pub bytes: u64,
-    /// Whether it was made by this call; otherwise it was there already.
+    /// Whether something was made by this call; otherwise all was there already.
     pub made: bool,
 }
 
-/// The cache of a request, below `home`, bancada's cache folder; made where it is not there.
-/// With `raw` it also has the training images as bytes of their own size, for the frameworks' own
-/// loaders.
+/// The folder of all caches below `home`, bancada's cache folder.
+pub fn root(home: &Path) -> PathBuf {
+    home.join("data").join("cache")
+}
+
+/// The cache of a request; made where it is not there. With `raw` it also has the training images
+/// as bytes of their own size, for the frameworks' own loaders.
+///
+/// Any number of processes may ask for the same cache at once: one makes it, the others wait.
 pub fn prepare(request: &DataRequest, home: &Path, raw: bool) -> Result<Cached, DataError> {
-    let _ = raw;
-    let dataset = load(request)?;
-    let folder = home
-        .join("data/cache")
-        .join(format!("{}-{}px", request.dataset, request.image));
-    let shape = |images: &crate::Images| {
-        [
-            images.len(),
-            images.channels as usize,
-            images.height as usize,
-            images.width as usize,
-        ]
-    };
-    for (part, images) in [("train", &dataset.train), ("held-out", &dataset.held_out)] {
-        let all: Vec<usize> = (0..images.len()).collect();
-        let labels: Vec<i32> = images.labels.iter().map(|&label| label.into()).collect();
-        write(
-            &folder,
-            part,
-            &images.normalised(&all),
-            shape(images),
-            &labels,
-        )?;
+    let survey = survey(request, Some(home))?;
+    let recipe = Recipe::new(request, &survey)?;
+    let root = root(home);
+    let folder = root.join(recipe.folder_name());
+    if let Some(cached) = found(&folder, &recipe, raw) {
+        return Ok(cached);
     }
-    let bytes = fs::read_dir(&folder)
-        .map(|entries| entries.flatten().filter_map(|e| e.metadata().ok()))
-        .map(|all| all.map(|m| m.len()).sum())
-        .unwrap_or(0);
-    Ok(Cached {
-        folder,
-        train: dataset.train.len() as u32,
-        held_out: dataset.held_out.len() as u32,
-        channels: dataset.train.channels,
-        side: request.image,
-        classes: dataset.classes,
-        bytes,
-        made: true,
+    fs::create_dir_all(&root).map_err(DataError::written(&root))?;
+    let lock = Lock::wait(&root, &recipe.folder_name());
+    if let Some(cached) = found(&folder, &recipe, raw) {
+        return Ok(cached);
+    }
+    remove_leftovers(&root, &folder, &lock);
+    let made = make_missing(&survey, &recipe, &folder, raw);
+    match (found(&folder, &recipe, raw), made) {
+        (_, Err(error)) => Err(error),
+        (Some(cached), Ok(())) => Ok(Cached {
+            made: true,
+            ..cached
+        }),
+        (None, Ok(())) => Err(DataError::CacheLost { folder }),
+    }
+}
+
+fn make_missing(
+    survey: &Survey,
+    recipe: &Recipe,
+    folder: &Path,
+    raw: bool,
+) -> Result<(), DataError> {
+    let making = Making {
+        survey,
+        recipe,
+        shape: survey.shape()?,
+    };
+    if found(folder, recipe, false).is_some() {
+        return making.add_raw(folder);
+    }
+    let unfinished = beside(folder);
+    let made = making
+        .whole(&unfinished, raw)
+        .and_then(|()| set_aside(folder))
+        .and_then(|()| fs::rename(&unfinished, folder).map_err(DataError::written(folder)));
+    if made.is_err() {
+        let _ = fs::remove_dir_all(&unfinished);
+        // Where locks do not work, another process may have been first.
+        if found(folder, recipe, raw).is_some() {
+            return Ok(());
+        }
+    }
+    made
+}
+
+/// A name that no other process uses, and that says whose it is to be.
+fn beside(path: &Path) -> PathBuf {
+    path.with_added_extension(format!("part-{}", std::process::id()))
+}
+
+/// Takes a damaged cache away; whoever has its files open still sees them.
+fn set_aside(folder: &Path) -> Result<(), DataError> {
+    if !folder.exists() {
+        return Ok(());
+    }
+    let aside = folder.with_added_extension(format!("part-{}-old", std::process::id()));
+    fs::rename(folder, &aside).map_err(DataError::written(folder))?;
+    fs::remove_dir_all(&aside).map_err(DataError::written(&aside))
+}
+
+/// The cache in `folder`, if it is whole and made by this recipe.
+fn found(folder: &Path, recipe: &Recipe, raw: bool) -> Option<Cached> {
+    let description = recipe::read(folder).filter(|d| d.recipe == *recipe)?;
+    let arrays = description.arrays(raw);
+    let whole = arrays
+        .iter()
+        .all(|array| open::is_whole(&folder.join(array.name), &array.header));
+    let entries = fs::read_dir(folder).ok()?.flatten();
+    let bytes = entries.filter_map(|entry| Some(entry.metadata().ok()?.len()));
+    whole.then(|| Cached {
+        folder: folder.to_owned(),
+        train: recipe.train,
+        held_out: recipe.held_out,
+        channels: description.channels,
+        side: recipe.image,
+        classes: description.classes,
+        bytes: bytes.sum(),
+        made: false,
     })
+}
+
+/// Held while a cache is made, given back when dropped or when the process ends.
+struct Lock {
+    name: String,
+    /// None where the file system has no locks: caches are then made twice, at worst.
+    file: Option<File>,
+}
+
+impl Lock {
+    fn wait(root: &Path, name: &str) -> Self {
+        let file = Lock::file(root, name).filter(|file| file.lock().is_ok());
+        Lock {
+            name: name.to_owned(),
+            file,
+        }
+    }
+
+    fn file(root: &Path, name: &str) -> Option<File> {
+        let path = root.join(format!(".{name}.lock"));
+        let mut options = File::options();
+        options.create(true).truncate(false).write(true);
+        options.open(path).ok()
+    }
+}
+
+/// What processes left behind that ended while they made a cache; it may be large.
+fn remove_leftovers(root: &Path, folder: &Path, mine: &Lock) {
+    let entries = |folder| fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries(root) {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let Some((of, _)) = name.split_once(".part-") else {
+            continue;
+        };
+        let free = match mine.name == of {
+            true => mine.file.is_some(),
+            false => Lock::file(root, of).is_some_and(|file| file.try_lock().is_ok()),
+        };
+        if free {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+    for entry in entries(folder).filter(|_| mine.file.is_some()) {
+        if entry.file_name().to_string_lossy().contains(".part-") {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }

@@ -4,9 +4,10 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::files::{HELD_OUT, TRAIN, images_path, labels_path};
+use super::files::{HELD_OUT_IMAGES, HELD_OUT_LABELS, TRAIN_IMAGES, TRAIN_LABELS};
+use super::recipe;
 use crate::error::DataError;
-use crate::npy::{self, Found, Kind, LONGEST_HEADER_BYTES};
+use crate::npy::{self, Found, Header, Kind, LONGEST_HEADER_BYTES};
 
 /// Both parts of a cache.
 #[derive(Debug)]
@@ -31,9 +32,9 @@ pub struct CachedImages {
 
 pub fn open(folder: &Path) -> Result<Opened, DataError> {
     Ok(Opened {
-        train: open_part(folder, TRAIN)?,
-        held_out: open_part(folder, HELD_OUT)?,
-        classes: None,
+        train: open_part(folder, TRAIN_IMAGES, TRAIN_LABELS)?,
+        held_out: open_part(folder, HELD_OUT_IMAGES, HELD_OUT_LABELS)?,
+        classes: recipe::read(folder).map(|description| description.classes),
     })
 }
 
@@ -62,15 +63,20 @@ impl CachedImages {
     }
 }
 
-fn open_part(folder: &Path, part: &str) -> Result<CachedImages, DataError> {
-    let path = images_path(folder, part);
+/// Whether the file is there with this header and as long as it says.
+pub(crate) fn is_whole(path: &Path, header: &Header) -> bool {
+    ArrayFile::open(path, header.kind).is_ok_and(|array| array.found.header == *header)
+}
+
+fn open_part(folder: &Path, images: &str, labels: &str) -> Result<CachedImages, DataError> {
+    let path = folder.join(images);
     let images = ArrayFile::open(&path, Kind::Float32)?;
     let &[count, channels, height, width] = images.shape() else {
         return Err(broken(&path, "does not hold images"));
     };
     let side = |size: u64| u32::try_from(size).map_err(|_| broken(&path, "does not hold images"));
     let (channels, height, width) = (side(channels)?, side(height)?, side(width)?);
-    let labels_path = labels_path(folder, part);
+    let labels_path = folder.join(labels);
     let labels = read_labels(&labels_path)?;
     if labels.len() as u64 != count {
         return Err(DataError::LabelsDiffer {

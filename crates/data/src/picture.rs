@@ -1,0 +1,169 @@
+//! PNG and JPEG files, decoded.
+
+use std::fmt;
+use std::io::{BufRead, Cursor, Seek};
+
+use zune_jpeg::JpegDecoder;
+use zune_jpeg::zune_core::bytestream::ZByteReaderTrait;
+use zune_jpeg::zune_core::colorspace::ColorSpace;
+use zune_jpeg::zune_core::options::DecoderOptions;
+
+/// Larger ones are refused: their header may be all there is of them.
+const LARGEST_SIDE: usize = 16_384;
+
+const PNG_MAGIC: &[u8] = b"\x89PNG";
+const JPEG_MAGIC: &[u8] = &[0xFF, 0xD8, 0xFF];
+
+/// A decoded picture: bytes row after row, the channels (1 grey, 3 red, green, blue) side by side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    pub width: u32,
+    pub height: u32,
+    pub channels: u32,
+    pub pixels: Vec<u8>,
+}
+
+/// What a picture's header tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PictureHeader {
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    pub(crate) grey: bool,
+}
+
+/// Why a file is no picture that can be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PictureError(String);
+
+impl fmt::Display for PictureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for PictureError {}
+
+/// Palettes are looked up, 16 bits become 8, transparency is left away.
+pub fn decode(bytes: &[u8]) -> Result<Picture, PictureError> {
+    if bytes.starts_with(PNG_MAGIC) {
+        decode_png(bytes)
+    } else if bytes.starts_with(JPEG_MAGIC) {
+        decode_jpeg(bytes)
+    } else {
+        Err(unknown())
+    }
+}
+
+/// Reads no more of the file than its header.
+pub(crate) fn header(mut file: impl BufRead + Seek) -> Result<PictureHeader, PictureError> {
+    let beginning = file.fill_buf().map_err(wrong)?;
+    if beginning.starts_with(PNG_MAGIC) {
+        let mut decoder = png::Decoder::new(file);
+        let info = decoder.read_header_info().map_err(wrong)?;
+        let grey = matches!(
+            info.color_type,
+            png::ColorType::Grayscale | png::ColorType::GrayscaleAlpha
+        );
+        sized(info.width as usize, info.height as usize, grey)
+    } else if beginning.starts_with(JPEG_MAGIC) {
+        let mut decoder = JpegDecoder::new_with_options(file, jpeg_options());
+        decoder.decode_headers().map_err(wrong)?;
+        jpeg_header(&decoder)
+    } else {
+        Err(unknown())
+    }
+}
+
+fn decode_png(bytes: &[u8]) -> Result<Picture, PictureError> {
+    let mut decoder = png::Decoder::new(Cursor::new(bytes));
+    decoder.set_transformations(png::Transformations::normalize_to_color8());
+    let info = decoder.read_header_info().map_err(wrong)?;
+    sized(info.width as usize, info.height as usize, false)?;
+    let mut reader = decoder.read_info().map_err(wrong)?;
+    let bytes = reader.output_buffer_size().ok_or_else(too_large)?;
+    let mut pixels = vec![0; bytes];
+    let frame = reader.next_frame(&mut pixels).map_err(wrong)?;
+    pixels.truncate(frame.buffer_size());
+    let (kept, of) = match frame.color_type {
+        png::ColorType::Grayscale => (1, 1),
+        png::ColorType::GrayscaleAlpha => (1, 2),
+        png::ColorType::Rgb => (3, 3),
+        png::ColorType::Rgba => (3, 4),
+        png::ColorType::Indexed => return Err(wrong("its palette is not used")),
+    };
+    if kept < of {
+        let seen = pixels.chunks_exact(of).flat_map(|pixel| &pixel[..kept]);
+        pixels = seen.copied().collect();
+    }
+    Ok(Picture {
+        width: frame.width,
+        height: frame.height,
+        channels: kept as u32,
+        pixels,
+    })
+}
+
+fn decode_jpeg(bytes: &[u8]) -> Result<Picture, PictureError> {
+    let mut decoder = JpegDecoder::new_with_options(Cursor::new(bytes), jpeg_options());
+    decoder.decode_headers().map_err(wrong)?;
+    let PictureHeader {
+        width,
+        height,
+        grey,
+    } = jpeg_header(&decoder)?;
+    let (channels, space) = match grey {
+        true => (1, ColorSpace::Luma),
+        false => (3, ColorSpace::RGB),
+    };
+    decoder.set_options(jpeg_options().jpeg_set_out_colorspace(space));
+    let pixels = decoder.decode().map_err(wrong)?;
+    if pixels.len() != width as usize * height as usize * channels as usize {
+        return Err(wrong("its colours cannot be read as red, green and blue"));
+    }
+    Ok(Picture {
+        width,
+        height,
+        channels,
+        pixels,
+    })
+}
+
+fn jpeg_header(
+    decoder: &JpegDecoder<impl ZByteReaderTrait>,
+) -> Result<PictureHeader, PictureError> {
+    let info = decoder
+        .info()
+        .ok_or_else(|| wrong("its header is missing"))?;
+    sized(info.width.into(), info.height.into(), info.components == 1)
+}
+
+/// Strict: a truncated file must not become a picture that is grey below.
+fn jpeg_options() -> DecoderOptions {
+    DecoderOptions::new_safe()
+        .set_strict_mode(true)
+        .set_max_width(LARGEST_SIDE)
+        .set_max_height(LARGEST_SIDE)
+}
+
+fn sized(width: usize, height: usize, grey: bool) -> Result<PictureHeader, PictureError> {
+    match (1..=LARGEST_SIDE).contains(&width) && (1..=LARGEST_SIDE).contains(&height) {
+        true => Ok(PictureHeader {
+            width: width as u32,
+            height: height as u32,
+            grey,
+        }),
+        false => Err(too_large()),
+    }
+}
+
+fn too_large() -> PictureError {
+    PictureError(format!("its sides are not from 1 to {LARGEST_SIDE} pixels"))
+}
+
+fn unknown() -> PictureError {
+    wrong("it is neither PNG nor JPEG, whatever its name says")
+}
+
+fn wrong(problem: impl fmt::Display) -> PictureError {
+    PictureError(problem.to_string())
+}

@@ -1,0 +1,182 @@
+//! What a request means on this machine, found without reading a pixel.
+
+use std::path::{Path, PathBuf};
+
+use crate::digits::{Series, Style};
+use crate::error::DataError;
+use crate::files::{CifarFiles, IdxFiles};
+use crate::folder::{self, Listing};
+use crate::info::{self, DatasetInfo, FOLDER, fetched_folder};
+use crate::load::DataRequest;
+use crate::source::{OwnShape, Source};
+
+/// Largest side an image may be asked in.
+pub(crate) const MAX_SIDE: u32 = 1024;
+
+#[derive(Debug)]
+pub(crate) struct Survey {
+    pub(crate) train: Part,
+    pub(crate) held_out: Part,
+    pub(crate) classes: u32,
+    /// The seed, where images depend on it.
+    pub(crate) seed: Option<u64>,
+    /// Where the files lie, if there are some.
+    pub(crate) folder: Option<PathBuf>,
+    shape: Shape,
+}
+
+/// The first `count` images of a source.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) source: Source,
+    pub(crate) count: usize,
+}
+
+#[derive(Debug)]
+enum Shape {
+    Known(OwnShape),
+    /// Known when all pictures have been looked at.
+    InHeaders(Listing),
+}
+
+impl Survey {
+    pub(crate) fn shape(&self) -> Result<OwnShape, DataError> {
+        match &self.shape {
+            Shape::Known(shape) => Ok(*shape),
+            Shape::InHeaders(listing) => listing.shape().map(|shape| OwnShape {
+                channels: shape.channels,
+                height: shape.side,
+                width: shape.side,
+            }),
+        }
+    }
+}
+
+/// `home` is bancada's cache folder, where files are looked for when the request names no folder.
+pub(crate) fn survey(request: &DataRequest, home: Option<&Path>) -> Result<Survey, DataError> {
+    if request.image == 0 || request.image > MAX_SIDE {
+        return Err(DataError::ImageSide {
+            side: request.image,
+        });
+    }
+    if request.images == Some(0) {
+        return Err(DataError::NoImages);
+    }
+    if request.dataset == FOLDER {
+        return survey_folder(request);
+    }
+    let info = info::info(&request.dataset).ok_or_else(|| DataError::UnknownDataset {
+        name: request.dataset.clone(),
+    })?;
+    let folder = match info.needs_folder {
+        true => Some(folder_of(request, home)?),
+        false => None,
+    };
+    let train = part(request, &info, folder.as_deref(), false)?;
+    let held_out = part(request, &info, folder.as_deref(), true)?;
+    let shape = train.source.shape().unwrap_or(OwnShape {
+        channels: info.channels,
+        height: info.side,
+        width: info.side,
+    });
+    Ok(Survey {
+        train,
+        held_out,
+        classes: info.classes,
+        seed: (!info.needs_folder).then_some(request.seed),
+        folder,
+        shape: Shape::Known(shape),
+    })
+}
+
+fn folder_of(request: &DataRequest, home: Option<&Path>) -> Result<PathBuf, DataError> {
+    let dataset = || request.dataset.clone();
+    match (&request.data_dir, home) {
+        (Some(folder), _) => Ok(folder.clone()),
+        (None, Some(home)) => {
+            let folder = fetched_folder(home, &request.dataset);
+            match folder.is_dir() {
+                true => Ok(folder),
+                false => Err(DataError::NotHere { dataset: dataset() }),
+            }
+        }
+        (None, None) => Err(DataError::FolderNeeded { dataset: dataset() }),
+    }
+}
+
+fn part(
+    request: &DataRequest,
+    info: &DatasetInfo,
+    folder: Option<&Path>,
+    held_out: bool,
+) -> Result<Part, DataError> {
+    let (asked, all) = match held_out {
+        true => (request.held_out, info.held_out),
+        false => (request.images, info.images),
+    };
+    let enough = asked.unwrap_or(all) as usize;
+    let drawn = |style| {
+        Source::Drawn(Series {
+            style,
+            seed: request.seed,
+            held_out,
+        })
+    };
+    let folder = folder.unwrap_or(Path::new(""));
+    let source = match info.name {
+        "digits" => drawn(Style::Grey),
+        "digits-colour" => drawn(Style::Colour),
+        "mnist" | "fashion-mnist" => Source::Idx(IdxFiles::open(info.name, folder, held_out)?),
+        _ => Source::Cifar(CifarFiles::open(info.name, folder, held_out, enough)?),
+    };
+    let there = source.there().unwrap_or(enough);
+    counted(request, source, there.min(enough), held_out)
+}
+
+fn survey_folder(request: &DataRequest) -> Result<Survey, DataError> {
+    let folder = folder_of(request, None)?;
+    let listing = folder::list(&folder, request.seed)?;
+    let entries = |held_out: bool| match held_out {
+        true => listing.held_out.clone(),
+        false => listing.train.clone(),
+    };
+    let part = |held_out| {
+        let entries = entries(held_out);
+        let all = entries.len();
+        counted(request, Source::Pictures(entries), all, held_out)
+    };
+    Ok(Survey {
+        train: part(false)?,
+        held_out: part(true)?,
+        classes: listing.classes.len() as u32,
+        seed: listing.is_split.then_some(request.seed),
+        folder: Some(folder),
+        shape: Shape::InHeaders(listing),
+    })
+}
+
+/// As many as were asked for, or `all`.
+fn counted(
+    request: &DataRequest,
+    source: Source,
+    all: usize,
+    held_out: bool,
+) -> Result<Part, DataError> {
+    let (asked, part) = match held_out {
+        true => (request.held_out, "held-out"),
+        false => (request.images, "training"),
+    };
+    let count = match (asked, source.there()) {
+        (Some(asked), Some(there)) if asked as usize > there => {
+            return Err(DataError::TooFew {
+                dataset: request.dataset.clone(),
+                part,
+                asked,
+                there,
+            });
+        }
+        (Some(asked), _) => asked as usize,
+        (None, _) => all,
+    };
+    Ok(Part { source, count })
+}
