@@ -71,6 +71,11 @@ pub enum DataError {
         path: PathBuf,
         error: NpyError,
     },
+    NoRow {
+        path: PathBuf,
+        row: usize,
+        rows: usize,
+    },
     /// Whole when it was made, and gone or damaged a moment later.
     CacheLost {
         folder: PathBuf,
@@ -224,6 +229,11 @@ impl fmt::Display for DataError {
             DataError::Cache { path, error } => write!(
                 f,
                 "{} {error}: remove its folder, and it is made again",
+                path.display()
+            ),
+            DataError::NoRow { path, row, rows } => write!(
+                f,
+                "image {row} of {} was asked for, which has {rows}",
                 path.display()
             ),
             DataError::CacheLost { folder } => write!(

@@ -11,6 +11,7 @@ mod recipe;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use files::write;
 pub use open::{CachedImages, Opened, open};
@@ -98,9 +99,11 @@ fn make_missing(
     made
 }
 
-/// A name that no other process uses, and that says whose it is to be.
+/// A name that no one else uses, and that says whose it is to be.
 fn beside(path: &Path) -> PathBuf {
-    path.with_added_extension(format!("part-{}", std::process::id()))
+    static COUNTER: AtomicU32 = AtomicU32::new(0);
+    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+    path.with_added_extension(format!("part-{}-{number}", std::process::id()))
 }
 
 /// Takes a damaged cache away; whoever has its files open still sees them.
@@ -108,7 +111,7 @@ fn set_aside(folder: &Path) -> Result<(), DataError> {
     if !folder.exists() {
         return Ok(());
     }
-    let aside = folder.with_added_extension(format!("part-{}-old", std::process::id()));
+    let aside = beside(folder);
     fs::rename(folder, &aside).map_err(DataError::written(folder))?;
     fs::remove_dir_all(&aside).map_err(DataError::written(&aside))
 }

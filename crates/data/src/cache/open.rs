@@ -53,6 +53,13 @@ impl CachedImages {
         let mut bytes = vec![0; 4 * values];
         let mut images = Vec::with_capacity(rows.len() * values);
         for &row in rows {
+            if row >= self.len() {
+                return Err(DataError::NoRow {
+                    path: self.path.clone(),
+                    row,
+                    rows: self.len(),
+                });
+            }
             let offset = self.data_offset + row as u64 * bytes.len() as u64;
             let read = self.file.read_exact_at(&mut bytes, offset);
             read.map_err(DataError::read(&self.path))?;
