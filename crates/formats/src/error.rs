@@ -11,6 +11,10 @@ pub enum FormatError {
     Graph { what: String },
     /// A file of this format cannot be so long.
     TooLarge { format: &'static str, bytes: u64 },
+    /// The program that reads the format cannot train so.
+    Settings { format: &'static str, what: String },
+    /// A file is not of the format.
+    Malformed { format: &'static str, what: String },
     /// The format has no word for what a layer does.
     Layer {
         format: &'static str,
@@ -44,6 +48,12 @@ impl fmt::Display for FormatError {
                 layer,
                 what,
             } => write!(f, "{format} cannot express the layer `{layer}`: {what}"),
+            FormatError::Settings { format, what } => {
+                write!(f, "{format} cannot train so: {what}")
+            }
+            FormatError::Malformed { format, what } => {
+                write!(f, "not a whole file of {format}: {what}")
+            }
         }
     }
 }

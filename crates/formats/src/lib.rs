@@ -1,9 +1,12 @@
 //! A described network in other programs' formats: ONNX, and Caffe's prototxt, solver, weights and
 //! log. Text and bytes only: files are opened and programs started elsewhere.
 
+pub mod caffe;
 mod error;
+pub mod glog;
 mod onnx;
 mod protobuf;
+mod tensors;
 
 pub use error::FormatError;
 pub use onnx::onnx;

@@ -7,6 +7,7 @@ use network::{Graph, Shape, Tensor, Weights};
 
 use crate::error::FormatError;
 use crate::protobuf::{LONGEST_BYTES, Message};
+use crate::tensors;
 use schema::{entry, model, operator_set, shape, tensor, type_proto, value_info};
 
 const FORMAT: &str = "ONNX";
@@ -86,17 +87,7 @@ fn input_shape(graph: &Graph) -> Result<Shape, FormatError> {
 }
 
 fn initializer(given: &Tensor) -> Result<Message<'_>, FormatError> {
-    let elements = given
-        .shape
-        .iter()
-        .fold(1_u64, |product, &side| product.saturating_mul(side.into()));
-    if elements != given.values.len() as u64 {
-        return Err(FormatError::graph(format!(
-            "`{}` has {} numbers and a shape for {elements}",
-            given.name,
-            given.values.len()
-        )));
-    }
+    tensors::check(given)?;
     let mut message = Message::new();
     for &side in &given.shape {
         message.int(tensor::DIMS, side.into());

@@ -68,11 +68,14 @@ impl Wire {
     }
 
     pub(crate) fn blobs(&self, field: u32) -> Vec<&[u8]> {
-        let bytes = |value| match value {
-            &Value::Bytes(ref bytes) => bytes.as_slice(),
-            other => panic!("field {field} is {other:?}"),
-        };
-        self.of(field).map(bytes).collect()
+        let mut found = Vec::new();
+        for value in self.of(field) {
+            match value {
+                Value::Bytes(bytes) => found.push(bytes.as_slice()),
+                other => panic!("field {field} is {other:?}"),
+            }
+        }
+        found
     }
 
     /// Checks the length and both ends of the numbers; millions of them would take long.
@@ -131,8 +134,11 @@ fn varint(bytes: &mut &[u8]) -> u64 {
 pub(crate) fn some_weights(graph: &Graph) -> Weights {
     let parameters = graph.nodes.iter().flat_map(|node| &node.parameters);
     let tensor = |(index, parameter): (usize, &network::Parameter)| {
-        let mut values = vec![index as f32; parameter.elements() as usize];
+        let mut values = vec![0.0; parameter.elements() as usize];
         values[0] = 0.25;
+        if let Some(last) = values.last_mut() {
+            *last = index as f32;
+        }
         Tensor {
             name: parameter.name.clone(),
             shape: parameter.shape.clone(),

@@ -7,5 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod caffe;
 mod common;
 mod onnx;
+mod prototxt;

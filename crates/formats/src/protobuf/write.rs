@@ -1,15 +1,8 @@
-//! Protocol Buffers, the little of its wire format that is written here: a field is its number and
-//! wire type as a varint, then a varint, four bytes, or a length and so many bytes.
-//! (protobuf.dev, "Encoding".)
+//! Messages, written.
 
 use std::borrow::Cow;
 
-const VARINT: u64 = 0;
-const LENGTH_DELIMITED: u64 = 2;
-const FOUR_BYTES: u64 = 5;
-
-/// Lengths are 32-bit with a sign in most readers, which refuse longer messages.
-pub(crate) const LONGEST_BYTES: u64 = i32::MAX as u64;
+use super::{FOUR_BYTES, LENGTH_DELIMITED, VARINT};
 
 /// A message being written. Large tensors are only referred to until [`Message::finish`], so that
 /// putting a message into another copies no weights.

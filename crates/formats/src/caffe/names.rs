@@ -1,0 +1,49 @@
+//! What layers are called in Caffe: as ours, unless Caffe's own need the name.
+
+use std::collections::BTreeSet;
+
+use network::{Graph, Op};
+
+pub(super) const DATA: &str = "data";
+pub(super) const LABEL: &str = "label";
+pub(super) const LOSS: &str = "loss";
+pub(super) const ACCURACY: &str = "accuracy";
+
+/// Of one of our layers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Names {
+    pub(super) layer: String,
+    /// Batch normalisation is two layers in Caffe, and so is a global mean with the shape of a
+    /// vector: the name of the other.
+    pub(super) other: Option<String>,
+}
+
+/// In the order of the nodes; the same for the text and for the weights.
+pub(super) fn names(graph: &Graph) -> Vec<Names> {
+    let mut taken: BTreeSet<String> = [DATA, LABEL, LOSS, ACCURACY].map(str::to_owned).into();
+    let mut free = |name: String| {
+        let mut name = name;
+        while !taken.insert(name.clone()) {
+            name.push('_');
+        }
+        name
+    };
+    let layers: Vec<String> = graph
+        .nodes
+        .iter()
+        .map(|node| match node.op {
+            Op::Input => DATA.to_owned(),
+            _ => free(node.name.clone()),
+        })
+        .collect();
+    let other = |(op, layer): (&Op, String)| Names {
+        other: match op {
+            Op::BatchNorm { .. } => Some(free(format!("{layer}.scale"))),
+            Op::GlobalAvgPool => Some(free(format!("{layer}.pooled"))),
+            _ => None,
+        },
+        layer,
+    };
+    let ops = graph.nodes.iter().map(|node| &node.op);
+    ops.zip(layers).map(other).collect()
+}

@@ -1,0 +1,188 @@
+//! Windows of convolutions and pools: ours have padding on each side, Caffe's the same before and
+//! after, and pools count the last window in their own way.
+
+use network::graph::Padding;
+use network::{Graph, Node, Shape};
+
+use super::FORMAT;
+use super::text::Text;
+use crate::error::FormatError;
+
+/// A window as Caffe moves it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Window {
+    kernel: [u32; 2],
+    stride: [u32; 2],
+    pad: [u32; 2],
+    /// Pools only: a last window that does not fit is not counted, which Caffe 1.0 cannot.
+    pub(super) floor: bool,
+}
+
+/// What our window does on one axis.
+#[derive(Debug, Clone, Copy)]
+struct Axis {
+    size: u64,
+    kernel: u64,
+    stride: u64,
+    before: u64,
+    output: u64,
+}
+
+impl Axis {
+    fn room(self) -> Option<u64> {
+        (self.size + 2 * self.before).checked_sub(self.kernel)
+    }
+
+    fn floor(self) -> Option<u64> {
+        Some(self.room()? / self.stride + 1)
+    }
+
+    /// A last window that hangs over counts too, unless it begins in the padding.
+    fn ceil(self, is_padded: bool) -> Option<u64> {
+        let output = self.room()?.div_ceil(self.stride) + 1;
+        Some(self.without_empty(output, is_padded))
+    }
+
+    fn without_empty(self, output: u64, is_padded: bool) -> u64 {
+        let begins_outside = (output - 1) * self.stride >= self.size + self.before;
+        output - u64::from(is_padded && begins_outside)
+    }
+}
+
+/// What our window is, with the layer it belongs to.
+pub(super) struct Ours<'g> {
+    pub(super) graph: &'g Graph,
+    pub(super) layer: &'g Node,
+    pub(super) kernel: [u32; 2],
+    pub(super) stride: [u32; 2],
+    pub(super) padding: Padding,
+}
+
+impl Ours<'_> {
+    /// As many windows in the same places, however the padding after them is written.
+    pub(super) fn convolution(&self) -> Result<Window, FormatError> {
+        let axes = self.axes()?;
+        if axes.iter().all(|axis| axis.floor() == Some(axis.output)) {
+            return Ok(self.window(false));
+        }
+        Err(self.cannot(format!(
+            "it is padded by {}, and Caffe pads both sides alike; use the same padding on both sides, \
+             such as p = {}",
+            self.sides(),
+            self.kernel[0] / 2
+        )))
+    }
+
+    pub(super) fn max_pool(&self) -> Result<Window, FormatError> {
+        self.pool()
+    }
+
+    pub(super) fn avg_pool(&self) -> Result<Window, FormatError> {
+        if self.padding.top != 0 || self.padding.left != 0 {
+            return Err(self.cannot(format!(
+                "it is padded by {}, and Caffe's average counts the padding; use p = 0",
+                self.sides()
+            )));
+        }
+        self.pool()
+    }
+
+    fn pool(&self) -> Result<Window, FormatError> {
+        let axes = self.axes()?;
+        let is_padded = axes.iter().any(|axis| axis.before > 0);
+        let all = |count: &dyn Fn(Axis) -> Option<u64>| {
+            axes.iter().all(|&axis| count(axis) == Some(axis.output))
+        };
+        if all(&|axis| axis.ceil(is_padded)) {
+            return Ok(self.window(false));
+        }
+        if all(&|axis| Some(axis.without_empty(axis.floor()?, is_padded))) {
+            return Ok(self.window(true));
+        }
+        Err(self.cannot(format!(
+            "it is padded by {}, and no padding of Caffe puts its windows there; use the same \
+             padding on both sides",
+            self.sides()
+        )))
+    }
+
+    fn window(&self, floor: bool) -> Window {
+        Window {
+            kernel: self.kernel,
+            stride: self.stride,
+            pad: [self.padding.top, self.padding.left],
+            floor,
+        }
+    }
+
+    fn axes(&self) -> Result<[Axis; 2], FormatError> {
+        let input = self.layer.inputs.first();
+        let input = input.and_then(|&place| self.graph.nodes.get(place));
+        let (before, after) = match (input.map(|node| node.shape), self.layer.shape) {
+            (
+                Some(Shape::Image { height, width, .. }),
+                Shape::Image {
+                    height: rows,
+                    width: columns,
+                    ..
+                },
+            ) => ([height, width], [rows, columns]),
+            _ => {
+                return Err(FormatError::graph(format!(
+                    "`{}` does not make an image of an image",
+                    self.layer.name
+                )));
+            }
+        };
+        if self.stride.contains(&0) {
+            return Err(FormatError::graph(format!(
+                "`{}` does not move",
+                self.layer.name
+            )));
+        }
+        let padding = [self.padding.top, self.padding.left];
+        Ok([0, 1].map(|axis| Axis {
+            size: before[axis].into(),
+            kernel: self.kernel[axis].into(),
+            stride: self.stride[axis].into(),
+            before: padding[axis].into(),
+            output: after[axis].into(),
+        }))
+    }
+
+    fn sides(&self) -> String {
+        let Padding {
+            top,
+            bottom,
+            left,
+            right,
+        } = self.padding;
+        format!("{top} above, {bottom} below, {left} left and {right} right")
+    }
+
+    fn cannot(&self, what: String) -> FormatError {
+        FormatError::Layer {
+            format: FORMAT,
+            layer: self.layer.name.clone(),
+            what,
+        }
+    }
+}
+
+impl Window {
+    pub(super) fn write(self, settings: &mut Text) {
+        let pairs = [
+            ("kernel", self.kernel),
+            ("stride", self.stride),
+            ("pad", self.pad),
+        ];
+        for (name, [vertical, horizontal]) in pairs {
+            settings
+                .field(&format!("{name}_h"), vertical)
+                .field(&format!("{name}_w"), horizontal);
+        }
+        if self.floor {
+            settings.field("round_mode", "FLOOR");
+        }
+    }
+}
