@@ -10,7 +10,7 @@ use crate::setup::SetupError;
 /// The kernel lets go of it when the program ends in whatever way.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    _file: File,
+    file: File,
 }
 
 impl Lock {
@@ -47,6 +47,13 @@ impl Lock {
         let _ = file
             .set_len(0)
             .and_then(|()| writeln!(file, "{}", std::process::id()));
-        Ok(Lock { _file: file })
+        Ok(Lock { file })
+    }
+}
+
+impl Drop for Lock {
+    /// Closing it would do, were no process being started meanwhile that has it open as well.
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
     }
 }

@@ -321,6 +321,12 @@ impl Build<'_> {
         timeout: Option<Duration>,
         tell: &mut Tell<'_>,
     ) -> Result<Ending, SetupError> {
+        let stopped = || SetupError::Stopped {
+            spec: self.spec.clone(),
+        };
+        if (self.setup.stop)() {
+            return Err(stopped());
+        }
         tell(Progress::StepBegins(step));
         let begin = Instant::now();
         let log = self.environment.log();
@@ -340,9 +346,7 @@ impl Build<'_> {
             seconds: begin.elapsed().as_secs_f64(),
         });
         match ending {
-            Ending::Stopped => Err(SetupError::Stopped {
-                spec: self.spec.clone(),
-            }),
+            Ending::Stopped => Err(stopped()),
             other => Ok(other),
         }
     }

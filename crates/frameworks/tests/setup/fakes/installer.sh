@@ -1,0 +1,24 @@
+#!/bin/sh
+# What uv and pip have in common: installer NAME FOLDER install|list|freeze ARGUMENTS…
+state=$(cd "$(dirname "$0")" && pwd)
+name=$1 folder=$2 verb=$3
+shift 3
+case $verb in
+install)
+    echo "$name install $*" >> "$state/calls"
+    echo "Resolving"
+    # A real installer sleeps in a child of its own too.
+    if [ -e "$state/hang" ]; then echo "Downloading for long"; sleep 600; fi
+    if [ -e "$state/full-disk" ]; then echo "error: No space left on device (os error 28)"; exit 2; fi
+    case " $* " in
+    *" --torch-backend "*) [ -e "$state/cpu-builds" ] || { echo "dns error"; exit 2; } ;;
+    esac
+    case " $* " in
+    *" --dry-run "*) exit 0 ;;
+    esac
+    for package in "$@"; do
+        case $package in *==*) echo "${package%% *}" >> "$folder/packages" ;; esac
+    done
+    ;;
+list | freeze) cat "$folder/packages" ;;
+esac

@@ -1,0 +1,378 @@
+use std::fs::{self, File};
+
+use frameworks::{Home, Progress, SetupError, State};
+
+use crate::support::{Bench, spec};
+
+#[test]
+fn a_framework_is_set_up_once() {
+    let bench = Bench::new(&["3.11", "3.12"], true);
+    let ready = bench.set_up("jax").unwrap().installed.unwrap();
+    assert_eq!(ready.version, "0.10.2");
+    assert!(ready.seconds.is_some());
+    let expected = [
+        "uv venv",
+        "python -m venv",
+        "uv install jax==0.10.2 optax",
+        "import KERAS_BACKEND= PYTHONPATH= jax",
+    ];
+    assert_eq!(bench.calls(), expected);
+
+    let again = bench.set_up("jax").unwrap().installed.unwrap();
+    assert_eq!(again.seconds, None);
+    assert_eq!(bench.calls(), expected, "nothing was started");
+
+    let installed = bench.home.interpreter(&spec("jax")).unwrap();
+    assert_eq!(installed.python, bench.folder("jax-0.10.2/bin/python"));
+    assert_eq!(installed.version, "0.10.2");
+    assert_eq!(installed.marker.python, "3.11.7", "the preferred one");
+    assert!(installed.marker.size_bytes > 0);
+    assert_eq!(installed.marker.packages, ["jax==0.10.2"]);
+    assert!(!bench.folder("jax-0.10.2.part").exists());
+}
+
+#[test]
+fn without_uv_pip_does_it() {
+    let bench = Bench::new(&["3.11"], false);
+    bench.set_up("chainer").unwrap();
+    let expected = [
+        "python -m venv",
+        "pip install --no-input --disable-pip-version-check setuptools<70 wheel numpy==1.23.5 \
+         protobuf<3.21 filelock typing-extensions six",
+        "pip install --no-input --disable-pip-version-check --no-build-isolation chainer==7.8.1",
+        "import KERAS_BACKEND= PYTHONPATH= chainer",
+    ];
+    assert_eq!(bench.calls(), expected);
+}
+
+#[test]
+fn an_interrupted_set_up_is_gone_on_with() {
+    let bench = Bench::new(&["3.11"], true);
+    bench.provoke("hang");
+    let installing = || bench.calls().iter().any(|call| call.contains("install"));
+    let mut setup = bench.setup();
+    setup.stop = &installing;
+    let stopped = setup.set_up(&spec("jax"), &mut |_| {}).unwrap_err();
+    assert_eq!(stopped.to_string(), "stopped; to go on: bancada setup jax");
+    let missing = bench.home.interpreter(&spec("jax")).unwrap_err();
+    assert_eq!(
+        missing.to_string(),
+        "jax is only partly set up on this machine; to go on: bancada setup jax"
+    );
+
+    let kept = bench.folder("jax-0.10.2/kept");
+    fs::write(&kept, "").unwrap();
+    bench.put_right("hang");
+    let (result, told) = bench.set_up_told("jax");
+    result.unwrap();
+    let resumed = |p: &Progress| matches!(p, Progress::Begins { resumed: true, .. });
+    assert!(told.iter().any(resumed), "{told:?}");
+    assert!(kept.exists(), "what was done is used");
+    assert!(bench.home.interpreter(&spec("jax")).is_ok());
+}
+
+#[test]
+fn a_killed_set_up_is_not_taken_for_whole() {
+    let bench = Bench::new(&["3.11"], true);
+    bench.set_up("jax").unwrap();
+    // As it is left when the program is killed while it makes the environment again.
+    fs::write(bench.folder("jax-0.10.2.part"), "").unwrap();
+    assert!(bench.home.interpreter(&spec("jax")).is_err());
+    bench.set_up("jax").unwrap();
+    assert!(bench.home.interpreter(&spec("jax")).is_ok());
+}
+
+#[test]
+fn what_fails_says_why_and_goes_on_later() {
+    let bench = Bench::new(&["3.11"], true);
+    bench.provoke("full-disk");
+    let log = bench.folder("jax-0.10.2.log");
+    let expected = format!(
+        "jax: installing its packages failed\n  \
+         │ Resolving\n  \
+         │ error: No space left on device (os error 28)\n  \
+         = the disk is full: make room, or set BANCADA_CACHE to a folder on another disk\n  \
+         = everything it said: {}",
+        log.display()
+    );
+    assert_eq!(bench.problem("jax"), expected);
+    let environment = bench.home.environment(&spec("jax")).unwrap();
+    assert_eq!(environment.state(), State::Unfinished);
+
+    bench.put_right("full-disk");
+    bench.provoke("broken-jax");
+    let problem = bench.problem("jax");
+    assert!(problem.contains("importing jax failed"), "{problem}");
+    assert!(problem.contains("ImportError: no jax"), "{problem}");
+    assert_eq!(environment.state(), State::Unfinished);
+
+    bench.put_right("broken-jax");
+    bench.set_up("jax").unwrap();
+    assert!(matches!(environment.state(), State::Whole(_)));
+}
+
+#[test]
+fn versions_have_pins_and_folders_of_their_own() {
+    let bench = Bench::new(&["3.11"], true);
+    bench.set_up("pytorch@2.2.0").unwrap();
+    assert!(bench.folder("pytorch-2.2.0/bancada.json").exists());
+    assert!(
+        bench
+            .calls()
+            .contains(&"uv install torch==2.2.0 numpy<2".to_owned())
+    );
+    let missing = bench.home.interpreter(&spec("pytorch")).unwrap_err();
+    assert_eq!(
+        missing.to_string(),
+        "pytorch is not set up on this machine: bancada setup pytorch"
+    );
+    bench.set_up("pytorch@2.15.0").unwrap();
+    assert!(bench.home.interpreter(&spec("pytorch")).is_ok());
+    let names: Vec<String> = bench
+        .home
+        .environments()
+        .iter()
+        .map(|e| e.spec().to_string())
+        .collect();
+    assert_eq!(names, ["pytorch", "pytorch@2.2.0"]);
+}
+
+#[test]
+fn builds_without_cuda_are_taken_where_they_can_be_had() {
+    let bench = Bench::new(&["3.11"], true);
+    bench.provoke("cpu-builds");
+    bench.set_up("pytorch").unwrap();
+    assert!(
+        bench
+            .calls()
+            .contains(&"uv install torch==2.15.0 numpy --torch-backend cpu".to_owned())
+    );
+    assert!(
+        !bench
+            .calls()
+            .contains(&"uv install torch==2.15.0 numpy".to_owned())
+    );
+
+    let bench = Bench::new(&["3.11"], true);
+    let (result, told) = bench.set_up_told("pytorch");
+    result.unwrap();
+    let noted = |p: &Progress| matches!(p, Progress::Note(note) if note.contains("without CUDA"));
+    assert!(told.iter().any(noted), "{told:?}");
+    assert!(
+        bench
+            .calls()
+            .contains(&"uv install torch==2.15.0 numpy".to_owned())
+    );
+
+    let bench = Bench::new(&["3.11"], true);
+    let mut setup = bench.setup();
+    setup.gpu = true;
+    setup.set_up(&spec("pytorch"), &mut |_| {}).unwrap();
+    assert!(
+        !bench
+            .calls()
+            .iter()
+            .any(|call| call.contains("--torch-backend"))
+    );
+}
+
+#[test]
+fn packages_for_gpus_replace_the_others_and_stay() {
+    let bench = Bench::new(&["3.11"], true);
+    bench.set_up("jax").unwrap();
+    let mut setup = bench.setup();
+    setup.gpu = true;
+    let ready = setup.set_up(&spec("jax"), &mut |_| {}).unwrap();
+    assert!(ready.installed.unwrap().gpu);
+    assert!(
+        bench
+            .calls()
+            .contains(&"uv install jax[cuda12]==0.10.2 optax".to_owned())
+    );
+    let calls = bench.calls().len();
+    let ready = bench.set_up("jax").unwrap().installed.unwrap();
+    assert!(ready.gpu, "they do for a CPU too");
+    assert_eq!(bench.calls().len(), calls);
+}
+
+#[test]
+fn another_recipe_makes_the_environment_again() {
+    let bench = Bench::new(&["3.11"], true);
+    bench.set_up("jax").unwrap();
+    let path = bench.folder("jax-0.10.2/bancada.json");
+    let marker = fs::read_to_string(&path).unwrap();
+    let recipe = bench.home.interpreter(&spec("jax")).unwrap().marker.recipe;
+    fs::write(&path, marker.replace(&recipe, "another")).unwrap();
+    let stale = bench.folder("jax-0.10.2/stale");
+    fs::write(&stale, "").unwrap();
+    assert!(
+        bench
+            .set_up("jax")
+            .unwrap()
+            .installed
+            .unwrap()
+            .seconds
+            .is_some()
+    );
+    assert!(!stale.exists());
+}
+
+#[test]
+fn keras_shares_or_extends() {
+    let bench = Bench::new(&["3.11"], true);
+    let ready = bench.set_up("keras-tensorflow").unwrap().installed.unwrap();
+    assert_eq!(ready.shared_with, Some("tensorflow"));
+    assert_eq!(ready.version, "3.15.1");
+    let installed = bench.home.interpreter(&spec("keras-tensorflow")).unwrap();
+    assert_eq!(installed.folder, bench.folder("tensorflow-2.21.0"));
+    assert_eq!(installed.version, "3.15.1");
+    let backend = ("KERAS_BACKEND".to_owned(), "tensorflow".to_owned());
+    assert!(installed.variables.contains(&backend));
+    assert!(bench.home.interpreter(&spec("tensorflow")).is_ok());
+
+    bench.set_up("keras-torch").unwrap();
+    assert!(
+        bench.folder("pytorch-2.15.0/bancada.json").exists(),
+        "its base"
+    );
+    let joint = bench.folder("keras-torch-3.15.1/lib/packages/bancada_base.pth");
+    let packages = bench
+        .folder("pytorch-2.15.0/lib/packages")
+        .canonicalize()
+        .unwrap();
+    assert_eq!(
+        fs::read_to_string(joint).unwrap(),
+        format!("{}\n", packages.display())
+    );
+    assert!(
+        bench
+            .calls()
+            .contains(&"uv install keras==3.15.1".to_owned())
+    );
+    let last = bench.calls().pop().unwrap();
+    assert_eq!(last, "import KERAS_BACKEND=torch PYTHONPATH= keras");
+
+    fs::remove_dir_all(bench.folder("pytorch-2.15.0")).unwrap();
+    let missing = bench.home.interpreter(&spec("keras-torch")).unwrap_err();
+    assert_eq!(
+        missing.to_string(),
+        "keras-torch needs the environment pytorch-2.15.0, which is no longer there: \
+         bancada setup keras-torch"
+    );
+}
+
+#[test]
+fn a_base_with_another_python_is_said() {
+    let bench = Bench::new(&["3.12"], true);
+    assert_eq!(
+        bench.problem("onnxruntime"),
+        "onnxruntime needs Python 3.11, and the environment of pytorch, which it extends, has \
+         3.12.7: remove that one, install Python 3.11, and set up onnxruntime again"
+    );
+}
+
+#[test]
+fn what_cannot_be_had_is_a_sentence() {
+    let mut bench = Bench::new(&["3.11", "3.12"], false);
+    assert_eq!(
+        bench.problem("theano"),
+        "theano needs Python 3.8, and this machine has 3.11.7, 3.12.7: install Python 3.8 \
+         (pyenv install 3.8), or install uv, which fetches it"
+    );
+    assert!(!bench.folder("theano-1.0.5").exists());
+    assert_eq!(
+        bench.problem("caffe"),
+        "no package index has Caffe: build it, and put the program `caffe` on PATH or name it \
+         in BANCADA_CAFFE"
+    );
+    bench.machine.platform = "macos-aarch64".to_owned();
+    assert_eq!(
+        bench.problem("mxnet"),
+        "mxnet cannot be had on macos-aarch64: its packages exist for linux-x86_64 only"
+    );
+
+    let bench = Bench::new(&[], true);
+    assert_eq!(
+        bench.problem("theano"),
+        "theano needs Python 3.8, and this machine has no Python; uv could not fetch it. \
+         Install Python 3.8 (pyenv install 3.8)"
+    );
+    assert_eq!(bench.home.environments(), [], "nothing is left behind");
+    assert_eq!(bench.set_up("engine").unwrap().installed, None);
+}
+
+#[test]
+fn what_the_system_lacks_is_told() {
+    let bench = Bench::new(&["3.11"], true);
+    let (result, told) = bench.set_up_told("tinygrad");
+    result.unwrap();
+    let note = Progress::Note("tinygrad: needs clang: apt-get install clang".to_owned());
+    assert!(told.contains(&note), "{told:?}");
+}
+
+#[test]
+fn two_programs_do_not_make_one_environment() {
+    let bench = Bench::new(&["3.11"], true);
+    fs::create_dir_all(bench.home.frameworks()).unwrap();
+    let lock = bench.folder(".jax-0.10.2.lock");
+    fs::write(&lock, "4711\n").unwrap();
+    let held = File::open(&lock).unwrap();
+    held.lock().unwrap();
+    assert_eq!(
+        bench.problem("jax"),
+        "another bancada (process 4711) is at work on jax-0.10.2: wait until it is through"
+    );
+    assert!(bench.calls().is_empty());
+    drop(held);
+    bench.set_up("jax").unwrap();
+}
+
+#[test]
+fn a_foreign_folder_is_left_alone() {
+    let bench = Bench::new(&["3.11"], true);
+    let folder = bench.folder("jax-0.10.2");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("thesis.txt"), "").unwrap();
+    let problem = bench.set_up("jax").unwrap_err();
+    assert!(matches!(problem, SetupError::Foreign { .. }), "{problem}");
+    assert!(folder.join("thesis.txt").exists());
+    assert!(!bench.folder("jax-0.10.2.part").exists());
+}
+
+#[test]
+fn a_stop_before_the_first_step_starts_nothing() {
+    let bench = Bench::new(&["3.11"], true);
+    let mut setup = bench.setup();
+    setup.stop = &|| true;
+    let stopped = setup.set_up(&spec("jax"), &mut |_| {}).unwrap_err();
+    assert!(matches!(stopped, SetupError::Stopped { .. }), "{stopped}");
+    assert!(bench.calls().is_empty());
+    bench.set_up("jax").unwrap();
+    assert!(bench.home.interpreter(&spec("jax")).is_ok());
+}
+
+#[test]
+fn adapters_are_written_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::at(folder.path().join("cache"));
+    let adapters = home.adapters().unwrap();
+    let text = fs::read_to_string(adapters.join("protocol.py")).unwrap();
+    assert!(text.contains("PROTOCOL"));
+    // Another program's: not written over.
+    fs::write(adapters.join("protocol.py"), "mine").unwrap();
+    assert_eq!(home.adapters().unwrap(), adapters);
+    assert_eq!(
+        fs::read_to_string(adapters.join("protocol.py")).unwrap(),
+        "mine"
+    );
+    assert_eq!(fs::read_dir(adapters.parent().unwrap()).unwrap().count(), 1);
+
+    fs::write(folder.path().join("file"), "").unwrap();
+    let problem = Home::at(folder.path().join("file")).adapters().unwrap_err();
+    assert!(
+        problem
+            .to_string()
+            .contains("BANCADA_CACHE names another folder"),
+        "{problem}"
+    );
+}
