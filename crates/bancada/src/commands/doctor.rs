@@ -1,0 +1,170 @@
+//! `bancada doctor`: what is set up, what of it works, what to do.
+
+use std::time::Duration;
+
+use frameworks::{Condition, Doctor, FrameworkReport, Home, Machine, Surroundings};
+use indicatif::{ProgressBar, ProgressStyle};
+use report::format;
+use serde_json::json;
+
+use crate::args::DoctorArgs;
+use crate::exit::{CommandResult, Exit, Failure};
+use crate::printer::Printer;
+
+pub(super) fn doctor(args: &DoctorArgs, printer: &Printer) -> CommandResult {
+    let home = Home::find().map_err(Failure::trouble)?;
+    let machine = Machine::here();
+    let adapters = home.adapters().map_err(Failure::trouble)?;
+    let doctor = Doctor {
+        home: &home,
+        machine: &machine,
+        adapters: &adapters,
+    };
+    let surroundings = doctor.surroundings();
+    if !args.json {
+        printer.data(&around(&surroundings));
+    }
+    let specs = doctor.specs();
+    let width = specs.iter().map(|s| s.to_string().len()).max().unwrap_or(0);
+    let mut reports = Vec::new();
+    for spec in &specs {
+        let waiting = waiting(&spec.to_string(), printer);
+        let report = doctor.examine(spec);
+        waiting.finish_and_clear();
+        if !args.json {
+            printer.data(&line(&report, width, printer.data_coloured));
+        }
+        reports.push(report);
+    }
+    if args.json {
+        let all = json!({ "surroundings": surroundings, "frameworks": reports });
+        printer.data(&format!("{all:#}"));
+    }
+    Ok(
+        match reports.iter().any(|r| r.condition == Condition::Broken) {
+            true => Exit::Trouble,
+            false => Exit::Ok,
+        },
+    )
+}
+
+/// Importing takes seconds.
+fn waiting(name: &str, printer: &Printer) -> ProgressBar {
+    if !printer.talk_is_terminal {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("  importing {msg} {elapsed}");
+    let bar = ProgressBar::new_spinner()
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+        .with_message(name.to_owned());
+    bar.enable_steady_tick(Duration::from_millis(250));
+    bar
+}
+
+fn around(surroundings: &Surroundings) -> String {
+    let size = |bytes: u64| format::bytes(bytes as f64);
+    let folders: Vec<String> = surroundings
+        .folders
+        .iter()
+        .map(|f| format!("{} {}", f.name, size(f.size_bytes)))
+        .collect();
+    let folders = match folders.as_slice() {
+        [] => "empty".to_owned(),
+        folders => folders.join(", "),
+    };
+    let free = surroundings
+        .free_bytes
+        .map(|bytes| format!("; {} free", size(bytes)));
+    let uv = match &surroundings.uv {
+        Some(uv) => format!(
+            "{} ({})",
+            uv.version.as_deref().unwrap_or("does not answer"),
+            uv.path.display()
+        ),
+        None => "not found: venv and pip are used, which take longer".to_owned(),
+    };
+    let pythons: Vec<&str> = surroundings
+        .pythons
+        .iter()
+        .map(|p| p.version.as_str())
+        .collect();
+    let pythons = match pythons.as_slice() {
+        [] => "none found".to_owned(),
+        pythons => pythons.join(", "),
+    };
+    let gpus = match &surroundings.gpus {
+        None => "none seen (no nvidia-smi)".to_owned(),
+        Some(gpus) if gpus.is_empty() => "nvidia-smi is here and shows none".to_owned(),
+        Some(gpus) => gpus.join(", "),
+    };
+    format!(
+        "machine  {}\nGPUs     {gpus}\ncache    {}: {folders}{}\nuv       {uv}\nPythons  {pythons}\n\n",
+        surroundings.platform,
+        surroundings.cache.display(),
+        free.unwrap_or_default(),
+    )
+}
+
+fn line(report: &FrameworkReport, width: usize, coloured: bool) -> String {
+    let (mark, colour) = match report.condition {
+        Condition::Works => ("✓", "32"),
+        Condition::Broken => ("✗", "31"),
+        Condition::Unfinished => ("…", "33"),
+        Condition::NotSetUp | Condition::CannotBeHad => ("–", "2"),
+    };
+    let mark = match coloured {
+        true => format!("\x1b[{colour}m{mark}\x1b[0m"),
+        false => mark.to_owned(),
+    };
+    let mut text = format!("{mark} {:width$}  {}", report.name, facts(report));
+    if report.condition == Condition::Broken {
+        let indent = " ".repeat(width + 4);
+        for said in report.problem.iter() {
+            text += &format!("\n{indent}{said}");
+        }
+        for advice in report.advice.iter() {
+            text += &format!("\n{indent}do: {advice}");
+        }
+    }
+    text
+}
+
+fn facts(report: &FrameworkReport) -> String {
+    let said = |text: &Option<String>| text.clone().unwrap_or_default();
+    match report.condition {
+        Condition::NotSetUp => format!("not set up: {}", said(&report.advice)),
+        Condition::Unfinished => format!("begun; {}", said(&report.advice)),
+        Condition::CannotBeHad => {
+            let advice = report.advice.as_ref().map(|a| format!(": {a}"));
+            format!(
+                "cannot be had here, {}{}",
+                said(&report.problem),
+                advice.unwrap_or_default()
+            )
+        }
+        Condition::Works | Condition::Broken => {
+            let size = report.size_bytes.map(|bytes| format::bytes(bytes as f64));
+            let shared = report.environment_of.as_ref();
+            let facts = [
+                report
+                    .version
+                    .clone()
+                    .or_else(|| Some("built in".to_owned())),
+                report.python.as_ref().map(|p| format!("Python {p}")),
+                match shared {
+                    Some(owner) => Some(format!("in {owner}'s environment")),
+                    None => size,
+                },
+                report.gpu_packages.then(|| "for GPUs".to_owned()),
+                report
+                    .import_seconds
+                    .map(|s| format!("imported in {s:.1} s")),
+            ];
+            facts
+                .into_iter()
+                .flatten()
+                .collect::<Vec<String>>()
+                .join(", ")
+        }
+    }
+}
