@@ -45,9 +45,15 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Bring measurements made elsewhere (CSV) into a study
     Import(Box<ImportArgs>),
+    /// Check that all frameworks compute the same network
+    Verify(VerifyArgs),
     /// List and describe networks
     #[command(subcommand)]
     Network(NetworkCommand),
+    /// Set up frameworks in environments of their own, list them, or remove them
+    Setup(SetupArgs),
+    /// Say which frameworks are set up, whether they work, and what to do where not
+    Doctor(DoctorArgs),
     /// Print completions for a shell
     Completions { shell: Shell },
     /// Print the manual page (roff); with --dir, write one page a command
@@ -232,6 +238,45 @@ pub(crate) struct ImportArgs {
     pub(crate) price: Option<String>,
 }
 
+#[derive(Debug, ClapArgs)]
+#[command(group(clap::ArgGroup::new("what").required(true).args(["network", "study"])))]
+pub(crate) struct VerifyArgs {
+    /// A name of the zoo, or a network file (.toml)
+    pub(crate) network: Option<String>,
+    /// Every network of this study, at its sizes, in its frameworks
+    #[arg(long, value_name = "STUDY", conflicts_with_all = ["image", "channels", "classes", "framework"])]
+    pub(crate) study: Option<PathBuf>,
+    /// The study made smaller, as its [scale.NAME] says
+    #[arg(long, value_name = "NAME", requires = "study")]
+    pub(crate) scale: Option<String>,
+    /// A framework to ask (several with commas) [default: all that are set up]
+    #[arg(long, value_name = "FRAMEWORK", value_delimiter = ',')]
+    pub(crate) framework: Vec<String>,
+    /// Side of the input in pixels [default: the network's own, or 32]
+    #[arg(long)]
+    pub(crate) image: Option<u32>,
+    /// Channels of the input [default: the network's own, or 3]
+    #[arg(long)]
+    pub(crate) channels: Option<u32>,
+    /// Classes of the answer [default: the network's own, or 10]
+    #[arg(long)]
+    pub(crate) classes: Option<u32>,
+    /// Images of a step
+    #[arg(long, default_value_t = 4)]
+    pub(crate) batch: u32,
+    /// Steps of gradient descent
+    #[arg(long, default_value_t = 5)]
+    pub(crate) steps: u32,
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Seconds a framework may take
+    #[arg(long, default_value_t = 900, value_name = "SECONDS")]
+    pub(crate) timeout: u32,
+    /// Print what was found as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum NetworkCommand {
     /// List the networks of the zoo
@@ -253,4 +298,46 @@ pub(crate) enum NetworkCommand {
     },
     /// Print the description of a network of the zoo, to copy and change
     Print { network: String },
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "uv is used when it is found (on PATH, or named by BANCADA_UV), else Python's venv and \
+                  pip. Environments go to BANCADA_CACHE, else ~/.cache/bancada."
+)]
+pub(crate) struct SetupArgs {
+    /// Frameworks, such as pytorch or pytorch@2.2.0, or `all`; none lists them
+    #[arg(value_name = "FRAMEWORK", value_parser = FrameworkArg::parse)]
+    pub(crate) frameworks: Vec<FrameworkArg>,
+    /// Install the packages for GPUs
+    #[arg(long)]
+    pub(crate) gpu: bool,
+    /// Show which are set up, and how large they are
+    #[arg(long, conflicts_with_all = ["frameworks", "remove", "gpu"])]
+    pub(crate) list: bool,
+    /// Remove the environments of these frameworks
+    #[arg(long, requires = "frameworks", conflicts_with = "gpu")]
+    pub(crate) remove: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum FrameworkArg {
+    All,
+    One(frameworks::Spec),
+}
+
+impl FrameworkArg {
+    fn parse(text: &str) -> Result<FrameworkArg, frameworks::SpecError> {
+        match text {
+            "all" => Ok(FrameworkArg::All),
+            _ => frameworks::Spec::parse(text).map(FrameworkArg::One),
+        }
+    }
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DoctorArgs {
+    /// Print what was found as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }

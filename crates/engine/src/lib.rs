@@ -18,6 +18,7 @@ mod ops;
 mod optimizer;
 mod parameters;
 mod pass;
+mod pictures;
 mod predict;
 mod train;
 mod verify;

@@ -92,6 +92,66 @@ fn the_same_seed_gives_the_same_losses_to_the_last_bit() {
     }
 }
 
+/// The job, reading its images from a cache made for it.
+fn from_cache(job: TrainJob, home: &std::path::Path) -> TrainJob {
+    let request = DataRequest {
+        dataset: job.data.dataset.clone(),
+        data_dir: None,
+        image: job.data.image,
+        images: job.data.images,
+        held_out: job.data.held_out,
+        seed: job.data.seed,
+    };
+    let cache = data::cache::prepare(&request, home, false).unwrap().folder;
+    let data = DataJob {
+        cache: Some(cache),
+        ..job.data
+    };
+    TrainJob { data, ..job }
+}
+
+#[test]
+fn cached_images_give_the_same_losses_to_the_last_bit() {
+    let home = tempfile::tempdir().unwrap();
+    for dataset in ["digits", "digits-colour"] {
+        let made = TrainJob {
+            epochs: 2,
+            ..job("lenet5", dataset, 72)
+        };
+        let cached = from_cache(made.clone(), home.path());
+        assert_eq!(losses(&cached), losses(&made));
+        assert_eq!(accuracy(&cached), accuracy(&made));
+    }
+}
+
+#[test]
+fn a_cache_of_other_images_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let cached = from_cache(job("lenet5", "digits", 16), home.path());
+    let folder = cached.data.cache.clone().unwrap();
+    let colour = job("lenet5", "digits-colour", 16);
+    let data = cached.data.clone();
+    check_error(TrainJob { data, ..colour }, "make them agree");
+
+    let gone = Some(home.path().join("nowhere"));
+    let data = DataJob {
+        cache: gone,
+        ..cached.data.clone()
+    };
+    check_error(
+        TrainJob {
+            data,
+            ..cached.clone()
+        },
+        "cannot read",
+    );
+
+    // Numbers of someone else's, with a label the network has no place for.
+    let images = vec![0.0; 784];
+    data::cache::write(&folder, "train", &images, [1, 1, 28, 28], &[10]).unwrap();
+    check_error(cached, "10 classes apart and the images have 11");
+}
+
 #[test]
 fn every_part_of_a_job_is_told_in_order() {
     let folder = tempfile::tempdir().unwrap();

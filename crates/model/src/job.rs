@@ -21,7 +21,7 @@ pub struct TrainJob {
     /// Of all workers together.
     pub batch: u32,
     pub optimizer: Optimizer,
-    /// None leaves it to the framework.
+    /// Of each worker; none leaves it to the framework.
     pub threads: Option<u32>,
     /// `cpu`, `cuda:0`, or several with commas, one a worker.
     pub device: String,

@@ -18,12 +18,13 @@ pub use job::TrainJob;
 pub use machine::Inventory;
 pub use money::{Bill, BillLine, BillingRule, Currency, ExchangeRate, Money, PaidPhases, Price};
 pub use run::{
-    Epoch, FrameworkRecord, Metric, OperatorTime, Outcome, Phase, RunId, RunRecord, Status, Verified,
+    Epoch, FrameworkRecord, Metric, OperatorTime, Outcome, Phase, RunId, RunRecord, Status,
+    Verified,
 };
 pub use sample::Sample;
 pub use study::{
-    CommandWorkload, Environment, Factor, Level, Limits, Optimizer, Order, Pipeline, Plan, Precision,
-    Scale, Scenario, Study, TrainWorkload, Workload,
+    CommandWorkload, Environment, Factor, Level, Limits, Optimizer, Order, Pipeline, Plan,
+    Precision, Scale, Scenario, Study, TrainWorkload, Workload,
 };
 pub use verify::VerifyReport;
 pub use warning::Warning;

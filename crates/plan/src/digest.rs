@@ -31,8 +31,13 @@ pub fn digest(study: &Study) -> String {
     {
         question.insert("network_files".to_owned(), json!(study.network_files));
     }
+    fingerprint(&question)
+}
+
+/// Sixteen hexadecimal digits over JSON, whatever the order of its keys.
+pub fn fingerprint(value: &Value) -> String {
     let mut canonical = String::new();
-    write_canonical(&question, &mut canonical);
+    write_canonical(value, &mut canonical);
     format!("{:016x}", fnv1a(canonical.as_bytes()))
 }
 

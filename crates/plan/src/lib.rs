@@ -24,7 +24,7 @@ mod values;
 
 pub use check::is_study_name;
 pub use design::{plan, same_level, scenarios};
-pub use digest::digest;
+pub use digest::{digest, fingerprint};
 pub use read::{ReadOptions, read_study};
 pub use reference::reference;
 pub use resolve::{Resolved, resolve};

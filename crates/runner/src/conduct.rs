@@ -17,10 +17,12 @@ use store::{Staging, Store, StoreError};
 
 use crate::budget::Ledger;
 use crate::forecast::{self, RunForecast};
+use crate::ready;
+use crate::verification;
 use crate::workload::{PreparedRun, Surroundings, WorkloadError, prepare};
 
 /// The trained weights, in a run's bundle.
-const MODEL_FILE: &str = "model.safetensors";
+pub(crate) const MODEL_FILE: &str = "model.safetensors";
 
 /// A study being carried out.
 pub struct Conduct<'a> {
@@ -212,9 +214,11 @@ impl Conduct<'_> {
                 tell(Progress::Told { run, event });
             }
         })?;
-        if !prepared.keep_model {
-            drop_model(staging.folder())?;
-        }
+        ready::tidy(
+            staging.folder(),
+            prepared.framework.as_ref(),
+            prepared.keep_model,
+        )?;
         let record = self.record(run, scenario, prepared, measured);
         staging.commit(&record)?;
         Ok(FinishedRun {
@@ -228,6 +232,10 @@ impl Conduct<'_> {
             return Ok(());
         };
         job.checkpoint = Some(staging.folder().join(MODEL_FILE));
+        if let Some(trainer) = &prepared.framework {
+            let home = self.options.surroundings.home;
+            ready::fill_job(job, trainer, staging.folder(), home)?;
+        }
         let path = staging.folder().join("job.json");
         write_json(&path, job)?;
         prepared
@@ -282,6 +290,10 @@ impl Conduct<'_> {
         measured: Measured,
     ) -> RunRecord {
         let device = prepared.device().map(str::to_owned);
+        let home = self.options.surroundings.home;
+        let trainer = prepared.framework.as_ref();
+        let told = measured.framework.as_ref();
+        let framework = trainer.map(|trainer| verification::of_run(trainer, told, home));
         let mut record = RunRecord {
             schema: BUNDLE_SCHEMA,
             study: self.study.name.clone(),
@@ -307,9 +319,13 @@ impl Conduct<'_> {
             price: prepared.environment.price,
             bill: None,
             warnings: measured.warnings,
-            framework: None,
+            framework,
             profile: measured.profile,
         };
+        if let Some(trainer) = trainer {
+            let warning = verification::warning(trainer, record.framework.as_ref());
+            record.warnings.extend(warning);
+        }
         price_record(&mut record, self.study);
         record
     }
@@ -399,23 +415,8 @@ fn seconds_of(runs: &[RunId], expected: &BTreeMap<u32, RunForecast>) -> f64 {
         .sum()
 }
 
-/// After the run: saving is a part of it and is timed.
-fn drop_model(folder: &Path) -> Result<(), RunnerError> {
-    let path = folder.join(MODEL_FILE);
-    match std::fs::remove_file(&path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(RunnerError::Write {
-            path: path.display().to_string(),
-            error,
-        }),
-        _ => Ok(()),
-    }
-}
-
 pub(crate) fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), RunnerError> {
-    let failed = |error: std::io::Error| RunnerError::Write {
-        path: path.display().to_string(),
-        error,
-    };
+    let failed = |error| RunnerError::write(path, error);
     let bytes = serde_json::to_vec_pretty(value).map_err(|e| failed(e.into()))?;
     std::fs::write(path, bytes).map_err(failed)
 }
@@ -427,6 +428,15 @@ pub enum RunnerError {
     Measure(measure::MeasureError),
     Write { path: String, error: std::io::Error },
     NoScenario(RunId),
+}
+
+impl RunnerError {
+    pub(crate) fn write(path: &Path, error: std::io::Error) -> Self {
+        RunnerError::Write {
+            path: path.display().to_string(),
+            error,
+        }
+    }
 }
 
 impl fmt::Display for RunnerError {

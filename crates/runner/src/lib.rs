@@ -1,14 +1,18 @@
 //! Carry out a plan: which runs are due, in which order, within which money; every run measured,
 //! billed and kept before the next begins. Tells what happens as [`Progress`]; prints nothing.
 
+pub mod agreement;
 mod budget;
 mod conduct;
 pub mod forecast;
 mod pilot;
+mod ready;
+pub mod verification;
 mod workload;
 
 pub use budget::{Ledger, over_budget};
 pub use conduct::{Conduct, Ended, Options, Progress, Retry, RunnerError, due_runs, price_record};
 pub use forecast::{EnvironmentForecast, Forecast, RunForecast, Spread};
 pub use pilot::{BadPilot, Pilot, PilotOptions, pilot};
-pub use workload::{PreparedRun, Surroundings, WorkloadError, prepare};
+pub use ready::{make_ready, scenarios_of};
+pub use workload::{PreparedRun, Surroundings, Trainer, WorkloadError, prepare};

@@ -14,6 +14,7 @@ use model::{Outcome, Phase, Plan, Scenario, Status, Study, TrainJob};
 
 use crate::conduct::{RunnerError, write_json};
 use crate::forecast::{RunForecast, fill_unknown};
+use crate::ready::fill_job;
 use crate::workload::{PreparedRun, Surroundings, prepare};
 
 pub struct PilotOptions<'a> {
@@ -113,11 +114,19 @@ fn short_run(
     options: &PilotOptions<'_>,
 ) -> Result<ShortRun, RunnerError> {
     let mut short = whole.clone();
-    let images = whole.data.images.unwrap_or(u32::MAX);
-    short.data.images = Some(images.min(whole.batch.saturating_mul(STEPS + 1)));
-    short.data.held_out = Some(whole.data.held_out.unwrap_or(u32::MAX).min(HELD_OUT));
+    let counts = Counts::of(whole);
+    short.data.images = Some(counts.images.min(whole.batch.saturating_mul(STEPS + 1)));
+    short.data.held_out = Some(counts.held_out.min(HELD_OUT));
     short.epochs = 1;
     short.checkpoint = Some(options.folder.join("model.safetensors"));
+    if let Some(trainer) = &prepared.framework {
+        fill_job(
+            &mut short,
+            trainer,
+            options.folder,
+            options.surroundings.home,
+        )?;
+    }
     let path = options.folder.join("job.json");
     write_json(&path, &short)?;
     prepared
@@ -152,34 +161,37 @@ fn short_run(
     Ok(ShortRun::Seen(stretch(&measured.phases, &steps, &lengths)))
 }
 
+/// Images of a whole run.
+struct Counts {
+    images: u32,
+    held_out: u32,
+}
+
+impl Counts {
+    fn of(job: &TrainJob) -> Self {
+        let data = &job.data;
+        let info = data::describe(&data.dataset, data.data_dir.as_deref()).ok();
+        Counts {
+            images: data.images.or(info.map(|i| i.images)).unwrap_or(1),
+            held_out: data.held_out.or(info.map(|i| i.held_out)).unwrap_or(0),
+        }
+    }
+}
+
 /// How much longer the whole run is than the pilot.
 struct Lengths {
     steps: f64,
-    images: f64,
     held_out: f64,
 }
 
 impl Lengths {
     fn new(whole: &TrainJob, short: &TrainJob) -> Self {
-        let info = data::info(&whole.data.dataset);
-        let images = whole.data.images.or(info.map(|i| i.images)).unwrap_or(1);
-        let held_out = whole
-            .data
-            .held_out
-            .or(info.map(|i| i.held_out))
-            .unwrap_or(0);
+        let Counts { images, held_out } = Counts::of(whole);
         let ratio = |whole: u32, short: Option<u32>| {
             f64::from(whole) / f64::from(short.unwrap_or(whole).max(1))
         };
-        // Files are read whole whatever is asked for; drawn images cost by the piece.
-        let files = info.is_some_and(|i| i.needs_folder);
         Lengths {
             steps: f64::from(images.div_ceil(whole.batch.max(1))) * f64::from(whole.epochs),
-            images: if files {
-                1.0
-            } else {
-                ratio(images, short.data.images)
-            },
             held_out: ratio(held_out, short.data.held_out),
         }
     }
@@ -194,7 +206,6 @@ fn stretch(phases: &[Phase], steps: &[f64], lengths: &Lengths) -> RunForecast {
     let stretched = phases.iter().map(|p| {
         let seconds = match p.name.as_str() {
             phase::TRAIN => steps[0] + median * (lengths.steps - 1.0),
-            phase::LOAD_DATA => p.seconds * lengths.images,
             phase::VERIFY => p.seconds * lengths.held_out,
             _ => p.seconds,
         };
@@ -256,7 +267,6 @@ mod tests {
         }];
         let lengths = Lengths {
             steps: 11.0,
-            images: 1.0,
             held_out: 1.0,
         };
         let forecast = stretch(&phases, &[1.0, 0.1, 0.1, 0.1], &lengths);

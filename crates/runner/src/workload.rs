@@ -3,12 +3,14 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use data::DataError;
+use frameworks::{Framework, Home, HomeError, Kind, NotSetUp, Spec, SpecError};
 use model::job::{DataJob, JOB_PROTOCOL};
 use model::study::LogPattern;
 use model::{
     CommandWorkload, Environment, Limits, Scenario, Study, TrainJob, TrainWorkload, Workload,
 };
-use network::InputSpec;
+use network::{Graph, InputSpec};
 
 /// Everything `measure` needs to know of a run's workload.
 #[derive(Debug, Clone)]
@@ -22,6 +24,20 @@ pub struct PreparedRun {
     pub job: Option<TrainJob>,
     /// Whether the trained weights stay with the results.
     pub keep_model: bool,
+    /// What trains, by its name alone.
+    pub framework: Option<Trainer>,
+}
+
+/// What trains which network.
+#[derive(Debug, Clone)]
+pub struct Trainer {
+    pub framework: &'static Framework,
+    /// As the study names it.
+    pub network: String,
+    /// Of what is set up here; none where it is not known before it runs.
+    pub version: Option<String>,
+    /// With everything computed.
+    pub graph: Graph,
 }
 
 impl PreparedRun {
@@ -44,6 +60,8 @@ pub struct Surroundings<'a> {
     pub bancada: &'a Path,
     /// Paths in the study are relative to its file's folder.
     pub study_folder: &'a Path,
+    /// Environments of frameworks, adapters, datasets and their caches.
+    pub home: &'a Home,
 }
 
 /// The same seed for all scenarios: initial weights and order of images then do not differ
@@ -84,6 +102,7 @@ fn prepare_command(
         environment,
         job: None,
         keep_model: true,
+        framework: None,
     }
 }
 
@@ -94,44 +113,34 @@ fn prepare_training(
     seed: u64,
     surroundings: Surroundings<'_>,
 ) -> Result<PreparedRun, WorkloadError> {
-    let info =
-        data::info(&train.dataset).ok_or_else(|| WorkloadError::Dataset(train.dataset.clone()))?;
-    let image = train.image.unwrap_or(info.side);
-    let description = describe(&train.network, study)?;
-    let input = InputSpec {
-        channels: info.channels,
-        height: image,
-        width: image,
-        classes: info.classes,
-    };
-    let graph = description.instantiate(input).map_err(|problems| {
-        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        WorkloadError::Network {
-            network: train.network.clone(),
-            why: problems.join("; "),
-        }
-    })?;
+    let Described {
+        spec,
+        graph,
+        data_dir,
+        image,
+    } = described(study, train, surroundings)?;
     let network = serde_json::to_value(&graph).map_err(|e| WorkloadError::Network {
         network: train.network.clone(),
         why: e.to_string(),
     })?;
     // More threads than there are cores would measure their waiting for each other.
     let given = |cores: f64| cores.min(measure::usable_cores()).ceil().max(1.0) as u32;
-    let threads = train.threads.or(environment.limits.cores.map(given));
+    let together = environment.limits.cores.map(given);
+    let shared = || (train.workers > 1).then(|| given(f64::MAX));
+    // Each worker has its share of them.
+    let each = |threads: u32| (threads / train.workers.max(1)).max(1);
+    let threads = train.threads.or(together.or_else(shared).map(each));
     let device = environment
         .device
         .clone()
         .unwrap_or_else(|| train.device.clone());
     let job = TrainJob {
         protocol: JOB_PROTOCOL,
-        framework: train.framework.clone(),
+        framework: spec.name().to_owned(),
         network,
         data: DataJob {
             dataset: train.dataset.clone(),
-            data_dir: train
-                .data_dir
-                .as_ref()
-                .map(|dir| surroundings.study_folder.join(dir)),
+            data_dir,
             image,
             images: train.images,
             held_out: train.held_out,
@@ -153,19 +162,136 @@ fn prepare_training(
         checkpoint: None,
         verify: None,
     };
+    let Start {
+        command,
+        env,
+        version,
+    } = start(&spec, &job, surroundings)?;
     Ok(PreparedRun {
-        command: vec![
-            surroundings.bancada.to_string_lossy().into_owned(),
-            "engine-train".to_owned(),
-        ],
-        env: Vec::new(),
+        command,
+        env,
         directory: None,
         log: Vec::new(),
         environment,
         job: Some(job),
         keep_model: train.keep_model,
+        framework: Some(Trainer {
+            framework: spec.framework,
+            network: train.network.clone(),
+            version,
+            graph,
+        }),
     })
 }
+
+/// What is trained in what, before it is asked whether that can be done here.
+pub(crate) struct Described {
+    pub(crate) spec: Spec,
+    pub(crate) graph: Graph,
+    data_dir: Option<PathBuf>,
+    image: u32,
+}
+
+pub(crate) fn described(
+    study: &Study,
+    train: &TrainWorkload,
+    surroundings: Surroundings<'_>,
+) -> Result<Described, WorkloadError> {
+    let spec = Spec::parse(&train.framework).map_err(WorkloadError::Framework)?;
+    let data_dir = data_dir(train, surroundings);
+    let info = data::describe(&train.dataset, data_dir.as_deref()).map_err(WorkloadError::Data)?;
+    let image = train.image.unwrap_or(info.side);
+    let input = InputSpec {
+        channels: info.channels,
+        height: image,
+        width: image,
+        classes: info.classes,
+    };
+    let graph = describe(&train.network, study)?.instantiate(input);
+    let graph = graph.map_err(|problems| {
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        WorkloadError::Network {
+            network: train.network.clone(),
+            why: problems.join("; "),
+        }
+    })?;
+    Ok(Described {
+        spec,
+        graph,
+        data_dir,
+        image,
+    })
+}
+
+/// Its own, or where `bancada data fetch` puts it.
+fn data_dir(train: &TrainWorkload, surroundings: Surroundings<'_>) -> Option<PathBuf> {
+    match &train.data_dir {
+        Some(dir) => Some(surroundings.study_folder.join(dir)),
+        None => data::info(&train.dataset)
+            .filter(|info| info.needs_folder)
+            .map(|info| data::fetched_folder(surroundings.home.path(), info.name)),
+    }
+}
+
+/// How a framework's process is started.
+pub(crate) struct Start {
+    pub(crate) command: Vec<String>,
+    pub(crate) env: Vec<(String, String)>,
+    pub(crate) version: Option<String>,
+}
+
+pub(crate) fn start(
+    spec: &Spec,
+    job: &TrainJob,
+    surroundings: Surroundings<'_>,
+) -> Result<Start, WorkloadError> {
+    let own = |word: &str| Start {
+        command: vec![
+            surroundings.bancada.to_string_lossy().into_owned(),
+            word.to_owned(),
+        ],
+        env: Vec::new(),
+        version: None,
+    };
+    match spec.framework.kind {
+        Kind::Engine => Ok(own("engine-train")),
+        Kind::Caffe => Ok(own("caffe-train")),
+        Kind::Python => start_adapter(spec, job, surroundings.home),
+    }
+}
+
+fn start_adapter(spec: &Spec, job: &TrainJob, home: &Home) -> Result<Start, WorkloadError> {
+    let installed = home.interpreter(spec).map_err(WorkloadError::NotSetUp)?;
+    let adapters = home.adapters().map_err(WorkloadError::Home)?;
+    let adapter = adapters.join(spec.framework.adapter.as_deref().unwrap_or_default());
+    let mut command = vec![installed.python.to_string_lossy().into_owned()];
+    // PyTorch's own launcher; the others start their workers themselves.
+    if job.workers > 1 && spec.name() == "pytorch" {
+        let launcher = ["-m", "torch.distributed.run", "--standalone"].map(str::to_owned);
+        command.extend(launcher);
+        command.push(format!("--nproc-per-node={}", job.workers));
+    }
+    command.push(adapter.to_string_lossy().into_owned());
+    let mut env = installed.variables;
+    env.push(("PYTHONNOUSERSITE".to_owned(), "1".to_owned()));
+    if let Some(threads) = job.threads {
+        let variables = THREAD_VARIABLES.iter();
+        env.extend(variables.map(|name| ((*name).to_owned(), threads.to_string())));
+    }
+    Ok(Start {
+        command,
+        env,
+        version: Some(installed.version),
+    })
+}
+
+/// What frameworks and their libraries take the number of threads from before they are asked.
+const THREAD_VARIABLES: [&str; 4] = [
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+];
 
 /// A zoo name, or a file of which the study holds the text.
 fn describe(network: &str, study: &Study) -> Result<network::Description, WorkloadError> {
@@ -186,7 +312,10 @@ fn describe(network: &str, study: &Study) -> Result<network::Description, Worklo
 pub enum WorkloadError {
     /// The study holds measurements made elsewhere.
     Nothing,
-    Dataset(String),
+    Data(DataError),
+    Framework(SpecError),
+    NotSetUp(NotSetUp),
+    Home(HomeError),
     Network {
         network: String,
         why: String,
@@ -199,10 +328,10 @@ impl fmt::Display for WorkloadError {
             WorkloadError::Nothing => f.write_str(
                 "the study has no [workload], so there is nothing to run: its measurements come by bancada import",
             ),
-            WorkloadError::Dataset(name) => {
-                let known: Vec<&str> = data::names().collect();
-                write!(f, "unknown dataset `{name}`; known: {}", known.join(", "))
-            }
+            WorkloadError::Data(error) => error.fmt(f),
+            WorkloadError::Framework(error) => error.fmt(f),
+            WorkloadError::NotSetUp(error) => error.fmt(f),
+            WorkloadError::Home(error) => error.fmt(f),
             WorkloadError::Network { network, why } => write!(f, "network `{network}`: {why}"),
         }
     }

@@ -31,7 +31,7 @@ pub(super) fn engine_train() -> CommandResult {
     Ok(Exit::Ok)
 }
 
-fn read_job() -> Result<TrainJob, Failure> {
+pub(super) fn read_job() -> Result<TrainJob, Failure> {
     let path = std::env::var_os(JOB_VARIABLE).ok_or_else(|| {
         Failure::trouble(format!(
             "{JOB_VARIABLE} names no job file; bancada run sets it"
@@ -44,7 +44,7 @@ fn read_job() -> Result<TrainJob, Failure> {
 }
 
 /// Without the variable nobody listens: training goes on in silence.
-fn open_events() -> Result<Option<File>, Failure> {
+pub(super) fn open_events() -> Result<Option<File>, Failure> {
     let Some(path) = std::env::var_os(EVENTS_VARIABLE) else {
         return Ok(None);
     };
@@ -56,7 +56,7 @@ fn open_events() -> Result<Option<File>, Failure> {
 
 /// One write a line, so that a reader never sees half of one. An event that cannot be written is
 /// lost; the training is worth more.
-fn tell(events: &mut Option<File>, kind: EventKind) {
+pub(super) fn tell(events: &mut Option<File>, kind: EventKind) {
     let Some(file) = events else { return };
     let at = SystemTime::now()
         .duration_since(UNIX_EPOCH)

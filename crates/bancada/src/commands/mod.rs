@@ -1,6 +1,7 @@
 //! One file a command. Each reads what it needs, calls a crate, prints.
 
 mod check;
+mod doctor;
 mod engine_train;
 mod export;
 mod forecasting;
@@ -10,6 +11,8 @@ mod network;
 mod plan;
 mod results;
 mod run;
+mod setup;
+mod verify;
 
 use crate::args::Command;
 use crate::exit::{CommandResult, Exit};
@@ -29,7 +32,10 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
         Command::Report(args) => results::report(&args, printer),
         Command::Export(args) => export::export(&args, printer),
         Command::Import(args) => import::import(&args, printer),
+        Command::Verify(args) => verify::verify(&args, printer),
         Command::Network(command) => network::network(command, printer),
+        Command::Setup(args) => setup::setup(&args, printer),
+        Command::Doctor(args) => doctor::doctor(&args, printer),
         Command::Completions { shell } => manual::completions(shell, printer),
         Command::Man { dir } => manual::man(dir.as_deref(), printer),
         Command::EngineTrain => engine_train::engine_train(),

@@ -69,7 +69,7 @@ fn list() -> String {
     lines.collect::<Vec<String>>().join("\n")
 }
 
-fn load(name: &str, printer: &Printer) -> Result<Description, Failure> {
+pub(super) fn load(name: &str, printer: &Printer) -> Result<Description, Failure> {
     if !name.ends_with(".toml") {
         return network::load(name).map_err(|e| Failure::new(Exit::BadStudy, e));
     }

@@ -23,9 +23,11 @@ pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
     signals::listen();
     let program = std::env::current_exe()
         .map_err(|e| Failure::trouble(format!("cannot find myself: {e}")))?;
+    let home = frameworks::Home::find().map_err(Failure::trouble)?;
     let surroundings = Surroundings {
         bancada: &program,
         study_folder: &opened.folder,
+        home: &home,
     };
     let ask = forecasting::Ask {
         opened: &opened,

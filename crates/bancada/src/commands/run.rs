@@ -26,9 +26,11 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
 
     let program = std::env::current_exe()
         .map_err(|e| Failure::trouble(format!("cannot find myself: {e}")))?;
+    let home = frameworks::Home::find().map_err(Failure::trouble)?;
     let surroundings = Surroundings {
         bancada: &program,
         study_folder: &opened.folder,
+        home: &home,
     };
     let earlier = store.records().map_err(store_failure)?;
     let retry = Retry {
@@ -43,6 +45,16 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
     let talk = |text: &str| (!args.quiet && !args.json).then(|| printer.talk(text));
 
     talk(&first_line(&opened, &inventory));
+    let scenarios = runner::scenarios_of(&opened.plan, &due);
+    runner::make_ready(
+        &opened.study,
+        &scenarios,
+        surroundings,
+        &mut |dataset, made| {
+            talk(&images_line(dataset, made));
+        },
+    )
+    .map_err(runner_failure)?;
     let ask = forecasting::Ask {
         opened: &opened,
         earlier: &earlier,
@@ -102,7 +114,11 @@ fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) 
         printer.data(&format!("\n  Report  {}", report.display()));
     }
     let scale = args.scale.as_ref().map(|name| format!(" --scale {name}"));
-    let again = format!("bancada run {}{}", shown(&args.study), scale.unwrap_or_default());
+    let again = format!(
+        "bancada run {}{}",
+        shown(&args.study),
+        scale.unwrap_or_default()
+    );
     match ended {
         Ended::Interrupted => {
             printer.talk(&format!(
@@ -163,6 +179,15 @@ fn first_line(opened: &Opened, inventory: &Inventory) -> String {
         plan.runs.len(),
         inventory.logical_cores,
         priced_as(study),
+    )
+}
+
+fn images_line(dataset: &str, made: &data::cache::Cached) -> String {
+    format!(
+        "  {dataset}: {} images decoded once at {} px for all frameworks ({})",
+        made.train + made.held_out,
+        made.side,
+        report::format::bytes(made.bytes as f64),
     )
 }
 

@@ -1,0 +1,202 @@
+//! Caffe as a workload: the network, the solver, the weights and the images are written for the
+//! `caffe` program of this machine, which then trains; its log is told as events.
+//!
+//! Read `files` (what Caffe reads), `child` (its process), `story` (its log).
+
+mod child;
+mod files;
+mod story;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use formats::caffe::{self, Device, Iterations, Test, Training};
+use frameworks::Machine;
+use measure::Asked;
+use model::event::JOB_VARIABLE;
+use model::job::JOB_PROTOCOL;
+use model::run::phase;
+use model::{EventKind, Precision, TrainJob};
+use network::{Graph, Weights};
+
+use super::engine_train::{open_events, read_job, tell};
+use crate::exit::{CommandResult, Exit, Failure};
+use crate::signals::{self, STOP};
+use child::Ended;
+use files::Scratch;
+use story::Story;
+
+const NO_CAFFE: &str = "caffe is not on this machine: put the `caffe` program on PATH or name it in BANCADA_CAFFE";
+
+pub(crate) fn caffe_train() -> CommandResult {
+    signals::listen();
+    let job = read_job()?;
+    check(&job)?;
+    let graph: Graph = serde_json::from_value(job.network.clone())
+        .map_err(|e| Failure::trouble(format!("the job's network: {e}")))?;
+    let caffe = Machine::here()
+        .caffe
+        .ok_or_else(|| Failure::trouble(NO_CAFFE))?;
+    let mut events = open_events()?;
+    let mut tell = |kind: EventKind| tell(&mut events, kind);
+    let task = Task {
+        job: &job,
+        graph: &graph,
+        caffe: &caffe,
+    };
+    task.carry_out(&mut tell)
+}
+
+/// A job that Caffe can do, and Caffe.
+struct Task<'j> {
+    job: &'j TrainJob,
+    graph: &'j Graph,
+    caffe: &'j Path,
+}
+
+impl Task<'_> {
+    fn carry_out(&self, tell: &mut dyn FnMut(EventKind)) -> CommandResult {
+        tell(begins(phase::LOAD_DATA));
+        let scratch = Scratch::make(&scratch_folder())?;
+        let training = self.write(&scratch, tell)?;
+        if STOP.asked() != Asked::Nothing {
+            return Err(interrupted());
+        }
+        tell(begins(phase::START));
+        tell(EventKind::Framework {
+            name: "caffe".to_owned(),
+            version: child::version(self.caffe).unwrap_or_else(|| "unknown".to_owned()),
+        });
+        let mut story = Story::new(training.batch, training.iterations);
+        let command = child::train_command(self.caffe, &scratch, self.job.threads);
+        let ended = child::run(command, &mut |line| {
+            for event in story.line(line) {
+                tell(event);
+            }
+        })?;
+        self.conclude(ended, &story)?;
+        if let (Some(checkpoint), Some(saved)) = (&self.job.checkpoint, &story.saved) {
+            keep_model(self.graph, Path::new(saved), checkpoint)?;
+        }
+        Ok(Exit::Ok)
+    }
+
+    /// Everything that Caffe reads.
+    fn write(
+        &self,
+        scratch: &Scratch,
+        tell: &mut dyn FnMut(EventKind),
+    ) -> Result<Training, Failure> {
+        let job = self.job;
+        let cache = job.data.cache.as_deref();
+        let cache = cache.ok_or_else(|| {
+            Failure::trouble("the job names no cache of images; bancada run makes one")
+        })?;
+        let images = data::cache::open(cache).map_err(Failure::trouble)?;
+        let count = |images: &data::cache::CachedImages| images.len() as u32;
+        let iterations = Iterations::of(count(&images.train), job.batch, job.epochs);
+        let training = Training {
+            batch: job.batch,
+            iterations: iterations.map_err(Failure::trouble)?,
+            test: Test::of(count(&images.held_out), job.batch),
+            optimizer: job.optimizer.clone(),
+            device: Device::parse(&job.device).map_err(Failure::trouble)?,
+            seed: job.seed,
+            files: scratch.files(),
+        };
+        let net = caffe::train_prototxt(self.graph, &training).map_err(Failure::trouble)?;
+        for text in net.notes {
+            tell(EventKind::Note { text });
+        }
+        scratch.write(files::NET, net.text.as_bytes())?;
+        let solver = caffe::solver_prototxt(&training);
+        scratch.write(files::SOLVER, solver.as_bytes())?;
+        let weights = self.weights()?;
+        let weights = caffe::caffemodel(self.graph, &weights).map_err(Failure::trouble)?;
+        scratch.write(files::WEIGHTS, &weights)?;
+        scratch.write_images(&images)?;
+        scratch.write_lists(&images, job.seed, &training)?;
+        Ok(training)
+    }
+
+    fn weights(&self) -> Result<Weights, Failure> {
+        let Some(path) = &self.job.weights else {
+            return Ok(network::initial_weights(self.graph, self.job.seed));
+        };
+        let failed = |why: String| {
+            Failure::trouble(format!("initial weights {}: {why}", path.display()))
+        };
+        let bytes = fs::read(path).map_err(|e| failed(e.to_string()))?;
+        Weights::from_bytes(&bytes).map_err(|e| failed(e.to_string()))
+    }
+
+    fn conclude(&self, ended: Ended, story: &Story) -> Result<(), Failure> {
+        if STOP.asked() != Asked::Nothing {
+            return Err(interrupted());
+        }
+        if ended.success && story.done {
+            return Ok(());
+        }
+        let how = match &story.fatal {
+            Some(fatal) => format!("caffe gave up: {fatal}"),
+            None if ended.success => "caffe ended before its last iteration".to_owned(),
+            None => format!("caffe {}", ended.how),
+        };
+        Err(Failure::trouble(how))
+    }
+}
+
+fn interrupted() -> Failure {
+    Failure::new(Exit::Interrupted, "interrupted, and Caffe with it")
+}
+
+/// What Caffe cannot be asked for, said before anything is written.
+fn check(job: &TrainJob) -> Result<(), Failure> {
+    let cannot = |what: &str| Err(Failure::trouble(format!("Caffe cannot train so: {what}")));
+    if job.protocol != JOB_PROTOCOL {
+        return Err(Failure::trouble(format!(
+            "the job is of protocol {}, this program speaks {JOB_PROTOCOL}",
+            job.protocol
+        )));
+    }
+    if job.verify.is_some() {
+        return cannot("its program does not tell gradients, so bancada verify cannot ask it");
+    }
+    if job.workers > 1 {
+        return cannot("its image layer would give every worker the same images; use one worker");
+    }
+    if job.precision == Precision::Mixed {
+        return cannot("it computes with 32 bits only; leave precision = \"mixed\" out");
+    }
+    if job.compile == Some(true) {
+        return cannot("it has no compiler; leave compile = true out");
+    }
+    Ok(())
+}
+
+/// Next to the job, so that it goes where the run goes.
+fn scratch_folder() -> PathBuf {
+    let job = std::env::var_os(JOB_VARIABLE).map(PathBuf::from);
+    let folder = job.as_deref().and_then(Path::parent);
+    folder.unwrap_or(Path::new(".")).join("caffe")
+}
+
+/// Caffe's own file beside the checkpoint, and the checkpoint in the format of all frameworks.
+fn keep_model(graph: &Graph, saved: &Path, checkpoint: &Path) -> Result<(), Failure> {
+    let failed = |path: &Path, why: String| {
+        Failure::trouble(format!("trained weights {}: {why}", path.display()))
+    };
+    let bytes = fs::read(saved).map_err(|e| failed(saved, e.to_string()))?;
+    let weights = caffe::read_caffemodel(graph, &bytes).map_err(|e| failed(saved, e.to_string()))?;
+    let own = checkpoint.with_extension("caffemodel");
+    fs::rename(saved, &own).map_err(|e| failed(&own, e.to_string()))?;
+    let unfinished = checkpoint.with_extension("part");
+    fs::write(&unfinished, weights.to_bytes()).map_err(|e| failed(&unfinished, e.to_string()))?;
+    fs::rename(&unfinished, checkpoint).map_err(|e| failed(checkpoint, e.to_string()))
+}
+
+fn begins(phase: &str) -> EventKind {
+    EventKind::Phase {
+        phase: phase.to_owned(),
+    }
+}

@@ -1,0 +1,272 @@
+//! Do all frameworks compute the same network?
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use frameworks::{Home, Kind, Spec};
+use network::{Graph, InputSpec, Shape};
+use runner::Surroundings;
+use runner::agreement::{Agreement, FIRST_LOSS_TOLERANCE};
+use runner::verification::{self, Answer, Compared, Question, StudyQuestion};
+use serde_json::json;
+
+use super::network::load;
+use crate::args::VerifyArgs;
+use crate::exit::{CommandResult, Exit, Failure};
+use crate::locate::open_study;
+use crate::printer::Printer;
+use crate::signals::{self, STOP};
+
+pub(super) fn verify(args: &VerifyArgs, printer: &Printer) -> CommandResult {
+    let home = Home::find().map_err(Failure::trouble)?;
+    let program = std::env::current_exe()
+        .map_err(|e| Failure::trouble(format!("cannot find myself: {e}")))?;
+    let opened = match &args.study {
+        Some(path) => Some(open_study(path, args.scale.as_deref(), printer)?),
+        None => None,
+    };
+    let surroundings = Surroundings {
+        bancada: &program,
+        study_folder: opened.as_ref().map_or(Path::new("."), |o| &o.folder),
+        home: &home,
+    };
+    let questions = match &opened {
+        Some(opened) => verification::questions(&opened.study, &opened.plan, surroundings)
+            .map_err(Failure::trouble)?,
+        None => vec![one_question(args, &home, printer)?],
+    };
+    signals::listen();
+    let mut all_agree = true;
+    for asked in questions {
+        let answers = ask(args, &asked, surroundings, printer)?;
+        all_agree &= answers.iter().all(agrees);
+        match args.json {
+            true => printer.data(&as_json(&asked, &answers).to_string()),
+            false => printer.data(&table(&asked, &answers, args)),
+        }
+    }
+    Ok(if STOP.asked() != measure::Asked::Nothing {
+        Exit::Interrupted
+    } else if all_agree {
+        Exit::Ok
+    } else {
+        Exit::FailedRuns
+    })
+}
+
+fn one_question(
+    args: &VerifyArgs,
+    home: &Home,
+    printer: &Printer,
+) -> Result<StudyQuestion, Failure> {
+    let network = args.network.clone().unwrap_or_default();
+    let specs = match args.framework.is_empty() {
+        true => set_up(home),
+        false => {
+            let parsed = args.framework.iter().map(|text| Spec::parse(text));
+            let parsed: Result<Vec<Spec>, _> = parsed.collect();
+            parsed.map_err(|e| Failure::new(Exit::BadStudy, e))?
+        }
+    };
+    Ok(StudyQuestion {
+        graph: graph(args, &network, printer)?,
+        network,
+        specs,
+    })
+}
+
+/// Every framework that has an environment here.
+fn set_up(home: &Home) -> Vec<Spec> {
+    let all = frameworks::all().filter(|f| f.kind == Kind::Python);
+    let specs = all.filter_map(|f| Spec::parse(&f.name).ok());
+    specs.filter(|s| home.interpreter(s).is_ok()).collect()
+}
+
+fn graph(args: &VerifyArgs, network: &str, printer: &Printer) -> Result<Graph, Failure> {
+    let description = load(network, printer)?;
+    let own = description.input.unwrap_or(InputSpec::square(3, 32, 10));
+    let input = InputSpec {
+        channels: args.channels.unwrap_or(own.channels),
+        height: args.image.unwrap_or(own.height),
+        width: args.image.unwrap_or(own.width),
+        classes: args.classes.unwrap_or(own.classes),
+    };
+    description.instantiate(input).map_err(|problems| {
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        Failure::trouble(format!("network `{network}`: {}", problems.join("; ")))
+    })
+}
+
+fn ask(
+    args: &VerifyArgs,
+    asked: &StudyQuestion,
+    surroundings: Surroundings<'_>,
+    printer: &Printer,
+) -> Result<Vec<Answer>, Failure> {
+    let question = Question {
+        network: asked.network.clone(),
+        graph: asked.graph.clone(),
+        batch: args.batch.max(1),
+        steps: args.steps.max(1),
+        seed: args.seed,
+        timeout_seconds: f64::from(args.timeout),
+    };
+    let folder = std::env::temp_dir().join(format!("bancada-verify-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)
+        .map_err(|e| Failure::trouble(format!("cannot use {}: {e}", folder.display())))?;
+    let answers = verification::verify(
+        &question,
+        &asked.specs,
+        surroundings,
+        &folder,
+        &STOP,
+        &mut |framework| {
+            if printer.talk_is_terminal {
+                eprint!("\r\x1b[2K  {} in {framework} …", asked.network);
+            }
+        },
+    );
+    if printer.talk_is_terminal {
+        eprint!("\r\x1b[2K");
+    }
+    // Left-overs are of no use; that they cannot be removed is no reason to stop.
+    _ = std::fs::remove_dir_all(&folder);
+    answers.map_err(Failure::trouble)
+}
+
+fn agrees(answer: &Answer) -> bool {
+    let compared = answer.result.as_ref();
+    compared.is_ok_and(|c| c.agreement.differs_at.is_none())
+}
+
+fn input_words(graph: &Graph) -> String {
+    match graph.nodes.first().map(|node| node.shape) {
+        Some(Shape::Image {
+            channels,
+            height,
+            width,
+        }) => format!(
+            "{height}×{width} px, {channels} channels, {} classes",
+            graph.classes
+        ),
+        _ => String::new(),
+    }
+}
+
+fn table(asked: &StudyQuestion, answers: &[Answer], args: &VerifyArgs) -> String {
+    let mut text = format!(
+        "{} at {}: batch {}, {} steps of gradient descent, seed {}\n\n",
+        asked.network,
+        input_words(&asked.graph),
+        args.batch,
+        args.steps,
+        args.seed
+    );
+    _ = writeln!(
+        text,
+        "  {:<18} {:<9} {:>11}  {:>10} {:>8}  {:>10} {:>8}  {:>8}  {:>8}",
+        "framework",
+        "version",
+        "parameters",
+        "first loss",
+        "differs",
+        "after steps",
+        "differs",
+        "layers",
+        "gradients"
+    );
+    for answer in answers {
+        match &answer.result {
+            Ok(compared) => _ = writeln!(text, "{}", row(&answer.framework, compared)),
+            Err(why) => _ = writeln!(text, "  {:<18} ! {why}", answer.framework),
+        }
+    }
+    text.push('\n');
+    text.push_str(&verdict(answers, args.steps));
+    text
+}
+
+fn row(framework: &str, compared: &Compared) -> String {
+    let Compared { report, agreement } = compared;
+    let Agreement {
+        first_loss,
+        last_loss,
+        layers,
+        gradients,
+        differs_at,
+        ..
+    } = agreement;
+    let mut row = format!(
+        "  {framework:<18} {:<9} {:>11}  {:>10.6} {:>8}  {:>10.6} {:>8}  {:>8}  {:>8}",
+        report.version,
+        report.parameters,
+        report.losses.first().copied().unwrap_or(f64::NAN),
+        exponent(*first_loss),
+        report.last_loss,
+        exponent(*last_loss),
+        layers.map_or("unseen".to_owned(), exponent),
+        exponent(*gradients),
+    );
+    if let Some(place) = differs_at {
+        _ = write!(row, "  ! differs from {place} on");
+    }
+    row
+}
+
+fn exponent(difference: f64) -> String {
+    match difference == 0.0 {
+        true => "0".to_owned(),
+        false => format!("{difference:.1e}"),
+    }
+}
+
+fn verdict(answers: &[Answer], steps: u32) -> String {
+    let compared = || answers.iter().filter_map(|a| a.result.as_ref().ok());
+    let worst = |of: fn(&Agreement) -> f64| {
+        let all = compared().map(|c| of(&c.agreement));
+        all.fold(0.0, f64::max)
+    };
+    let others = compared().count().saturating_sub(1);
+    let failed = answers.iter().filter(|a| a.result.is_err()).count();
+    let differing: Vec<&str> = answers
+        .iter()
+        .filter(|a| a.result.is_ok() && !agrees(a))
+        .map(|a| a.framework.as_str())
+        .collect();
+    let mut text = if !differing.is_empty() {
+        format!("Not the same: {}.", differing.join(", "))
+    } else if others == 0 {
+        "Only the embedded engine answered: nothing was compared (bancada setup pytorch)."
+            .to_owned()
+    } else {
+        format!(
+            "The same in all {}: first loss within {:.0e} (allowed {FIRST_LOSS_TOLERANCE:.0e}), after {steps} steps within {:.0e}.",
+            others + 1,
+            worst(|a| a.first_loss),
+            worst(|a| a.last_loss),
+        )
+    };
+    if failed > 0 {
+        _ = write!(text, " {failed} gave no answer.");
+    }
+    text
+}
+
+fn as_json(asked: &StudyQuestion, answers: &[Answer]) -> serde_json::Value {
+    let answers: Vec<serde_json::Value> = answers
+        .iter()
+        .map(|answer| match &answer.result {
+            Ok(compared) => json!({
+                "framework": answer.framework,
+                "report": compared.report,
+                "first_loss_difference": compared.agreement.first_loss,
+                "last_loss_difference": compared.agreement.last_loss,
+                "layers_difference": compared.agreement.layers,
+                "gradients_difference": compared.agreement.gradients,
+                "differs_at": compared.agreement.differs_at,
+            }),
+            Err(why) => json!({ "framework": answer.framework, "error": why }),
+        })
+        .collect();
+    json!({ "network": asked.network, "answers": answers })
+}

@@ -1,0 +1,213 @@
+//! Whether two frameworks computed the same: what they say of the first steps, side by side.
+
+use model::verify::VerifyReport;
+
+/// Relative difference of the first batch's loss that is still the same computation: 32-bit sums
+/// in another order differ by some 1e-6.
+pub const FIRST_LOSS_TOLERANCE: f64 = 1e-4;
+/// Of a layer's output, by its norm.
+pub const LAYER_TOLERANCE: f64 = 1e-4;
+/// Of a gradient, by its norm; sums over the batch lose more digits.
+pub const GRADIENT_TOLERANCE: f64 = 1e-3;
+/// Of the first batch's loss after the steps: every step multiplies what the last one left.
+pub const LAST_LOSS_TOLERANCE: f64 = 1e-2;
+/// Gradients below this share of the whole gradient's norm are noise (a bias in front of a batch
+/// normalisation has none at all), and are compared as parts of the whole.
+const NOISE_SHARE: f64 = 1e-4;
+
+/// One framework against the reference.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Agreement {
+    pub same_parameters: bool,
+    /// Relative differences.
+    pub first_loss: f64,
+    pub last_loss: f64,
+    /// The largest among the layers' outputs; none where the framework shows none.
+    pub layers: Option<f64>,
+    /// The largest among the gradients.
+    pub gradients: f64,
+    /// Where the computations part, in words; none where they agree.
+    pub differs_at: Option<String>,
+}
+
+/// `order` is the names of the trained parameters, first layer first.
+pub fn compare(report: &VerifyReport, reference: &VerifyReport, order: &[String]) -> Agreement {
+    let layers = compare_layers(report, reference);
+    let gradients = compare_gradients(report, reference, order);
+    let first = |r: &VerifyReport| r.losses.first().copied().unwrap_or(f64::NAN);
+    let mut agreement = Agreement {
+        same_parameters: report.parameters == reference.parameters,
+        first_loss: relative(first(report), first(reference)),
+        last_loss: relative(report.last_loss, reference.last_loss),
+        layers: layers.as_ref().map(|found| found.worst),
+        gradients: gradients.worst,
+        differs_at: None,
+    };
+    // In the order of the computation: what comes later differs because of what came before.
+    let layer = layers.and_then(|found| found.first_beyond);
+    agreement.differs_at = if !agreement.same_parameters {
+        Some("the number of parameters".to_owned())
+    } else if let Some(layer) = layer {
+        Some(layer)
+    } else if !within(agreement.first_loss, FIRST_LOSS_TOLERANCE) {
+        Some("the loss".to_owned())
+    } else if let Some(parameter) = gradients.first_beyond {
+        Some(format!("the gradient of {parameter}"))
+    } else if !within(agreement.last_loss, LAST_LOSS_TOLERANCE) {
+        Some("the optimiser's steps".to_owned())
+    } else {
+        None
+    };
+    agreement
+}
+
+struct Compared {
+    worst: f64,
+    first_beyond: Option<String>,
+}
+
+fn compare_layers(report: &VerifyReport, reference: &VerifyReport) -> Option<Compared> {
+    if report.activation_norms.is_empty() {
+        return None;
+    }
+    let mut found = Compared {
+        worst: 0.0,
+        first_beyond: None,
+    };
+    for expected in &reference.activation_norms {
+        let told = report.activation_norms.iter();
+        let told = told.into_iter().find(|l| l.layer == expected.layer);
+        // A framework may melt a layer into its neighbour; the neighbour is then compared.
+        let Some(told) = told else { continue };
+        let difference = relative(told.norm, expected.norm);
+        found.worst = worse(found.worst, difference);
+        if !within(difference, LAYER_TOLERANCE) && found.first_beyond.is_none() {
+            found.first_beyond = Some(expected.layer.clone());
+        }
+    }
+    Some(found)
+}
+
+/// From the last layer to the first, as the gradient flows.
+fn compare_gradients(
+    report: &VerifyReport,
+    reference: &VerifyReport,
+    order: &[String],
+) -> Compared {
+    let squares = reference.gradient_norms.values().map(|norm| norm * norm);
+    let floor = squares.sum::<f64>().sqrt() * NOISE_SHARE;
+    let mut found = Compared {
+        worst: 0.0,
+        first_beyond: None,
+    };
+    for name in order.iter().rev() {
+        let Some(&expected) = reference.gradient_norms.get(name) else {
+            continue;
+        };
+        let told = report.gradient_norms.get(name).copied().unwrap_or(f64::NAN);
+        let scale = told.abs().max(expected.abs()).max(floor);
+        let difference = match scale > 0.0 {
+            true => (told - expected).abs() / scale,
+            false => 0.0,
+        };
+        found.worst = worse(found.worst, difference);
+        if !within(difference, GRADIENT_TOLERANCE) && found.first_beyond.is_none() {
+            found.first_beyond = Some(name.clone());
+        }
+    }
+    found
+}
+
+/// What is no number is not within anything.
+fn within(difference: f64, tolerance: f64) -> bool {
+    difference <= tolerance
+}
+
+/// The larger; what is no number is the worst of all.
+fn worse(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() {
+        f64::NAN
+    } else {
+        a.max(b)
+    }
+}
+
+fn relative(a: f64, b: f64) -> f64 {
+    let scale = a.abs().max(b.abs());
+    if a == b { 0.0 } else { (a - b).abs() / scale }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::verify::LayerNorm;
+
+    use super::*;
+
+    fn report() -> VerifyReport {
+        let layer = |layer: &str, norm| LayerNorm {
+            layer: layer.to_owned(),
+            norm,
+        };
+        VerifyReport {
+            framework: "engine".to_owned(),
+            version: "1".to_owned(),
+            parameters: 12,
+            losses: vec![2.3, 2.2],
+            last_loss: 2.0,
+            gradient_norms: [("a.weight", 1.0), ("a.bias", 1e-9), ("b.weight", 3.0)]
+                .map(|(name, norm)| (name.to_owned(), norm))
+                .into(),
+            activation_norms: vec![layer("a", 10.0), layer("relu", 8.0), layer("b", 5.0)],
+        }
+    }
+
+    fn check(change: impl FnOnce(&mut VerifyReport), expected: Option<&str>) {
+        let mut other = report();
+        change(&mut other);
+        let order = ["a.weight", "a.bias", "b.weight"].map(str::to_owned);
+        let found = compare(&other, &report(), &order);
+        assert_eq!(found.differs_at.as_deref(), expected, "{found:?}");
+    }
+
+    #[test]
+    fn the_first_difference_is_named() {
+        check(|_| (), None);
+        check(|r| r.losses[0] *= 1.0 + 5e-5, None);
+        check(|r| r.parameters = 13, Some("the number of parameters"));
+        check(|r| r.activation_norms[1].norm = 8.01, Some("relu"));
+        check(
+            |r| {
+                r.activation_norms[2].norm = 6.0;
+                r.losses[0] = 9.0;
+            },
+            Some("b"),
+        );
+        check(|r| r.losses[0] = 2.31, Some("the loss"));
+        check(|r| r.losses[0] = f64::NAN, Some("the loss"));
+        check(|r| r.last_loss = 2.1, Some("the optimiser's steps"));
+        let change = |r: &mut VerifyReport| {
+            _ = r.gradient_norms.insert("a.weight".to_owned(), 1.1);
+        };
+        check(change, Some("the gradient of a.weight"));
+    }
+
+    #[test]
+    fn a_gradient_that_is_noise_may_be_any_noise() {
+        let change = |r: &mut VerifyReport| {
+            _ = r.gradient_norms.insert("a.bias".to_owned(), 3e-8);
+        };
+        check(change, None);
+    }
+
+    #[test]
+    fn layers_that_cannot_be_seen_are_not_missed() {
+        check(|r| r.activation_norms.clear(), None);
+        check(
+            |r| {
+                r.activation_norms.clear();
+                _ = r.gradient_norms.remove("b.weight");
+            },
+            Some("the gradient of b.weight"),
+        );
+    }
+}

@@ -1,0 +1,133 @@
+//! What a training needs before it starts, and what is made of what it leaves: images that all
+//! frameworks map, initial weights, and the trained network in a format that others read.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use data::cache::Cached;
+use data::{DataError, DataRequest};
+use frameworks::{Home, Kind};
+use model::{Pipeline, RunId, Study, TrainJob};
+use network::Weights;
+
+use crate::conduct::{MODEL_FILE, RunnerError};
+use crate::workload::{Surroundings, Trainer, WorkloadError, prepare};
+
+const WEIGHTS_FILE: &str = "initial.safetensors";
+const ONNX_FILE: &str = "model.onnx";
+
+/// Sees that everything these runs need is there: frameworks, networks, datasets. Caches of images
+/// are made here, so that no run waits for them. Tells each cache that it made.
+pub fn make_ready(
+    study: &Study,
+    scenarios: &[&model::Scenario],
+    surroundings: Surroundings<'_>,
+    tell: &mut dyn FnMut(&str, &Cached),
+) -> Result<(), RunnerError> {
+    let mut seen = HashSet::new();
+    for scenario in scenarios {
+        let prepared = prepare(study, scenario, 1, surroundings)?;
+        let Some(job) = prepared.job else { continue };
+        if !seen.insert(format!("{:?}", job.data)) {
+            continue;
+        }
+        let cached = cache(&job, surroundings.home).map_err(WorkloadError::Data)?;
+        if cached.made {
+            tell(&job.data.dataset, &cached);
+        }
+    }
+    Ok(())
+}
+
+/// The scenarios of these runs, each once, in their order.
+pub fn scenarios_of<'p>(plan: &'p model::Plan, runs: &[RunId]) -> Vec<&'p model::Scenario> {
+    let numbers: HashSet<u32> = runs.iter().map(|run| run.scenario).collect();
+    let all = plan.scenarios.iter();
+    all.filter(|s| numbers.contains(&s.number)).collect()
+}
+
+fn cache(job: &TrainJob, home: &Home) -> Result<Cached, DataError> {
+    let data = &job.data;
+    let request = DataRequest {
+        dataset: data.dataset.clone(),
+        data_dir: data.data_dir.clone(),
+        image: data.image,
+        images: data.images,
+        held_out: data.held_out,
+        seed: data.seed,
+    };
+    data::cache::prepare(&request, home.path(), data.pipeline == Pipeline::Own)
+}
+
+/// Puts images and initial weights where the job says they are.
+pub(crate) fn fill_job(
+    job: &mut TrainJob,
+    trainer: &Trainer,
+    folder: &Path,
+    home: &Home,
+) -> Result<(), RunnerError> {
+    let cached = cache(job, home).map_err(WorkloadError::Data)?;
+    job.data.cache = Some(cached.folder);
+    // The embedded engine draws the same weights itself.
+    if trainer.framework.kind != Kind::Engine {
+        let path = folder.join(WEIGHTS_FILE);
+        let weights = network::initial_weights(&trainer.graph, job.seed);
+        fs::write(&path, weights.to_bytes()).map_err(|e| RunnerError::write(&path, e))?;
+        job.weights = Some(path);
+    }
+    Ok(())
+}
+
+/// After the run: the initial weights can be drawn again, and the trained ones are also written
+/// as ONNX where they are kept.
+pub(crate) fn tidy(
+    folder: &Path,
+    trainer: Option<&Trainer>,
+    keep_model: bool,
+) -> Result<(), RunnerError> {
+    remove(&folder.join(WEIGHTS_FILE))?;
+    if !keep_model {
+        return drop_models(folder);
+    }
+    let path = folder.join(MODEL_FILE);
+    let (Some(trainer), Ok(bytes)) = (trainer, fs::read(&path)) else {
+        return Ok(());
+    };
+    // A run that was cut short may have left half a file: there is no model then.
+    let Ok(weights) = Weights::from_bytes(&bytes) else {
+        return Ok(());
+    };
+    if let Ok(onnx) = formats::onnx(&trainer.graph, &weights) {
+        let path = folder.join(ONNX_FILE);
+        fs::write(&path, onnx).map_err(|e| RunnerError::write(&path, e))?;
+    }
+    Ok(())
+}
+
+/// Every format of the trained network: `model.safetensors`, `model.pt`, a folder `model`, ….
+fn drop_models(folder: &Path) -> Result<(), RunnerError> {
+    let entries = fs::read_dir(folder).map_err(|e| RunnerError::write(folder, e))?;
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name == "model" || name.starts_with("model.") {
+            remove(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+fn remove(path: &Path) -> Result<(), RunnerError> {
+    let removed = match path.is_dir() {
+        true => fs::remove_dir_all(path),
+        false => fs::remove_file(path),
+    };
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(RunnerError::write(path, error))
+        }
+        _ => Ok(()),
+    }
+}

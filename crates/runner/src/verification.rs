@@ -1,0 +1,390 @@
+//! The same network in every framework, from the same weights, on the same images: do they compute
+//! the same? What was found is kept, and every run says whether it was checked.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use frameworks::{Home, Kind, Spec};
+use measure::{FrameworkTold, Stop};
+use model::event::JOB_VARIABLE;
+use model::job::{DataJob, JOB_PROTOCOL, VerifyJob};
+use model::run::{FrameworkRecord, Verified};
+use model::study::{Limits, MeasureSettings};
+use model::verify::VerifyReport;
+use model::{Optimizer, Plan, Status, Study, Timestamp, TrainJob, Warning, Workload};
+use network::{Graph, Op, Shape};
+use seeded::SplitMix64;
+
+use crate::agreement::{Agreement, compare};
+use crate::conduct::{RunnerError, write_json};
+use crate::workload::{Described, Start, Surroundings, Trainer, described, start};
+
+/// What is compared.
+#[derive(Debug, Clone)]
+pub struct Question {
+    pub network: String,
+    pub graph: Graph,
+    pub batch: u32,
+    pub steps: u32,
+    pub seed: u64,
+    pub timeout_seconds: f64,
+}
+
+/// What one framework answered.
+#[derive(Debug)]
+pub struct Answer {
+    pub framework: String,
+    pub result: Result<Compared, String>,
+}
+
+#[derive(Debug)]
+pub struct Compared {
+    pub report: VerifyReport,
+    /// With the embedded engine.
+    pub agreement: Agreement,
+}
+
+/// A network of a study, and what the study trains it in.
+pub struct StudyQuestion {
+    pub network: String,
+    pub graph: Graph,
+    pub specs: Vec<Spec>,
+}
+
+/// Every network of a study at every size, with its frameworks.
+pub fn questions(
+    study: &Study,
+    plan: &Plan,
+    surroundings: Surroundings<'_>,
+) -> Result<Vec<StudyQuestion>, RunnerError> {
+    let mut questions: Vec<StudyQuestion> = Vec::new();
+    for scenario in &plan.scenarios {
+        let Workload::Train(train) = plan::resolve(study, scenario).workload else {
+            continue;
+        };
+        let Described { spec, graph, .. } = described(study, &train, surroundings)?;
+        let known = questions.iter_mut().find(|q| q.graph == graph);
+        match known {
+            Some(question) if question.specs.contains(&spec) => {}
+            Some(question) => question.specs.push(spec),
+            None => questions.push(StudyQuestion {
+                network: train.network,
+                graph,
+                specs: vec![spec],
+            }),
+        }
+    }
+    Ok(questions)
+}
+
+/// Small, so that the steps stay where 32-bit numbers are good.
+const OPTIMIZER: Optimizer = Optimizer::Sgd {
+    learning_rate: 1e-3,
+    momentum: 0.9,
+};
+
+/// Asks the engine and then each of the frameworks; a framework that fails is an answer, too.
+/// Tells each name before it is asked. `folder` is for scratch, and emptied by the caller.
+pub fn verify(
+    question: &Question,
+    specs: &[Spec],
+    surroundings: Surroundings<'_>,
+    folder: &Path,
+    stop: &Stop,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Vec<Answer>, RunnerError> {
+    let scene = Scene::make(question, surroundings, folder, stop)?;
+    let engine = Spec::parse("engine").map_err(crate::WorkloadError::Framework)?;
+    tell("engine");
+    let reference = match scene.ask(&engine)? {
+        Ok(report) => report,
+        Err(why) => {
+            return Ok(vec![Answer {
+                framework: "engine".to_owned(),
+                result: Err(why),
+            }]);
+        }
+    };
+    let order: Vec<String> = trained_names(&question.graph);
+    let compared = |report: VerifyReport| Compared {
+        agreement: compare(&report, &reference, &order),
+        report,
+    };
+    let mut answers = vec![Answer {
+        framework: "engine".to_owned(),
+        result: Ok(compared(reference.clone())),
+    }];
+    for spec in specs.iter().filter(|s| s.framework.kind != Kind::Engine) {
+        if stop.asked() != measure::Asked::Nothing {
+            break;
+        }
+        tell(&spec.to_string());
+        let result = scene.ask(spec)?.map(compared);
+        if let Ok(compared) = &result {
+            keep(question, spec, compared, surroundings.home)?;
+        }
+        answers.push(Answer {
+            framework: spec.to_string(),
+            result,
+        });
+    }
+    Ok(answers)
+}
+
+/// Weights and images on disk, the same for all.
+struct Scene<'a> {
+    job: TrainJob,
+    surroundings: Surroundings<'a>,
+    folder: &'a Path,
+    stop: &'a Stop,
+    timeout_seconds: f64,
+}
+
+impl<'a> Scene<'a> {
+    fn make(
+        question: &Question,
+        surroundings: Surroundings<'a>,
+        folder: &'a Path,
+        stop: &'a Stop,
+    ) -> Result<Self, RunnerError> {
+        let graph = without_dropout(&question.graph);
+        let weights = folder.join("initial.safetensors");
+        let bytes = network::initial_weights(&graph, question.seed).to_bytes();
+        fs::write(&weights, bytes).map_err(|e| RunnerError::write(&weights, e))?;
+        let cache = folder.join("images");
+        let images = question.batch.saturating_mul(question.steps.max(1));
+        write_noise(&graph, images, question.seed, &cache)?;
+        let network = serde_json::to_value(&graph).map_err(|e| {
+            RunnerError::Workload(crate::WorkloadError::Network {
+                network: question.network.clone(),
+                why: e.to_string(),
+            })
+        })?;
+        let side = match graph.nodes.first().map(|node| node.shape) {
+            Some(Shape::Image { height, .. }) => height,
+            _ => 0,
+        };
+        let job = TrainJob {
+            protocol: JOB_PROTOCOL,
+            framework: String::new(),
+            network,
+            data: DataJob {
+                dataset: "noise".to_owned(),
+                data_dir: None,
+                image: side,
+                images: Some(images),
+                held_out: Some(0),
+                seed: question.seed,
+                cache: Some(cache),
+                pipeline: model::Pipeline::Cache,
+            },
+            epochs: 1,
+            batch: question.batch,
+            optimizer: OPTIMIZER,
+            threads: None,
+            device: "cpu".to_owned(),
+            seed: question.seed,
+            weights: Some(weights),
+            precision: model::Precision::Float32,
+            compile: None,
+            workers: 1,
+            profile: false,
+            checkpoint: None,
+            verify: None,
+        };
+        Ok(Scene {
+            job,
+            surroundings,
+            folder,
+            stop,
+            timeout_seconds: question.timeout_seconds,
+        })
+    }
+
+    /// The framework's report, or why there is none.
+    fn ask(&self, spec: &Spec) -> Result<Result<VerifyReport, String>, RunnerError> {
+        let Start { command, env, .. } = match start(spec, &self.job, self.surroundings) {
+            Ok(start) => start,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        let folder = self.folder.join(spec.to_string());
+        fs::create_dir_all(&folder).map_err(|e| RunnerError::write(&folder, e))?;
+        let report = folder.join("report.json");
+        let job = TrainJob {
+            framework: spec.name().to_owned(),
+            verify: Some(VerifyJob {
+                steps: self.steps(),
+                report: report.clone(),
+            }),
+            ..self.job.clone()
+        };
+        let path = folder.join("job.json");
+        write_json(&path, &job)?;
+        let mut env = env;
+        env.push((JOB_VARIABLE.to_owned(), path.to_string_lossy().into_owned()));
+        let request = measure::Request {
+            command,
+            env,
+            directory: None,
+            folder: folder.clone(),
+            limits: Limits::default(),
+            settings: MeasureSettings {
+                interval_seconds: 1.0,
+                timeout_seconds: Some(self.timeout_seconds),
+                grace_seconds: 5.0,
+            },
+            log: Vec::new(),
+            cgroup_name: format!("bancada-{}-verify", std::process::id()),
+        };
+        let measured =
+            measure::run(&request, self.stop, &mut |_| ()).map_err(RunnerError::Measure)?;
+        if measured.outcome.status != Status::Ok {
+            let detail = measured.outcome.in_a_line();
+            return Ok(Err(detail.unwrap_or_else(|| "failed".to_owned())));
+        }
+        Ok(read_report(&report))
+    }
+
+    fn steps(&self) -> u32 {
+        self.job.data.images.unwrap_or(0) / self.job.batch.max(1)
+    }
+}
+
+fn read_report(path: &Path) -> Result<VerifyReport, String> {
+    let bytes = fs::read(path).map_err(|_| "it ended well but told nothing".to_owned())?;
+    serde_json::from_slice(&bytes).map_err(|e| format!("what it told cannot be read: {e}"))
+}
+
+/// Every framework drops other values: with dropout nothing could be compared.
+fn without_dropout(graph: &Graph) -> Graph {
+    let mut graph = graph.clone();
+    for node in &mut graph.nodes {
+        if let Op::Dropout { rate } = &mut node.op {
+            *rate = 0.0;
+        }
+    }
+    graph
+}
+
+fn trained_names(graph: &Graph) -> Vec<String> {
+    let parameters = graph.nodes.iter().flat_map(|node| &node.parameters);
+    parameters
+        .filter(|p| p.trained)
+        .map(|p| p.name.clone())
+        .collect()
+}
+
+/// Uniform numbers from −1 to 1 and labels, so that networks for any input can be compared
+/// without a dataset.
+fn write_noise(graph: &Graph, images: u32, seed: u64, folder: &Path) -> Result<(), RunnerError> {
+    let (channels, height, width) = match graph.nodes.first().map(|node| node.shape) {
+        Some(Shape::Image {
+            channels,
+            height,
+            width,
+        }) => (channels as usize, height as usize, width as usize),
+        _ => (0, 0, 0),
+    };
+    let mut random = SplitMix64::new(seed);
+    let count = images as usize;
+    let mut pixel = || (random.next_u64() >> 40) as f32 / (1u32 << 23) as f32 - 1.0;
+    let pixels: Vec<f32> = (0..count * channels * height * width)
+        .map(|_| pixel())
+        .collect();
+    let classes = graph.classes as usize;
+    let labels: Vec<i32> = (0..count).map(|_| random.below(classes) as i32).collect();
+    let written = fs::create_dir_all(folder);
+    written.map_err(|e| RunnerError::write(folder, e))?;
+    let train = data::cache::write(
+        folder,
+        "train",
+        &pixels,
+        [count, channels, height, width],
+        &labels,
+    );
+    let held_out =
+        || data::cache::write(folder, "held-out", &[], [0, channels, height, width], &[]);
+    train
+        .and_then(|()| held_out())
+        .map_err(|e| RunnerError::Workload(crate::WorkloadError::Data(e)))
+}
+
+fn keep(
+    question: &Question,
+    spec: &Spec,
+    compared: &Compared,
+    home: &Home,
+) -> Result<(), RunnerError> {
+    let Agreement {
+        first_loss,
+        last_loss,
+        differs_at,
+        ..
+    } = &compared.agreement;
+    let verified = Verified {
+        when: Timestamp::now(),
+        // JSON has no word for what is no number.
+        first_loss_difference: finite(*first_loss),
+        last_loss_difference: finite(*last_loss),
+        steps: question.steps,
+        differs_at: differs_at.clone(),
+    };
+    let path = place(&question.graph, spec.name(), &compared.report.version, home);
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).map_err(|e| RunnerError::write(parent, e))?;
+    }
+    write_json(&path, &verified)
+}
+
+fn finite(value: f64) -> f64 {
+    if value.is_finite() { value } else { f64::MAX }
+}
+
+/// By everything that decides what is computed: the graph with its shapes, framework, version.
+fn place(graph: &Graph, framework: &str, version: &str, home: &Home) -> PathBuf {
+    let graph = serde_json::to_value(graph).unwrap_or_default();
+    home.path()
+        .join("verified")
+        .join(plan::fingerprint(&graph))
+        .join(format!("{framework}-{version}.json"))
+}
+
+/// What is known of the framework of a run that is over.
+pub(crate) fn of_run(
+    trainer: &Trainer,
+    told: Option<&FrameworkTold>,
+    home: &Home,
+) -> FrameworkRecord {
+    let told = told.map(|t| t.version.clone());
+    let version = told.or_else(|| trainer.version.clone());
+    let name = trainer.framework.name.clone();
+    let verified = version.as_ref().and_then(|version| {
+        let bytes = fs::read(place(&trainer.graph, &name, version, home)).ok()?;
+        serde_json::from_slice(&bytes).ok()
+    });
+    FrameworkRecord {
+        name,
+        version,
+        verified,
+    }
+}
+
+/// The embedded engine is what the others are compared with.
+pub(crate) fn warning(trainer: &Trainer, record: Option<&FrameworkRecord>) -> Option<Warning> {
+    if trainer.framework.kind == Kind::Engine {
+        return None;
+    }
+    let framework = trainer.framework.name.clone();
+    let network = trainer.network.clone();
+    match record.and_then(|r| r.verified.as_ref()) {
+        None => Some(Warning::NotVerified { framework, network }),
+        Some(verified) => verified
+            .differs_at
+            .clone()
+            .map(|layer| Warning::ComputesOtherwise {
+                framework,
+                network,
+                layer,
+            }),
+    }
+}
