@@ -45,6 +45,7 @@ impl Bench {
             .args(arguments)
             .current_dir(self.path())
             .env_remove("NO_COLOR")
+            .env("BANCADA_CACHE", self.path().join("cache"))
             .stdin(Stdio::null());
         command
     }

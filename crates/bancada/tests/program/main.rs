@@ -9,5 +9,6 @@
 mod architecture;
 mod cli;
 mod common;
+mod frameworks;
 mod kill;
 mod training;

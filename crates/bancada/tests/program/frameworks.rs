@@ -1,0 +1,223 @@
+//! Frameworks without any framework: environments whose `python` is a script of a few lines that
+//! speaks the protocol, or does not.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use crate::common::{Bench, Ran};
+
+/// Does what a good adapter does, and fails where the job lacks what it needs.
+const GOOD: &str = r#"
+job=$(tr -d '\n' < "$BANCADA_JOB")
+value() { printf '%s' "$job" | sed "s/.*\"$1\": *\"\([^\"]*\)\".*/\1/"; }
+test -s "$(value weights)" || { echo "no weights"; exit 7; }
+test -s "$(value cache)/train-images.npy" || { echo "no images"; exit 8; }
+case "$1" in *adapt_*.py) test -s "$1" || exit 9 ;; *) echo "no adapter: $1"; exit 9 ;; esac
+tell '"framework", "name": "pytorch", "version": "2.15.0"'
+tell '"phase", "phase": "train"'
+for epoch in 1 2; do
+  tell "\"step\", \"step\": $epoch, \"loss\": 1.5, \"seconds\": 0.01, \"images\": 16"
+  tell "\"epoch\", \"epoch\": $epoch, \"loss\": 1.$epoch, \"seconds\": 0.01"
+done
+tell '"operator", "name": "aten::conv2d", "kind": "convolution", "calls": 3, "seconds": 0.02'
+tell '"operator", "name": "aten::mm", "kind": "matrix-product", "calls": 4, "seconds": 0.05'
+tell '"accuracy", "value": 0.5'
+tell '"phase", "phase": "shutdown"'
+"#;
+const CRASHES: &str = r#"
+tell '"phase", "phase": "train"'
+echo "Traceback (most recent call last):" >&2
+echo "ValueError: the sky fell down" >&2
+exit 3
+"#;
+const HANGS: &str = "tell '\"phase\", \"phase\": \"train\"'\nsleep 600\n";
+const NONSENSE: &str = r#"
+head -c 2000 /dev/urandom >> "$BANCADA_EVENTS"
+head -c 2000 /dev/urandom
+tell '"phase", "phase": "train"'
+"#;
+const FORKS: &str = "sleep 600 & sleep 600 &\ntell '\"phase\", \"phase\": \"train\"'\n";
+const FULL: &str = r#"
+tell '"phase", "phase": "train"'
+tell '"out-of-memory", "detail": "cannot allocate 9 TB"'
+exit 1
+"#;
+
+/// An environment as `setup` leaves it, with this for a Python.
+fn set_up(bench: &Bench, framework: &str, version: &str, script: &str) {
+    let cache = bench.path().join("cache/frameworks");
+    let folder = cache.join(format!("{framework}-{version}"));
+    fs::create_dir_all(folder.join("bin")).unwrap();
+    let python = folder.join("bin/python");
+    let tell = r#"tell() { printf '{"event": %s}\n' "$1" >> "$BANCADA_EVENTS"; }"#;
+    fs::write(&python, format!("#!/bin/sh\n{tell}\n{script}")).unwrap();
+    fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
+    let marker = serde_json::json!({
+        "framework": framework, "version": version, "python": "3.11.0", "gpu": false,
+        "size_bytes": 1, "made": "2026-01-01T00:00:00Z", "recipe": "0", "packages": [],
+    });
+    fs::write(folder.join("bancada.json"), marker.to_string()).unwrap();
+}
+
+fn study(frameworks: &str, more: &str) -> String {
+    format!(
+        r#"
+[study]
+name = "fakes"
+repetitions = 1
+
+[factors]
+framework = [{frameworks}]
+
+[workload]
+network = "rede1"
+images = 32
+held_out = 16
+epochs = 2
+batch = 16
+{more}
+
+[measure]
+interval = "50ms"
+timeout = "3s"
+grace = "500ms"
+"#
+    )
+}
+
+#[test]
+fn a_framework_gets_weights_images_and_its_adapter() {
+    let bench = Bench::new();
+    set_up(&bench, "pytorch", "2.15.0", GOOD);
+    bench.write("study.toml", &study("\"pytorch\"", "profile = true"));
+    bench
+        .bancada(&["run", "study.toml", "--no-pilot"])
+        .ends_with(0)
+        .says("decoded once");
+    let record = bench.record("fakes", "C1-r1");
+    assert_eq!(record["outcome"]["status"], "ok", "{record:#}");
+    assert_eq!(record["framework"]["version"], "2.15.0");
+    assert_eq!(record["epochs"][1]["loss"], 1.2);
+    let profile = &record["profile"];
+    assert_eq!(profile[0]["kind"], "matrix-product", "{profile}");
+    assert_eq!(profile[1]["calls"], 3);
+    let warnings = record["warnings"].to_string();
+    assert!(warnings.contains("not-verified"), "{warnings}");
+    // The weights can be drawn again, and are not kept.
+    let runs = bench.path().join("results/fakes/runs/C1-r1");
+    assert!(runs.join("job.json").exists() && !runs.join("initial.safetensors").exists());
+    // A second study of the same images decodes nothing.
+    let again = bench.bancada(&["run", "study.toml", "--no-pilot", "--out", "again"]);
+    assert!(!again.ends_with(0).err.contains("decoded once"));
+}
+
+#[test]
+fn a_framework_that_misbehaves_is_a_failed_run_and_the_study_goes_on() {
+    let bench = Bench::new();
+    let all = [
+        ("pytorch", "2.15.0", CRASHES),
+        ("tensorflow", "2.21.0", HANGS),
+        ("mxnet", "1.9.1", NONSENSE),
+        ("jax", "0.10.2", FORKS),
+        ("paddle", "3.3.1", FULL),
+        ("chainer", "7.8.1", GOOD),
+    ];
+    for (framework, version, script) in all {
+        set_up(&bench, framework, version, script);
+    }
+    let names: Vec<String> = all.iter().map(|f| format!("{:?}", f.0)).collect();
+    bench.write("study.toml", &study(&names.join(", "), ""));
+    bench
+        .bancada(&["run", "study.toml", "--no-pilot"])
+        .ends_with(5)
+        .says("the sky fell down");
+    let check = |run: &str, status: &str, word: &str| {
+        let record = bench.record("fakes", run);
+        assert_eq!(record["outcome"]["status"], status, "{run} {record:#}");
+        assert!(record.to_string().contains(word), "{run} {record:#}");
+    };
+    check("C1-r1", "failed", "the sky fell down");
+    check("C2-r1", "timed-out", "timed-out");
+    check("C3-r1", "ok", "bad-events");
+    check("C4-r1", "ok", "left-behind");
+    check("C5-r1", "out-of-memory", "cannot allocate 9 TB");
+    check("C6-r1", "ok", "2.15.0");
+}
+
+#[test]
+fn what_is_not_set_up_is_said_before_anything_runs() {
+    let bench = Bench::new();
+    set_up(&bench, "pytorch", "2.15.0", GOOD);
+    bench.write("study.toml", &study("\"pytorch\", \"mxnet\"", ""));
+    bench
+        .bancada(&["run", "study.toml", "--no-pilot"])
+        .ends_with(1)
+        .says("mxnet is not set up on this machine: bancada setup mxnet");
+    assert!(bench.bundles("fakes").is_empty());
+    bench.write("data.toml", &study("\"pytorch\"", "dataset = \"mnist\""));
+    bench
+        .bancada(&["run", "data.toml", "--no-pilot", "--out", "other"])
+        .ends_with(1)
+        .says("bancada data fetch mnist");
+}
+
+#[test]
+fn verify_says_which_framework_answers_what() {
+    let bench = Bench::new();
+    let same = r#"
+report=$(tr -d '\n' < "$BANCADA_JOB" | sed 's/.*"report": *"\([^"]*\)".*/\1/')
+engine=$(dirname "$(dirname "$report")")/engine/report.json
+sed "s/CHANGE/g" "$engine" > "$report"
+"#;
+    let differing = same.replace("CHANGE", r#""layer":"relu1","norm":/"layer":"relu1","norm":7/"#);
+    let equal = same.replace("CHANGE", r#""framework":"engine"/"framework":"jax"/"#);
+    set_up(&bench, "pytorch", "2.15.0", &differing);
+    set_up(&bench, "jax", "0.10.2", &equal);
+    set_up(&bench, "mxnet", "1.9.1", CRASHES);
+    let arguments = ["verify", "rede1", "--image", "28", "--channels", "1"];
+    bench
+        .bancada(&arguments)
+        .ends_with(5)
+        .says("136586")
+        .says("the sky fell down")
+        .says("differs from relu1 on")
+        .says("Not the same: pytorch")
+        .says("1 gave no answer");
+    let mut only = arguments.to_vec();
+    only.extend(["--framework", "jax"]);
+    bench.bancada(&only).ends_with(0).says("The same in all 2");
+    bench
+        .bancada(&["verify"])
+        .ends_with(2)
+        .says("--study <STUDY>");
+    bench
+        .bancada(&["verify", "rede1", "--framework", "jaxx"])
+        .ends_with(3)
+        .says("did you mean `jax`?");
+}
+
+/// Where a framework is set up for real, it is asked for real; elsewhere there is nothing to ask.
+#[test]
+fn installed_frameworks_compute_the_same() {
+    let bench = Bench::new();
+    let ask = |arguments: &[&str]| {
+        let mut command = bench.command(arguments);
+        // The cache of whoever runs the tests.
+        match std::env::var_os("BANCADA_CACHE") {
+            Some(cache) => command.env("BANCADA_CACHE", cache),
+            None => command.env_remove("BANCADA_CACHE"),
+        };
+        Ran::new(command.output().unwrap())
+    };
+    let ran = ask(&["verify", "lenet5", "--json"]).ends_with(0);
+    let found: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let answers = found["answers"].as_array().unwrap();
+    assert_eq!(answers[0]["framework"], "engine");
+    for answer in answers {
+        let name = &answer["framework"];
+        assert_eq!(answer["report"]["parameters"], 61706, "{name}");
+        assert!(answer["first_loss_difference"].as_f64().unwrap() <= 1e-4);
+        assert!(answer["differs_at"].is_null(), "{name}");
+        eprintln!("asked {name}");
+    }
+}
