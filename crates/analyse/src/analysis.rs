@@ -4,14 +4,20 @@
 use std::collections::BTreeMap;
 
 use model::machine::Inventory;
-use model::run::Status;
+use model::run::{Epoch, FrameworkRecord, OperatorTime, Status};
 use model::{Bill, Limits, Money, Order, Price, RunId, Timestamp};
 use serde::Serialize;
 use stats::{Estimate, Summary};
 
+use crate::curves::CurvePoint;
 use crate::decides::Variation;
 use crate::format;
+use crate::frameworks::Frameworks;
 use crate::phrase::MetricInfo;
+use crate::profile::ProfileResult;
+use crate::smaller::ScaleFacts;
+use crate::speedup::SpeedUp;
+use crate::sweeps::Sweep;
 
 pub const ANALYSIS_SCHEMA: u32 = 1;
 
@@ -29,6 +35,12 @@ pub struct Analysis {
     pub runs: Vec<RunRow>,
     /// The study's own metrics first, then time, cost, images per second, memory, accuracy.
     pub variations: Vec<Variation>,
+    /// A time along each numeric factor, with what did not fit.
+    pub sweeps: Vec<Sweep>,
+    /// Of workers, cores and threads, then of devices.
+    pub speed_ups: Vec<SpeedUp>,
+    /// None where only the embedded engine trained, or nothing did.
+    pub frameworks: Option<Frameworks>,
     pub best: Best,
     /// The result in sentences, the most important first.
     pub findings: Vec<Finding>,
@@ -89,6 +101,8 @@ pub struct StudyFacts {
     pub metrics: Vec<String>,
     /// Of every interval: 0.95.
     pub confidence: f64,
+    /// Set where the study was carried out smaller than it is written.
+    pub scale: Option<ScaleFacts>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -199,6 +213,9 @@ pub struct ScenarioResult {
     pub cost: Option<CostResult>,
     pub phases: Vec<PhaseMean>,
     pub curve: Vec<CurvePoint>,
+    /// Time by operator; none where no run was profiled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<ProfileResult>,
     /// Repetitions that would bring the interval of the time to ±5 %, when it is wider.
     pub repetitions_for_five_percent: Option<usize>,
 }
@@ -215,7 +232,7 @@ impl ScenarioResult {
     }
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LevelFacts {
     pub factor: String,
     pub level: String,
@@ -239,16 +256,6 @@ pub struct PhaseMean {
     pub seconds: f64,
 }
 
-/// Means over the repetitions that told this epoch.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct CurvePoint {
-    pub epoch: u32,
-    pub runs: usize,
-    pub loss: Option<f64>,
-    pub accuracy_percent: Option<f64>,
-    pub seconds: Option<f64>,
-}
-
 #[derive(Debug, Clone, Serialize)]
 pub struct RunRow {
     pub run: RunId,
@@ -262,6 +269,13 @@ pub struct RunRow {
     pub warnings: usize,
     /// In the order of `Analysis::metrics`.
     pub values: Vec<Option<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub framework: Option<FrameworkRecord>,
+    /// As in `run.json`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub epochs: Vec<Epoch>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub profile: Vec<OperatorTime>,
 }
 
 /// Scenarios that no other beats in time and in cost at once.
@@ -288,6 +302,7 @@ pub enum Topic {
     Time,
     Cost,
     Metric,
+    SpeedUp,
     Best,
     Caution,
 }

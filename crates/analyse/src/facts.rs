@@ -11,8 +11,9 @@ use crate::analysis::{
 };
 use crate::format;
 use crate::phrase::{level_phrase, metric_alias};
-use crate::prices;
+use crate::smaller::scale_facts;
 use crate::table::{Row, Table};
+use crate::{frameworks, prices};
 
 pub(crate) fn study_facts(table: &Table, confidence: f64) -> StudyFacts {
     let study = table.study;
@@ -49,6 +50,7 @@ pub(crate) fn study_facts(table: &Table, confidence: f64) -> StudyFacts {
         excluded_rules: study.exclude.len(),
         metrics: asked_metrics(table),
         confidence,
+        scale: scale_facts(study),
     }
 }
 
@@ -299,9 +301,36 @@ fn group_text(group: &WarningGroup, all_runs: usize) -> String {
     };
     match alike {
         true => format!("{who}: {}", first.text),
+        false if ABOUT_FRAMEWORKS.contains(&group.kind.as_str()) => each_text(group),
         false => format!("{who}; {} for one: {}", first.run, first.text),
     }
 }
+
+/// Said of a framework and a network, not of a run: one example would hide the others.
+const ABOUT_FRAMEWORKS: [&str; 2] = ["not-verified", "computes-otherwise"];
+
+fn each_text(group: &WarningGroup) -> String {
+    let mut texts: Vec<(&str, usize)> = Vec::new();
+    for warned in &group.runs {
+        match texts.iter_mut().find(|(text, _)| *text == warned.text) {
+            Some((_, runs)) => *runs += 1,
+            None => texts.push((&warned.text, 1)),
+        }
+    }
+    let said = texts.iter().take(MOST_TEXTS);
+    let mut said: Vec<String> = said
+        .map(|(text, runs)| format!("{}: {text}", format::counted(*runs, "run", "runs")))
+        .collect();
+    if texts.len() > MOST_TEXTS {
+        said.push(format!(
+            "and so for {} more of framework and network",
+            format::counted(texts.len() - MOST_TEXTS, "pair", "pairs")
+        ));
+    }
+    said.join("; ")
+}
+
+const MOST_TEXTS: usize = 4;
 
 pub(crate) fn sampler(table: &Table) -> Option<SamplerCost> {
     let column = table.column(model::run::metric::SAMPLER_CPU_SECONDS)?;
@@ -348,5 +377,6 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
         ));
     }
     notes.extend(prices::notes(table));
+    notes.extend(frameworks::notes(table));
     notes
 }

@@ -7,6 +7,7 @@ use crate::decides::{Variation, VariationTerm, Verdict};
 use crate::format;
 use crate::phrase::Better;
 use crate::scenarios::WANTED_PRECISION;
+use crate::speedup::SpeedUpKind;
 
 pub(crate) fn findings(analysis: &Analysis) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -23,6 +24,14 @@ pub(crate) fn findings(analysis: &Analysis) -> Vec<Finding> {
     for variation in &analysis.variations {
         findings.extend(of_metric(analysis, variation));
     }
+    let counted = analysis
+        .speed_ups
+        .iter()
+        .filter(|s| s.kind == SpeedUpKind::Count);
+    findings.extend(counted.flat_map(|s| &s.sentences).map(|text| Finding {
+        topic: Topic::SpeedUp,
+        text: text.clone(),
+    }));
     findings.extend(analysis.best.sentences.iter().map(|text| Finding {
         topic: Topic::Best,
         text: text.clone(),

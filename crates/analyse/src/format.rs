@@ -265,6 +265,16 @@ pub fn percent(fraction: f64) -> String {
     }
 }
 
+/// A relative difference that may be tiny: `0.4 %`, `2e-6`, `0`.
+pub fn difference(fraction: f64) -> String {
+    match fraction.abs() {
+        size if !size.is_finite() => NONE.to_owned(),
+        0.0 => "0".to_owned(),
+        size if size < 1e-3 => format!("{size:.0e}"),
+        size => percent(size),
+    }
+}
+
 /// `2.9×`, with one digit more than its interval makes sure of when that is narrow.
 pub fn ratio(value: f64) -> String {
     format!("{}×", bare_ratio(value))
@@ -347,6 +357,10 @@ mod tests {
         check(percent(0.0214), "2.1 %");
         check(percent(0.000_2), "< 0.1 %");
         check(percent(f64::NAN), "–");
+        check(difference(3.2e-6), "3e-6");
+        check(difference(-0.021), "2.1 %");
+        check(difference(0.0), "0");
+        check(difference(f64::NAN), "–");
         check(ratio(2.94), "2.9×");
         check(ratio(12.34), "12.3×");
         check(p_value(0.000_01), "< 0.001");

@@ -1,8 +1,10 @@
 //! Runs → results: what each scenario gave, what decides it, and how sure that is, in numbers and in
 //! sentences. Pure: no I/O, no clock; the statistics are the `stats` crate's.
 
+mod along;
 mod analysis;
 mod best;
+mod curves;
 mod decides;
 mod design;
 mod drift;
@@ -10,26 +12,39 @@ mod effects;
 mod facts;
 mod findings;
 pub mod format;
+mod frameworks;
 mod phrase;
 mod prices;
+mod profile;
 mod scenarios;
 mod sentence;
+mod smaller;
+mod speedup;
+mod speedup_words;
+mod sweeps;
 mod table;
 mod variation;
+mod words;
 
 use model::run::metric;
 use model::{Plan, RunRecord, Study};
 
 pub use analysis::{
-    ANALYSIS_SCHEMA, Analysis, Best, BillFacts, CostResult, CurvePoint, Drift, EnvironmentFacts,
-    FactorFacts, Finding, LevelFacts, MachineUse, OutcomeGroup, PhaseMean, RunRow, SamplerCost,
-    ScenarioResult, Spent, StatusCounts, StudyFacts, Topic, Totals, WarnedRun, WarningGroup,
+    ANALYSIS_SCHEMA, Analysis, Best, BillFacts, CostResult, Drift, EnvironmentFacts, FactorFacts,
+    Finding, LevelFacts, MachineUse, OutcomeGroup, PhaseMean, RunRow, SamplerCost, ScenarioResult,
+    Spent, StatusCounts, StudyFacts, Topic, Totals, WarnedRun, WarningGroup,
 };
+pub use curves::CurvePoint;
 pub use decides::{Comparison, LevelEffect, Noise, Scale, Variation, VariationTerm, Verdict};
+pub use frameworks::{CheckState, FrameworkCheck, FrameworkResult, Frameworks};
 pub use phrase::{
-    Better, COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES, MetricInfo, is_own_metric, metric_info,
-    metric_value,
+    Better, COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES, FIRST_STEP_SECONDS, MetricInfo,
+    SECONDS_PER_IMAGE, is_own_metric, metric_info, metric_value,
 };
+pub use profile::{KindTime, MOST_OPERATORS, OPERATOR_KINDS, OperatorMean, ProfileResult};
+pub use smaller::ScaleFacts;
+pub use speedup::{SpeedUp, SpeedUpKind, SpeedUpLine, SpeedUpPoint};
+pub use sweeps::{CellState, Sweep, SweepCell, SweepLevel, SweepLine};
 
 use table::Table;
 
@@ -54,6 +69,9 @@ pub fn analyse(input: &Input) -> Analysis {
         totals: facts::totals(&table, input.plan, input.superseded),
         time_metric: time.map(|column| table.columns[column].name.clone()),
         best: best::best(&scenarios, time.map(|column| &table.columns[column])),
+        sweeps: sweeps::sweeps(&table, &scenarios),
+        speed_ups: speedup::speed_ups(&table, &scenarios, CONFIDENCE),
+        frameworks: frameworks::frameworks(&table, &scenarios),
         scenarios,
         runs: scenarios::run_rows(&table),
         variations: variations(&table, time),

@@ -27,6 +27,10 @@ pub enum Better {
 /// Made here from the bill, not by the run.
 pub const COST_PER_EPOCH: &str = "cost_per_epoch";
 pub const COST_PER_THOUSAND_IMAGES: &str = "cost_per_thousand_images";
+/// Made here from the images per second.
+pub const SECONDS_PER_IMAGE: &str = "seconds_per_image";
+/// The first step's own time, where a run tells it: frameworks that compile do it there.
+pub const FIRST_STEP_SECONDS: &str = "first_step_seconds";
 
 /// The metric of this name; the unit is the run's own.
 pub fn metric_info(name: &str, unit: &str) -> MetricInfo {
@@ -60,6 +64,8 @@ fn known(name: &str) -> Option<Known> {
         metric::EPOCH_SECONDS => ("time per epoch", Better::Lower),
         metric::STEP_SECONDS => ("time per step", Better::Lower),
         metric::IMAGES_PER_SECOND => ("images per second", Better::Higher),
+        SECONDS_PER_IMAGE => ("time per image", Better::Lower),
+        FIRST_STEP_SECONDS => ("time of the first step", Better::Lower),
         metric::LOSS => ("final loss", Better::Lower),
         metric::ACCURACY => ("accuracy", Better::Higher),
         metric::CPU_SECONDS => ("CPU time", Better::Lower),
@@ -88,6 +94,7 @@ pub(crate) fn metric_alias(word: &str) -> &str {
         "time" | "training_time" => metric::TRAIN_SECONDS,
         "total_time" => metric::TOTAL_SECONDS,
         "throughput" => metric::IMAGES_PER_SECOND,
+        "time_per_image" => SECONDS_PER_IMAGE,
         "memory" | "peak_memory" => metric::PEAK_MEMORY_BYTES,
         "accuracy" => metric::ACCURACY,
         "cpu" => metric::CPU_PERCENT,
@@ -126,6 +133,7 @@ fn numeric_phrase(factor: &str, text: &str) -> String {
         "image" | "image_size" | "resolution" | "pixels" => format!("{text} px"),
         "cores" | "vcpus" => format!("{text} {}", if one { "core" } else { "cores" }),
         "threads" => format!("{text} {}", if one { "thread" } else { "threads" }),
+        "workers" => format!("{text} {}", if one { "worker" } else { "workers" }),
         "gpus" => format!("{text} {}", if one { "GPU" } else { "GPUs" }),
         "epochs" => format!("{text} {}", if one { "epoch" } else { "epochs" }),
         _ => format!("{factor} {text}"),

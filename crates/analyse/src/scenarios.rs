@@ -7,11 +7,10 @@ use model::{Level, Money, Plan, RunId, RunRecord, Scenario, Study};
 use rust_decimal::Decimal;
 use stats::Summary;
 
-use crate::analysis::{
-    CostResult, CurvePoint, LevelFacts, PhaseMean, RunRow, ScenarioResult, StatusCounts,
-};
+use crate::analysis::{CostResult, LevelFacts, PhaseMean, RunRow, ScenarioResult, StatusCounts};
 use crate::phrase::level_phrase;
 use crate::table::{self, Row, Table};
+use crate::{curves, profile};
 
 /// The half-width of an interval, relative to its value, that is asked for.
 pub(crate) const WANTED_PRECISION: f64 = 0.05;
@@ -44,7 +43,7 @@ pub(crate) fn scenarios(table: &Table, plan: &Plan, confidence: f64) -> Vec<Scen
 }
 
 /// Rows are sorted by run, so those of a scenario stand together.
-fn rows_of<'t, 'a>(table: &'t Table<'a>, number: u32) -> &'t [Row<'a>] {
+pub(crate) fn rows_of<'t, 'a>(table: &'t Table<'a>, number: u32) -> &'t [Row<'a>] {
     let begin = table.runs.partition_point(|row| {
         row.record.run
             < RunId {
@@ -92,7 +91,8 @@ impl Builder<'_, '_> {
             repetitions_for_five_percent: time.and_then(|summary| self.more_repetitions(summary)),
             cost: self.cost(&ok),
             phases: phases(&ok),
-            curve: curve(&ok),
+            curve: curves::curve(rows),
+            profile: profile::profile(&ok),
             metrics,
         }
     }
@@ -211,54 +211,6 @@ pub(crate) fn phase_place(name: &str) -> usize {
         .unwrap_or(phase::ORDER.len())
 }
 
-#[derive(Default)]
-struct Mean {
-    sum: f64,
-    count: usize,
-}
-
-impl Mean {
-    fn add(&mut self, value: Option<f64>) {
-        if let Some(value) = value.filter(|v| v.is_finite()) {
-            self.sum += value;
-            self.count += 1;
-        }
-    }
-
-    fn value(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum / self.count as f64)
-    }
-}
-
-#[derive(Default)]
-struct EpochMeans {
-    runs: usize,
-    loss: Mean,
-    accuracy: Mean,
-    seconds: Mean,
-}
-
-fn curve(ok: &[&Row]) -> Vec<CurvePoint> {
-    let mut epochs: BTreeMap<u32, EpochMeans> = BTreeMap::new();
-    for told in ok.iter().flat_map(|row| &row.record.epochs) {
-        let means = epochs.entry(told.epoch).or_default();
-        means.runs += 1;
-        means.loss.add(told.loss);
-        means
-            .accuracy
-            .add(told.accuracy.map(|fraction| fraction * 100.0));
-        means.seconds.add(told.seconds);
-    }
-    let point = |(epoch, means): (u32, EpochMeans)| CurvePoint {
-        epoch,
-        runs: means.runs,
-        loss: means.loss.value(),
-        accuracy_percent: means.accuracy.value(),
-        seconds: means.seconds.value(),
-    };
-    epochs.into_iter().map(point).collect()
-}
-
 pub(crate) fn run_rows(table: &Table) -> Vec<RunRow> {
     let row = |row: &Row| RunRow {
         run: row.record.run,
@@ -271,6 +223,9 @@ pub(crate) fn run_rows(table: &Table) -> Vec<RunRow> {
         cost: row.cost,
         warnings: row.record.warnings.len(),
         values: row.values.clone(),
+        framework: row.record.framework.clone(),
+        epochs: row.record.epochs.clone(),
+        profile: row.record.profile.clone(),
     };
     table.runs.iter().map(row).collect()
 }

@@ -1,11 +1,11 @@
 //! One level against another, as a sentence: `64 px takes 2.9× as long as 32 px [2.8, 3.0]`.
 
-use model::run::metric;
 use stats::Estimate;
 
 use crate::decides::Comparison;
 use crate::format;
-use crate::phrase::{COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES, MetricInfo};
+use crate::phrase::MetricInfo;
+use crate::words::words;
 
 pub(crate) struct Pair<'a> {
     pub(crate) metric: &'a MetricInfo,
@@ -133,12 +133,14 @@ impl Pair<'_> {
     }
 }
 
-/// `4 cores`, `10 threads`: made by `phrase`, never a level's own name.
+/// `4 cores`, `2 workers`: made by `phrase`, never a level's own name.
 fn is_plural(level: &str) -> bool {
     let count = level
         .split_once(' ')
         .filter(|(number, _)| number.parse::<f64>().is_ok());
-    count.is_some_and(|(_, what)| matches!(what, "cores" | "threads" | "GPUs" | "epochs"))
+    count.is_some_and(|(_, what)| {
+        matches!(what, "cores" | "threads" | "workers" | "GPUs" | "epochs")
+    })
 }
 
 fn plural(said: &str) -> String {
@@ -156,13 +158,13 @@ fn plural(said: &str) -> String {
 }
 
 /// A ratio with just enough digits to tell the ends of its interval apart.
-struct Times {
-    value: String,
-    bounds: Option<String>,
+pub(crate) struct Times {
+    pub(crate) value: String,
+    pub(crate) bounds: Option<String>,
 }
 
 impl Times {
-    fn new(value: f64, ends: Option<(f64, f64)>) -> Self {
+    pub(crate) fn new(value: f64, ends: Option<(f64, f64)>) -> Self {
         let Some((low, high)) = ends else {
             return Times {
                 value: format::bare_ratio(value),
@@ -204,72 +206,11 @@ fn amount(metric: &MetricInfo, value: f64) -> String {
     }
 }
 
-/// `{}` is the amount, `{label}` what the metric is called.
-struct Words {
-    times: &'static str,
-    more: &'static str,
-    less: &'static str,
-    /// How the other way round is said, for ratios below one.
-    inverse: Option<&'static str>,
-    label: String,
-}
-
-impl Words {
-    fn fill(&self, template: &str, amount: &str) -> String {
-        template
-            .replace("{label}", &self.label)
-            .replace("{}", amount)
-    }
-}
-
-fn words(info: &MetricInfo) -> Words {
-    let label = info.label.clone();
-    match info.name.as_str() {
-        metric::COST | COST_PER_EPOCH | COST_PER_THOUSAND_IMAGES => Words {
-            times: "costs {} as much as",
-            more: "costs {} more than",
-            less: "costs {} less than",
-            inverse: None,
-            label,
-        },
-        metric::IMAGES_PER_SECOND => Words {
-            times: "handles {} as many images per second as",
-            more: "handles {} more images per second than",
-            less: "handles {} fewer images per second than",
-            inverse: None,
-            label,
-        },
-        metric::PEAK_MEMORY_BYTES => Words {
-            times: "needs {} as much memory as",
-            more: "needs {} more memory than",
-            less: "needs {} less memory than",
-            inverse: None,
-            label,
-        },
-        metric::TRAIN_SECONDS
-        | metric::TOTAL_SECONDS
-        | metric::EPOCH_SECONDS
-        | metric::STEP_SECONDS => Words {
-            times: "takes {} as long as",
-            more: "takes {} longer than",
-            less: "takes {} less time than",
-            inverse: Some("is {} as fast as"),
-            label,
-        },
-        _ => Words {
-            times: "has {} the {label} of",
-            more: "has {} more {label} than",
-            less: "has {} less {label} than",
-            inverse: None,
-            label,
-        },
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::phrase::metric_info;
+    use model::run::metric;
     use stats::Interval;
 
     fn check(

@@ -7,7 +7,9 @@ use model::{Currency, Money, RunId, RunRecord, Status, Study};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
-use crate::phrase::{self, COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES, MetricInfo, metric_info};
+use crate::phrase::{
+    self, COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES, MetricInfo, SECONDS_PER_IMAGE, metric_info,
+};
 
 pub(crate) struct Table<'a> {
     pub(crate) study: &'a Study,
@@ -144,6 +146,12 @@ impl<'a> Measured<'a> {
             .and_then(|m| per_thousand_images(record, m))
             .and_then(|d| d.to_f64());
         add(COST_PER_THOUSAND_IMAGES, "", thousand);
+        let rate = record
+            .metrics
+            .get(metric::IMAGES_PER_SECOND)
+            .map(|m| m.value);
+        let per_image = rate.filter(|rate| *rate > 0.0).map(|rate| 1.0 / rate);
+        add(SECONDS_PER_IMAGE, "s", per_image);
         Measured {
             record,
             cost,
@@ -245,13 +253,14 @@ fn columns(
     (columns, unknown)
 }
 
-const USUAL: [&str; 9] = [
+const USUAL: [&str; 10] = [
     metric::TRAIN_SECONDS,
     metric::TOTAL_SECONDS,
     metric::COST,
     COST_PER_EPOCH,
     COST_PER_THOUSAND_IMAGES,
     metric::IMAGES_PER_SECOND,
+    SECONDS_PER_IMAGE,
     metric::CPU_PERCENT,
     metric::PEAK_MEMORY_BYTES,
     metric::ACCURACY,

@@ -5,8 +5,8 @@ mod common;
 
 use std::path::{Path, PathBuf};
 
-use common::{Recipe, factor};
-use model::{Currency, Level, Status, Warning};
+use common::{Recipe, factor, studies};
+use model::{Level, Status, Warning};
 
 fn main() -> std::io::Result<()> {
     let folder = PathBuf::from(
@@ -16,7 +16,10 @@ fn main() -> std::io::Result<()> {
     );
     std::fs::create_dir_all(&folder)?;
     write(&folder, "quickstart", quickstart())?;
-    write(&folder, "two-machines", two_machines())?;
+    write(&folder, "study-a", studies::study_a())?;
+    write(&folder, "study-c", studies::study_c())?;
+    write(&folder, "study-d", studies::study_d())?;
+    write(&folder, "workers", studies::workers())?;
     write(&folder, "troubled", troubled())?;
     write(&folder, "thousand", thousand())?;
     write(&folder, "thousand-with-holes", thousand_with_holes())?;
@@ -37,27 +40,6 @@ fn quickstart() -> common::World {
         got: 1.4,
         asked: 2.0,
     });
-    world
-}
-
-/// The 48 scenarios of study A of docs/studies.md, in reais.
-fn two_machines() -> common::World {
-    let text = |levels: &[&str]| levels.iter().map(|l| Level::from(*l)).collect::<Vec<_>>();
-    let factors = vec![
-        factor("environment", &text(&["cpu", "gpu"])),
-        factor("framework", &text(&["mxnet", "pytorch", "tensorflow"])),
-        factor("dataset", &text(&["mnist", "cifar10"])),
-        factor("image", &[Level::from(32), Level::from(64)]),
-        factor("network", &text(&["rede1", "rede2"])),
-    ];
-    let mut world = Recipe {
-        factors,
-        repetitions: 5,
-        currency: Currency::BRL,
-        ..Recipe::default()
-    }
-    .world();
-    world.study.name = "training-cost".to_owned();
     world
 }
 

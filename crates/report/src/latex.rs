@@ -19,11 +19,14 @@ pub fn latex(analysis: &Analysis) -> String {
         .map(|c| escape(&c.header_with_unit()))
         .collect();
     let mut out = String::from("% \\usepackage{booktabs}\n\\begin{table}\n  \\centering\n");
+    let scale = analysis.study.scale.as_ref();
+    let scale = scale.map_or_else(String::new, |s| format!(" {}", s.sentence.replace('`', "")));
     let _ = writeln!(
         out,
-        "  \\caption{{{}: means over repetitions, $\\pm$ half the {} interval.}}",
+        "  \\caption{{{}: means over repetitions, $\\pm$ half the {} interval.{}}}",
         escape(&analysis.study.name),
-        escape(&format::percent(analysis.study.confidence))
+        escape(&format::percent(analysis.study.confidence)),
+        escape(&scale)
     );
     let _ = writeln!(
         out,

@@ -6,12 +6,13 @@ mod html;
 mod json;
 mod latex;
 mod markdown;
+mod tables;
 mod terminal;
 mod text;
 mod view;
 
 pub use analyse::{Analysis, format};
-pub use delimited::{csv_runs, csv_scenarios, csv_variation};
+pub use delimited::{csv_losses, csv_profile, csv_runs, csv_scenarios, csv_variation};
 pub use html::html;
 pub use json::{RESULT_SCHEMA, json};
 pub use latex::latex;

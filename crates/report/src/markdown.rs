@@ -5,12 +5,19 @@ use std::fmt::Write;
 use analyse::{Analysis, Variation, format};
 
 use crate::ReportMeta;
+use crate::tables::{
+    Table, checks_table, comparison_table, kinds_table, shared_sentence, speed_up_table,
+    sweep_table, sweep_unit,
+};
 use crate::view::{ScenarioTable, costs_besides_spent, scenario_table};
 
 pub fn markdown(analysis: &Analysis, meta: &ReportMeta) -> String {
     let mut out = format!("# {}\n\n", escape(&analysis.study.name));
     if let Some(objective) = &analysis.study.objective {
         let _ = write!(out, "{}\n\n", escape(objective));
+    }
+    if let Some(scale) = &analysis.study.scale {
+        let _ = write!(out, "> {}\n\n", escape(&crate::text::safe(&scale.sentence)));
     }
     let _ = write!(out, "{}\n\n", escape(&crate::text::safe(&totals(analysis))));
     list(
@@ -33,6 +40,14 @@ pub fn markdown(analysis: &Analysis, meta: &ReportMeta) -> String {
     for variation in &analysis.variations {
         variation_table(&mut out, variation);
     }
+    frameworks(&mut out, analysis);
+    sweeps(&mut out, analysis);
+    speed_ups(&mut out, analysis);
+    if let Some(kinds) = kinds_table(analysis) {
+        out += "## Time by kind of operator\n\n";
+        table(&mut out, &kinds);
+        out += "Shares of the profiled time. A profile costs time: its steps are not among the measured ones.\n\n";
+    }
     list(
         &mut out,
         "Warnings",
@@ -45,6 +60,62 @@ pub fn markdown(analysis: &Analysis, meta: &ReportMeta) -> String {
         meta.bancada_version, meta.generated
     );
     out
+}
+
+fn frameworks(out: &mut String, analysis: &Analysis) {
+    let Some(found) = &analysis.frameworks else {
+        return;
+    };
+    let cautions = found.cautions.iter().map(String::as_str);
+    *out += "## Frameworks\n\n";
+    for caution in cautions {
+        let _ = write!(out, "> **{}**\n\n", escape(caution));
+    }
+    if let Some(compared) = comparison_table(analysis, found) {
+        table(out, &compared);
+    }
+    let _ = write!(out, "{}\n\n", escape(&shared_sentence(found)));
+    table(out, &checks_table(found));
+}
+
+fn sweeps(out: &mut String, analysis: &Analysis) {
+    for sweep in &analysis.sweeps {
+        let info = analysis.metric(&sweep.metric);
+        let (Some(info), Some(cells)) = (info, sweep_table(analysis, sweep)) else {
+            continue;
+        };
+        let title = format!("{} against {}", capital(&info.label), sweep.factor);
+        let _ = write!(out, "## {}\n\n", escape(&title));
+        table(out, &cells);
+        let unit = sweep_unit(analysis, sweep, info).name;
+        let _ = write!(out, "In {unit}; ± is half the interval.\n\n");
+    }
+}
+
+fn speed_ups(out: &mut String, analysis: &Analysis) {
+    for speed_up in &analysis.speed_ups {
+        let title = format!("Speed-up of {}", speed_up.factor);
+        list(out, &title, speed_up.sentences.iter().map(String::as_str));
+        table(out, &speed_up_table(analysis, speed_up));
+    }
+}
+
+fn table(out: &mut String, table: &Table) {
+    let headers: Vec<String> = table.headers.iter().map(|h| escape(&h.text)).collect();
+    let rules: Vec<&str> = table
+        .headers
+        .iter()
+        .map(|h| if h.is_number { "---:" } else { "---" })
+        .collect();
+    let _ = writeln!(out, "| {} |\n|{}|", headers.join(" | "), rules.join("|"));
+    for row in &table.rows {
+        let cells: Vec<String> = row.iter().map(|cell| escape(&cell.joined())).collect();
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    }
+    if let Some(rest) = table.rest_sentence() {
+        let _ = write!(out, "\n{}\n", escape(&rest));
+    }
+    out.push('\n');
 }
 
 /// `24 runs (24 ok) of 8 scenarios took 1 min 48 s and cost US$ 0.0052.`

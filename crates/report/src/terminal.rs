@@ -1,8 +1,9 @@
 //! The result on a terminal: the scenario table, what decides, what to do next.
 
+mod cautions;
 mod layout;
 
-use analyse::{Analysis, Variation, VariationTerm, format};
+use analyse::{Analysis, SpeedUpKind, Variation, VariationTerm, format};
 use model::run::metric;
 
 use crate::text::{pad_left, pad_right, safe, shortened, width, wrapped};
@@ -43,6 +44,13 @@ pub fn terminal(analysis: &Analysis, options: &TerminalOptions) -> String {
     screen.blank();
     for sentence in &analysis.best.sentences {
         screen.paragraph("", Style::Bold, sentence);
+    }
+    let counted = analysis
+        .speed_ups
+        .iter()
+        .filter(|s| s.kind == SpeedUpKind::Count);
+    for sentence in counted.flat_map(|s| &s.sentences) {
+        screen.paragraph("", Style::Plain, sentence);
     }
     for advice in &analysis.advice {
         screen.paragraph("→ ", Style::Accent, advice);
@@ -139,6 +147,9 @@ impl Screen<'_> {
         for line in lines {
             let line = self.styled(Style::Dim, &line);
             self.push(format!("{}{line}", " ".repeat(hanging)));
+        }
+        if let Some(scale) = &analysis.study.scale {
+            self.paragraph("! ", Style::Warn, &scale.sentence);
         }
         self.blank();
     }
@@ -333,41 +344,6 @@ impl Screen<'_> {
                 Style::Plain,
                 &format!("{}: {}", variation.label, parts.join(", ")),
             );
-        }
-    }
-
-    fn cautions(&mut self, analysis: &Analysis) {
-        if let Some(drift) = analysis.drift.as_ref().filter(|d| d.seen) {
-            self.paragraph("! ", Style::Warn, &drift.sentence);
-        }
-        for outcome in analysis.outcomes.iter().take(6) {
-            let detail = outcome.cause.as_deref().unwrap_or("");
-            let runs: Vec<String> = outcome.runs.iter().map(|r| r.to_string()).collect();
-            let text = format!(
-                "{} {} ({}){}{detail}",
-                format::listed(&runs, 3),
-                outcome.status,
-                outcome.phrase,
-                if detail.is_empty() { "" } else { ": " }
-            );
-            self.paragraph("! ", Style::Warn, &text);
-        }
-        if analysis.outcomes.len() > 6 {
-            let more = format!(
-                "and {} more scenarios did not end as ok",
-                analysis.outcomes.len() - 6
-            );
-            self.paragraph("! ", Style::Warn, &more);
-        }
-        for warning in &analysis.warnings {
-            self.paragraph(
-                "! ",
-                Style::Warn,
-                &format!("{} (marked, not left out)", warning.text),
-            );
-        }
-        for note in &analysis.notes {
-            self.paragraph("· ", Style::Dim, note);
         }
     }
 }

@@ -6,12 +6,14 @@
 #[path = "../../analyse/tests/common/mod.rs"]
 mod common;
 mod markup;
+mod reading;
 
 use std::path::PathBuf;
 
 use analyse::{Analysis, Input, analyse};
-use common::{Recipe, World, factor};
+use common::{Recipe, World, factor, studies};
 use model::{Level, Status, Timestamp, Warning};
+use reading::{figures, own_part, parse_csv};
 use report::{ReportMeta, TerminalOptions, terminal};
 
 fn analysis(world: &World) -> Analysis {
@@ -75,6 +77,16 @@ fn hostile_levels() -> World {
     .world()
 }
 
+/// Shaped like the studies of docs/studies.md.
+fn of_studies() -> [World; 4] {
+    [
+        studies::study_a(),
+        studies::study_c(),
+        studies::study_d(),
+        studies::workers(),
+    ]
+}
+
 fn check_snapshot(name: &str, text: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("tests/snapshots")
@@ -88,15 +100,6 @@ fn check_snapshot(name: &str, text: &str) {
 
 fn page(world: &World) -> String {
     report::html(&analysis(world), &meta())
-}
-
-/// Without the embedded library, which is not ours to check.
-fn own_part(html: &str) -> String {
-    let (before, rest) = html
-        .split_once("<script type=\"text/javascript\">")
-        .unwrap_or((html, ""));
-    let after = rest.split_once("</script>").map_or("", |(_, after)| after);
-    format!("{before}{after}")
 }
 
 #[test]
@@ -116,11 +119,14 @@ fn the_terminal_shows_the_result() {
     check_snapshot("quickstart-40.txt", &at(40));
     let troubled = terminal(&analysis(&troubled()), &TerminalOptions::default());
     check_snapshot("troubled-100.txt", &troubled);
+    let cores = terminal(&analysis(&studies::study_c()), &TerminalOptions::default());
+    check_snapshot("study-c-100.txt", &cores);
 }
 
 #[test]
 fn no_line_is_wider_than_the_terminal() {
-    for world in [quickstart(), troubled(), hostile_levels()] {
+    let made_up = [quickstart(), troubled(), hostile_levels()];
+    for world in made_up.into_iter().chain(of_studies()) {
         let found = analysis(&world);
         for width in [60, 80, 100, 140] {
             let text = terminal(
@@ -195,6 +201,9 @@ fn tables_for_programs_keep_their_shape() {
     check_snapshot("variation.csv", &rounded(&report::csv_variation(&found)));
     check_snapshot("quickstart.md", &report::markdown(&found, &meta()));
     check_snapshot("quickstart.tex", &report::latex(&found));
+    let workers = analysis(&studies::workers());
+    check_snapshot("workers.md", &report::markdown(&workers, &meta()));
+    check_snapshot("losses.csv", &rounded(&report::csv_losses(&workers)));
 }
 
 /// Numbers to five digits: the last ones are the machine's own.
@@ -215,6 +224,7 @@ fn every_row_of_a_csv_has_all_columns() {
             report::csv_runs(&found),
             report::csv_scenarios(&found),
             report::csv_variation(&found),
+            report::csv_losses(&found),
         ] {
             let rows = parse_csv(&text);
             assert!(rows.len() > 1);
@@ -234,25 +244,6 @@ fn every_row_of_a_csv_has_all_columns() {
             found.runs.len() + 1
         );
     }
-}
-
-/// RFC 4180, enough for a check.
-fn parse_csv(text: &str) -> Vec<Vec<String>> {
-    let (mut rows, mut row, mut field, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '"' if quoted && chars.peek() == Some(&'"') => field.extend(chars.next()),
-            '"' => quoted = !quoted,
-            ',' if !quoted => row.push(std::mem::take(&mut field)),
-            '\n' if !quoted => {
-                row.push(std::mem::take(&mut field).trim_end_matches('\r').to_owned());
-                rows.push(std::mem::take(&mut row));
-            }
-            c => field.push(c),
-        }
-    }
-    rows
 }
 
 #[test]
@@ -287,7 +278,8 @@ fn the_page_is_well_formed() {
         ..Recipe::default()
     }
     .world();
-    for world in [quickstart(), troubled(), hostile_levels(), empty] {
+    let made_up = [quickstart(), troubled(), hostile_levels(), empty];
+    for world in made_up.into_iter().chain(of_studies()) {
         let html = own_part(&page(&world));
         if let Err(problem) = markup::check(&html) {
             panic!("{problem}");
@@ -355,21 +347,16 @@ fn names_from_the_study_are_text_and_nothing_else() {
 #[test]
 fn figures_are_json_that_plotly_can_read() {
     let own = own_part(&page(&hostile_levels()));
-    let figures: Vec<&str> = own.split("class=\"figure-data\"").skip(1).collect();
     assert!(
-        figures.len() >= 5,
+        figures(&own).len() >= 5,
         "time, choice, use, memory, learning, phases"
     );
-    for figure in figures {
-        let json = figure
-            .split_once('>')
-            .and_then(|(_, rest)| rest.split_once("</script>"))
-            .unwrap()
-            .0;
-        let value: serde_json::Value = serde_json::from_str(json).unwrap();
-        for trace in value["data"].as_array().unwrap() {
-            let x = trace["x"].as_array().unwrap().len();
-            assert_eq!(x, trace["y"].as_array().unwrap().len(), "{trace}");
+    for world in [hostile_levels()].into_iter().chain(of_studies()) {
+        for value in figures(&own_part(&page(&world))) {
+            for trace in value["data"].as_array().unwrap() {
+                let x = trace["x"].as_array().unwrap().len();
+                assert_eq!(x, trace["y"].as_array().unwrap().len(), "{trace}");
+            }
         }
     }
 }

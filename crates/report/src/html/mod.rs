@@ -1,11 +1,19 @@
 //! One HTML file that opens offline: text and tables stand by themselves, figures are Plotly
 //! specifications drawn by the script that comes with the file.
 
+mod arrange;
 mod axis;
+mod curves;
 mod figures;
+mod frameworks;
+mod lines;
 mod method;
 mod page;
+mod pieces;
+mod profile;
 mod results;
+mod speedup;
+mod sweeps;
 mod usage;
 mod variation;
 
@@ -23,10 +31,14 @@ pub fn html(analysis: &Analysis, meta: &ReportMeta) -> String {
     results::scenarios(&mut page, analysis);
     figures::time_and_cost(&mut page, analysis);
     variation::variations(&mut page, analysis);
+    frameworks::frameworks(&mut page, analysis);
+    sweeps::sweeps(&mut page, analysis);
+    speedup::speed_ups(&mut page, analysis);
     figures::choice(&mut page, analysis);
+    curves::learning(&mut page, analysis);
     usage::resources(&mut page, analysis);
-    usage::learning(&mut page, analysis);
     usage::phases(&mut page, analysis);
+    profile::profile(&mut page, analysis);
     method::bills(&mut page, analysis);
     results::outcomes(&mut page, analysis);
     results::warnings(&mut page, analysis);

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 #[derive(Default)]
 pub(super) struct Page {
-    body: String,
+    pub(super) body: String,
     sections: Vec<Section>,
     figures: usize,
 }
@@ -25,6 +25,15 @@ pub(super) struct Figure {
     pub(super) layout: Value,
     /// Offers a switch between a linear and a logarithmic axis, and says which it begins with.
     pub(super) log_switch: Option<LogSwitch>,
+}
+
+/// One place the script draws in.
+pub(super) struct Plot<'a> {
+    pub(super) id: &'a str,
+    pub(super) about: &'a str,
+    pub(super) height: u32,
+    pub(super) data: &'a [Value],
+    pub(super) layout: &'a Value,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,24 +100,46 @@ impl Page {
     }
 
     pub(super) fn figure(&mut self, figure: &Figure) {
-        self.figures += 1;
-        let id = format!("figure-{}", self.figures);
+        let id = self.next_figure();
         let caption = escape(&figure.caption);
-        let json =
-            inline_json(&serde_json::json!({ "data": figure.data, "layout": figure.layout }));
-        let switch = match figure.log_switch {
-            None => String::new(),
-            Some(start) => {
-                let pressed = start == LogSwitch::StartsLogarithmic;
-                format!(
-                    "<button type=\"button\" class=\"log-switch\" data-figure=\"{id}\" aria-pressed=\"{pressed}\">logarithmic axis</button>\n"
-                )
-            }
-        };
+        if let Some(start) = figure.log_switch {
+            self.log_switch(start, std::slice::from_ref(&id));
+        }
+        self.body.push_str("<figure>\n");
+        self.plot(&Plot {
+            id: &id,
+            about: &figure.caption,
+            height: figure.height,
+            data: &figure.data,
+            layout: &figure.layout,
+        });
+        let _ = write!(self.body, "<figcaption>{caption}</figcaption>\n</figure>\n");
+    }
+
+    pub(super) fn next_figure(&mut self) -> String {
+        self.figures += 1;
+        format!("figure-{}", self.figures)
+    }
+
+    /// A button for the axes of all these figures.
+    pub(super) fn log_switch(&mut self, start: LogSwitch, figures: &[String]) {
+        let pressed = start == LogSwitch::StartsLogarithmic;
+        let _ = writeln!(
+            self.body,
+            "<button type=\"button\" class=\"log-switch\" data-figures=\"{}\" aria-pressed=\"{pressed}\">logarithmic axis</button>",
+            figures.join(" ")
+        );
+    }
+
+    /// The place of a figure and what the script draws there.
+    pub(super) fn plot(&mut self, plot: &Plot) {
+        let id = plot.id;
+        let about = escape(plot.about);
+        let json = inline_json(&serde_json::json!({ "data": plot.data, "layout": plot.layout }));
         let _ = write!(
             self.body,
-            "<figure>\n{switch}<div class=\"plot\" id=\"{id}\" role=\"img\" aria-label=\"{caption}\" style=\"height:{}px\"><p class=\"waiting\">The figure is drawn by a script; its numbers are in the tables.</p></div>\n<script type=\"application/json\" class=\"figure-data\" data-for=\"{id}\">{json}</script>\n<figcaption>{caption}</figcaption>\n</figure>\n",
-            figure.height
+            "<div class=\"plot\" id=\"{id}\" role=\"img\" aria-label=\"{about}\" style=\"height:{}px\"><p class=\"waiting\">The figure is drawn by a script; its numbers are in the tables.</p></div>\n<script type=\"application/json\" class=\"figure-data\" data-for=\"{id}\">{json}</script>\n",
+            plot.height
         );
     }
 

@@ -18,6 +18,9 @@ pub(super) fn head(page: &mut Page, analysis: &Analysis) {
         escape(&study.name),
         objective.unwrap_or_default()
     ));
+    if let Some(scale) = &study.scale {
+        page.callout("A smaller study", [scale.sentence.as_str()]);
+    }
     page.open("summary", "In short");
     page.paragraph(&crate::markdown::totals(analysis));
     let findings = analysis

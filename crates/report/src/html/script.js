@@ -3,21 +3,37 @@
   const root = document.documentElement;
   const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
 
-  // "@3" → the page's third colour, wherever a colour stands.
+  // "@3" → the page's third colour, "@s0.4" → a place on its scale from dark to light, "@3/0.2" →
+  // so much of it; wherever a colour stands.
+  const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+  const onScale = (place) => {
+    const stops = ["--s1", "--s2", "--s3"].map((name) => channels(css(name)));
+    const from = place < 0.5 ? 0 : 1;
+    const part = 2 * place - from;
+    return stops[from].map((low, at) => Math.round(low + part * (stops[from + 1][at] - low)));
+  };
+  const colour = (token) => {
+    const [name, alpha] = token.slice(1).split("/");
+    if (name[0] === "s" || alpha) {
+      const parts = name[0] === "s" ? onScale(+name.slice(1)) : channels(css("--c" + name));
+      return "rgba(" + parts.join(",") + "," + (alpha || 1) + ")";
+    }
+    return css(/^\d+$/.test(name) ? "--c" + name : "--" + name);
+  };
   const coloured = (value, key) => {
     if (Array.isArray(value)) return value.map((v) => coloured(v, key));
     if (value && typeof value === "object") {
       return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, coloured(v, k)]));
     }
-    if (key !== "color" || typeof value !== "string" || value[0] !== "@") return value;
-    const name = value.slice(1);
-    return css(/^\d+$/.test(name) ? "--c" + name : "--" + name);
+    const named = (key === "color" || key === "fillcolor") && typeof value === "string" && value[0] === "@";
+    return named ? colour(value) : value;
   };
 
   const themed = (plain, width) => {
     const layout = coloured(plain);
+    const second = layout.yaxis2 && layout.yaxis2.visible !== false;
     const themed = {
-      margin: { l: 64, r: layout.yaxis2 ? 72 : 16, t: 40, b: 48 },
+      margin: { l: 64, r: second ? 72 : 16, t: 40, b: 48 },
       hovermode: "closest",
       modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--muted"), activecolor: css("--accent") },
       ...layout,
@@ -38,9 +54,9 @@
     if (ticks && width / ticks.length < 70) {
       themed.xaxis = { ...themed.xaxis, ticktext: themed.xaxis.tickvals };
     }
-    if (width < 560) {
+    if (width < 560 && layout.showlegend !== false) {
       themed.legend = { orientation: "h", y: -0.25, x: 0, ...(layout.legend && { y: 1.2 }) };
-      themed.margin = { ...themed.margin, l: 48, r: layout.yaxis2 ? 56 : 8 };
+      themed.margin = { ...themed.margin, l: 48, r: second ? 56 : 8 };
     }
     return themed;
   };
@@ -60,13 +76,26 @@
   const draw = (id) => {
     const place = document.getElementById(id);
     const spec = specifications.get(id);
-    if (!place || !spec || typeof Plotly === "undefined") return;
+    // What is folded away has no width yet.
+    if (!place || !spec || typeof Plotly === "undefined" || place.closest("details:not([open])")) return;
     const waiting = place.querySelector(".waiting");
     if (waiting) waiting.remove();
     Plotly.react(place, coloured(spec.data), themed(spec.layout, place.clientWidth), config);
   };
-  const drawAll = () => specifications.forEach((_, id) => draw(id));
+  const figuresOf = (element) => element.dataset.figures.split(" ");
+  const colourLegends = () => {
+    for (const line of document.querySelectorAll(".legend line")) line.style.stroke = colour(line.dataset.colour);
+  };
+  const drawAll = () => {
+    colourLegends();
+    specifications.forEach((_, id) => draw(id));
+  };
   drawAll();
+  for (const details of document.querySelectorAll("details")) {
+    details.addEventListener("toggle", () => {
+      if (details.open) details.querySelectorAll(".plot").forEach((place) => draw(place.id));
+    });
+  }
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   let waiting;
   let width = innerWidth;
@@ -77,14 +106,36 @@
     waiting = setTimeout(drawAll, 150);
   });
 
+  const turned = (axis, on) => {
+    const range = axis.range && axis.range.map((end) => (on ? Math.log10(end) : 10 ** end));
+    return { ...axis, type: on ? "log" : "linear", ...(range && { range }) };
+  };
   for (const button of document.querySelectorAll(".log-switch")) {
     button.addEventListener("click", () => {
       const on = button.getAttribute("aria-pressed") !== "true";
       button.setAttribute("aria-pressed", String(on));
-      const layout = specifications.get(button.dataset.figure).layout;
-      layout.yaxis = { ...layout.yaxis, type: on ? "log" : "linear" };
-      draw(button.dataset.figure);
+      for (const id of figuresOf(button)) {
+        const layout = specifications.get(id).layout;
+        layout.yaxis = turned(layout.yaxis, on);
+        draw(id);
+      }
     });
+  }
+
+  // One legend for several figures: a press hides its line in all of them.
+  for (const legend of document.querySelectorAll(".legend")) {
+    for (const button of legend.querySelectorAll("button")) {
+      button.addEventListener("click", () => {
+        const on = button.getAttribute("aria-pressed") !== "true";
+        button.setAttribute("aria-pressed", String(on));
+        for (const id of figuresOf(legend)) {
+          for (const trace of specifications.get(id).data) {
+            if (trace.legendgroup === button.dataset.group) trace.visible = on;
+          }
+          draw(id);
+        }
+      });
+    }
   }
 
   const key = (row, column) => {

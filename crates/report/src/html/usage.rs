@@ -1,14 +1,11 @@
-//! Figures of what runs did besides taking time: use of the machine, learning, phases.
+//! Figures of what runs did besides taking time: use of the machine, phases.
 
 use analyse::{Analysis, MetricInfo, ScenarioResult, format};
 use model::run::metric;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::axis::{Axis, Group, by_environment, hover, label, labels, ticks};
-use super::page::{Figure, LogSwitch, Page};
-
-/// Above this, curves are a tangle.
-const MOST_CURVES: usize = 48;
+use super::page::{Figure, Page};
 
 pub(super) fn resources(page: &mut Page, analysis: &Analysis) {
     let used = [
@@ -90,103 +87,6 @@ fn memory_figure(axis: &Axis, group: &Group) -> Figure {
         }),
         log_switch: None,
     }
-}
-
-pub(super) fn learning(page: &mut Page, analysis: &Analysis) {
-    let told: Vec<&ScenarioResult> = analysis
-        .scenarios
-        .iter()
-        .filter(|s| s.curve.iter().any(|p| p.loss.is_some()))
-        .collect();
-    if told.is_empty() {
-        return;
-    }
-    page.open("learning", "Learning");
-    let shown = &told[..told.len().min(MOST_CURVES)];
-    let more = match told.len() - shown.len() {
-        0 => String::new(),
-        left => format!(
-            " The first {} of {} scenarios.",
-            shown.len(),
-            shown.len() + left
-        ),
-    };
-    page.figure(&Figure {
-        caption: format!("Loss after each epoch, mean over the repetitions; a logarithmic axis shows late progress.{more}"),
-        height: 420,
-        data: shown.iter().enumerate().map(|(place, s)| curve(place, s, |p| p.loss)).collect(),
-        layout: json!({
-            "xaxis": { "title": { "text": "epoch" }, "dtick": epoch_step(shown) },
-            "yaxis": { "title": { "text": "loss" }, "type": "log", "tickformat": "~g" },
-        }),
-        log_switch: Some(LogSwitch::StartsLogarithmic),
-    });
-    if shown
-        .iter()
-        .any(|s| s.curve.iter().any(|p| p.accuracy_percent.is_some()))
-    {
-        page.figure(&Figure {
-            caption: "Accuracy after each epoch, mean over the repetitions.".to_owned(),
-            height: 380,
-            data: shown
-                .iter()
-                .enumerate()
-                .map(|(place, s)| curve(place, s, |p| p.accuracy_percent))
-                .collect(),
-            layout: json!({
-                "xaxis": { "title": { "text": "epoch" }, "dtick": epoch_step(shown) },
-                "yaxis": { "title": { "text": "accuracy (%)" } },
-            }),
-            log_switch: None,
-        });
-    }
-    page.close();
-}
-
-/// Whole epochs, about ten of them.
-fn epoch_step(scenarios: &[&ScenarioResult]) -> u32 {
-    let last = scenarios
-        .iter()
-        .flat_map(|s| &s.curve)
-        .map(|p| p.epoch)
-        .max()
-        .unwrap_or(1);
-    last.div_ceil(10).max(1)
-}
-
-fn curve(
-    place: usize,
-    scenario: &ScenarioResult,
-    value: fn(&analyse::CurvePoint) -> Option<f64>,
-) -> Value {
-    const DASHES: [&str; 4] = ["solid", "dash", "dot", "dashdot"];
-    let points: Vec<_> = scenario
-        .curve
-        .iter()
-        .filter(|p| value(p).is_some())
-        .collect();
-    let colour = format!("@{}", place % 8 + 1);
-    let text: Vec<String> = points
-        .iter()
-        .map(|p| {
-            hover(
-                scenario,
-                &[format!(
-                    "epoch {}: {}",
-                    p.epoch,
-                    format::significant(value(p).unwrap_or(f64::NAN), 3)
-                )],
-            )
-        })
-        .collect();
-    json!({
-        "type": "scatter", "mode": "lines+markers",
-        "name": label(&format!("{} {}", scenario.label, scenario.phrase())),
-        "x": points.iter().map(|p| p.epoch).collect::<Vec<_>>(),
-        "y": points.iter().map(|p| value(p)).collect::<Vec<_>>(),
-        "text": text, "hoverinfo": "text",
-        "line": { "color": colour, "width": 2, "dash": DASHES[place / 8 % 4] }, "marker": { "color": colour, "size": 6 },
-    })
 }
 
 pub(super) fn phases(page: &mut Page, analysis: &Analysis) {

@@ -1,8 +1,12 @@
 //! CSV (RFC 4180): one table a function, numbers unrounded, units in the column names. The columns
 //! are documented in docs/results.md.
 
+mod told;
+
 use analyse::{Analysis, LevelFacts, MetricInfo, ScenarioResult, VariationTerm};
 use model::run::metric;
+
+pub use told::{csv_losses, csv_profile};
 
 /// One row a run.
 pub fn csv_runs(analysis: &Analysis) -> String {
@@ -29,7 +33,7 @@ pub fn csv_runs(analysis: &Analysis) -> String {
     out.all(["warnings".to_owned()]);
     out.end_row();
     for run in &analysis.runs {
-        let scenario = scenario(analysis, run.scenario);
+        let scenario = crate::tables::scenario(analysis, run.scenario);
         out.all([
             analysis.study.name.clone(),
             run.run.to_string(),
@@ -252,15 +256,6 @@ fn metric_column(info: &MetricInfo) -> String {
     } else {
         format!("{}_{unit}", info.name)
     }
-}
-
-fn scenario(analysis: &Analysis, number: u32) -> Option<&ScenarioResult> {
-    // Scenarios are in the order of their numbers.
-    analysis
-        .scenarios
-        .binary_search_by_key(&number, |s| s.number)
-        .ok()
-        .map(|place| &analysis.scenarios[place])
 }
 
 fn level(levels: &[LevelFacts], factor: &str) -> String {

@@ -1,0 +1,223 @@
+//! Speed-ups as a person says them: `2 workers train rede1 1.7× as fast as 1 (efficiency 85 %)`.
+
+use model::{Study, Workload};
+use stats::Estimate;
+
+use crate::along::number;
+use crate::analysis::LevelFacts;
+use crate::format;
+use crate::sentence::Times;
+use crate::speedup::{SpeedUp, SpeedUpKind, SpeedUpLine, SpeedUpPoint, geometric_mean};
+
+/// Up to so many combinations each has its sentence.
+const MOST_SENTENCES: usize = 3;
+/// What is called scaling well.
+const GOOD_EFFICIENCY: f64 = 0.8;
+
+pub(crate) struct Words<'a> {
+    speed_up: &'a SpeedUp,
+    trains: bool,
+    /// The network, where no factor varies it.
+    network: Option<&'a str>,
+}
+
+impl<'a> Words<'a> {
+    pub(crate) fn new(study: &'a Study, speed_up: &'a SpeedUp) -> Self {
+        let train = match &study.workload {
+            Workload::Train(train) => Some(train),
+            Workload::Command(_) => None,
+        };
+        let network = train.map(|t| t.network.as_str());
+        Words {
+            speed_up,
+            trains: train.is_some(),
+            network: network.filter(|_| study.factor("network").is_none()),
+        }
+    }
+
+    pub(crate) fn sentences(&self) -> Vec<String> {
+        let lines = &self.speed_up.lines;
+        if lines.is_empty() {
+            return Vec::new();
+        }
+        let mut sentences: Vec<String> = match lines.len() <= MOST_SENTENCES {
+            true => lines.iter().filter_map(|line| self.line(line)).collect(),
+            false => self.all_together(),
+        };
+        sentences.extend(self.how_far());
+        sentences.iter_mut().for_each(|s| s.push('.'));
+        sentences
+    }
+
+    /// The highest level of a line, which people look for first.
+    fn line(&self, line: &SpeedUpLine) -> Option<String> {
+        let point = line.points.last()?;
+        let who = &point.level.phrase;
+        let base = short_base(&line.baseline, &point.level);
+        let times = times(&point.speed_up);
+        let interval = point.speed_up.interval;
+        if interval.is_some_and(|i| i.contains(1.0)) {
+            let bounds = times.bounds.unwrap_or_default();
+            let about = self.about(line, " for ");
+            return Some(format!(
+                "no speed-up seen of {who} over {base}{about} {bounds}"
+            ));
+        }
+        let about = self.about(line, " ");
+        let bounds = times.bounds.map(|b| format!(" {b}")).unwrap_or_default();
+        let efficiency = efficiency(point);
+        let verb = self.verb(&point.level);
+        Some(match point.speed_up.value < 1.0 {
+            true => format!(
+                "{who} {verb}{about} slower than {base}: {}× as fast{bounds}{efficiency}",
+                times.value
+            ),
+            false => format!(
+                "{who} {verb}{about} {}× as fast as {base}{bounds}{efficiency}",
+                times.value
+            ),
+        })
+    }
+
+    /// ` rede1`, or ` with pytorch · rede1` where more than the network varies.
+    fn about(&self, line: &SpeedUpLine, before: &str) -> String {
+        match line.levels.as_slice() {
+            [] => self
+                .network
+                .map(|network| format!("{before}{network}"))
+                .unwrap_or_default(),
+            [only] if only.factor == "network" => format!("{before}{}", only.phrase),
+            _ => format!(" with {}", line.phrase),
+        }
+    }
+
+    fn verb(&self, level: &LevelFacts) -> &'static str {
+        let several = self.speed_up.kind == SpeedUpKind::Count && number(level) != Some(1.0);
+        match (self.trains, several) {
+            (true, true) => "train",
+            (true, false) => "trains",
+            (false, true) => "run",
+            (false, false) => "runs",
+        }
+    }
+
+    /// One sentence a level for devices, one for the highest level of counts.
+    fn all_together(&self) -> Vec<String> {
+        let mut levels: Vec<&LevelFacts> = Vec::new();
+        for point in self.speed_up.lines.iter().flat_map(|l| &l.points) {
+            if !levels.contains(&&point.level) {
+                levels.push(&point.level);
+            }
+        }
+        if self.speed_up.kind == SpeedUpKind::Count {
+            let value = |l: &LevelFacts| number(l).unwrap_or(f64::NAN);
+            levels.sort_by(|a, b| value(a).total_cmp(&value(b)));
+            levels = levels.split_off(levels.len().saturating_sub(1));
+        }
+        levels.iter().filter_map(|l| self.together(l)).collect()
+    }
+
+    fn together(&self, level: &LevelFacts) -> Option<String> {
+        let mut found: Vec<Found> = Vec::new();
+        for line in &self.speed_up.lines {
+            let points = line.points.iter().filter(|p| p.level == *level);
+            found.extend(points.map(|point| Found { line, point }));
+        }
+        // Where the lowest level has no result another stands in, and ratios would mix.
+        let base = found.first()?.line.baseline.clone();
+        found.retain(|f| f.line.baseline == base);
+        let values: Vec<f64> = found.iter().map(|f| f.point.speed_up.value).collect();
+        let value = |f: &Found| f.point.speed_up.value;
+        let least = found.iter().min_by(|a, b| value(a).total_cmp(&value(b)))?;
+        let most = found.iter().max_by(|a, b| value(a).total_cmp(&value(b)))?;
+        let mean = geometric_mean(&values);
+        let more = number(level).zip(number(&base)).map(|(n, low)| n / low);
+        let efficiency = match (self.speed_up.kind, more) {
+            (SpeedUpKind::Count, Some(more)) => {
+                format!(" (efficiency {})", format::percent(mean / more))
+            }
+            _ => String::new(),
+        };
+        let range = match found.len() {
+            1 => String::new(),
+            count => format!(
+                ", mean of {} combinations: from {} ({}) to {} ({})",
+                format::count(count),
+                format::ratio(value(least)),
+                least.line.phrase,
+                format::ratio(value(most)),
+                most.line.phrase
+            ),
+        };
+        Some(format!(
+            "{} {} {} as fast as {}{efficiency}{range}",
+            level.phrase,
+            self.verb(level),
+            format::ratio(mean),
+            short_base(&base, level)
+        ))
+    }
+
+    /// Up to which number it scales well: what decides how many to pay for.
+    fn how_far(&self) -> Option<String> {
+        let points = || self.speed_up.lines.iter().flat_map(|l| &l.points);
+        let mut levels: Vec<&LevelFacts> = points().map(|p| &p.level).collect();
+        let value = |l: &LevelFacts| number(l).unwrap_or(f64::NAN);
+        levels.sort_by(|a, b| value(a).total_cmp(&value(b)));
+        levels.dedup();
+        if self.speed_up.kind != SpeedUpKind::Count || levels.len() < 2 {
+            return None;
+        }
+        let mean = |level: &LevelFacts| {
+            let values: Vec<f64> = points()
+                .filter(|p| p.level == *level)
+                .filter_map(|p| p.efficiency.as_ref().map(|e| e.value))
+                .collect();
+            geometric_mean(&values)
+        };
+        let good = levels
+            .iter()
+            .take_while(|level| mean(level) >= GOOD_EFFICIENCY)
+            .last();
+        let limit = format::percent(GOOD_EFFICIENCY);
+        Some(match good {
+            Some(level) => format!(
+                "Efficiency is {limit} or more up to {}{}",
+                level.phrase,
+                if levels.last() == Some(level) {
+                    ", the most that was tried"
+                } else {
+                    ""
+                }
+            ),
+            None => format!(
+                "Efficiency is below {limit} from {} on",
+                levels.first()?.phrase
+            ),
+        })
+    }
+}
+
+struct Found<'a> {
+    line: &'a SpeedUpLine,
+    point: &'a SpeedUpPoint,
+}
+
+fn times(estimate: &Estimate) -> Times {
+    Times::new(estimate.value, estimate.interval.map(|i| (i.low, i.high)))
+}
+
+fn efficiency(point: &SpeedUpPoint) -> String {
+    match &point.efficiency {
+        Some(efficiency) => format!(" (efficiency {})", format::percent(efficiency.value)),
+        None => String::new(),
+    }
+}
+
+/// `1` where the unit was just said, `1 core` where it was not.
+fn short_base(base: &LevelFacts, level: &LevelFacts) -> String {
+    match number(level).is_some() && number(base).is_some() {
+        true => base.level.clone(),
+        false => base.phrase.clone(),
+    }
+}

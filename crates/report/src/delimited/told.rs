@@ -1,0 +1,84 @@
+//! What runs told while they worked: losses epoch by epoch, times of operators.
+
+use analyse::{Analysis, RunRow};
+
+use super::{Writer, level, number};
+
+/// One row an epoch of a run.
+pub fn csv_losses(analysis: &Analysis) -> String {
+    let mut table = Told::new(analysis, ["epoch", "loss", "accuracy_percent", "seconds"]);
+    for run in &analysis.runs {
+        for epoch in &run.epochs {
+            let percent = epoch.accuracy.map(|fraction| fraction * 100.0);
+            let numbers = [epoch.loss, percent, epoch.seconds].map(number);
+            table.row(run, [epoch.epoch.to_string()].into_iter().chain(numbers));
+        }
+    }
+    table.out.text
+}
+
+/// One row an operator of a run, the largest of each run first.
+pub fn csv_profile(analysis: &Analysis) -> String {
+    let mut table = Told::new(analysis, ["operator", "kind", "calls", "seconds"]);
+    for run in &analysis.runs {
+        for operator in &run.profile {
+            table.row(
+                run,
+                [
+                    operator.name.clone(),
+                    operator.kind.clone(),
+                    operator.calls.to_string(),
+                    number(Some(operator.seconds)),
+                ],
+            );
+        }
+    }
+    table.out.text
+}
+
+/// Rows that begin with the run and its levels.
+struct Told<'a> {
+    analysis: &'a Analysis,
+    factors: Vec<&'a str>,
+    out: Writer,
+}
+
+impl<'a> Told<'a> {
+    fn new(analysis: &'a Analysis, columns: [&str; 4]) -> Self {
+        let factors = analysis.study.factors.iter().map(|f| f.name.as_str());
+        let factors: Vec<&str> = factors.collect();
+        let mut out = Writer::default();
+        out.texts([
+            "study",
+            "run",
+            "scenario",
+            "repetition",
+            "status",
+            "environment",
+        ]);
+        out.all(factors.iter().map(|f| format!("factor_{f}")));
+        out.texts(columns);
+        out.end_row();
+        Told {
+            analysis,
+            factors,
+            out,
+        }
+    }
+
+    fn row(&mut self, run: &RunRow, told: impl IntoIterator<Item = String>) {
+        let scenario = crate::tables::scenario(self.analysis, run.scenario);
+        self.out.all([
+            self.analysis.study.name.clone(),
+            run.run.to_string(),
+            format!("C{}", run.scenario),
+            run.repetition.to_string(),
+            run.status.to_string(),
+            run.environment.clone(),
+        ]);
+        let levels = |f: &&str| scenario.map(|s| level(&s.levels, f)).unwrap_or_default();
+        self.out.all(self.factors.iter().map(levels));
+        self.out.all(told);
+        self.out.end_row();
+    }
+}

@@ -1,0 +1,65 @@
+//! Frameworks side by side, and whether they may be compared at all.
+
+use analyse::{Analysis, CheckState, Frameworks};
+
+use super::page::Page;
+use crate::tables::{checks_table, comparison_table, shared_sentence};
+
+pub(super) fn frameworks(page: &mut Page, analysis: &Analysis) {
+    let Some(found) = &analysis.frameworks else {
+        return;
+    };
+    let several = found.frameworks.len() > 1;
+    page.open(
+        "frameworks",
+        if several {
+            "Frameworks compared"
+        } else {
+            "The framework"
+        },
+    );
+    if !found.cautions.is_empty() {
+        page.callout(
+            "Whether frameworks compute the same",
+            found.cautions.iter().map(String::as_str),
+        );
+    }
+    let sentences = effects(analysis);
+    if several && !sentences.is_empty() {
+        page.list("findings", sentences);
+    }
+    if let Some(table) = comparison_table(analysis, found) {
+        page.table(&table);
+    }
+    page.note(&shared_sentence(found));
+    page.subtitle(if several {
+        "Do they compute the same?"
+    } else {
+        "Does it compute what others compute?"
+    });
+    page.table(&checks_table(found));
+    page.note(explanation(found));
+    page.close();
+}
+
+/// Each framework's time against the first one's, with intervals, from the analysis of variance.
+fn effects(analysis: &Analysis) -> Vec<&str> {
+    let time = analysis.time_metric.as_deref();
+    let time = time.and_then(|name| analysis.variation(name));
+    let effects = time.map_or(&[][..], |v| &v.effects);
+    let own = effects.iter().filter(|e| e.factor == "framework");
+    own.map(|e| e.sentence.as_str()).collect()
+}
+
+fn explanation(found: &Frameworks) -> &'static str {
+    let checks = || found.frameworks.iter().flat_map(|f| &f.checks);
+    match checks().any(|c| c.verified.is_some()) {
+        true => {
+            "`bancada verify` gives every framework the same initial weights and the same batch, and compares the loss with the embedded engine's before the first step and after some; differences are relative."
+        }
+        false if checks().all(|c| c.state == CheckState::Reference) => "",
+        false => {
+            "Nothing was verified: `bancada verify NETWORK` gives every framework the same initial weights and the same batch, and compares what they compute."
+        }
+    }
+}

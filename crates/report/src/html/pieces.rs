@@ -1,0 +1,201 @@
+//! Larger pieces of a page: tables with words in them, and small figures side by side under one
+//! legend.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use super::page::{LogSwitch, Page, Plot, escape, prose};
+use crate::tables::{Table, TableCell, Tone};
+
+/// Small figures that share axes, colours and a legend.
+pub(super) struct Panels {
+    /// What all of them show.
+    pub(super) caption: String,
+    pub(super) panels: Vec<Panel>,
+    pub(super) legend: Vec<LegendEntry>,
+    pub(super) log_switch: Option<LogSwitch>,
+}
+
+pub(super) struct Panel {
+    /// What tells it from the others; empty where it is the only one.
+    pub(super) title: String,
+    pub(super) data: Vec<Value>,
+    pub(super) layout: Value,
+}
+
+/// A line of the legend; pressing it hides the traces of its group everywhere.
+pub(super) struct LegendEntry {
+    /// The traces' `legendgroup`.
+    pub(super) group: String,
+    pub(super) name: String,
+    /// A colour's name, as in figures.
+    pub(super) colour: String,
+    /// As SVG writes it; empty for a whole line.
+    pub(super) dashes: &'static str,
+}
+
+/// Above this, the others can be opened.
+const MOST_PANELS_AT_ONCE: usize = 12;
+const PANEL_HEIGHT: u32 = 260;
+const ONLY_PANEL_HEIGHT: u32 = 400;
+
+impl Page {
+    pub(super) fn table(&mut self, table: &Table) {
+        let mut out =
+            String::from("<div class=\"wide\"><table class=\"data grid\">\n<thead>\n<tr>");
+        for header in &table.headers {
+            let class = if header.is_number {
+                " class=\"number\""
+            } else {
+                ""
+            };
+            let _ = write!(
+                out,
+                "<th scope=\"col\"{class}>{}</th>",
+                escape(&header.text)
+            );
+        }
+        out.push_str("</tr>\n</thead>\n<tbody>\n");
+        for row in &table.rows {
+            out.push_str("<tr>");
+            for (cell, header) in row.iter().zip(&table.headers) {
+                out.push_str(&table_cell(cell, header.is_number));
+            }
+            out.push_str("</tr>\n");
+        }
+        self.html(&(out + "</tbody>\n</table></div>"));
+        if let Some(rest) = table.rest_sentence() {
+            self.note(&rest);
+        }
+    }
+
+    /// What must be read before the numbers beside it.
+    pub(super) fn callout<'a>(&mut self, name: &str, items: impl IntoIterator<Item = &'a str>) {
+        let items: Vec<String> = items.into_iter().map(prose).collect();
+        let _ = writeln!(
+            self.body,
+            "<aside class=\"callout\" aria-label=\"{}\">",
+            escape(name)
+        );
+        match items.as_slice() {
+            [only] => {
+                let _ = writeln!(self.body, "<p>{only}</p>");
+            }
+            _ => {
+                let _ = writeln!(
+                    self.body,
+                    "<ul>\n<li>{}</li>\n</ul>",
+                    items.join("</li>\n<li>")
+                );
+            }
+        }
+        self.body.push_str("</aside>\n");
+    }
+
+    pub(super) fn panels(&mut self, group: &Panels) {
+        let ids: Vec<String> = group.panels.iter().map(|_| self.next_figure()).collect();
+        self.body.push_str("<div class=\"panels\">\n");
+        if let Some(start) = group.log_switch {
+            self.log_switch(start, &ids);
+        }
+        self.legend(&group.legend, &ids);
+        let alone = group.panels.len() == 1;
+        let panels: Vec<(&String, &Panel)> = ids.iter().zip(&group.panels).collect();
+        for (place, part) in panels.chunks(MOST_PANELS_AT_ONCE).enumerate() {
+            if place > 0 {
+                let (from, to) = (part[0].1, part[part.len() - 1].1);
+                let _ = write!(
+                    self.body,
+                    "<details>\n<summary>{} more: {} to {}</summary>\n",
+                    part.len(),
+                    escape(&from.title),
+                    escape(&to.title)
+                );
+            }
+            let class = if alone {
+                "panel-grid alone"
+            } else {
+                "panel-grid"
+            };
+            let _ = writeln!(self.body, "<div class=\"{class}\">");
+            for (id, panel) in part {
+                self.panel(id, panel, group, alone);
+            }
+            self.body.push_str("</div>\n");
+            if place > 0 {
+                self.body.push_str("</details>\n");
+            }
+        }
+        let _ = write!(
+            self.body,
+            "<p class=\"figcaption\">{}</p>\n</div>\n",
+            escape(&group.caption)
+        );
+    }
+
+    fn panel(&mut self, id: &str, panel: &Panel, group: &Panels, alone: bool) {
+        self.body.push_str("<figure>\n");
+        if !panel.title.is_empty() {
+            let _ = writeln!(
+                self.body,
+                "<figcaption>{}</figcaption>",
+                escape(&panel.title)
+            );
+        }
+        self.plot(&Plot {
+            id,
+            about: &format!("{} {}", panel.title, group.caption),
+            height: if alone {
+                ONLY_PANEL_HEIGHT
+            } else {
+                PANEL_HEIGHT
+            },
+            data: &panel.data,
+            layout: &panel.layout,
+        });
+        self.body.push_str("</figure>\n");
+    }
+
+    fn legend(&mut self, entries: &[LegendEntry], figures: &[String]) {
+        if entries.len() < 2 {
+            return;
+        }
+        let _ = writeln!(
+            self.body,
+            "<ul class=\"legend\" data-figures=\"{}\">",
+            figures.join(" ")
+        );
+        for entry in entries {
+            let name = escape(&entry.name);
+            let _ = writeln!(
+                self.body,
+                "<li><button type=\"button\" aria-pressed=\"true\" data-group=\"{}\"><svg width=\"26\" height=\"10\" aria-hidden=\"true\"><line x1=\"1\" y1=\"5\" x2=\"25\" y2=\"5\" stroke-width=\"3\" stroke-dasharray=\"{}\" data-colour=\"{}\"></line></svg>{name}</button></li>",
+                entry.group, entry.dashes, entry.colour
+            );
+        }
+        self.body.push_str("</ul>\n");
+    }
+}
+
+fn table_cell(cell: &TableCell, is_number: bool) -> String {
+    let tone = match cell.tone {
+        Tone::Plain => "",
+        Tone::Ended => "ended",
+        Tone::Warning => "bad",
+        Tone::Absent => "absent",
+    };
+    let classes: Vec<&str> = [if is_number { "number" } else { "" }, tone]
+        .into_iter()
+        .filter(|c| !c.is_empty())
+        .collect();
+    let class = match classes.is_empty() {
+        true => String::new(),
+        false => format!(" class=\"{}\"", classes.join(" ")),
+    };
+    let small = match cell.small.as_str() {
+        "" => String::new(),
+        small => format!(" <span class=\"half\">{}</span>", escape(small)),
+    };
+    format!("<td{class}>{}{small}</td>", escape(&cell.text))
+}

@@ -1,0 +1,126 @@
+//! Tables besides the scenarios', before they are written: the same in HTML and in Markdown.
+
+mod frameworks;
+mod profile;
+mod speedup;
+mod sweep;
+
+pub(crate) use frameworks::{checks_table, comparison_table, shared_sentence};
+pub(crate) use profile::{kinds_of, kinds_table, operators_table, profiled};
+pub(crate) use speedup::{pivot, speed_up_table};
+pub(crate) use sweep::{sweep_table, sweep_unit};
+
+use analyse::{Analysis, ScenarioResult, format};
+
+/// More rows than this nobody reads on a page; the exports have them all.
+pub(crate) const MOST_ROWS: usize = 60;
+
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    pub(crate) headers: Vec<Header>,
+    pub(crate) rows: Vec<Vec<TableCell>>,
+    /// Rows that did not fit.
+    pub(crate) left_out: usize,
+}
+
+#[derive(Debug)]
+pub(crate) struct Header {
+    pub(crate) text: String,
+    pub(crate) is_number: bool,
+}
+
+#[derive(Debug, Default, Clone)]
+pub(crate) struct TableCell {
+    pub(crate) text: String,
+    /// What stands smaller beside it: half an interval, an efficiency.
+    pub(crate) small: String,
+    pub(crate) tone: Tone,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    #[default]
+    Plain,
+    /// A result that is no number: out of memory, timed out.
+    Ended,
+    /// What must not be overlooked.
+    Warning,
+    /// Nothing is known.
+    Absent,
+}
+
+impl Table {
+    pub(crate) fn text(&mut self, header: &str) {
+        self.header(header, false);
+    }
+
+    pub(crate) fn number(&mut self, header: &str) {
+        self.header(header, true);
+    }
+
+    fn header(&mut self, text: &str, is_number: bool) {
+        self.headers.push(Header {
+            text: text.to_owned(),
+            is_number,
+        });
+    }
+
+    pub(crate) fn cut(mut self) -> Self {
+        self.left_out += self.rows.len().saturating_sub(MOST_ROWS);
+        self.rows.truncate(MOST_ROWS);
+        self
+    }
+
+    /// Said below a table that was cut.
+    pub(crate) fn rest_sentence(&self) -> Option<String> {
+        (self.left_out > 0).then(|| {
+            format!(
+                "And {}, in `bancada export --format json`.",
+                format::counted(self.left_out, "more row", "more rows")
+            )
+        })
+    }
+}
+
+impl TableCell {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        TableCell {
+            text: text.into(),
+            ..TableCell::default()
+        }
+    }
+
+    pub(crate) fn none() -> Self {
+        TableCell {
+            tone: Tone::Absent,
+            ..TableCell::new(format::NONE)
+        }
+    }
+
+    pub(crate) fn small(mut self, small: impl Into<String>) -> Self {
+        self.small = small.into();
+        self
+    }
+
+    pub(crate) fn tone(mut self, tone: Tone) -> Self {
+        self.tone = tone;
+        self
+    }
+
+    /// `1.7× ([1.6, 1.8], 85 %)`.
+    pub(crate) fn joined(&self) -> String {
+        match self.small.as_str() {
+            "" => self.text.clone(),
+            small if small.starts_with('±') => format!("{} {small}", self.text),
+            small => format!("{} ({small})", self.text),
+        }
+    }
+}
+
+pub(crate) fn scenario(analysis: &Analysis, number: u32) -> Option<&ScenarioResult> {
+    // Scenarios are in the order of their numbers.
+    let found = analysis
+        .scenarios
+        .binary_search_by_key(&number, |s| s.number);
+    found.ok().map(|place| &analysis.scenarios[place])
+}

@@ -1,0 +1,52 @@
+//! What to know before trusting a number: drift, runs that did not end as ok, warnings, notes.
+
+use analyse::{Analysis, format};
+
+use super::{Screen, Style};
+
+/// The report has them all.
+const MOST_OUTCOMES: usize = 6;
+
+impl Screen<'_> {
+    pub(super) fn cautions(&mut self, analysis: &Analysis) {
+        if let Some(drift) = analysis.drift.as_ref().filter(|d| d.seen) {
+            self.paragraph("! ", Style::Warn, &drift.sentence);
+        }
+        for outcome in analysis.outcomes.iter().take(MOST_OUTCOMES) {
+            let detail = outcome.cause.as_deref().unwrap_or("");
+            let runs: Vec<String> = outcome.runs.iter().map(|r| r.to_string()).collect();
+            let text = format!(
+                "{} {} ({}){}{detail}",
+                format::listed(&runs, 3),
+                outcome.status,
+                outcome.phrase,
+                if detail.is_empty() { "" } else { ": " }
+            );
+            self.paragraph("! ", Style::Warn, &text);
+        }
+        if analysis.outcomes.len() > MOST_OUTCOMES {
+            let left = analysis.outcomes.len() - MOST_OUTCOMES;
+            let more = format::counted(left, "more scenario", "more scenarios");
+            let more = format!("and {more} did not end as ok");
+            self.paragraph("! ", Style::Warn, &more);
+        }
+        for warning in &analysis.warnings {
+            self.paragraph(
+                "! ",
+                Style::Warn,
+                &format!("{} (marked, not left out)", warning.text),
+            );
+        }
+        let said = |kind: &str| analysis.warnings.iter().any(|w| w.kind == kind);
+        // Runs made before verification was asked for, or imported, carry no warning of it.
+        if !said("not-verified") && !said("computes-otherwise") {
+            let frameworks = analysis.frameworks.iter();
+            for caution in frameworks.flat_map(|f| &f.cautions) {
+                self.paragraph("! ", Style::Warn, caution);
+            }
+        }
+        for note in &analysis.notes {
+            self.paragraph("· ", Style::Dim, note);
+        }
+    }
+}
