@@ -64,6 +64,9 @@ pub(crate) enum Command {
     /// Train the network of a job file with the embedded engine (what `run` starts)
     #[command(hide = true)]
     EngineTrain,
+    /// Train the network of a job file with the `caffe` program (what `run` starts)
+    #[command(hide = true)]
+    CaffeTrain,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -186,6 +189,10 @@ pub(crate) enum CsvTable {
     Scenarios,
     /// One row a term of the variation
     Variation,
+    /// One row an epoch of a run
+    Losses,
+    /// One row an operator of a profiled run
+    Profile,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -298,6 +305,30 @@ pub(crate) enum NetworkCommand {
     },
     /// Print the description of a network of the zoo, to copy and change
     Print { network: String },
+    /// Write a network with its weights as an ONNX model, for serving
+    Onnx(OnnxArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct OnnxArgs {
+    /// A name of the zoo, or a network file (.toml)
+    pub(crate) network: String,
+    /// Side of the input in pixels
+    #[arg(long, default_value_t = 32)]
+    pub(crate) image: u32,
+    #[arg(long, default_value_t = 3)]
+    pub(crate) channels: u32,
+    #[arg(long, default_value_t = 10)]
+    pub(crate) classes: u32,
+    /// Trained weights, a run's model.safetensors [default: initial weights]
+    #[arg(long, value_name = "FILE", conflicts_with = "seed")]
+    pub(crate) weights: Option<PathBuf>,
+    /// Of the initial weights
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The file to write
+    #[arg(long, value_name = "FILE")]
+    pub(crate) to: PathBuf,
 }
 
 #[derive(Debug, ClapArgs)]

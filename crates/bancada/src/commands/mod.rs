@@ -1,5 +1,6 @@
 //! One file a command. Each reads what it needs, calls a crate, prints.
 
+mod caffe_train;
 mod check;
 mod doctor;
 mod engine_train;
@@ -39,5 +40,6 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
         Command::Completions { shell } => manual::completions(shell, printer),
         Command::Man { dir } => manual::man(dir.as_deref(), printer),
         Command::EngineTrain => engine_train::engine_train(),
+        Command::CaffeTrain => caffe_train::caffe_train(),
     }
 }

@@ -1,9 +1,9 @@
 use std::fs;
 
-use network::{Description, Graph, InputSpec, Precision};
+use network::{Description, Graph, InputSpec, Precision, Weights};
 use source::Source;
 
-use crate::args::NetworkCommand;
+use crate::args::{NetworkCommand, OnnxArgs};
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
 
@@ -31,19 +31,59 @@ pub(super) fn network(command: NetworkCommand, printer: &Printer) -> CommandResu
                 width: image,
                 classes,
             };
-            let graph = load(&network, printer)?
-                .instantiate(input)
-                .map_err(|problems| {
-                    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-                    Failure::trouble(format!(
-                        "network `{network}` at {image} px: {}",
-                        problems.join("\n       ")
-                    ))
-                })?;
+            let graph = instantiate(&network, input, printer)?;
             printer.data(&summary(&graph, batch));
         }
+        NetworkCommand::Onnx(args) => onnx(&args, printer)?,
     }
     Ok(Exit::Ok)
+}
+
+fn instantiate(network: &str, input: InputSpec, printer: &Printer) -> Result<Graph, Failure> {
+    let made = load(network, printer)?.instantiate(input);
+    made.map_err(|problems| {
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        Failure::trouble(format!(
+            "network `{network}` at {} px: {}",
+            input.height,
+            problems.join("\n       ")
+        ))
+    })
+}
+
+fn onnx(args: &OnnxArgs, printer: &Printer) -> Result<(), Failure> {
+    let input = InputSpec::square(args.channels, args.image, args.classes);
+    let graph = instantiate(&args.network, input, printer)?;
+    let weights = match &args.weights {
+        None => network::initial_weights(&graph, args.seed),
+        Some(path) => {
+            let failed = |why: String| {
+                Failure::trouble(format!("cannot use the weights {}: {why}", path.display()))
+            };
+            let bytes = fs::read(path).map_err(|e| failed(e.to_string()))?;
+            let weights = Weights::from_bytes(&bytes).map_err(|e| failed(e.to_string()))?;
+            weights.check(&graph).map_err(|e| failed(e.to_string()))?;
+            weights
+        }
+    };
+    let model = formats::onnx(&graph, &weights).map_err(Failure::trouble)?;
+    fs::write(&args.to, &model)
+        .map_err(|e| Failure::trouble(format!("cannot write {}: {e}", args.to.display())))?;
+    let of = args.weights.as_ref().map_or_else(
+        || format!("initial weights, seed {}", args.seed),
+        |path| path.display().to_string(),
+    );
+    printer.talk(&format!(
+        "{} for {}×{}×{} and {} classes, {of}: {}",
+        graph.name,
+        args.channels,
+        args.image,
+        args.image,
+        args.classes,
+        report::format::bytes(model.len() as f64),
+    ));
+    printer.data(&args.to.display().to_string());
+    Ok(())
 }
 
 /// The layers, then what training takes.

@@ -26,7 +26,8 @@ use child::Ended;
 use files::Scratch;
 use story::Story;
 
-const NO_CAFFE: &str = "caffe is not on this machine: put the `caffe` program on PATH or name it in BANCADA_CAFFE";
+const NO_CAFFE: &str =
+    "caffe is not on this machine: put the `caffe` program on PATH or name it in BANCADA_CAFFE";
 
 pub(crate) fn caffe_train() -> CommandResult {
     signals::listen();
@@ -123,9 +124,8 @@ impl Task<'_> {
         let Some(path) = &self.job.weights else {
             return Ok(network::initial_weights(self.graph, self.job.seed));
         };
-        let failed = |why: String| {
-            Failure::trouble(format!("initial weights {}: {why}", path.display()))
-        };
+        let failed =
+            |why: String| Failure::trouble(format!("initial weights {}: {why}", path.display()));
         let bytes = fs::read(path).map_err(|e| failed(e.to_string()))?;
         Weights::from_bytes(&bytes).map_err(|e| failed(e.to_string()))
     }
@@ -187,7 +187,8 @@ fn keep_model(graph: &Graph, saved: &Path, checkpoint: &Path) -> Result<(), Fail
         Failure::trouble(format!("trained weights {}: {why}", path.display()))
     };
     let bytes = fs::read(saved).map_err(|e| failed(saved, e.to_string()))?;
-    let weights = caffe::read_caffemodel(graph, &bytes).map_err(|e| failed(saved, e.to_string()))?;
+    let weights =
+        caffe::read_caffemodel(graph, &bytes).map_err(|e| failed(saved, e.to_string()))?;
     let own = checkpoint.with_extension("caffemodel");
     fs::rename(saved, &own).map_err(|e| failed(&own, e.to_string()))?;
     let unfinished = checkpoint.with_extension("part");

@@ -222,7 +222,8 @@ mod tests {
 
     #[test]
     fn the_end_of_memory_is_told_once() {
-        let (events, story) = told(&["Check failed: error == cudaSuccess (2 vs. 0)  out of memory"; 2]);
+        let (events, story) =
+            told(&["Check failed: error == cudaSuccess (2 vs. 0)  out of memory"; 2]);
         assert_eq!(events.len(), 1, "{events:?}");
         assert!(events[0].contains("out-of-memory"));
         assert!(story.fatal.is_some());
