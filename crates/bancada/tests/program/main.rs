@@ -7,8 +7,10 @@
 )]
 
 mod architecture;
+mod caffe;
 mod cli;
 mod common;
 mod frameworks;
 mod kill;
+mod onnx;
 mod training;

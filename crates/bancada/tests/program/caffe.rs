@@ -1,0 +1,264 @@
+//! Caffe without Caffe: a script that takes its arguments, reads its solver, and logs as it does.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::common::{Bench, Ran};
+
+/// Fails where what Caffe reads is not there; then goes on as each test wants.
+const HEAD: &str = r#"#!/bin/sh
+if [ "$1" = --version ]; then echo "caffe version 1.0.0"; exit 0; fi
+[ "$1" = train ] || exit 11
+for a in "$@"; do
+  case "$a" in --solver=*) solver=${a#--solver=} ;; --weights=*) weights=${a#--weights=} ;; esac
+done
+of() { sed -n "s/^$1: \"\{0,1\}\([^\"]*\)\"\{0,1\}\$/\1/p" "$solver"; }
+max=$(of max_iter) prefix=$(of snapshot_prefix) net=$(of net)
+test -s "$weights" || { echo "no weights" >&2; exit 12; }
+scratch=$(dirname "$solver")
+grep -q SoftmaxWithLoss "$net" || exit 13
+log() { echo "I0515 10:11:12.123456  4242 $1] $2" >&2; }
+"#;
+
+const TRAINS: &str = r#"
+echo "$*" > "$HERE/arguments"
+head -n 1 "$scratch/train.txt" > "$HERE/first"
+wc -l < "$scratch/train.txt" > "$HERE/lines"
+cp "$scratch/images/$(cut -d' ' -f1 "$HERE/first")" "$HERE/first.pnm" || exit 14
+echo "$OMP_NUM_THREADS" > "$HERE/threads"
+log caffe.cpp:217 "Using CPU"
+echo "max_iter: $max" >&2
+log caffe.cpp:251 "Starting Optimization"
+log solver.cpp:279 "Solving rede1"
+i=0
+while [ $i -lt $max ]; do
+  log solver.cpp:239 "Iteration $i (4 iter/s, 0.25s/1 iters), loss = 1.$i"
+  log solver.cpp:258 "    Train net output #0: loss = 1.$i (* 1 = 1.$i loss)"
+  i=$((i + 1))
+done
+log solver.cpp:464 "Snapshotting to binary proto file ${prefix}_iter_$max.caffemodel"
+cp "$weights" "${prefix}_iter_$max.caffemodel"
+: > "${prefix}_iter_$max.solverstate"
+log solver.cpp:327 "Iteration $max, loss = 0.5"
+log solver.cpp:347 "Iteration $max, Testing net (#0)"
+log solver.cpp:414 "    Test net output #0: accuracy = 0.75"
+log solver.cpp:414 "    Test net output #1: loss = 0.6 (* 1 = 0.6 loss)"
+log solver.cpp:332 "Optimization Done."
+log caffe.cpp:254 "Optimization Done."
+"#;
+
+const FULL: &str = r#"
+log caffe.cpp:251 "Starting Optimization"
+echo "F0506 16:29:05.468179 19928 syncedmem.cpp:71] Check failed: error == cudaSuccess (2 vs. 0)  out of memory" >&2
+echo "*** Check failure stack trace: ***" >&2
+kill -ABRT $$
+"#;
+
+const REFUSES: &str = r#"
+echo "F0506 16:29:05.468179 19928 common.cpp:66] Cannot use GPU in CPU-only Caffe: check mode." >&2
+kill -ABRT $$
+"#;
+
+/// Ends only when it is told to.
+const HANGS: &str = r#"
+echo $$ > "$HERE/pid"
+log caffe.cpp:251 "Starting Optimization"
+log solver.cpp:239 "Iteration 0 (0 iter/s, 0.25s/1 iters), loss = 1"
+trap 'echo told > "$HERE/ended"; exit 0' TERM
+while :; do sleep 0.05; done
+"#;
+
+struct Caffe {
+    bench: Bench,
+}
+
+impl Caffe {
+    fn new(script: &str, workload: &str) -> Self {
+        let bench = Bench::new();
+        let here = format!("HERE='{}'\n", bench.path().display());
+        let path = bench.write("my-caffe", &format!("{HEAD}{here}{script}"));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let study = format!(
+            "[study]\nname = \"c\"\nrepetitions = 1\nseed = 5\n\n[factors]\nframework = [\"caffe\"]\n\n\
+             [workload]\nimages = 36\nheld_out = 20\nepochs = 2\nbatch = 8\nthreads = 1\n{workload}\n\n\
+             [measure]\ninterval = \"50ms\"\ntimeout = \"10s\"\ngrace = \"2s\"\n"
+        );
+        bench.write("study.toml", &study);
+        Caffe { bench }
+    }
+
+    fn run(&self) -> Ran {
+        let mut command = self.bench.command(&["run", "study.toml", "--no-pilot"]);
+        command.env("BANCADA_CAFFE", self.bench.path().join("my-caffe"));
+        Ran::new(command.output().unwrap())
+    }
+
+    fn record(&self) -> serde_json::Value {
+        self.bench.record("c", "C1-r1")
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.bench.path().join("results/c/runs/C1-r1")
+    }
+
+    fn said(&self, name: &str) -> String {
+        let text = fs::read_to_string(self.bench.path().join(name)).unwrap();
+        text.trim().to_owned()
+    }
+}
+
+#[test]
+fn caffe_trains_from_the_same_description_images_and_weights() {
+    let caffe = Caffe::new(TRAINS, "network = \"rede1\"\nimage = 28");
+    caffe.run().ends_with(0);
+    let record = caffe.record();
+    assert_eq!(record["outcome"]["status"], "ok", "{record:#}");
+    assert_eq!(record["framework"]["name"], "caffe");
+    assert_eq!(record["framework"]["version"], "1.0.0");
+    // 36 images fill four batches of eight; the rest is left out, and the log says so.
+    let log = fs::read_to_string(caffe.folder().join("events.jsonl")).unwrap();
+    assert!(log.contains("the last 4 images of every epoch"), "{log}");
+    let check = |metric: &str, expected: f64| {
+        assert_eq!(record["metrics"][metric]["value"], expected, "{metric}");
+    };
+    check("accuracy_percent", 75.0);
+    check("step_seconds", 0.25);
+    check("epoch_seconds", 1.0);
+    let losses: Vec<f64> = record["epochs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|epoch| epoch["loss"].as_f64().unwrap())
+        .collect();
+    assert_eq!(losses, [1.15, 1.55]);
+    let phases: Vec<&str> = record["phases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|phase| phase["name"].as_str())
+        .collect();
+    let expected = [
+        "startup",
+        "load-data",
+        "start",
+        "train",
+        "save",
+        "verify",
+        "shutdown",
+    ];
+    assert_eq!(phases, expected);
+    // What Caffe was given.
+    assert!(caffe.said("arguments").starts_with("train --solver="));
+    assert_eq!(caffe.said("lines"), "64");
+    assert_eq!(caffe.said("threads"), "1");
+    let picture = fs::read(caffe.bench.path().join("first.pnm")).unwrap();
+    assert!(picture.starts_with(b"P5\n28 28\n255\n"));
+    assert_eq!(picture.len(), 13 + 28 * 28);
+    let order = data_order();
+    assert_eq!(caffe.said("first").split(' ').next(), Some(order.as_str()));
+    check_kept(&caffe.folder());
+}
+
+/// The first image of the first epoch for the run's seed: every framework begins with it.
+fn data_order() -> String {
+    let first = data::epoch_order(5, 1, 36)[0];
+    format!("train-{first}.pnm")
+}
+
+/// The model in all its formats stays, and the two texts that say what was trained.
+fn check_kept(folder: &Path) {
+    let names = |folder: &Path| {
+        let entries = fs::read_dir(folder).unwrap();
+        let names = entries.map(|e| e.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    };
+    assert_eq!(
+        names(&folder.join("caffe")),
+        ["solver.prototxt", "train.prototxt"]
+    );
+    for name in ["model.caffemodel", "model.safetensors", "model.onnx"] {
+        assert!(folder.join(name).exists(), "{:?}", names(folder));
+    }
+    let kept = fs::read(folder.join("model.safetensors")).unwrap();
+    let weights = network::Weights::from_bytes(&kept).unwrap();
+    let description = network::load("rede1").unwrap();
+    let input = network::InputSpec::square(1, 28, 10);
+    let graph = description.instantiate(input).unwrap();
+    // The script saves what it was given: the weights that all frameworks begin with.
+    let initial = network::initial_weights(&graph, 5);
+    assert!(weights == initial, "not the initial weights");
+}
+
+#[test]
+fn caffe_that_finds_no_memory_is_a_result() {
+    let caffe = Caffe::new(FULL, "network = \"rede1\"");
+    caffe.run().ends_with(0);
+    let record = caffe.record();
+    assert_eq!(record["outcome"]["status"], "out-of-memory", "{record:#}");
+}
+
+#[test]
+fn caffe_that_gives_up_says_why() {
+    let caffe = Caffe::new(REFUSES, "network = \"rede1\"");
+    caffe.run().ends_with(5);
+    let record = caffe.record();
+    assert_eq!(record["outcome"]["status"], "failed");
+    let detail = record["outcome"]["detail"].as_str().unwrap();
+    assert!(
+        detail.contains("error: caffe gave up: Cannot use GPU in CPU-only Caffe"),
+        "{detail}"
+    );
+}
+
+#[test]
+fn caffe_ends_with_its_run() {
+    let caffe = Caffe::new(HANGS, "network = \"rede1\"");
+    caffe.run().ends_with(0);
+    assert_eq!(caffe.record()["outcome"]["status"], "timed-out");
+    assert_eq!(caffe.said("ended"), "told");
+    let pid = caffe.said("pid");
+    assert!(!Path::new("/proc").join(pid).exists(), "Caffe is left");
+    assert!(!caffe.folder().join("caffe/images").exists());
+}
+
+#[test]
+fn what_caffe_cannot_do_is_a_sentence() {
+    let check = |workload: &str, expected: &str| {
+        let caffe = Caffe::new(TRAINS, workload);
+        let ran = caffe.run();
+        let record = match ran.code {
+            5 => caffe.record().to_string(),
+            _ => ran.err,
+        };
+        assert!(record.contains(expected), "{workload}: {record}");
+    };
+    check(
+        "network = \"mobilenet\"\nimage = 32",
+        "Caffe cannot express the layer `conv1`: it is padded by 0 above, 1 below",
+    );
+    check(
+        "network = \"rede1\"\nprecision = \"mixed\"",
+        "Caffe cannot train so: it computes with 32 bits only",
+    );
+    check(
+        "network = \"rede1\"\ndevice = \"cuda:0,cuda:1\"",
+        "train on one device",
+    );
+}
+
+#[test]
+fn without_caffe_the_run_says_what_to_do() {
+    let caffe = Caffe::new(TRAINS, "network = \"rede1\"");
+    let mut command = caffe.bench.command(&["run", "study.toml", "--no-pilot"]);
+    command.env_remove("BANCADA_CAFFE").env("PATH", "/nowhere");
+    let ran = Ran::new(command.output().unwrap());
+    let told = match ran.code {
+        5 => caffe.record().to_string(),
+        _ => ran.err,
+    };
+    assert!(told.contains("caffe"), "{told}");
+    assert!(told.contains("BANCADA_CAFFE"), "{told}");
+}
