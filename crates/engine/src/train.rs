@@ -39,6 +39,10 @@ fn run(job: &TrainJob, executor: Executor, tell: &mut Tell<'_>) -> Result<(), En
 
     tell(begins(phase::START));
     let mut trainer = Trainer::new(job, executor)?;
+    tell(EventKind::Framework {
+        name: job.framework.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    });
 
     tell(begins(phase::TRAIN));
     for epoch in 1..=job.epochs {

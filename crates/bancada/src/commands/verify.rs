@@ -164,7 +164,7 @@ fn table(asked: &StudyQuestion, answers: &[Answer], args: &VerifyArgs) -> String
     );
     _ = writeln!(
         text,
-        "  {:<18} {:<9} {:>11}  {:>10} {:>8}  {:>10} {:>8}  {:>8}  {:>8}",
+        "  {:<18} {:<9} {:>11}  {:>10} {:>8}  {:>11} {:>8}  {:>8}  {:>9}",
         "framework",
         "version",
         "parameters",
@@ -197,7 +197,7 @@ fn row(framework: &str, compared: &Compared) -> String {
         ..
     } = agreement;
     let mut row = format!(
-        "  {framework:<18} {:<9} {:>11}  {:>10.6} {:>8}  {:>10.6} {:>8}  {:>8}  {:>8}",
+        "  {framework:<18} {:<9} {:>11}  {:>10.6} {:>8}  {:>11.6} {:>8}  {:>8}  {:>9}",
         report.version,
         report.parameters,
         report.losses.first().copied().unwrap_or(f64::NAN),
@@ -240,10 +240,10 @@ fn verdict(answers: &[Answer], steps: u32) -> String {
             .to_owned()
     } else {
         format!(
-            "The same in all {}: first loss within {:.0e} (allowed {FIRST_LOSS_TOLERANCE:.0e}), after {steps} steps within {:.0e}.",
+            "The same in all {}: first loss within {} (allowed {FIRST_LOSS_TOLERANCE:.0e}), after {steps} steps within {}.",
             others + 1,
-            worst(|a| a.first_loss),
-            worst(|a| a.last_loss),
+            exponent(worst(|a| a.first_loss)),
+            exponent(worst(|a| a.last_loss)),
         )
     };
     if failed > 0 {
