@@ -13,6 +13,8 @@ pub(super) fn export(args: &ExportArgs, printer: &Printer) -> CommandResult {
         (Format::Csv, CsvTable::Runs) => report::csv_runs(&analysis),
         (Format::Csv, CsvTable::Scenarios) => report::csv_scenarios(&analysis),
         (Format::Csv, CsvTable::Variation) => report::csv_variation(&analysis),
+        (Format::Csv, CsvTable::Losses) => report::csv_losses(&analysis),
+        (Format::Csv, CsvTable::Profile) => report::csv_profile(&analysis),
         (Format::Json, _) => report::json(&analysis, &meta()),
         (Format::Markdown, _) => report::markdown(&analysis, &meta()),
         (Format::Latex, _) => report::latex(&analysis),
