@@ -7,7 +7,7 @@ use model::{
     CommandWorkload, Currency, Environment, Factor, Level, Limits, Order, Study, Workload,
 };
 
-use crate::rows::{self, Row};
+use crate::rows::{self, Row, Rows};
 use crate::{ImportSpec, InputFile, RowKind, RowProblem};
 
 /// A study made of what the files hold.
@@ -27,13 +27,19 @@ const MOST_COMBINATIONS: usize = 100_000;
 /// workload is an empty command, which means "measurements only".
 pub fn infer_study(name: &str, files: &[InputFile], spec: &ImportSpec) -> Inferred {
     let read = rows::read(files, spec);
+    let first = files.first().map_or("", |file| file.name.as_str());
+    of_rows(name, &read, spec, first)
+}
+
+/// What is wrong with the levels together is told of the file `first`.
+pub(crate) fn of_rows(name: &str, read: &Rows, spec: &ImportSpec, first: &str) -> Inferred {
     // A row without one of its levels is told when it is read.
     let is_placed = |row: &&Row| row.levels.iter().all(|text| !text.trim().is_empty());
     let rows: Vec<&Row> = read.rows.iter().filter(is_placed).collect();
     let mut texts: Vec<Vec<String>> = (0..read.factors.len())
         .map(|place| distinct(&rows, place))
         .collect();
-    let problems = too_many(files, &read.factors, &texts);
+    let problems = too_many(first, &read.factors, &texts);
     if !problems.is_empty() {
         texts.clear();
     }
@@ -73,7 +79,7 @@ pub fn infer_study(name: &str, files: &[InputFile], spec: &ImportSpec) -> Inferr
     Inferred { study, problems }
 }
 
-fn too_many(files: &[InputFile], factors: &[String], texts: &[Vec<String>]) -> Vec<RowProblem> {
+fn too_many(first: &str, factors: &[String], texts: &[Vec<String>]) -> Vec<RowProblem> {
     let combinations = texts
         .iter()
         .map(Vec::len)
@@ -87,9 +93,7 @@ fn too_many(files: &[InputFile], factors: &[String], texts: &[Vec<String>]) -> V
         .map(|(name, texts)| format!("{name} {}", texts.len()));
     let counted: Vec<String> = counted.collect();
     vec![RowProblem {
-        file: files
-            .first()
-            .map_or_else(String::new, |file| file.name.clone()),
+        file: first.to_owned(),
         line: 1,
         what: format!(
             "the levels make {combinations} combinations, more than {MOST_COMBINATIONS} ({}): name as factors only \

@@ -1,10 +1,14 @@
 //! Measurements made elsewhere become run records. Pure: text in, records out.
 //!
-//! Read [`ImportSpec`] (what the columns mean; made of what study and flags say, a [`Mapping`]), then [`read`]. Inside: `table` (text to cells),
-//! `rows` (cells to numbers and levels), `levels` (levels to scenarios), `runs` (rows to records).
+//! For tables read [`ImportSpec`] (what the columns mean; made of what study and flags say, a
+//! [`Mapping`]), then [`read`]. Inside: `table` (text to cells), `rows` (cells to numbers and
+//! levels), `levels` (levels to scenarios), `runs` (rows to records).
+//!
+//! For logs of training programs read [`LogSpec`], then [`Logs`].
 
 mod infer;
 mod levels;
+mod logs;
 mod mapping;
 mod number;
 mod pattern;
@@ -17,6 +21,7 @@ mod times;
 mod units;
 
 pub use infer::{Inferred, infer_study};
+pub use logs::{LogFile, LogFormat, LogRecords, LogSpec, Logs};
 pub use mapping::Mapping;
 pub use pattern::FilePattern;
 pub use spec::{ColumnFactor, ColumnMetric, DecimalMark, ImportSpec, RowKind, SpecError};

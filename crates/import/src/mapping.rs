@@ -94,7 +94,20 @@ impl Mapping {
                     .to_owned(),
             ));
         }
-        Ok(ImportSpec {
+        Ok(self.any_spec(started_otherwise))
+    }
+
+    /// For logs, whose metrics are known: only what tells levels counts.
+    pub fn into_log_spec(self, started_otherwise: Timestamp) -> ImportSpec {
+        ImportSpec {
+            file_pattern: self.file_pattern,
+            constants: self.constants,
+            ..ImportSpec::new(RowKind::Run, started_otherwise)
+        }
+    }
+
+    fn any_spec(self, started_otherwise: Timestamp) -> ImportSpec {
+        ImportSpec {
             row: self.row.unwrap_or_default(),
             factors: self.factors,
             metrics: self.metrics,
@@ -106,7 +119,7 @@ impl Mapping {
             status_column: self.status_column,
             started_column: self.started_column,
             started_otherwise,
-        })
+        }
     }
 }
 

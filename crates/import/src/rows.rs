@@ -66,22 +66,22 @@ pub(crate) fn read(files: &[InputFile], spec: &ImportSpec) -> Rows {
             }
         }
     }
-    // Programs that count from zero: the first repetition is ours of number one.
-    if all.rows.iter().any(|row| row.repetition == Some(0)) {
-        for repetition in all
-            .rows
-            .iter_mut()
-            .filter_map(|row| row.repetition.as_mut())
-        {
+    count_from_one(&mut all.rows);
+    all
+}
+
+/// Programs that count from zero: the first repetition is ours of number one.
+pub(crate) fn count_from_one(rows: &mut [Row]) {
+    if rows.iter().any(|row| row.repetition == Some(0)) {
+        for repetition in rows.iter_mut().filter_map(|row| row.repetition.as_mut()) {
             *repetition = repetition.saturating_add(1);
         }
     }
-    all
 }
 
 /// In the order of columns, names of files, constants. Where a factor has several sources, a
 /// column counts before a constant and that before the name of the file.
-fn factors(spec: &ImportSpec) -> Vec<String> {
+pub(crate) fn factors(spec: &ImportSpec) -> Vec<String> {
     let columns = spec.factors.iter().map(|f| f.factor.as_str());
     let named = spec
         .file_pattern
@@ -308,7 +308,7 @@ impl Columns<'_> {
 }
 
 /// The levels a file's name carries.
-fn file_values(file: &str, spec: &ImportSpec) -> Result<Vec<(String, String)>, String> {
+pub(crate) fn file_values(file: &str, spec: &ImportSpec) -> Result<Vec<(String, String)>, String> {
     let Some(pattern) = &spec.file_pattern else {
         return Ok(Vec::new());
     };
@@ -318,13 +318,13 @@ fn file_values(file: &str, spec: &ImportSpec) -> Result<Vec<(String, String)>, S
     Ok(pattern.names().iter().cloned().zip(values).collect())
 }
 
-fn constant(spec: &ImportSpec, factor: &str) -> Option<String> {
+pub(crate) fn constant(spec: &ImportSpec, factor: &str) -> Option<String> {
     let found = spec.constants.iter().find(|(name, _)| name == factor);
     found.map(|(_, level): &(String, Level)| level.to_string())
 }
 
 /// `2`, `r2`, `2.0`.
-fn parse_repetition(text: &str) -> Option<u32> {
+pub(crate) fn parse_repetition(text: &str) -> Option<u32> {
     let digits = text.trim().trim_start_matches(['r', 'R']);
     let value: f64 = digits.parse().ok()?;
     (value.fract() == 0.0 && (0.0..=1e9).contains(&value)).then_some(value as u32)

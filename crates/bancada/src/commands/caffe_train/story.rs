@@ -20,6 +20,7 @@ pub(super) struct Story {
     lost: bool,
     tested: bool,
     out_of_memory: bool,
+    stopped_early: bool,
     /// Caffe reached its end.
     pub(super) done: bool,
     /// Why it gave up, by its own word.
@@ -47,6 +48,7 @@ impl Story {
             lost: false,
             tested: false,
             out_of_memory: false,
+            stopped_early: false,
             done: false,
             fatal: None,
             saved: None,
@@ -84,12 +86,14 @@ impl Story {
                 }
             }
             Some(LogEvent::Fatal { detail }) => self.fatal = Some(detail),
+            // The program says that it is done in this case too.
+            Some(LogEvent::StoppedEarly) => self.stopped_early = true,
             // Said twice, by the solver and by the program.
-            Some(LogEvent::Done) if !self.done => {
+            Some(LogEvent::Done) if !self.done && !self.stopped_early => {
                 self.done = true;
                 events.push(begins(phase::SHUTDOWN));
             }
-            Some(LogEvent::Done | LogEvent::StoppedEarly | LogEvent::Setting { .. }) | None => {}
+            Some(LogEvent::Done | LogEvent::Setting { .. }) | None => {}
         }
         events
     }
@@ -218,6 +222,12 @@ mod tests {
         assert_eq!(events.len(), 4, "{events:?}");
         assert!(events[1].contains(r#""step":1"#) && events[1].contains(r#""seconds":"#));
         assert!(!story.done);
+    }
+
+    #[test]
+    fn what_was_stopped_is_not_done() {
+        let (events, story) = told(&["Optimization stopped early.", "Optimization Done."]);
+        assert!(events.is_empty() && !story.done, "{events:?}");
     }
 
     #[test]

@@ -1,0 +1,193 @@
+//! Logs of `caffe train`.
+
+use formats::caffe::{LogEvent, log_line};
+use formats::glog;
+use jiff::Timestamp;
+use model::run::phase;
+
+use super::clock::Clock;
+use super::told::{Ended, Step, Told};
+
+/// The files of Caffe that write into a log.
+const SOURCES: [&str; 8] = [
+    "solver.cpp",
+    "sgd_solver.cpp",
+    "caffe.cpp",
+    "net.cpp",
+    "layer_factory.hpp",
+    "syncedmem.cpp",
+    "syncedmem.hpp",
+    "parallel.cpp",
+];
+
+pub(super) fn is_own(line: &str) -> bool {
+    glog::line(line).is_some_and(|line| SOURCES.contains(&line.source))
+}
+
+pub(super) fn read(text: &str, year: Option<i16>, modified: Timestamp) -> Told {
+    let moments = text
+        .lines()
+        .filter_map(|line| Some(glog::line(line)?.moment));
+    let mut reader = Reader {
+        told: Told::default(),
+        clock: Clock::of(moments, year, modified),
+        now_seconds: None,
+        aside_seconds: None,
+        max_iterations: None,
+        tested: false,
+        stopped_early: false,
+        saved: false,
+        after_saving: false,
+    };
+    for (number, line) in (1..).zip(text.lines()) {
+        reader.line(number, line);
+    }
+    reader.finish()
+}
+
+struct Reader {
+    told: Told,
+    clock: Clock,
+    now_seconds: Option<f64>,
+    /// When the last line of a test or of a snapshot was written.
+    aside_seconds: Option<f64>,
+    max_iterations: Option<u64>,
+    /// Whether the test under way has told its accuracy: other networks may follow.
+    tested: bool,
+    stopped_early: bool,
+    saved: bool,
+    /// Whether an iteration was told since the last snapshot; it may be the extra one at the end.
+    after_saving: bool,
+}
+
+impl Reader {
+    fn line(&mut self, number: u64, line: &str) {
+        if let Some(at) = glog::line(line).and_then(|head| self.clock.at(head.moment)) {
+            let started = *self.told.started.get_or_insert(at);
+            let seconds = at.duration_since(started).as_secs_f64().max(0.0);
+            self.told.phases.pass(seconds);
+            self.now_seconds = Some(seconds);
+        }
+        if line.contains("] Snapshotting solver state") {
+            self.aside_seconds = self.now_seconds;
+        }
+        match log_line(line) {
+            Some(event) => self.event(event),
+            None if looks_like_a_step(line) => self.told.cannot_read(number, line),
+            None => {}
+        }
+    }
+
+    fn event(&mut self, event: LogEvent) {
+        match event {
+            LogEvent::Starts => self.begin(phase::TRAIN),
+            LogEvent::Iteration {
+                iteration, loss, ..
+            } => self.iteration(iteration, loss),
+            LogEvent::Testing { iteration } => {
+                self.told.all_steps = self.told.all_steps.max(Some(iteration));
+                self.begin(phase::VERIFY);
+                self.aside_seconds = self.now_seconds;
+                self.tested = false;
+            }
+            LogEvent::Tested { name, value } => {
+                self.aside_seconds = self.now_seconds;
+                let is_share = LogEvent::is_accuracy(&name) && (0.0..=1.0).contains(&value);
+                if is_share && !std::mem::replace(&mut self.tested, true) {
+                    self.told.accuracy = Some(value);
+                }
+            }
+            LogEvent::Saving { .. } => {
+                self.saved = true;
+                self.after_saving = false;
+                self.begin(phase::SAVE);
+                self.aside_seconds = self.now_seconds;
+            }
+            LogEvent::Done => {
+                // Said in both cases.
+                if !self.stopped_early {
+                    self.told.ended = Ended::Whole;
+                }
+                self.begin(phase::SHUTDOWN);
+            }
+            LogEvent::StoppedEarly => self.stopped_early = true,
+            LogEvent::OutOfMemory { detail } => self.ends(Ended::OutOfMemory(detail)),
+            LogEvent::Fatal { detail } => self.ends(Ended::Failed(detail)),
+            LogEvent::Setting { name, value } => self.setting(&name, &value),
+        }
+    }
+
+    fn iteration(&mut self, iteration: u64, loss: f64) {
+        // After the last it tells the loss once more, of weights that are no longer changed.
+        if self.max_iterations.is_some_and(|most| iteration >= most) {
+            self.told.all_steps = Some(iteration);
+            return;
+        }
+        self.back_to_training();
+        self.after_saving = true;
+        self.told.step(Step {
+            number: iteration.saturating_add(1),
+            loss,
+            at_seconds: self.now_seconds,
+            seconds: None,
+        });
+    }
+
+    /// The first are the solver's and the training images'; those of the test come after.
+    fn setting(&mut self, name: &str, value: &str) {
+        let place = match name {
+            "max_iter" => &mut self.max_iterations,
+            "batch_size" => &mut self.told.batch,
+            _ => return,
+        };
+        *place = place.or_else(|| value.parse().ok().filter(|&number: &u64| number > 0));
+    }
+
+    /// Tests and snapshots are over with their last line.
+    fn back_to_training(&mut self) {
+        match self.told.phases.now() {
+            Some(phase::VERIFY | phase::SAVE) => {
+                if let Some(at_seconds) = self.aside_seconds.take() {
+                    self.told.phases.begin(phase::TRAIN, at_seconds);
+                }
+            }
+            // The log lacks its beginning.
+            Some(phase::START) => self.begin(phase::TRAIN),
+            _ => {}
+        }
+    }
+
+    fn begin(&mut self, phase: &'static str) {
+        if let Some(now_seconds) = self.now_seconds {
+            self.told.phases.begin(phase, now_seconds);
+        }
+    }
+
+    /// The first cause counts; what follows is its stack.
+    fn ends(&mut self, ended: Ended) {
+        if self.told.ended == Ended::Cut {
+            self.told.ended = ended;
+        }
+    }
+
+    fn finish(mut self) -> Told {
+        let is_whole = self.told.ended == Ended::Whole;
+        // Where the settings were not printed, the extra loss is the one after the last snapshot.
+        if is_whole && self.max_iterations.is_none() && self.saved && self.after_saving {
+            let extra = self.told.steps.pop();
+            self.told.all_steps = extra.map(|step| step.number - 1);
+        }
+        if is_whole && let Some(most) = self.max_iterations {
+            self.told.all_steps = Some(most);
+        }
+        self.told
+    }
+}
+
+/// `Iteration 20, loss = ` that was cut.
+fn looks_like_a_step(line: &str) -> bool {
+    glog::line(line).is_some_and(|line| {
+        let message = line.message.trim();
+        message.starts_with("Iteration ") && message.contains("loss")
+    })
+}

@@ -1,0 +1,350 @@
+//! Logs of training programs: one file is one run.
+//!
+//! The way of a log: `caffe` or `slim` read its lines into what it told (`told`), with a `clock`
+//! for lines that lack the year; `run` makes the numbers of a run record of that.
+
+mod caffe;
+mod clock;
+mod run;
+mod slim;
+mod told;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use model::run::FrameworkRecord;
+use model::{Plan, RunRecord, Study, Timestamp};
+
+use crate::infer::{self, Inferred};
+use crate::levels::Scenarios;
+use crate::rows::{self, REPETITION, Row, Rows};
+use crate::runs;
+use crate::{ImportSpec, RowProblem, SpecError};
+use run::Run;
+use told::Told;
+
+/// One log, already read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogFile {
+    /// Its path as the user gave it.
+    pub name: String,
+    pub text: String,
+    /// When it was last written: logs without a year are of the year before this moment.
+    pub modified: Option<Timestamp>,
+}
+
+/// What is said of logs from outside.
+#[derive(Debug, Clone)]
+pub struct LogSpec {
+    /// Where levels come from.
+    pub levels: ImportSpec,
+    /// None finds it, log by log.
+    pub format: Option<LogFormat>,
+    /// Of the first line, for logs that do not tell it.
+    pub year: Option<i16>,
+    /// Images of an epoch; a level of the factor `images` tells it too.
+    pub images: Option<u64>,
+    /// Images of a step; a level of the factor `batch`, or the log itself, tells it too.
+    pub batch: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// What `caffe train` writes.
+    Caffe,
+    /// What `slim.learning.train` and the older training loops of TensorFlow's models write.
+    TensorflowSlim,
+}
+
+impl LogFormat {
+    pub fn word(self) -> &'static str {
+        match self {
+            LogFormat::Caffe => "caffe",
+            LogFormat::TensorflowSlim => "tensorflow-slim",
+        }
+    }
+
+    /// What trained, as studies name it.
+    fn framework(self) -> &'static str {
+        match self {
+            LogFormat::Caffe => "caffe",
+            LogFormat::TensorflowSlim => "tensorflow",
+        }
+    }
+
+    /// By the lines that only one of them writes; none where there are none.
+    fn find(text: &str) -> Option<LogFormat> {
+        let caffe = text.lines().filter(|line| caffe::is_own(line)).count();
+        let slim = text.lines().filter(|line| slim::is_own(line)).count();
+        match caffe.max(slim) {
+            0 => None,
+            most if most == caffe => Some(LogFormat::Caffe),
+            _ => Some(LogFormat::TensorflowSlim),
+        }
+    }
+}
+
+impl fmt::Display for LogFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+impl FromStr for LogFormat {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        [LogFormat::Caffe, LogFormat::TensorflowSlim]
+            .into_iter()
+            .find(|format| format.word() == text)
+            .ok_or_else(|| {
+                SpecError(format!(
+                    "`{text}` is not a format of logs: caffe, tensorflow-slim or auto"
+                ))
+            })
+    }
+}
+
+/// Logs, understood.
+#[derive(Debug)]
+pub struct Logs<'s> {
+    spec: &'s LogSpec,
+    logs: Vec<Log>,
+    problems: Vec<RowProblem>,
+    files: usize,
+}
+
+#[derive(Debug)]
+struct Log {
+    name: String,
+    format: LogFormat,
+    told: Told,
+}
+
+/// Logs as runs of a study.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LogRecords {
+    pub records: Vec<RunRecord>,
+    pub problems: Vec<RowProblem>,
+    pub logs_read: usize,
+    pub logs_left_out: usize,
+    pub steps_read: usize,
+    /// Records of which nothing tells how long they took: they cannot be costed.
+    pub records_without_time: usize,
+}
+
+impl<'s> Logs<'s> {
+    pub fn read(files: &[LogFile], spec: &'s LogSpec) -> Self {
+        let mut all = Logs {
+            spec,
+            logs: Vec::new(),
+            problems: Vec::new(),
+            files: files.len(),
+        };
+        for file in files {
+            let name = file.name.strip_prefix("./").unwrap_or(&file.name);
+            match understand(file, spec) {
+                Ok(log) => {
+                    if let Some(unread) = &log.told.unread {
+                        all.problem(name, unread.line, unread.sentence());
+                    }
+                    all.logs.push(log);
+                }
+                Err(what) => all.problem(name, 1, what),
+            }
+        }
+        all
+    }
+
+    /// A study made of the levels that names of files and flags tell; what wrote a log is a level
+    /// too, and so is the batch where all logs tell it.
+    pub fn infer_study(&self, name: &str) -> Inferred {
+        let all_tell_batch = self.logs.iter().all(|log| log.told.batch.is_some());
+        let rows = self.rows(&|factor| factor == FRAMEWORK || all_tell_batch);
+        let first = self.logs.first().map_or("", |log| log.name.as_str());
+        infer::of_rows(name, &rows, &self.spec.levels, first)
+    }
+
+    pub fn records(self, study: &Study, plan: &Plan) -> LogRecords {
+        let has = |name: &str| study.factors.iter().any(|f| f.name.to_lowercase() == name);
+        let mut rows = self.rows(&has);
+        let scenarios = Scenarios::of(study, plan);
+        let levels = levels_by_file(&rows);
+        let placed = match scenarios.columns(&rows.factors) {
+            Ok(columns) => scenarios.place(rows.rows, &columns, &mut rows.problems),
+            Err(problems) => {
+                let file = self.logs.first().map_or("", |log| log.name.as_str());
+                let whole = |what| RowProblem {
+                    file: file.to_owned(),
+                    line: 1,
+                    what,
+                };
+                rows.problems.extend(problems.into_iter().map(whole));
+                Vec::new()
+            }
+        };
+        let made = runs::records(placed, &self.spec.levels, study, &mut rows.problems);
+        let mut records = made.records;
+        for record in &mut records {
+            self.fill(record, &levels);
+        }
+        let mut problems = self.problems;
+        problems.extend(rows.problems);
+        LogRecords {
+            records_without_time: records.iter().filter(|r| r.seconds <= 0.0).count(),
+            logs_read: self.files,
+            logs_left_out: self.files - records.len(),
+            steps_read: self.logs.iter().map(|log| log.told.steps.len()).sum(),
+            records,
+            problems,
+        }
+    }
+
+    /// A row for each log, with its levels alone. A factor that nothing names is taken from the
+    /// log itself where it is wanted.
+    fn rows(&self, wanted: &dyn Fn(&str) -> bool) -> Rows {
+        let spec = &self.spec.levels;
+        let mut all = Rows {
+            factors: rows::factors(spec),
+            rows: Vec::new(),
+            left_out: 0,
+            problems: Vec::new(),
+        };
+        for own in [FRAMEWORK, BATCH] {
+            if wanted(own) && !all.factors.iter().any(|known| known == own) {
+                all.factors.push(own.to_owned());
+            }
+        }
+        for log in &self.logs {
+            match row(log, &all.factors, spec) {
+                Ok(row) => all.rows.push(row),
+                Err(what) => all.problems.push(RowProblem {
+                    file: log.name.clone(),
+                    line: 1,
+                    what,
+                }),
+            }
+        }
+        rows::count_from_one(&mut all.rows);
+        all
+    }
+
+    /// What a log tells beyond its levels.
+    fn fill(&self, record: &mut RunRecord, levels: &BTreeMap<String, Levels>) {
+        let model::run::Origin::Imported { file, .. } = &record.origin else {
+            return;
+        };
+        let Some(log) = self.logs.iter().find(|log| log.name == *file) else {
+            return;
+        };
+        let levels = levels.get(file).copied().unwrap_or_default();
+        let run = Run {
+            told: &log.told,
+            batch: self.spec.batch.or(levels.batch).or(log.told.batch),
+            images: self.spec.images.or(levels.images),
+        };
+        record.metrics = run.metrics();
+        record.phases = run.phases();
+        record.seconds = record.phases.iter().map(|phase| phase.seconds).sum();
+        record.epochs = run.epochs();
+        record.outcome = run.outcome(file);
+        record.warnings = run.warnings();
+        record.framework = Some(FrameworkRecord {
+            name: log.format.framework().to_owned(),
+            version: None,
+            verified: None,
+        });
+    }
+
+    fn problem(&mut self, file: &str, line: u64, what: String) {
+        self.problems.push(RowProblem {
+            file: file.to_owned(),
+            line,
+            what,
+        });
+    }
+}
+
+const FRAMEWORK: &str = "framework";
+const BATCH: &str = "batch";
+const IMAGES: &str = "images";
+
+fn understand(file: &LogFile, spec: &LogSpec) -> Result<Log, String> {
+    let format = spec.format.or_else(|| LogFormat::find(&file.text));
+    let format =
+        format.ok_or("nothing in it is of a log of Caffe or TensorFlow-slim; it is left out")?;
+    let modified = file.modified.unwrap_or(spec.levels.started_otherwise);
+    let told = match format {
+        LogFormat::Caffe => caffe::read(&file.text, spec.year, modified),
+        LogFormat::TensorflowSlim => slim::read(&file.text, spec.year, modified),
+    };
+    if told.is_empty() {
+        return Err(format!(
+            "it tells no step of a training in the words of {format}; it is left out"
+        ));
+    }
+    Ok(Log {
+        name: file
+            .name
+            .strip_prefix("./")
+            .unwrap_or(&file.name)
+            .to_owned(),
+        format,
+        told,
+    })
+}
+
+fn row(log: &Log, factors: &[String], spec: &ImportSpec) -> Result<Row, String> {
+    let named = rows::file_values(&log.name, spec)?;
+    let value = |name: &str| {
+        let found = named.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.clone())
+    };
+    let own = |factor: &str| match factor {
+        FRAMEWORK => Some(log.format.framework().to_owned()),
+        BATCH => log.told.batch.map(|batch| batch.to_string()),
+        _ => None,
+    };
+    let level = |factor: &String| {
+        let told = rows::constant(spec, factor).or_else(|| value(factor));
+        told.or_else(|| own(factor)).unwrap_or_default()
+    };
+    let repetition = match value(REPETITION) {
+        None => None,
+        Some(text) => Some(rows::parse_repetition(&text).ok_or_else(|| {
+            format!("`{text}` is not the number of a repetition; the log is left out")
+        })?),
+    };
+    Ok(Row {
+        file: log.name.clone(),
+        line: 1,
+        levels: factors.iter().map(level).collect(),
+        repetition,
+        status: rows::Ended {
+            status: log.told.ended.status(),
+            exit_code: None,
+        },
+        started: log.told.started,
+        metrics: Vec::new(),
+    })
+}
+
+/// What levels tell of how much was trained.
+#[derive(Debug, Clone, Copy, Default)]
+struct Levels {
+    batch: Option<u64>,
+    images: Option<u64>,
+}
+
+fn levels_by_file(rows: &Rows) -> BTreeMap<String, Levels> {
+    let place = |name: &str| rows.factors.iter().position(|f| f.to_lowercase() == name);
+    let (batch, images) = (place(BATCH), place(IMAGES));
+    let number = |row: &Row, place: Option<usize>| row.levels.get(place?)?.trim().parse().ok();
+    let levels = |row: &Row| Levels {
+        batch: number(row, batch),
+        images: number(row, images),
+    };
+    let all = rows.rows.iter();
+    all.map(|row| (row.file.clone(), levels(row))).collect()
+}

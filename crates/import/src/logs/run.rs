@@ -1,0 +1,235 @@
+//! What a log told → the numbers of a run.
+
+use std::collections::BTreeMap;
+
+use model::run::{metric, phase};
+use model::{Epoch, Metric, Outcome, Phase, Warning};
+
+use super::told::{Ended, Step, Told, TrainClock};
+use crate::summary::{IMAGES, STEPS};
+
+pub(super) struct Run<'t> {
+    pub(super) told: &'t Told,
+    /// Images of a step.
+    pub(super) batch: Option<u64>,
+    /// Images of an epoch.
+    pub(super) images: Option<u64>,
+}
+
+/// A step that was told, and how long was trained until its end.
+struct Reached<'t> {
+    step: &'t Step,
+    trained_seconds: Option<f64>,
+}
+
+impl Run<'_> {
+    pub(super) fn phases(&self) -> Vec<Phase> {
+        if self.told.phases.is_timed() {
+            return self.told.phases.all();
+        }
+        // Without times of lines, what its steps took is all that is known.
+        let trained = self.train_seconds().filter(|seconds| *seconds > 0.0);
+        let train = trained.map(|seconds| Phase {
+            name: phase::TRAIN.to_owned(),
+            begin_seconds: 0.0,
+            seconds,
+        });
+        train.into_iter().collect()
+    }
+
+    pub(super) fn metrics(&self) -> BTreeMap<String, Metric> {
+        let trained = self.train_seconds().filter(|seconds| *seconds > 0.0);
+        let done = self.told.done_steps();
+        let images = self.batch.map(|batch| batch.saturating_mul(done) as f64);
+        let total: f64 = self.phases().iter().map(|phase| phase.seconds).sum();
+        let last = self.told.steps.last().map(|step| step.loss);
+        let told = [
+            (metric::TOTAL_SECONDS, "s", Some(total).filter(|s| *s > 0.0)),
+            (metric::TRAIN_SECONDS, "s", trained),
+            (metric::STEP_SECONDS, "s", self.step_seconds()),
+            (metric::EPOCH_SECONDS, "s", self.epoch_seconds()),
+            (metric::LOSS, "", last.filter(|loss| loss.is_finite())),
+            (metric::ACCURACY, "%", self.told.accuracy.map(|a| 100.0 * a)),
+            (STEPS, "", (done > 0).then_some(done as f64)),
+            (IMAGES, "", images.filter(|images| *images > 0.0)),
+            (
+                metric::IMAGES_PER_SECOND,
+                "1/s",
+                images
+                    .zip(trained)
+                    .map(|(images, trained)| images / trained),
+            ),
+        ];
+        told.into_iter()
+            .filter_map(|(name, unit, value)| {
+                let unit = unit.to_owned();
+                Some((
+                    name.to_owned(),
+                    Metric {
+                        value: value?,
+                        unit,
+                    },
+                ))
+            })
+            .collect()
+    }
+
+    /// Where it is known how many images a step and an epoch have.
+    pub(super) fn epochs(&self) -> Vec<Epoch> {
+        let (Some(batch), Some(images)) = (self.batch, self.images.filter(|&i| i > 0)) else {
+            return Vec::new();
+        };
+        let of_step = |number: u64| {
+            let seen = number.saturating_sub(1).saturating_mul(batch);
+            u32::try_from(seen / images)
+                .unwrap_or(u32::MAX)
+                .saturating_add(1)
+        };
+        let mut losses: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for step in &self.told.steps {
+            losses
+                .entry(of_step(step.number))
+                .or_default()
+                .push(step.loss);
+        }
+        let reached = self.reached();
+        let epoch = |(epoch, losses): (u32, Vec<f64>)| {
+            // Steps until its end, which need not be a whole number.
+            let until = |epoch: u32| f64::from(epoch) * images as f64 / batch.max(1) as f64;
+            let (begin, end) = (until(epoch - 1), until(epoch));
+            let is_whole = end <= self.told.last_step() as f64;
+            let trained = self.trained_at(&reached, begin);
+            let trained = trained.zip(self.trained_at(&reached, end));
+            let mean = losses.iter().sum::<f64>() / losses.len() as f64;
+            Epoch {
+                epoch,
+                loss: Some(mean).filter(|mean| mean.is_finite()),
+                accuracy: None,
+                seconds: trained
+                    .map(|(begin, end)| end - begin)
+                    .filter(|seconds| is_whole && *seconds > 0.0),
+            }
+        };
+        losses.into_iter().map(epoch).collect()
+    }
+
+    pub(super) fn outcome(&self, file: &str) -> Outcome {
+        let status = self.told.ended.status();
+        let done = self.told.last_step();
+        let detail = match &self.told.ended {
+            Ended::Whole => None,
+            Ended::Cut => Some(format!("{file} ends after step {done} without its end")),
+            Ended::OutOfMemory(said) | Ended::Failed(said) => {
+                Some(format!("{file} ends after step {done}: {said}"))
+            }
+        };
+        Outcome {
+            status,
+            detail,
+            exit_code: None,
+            signal: None,
+        }
+    }
+
+    pub(super) fn warnings(&self) -> Vec<Warning> {
+        let diverged = self
+            .told
+            .steps
+            .last()
+            .is_some_and(|step| !step.loss.is_finite());
+        let mut epochs = self.epochs().into_iter();
+        let epoch = || {
+            epochs
+                .find(|epoch| epoch.loss.is_none())
+                .map(|epoch| epoch.epoch)
+        };
+        diverged
+            .then(epoch)
+            .map(|epoch| Warning::Diverged { epoch })
+            .into_iter()
+            .collect()
+    }
+
+    /// By the times of the lines; or by the steps, each standing for those since the one before.
+    fn train_seconds(&self) -> Option<f64> {
+        if self.told.phases.is_timed() {
+            let trains = self.told.phases.all().into_iter();
+            let trains = trains.filter(|part| part.name == phase::TRAIN);
+            return trains.map(|part| part.seconds).reduce(|a, b| a + b);
+        }
+        self.reached().last()?.trained_seconds
+    }
+
+    /// The median over the steps that were told.
+    fn step_seconds(&self) -> Option<f64> {
+        let mut seconds = Vec::new();
+        let mut before = (self.told.earlier_steps(), 0.0);
+        for reached in self.reached() {
+            let Some(trained) = reached.trained_seconds else {
+                continue;
+            };
+            let steps = reached.step.number.saturating_sub(before.0);
+            if steps > 0 {
+                seconds.push((trained - before.1) / steps as f64);
+            }
+            before = (reached.step.number, trained);
+        }
+        seconds.sort_by(f64::total_cmp);
+        let middle = seconds.len() / 2;
+        let upper = *seconds.get(middle)?;
+        let median = match seconds.len() % 2 {
+            0 => f64::midpoint(*seconds.get(middle - 1)?, upper),
+            _ => upper,
+        };
+        (median > 0.0).then_some(median)
+    }
+
+    fn epoch_seconds(&self) -> Option<f64> {
+        let seconds: Vec<f64> = self.epochs().iter().filter_map(|e| e.seconds).collect();
+        (!seconds.is_empty()).then(|| seconds.iter().sum::<f64>() / seconds.len() as f64)
+    }
+
+    fn reached(&self) -> Vec<Reached<'_>> {
+        let phases = self.told.phases.all();
+        let clock = self.told.phases.is_timed().then(|| TrainClock::of(&phases));
+        let mut sum_seconds = 0.0;
+        let mut before = self.told.earlier_steps();
+        let reached = |step: &'_ Step| {
+            let trained_seconds = match &clock {
+                Some(clock) => step.at_seconds.map(|at| clock.until(at)),
+                None => step.seconds.map(|seconds| {
+                    sum_seconds += seconds * step.number.saturating_sub(before) as f64;
+                    sum_seconds
+                }),
+            };
+            before = step.number;
+            trained_seconds
+        };
+        let trained: Vec<Option<f64>> = self.told.steps.iter().map(reached).collect();
+        let steps = self.told.steps.iter();
+        steps
+            .zip(trained)
+            .map(|(step, trained_seconds)| Reached {
+                step,
+                trained_seconds,
+            })
+            .collect()
+    }
+
+    /// Between the steps that were told, in proportion; none before the first step of the log and
+    /// beyond the last.
+    fn trained_at(&self, reached: &[Reached<'_>], steps: f64) -> Option<f64> {
+        let told = reached.iter();
+        let told = told.filter_map(|r| Some((r.step.number as f64, r.trained_seconds?)));
+        let end = (self.told.last_step() as f64, self.train_seconds()?);
+        let mut before = (self.told.earlier_steps() as f64, 0.0);
+        for (number, trained) in told.chain([end]) {
+            if before.0 <= steps && steps <= number && before.0 < number {
+                let share = (steps - before.0) / (number - before.0);
+                return Some(before.1 + share * (trained - before.1));
+            }
+            before = (number, trained);
+        }
+        None
+    }
+}

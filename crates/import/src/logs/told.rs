@@ -1,0 +1,228 @@
+//! What a log told, whoever wrote it.
+
+use model::run::phase;
+use model::{Phase, Status, Timestamp};
+
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// Each number once, in order.
+    pub(super) steps: Vec<Step>,
+    /// Steps that were done, where the log says so itself.
+    pub(super) all_steps: Option<u64>,
+    pub(super) started: Option<Timestamp>,
+    /// From the first line with a time to the last.
+    pub(super) phases: Phases,
+    /// The last share of right answers on held-out images.
+    pub(super) accuracy: Option<f64>,
+    /// Images of a step.
+    pub(super) batch: Option<u64>,
+    pub(super) ended: Ended,
+    pub(super) unread: Option<Unread>,
+}
+
+impl Told {
+    /// Whether nothing in it is of a training.
+    pub(super) fn is_empty(&self) -> bool {
+        let said_nothing = matches!(self.ended, Ended::Cut | Ended::Whole);
+        self.steps.is_empty() && said_nothing
+    }
+
+    /// A step told twice is kept once, with whatever either line told; one that is done again
+    /// after a restart takes the place of what came after it.
+    pub(super) fn step(&mut self, step: Step) {
+        while self
+            .steps
+            .last()
+            .is_some_and(|last| last.number > step.number)
+        {
+            self.steps.pop();
+        }
+        match self.steps.last_mut() {
+            Some(last) if last.number == step.number => {
+                last.at_seconds = last.at_seconds.or(step.at_seconds);
+                last.seconds = last.seconds.or(step.seconds);
+            }
+            _ => self.steps.push(step),
+        }
+    }
+
+    /// A line that looks as if it told a step, and cannot be read.
+    pub(super) fn cannot_read(&mut self, line: u64, text: &str) {
+        match &mut self.unread {
+            Some(unread) => unread.count += 1,
+            None => {
+                self.unread = Some(Unread {
+                    count: 1,
+                    line,
+                    text: text.trim().chars().take(120).collect(),
+                });
+            }
+        }
+    }
+
+    /// The number of the last step.
+    pub(super) fn last_step(&self) -> u64 {
+        let last = self.steps.last().map_or(0, |step| step.number);
+        self.all_steps.unwrap_or(last).max(last)
+    }
+
+    /// Steps done before the log begins: it goes on from a snapshot where its first step is later
+    /// than those that follow are apart.
+    pub(super) fn earlier_steps(&self) -> u64 {
+        match self.steps.as_slice() {
+            [first, second, ..]
+                if first.number > 2_u64.saturating_mul(second.number - first.number) =>
+            {
+                first.number - 1
+            }
+            _ => 0,
+        }
+    }
+
+    pub(super) fn done_steps(&self) -> u64 {
+        self.last_step() - self.earlier_steps()
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Step {
+    /// Counted from one.
+    pub(super) number: u64,
+    /// Not finite where training diverged.
+    pub(super) loss: f64,
+    /// Since the first line with a time.
+    pub(super) at_seconds: Option<f64>,
+    /// As the log itself says.
+    pub(super) seconds: Option<f64>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) enum Ended {
+    /// Nothing says how.
+    #[default]
+    Cut,
+    Whole,
+    OutOfMemory(String),
+    Failed(String),
+}
+
+impl Ended {
+    pub(super) fn status(&self) -> Status {
+        match self {
+            Ended::Cut => Status::Interrupted,
+            Ended::Whole => Status::Ok,
+            Ended::OutOfMemory(_) => Status::OutOfMemory,
+            Ended::Failed(_) => Status::Failed,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Unread {
+    count: u64,
+    pub(super) line: u64,
+    text: String,
+}
+
+impl Unread {
+    pub(super) fn sentence(&self) -> String {
+        match self.count {
+            1 => format!(
+                "`{}` looks like a step and cannot be read; left out",
+                self.text
+            ),
+            count => format!(
+                "{count} lines look like steps and cannot be read, the first: `{}`; left out",
+                self.text
+            ),
+        }
+    }
+}
+
+/// Which phase the run was in, by the times of the lines that say so.
+#[derive(Debug, Default)]
+pub(super) struct Phases {
+    marks: Vec<Mark>,
+    end_seconds: f64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    phase: &'static str,
+    at_seconds: f64,
+}
+
+impl Phases {
+    pub(super) fn is_timed(&self) -> bool {
+        self.end_seconds > 0.0
+    }
+
+    /// A line was written then.
+    pub(super) fn pass(&mut self, at_seconds: f64) {
+        if self.marks.is_empty() {
+            self.begin(phase::START, at_seconds);
+        }
+        self.end_seconds = self.end_seconds.max(at_seconds);
+    }
+
+    /// Never before the one before it: threads may write out of order.
+    pub(super) fn begin(&mut self, phase: &'static str, at_seconds: f64) {
+        let after = self.marks.last().map_or(0.0, |mark| mark.at_seconds);
+        self.marks.push(Mark {
+            phase,
+            at_seconds: at_seconds.max(after),
+        });
+    }
+
+    pub(super) fn now(&self) -> Option<&'static str> {
+        self.marks.last().map(|mark| mark.phase)
+    }
+
+    pub(super) fn all(&self) -> Vec<Phase> {
+        let ends = self.marks.iter().skip(1).map(|mark| mark.at_seconds);
+        let ends = ends.chain([self.end_seconds]);
+        let mut all: Vec<Phase> = Vec::new();
+        for (mark, end_seconds) in self.marks.iter().zip(ends) {
+            let seconds = end_seconds - mark.at_seconds;
+            match all.last_mut() {
+                Some(last) if last.name == mark.phase => last.seconds += seconds,
+                _ if seconds > 0.0 => all.push(Phase {
+                    name: mark.phase.to_owned(),
+                    begin_seconds: mark.at_seconds,
+                    seconds,
+                }),
+                _ => {}
+            }
+        }
+        all
+    }
+}
+
+/// How long was trained until a moment.
+#[derive(Debug)]
+pub(super) struct TrainClock {
+    /// With what was trained before each.
+    parts: Vec<(Phase, f64)>,
+}
+
+impl TrainClock {
+    pub(super) fn of(phases: &[Phase]) -> Self {
+        let mut before_seconds = 0.0;
+        let mut parts = Vec::new();
+        for part in phases.iter().filter(|part| part.name == phase::TRAIN) {
+            parts.push((part.clone(), before_seconds));
+            before_seconds += part.seconds;
+        }
+        TrainClock { parts }
+    }
+
+    pub(super) fn until(&self, at_seconds: f64) -> f64 {
+        let begun = self
+            .parts
+            .partition_point(|(part, _)| part.begin_seconds <= at_seconds);
+        let last = begun.checked_sub(1).and_then(|place| self.parts.get(place));
+        last.map_or(0.0, |(part, before_seconds)| {
+            before_seconds + (at_seconds - part.begin_seconds).clamp(0.0, part.seconds)
+        })
+    }
+}
