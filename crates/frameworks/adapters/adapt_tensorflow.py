@@ -2,10 +2,12 @@
 import json
 import os
 import sys
+import tempfile
 
 import numpy as np
 
 import protocol
+import xplane
 from channels import ChannelsLast, is_same
 
 if __name__ == "__main__":
@@ -154,7 +156,7 @@ class Adapter:
     out_of_memory = (tf.errors.ResourceExhaustedError,)
 
     def __init__(self, job, graph, weights):
-        self.job, self.graph = job, graph
+        self.job, self.graph, self.data = job, graph, None
         if job.threads:
             tf.config.threading.set_intra_op_parallelism_threads(job.threads)
             tf.config.threading.set_inter_op_parallelism_threads(job.threads)
@@ -233,11 +235,12 @@ class Adapter:
 
     def own_batches(self, raw, labels, epoch):
         """A tf.data pipeline that shuffles, resizes and normalises image by image."""
-        job, side = self.job, self.job.data.image
+        if self.data is None:
+            self.data = self.pipeline(raw, labels)
+        yield from self.data
 
-        def rows():
-            for index in range(len(labels)):
-                yield raw[index], labels[index]
+    def pipeline(self, raw, labels):
+        job, side = self.job, self.job.data.image
 
         def prepared(image, label):
             image = tf.transpose(tf.cast(image, tf.float32) / 255, (1, 2, 0))
@@ -245,16 +248,21 @@ class Adapter:
                 image = tf.image.resize(image, (side, side), "bilinear", antialias=True)
             return (image - 0.5) / 0.5, label
 
-        of_one = (tf.TensorSpec(raw.shape[1:], tf.uint8), tf.TensorSpec((), tf.int32))
-        data = tf.data.Dataset.from_generator(rows, output_signature=of_one)
-        data = data.shuffle(len(labels), seed=(job.seed + epoch) % (1 << 63))
+        data = tf.data.Dataset.from_tensor_slices((raw, labels))
+        data = data.shuffle(len(labels), seed=job.seed % (1 << 63), reshuffle_each_iteration=True)
         # As many for each worker, or one would wait for the others' last step.
         data = data.take(len(labels) - len(labels) % job.workers).shard(job.workers, job.rank)
-        data = data.map(prepared, tf.data.AUTOTUNE).batch(job.batch // job.workers).prefetch(tf.data.AUTOTUNE)
-        yield from data
+        data = data.map(prepared, tf.data.AUTOTUNE).batch(job.batch // job.workers)
+        return data.prefetch(tf.data.AUTOTUNE)
 
-    def synchronise(self):
-        """Nothing is left to wait for: the loss is read in every step."""
+    def profile(self, steps):
+        with tempfile.TemporaryDirectory() as folder:
+            tf.profiler.experimental.start(folder)
+            try:
+                steps()
+            finally:
+                tf.profiler.experimental.stop()
+            yield from xplane.operators(folder)
 
 
 def turned(images):

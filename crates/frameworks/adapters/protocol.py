@@ -210,11 +210,13 @@ def is_even(padding):
 
 
 KINDS = (
+    # First, because their names hold words of other kinds.
+    ("copy", ("convert", "local_scalar", "eagerconst")),
     ("optimiser", ("optimizer", "adam", "sgd", "applygradient", "resourceapply", "_foreach", "update")),
+    ("pooling", ("pool", "reduce_window", "reduce-window", "select_and_scatter")),
     ("convolution", ("conv", "winograd", "depthwise")),
     ("matrix-product", ("matmul", "gemm", "addmm", "::mm", "linear", "dense", "dot", "fullyconnected",
                         "innerproduct", "einsum")),
-    ("pooling", ("pool",)),
     ("normalisation", ("norm", "lrn")),
     ("activation", ("relu", "threshold", "softmax", "dropout", "crossentropy", "nll_loss")),
     ("copy", ("copy", "memcpy", "transpose", "reshape", "reorder", "_to", "concat", "cat", "pad", "fill",
@@ -256,8 +258,6 @@ class Training:
         events.phase("train")
         for epoch in range(1, job.epochs + 1):
             self.epoch(epoch)
-        if job.profile:
-            self.profile()
         if len(self.held_out) and job.rank == 0:
             events.phase("verify")
             events.tell("accuracy", value=self.accuracy())
@@ -265,6 +265,9 @@ class Training:
             events.phase("save")
             write_weights(job.checkpoint, self.adapter.weights())
             self.adapter.save(os.path.splitext(job.checkpoint)[0])
+        # Last, because its steps train as well: accuracy and weights are those of the job's epochs.
+        if job.profile:
+            self.profile()
         events.phase("shutdown")
 
     def of_epoch(self, epoch):

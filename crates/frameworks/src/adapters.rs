@@ -19,6 +19,7 @@ pub(crate) const ADAPTERS: &[Embedded] = embedded![
     "channels.py",
     "protocol.py",
     "workers.py",
+    "xplane.py",
 ];
 
 /// Adapters of another release lie in another folder, so that two releases do not disturb each
