@@ -61,7 +61,7 @@ impl Series {
     }
 
     /// Every ten images hold each digit once, in an order of their own.
-    fn label(self, index: usize) -> u8 {
+    pub(crate) fn label(self, index: usize) -> u8 {
         let mut labels = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
         self.random(LABELS, index / 10).shuffle(&mut labels);
         labels[index % 10]

@@ -76,8 +76,12 @@ impl IdxFiles {
             height,
             width,
             pixels,
-            labels: self.labels.get(rows).unwrap_or_default().to_vec(),
+            labels: self.labels(rows).to_vec(),
         })
+    }
+
+    pub(crate) fn labels(&self, rows: Range<usize>) -> &[u16] {
+        self.labels.get(rows).unwrap_or_default()
     }
 }
 

@@ -6,6 +6,7 @@
 
 pub mod cache;
 mod cifar;
+mod count;
 mod digits;
 mod error;
 mod files;
@@ -23,6 +24,7 @@ mod source;
 mod strokes;
 mod survey;
 
+pub use count::{Counts, count};
 pub use error::{DataError, FolderProblem, FormatError};
 pub use images::Images;
 pub use info::{DatasetInfo, FOLDER, describe, fetched_folder, info, names};

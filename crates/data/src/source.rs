@@ -91,6 +91,19 @@ impl Source {
         Ok(resample(self.read(rows, shape)?, side))
     }
 
+    /// No picture is decoded for them.
+    pub(crate) fn labels(&self, rows: Range<usize>) -> Result<Vec<u16>, DataError> {
+        match self {
+            Source::Drawn(series) => Ok(rows.map(|row| series.label(row).into()).collect()),
+            Source::Idx(files) => Ok(files.labels(rows).to_vec()),
+            Source::Cifar(files) => Ok(files.read(rows)?.labels),
+            Source::Pictures(entries) => {
+                let entries = entries.get(rows).unwrap_or_default().iter();
+                Ok(entries.map(|entry| entry.label).collect())
+            }
+        }
+    }
+
     /// The files that hold the first `count` images.
     pub(crate) fn paths(&self, count: usize) -> Vec<PathBuf> {
         match self {

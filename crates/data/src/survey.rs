@@ -50,6 +50,14 @@ impl Survey {
             }),
         }
     }
+
+    /// By label; empty where classes are numbers only.
+    pub(crate) fn class_names(&self) -> Vec<String> {
+        match &self.shape {
+            Shape::Known(_) => Vec::new(),
+            Shape::InHeaders(listing) => listing.classes.clone(),
+        }
+    }
 }
 
 /// `home` is bancada's cache folder, where files are looked for when the request names no folder.
@@ -91,17 +99,13 @@ pub(crate) fn survey(request: &DataRequest, home: Option<&Path>) -> Result<Surve
 
 fn folder_of(request: &DataRequest, home: Option<&Path>) -> Result<PathBuf, DataError> {
     let dataset = || request.dataset.clone();
-    match (&request.data_dir, home) {
-        (Some(folder), _) => Ok(folder.clone()),
-        (None, Some(home)) => {
-            let folder = fetched_folder(home, &request.dataset);
-            match folder.is_dir() {
-                true => Ok(folder),
-                false => Err(DataError::NotHere { dataset: dataset() }),
-            }
-        }
-        (None, None) => Err(DataError::FolderNeeded { dataset: dataset() }),
+    let fetched = home.map(|home| fetched_folder(home, &request.dataset));
+    let folder = request.data_dir.clone().or(fetched.clone());
+    let folder = folder.ok_or_else(|| DataError::FolderNeeded { dataset: dataset() })?;
+    if Some(&folder) == fetched.as_ref() && !folder.is_dir() {
+        return Err(DataError::NotHere { dataset: dataset() });
     }
+    Ok(folder)
 }
 
 fn part(

@@ -206,12 +206,15 @@ fn a_changed_source_makes_a_new_cache() {
 #[test]
 fn fetched_files_are_found_without_a_folder() {
     let home = tempfile::tempdir().unwrap();
-    let error = prepare(&mnist(None), home.path(), false).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "mnist is not on this machine: bancada data fetch mnist"
-    );
-    write_mnist(&data::fetched_folder(home.path(), "mnist"), 3);
+    let fetched = data::fetched_folder(home.path(), "mnist");
+    for folder in [None, Some(fetched.as_path())] {
+        let error = prepare(&mnist(folder), home.path(), false).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "mnist is not on this machine: bancada data fetch mnist"
+        );
+    }
+    write_mnist(&fetched, 3);
     assert_eq!(prepare(&mnist(None), home.path(), false).unwrap().train, 3);
 }
 

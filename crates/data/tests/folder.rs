@@ -138,6 +138,17 @@ fn the_first_images_hold_every_class() {
 }
 
 #[test]
+fn classes_are_counted_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    write_classes(&folder.path().join("train"), &[("b", 4), ("a", 2)]);
+    write_classes(&folder.path().join("test"), &[("b", 1)]);
+    let counts = data::count(&request(folder.path(), 1), Path::new("")).unwrap();
+    assert_eq!(counts.class_names, ["a", "b"]);
+    assert_eq!(counts.train, [2, 4]);
+    assert_eq!(counts.held_out, [0, 1]);
+}
+
+#[test]
 fn a_class_may_be_called_train_and_have_folders_below() {
     let folder = tempfile::tempdir().unwrap();
     write_classes(folder.path(), &[("train", 5), ("tram", 5)]);

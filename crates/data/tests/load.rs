@@ -60,6 +60,14 @@ fn the_first_images_do_not_depend_on_how_many_are_drawn() {
 }
 
 #[test]
+fn classes_are_counted() {
+    let counts = data::count(&request("digits", 28), Path::new("")).unwrap();
+    assert_eq!(counts.train, [5; 10]);
+    assert_eq!(counts.held_out, [2; 10]);
+    assert!(counts.class_names.is_empty());
+}
+
+#[test]
 fn every_digit_comes_equally_often() {
     for dataset in ["digits", "digits-colour"] {
         let mut counts = [0; 10];
@@ -249,6 +257,9 @@ fn cifar_folders_are_read_in_order_and_only_as_far_as_needed() {
     let dataset = load(&two).unwrap();
     assert_eq!(dataset.train.labels, [1, 2]);
     assert_eq!(dataset.held_out.image(0), vec![50; 3072]);
+    let counts = data::count(&two, Path::new("")).unwrap();
+    assert_eq!(counts.train, [0, 1, 1, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(counts.held_out, [0, 0, 0, 0, 0, 1, 0, 0, 0, 0]);
     check_error(
         files_request("cifar10", folder.path(), 32),
         "no file data_batch_2.bin",

@@ -173,6 +173,7 @@ fn every_part_of_a_job_is_told_in_order() {
             } => format!("{step}/{} {}", epoch.unwrap(), images.unwrap()),
             EventKind::Epoch { epoch, .. } => format!("epoch {epoch}"),
             EventKind::Accuracy { .. } => "accuracy".to_owned(),
+            EventKind::Framework { name, .. } => name.clone(),
             other => format!("{other:?}"),
         })
         .collect();
@@ -180,6 +181,7 @@ fn every_part_of_a_job_is_told_in_order() {
     let expected = [
         "load-data",
         "start",
+        "embedded",
         "train",
         "1/1 16",
         "2/1 16",
