@@ -368,6 +368,9 @@ impl FrameworkArg {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct DoctorArgs {
+    /// Only these frameworks [default: all]
+    #[arg(value_name = "FRAMEWORK", value_parser = FrameworkArg::parse)]
+    pub(crate) frameworks: Vec<FrameworkArg>,
     /// Print what was found as JSON
     #[arg(long)]
     pub(crate) json: bool,

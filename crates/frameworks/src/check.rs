@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 /// Imports one module after the other, tells each, and ends at the first that fails.
 const SCRIPT: &str = r#"
-import importlib, json, sys, time
+import importlib, json, sys, time, traceback
 sys.path[0:1] = sys.argv[1:2]
 for name in sys.argv[2:]:
     begin = time.time()
@@ -15,6 +15,7 @@ for name in sys.argv[2:]:
     try:
         importlib.import_module(name)
     except BaseException as problem:
+        traceback.print_exc()
         error = ("%s: %s" % (type(problem).__name__, problem)).strip()
     told = {"module": name, "seconds": time.time() - begin, "error": error}
     print("\nbancada-import " + json.dumps(told), flush=True)

@@ -42,6 +42,8 @@ pub struct FrameworkReport {
     pub folder: Option<PathBuf>,
     /// Whose environment it runs in, when that is another's.
     pub environment_of: Option<String>,
+    /// Whose packages its environment sees too.
+    pub extends: Option<String>,
     pub import_seconds: Option<f64>,
     /// What is wrong, and what to do.
     pub problem: Option<String>,
@@ -200,6 +202,7 @@ impl Doctor<'_> {
         report.size_bytes = Some(marker.size_bytes);
         report.folder = Some(installed.folder.clone());
         report.environment_of = (marker.framework != spec.name()).then(|| marker.framework.clone());
+        report.extends = marker.extends.clone();
         let missing = self.machine.missing(&spec.framework.needs);
         if !missing.is_empty() {
             let packages: Vec<&str> = missing.iter().map(|n| n.debian.as_str()).collect();
@@ -288,6 +291,7 @@ fn report(spec: &Spec, condition: Condition) -> FrameworkReport {
         size_bytes: None,
         folder: None,
         environment_of: None,
+        extends: None,
         import_seconds: None,
         problem: None,
         advice: None,

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use frameworks::{Condition, Doctor, FrameworkReport, Home, Machine, Surroundings};
+use frameworks::{Condition, Doctor, FrameworkReport, Home, Machine, Spec, Surroundings};
 use indicatif::{ProgressBar, ProgressStyle};
 use report::format;
 use serde_json::json;
 
-use crate::args::DoctorArgs;
+use crate::args::{DoctorArgs, FrameworkArg};
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
 
@@ -24,7 +24,7 @@ pub(super) fn doctor(args: &DoctorArgs, printer: &Printer) -> CommandResult {
     if !args.json {
         printer.data(&around(&surroundings));
     }
-    let specs = doctor.specs();
+    let specs = chosen(&doctor, &args.frameworks);
     let width = specs.iter().map(|s| s.to_string().len()).max().unwrap_or(0);
     let mut reports = Vec::new();
     for spec in &specs {
@@ -46,6 +46,20 @@ pub(super) fn doctor(args: &DoctorArgs, printer: &Printer) -> CommandResult {
             false => Exit::Ok,
         },
     )
+}
+
+fn chosen(doctor: &Doctor<'_>, arguments: &[FrameworkArg]) -> Vec<Spec> {
+    let mut chosen = Vec::new();
+    for argument in arguments {
+        match argument {
+            FrameworkArg::One(spec) => chosen.push(spec.clone()),
+            FrameworkArg::All => return doctor.specs(),
+        }
+    }
+    match chosen.is_empty() {
+        true => doctor.specs(),
+        false => chosen,
+    }
 }
 
 /// Importing takes seconds.
@@ -78,7 +92,7 @@ fn around(surroundings: &Surroundings) -> String {
     let uv = match &surroundings.uv {
         Some(uv) => format!(
             "{} ({})",
-            uv.version.as_deref().unwrap_or("does not answer"),
+            uv.version.as_deref().map_or("does not answer", short),
             uv.path.display()
         ),
         None => "not found: venv and pip are used, which take longer".to_owned(),
@@ -103,6 +117,11 @@ fn around(surroundings: &Surroundings) -> String {
         surroundings.cache.display(),
         free.unwrap_or_default(),
     )
+}
+
+/// `0.13.7` of `uv 0.13.7 (x86_64-unknown-linux-gnu)`.
+fn short(version: &str) -> &str {
+    version.split_whitespace().nth(1).unwrap_or(version)
 }
 
 fn line(report: &FrameworkReport, width: usize, coloured: bool) -> String {
@@ -145,6 +164,10 @@ fn facts(report: &FrameworkReport) -> String {
         Condition::Works | Condition::Broken => {
             let size = report.size_bytes.map(|bytes| format::bytes(bytes as f64));
             let shared = report.environment_of.as_ref();
+            let size = match &report.extends {
+                Some(base) => size.map(|size| format!("{size} beside {base}")),
+                None => size,
+            };
             let facts = [
                 report
                     .version

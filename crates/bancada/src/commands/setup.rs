@@ -98,9 +98,7 @@ fn sentence(ready: &Ready) -> String {
             _ => format!("{name} is on this machine: there is nothing to set up"),
         };
     };
-    let took = installed
-        .seconds
-        .map(|s| format!(", {}", format::duration(s)));
+    let took = installed.seconds.map(|s| format!(", {}", took(s)));
     let with = installed
         .shared_with
         .map(|owner| format!(", in {owner}'s environment"));
@@ -112,6 +110,22 @@ fn sentence(ready: &Ready) -> String {
         with.unwrap_or_default(),
         took.unwrap_or_default(),
     )
+}
+
+/// Nobody wants to know the thousandth of a second of an installation.
+fn took(seconds: f64) -> String {
+    match seconds < 60.0 {
+        true => format!("{seconds:.1} s"),
+        false => format::duration(seconds),
+    }
+}
+
+/// As roughly as it is known.
+fn about(bytes: u64) -> String {
+    match bytes >= 1_000_000_000 {
+        true => format!("{:.1} GB", bytes as f64 / 1e9),
+        false => format!("{:.0} MB", bytes as f64 / 1e6),
+    }
 }
 
 /// Steps as lines when they are through; on a terminal, the one under way too.
@@ -137,7 +151,7 @@ impl Teller {
                 resumed,
                 about_bytes,
             } => {
-                let about = about_bytes.map(|b| format!(", about {}", format::bytes(b as f64)));
+                let about = about_bytes.map(|bytes| format!(", about {}", about(bytes)));
                 let resumed = if *resumed { ", goes on" } else { "" };
                 self.printer.talk(&format!(
                     "{name}  (Python {python}, {installer}{}{resumed})",
@@ -162,8 +176,9 @@ impl Teller {
             }
             Progress::StepEnds { step, seconds } => {
                 self.finish();
-                let took = format::duration(*seconds);
-                self.printer.talk(&format!("  {:20} {took}", step.name()));
+                let took = took(*seconds);
+                self.printer
+                    .talk(&format!("  {:20} {took:>7}", step.name()));
             }
             Progress::Note(note) => self.printer.talk(&format!("  ! {note}")),
         }
@@ -300,7 +315,7 @@ fn state(spec: &Spec, home: &Home, machine: &Machine) -> String {
             format!("cannot be had on {}", machine.platform)
         }
         State::Missing => {
-            let size = framework.size_mb.map(|mb| format::bytes(mb as f64 * 1e6));
+            let size = framework.size_mb.map(|mb| about(mb * 1_000_000));
             let size = size.map(|size| format!(", about {size}"));
             let with = match (&environment.base, shared) {
                 (Some(base), _) => format!(" and {}", base.name()),

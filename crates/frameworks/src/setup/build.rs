@@ -367,7 +367,7 @@ impl Build<'_> {
                 .iter()
                 .map(|line| (*line).to_owned())
                 .collect(),
-            hint: hint(&said, self.spec),
+            hint: hint(&said, self.spec, self.gpu),
             log,
         }))
     }

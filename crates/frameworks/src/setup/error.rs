@@ -200,7 +200,7 @@ impl fmt::Display for Failed {
 }
 
 /// What to do, told from what an installer or an import said.
-pub(crate) fn hint(said: &str, spec: &Spec) -> String {
+pub(super) fn hint(said: &str, spec: &Spec, gpu: bool) -> String {
     let said = said.to_lowercase();
     let has = |parts: &[&str]| parts.iter().any(|part| said.contains(part));
     if has(&[
@@ -239,6 +239,11 @@ pub(crate) fn hint(said: &str, spec: &Spec) -> String {
         "could not find a version",
     ]) {
         return match &spec.version {
+            _ if gpu => format!(
+                "packages of {} for GPUs may lie in an index of its makers: UV_INDEX (pip: \
+                 PIP_EXTRA_INDEX_URL) names it",
+                spec.name()
+            ),
             Some(version) => format!(
                 "the package index may have no version {version} of {} for this Python",
                 spec.name()
@@ -260,7 +265,7 @@ mod tests {
     fn hints_tell_what_to_do() {
         let spec = Spec::parse("pytorch@2.2.0").unwrap();
         let check = |said: &str, expected: &str| {
-            let hint = hint(said, &spec);
+            let hint = hint(said, &spec, false);
             assert!(hint.contains(expected), "{said}: {hint}");
         };
         check(
