@@ -30,9 +30,10 @@ fn figure(shown: &[(&ScenarioResult, &ProfileResult)], in_all: usize) -> Figure 
         .iter()
         .map(|(s, _)| label(&format!("{} {}", s.label, s.phrase())))
         .collect();
+    let labels: Vec<&str> = shown.iter().map(|(s, _)| s.label.as_str()).collect();
     let bars = kinds_of(shown)
         .into_iter()
-        .map(|kind| bar(kind, shown, &names));
+        .map(|kind| bar(kind, shown, &labels));
     let more = match in_all - shown.len() {
         0 => String::new(),
         _ => format!(" The first {} of {in_all} scenarios.", shown.len()),
@@ -46,14 +47,18 @@ fn figure(shown: &[(&ScenarioResult, &ProfileResult)], in_all: usize) -> Figure 
         layout: json!({
             "barmode": "stack", "bargap": 0.25, "margin": { "l": 64, "r": 16, "t": 64, "b": 48 },
             "xaxis": { "title": { "text": "share of the profiled time (%)" }, "range": [0, 100] },
-            "yaxis": { "type": "category", "autorange": "reversed", "automargin": true },
+            // The script takes the short words where the long ones leave no room.
+            "yaxis": {
+                "type": "category", "autorange": "reversed",
+                "tickmode": "array", "tickvals": labels, "ticktext": names,
+            },
             "legend": { "orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "traceorder": "normal" },
         }),
         log_switch: None,
     }
 }
 
-fn bar(kind: &str, shown: &[(&ScenarioResult, &ProfileResult)], names: &[String]) -> Value {
+fn bar(kind: &str, shown: &[(&ScenarioResult, &ProfileResult)], labels: &[&str]) -> Value {
     let found = |p: &ProfileResult| p.kinds.iter().find(|k| k.kind == kind).cloned();
     let place = OPERATOR_KINDS.iter().position(|k| *k == kind).unwrap_or(0);
     // What is left over is no colour of its own.
@@ -73,7 +78,7 @@ fn bar(kind: &str, shown: &[(&ScenarioResult, &ProfileResult)], names: &[String]
         hover(scenario, &[said.unwrap_or_default()])
     };
     json!({
-        "type": "bar", "orientation": "h", "name": kind.replace('-', " "), "y": names,
+        "type": "bar", "orientation": "h", "name": kind.replace('-', " "), "y": labels,
         "x": shown.iter().map(|(_, p)| found(p).map_or(0.0, |k| k.share * 100.0)).collect::<Vec<_>>(),
         "text": shown.iter().map(text).collect::<Vec<_>>(), "textposition": "none",
         "hoverinfo": "text", "marker": { "color": colour },

@@ -47,6 +47,7 @@
       themed[name] = {
         ...(layout[name].type === "log" && { dtick: "D2" }),
         gridcolor: css("--grid"), linecolor: css("--line"), zerolinecolor: css("--line"), automargin: true, ...layout[name],
+        ...(layout[name].title && { title: { standoff: 10, ...layout[name].title } }),
       };
     }
     const ticks = themed.xaxis && themed.xaxis.ticktext;
@@ -54,8 +55,12 @@
     if (ticks && width / ticks.length < 70) {
       themed.xaxis = { ...themed.xaxis, ticktext: themed.xaxis.tickvals };
     }
+    if (width < 560 && themed.yaxis.ticktext) {
+      themed.yaxis = { ...themed.yaxis, ticktext: themed.yaxis.tickvals };
+    }
     if (width < 560 && layout.showlegend !== false) {
-      themed.legend = { orientation: "h", y: -0.25, x: 0, ...(layout.legend && { y: 1.2 }) };
+      const above = layout.legend && (layout.legend.yanchor ? layout.legend : { y: 1.2 });
+      themed.legend = { orientation: "h", y: -0.25, x: 0, ...above };
       themed.margin = { ...themed.margin, l: 48, r: second ? 56 : 8 };
     }
     return themed;

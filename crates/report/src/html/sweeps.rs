@@ -1,7 +1,7 @@
 //! Seconds per image against batch, and against whatever else is a number: the curves, the cells
 //! that have no time, and the table of both.
 
-use analyse::{Analysis, CellState, MetricInfo, Sweep, SweepLine, format};
+use analyse::{Analysis, CellState, MetricInfo, Sweep, SweepCell, SweepLine, format};
 use serde_json::{Value, json};
 
 use super::axis::hover;
@@ -36,8 +36,15 @@ pub(super) fn sweeps(page: &mut Page, analysis: &Analysis) {
         page.figure(&figure(analysis, sweep, info));
         if let Some(table) = sweep_table(analysis, sweep) {
             page.table(&table);
+            let without = |c: &SweepCell| MARKS.iter().any(|m| m.state == c.state);
+            let result = match sweep.lines.iter().flat_map(|l| &l.cells).any(without) {
+                true => {
+                    " That a combination does not fit in memory, or in the time allowed, is a result."
+                }
+                false => "",
+            };
             page.note(&format!(
-                "{} in {}; ± is half the {} interval. That a combination does not fit in memory, or in the time allowed, is a result.",
+                "{} in {}; ± is half the {} interval.{result}",
                 capital(&info.label),
                 sweep_unit(analysis, sweep, info).name,
                 format::percent(analysis.study.confidence)
