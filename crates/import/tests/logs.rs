@@ -6,7 +6,7 @@ mod common;
 
 use common::{plan, study};
 use import::{ImportSpec, LogFile, LogFormat, LogRecords, LogSpec, Logs, RowKind};
-use model::{Level, RunRecord, Status, Study, Timestamp, Warning};
+use model::{EventKind, Level, RunRecord, Status, Study, Timestamp, Warning};
 
 const CAFFE: &str = include_str!("fixtures/logs/caffe-batch64.log");
 const CAFFE_2015_CUT: &str = include_str!("fixtures/logs/caffe-2015-cut.log");
@@ -116,6 +116,53 @@ fn a_log_of_caffe_is_a_run_with_phases_epochs_and_accuracy() {
     );
     let framework = record.framework.as_ref().expect("a framework");
     assert_eq!(framework.name, "caffe");
+}
+
+#[test]
+fn every_loss_is_kept_as_an_event() {
+    let spec = LogSpec {
+        images: Some(256),
+        ..spec()
+    };
+    let (_, read) = inferred(&[log("a.log", CAFFE)], &spec);
+    let kinds: Vec<String> = read.events[0]
+        .iter()
+        .map(|event| match &event.kind {
+            EventKind::Phase { phase } => phase.clone(),
+            EventKind::Step {
+                step, epoch, loss, ..
+            } => format!("{step} {} {}", epoch.unwrap_or(0), loss.unwrap_or(f64::NAN)),
+            EventKind::Accuracy { value } => format!("accuracy {value}"),
+            other => format!("{other:?}"),
+        })
+        .collect();
+    let expected = [
+        "start",
+        "train",
+        "1 1 6.9",
+        "2 1 6.5",
+        "3 1 6.1",
+        "4 1 5.7",
+        "verify",
+        "train",
+        "5 2 5.4",
+        "6 2 5.2",
+        "7 2 5",
+        "8 2 4.9",
+        "save",
+        "verify",
+        "accuracy 0.25",
+    ];
+    let mut sorted = kinds.clone();
+    sorted.sort();
+    let mut wanted = expected.map(str::to_owned);
+    wanted.sort();
+    assert_eq!(sorted, wanted);
+    let times: Vec<f64> = read.events[0].iter().filter_map(|event| event.at).collect();
+    assert!(
+        times.is_sorted() && times[0] == 1_483_228_790.0,
+        "{times:?}"
+    );
 }
 
 #[test]

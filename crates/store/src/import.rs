@@ -17,11 +17,28 @@ pub struct Imported {
     pub already_there: usize,
 }
 
+/// A file that is kept with an imported run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportedFile {
+    /// `log.txt`, `events.jsonl`.
+    pub name: &'static str,
+    pub bytes: Vec<u8>,
+}
+
 impl Store {
     /// Keeps records as bundles of a `run.json` alone. A record whose name is taken gets the next
     /// free repetition of its scenario; one that was imported before is left out. Takes the lock
     /// unless this store holds it.
     pub fn add_imported(&mut self, records: &[RunRecord]) -> Result<Imported, StoreError> {
+        self.add_imported_with(records, &|_| Vec::new())
+    }
+
+    /// The same, with files beside each `run.json`.
+    pub fn add_imported_with(
+        &mut self,
+        records: &[RunRecord],
+        files: &dyn Fn(&RunRecord) -> Vec<ImportedFile>,
+    ) -> Result<Imported, StoreError> {
         let _lock = if self.holds_lock() {
             None
         } else {
@@ -38,7 +55,7 @@ impl Store {
         let already_there = records.len() - named.len();
         let added = named.iter().map(|record| record.run).collect();
         if !named.is_empty() {
-            keep(&self.shared.layout, &named)?;
+            keep(&self.shared.layout, &named, files)?;
             self.refresh()?;
         }
         Ok(Imported {
@@ -109,8 +126,12 @@ fn named(record: &RunRecord, taken: &mut BTreeSet<RunId>) -> RunRecord {
 }
 
 /// All bundles are written beside their names and sealed by one rename.
-fn keep(layout: &Layout, records: &[RunRecord]) -> Result<(), StoreError> {
-    let staged = stage(layout, records);
+fn keep(
+    layout: &Layout,
+    records: &[RunRecord],
+    files_of: &dyn Fn(&RunRecord) -> Vec<ImportedFile>,
+) -> Result<(), StoreError> {
+    let staged = stage(layout, records, files_of);
     if staged.is_err() {
         let _ = files::remove_tree(&layout.import_partial());
     }
@@ -120,12 +141,19 @@ fn keep(layout: &Layout, records: &[RunRecord]) -> Result<(), StoreError> {
     finish(layout)
 }
 
-fn stage(layout: &Layout, records: &[RunRecord]) -> Result<(), StoreError> {
+fn stage(
+    layout: &Layout,
+    records: &[RunRecord],
+    files_of: &dyn Fn(&RunRecord) -> Vec<ImportedFile>,
+) -> Result<(), StoreError> {
     let partial = layout.import_partial();
     files::remove_tree(&partial)?;
     for record in records {
         let folder = partial.join(record.run.to_string());
         files::create_folder(&folder)?;
+        for file in files_of(record) {
+            bundle::write_unsynced(&folder.join(file.name), &file.bytes)?;
+        }
         bundle::write_record(&folder, record, bundle::write_unsynced)?;
     }
     files::sync_filesystem(&partial)

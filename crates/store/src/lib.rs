@@ -28,7 +28,7 @@ mod staging;
 mod store;
 
 pub use error::StoreError;
-pub use import::Imported;
+pub use import::{Imported, ImportedFile};
 pub use lock::StudyLock;
 pub use staging::Staging;
 pub use store::{Rebuilt, Store, StudyIdentity};

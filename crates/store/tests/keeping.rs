@@ -9,7 +9,7 @@ use std::path::Path;
 
 use common::{failed, identity, imported, keep, ok, run, writer};
 use model::{RunRecord, Status};
-use store::{Store, StoreError};
+use store::{ImportedFile, Store, StoreError};
 
 fn records(dir: &Path) -> Vec<RunRecord> {
     Store::open(dir).expect("opens").records().expect("records")
@@ -290,6 +290,26 @@ fn imported_runs_get_free_names_and_are_not_brought_twice() {
     let kept = records(dir.path());
     assert_eq!(kept.len(), 6);
     assert_eq!(kept[1], imported("C1-r2", 4, 7.0));
+}
+
+#[test]
+fn imported_runs_bring_their_files() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut store = writer(dir.path());
+    let rows = [imported("C1-r1", 2, 5.0), imported("C1-r1", 3, 6.0)];
+    let files = |record: &RunRecord| {
+        vec![ImportedFile {
+            name: "log.txt",
+            bytes: record.seconds.to_string().into_bytes(),
+        }]
+    };
+    let added = store.add_imported_with(&rows, &files).expect("imports");
+    assert_eq!(added.added, [run("C1-r1"), run("C1-r2")]);
+    let log = |run: &str| {
+        let path = dir.path().join("runs").join(run).join("log.txt");
+        fs::read_to_string(path).expect("reads")
+    };
+    assert_eq!((log("C1-r1").as_str(), log("C1-r2").as_str()), ("5", "6"));
 }
 
 #[test]

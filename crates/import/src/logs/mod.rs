@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use model::run::FrameworkRecord;
-use model::{Plan, RunRecord, Study, Timestamp};
+use model::run::{FrameworkRecord, Origin};
+use model::{Event, Plan, RunRecord, Study, Timestamp};
 
 use crate::infer::{self, Inferred};
 use crate::levels::Scenarios;
@@ -126,6 +126,8 @@ struct Log {
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogRecords {
     pub records: Vec<RunRecord>,
+    /// Of each record, what its log told, as a workload would have told it: every loss.
+    pub events: Vec<Vec<Event>>,
     pub problems: Vec<RowProblem>,
     pub logs_read: usize,
     pub logs_left_out: usize,
@@ -186,9 +188,10 @@ impl<'s> Logs<'s> {
         };
         let made = runs::records(placed, &self.spec.levels, study, &mut rows.problems);
         let mut records = made.records;
-        for record in &mut records {
-            self.fill(record, &levels);
-        }
+        let events = records
+            .iter_mut()
+            .map(|record| self.fill(record, &levels))
+            .collect();
         let mut problems = self.problems;
         problems.extend(rows.problems);
         LogRecords {
@@ -197,6 +200,7 @@ impl<'s> Logs<'s> {
             logs_left_out: self.files - records.len(),
             steps_read: self.logs.iter().map(|log| log.told.steps.len()).sum(),
             records,
+            events,
             problems,
         }
     }
@@ -230,13 +234,13 @@ impl<'s> Logs<'s> {
         all
     }
 
-    /// What a log tells beyond its levels.
-    fn fill(&self, record: &mut RunRecord, levels: &BTreeMap<String, Levels>) {
-        let model::run::Origin::Imported { file, .. } = &record.origin else {
-            return;
+    /// What a log tells beyond its levels; its events.
+    fn fill(&self, record: &mut RunRecord, levels: &BTreeMap<String, Levels>) -> Vec<Event> {
+        let Origin::Imported { file, .. } = &record.origin else {
+            return Vec::new();
         };
         let Some(log) = self.logs.iter().find(|log| log.name == *file) else {
-            return;
+            return Vec::new();
         };
         let levels = levels.get(file).copied().unwrap_or_default();
         let run = Run {
@@ -255,6 +259,7 @@ impl<'s> Logs<'s> {
             version: None,
             verified: None,
         });
+        run.events()
     }
 
     fn problem(&mut self, file: &str, line: u64, what: String) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::run::{metric, phase};
-use model::{Epoch, Metric, Outcome, Phase, Warning};
+use model::{Epoch, Event, EventKind, Metric, Outcome, Phase, Warning};
 
 use super::told::{Ended, Step, Told, TrainClock};
 use crate::summary::{IMAGES, STEPS};
@@ -74,23 +74,16 @@ impl Run<'_> {
             .collect()
     }
 
-    /// Where it is known how many images a step and an epoch have.
+    /// Empty where it is not known how many images a step and an epoch have.
     pub(super) fn epochs(&self) -> Vec<Epoch> {
         let (Some(batch), Some(images)) = (self.batch, self.images.filter(|&i| i > 0)) else {
             return Vec::new();
         };
-        let of_step = |number: u64| {
-            let seen = number.saturating_sub(1).saturating_mul(batch);
-            u32::try_from(seen / images)
-                .unwrap_or(u32::MAX)
-                .saturating_add(1)
-        };
         let mut losses: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         for step in &self.told.steps {
-            losses
-                .entry(of_step(step.number))
-                .or_default()
-                .push(step.loss);
+            if let Some(epoch) = self.epoch_of(step.number) {
+                losses.entry(epoch).or_default().push(step.loss);
+            }
         }
         let reached = self.reached();
         let epoch = |(epoch, losses): (u32, Vec<f64>)| {
@@ -111,6 +104,55 @@ impl Run<'_> {
             }
         };
         losses.into_iter().map(epoch).collect()
+    }
+
+    /// By their times, where lines have them.
+    pub(super) fn events(&self) -> Vec<Event> {
+        let started = self.told.started.map(|at| at.as_nanosecond() as f64 / 1e9);
+        let event = |at_seconds: Option<f64>, kind| Event {
+            at: started.zip(at_seconds).map(|(start, at)| start + at),
+            kind,
+        };
+        let phases = match self.told.phases.is_timed() {
+            true => self.told.phases.all(),
+            false => Vec::new(),
+        };
+        let phases = phases.into_iter().map(|phase| {
+            let at_seconds = Some(phase.begin_seconds);
+            event(at_seconds, EventKind::Phase { phase: phase.name })
+        });
+        let steps = self.told.steps.iter().map(|step| {
+            let kind = EventKind::Step {
+                step: step.number,
+                epoch: self.epoch_of(step.number),
+                loss: Some(step.loss).filter(|loss| loss.is_finite()),
+                seconds: step.seconds,
+                images: self.batch,
+            };
+            event(step.at_seconds, kind)
+        });
+        let accuracy = self.told.accuracy;
+        let accuracy = accuracy.map(|value| event(None, EventKind::Accuracy { value }));
+        // A step without a time stays behind the one before it.
+        let mut last = f64::NEG_INFINITY;
+        let steps = steps.map(|event| {
+            last = event.at.unwrap_or(last);
+            (last, event)
+        });
+        let phases = phases.map(|event| (event.at.unwrap_or(0.0), event));
+        let mut all: Vec<(f64, Event)> = phases.chain(steps).collect();
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut all: Vec<Event> = all.into_iter().map(|(_, event)| event).collect();
+        all.extend(accuracy);
+        all
+    }
+
+    /// Where it is known how many images a step and an epoch have.
+    fn epoch_of(&self, step: u64) -> Option<u32> {
+        let (batch, images) = (self.batch?, self.images.filter(|&images| images > 0)?);
+        let seen = step.saturating_sub(1).saturating_mul(batch);
+        let before = u32::try_from(seen / images).unwrap_or(u32::MAX);
+        Some(before.saturating_add(1))
     }
 
     pub(super) fn outcome(&self, file: &str) -> Outcome {
