@@ -76,6 +76,7 @@ pub(crate) fn watch(command: &mut Command, watch: &mut Watch<'_>) -> io::Result<
         .append(true)
         .open(watch.log)?;
     writeln!(log, "$ {}", written(command))?;
+    let said_from = log.metadata()?.len();
     prepare(command);
     let mut child = command
         .stdout(log.try_clone()?)
@@ -99,7 +100,7 @@ pub(crate) fn watch(command: &mut Command, watch: &mut Watch<'_>) -> io::Result<
                 Ending::Stopped
             });
         }
-        if let Some(line) = last_line(watch.log)
+        if let Some(line) = last_line(watch.log, said_from)
             && line != last
         {
             (watch.line)(&line);
@@ -164,13 +165,15 @@ fn read_all(mut pipe: impl io::Read + Send + 'static) -> thread::JoinHandle<Stri
     })
 }
 
-fn last_line(path: &Path) -> Option<String> {
-    tail(path, 600)
-        .lines()
-        .rev()
-        .map(|line| line.trim())
-        .find(|line| !line.is_empty() && !line.starts_with("$ "))
-        .map(str::to_owned)
+/// The newest of what was said since `from`; what is cut at its beginning is no line.
+fn last_line(path: &Path, from: u64) -> Option<String> {
+    const WINDOW: u64 = 4000;
+    let length = std::fs::metadata(path).ok()?.len().saturating_sub(from);
+    let text = tail(path, length.min(WINDOW));
+    let cut = usize::from(length > WINDOW);
+    let mut lines: Vec<&str> = text.lines().skip(cut).map(str::trim).collect();
+    lines.retain(|line| !line.is_empty());
+    lines.pop().map(str::to_owned)
 }
 
 /// The last bytes of a file as text; empty when it cannot be read.
@@ -186,14 +189,82 @@ pub(crate) fn tail(path: &Path, bytes: u64) -> String {
     read().unwrap_or_default()
 }
 
+/// As a person would type it; of a script only that there is one.
 fn written(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words = words.map(|word| {
         let word = word.to_string_lossy();
-        match word.contains([' ', '\n', '<', '>', ';', '\'']) {
-            true => format!("{word:?}"),
-            false => word.into_owned(),
+        if word.contains('\n') {
+            "SCRIPT".to_owned()
+        } else if word.contains([' ', '<', '>', ';', '\'', '[']) {
+            format!("{word:?}")
+        } else {
+            word.into_owned()
         }
     });
     words.collect::<Vec<String>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn what_hangs_is_ended_with_its_children() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        let script = "sleep 600 & echo $!; wait";
+        let mut lines = Vec::new();
+        let ending = watch(
+            &mut shell(script),
+            &mut Watch {
+                log: &log,
+                timeout: Some(Duration::from_secs(1)),
+                stop: &|| false,
+                line: &mut |line| lines.push(line.to_owned()),
+            },
+        );
+        assert_eq!(ending.unwrap(), Ending::TimedOut);
+        let child: libc::pid_t = lines.pop().unwrap().parse().unwrap();
+        let deadline = Instant::now() + GRACE;
+        // SAFETY: signal 0 only asks whether the process is there.
+        while unsafe { libc::kill(child, 0) } == 0 && !is_dead(child) {
+            assert!(Instant::now() < deadline, "{child} lives on");
+            thread::sleep(POLL);
+        }
+        assert!(ask(&mut shell("sleep 600"), POLL).unwrap().timed_out);
+    }
+
+    /// Ended, and not yet fetched by whoever is its parent now.
+    fn is_dead(process: libc::pid_t) -> bool {
+        let status = std::fs::read_to_string(format!("/proc/{process}/stat"));
+        status.is_ok_and(|text| text.contains(") Z "))
+    }
+
+    #[test]
+    fn the_newest_line_of_this_step_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        let check = |text: &str, from: u64, expected: Option<&str>| {
+            std::fs::write(&log, text).unwrap();
+            assert_eq!(last_line(&log, from).as_deref(), expected);
+        };
+        check("old\n$ uv\n", 9, None);
+        check("old\n$ uv\nnew\n\n", 9, Some("new"));
+        check(&format!("{}\n", "x".repeat(5000)), 0, None);
+        check(&format!("{}\nlast\n", "x".repeat(5000)), 0, Some("last"));
+    }
+
+    #[test]
+    fn commands_are_written_as_typed() {
+        let mut command = Command::new("uv");
+        command.args(["pip", "numpy<2", "import a\nimport b"]);
+        assert_eq!(written(&command), "uv pip \"numpy<2\" SCRIPT");
+    }
 }

@@ -57,8 +57,9 @@ pub struct Framework {
     #[serde(default = "yes")]
     isolation: bool,
     gpu: Option<Vec<String>>,
+    /// Whether smaller builds without CUDA are asked for first.
     #[serde(default)]
-    cpu_builds: bool,
+    pub cpu_builds: bool,
     #[serde(default)]
     python: Vec<String>,
     pub module: Option<String>,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use frameworks::{Home, Kind, Machine, Progress, Ready, Setup, SetupError, Spec, State};
+use frameworks::{Framework, Home, Kind, Machine, Progress, Ready, Setup, SetupError, Spec, State};
 use indicatif::{ProgressBar, ProgressStyle};
 use report::format;
 
@@ -84,7 +84,9 @@ fn set_up_all(setup: &Setup<'_>, wanted: &[Wanted], printer: &Printer) -> Comman
         [] => Ok(Exit::Ok),
         _ if wanted.len() == 1 => Ok(Exit::Trouble),
         failed => Err(Failure::trouble(format!(
-            "not set up: {}; the others are",
+            "{} of {} could not be set up: {}",
+            failed.len(),
+            wanted.len(),
             failed.join(", ")
         ))),
     }
@@ -120,11 +122,17 @@ fn took(seconds: f64) -> String {
     }
 }
 
-/// As roughly as it is known.
-fn about(bytes: u64) -> String {
-    match bytes >= 1_000_000_000 {
-        true => format!("{:.1} GB", bytes as f64 / 1e9),
-        false => format!("{:.0} MB", bytes as f64 / 1e6),
+/// Its size as roughly as it is known.
+fn about(framework: &Framework) -> String {
+    let word = if framework.cpu_builds {
+        "up to"
+    } else {
+        "about"
+    };
+    match framework.size_mb {
+        None => String::new(),
+        Some(mb) if mb >= 1000 => format!(", {word} {:.1} GB", mb as f64 / 1000.0),
+        Some(mb) => format!(", {word} {mb} MB"),
     }
 }
 
@@ -145,19 +153,17 @@ impl Teller {
     fn on(&mut self, progress: &Progress) {
         match progress {
             Progress::Begins {
-                name,
+                environment,
                 python,
                 installer,
                 resumed,
-                about_bytes,
-            } => {
-                let about = about_bytes.map(|bytes| format!(", about {}", about(bytes)));
-                let resumed = if *resumed { ", goes on" } else { "" };
-                self.printer.talk(&format!(
-                    "{name}  (Python {python}, {installer}{}{resumed})",
-                    about.unwrap_or_default()
-                ));
-            }
+            } => self.printer.talk(&format!(
+                "{} {}  (Python {python}, {installer}{}{})",
+                environment.owner.name,
+                environment.version,
+                about(environment.owner),
+                if *resumed { ", goes on" } else { "" },
+            )),
             Progress::StepBegins(step) if self.printer.talk_is_terminal => {
                 let style =
                     ProgressStyle::with_template("  {prefix:20} {elapsed:>4}  {wide_msg:.dim}");
@@ -225,7 +231,7 @@ fn remove(arguments: &[FrameworkArg], home: &Home, printer: &Printer) -> Command
         }
     }
     if linked {
-        printer.talk("Most of it was shared with uv's own cache, which `uv cache prune` shrinks.");
+        printer.talk("Most of it was shared with uv's own cache, which `uv cache clean` empties.");
     }
     Ok(exit)
 }
@@ -315,14 +321,12 @@ fn state(spec: &Spec, home: &Home, machine: &Machine) -> String {
             format!("cannot be had on {}", machine.platform)
         }
         State::Missing => {
-            let size = framework.size_mb.map(|mb| about(mb * 1_000_000));
-            let size = size.map(|size| format!(", about {size}"));
             let with = match (&environment.base, shared) {
                 (Some(base), _) => format!(" and {}", base.name()),
                 (None, true) => format!(", comes with {}", environment.owner.name),
                 (None, false) => String::new(),
             };
-            format!("not set up{}{with}", size.unwrap_or_default())
+            format!("not set up{}{with}", about(framework))
         }
     }
 }

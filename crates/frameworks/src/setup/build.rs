@@ -44,6 +44,16 @@ enum Source {
 
 impl Build<'_> {
     pub(super) fn make(&self, tell: &mut Tell<'_>) -> Result<Marker, SetupError> {
+        let folder = &self.environment.folder;
+        let result = self.carry_out(tell);
+        // Where nothing was made there is nothing to go on with.
+        if result.is_err() && !folder.exists() {
+            let _ = fs::remove_file(part(folder));
+        }
+        result
+    }
+
+    fn carry_out(&self, tell: &mut Tell<'_>) -> Result<Marker, SetupError> {
         let environment = self.environment;
         let recipe = environment
             .owner
@@ -51,14 +61,13 @@ impl Build<'_> {
         let source = self.source(&recipe)?;
         let resumed = self.claim(&recipe)?;
         tell(Progress::Begins {
-            name: format!("{} {}", environment.owner.name, environment.version),
+            environment: environment.clone(),
             python: match &source {
                 Source::Found(python) => python.version.clone(),
                 Source::Fetched(version) => version.clone(),
             },
             installer: self.installer.name(),
             resumed,
-            about_bytes: environment.owner.size_mb.map(|mb| mb * 1_000_000),
         });
         self.note_room(tell);
         self.create(&source, &recipe, tell)?;
@@ -157,9 +166,7 @@ impl Build<'_> {
         match (ending, source) {
             (Ending::Done, _) => Ok(()),
             (_, Source::Fetched(_)) => {
-                // Nothing was made that would be worth keeping.
                 let _ = fs::remove_dir_all(&self.environment.folder);
-                let _ = fs::remove_file(part(&self.environment.folder));
                 Err(self.no_python(recipe, true))
             }
             _ => Err(self.failed("making the environment")),
@@ -248,7 +255,7 @@ impl Build<'_> {
     fn question(&self, python: &Path, code: &str) -> Result<String, SetupError> {
         let mut command = Command::new(python);
         command.args(["-c", code]);
-        let answer = ask(&mut command, FREEZE_TIMEOUT).map_err(io("start", python))?;
+        let answer = ask(&mut command, FREEZE_TIMEOUT).map_err(cannot_start(python))?;
         match answer.success {
             true => Ok(answer.stdout.trim().to_owned()),
             false => Err(self.failed("starting its Python")),
@@ -340,7 +347,7 @@ impl Build<'_> {
                 line: &mut |line| tell(Progress::Line(line.to_owned())),
             },
         )
-        .map_err(io("start", &program))?;
+        .map_err(cannot_start(&program))?;
         tell(Progress::StepEnds {
             step,
             seconds: begin.elapsed().as_secs_f64(),
@@ -353,7 +360,9 @@ impl Build<'_> {
 
     fn failed(&self, what: &str) -> SetupError {
         let log = self.environment.log();
-        let said = tail(&log, 8000);
+        let said = tail(&log, 20_000);
+        let last_step = said.rfind("\n$ ").map_or(0, |at| at + 1);
+        let said = &said[last_step..];
         let lines: Vec<&str> = said
             .lines()
             .map(str::trim_end)
@@ -367,8 +376,13 @@ impl Build<'_> {
                 .iter()
                 .map(|line| (*line).to_owned())
                 .collect(),
-            hint: hint(&said, self.spec, self.gpu),
+            hint: hint(said, self.spec, self.gpu),
             log,
         }))
     }
+}
+
+fn cannot_start(program: &Path) -> impl FnOnce(std::io::Error) -> SetupError {
+    let program = program.to_owned();
+    move |source| SetupError::CannotStart { program, source }
 }

@@ -32,6 +32,10 @@ pub enum SetupError {
         found: String,
         accepted: Vec<String>,
     },
+    CannotStart {
+        program: PathBuf,
+        source: std::io::Error,
+    },
     /// In the way, and not made by `setup`.
     Foreign {
         folder: PathBuf,
@@ -122,6 +126,13 @@ impl fmt::Display for SetupError {
                 either(accepted),
                 accepted.first().map(String::as_str).unwrap_or_default()
             ),
+            SetupError::CannotStart { program, source } => {
+                write!(f, "cannot start {}: {source}", program.display())?;
+                match program.ends_with("uv") {
+                    true => write!(f, "; BANCADA_UV names the uv to use, or nothing for none"),
+                    false => Ok(()),
+                }
+            }
             SetupError::Foreign { folder } => write!(
                 f,
                 "{} was not made by `bancada setup`, and is left alone: move it away",
@@ -232,6 +243,11 @@ pub(super) fn hint(said: &str, spec: &Spec, gpu: bool) -> String {
              UV_DEFAULT_INDEX name another index), then bancada setup {spec} goes on"
         );
     }
+    if has(&["(from versions: none)"]) {
+        return "no package index that was asked has it for this Python, or none could be reached \
+                (PIP_INDEX_URL and UV_DEFAULT_INDEX name another)"
+            .to_owned();
+    }
     if has(&[
         "no matching distribution",
         "no solution found",
@@ -284,6 +300,7 @@ mod tests {
             "The virtual environment was not created successfully because ensurepip is not available.",
             "python3-venv",
         );
+        check("tinygrad==1 (from versions: none)", "none could be reached");
         check("something else", "bancada setup pytorch@2.2.0 goes on");
     }
 }

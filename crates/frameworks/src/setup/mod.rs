@@ -36,13 +36,11 @@ pub struct Setup<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Progress {
     Begins {
-        /// `pytorch 2.15.0`.
-        name: String,
+        environment: Environment,
         python: String,
         installer: &'static str,
         /// An earlier attempt is gone on with.
         resumed: bool,
-        about_bytes: Option<u64>,
     },
     StepBegins(Step),
     /// The newest line that the installer said.

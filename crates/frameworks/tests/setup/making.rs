@@ -311,6 +311,18 @@ fn what_the_system_lacks_is_told() {
 }
 
 #[test]
+fn a_uv_that_is_not_there_is_said() {
+    let mut bench = Bench::new(&["3.11"], true);
+    bench.machine.uv = Some("/nowhere/uv".into());
+    assert_eq!(
+        bench.problem("jax"),
+        "cannot start /nowhere/uv: No such file or directory (os error 2); BANCADA_UV names the \
+         uv to use, or nothing for none"
+    );
+    assert_eq!(bench.home.environments(), [], "nothing is left behind");
+}
+
+#[test]
 fn two_programs_do_not_make_one_environment() {
     let bench = Bench::new(&["3.11"], true);
     fs::create_dir_all(bench.home.frameworks()).unwrap();
