@@ -14,8 +14,10 @@ macro_rules! embedded {
 }
 
 pub(crate) const ADAPTERS: &[Embedded] = embedded![
+    "adapt_onnxruntime.py",
     "adapt_pytorch.py",
     "adapt_tensorflow.py",
+    "adapt_tinygrad.py",
     "channels.py",
     "protocol.py",
     "workers.py",

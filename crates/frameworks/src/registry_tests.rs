@@ -56,3 +56,30 @@ fn versions_change_the_pin() {
         "numpy==1.19.5 scipy==1.5.4 setuptools<60 wheel six | theano==1.0.5",
     );
 }
+
+#[test]
+fn the_page_for_people_says_the_same() {
+    let page = include_str!("../../../docs/frameworks.md");
+    for framework in all() {
+        let row = page
+            .lines()
+            .find(|line| line.starts_with(&format!("| `{}` |", framework.name)))
+            .unwrap();
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        if let Some(version) = &framework.version {
+            assert_eq!(cells[3], version, "{row}");
+            let mut python = framework.recipe(None, false).python;
+            python.sort_by(|a, b| compare_versions(a, b));
+            let (first, last) = (python.first().unwrap(), python.last().unwrap());
+            let range = match first == last {
+                true => first.clone(),
+                false => format!("{first}–{last}"),
+            };
+            assert_eq!(cells[4], range, "{row}");
+        }
+        for need in &framework.needs {
+            let what = need.program.as_deref().unwrap_or("OpenBLAS");
+            assert!(cells[2].contains(what), "{row}");
+        }
+    }
+}
