@@ -1,9 +1,13 @@
 //! Arguments as typed.
 
+mod import;
+
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+
+pub(crate) use self::import::{ImportArgs, ImportCommand, ImportLogArgs};
 
 /// How long will a neural network take to train, and how much will it cost, here or there?
 ///
@@ -43,7 +47,7 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Write the results of a study as CSV, JSON, Markdown or LaTeX
     Export(ExportArgs),
-    /// Bring measurements made elsewhere (CSV) into a study
+    /// Bring measurements made elsewhere (CSV, logs) into a study
     Import(Box<ImportArgs>),
     /// Check that all frameworks compute the same network
     Verify(VerifyArgs),
@@ -193,56 +197,6 @@ pub(crate) enum CsvTable {
     Losses,
     /// One row an operator of a profiled run
     Profile,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(crate) struct ImportArgs {
-    /// CSV files with a header line
-    #[arg(required = true)]
-    pub(crate) files: Vec<PathBuf>,
-    /// The study the rows belong to, its [import] says what columns mean unless flags do; without
-    /// one, a study is made of the rows' levels
-    #[arg(long, value_name = "STUDY")]
-    pub(crate) study: Option<PathBuf>,
-    /// Name of the study that is made of the rows
-    #[arg(long, value_name = "NAME", conflicts_with = "study")]
-    pub(crate) name: Option<String>,
-    /// Folder of the results [default: results/NAME beside the study file, or here]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// What a row tells of: run, request or step [default: the study's [import], or run]
-    #[arg(long, value_name = "KIND")]
-    pub(crate) row: Option<import::RowKind>,
-    /// A column that holds a factor's levels
-    #[arg(long, value_name = "COLUMN[=FACTOR]")]
-    pub(crate) factor: Vec<import::ColumnFactor>,
-    /// A column that holds a metric and the unit it is in, such as time=train_seconds:ms
-    #[arg(long, value_name = "COLUMN=[METRIC:]UNIT")]
-    pub(crate) metric: Vec<import::ColumnMetric>,
-    /// A level that all rows have: FACTOR=LEVEL
-    #[arg(long, value_name = "FACTOR=LEVEL")]
-    pub(crate) level: Vec<String>,
-    /// Levels in file names, such as "{framework}-{image}px-r{repetition}.csv"
-    #[arg(long, value_name = "PATTERN")]
-    pub(crate) file_pattern: Option<import::FilePattern>,
-    /// The column with the number of the repetition
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) repetition: Option<String>,
-    /// The column with the outcome (ok, failed, …) of a run
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) status: Option<String>,
-    /// The column with the moment a run started (RFC 3339)
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) started: Option<String>,
-    /// Separator of the columns [default: found in the header]
-    #[arg(long, value_name = "CHARACTER")]
-    pub(crate) delimiter: Option<char>,
-    /// How numbers are written: auto, point or comma [default: found in the numbers]
-    #[arg(long, value_name = "MARK")]
-    pub(crate) decimal_mark: Option<import::DecimalMark>,
-    /// Price of the environment for runs without one, such as azure/Standard_F4s_v2@eastus
-    #[arg(long, value_name = "PRICE", conflicts_with = "study")]
-    pub(crate) price: Option<String>,
 }
 
 #[derive(Debug, ClapArgs)]

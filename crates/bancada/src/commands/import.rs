@@ -1,14 +1,17 @@
 //! Measurements made elsewhere become runs of a study, marked as imported.
 
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use import::{ImportSpec, Imported, InputFile, Mapping, RowProblem, SpecError};
+use import::{ImportSpec, Inferred, InputFile, Mapping, RowProblem, SpecError};
 use model::study::ImportSettings;
 use model::{Level, Plan, RunRecord, Study, Timestamp};
+use store::ImportedFile;
 
+use super::import_log::import_log;
 use super::results::{analysis_of, write_report};
-use crate::args::ImportArgs;
+use crate::args::{ImportArgs, ImportCommand};
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::locate::{
     Opened, Results, create_store, open_study, results_folder, save_question, store_failure,
@@ -16,6 +19,9 @@ use crate::locate::{
 use crate::printer::Printer;
 
 pub(super) fn import(args: &ImportArgs, printer: &Printer) -> CommandResult {
+    if let Some(ImportCommand::Log(args)) = &args.command {
+        return import_log(args, printer);
+    }
     let files = read_files(&args.files)?;
     let opened = match &args.study {
         Some(path) => Some((path, open_study(path, None, printer)?)),
@@ -24,111 +30,159 @@ pub(super) fn import(args: &ImportArgs, printer: &Printer) -> CommandResult {
     let settings = opened.as_ref().and_then(|(_, o)| o.study.import.as_ref());
     let spec = spec_of(args, settings)?;
     let question = match opened {
-        Some((path, opened)) => question_of_study(path, opened, args),
-        None => question_of_rows(args, &files, &spec, printer)?,
+        Some((path, opened)) => Question::of_study(path, opened, args.out.as_deref()),
+        None => Made {
+            name: args.name.as_deref(),
+            price: args.price.as_deref(),
+            out: args.out.as_deref(),
+        }
+        .question(&|name| import::infer_study(name, &files, &spec), printer)?,
     };
-    let mut imported = import::read(&files, &spec, &question.study, &question.plan);
+    let imported = import::read(&files, &spec, &question.study, &question.plan);
     tell_problems(&imported.problems, printer);
     if imported.records.is_empty() {
         return Err(Failure::trouble(
             "no row could be used; nothing was changed",
         ));
     }
-    for record in &mut imported.records {
-        give_price(record, &question.study);
-    }
-    let mut store = create_store(&question.folder, &question.study)?;
-    let lock = store.lock().map_err(store_failure)?;
-    save_question(
-        &store,
-        &question.study,
-        &question.plan,
-        question.text.as_deref(),
-    )?;
-    let added = store
-        .add_imported(&imported.records)
-        .map_err(store_failure)?;
-    drop(lock);
-    printer.talk(&format!(
-        "Read {} rows, left out {}; {} runs added, {} known already.",
-        imported.rows_read,
-        imported.rows_left_out,
-        added.added.len(),
-        added.already_there
-    ));
-    tell_untimed(&imported, printer);
-    let Question {
-        study,
-        plan,
-        folder,
-        ..
-    } = question;
-    let results = Results {
-        study,
-        plan,
-        store,
-        folder,
+    let untimed = Untimed {
+        runs: imported.records_without_time,
+        all: imported.records.len(),
+        advice: ": name a column of time, such as --metric time=total_seconds:s",
     };
-    let report = write_report(&analysis_of(&results, printer)?, &results, None)?;
-    printer.data(&report.display().to_string());
-    Ok(Exit::Ok)
+    let kept = question.keep(imported.records, &|_| Vec::new())?;
+    printer.talk(&format!(
+        "Read {} rows, left out {}; {kept}.",
+        imported.rows_read, imported.rows_left_out
+    ));
+    untimed.tell(printer);
+    kept.report(printer)
 }
 
-struct Question {
-    study: Study,
-    plan: Plan,
+/// The study that the runs are of.
+pub(super) struct Question {
+    pub(super) study: Study,
+    pub(super) plan: Plan,
     folder: PathBuf,
     /// Of the study file, where there is one.
     text: Option<String>,
 }
 
-fn question_of_study(path: &Path, opened: Opened, args: &ImportArgs) -> Question {
-    Question {
-        folder: results_folder(path, &opened.study, args.out.as_deref()),
-        study: opened.study,
-        plan: opened.plan,
-        text: Some(opened.text),
+/// What is said of a study that is made of what is imported.
+pub(super) struct Made<'a> {
+    pub(super) name: Option<&'a str>,
+    pub(super) price: Option<&'a str>,
+    pub(super) out: Option<&'a Path>,
+}
+
+impl Made<'_> {
+    /// A study made of the levels that are there.
+    pub(super) fn question(
+        &self,
+        infer: &dyn Fn(&str) -> Inferred,
+        printer: &Printer,
+    ) -> Result<Question, Failure> {
+        let name = self.name.unwrap_or("imported");
+        if !plan::is_study_name(name) {
+            let message = format!(
+                "--name `{name}` must do as a folder name: letters, digits, `-`, `_` and `.`"
+            );
+            return Err(Failure::new(Exit::BadStudy, message));
+        }
+        let inferred = infer(name);
+        if !inferred.problems.is_empty() {
+            tell_problems(&inferred.problems, printer);
+            let failed = "no study can be made of this; nothing was changed";
+            return Err(Failure::trouble(failed));
+        }
+        let mut study = inferred.study;
+        if let Some(price) = self.price {
+            let price = cost::find(price).map_err(|e| Failure::new(Exit::BadStudy, e))?;
+            study.currency = price.per_hour.currency;
+            for environment in &mut study.environments {
+                environment.price = Some(price.clone());
+            }
+        }
+        let folder = self.out.map(Path::to_owned);
+        Ok(Question {
+            plan: plan::plan(&study),
+            study,
+            folder: folder.unwrap_or_else(|| PathBuf::from("results").join(name)),
+            text: None,
+        })
     }
 }
 
-/// A study made of the rows' levels.
-fn question_of_rows(
-    args: &ImportArgs,
-    files: &[InputFile],
-    spec: &ImportSpec,
-    printer: &Printer,
-) -> Result<Question, Failure> {
-    let name = args.name.as_deref().unwrap_or("imported");
-    if !plan::is_study_name(name) {
-        let message =
-            format!("--name `{name}` must do as a folder name: letters, digits, `-`, `_` and `.`");
-        return Err(Failure::new(Exit::BadStudy, message));
+/// Results with what was added to them.
+pub(super) struct Kept {
+    results: Results,
+    added: store::Imported,
+}
+
+/// `2 runs added, 1 known already`.
+impl fmt::Display for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let store::Imported {
+            added,
+            already_there,
+        } = &self.added;
+        write!(
+            f,
+            "{} runs added, {already_there} known already",
+            added.len()
+        )
     }
-    let inferred = import::infer_study(name, files, spec);
-    if !inferred.problems.is_empty() {
-        tell_problems(&inferred.problems, printer);
-        let failed = "no study can be made of these rows; nothing was changed";
-        return Err(Failure::trouble(failed));
-    }
-    let mut study = inferred.study;
-    if let Some(price) = &args.price {
-        let price = cost::find(price).map_err(|e| Failure::new(Exit::BadStudy, e))?;
-        study.currency = price.per_hour.currency;
-        for environment in &mut study.environments {
-            environment.price = Some(price.clone());
+}
+
+impl Question {
+    pub(super) fn of_study(path: &Path, opened: Opened, out: Option<&Path>) -> Self {
+        Question {
+            folder: results_folder(path, &opened.study, out),
+            study: opened.study,
+            plan: opened.plan,
+            text: Some(opened.text),
         }
     }
-    let plan = plan::plan(&study);
-    let folder = args
-        .out
-        .clone()
-        .unwrap_or_else(|| PathBuf::from("results").join(name));
-    Ok(Question {
-        study,
-        plan,
-        folder,
-        text: None,
-    })
+
+    /// Prices the records and keeps them with these files.
+    pub(super) fn keep(
+        self,
+        mut records: Vec<RunRecord>,
+        files: &dyn Fn(&RunRecord) -> Vec<ImportedFile>,
+    ) -> Result<Kept, Failure> {
+        let Question {
+            study,
+            plan,
+            folder,
+            text,
+        } = self;
+        for record in &mut records {
+            give_price(record, &study);
+        }
+        let mut store = create_store(&folder, &study)?;
+        let lock = store.lock().map_err(store_failure)?;
+        save_question(&store, &study, &plan, text.as_deref())?;
+        let added = store
+            .add_imported_with(&records, files)
+            .map_err(store_failure)?;
+        drop(lock);
+        let results = Results {
+            study,
+            plan,
+            store,
+            folder,
+        };
+        Ok(Kept { results, added })
+    }
+}
+
+impl Kept {
+    pub(super) fn report(&self, printer: &Printer) -> CommandResult {
+        let analysis = analysis_of(&self.results, printer)?;
+        let report = write_report(&analysis, &self.results, None)?;
+        printer.data(&report.display().to_string());
+        Ok(Exit::Ok)
+    }
 }
 
 fn read_files(paths: &[PathBuf]) -> Result<Vec<InputFile>, Failure> {
@@ -169,7 +223,7 @@ fn spec_of(args: &ImportArgs, settings: Option<&ImportSettings>) -> Result<Impor
 }
 
 /// `FACTOR=LEVEL`, the level a number where it looks like one.
-fn level_of(text: &str) -> Result<(String, Level), Failure> {
+pub(super) fn level_of(text: &str) -> Result<(String, Level), Failure> {
     let (factor, level) = text
         .split_once('=')
         .ok_or_else(|| Failure::trouble(format!("--level `{text}` is not FACTOR=LEVEL")))?;
@@ -190,22 +244,28 @@ fn give_price(record: &mut RunRecord, study: &Study) {
     runner::price_record(record, study);
 }
 
-/// Some may have failed too early to tell; where all lack it, a column was forgotten.
-fn tell_untimed(imported: &Imported, printer: &Printer) {
-    let (untimed, all) = (imported.records_without_time, imported.records.len());
-    let advice = match untimed == all {
-        true => ": name a column of time, such as --metric time=total_seconds:s",
-        false => "",
-    };
-    if untimed > 0 {
-        printer.talk(&format!(
-            "! No time is told of {untimed} of {all} runs, which cannot be costed{advice}."
-        ));
+/// Runs of which nothing tells how long they took.
+pub(super) struct Untimed {
+    pub(super) runs: usize,
+    pub(super) all: usize,
+    /// Some may have failed too early to tell; where all lack it, something was forgotten.
+    pub(super) advice: &'static str,
+}
+
+impl Untimed {
+    pub(super) fn tell(&self, printer: &Printer) {
+        let Untimed { runs, all, advice } = self;
+        let advice = if runs == all { advice } else { "" };
+        if *runs > 0 {
+            printer.talk(&format!(
+                "! No time is told of {runs} of {all} runs, which cannot be costed{advice}."
+            ));
+        }
     }
 }
 
 /// All are counted, the first are shown.
-fn tell_problems(problems: &[RowProblem], printer: &Printer) {
+pub(super) fn tell_problems(problems: &[RowProblem], printer: &Printer) {
     const SHOWN: usize = 20;
     for problem in problems.iter().take(SHOWN) {
         printer.talk(&format!("! {problem}"));

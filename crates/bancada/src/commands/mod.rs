@@ -7,6 +7,7 @@ mod engine_train;
 mod export;
 mod forecasting;
 mod import;
+mod import_log;
 mod manual;
 mod network;
 mod plan;

@@ -62,6 +62,14 @@ const RULES: &[(Rule, &[&[&str]])] = &[
     ),
     (
         Rule {
+            name: "formats",
+            crates: &["plan", "store", "measure", "engine", "burn-tensor"],
+            words: &["Study", "Scenario"],
+        },
+        &[FILES, CLOCKS, PRINTING],
+    ),
+    (
+        Rule {
             name: "data",
             crates: &["burn-tensor", "engine", "model", "rand"],
             words: &[],

@@ -12,5 +12,6 @@ mod cli;
 mod common;
 mod frameworks;
 mod kill;
+mod logs;
 mod onnx;
 mod training;

@@ -1,0 +1,113 @@
+//! What `bancada import` takes.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Subcommand};
+
+#[derive(Debug, ClapArgs)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct ImportArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<ImportCommand>,
+    /// CSV files with a header line
+    #[arg(required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// The study the rows belong to, its [import] says what columns mean unless flags do; without
+    /// one, a study is made of the rows' levels
+    #[arg(long, value_name = "STUDY")]
+    pub(crate) study: Option<PathBuf>,
+    /// Name of the study that is made of the rows
+    #[arg(long, value_name = "NAME", conflicts_with = "study")]
+    pub(crate) name: Option<String>,
+    /// Folder of the results [default: results/NAME beside the study file, or here]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// What a row tells of: run, request or step [default: the study's [import], or run]
+    #[arg(long, value_name = "KIND")]
+    pub(crate) row: Option<import::RowKind>,
+    /// A column that holds a factor's levels
+    #[arg(long, value_name = "COLUMN[=FACTOR]")]
+    pub(crate) factor: Vec<import::ColumnFactor>,
+    /// A column that holds a metric and the unit it is in, such as time=train_seconds:ms
+    #[arg(long, value_name = "COLUMN=[METRIC:]UNIT")]
+    pub(crate) metric: Vec<import::ColumnMetric>,
+    /// A level that all rows have: FACTOR=LEVEL
+    #[arg(long, value_name = "FACTOR=LEVEL")]
+    pub(crate) level: Vec<String>,
+    /// Levels in file names, such as "{framework}-{image}px-r{repetition}.csv"
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) file_pattern: Option<import::FilePattern>,
+    /// The column with the number of the repetition
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) repetition: Option<String>,
+    /// The column with the outcome (ok, failed, …) of a run
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) status: Option<String>,
+    /// The column with the moment a run started (RFC 3339)
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) started: Option<String>,
+    /// Separator of the columns [default: found in the header]
+    #[arg(long, value_name = "CHARACTER")]
+    pub(crate) delimiter: Option<char>,
+    /// How numbers are written: auto, point or comma [default: found in the numbers]
+    #[arg(long, value_name = "MARK")]
+    pub(crate) decimal_mark: Option<import::DecimalMark>,
+    /// Price of the environment for runs without one, such as azure/Standard_F4s_v2@eastus
+    #[arg(long, value_name = "PRICE", conflicts_with = "study")]
+    pub(crate) price: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ImportCommand {
+    /// Bring logs of Caffe and TensorFlow-slim into a study, one file a run (for a CSV file of this
+    /// name: ./log)
+    Log(ImportLogArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ImportLogArgs {
+    /// Logs: what `caffe train` or a slim training wrote
+    #[arg(required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Whose words they are in: caffe, tensorflow-slim or auto
+    #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = log_format)]
+    pub(crate) format: LogFormatArg,
+    /// The study the runs belong to; without one, a study is made of the logs' levels
+    #[arg(long, value_name = "STUDY")]
+    pub(crate) study: Option<PathBuf>,
+    /// Name of the study that is made of the logs
+    #[arg(long, value_name = "NAME", conflicts_with = "study")]
+    pub(crate) name: Option<String>,
+    /// Folder of the results [default: results/NAME beside the study file, or here]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// A level that all logs have: FACTOR=LEVEL
+    #[arg(long, value_name = "FACTOR=LEVEL")]
+    pub(crate) level: Vec<String>,
+    /// Levels in file names, such as "{network}-{batch}-r{repetition}.log"
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) file_pattern: Option<import::FilePattern>,
+    /// Images of an epoch, for losses by epoch [default: the level of the factor `images`]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) images: Option<u64>,
+    /// Images of a step [default: the level of the factor `batch`, or what the log tells]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) batch: Option<u64>,
+    /// Year of the first line, for logs that do not tell it [default: by when the file was written]
+    #[arg(long, value_name = "YEAR", value_parser = clap::value_parser!(i16).range(1970..=9999))]
+    pub(crate) year: Option<i16>,
+    /// Price of the environment, such as azure/Standard_F4s_v2@eastus
+    #[arg(long, value_name = "PRICE", conflicts_with = "study")]
+    pub(crate) price: Option<String>,
+}
+
+/// None finds it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LogFormatArg(pub(crate) Option<import::LogFormat>);
+
+fn log_format(text: &str) -> Result<LogFormatArg, import::SpecError> {
+    match text {
+        "auto" => Ok(LogFormatArg(None)),
+        _ => text.parse().map(|format| LogFormatArg(Some(format))),
+    }
+}
