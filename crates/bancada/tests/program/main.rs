@@ -14,4 +14,5 @@ mod frameworks;
 mod kill;
 mod logs;
 mod onnx;
+mod setup;
 mod training;
