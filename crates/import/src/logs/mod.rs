@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use model::run::{FrameworkRecord, Origin};
+use model::run::Origin;
 use model::{Event, Plan, RunRecord, Study, Timestamp};
 
 use crate::infer::{self, Inferred};
@@ -254,11 +254,6 @@ impl<'s> Logs<'s> {
         record.epochs = run.epochs();
         record.outcome = run.outcome(file);
         record.warnings = run.warnings();
-        record.framework = Some(FrameworkRecord {
-            name: log.format.framework().to_owned(),
-            version: None,
-            verified: None,
-        });
         run.events()
     }
 

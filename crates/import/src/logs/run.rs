@@ -157,13 +157,14 @@ impl Run<'_> {
 
     pub(super) fn outcome(&self, file: &str) -> Outcome {
         let status = self.told.ended.status();
-        let done = self.told.last_step();
+        let ends = match self.told.last_step() {
+            0 => format!("{file} ends before its first step"),
+            last => format!("{file} ends after step {last}"),
+        };
         let detail = match &self.told.ended {
             Ended::Whole => None,
-            Ended::Cut => Some(format!("{file} ends after step {done} without its end")),
-            Ended::OutOfMemory(said) | Ended::Failed(said) => {
-                Some(format!("{file} ends after step {done}: {said}"))
-            }
+            Ended::Cut => Some(format!("{ends} without its end")),
+            Ended::OutOfMemory(said) | Ended::Failed(said) => Some(format!("{ends}: {said}")),
         };
         Outcome {
             status,
