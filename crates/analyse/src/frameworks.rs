@@ -11,7 +11,6 @@ use serde::Serialize;
 use crate::along::Along;
 use crate::analysis::{ScenarioResult, StatusCounts};
 use crate::format;
-use crate::phrase::FIRST_STEP_SECONDS;
 use crate::speedup::geometric_mean;
 use crate::table::{Row, Table};
 
@@ -96,7 +95,7 @@ const COMPARED: [&str; 7] = [
     metric::TRAIN_SECONDS,
     metric::EPOCH_SECONDS,
     metric::STEP_SECONDS,
-    FIRST_STEP_SECONDS,
+    metric::FIRST_STEP_SECONDS,
     metric::IMAGES_PER_SECOND,
     metric::ACCURACY,
     metric::PEAK_MEMORY_BYTES,

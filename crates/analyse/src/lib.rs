@@ -38,8 +38,8 @@ pub use curves::CurvePoint;
 pub use decides::{Comparison, LevelEffect, Noise, Scale, Variation, VariationTerm, Verdict};
 pub use frameworks::{CheckState, FrameworkCheck, FrameworkResult, Frameworks};
 pub use phrase::{
-    Better, COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES, FIRST_STEP_SECONDS, MetricInfo,
-    SECONDS_PER_IMAGE, is_own_metric, metric_info, metric_value,
+    Better, COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES, MetricInfo, SECONDS_PER_IMAGE, is_own_metric,
+    metric_info, metric_value,
 };
 pub use profile::{KindTime, MOST_OPERATORS, OPERATOR_KINDS, OperatorMean, ProfileResult};
 pub use smaller::ScaleFacts;

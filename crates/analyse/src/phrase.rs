@@ -29,8 +29,6 @@ pub const COST_PER_EPOCH: &str = "cost_per_epoch";
 pub const COST_PER_THOUSAND_IMAGES: &str = "cost_per_thousand_images";
 /// Made here from the images per second.
 pub const SECONDS_PER_IMAGE: &str = "seconds_per_image";
-/// The first step's own time, where a run tells it: frameworks that compile do it there.
-pub const FIRST_STEP_SECONDS: &str = "first_step_seconds";
 
 /// The metric of this name; the unit is the run's own.
 pub fn metric_info(name: &str, unit: &str) -> MetricInfo {
@@ -65,7 +63,7 @@ fn known(name: &str) -> Option<Known> {
         metric::STEP_SECONDS => ("time per step", Better::Lower),
         metric::IMAGES_PER_SECOND => ("images per second", Better::Higher),
         SECONDS_PER_IMAGE => ("time per image", Better::Lower),
-        FIRST_STEP_SECONDS => ("time of the first step", Better::Lower),
+        metric::FIRST_STEP_SECONDS => ("time of the first step", Better::Lower),
         metric::LOSS => ("final loss", Better::Lower),
         metric::ACCURACY => ("accuracy", Better::Higher),
         metric::CPU_SECONDS => ("CPU time", Better::Lower),

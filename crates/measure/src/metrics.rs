@@ -105,6 +105,11 @@ impl Facts<'_> {
             named(metric::TRAIN_SECONDS, "s", train_seconds),
             named(metric::EPOCH_SECONDS, "s", Some(mean)),
             named(metric::STEP_SECONDS, "s", self.story.steps.median_seconds()),
+            named(
+                metric::FIRST_STEP_SECONDS,
+                "s",
+                self.story.steps.first_seconds,
+            ),
             named(metric::IMAGES_PER_SECOND, "1/s", rate),
         ]
     }

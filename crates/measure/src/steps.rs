@@ -11,6 +11,8 @@ pub(crate) struct Steps {
     seconds: Vec<f64>,
     every: usize,
     told: usize,
+    /// Of the first step; none where it was not told how long it took.
+    pub(crate) first_seconds: Option<f64>,
     pub(crate) last_at: Option<f64>,
     pub(crate) images: u64,
     last_loss: Option<f64>,
@@ -41,6 +43,10 @@ impl Steps {
         if let Some(took) = took.filter(|took| *took > 0.0) {
             if self.told.is_multiple_of(self.every) {
                 self.seconds.push(took);
+            }
+            // Where steps are told without their time, the first one's is unknown.
+            if self.told == 0 {
+                self.first_seconds = finite(step.took_seconds);
             }
             self.told += 1;
         }

@@ -251,6 +251,8 @@ pub mod metric {
     pub const EPOCH_SECONDS: &str = "epoch_seconds";
     /// Median over the steps.
     pub const STEP_SECONDS: &str = "step_seconds";
+    /// Frameworks compile and fill their caches in it.
+    pub const FIRST_STEP_SECONDS: &str = "first_step_seconds";
     pub const IMAGES_PER_SECOND: &str = "images_per_second";
     pub const LOSS: &str = "loss";
     /// Percent of held-out images answered right.

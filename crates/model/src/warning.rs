@@ -117,7 +117,7 @@ impl fmt::Display for Warning {
             }
             Warning::NotVerified { framework, network } => write!(
                 f,
-                "that {framework} trains the same {network} as the others was not checked: bancada verify {network}"
+                "that {framework} trains the same {network} as the others was not checked: bancada verify --study FILE"
             ),
             Warning::ComputesOtherwise {
                 framework,

@@ -11,6 +11,7 @@ pub(crate) const METRICS: &[&str] = &[
     metric::TRAIN_SECONDS,
     metric::EPOCH_SECONDS,
     metric::STEP_SECONDS,
+    metric::FIRST_STEP_SECONDS,
     metric::IMAGES_PER_SECOND,
     metric::LOSS,
     metric::ACCURACY,

@@ -2,8 +2,7 @@
 
 use analyse::format;
 use analyse::{
-    Analysis, CheckState, FIRST_STEP_SECONDS, FrameworkCheck, FrameworkResult, Frameworks,
-    MetricInfo, metric_value,
+    Analysis, CheckState, FrameworkCheck, FrameworkResult, Frameworks, MetricInfo, metric_value,
 };
 use model::run::metric;
 
@@ -139,7 +138,7 @@ const COLUMNS: [Column; 7] = [
     },
     Column {
         header: "first step",
-        metric: Some(FIRST_STEP_SECONDS),
+        metric: Some(metric::FIRST_STEP_SECONDS),
         unit: "s",
     },
     Column {
