@@ -78,6 +78,14 @@ const RULES: &[(Rule, &[&[&str]])] = &[
     ),
     (
         Rule {
+            name: "fetch",
+            crates: &["model", "plan", "engine", "runner", "png"],
+            words: &[],
+        },
+        &[PRINTING],
+    ),
+    (
+        Rule {
             name: "engine",
             crates: &["measure", "store", "plan", "rand"],
             words: &[],

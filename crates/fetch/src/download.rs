@@ -1,0 +1,265 @@
+//! A file from the web: resumed where it broke off, tried a bounded number of times.
+
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use ureq::http::{Response, header};
+use ureq::{Agent, Body};
+
+use crate::error::Why;
+
+/// How long, how often and how much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    pub connect: Duration,
+    /// Until an answer begins.
+    pub answer: Duration,
+    /// Until an answer is through. When it is not, the rest is asked for anew, and may then take
+    /// twice as long: that helps on a slow line with a server that cannot resume.
+    pub body: Duration,
+    /// Before the second try; doubled every time.
+    pub pause: Duration,
+    /// Tries in a row that bring nothing new.
+    pub fruitless_tries: u32,
+    pub tries: u32,
+    /// A package's program.
+    pub program: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            connect: Duration::from_secs(15),
+            answer: Duration::from_secs(30),
+            body: Duration::from_secs(60),
+            pause: Duration::from_secs(1),
+            fruitless_tries: 4,
+            tries: 40,
+            program: Duration::from_secs(900),
+        }
+    }
+}
+
+const LONGEST_BODY: Duration = Duration::from_secs(1800);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// What has come so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Progress {
+    pub(crate) received_bytes: u64,
+    pub(crate) total_bytes: Option<u64>,
+}
+
+pub(crate) struct Download<'d> {
+    pub(crate) url: &'d str,
+    /// Appears only when whole; until then `.part` is added to its name.
+    pub(crate) to: &'d Path,
+    /// More is not what is wanted.
+    pub(crate) most_bytes: u64,
+    pub(crate) limits: Limits,
+}
+
+/// How one try ended.
+enum Try {
+    Whole,
+    BrokenOff(String),
+    Hopeless(Why),
+}
+
+impl Download<'_> {
+    pub(crate) fn run(&self, told: &mut dyn FnMut(Progress)) -> Result<(), Why> {
+        if self.to.is_file() {
+            return Ok(());
+        }
+        let part = self.to.with_added_extension("part");
+        let length = || fs::metadata(&part).map_or(0, |metadata| metadata.len());
+        let mut limits = self.limits;
+        let mut fruitless = 0;
+        let mut problem = String::new();
+        for number in 0..self.limits.tries {
+            if number > 0 {
+                thread::sleep(limits.pause);
+                limits.pause = (2 * limits.pause).min(LONGEST_PAUSE);
+            }
+            let before = length();
+            match self.once(&part, limits, told) {
+                Try::Whole => return fs::rename(&part, self.to).map_err(Why::io(self.to)),
+                Try::Hopeless(why) => return Err(why),
+                Try::BrokenOff(why) => problem = why,
+            }
+            fruitless = if length() > before { 0 } else { fruitless + 1 };
+            if fruitless >= limits.fruitless_tries {
+                break;
+            }
+            limits.body = (2 * limits.body).min(LONGEST_BODY);
+        }
+        Err(Why::BrokenOff {
+            url: self.url.to_owned(),
+            problem,
+        })
+    }
+
+    fn once(&self, part: &Path, limits: Limits, told: &mut dyn FnMut(Progress)) -> Try {
+        let mut options = File::options();
+        options.create(true).truncate(false).read(true).write(true);
+        let opened = options.open(part).and_then(|mut file| {
+            let here = file.seek(SeekFrom::End(0))?;
+            Ok((file, here))
+        });
+        let (mut file, here) = match opened {
+            Ok(opened) => opened,
+            Err(error) => return Try::Hopeless(Why::io(part)(error)),
+        };
+        let response = match ask(self.url, here, limits) {
+            Ok(response) => response,
+            Err(error) => return judge(&error),
+        };
+        let begin = match beginning(&response, here) {
+            Answer::From(begin) => begin,
+            // The part belongs to another file, or to none.
+            Answer::NoSuchRange => {
+                let _ = file.set_len(0);
+                return Try::BrokenOff("the part on the disk does not fit".to_owned());
+            }
+            Answer::Later(status) => return Try::BrokenOff(format!("it answered {status}")),
+            Answer::Never(status) => {
+                return Try::Hopeless(Why::Status {
+                    status,
+                    url: self.url.to_owned(),
+                });
+            }
+        };
+        let kept = file
+            .set_len(begin)
+            .and_then(|()| file.seek(SeekFrom::Start(begin)));
+        match kept {
+            Ok(_) => self.receive(response, &mut file, begin, told),
+            Err(error) => Try::Hopeless(Why::io(part)(error)),
+        }
+    }
+
+    fn receive(
+        &self,
+        response: Response<Body>,
+        file: &mut File,
+        begin: u64,
+        told: &mut dyn FnMut(Progress),
+    ) -> Try {
+        let length = number(&response, header::CONTENT_LENGTH);
+        let total_bytes = length.map(|length| begin.saturating_add(length));
+        let mut received_bytes = begin;
+        let mut body = response.into_body().into_reader();
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            told(Progress {
+                received_bytes,
+                total_bytes,
+            });
+            let count = match body.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => count,
+                Err(error) => return Try::BrokenOff(error.to_string()),
+            };
+            received_bytes += count as u64;
+            if received_bytes > self.most_bytes {
+                return Try::Hopeless(Why::TooLarge {
+                    what: self.url.to_owned(),
+                    most_bytes: self.most_bytes,
+                });
+            }
+            if let Err(error) = file.write_all(&buffer[..count]) {
+                return Try::Hopeless(Why::io(self.to)(error));
+            }
+        }
+        match total_bytes {
+            Some(total) if received_bytes < total => {
+                Try::BrokenOff(format!("after {received_bytes} of {total} bytes"))
+            }
+            _ => Try::Whole,
+        }
+    }
+}
+
+fn ask(url: &str, here: u64, limits: Limits) -> Result<Response<Body>, ureq::Error> {
+    let agent: Agent = Agent::config_builder()
+        .timeout_resolve(Some(limits.connect))
+        .timeout_connect(Some(limits.connect))
+        .timeout_recv_response(Some(limits.answer))
+        .timeout_recv_body(Some(limits.body))
+        .http_status_as_error(false)
+        .user_agent(concat!("bancada/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .into();
+    let mut request = agent.get(url);
+    if here > 0 {
+        request = request.header(header::RANGE, format!("bytes={here}-"));
+    }
+    request.call()
+}
+
+enum Answer {
+    /// The bytes from here on follow.
+    From(u64),
+    NoSuchRange,
+    Later(u16),
+    Never(u16),
+}
+
+fn beginning(response: &Response<Body>, here: u64) -> Answer {
+    match response.status().as_u16() {
+        200 => Answer::From(0),
+        206 => {
+            let range = response.headers().get(header::CONTENT_RANGE);
+            let range = range.and_then(|value| value.to_str().ok());
+            match range.and_then(range_begin) {
+                Some(begin) if begin == here => Answer::From(begin),
+                _ => Answer::NoSuchRange,
+            }
+        }
+        416 => Answer::NoSuchRange,
+        status @ (408 | 429 | 500..=599) => Answer::Later(status),
+        status => Answer::Never(status),
+    }
+}
+
+/// `bytes 100-199/200` begins at 100.
+fn range_begin(value: &str) -> Option<u64> {
+    let range = value.trim().strip_prefix("bytes")?.trim_start();
+    range.split_once('-')?.0.trim().parse().ok()
+}
+
+fn number(response: &Response<Body>, name: header::HeaderName) -> Option<u64> {
+    response.headers().get(name)?.to_str().ok()?.parse().ok()
+}
+
+/// What cannot be reached now will hardly be reached in a second; what broke off may go on.
+fn judge(error: &ureq::Error) -> Try {
+    use ureq::Timeout;
+    let problem = error.to_string();
+    match error {
+        ureq::Error::Timeout(Timeout::RecvResponse | Timeout::RecvBody) => Try::BrokenOff(problem),
+        ureq::Error::Io(error) if error.kind() != std::io::ErrorKind::ConnectionRefused => {
+            Try::BrokenOff(problem)
+        }
+        ureq::Error::Protocol(_) => Try::BrokenOff(problem),
+        _ => Try::Hopeless(Why::Unreachable { problem }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_read() {
+        let check = |value: &str, expected| assert_eq!(range_begin(value), expected);
+        check("bytes 100-199/200", Some(100));
+        check("bytes 0-0/*", Some(0));
+        check("bytes */200", None);
+        check("lines 1-2/3", None);
+        check("", None);
+    }
+}

@@ -1,0 +1,190 @@
+//! One dataset, from wherever it can be had to where studies look for it.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use data::{Counts, DataRequest};
+
+use crate::catalog::{self, Dataset};
+use crate::digest;
+use crate::download::Limits;
+use crate::error::{FetchError, Tried};
+use crate::places::{Bringing, Way};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    pub dataset: String,
+    /// Bancada's cache folder.
+    pub home: PathBuf,
+    /// A copy, instead of the usual places.
+    pub from: Option<Origin>,
+    pub limits: Limits,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    Folder(PathBuf),
+    Url(String),
+}
+
+/// What happens on the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told<'t> {
+    Trying {
+        place: &'t str,
+    },
+    /// The place did not give the files; the next one is tried.
+    Failed {
+        place: &'t str,
+        why: &'t str,
+    },
+    Received {
+        file: &'t str,
+        received_bytes: u64,
+        total_bytes: Option<u64>,
+    },
+    /// A program of this machine gets a package.
+    Getting {
+        what: &'t str,
+    },
+    /// The file is the published one.
+    Checked {
+        file: &'t str,
+        bytes: u64,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fetched {
+    pub folder: PathBuf,
+    /// The place that gave the files; none where they were there already.
+    pub place: Option<String>,
+    pub bytes: u64,
+    pub counts: Counts,
+}
+
+pub fn fetch(request: &Request, tell: &mut dyn FnMut(Told<'_>)) -> Result<Fetched, FetchError> {
+    let dataset = catalog::find(&request.dataset).ok_or_else(|| FetchError::NotFetched {
+        name: request.dataset.clone(),
+    })?;
+    fetch_dataset(request, dataset, tell)
+}
+
+pub(crate) fn fetch_dataset(
+    request: &Request,
+    dataset: &'static Dataset,
+    tell: &mut dyn FnMut(Told<'_>),
+) -> Result<Fetched, FetchError> {
+    let folder = data::fetched_folder(&request.home, dataset.name);
+    let place = match is_there(dataset, &folder) {
+        true => None,
+        false => Some(bring(request, dataset, &folder, tell)?),
+    };
+    Ok(Fetched {
+        counts: count(dataset, &request.home)?,
+        folder,
+        place,
+        bytes: dataset.files.iter().map(|file| file.bytes).sum(),
+    })
+}
+
+fn is_there(dataset: &Dataset, folder: &Path) -> bool {
+    let mut files = dataset.files.iter();
+    files.all(|file| digest::check(&folder.join(file.name), file).is_ok())
+}
+
+/// Gets the files beside their folder and moves them there when all are right.
+fn bring(
+    request: &Request,
+    dataset: &'static Dataset,
+    folder: &Path,
+    tell: &mut dyn FnMut(Told<'_>),
+) -> Result<String, FetchError> {
+    let root = request.home.join("data").join(".fetch");
+    let work = root.join(dataset.name);
+    let files = work.join("files");
+    fs::create_dir_all(&files).map_err(failed("make the folder", &files))?;
+    let _lock = lock(dataset, &root)?;
+    let place = try_places(request, dataset, &work, &files, tell)?;
+    fs::create_dir_all(folder).map_err(failed("make the folder", folder))?;
+    for file in dataset.files {
+        let to = folder.join(file.name);
+        fs::rename(files.join(file.name), &to).map_err(failed("write", &to))?;
+    }
+    // Packages and parts of other places; what stays there harms nobody.
+    let _ = fs::remove_dir_all(&work);
+    Ok(place)
+}
+
+fn try_places(
+    request: &Request,
+    dataset: &'static Dataset,
+    work: &Path,
+    files: &Path,
+    tell: &mut dyn FnMut(Told<'_>),
+) -> Result<String, FetchError> {
+    let mut tried = Vec::new();
+    let ways: Vec<Way<'_>> = match &request.from {
+        Some(origin) => vec![Way::Copy(origin)],
+        None => dataset.places.iter().copied().map(Way::Usual).collect(),
+    };
+    for way in ways {
+        let place = way.words();
+        tell(Told::Trying { place: &place });
+        let mut bringing = Bringing {
+            dataset,
+            work,
+            files,
+            limits: request.limits,
+            tell,
+        };
+        match bringing.bring(way) {
+            Ok(()) => return Ok(place),
+            Err(why) => {
+                tell(Told::Failed {
+                    place: &place,
+                    why: &why.to_string(),
+                });
+                tried.push(Tried { place, why });
+            }
+        }
+    }
+    Err(FetchError::Nowhere {
+        dataset: dataset.name,
+        tried,
+    })
+}
+
+/// Given back when dropped or when the process ends.
+fn lock(dataset: &Dataset, root: &Path) -> Result<File, FetchError> {
+    let path = root.join(format!("{}.lock", dataset.name));
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true);
+    let file = options.open(&path).map_err(failed("write", &path))?;
+    match file.try_lock() {
+        Err(fs::TryLockError::WouldBlock) => Err(FetchError::Busy {
+            dataset: dataset.name,
+        }),
+        // A file system without locks: two at once would get the same bytes.
+        Err(fs::TryLockError::Error(_)) | Ok(()) => Ok(file),
+    }
+}
+
+/// Reads every label, as a study would.
+fn count(dataset: &Dataset, home: &Path) -> Result<Counts, FetchError> {
+    let request = DataRequest {
+        dataset: dataset.name.to_owned(),
+        data_dir: None,
+        image: 32,
+        images: None,
+        held_out: None,
+        seed: 0,
+    };
+    data::count(&request, home).map_err(FetchError::Unreadable)
+}
+
+fn failed(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FetchError {
+    let path = path.to_owned();
+    move |error| FetchError::Io { what, path, error }
+}

@@ -1,0 +1,131 @@
+//! Compressed files and archives, unpacked no further than what is wanted.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
+
+use crate::error::Why;
+use crate::tar;
+
+/// A file that shall come out of an archive.
+pub(crate) struct Part {
+    /// Without its folders.
+    pub(crate) name: String,
+    pub(crate) to: PathBuf,
+    pub(crate) most_bytes: u64,
+}
+
+/// Unpacks one compressed file; what would become larger than `most_bytes` is refused.
+pub(crate) fn gunzip(from: &Path, to: &Path, most_bytes: u64) -> Result<(), Why> {
+    let file = File::open(from).map_err(Why::io(from))?;
+    let mut content = MultiGzDecoder::new(BufReader::new(file));
+    write(&mut content, to, most_bytes).map_err(broken(from))
+}
+
+/// Unpacks the parts of a compressed tar archive; all must be there.
+pub(crate) fn untar(from: &Path, parts: &[Part]) -> Result<(), Why> {
+    let file = File::open(from).map_err(Why::io(from))?;
+    let archive = MultiGzDecoder::new(BufReader::new(file));
+    let mut missing: Vec<&Part> = parts.iter().collect();
+    let read = tar::read(archive, |entry| {
+        let name = entry.name.rsplit('/').next().unwrap_or_default();
+        match missing.iter().position(|part| part.name == name) {
+            Some(place) => {
+                let part = missing.swap_remove(place);
+                write(entry.content, &part.to, part.most_bytes)
+            }
+            None => Ok(()),
+        }
+    });
+    read.map_err(broken(from))?;
+    match missing.first() {
+        Some(part) => Err(Why::Missing {
+            file: part.name.clone(),
+        }),
+        None => Ok(()),
+    }
+}
+
+fn write(content: &mut dyn Read, to: &Path, most_bytes: u64) -> io::Result<()> {
+    let mut file = BufWriter::new(File::create(to)?);
+    let written = io::copy(&mut content.take(most_bytes.saturating_add(1)), &mut file)?;
+    if written > most_bytes {
+        let problem = format!("more than {most_bytes} bytes come out");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+    }
+    file.flush()
+}
+
+fn broken(from: &Path) -> impl FnOnce(io::Error) -> Why {
+    let what = from.file_name().unwrap_or_default().to_string_lossy();
+    let what = what.into_owned();
+    move |error| Why::Archive {
+        what,
+        problem: match error.kind() {
+            io::ErrorKind::UnexpectedEof => "it ends too early".to_owned(),
+            _ => error.to_string(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server_tests::gzip;
+    use std::fs;
+
+    #[test]
+    fn files_come_out_and_bombs_do_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("a.gz"), folder.path().join("a"));
+        let check = |bytes: &[u8], most_bytes, expected: &str| {
+            fs::write(&from, bytes).unwrap();
+            let told = match gunzip(&from, &to, most_bytes) {
+                Ok(()) => fs::read_to_string(&to).unwrap(),
+                Err(why) => why.to_string(),
+            };
+            assert_eq!(told, expected);
+        };
+        check(&gzip(b"hello"), 5, "hello");
+        check(
+            &gzip(b"hello"),
+            4,
+            "a.gz cannot be unpacked: more than 4 bytes come out",
+        );
+        let cut = gzip(&[b'x'; 1000]);
+        check(
+            &cut[..cut.len() - 5],
+            2000,
+            "a.gz cannot be unpacked: it ends too early",
+        );
+        check(
+            b"<html><body>Not found</body>",
+            99,
+            "a.gz cannot be unpacked: invalid gzip header",
+        );
+        fs::remove_file(&from).unwrap();
+        let missing = gunzip(&from, &to, 9).unwrap_err();
+        assert!(matches!(missing, Why::Io { .. }));
+    }
+
+    #[test]
+    fn parts_come_out_of_archives_by_their_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let from = folder.path().join("a.tar.gz");
+        let files: [(&str, &[u8]); 3] = [("deep/er/one", b"1"), ("other", b"?"), ("two", b"22")];
+        fs::write(&from, gzip(&tar::tests::archive(&files))).unwrap();
+        let part = |name: &str| Part {
+            name: name.to_owned(),
+            to: folder.path().join(name),
+            most_bytes: 2,
+        };
+        untar(&from, &[part("two"), part("one")]).unwrap();
+        assert_eq!(fs::read(folder.path().join("one")).unwrap(), b"1");
+        assert_eq!(fs::read(folder.path().join("two")).unwrap(), b"22");
+        assert!(!folder.path().join("other").exists());
+        let why = untar(&from, &[part("three")]).unwrap_err().to_string();
+        assert_eq!(why, "has no three");
+    }
+}
