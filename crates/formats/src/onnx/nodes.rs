@@ -111,13 +111,17 @@ impl<'g> Writer<'g> {
                 .float("bias", *k),
             Op::Softmax => Call::new("Softmax", inputs).int("axis", 1),
         };
-        let is_answer = self.values.len() == self.graph.logits;
-        let output = match is_answer {
-            true => LOGITS.to_owned(),
-            false => self.free(&layer.name),
-        };
+        let output = self.output(layer);
         self.emit(call, output.clone());
         Ok(output)
+    }
+
+    fn output(&mut self, layer: &Node) -> String {
+        let is_answer = self.values.len() == self.graph.logits;
+        match is_answer {
+            true => LOGITS.to_owned(),
+            false => self.free(&layer.name),
+        }
     }
 
     fn inputs(&self, layer: &Node) -> Result<Vec<String>, FormatError> {

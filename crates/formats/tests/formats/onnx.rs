@@ -293,3 +293,19 @@ fn what_cannot_be_written_is_a_sentence() {
     graph.nodes.clear();
     assert!(formats::onnx(&graph, &Weights::default()).is_err());
 }
+
+/// The numbers are zeros that nobody touches: they take no memory.
+#[test]
+fn what_is_too_large_for_the_format_is_a_sentence() {
+    let text = r#"
+        name = "huge"
+        layers = ["flatten", { dense = { o = 200000 } }, { dense = { o = "classes" } }]
+    "#;
+    let graph = made(text, InputSpec::square(3, 32, 10));
+    let error = formats::onnx(&graph, &some_weights(&graph)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "ONNX files hold less than 2 GB, and this network's numbers take 2.5 GB: use a smaller \
+         image or narrower layers, or keep the safetensors file"
+    );
+}
