@@ -14,7 +14,9 @@ macro_rules! embedded {
 }
 
 pub(crate) const ADAPTERS: &[Embedded] = embedded![
+    "adapt_mxnet.py",
     "adapt_onnxruntime.py",
+    "adapt_jax.py",
     "adapt_pytorch.py",
     "adapt_tensorflow.py",
     "adapt_tinygrad.py",
@@ -32,4 +34,23 @@ pub(crate) fn adapters_digest() -> String {
 
 pub(crate) fn has(name: &str) -> bool {
     ADAPTERS.iter().any(|file| file.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_carried_once() {
+        for file in ADAPTERS {
+            assert!(file.name.ends_with(".py"), "{}", file.name);
+            assert!(!file.text.is_empty(), "{}", file.name);
+        }
+        let mut names: Vec<&str> = ADAPTERS.iter().map(|file| file.name).collect();
+        let listed = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), listed, "one is listed twice");
+        assert!(has("protocol.py"));
+    }
 }
