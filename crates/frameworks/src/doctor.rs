@@ -233,12 +233,15 @@ impl Doctor<'_> {
     ) -> Result<(), String> {
         let adapter = spec.framework.adapter.as_deref();
         let adapter = adapter.filter(|name| adapters::has(name));
-        let adapter = adapter.and_then(|name| name.strip_suffix(".py"));
+        let Some(adapter) = adapter.and_then(|name| name.strip_suffix(".py")) else {
+            report.advice = Some("take a release of bancada that has one".to_owned());
+            return Err("this program carries no adapter for it".to_owned());
+        };
         let module = spec.framework.module.as_deref();
         let import = ImportCheck {
             python: &installed.python,
             adapters: Some(self.adapters),
-            modules: module.into_iter().chain(adapter).collect(),
+            modules: module.into_iter().chain([adapter]).collect(),
             variables: &installed.variables,
             folder: installed.folder.clone(),
         };

@@ -61,37 +61,37 @@ fn a_framework_is_set_up_listed_examined_and_removed() {
     let programs = pretend(&bench);
     run(&bench, &programs, &["setup"])
         .ends_with(0)
-        .says("not set up, about 550 MB")
+        .says("not set up, about 260 MB")
         .says("Set up: bancada setup NAME…");
-    run(&bench, &programs, &["setup", "jax", "engine"])
+    run(&bench, &programs, &["setup", "mxnet", "engine"])
         .ends_with(0)
-        .says("jax 0.10.2  (Python 3.11.7, uv, about 550 MB)")
-        .says("jax 0.10.2 is set up (")
+        .says("mxnet 1.9.1  (Python 3.11.7, uv, about 260 MB)")
+        .says("mxnet 1.9.1 is set up (")
         .says("engine is built in: there is nothing to set up");
-    let again = run(&bench, &programs, &["setup", "jax"]).ends_with(0);
+    let again = run(&bench, &programs, &["setup", "mxnet"]).ends_with(0);
     assert_eq!(again.err, "", "nothing was done");
-    run(&bench, &programs, &["setup", "--list"]).says("jax               0.10.2  set up, ");
+    run(&bench, &programs, &["setup", "--list"]).says("mxnet             1.9.1   set up, ");
 
-    run(&bench, &programs, &["doctor", "jax"])
+    run(&bench, &programs, &["doctor", "mxnet"])
         .ends_with(0)
-        .says("✓ jax  0.10.2, Python 3.11.7")
+        .says("✓ mxnet  1.9.1, Python 3.11.7")
         .says("imported in 0.5 s");
-    fs::write(programs.join("state/broken-jax"), "").unwrap();
-    run(&bench, &programs, &["doctor", "jax"])
+    fs::write(programs.join("state/broken-mxnet"), "").unwrap();
+    run(&bench, &programs, &["doctor", "mxnet"])
         .ends_with(1)
-        .says("`import jax` fails: ImportError: no jax")
-        .says("do: bancada setup --remove jax, then bancada setup jax");
-    let told = run(&bench, &programs, &["doctor", "--json", "jax"]).ends_with(1);
+        .says("`import mxnet` fails: ImportError: no mxnet")
+        .says("do: bancada setup --remove mxnet, then bancada setup mxnet");
+    let told = run(&bench, &programs, &["doctor", "--json", "mxnet"]).ends_with(1);
     let told: serde_json::Value = serde_json::from_str(&told.out).unwrap();
     assert_eq!(told["frameworks"][0]["condition"], "broken");
     assert_eq!(told["surroundings"]["uv"]["version"], "uv 0.0.0");
 
-    run(&bench, &programs, &["setup", "--remove", "jax"])
+    run(&bench, &programs, &["setup", "--remove", "mxnet"])
         .ends_with(0)
-        .says("jax-0.10.2 is removed (");
-    run(&bench, &programs, &["setup", "--remove", "jax"])
+        .says("mxnet-1.9.1 is removed (");
+    run(&bench, &programs, &["setup", "--remove", "mxnet"])
         .ends_with(1)
-        .says("error: jax is not set up");
+        .says("error: mxnet is not set up");
     run(&bench, &programs, &["setup", "--remove", "all"])
         .ends_with(0)
         .says("There is nothing to remove.");
