@@ -41,16 +41,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_carried_once() {
-        for file in ADAPTERS {
-            assert!(file.name.ends_with(".py"), "{}", file.name);
-            assert!(!file.text.is_empty(), "{}", file.name);
-        }
-        let mut names: Vec<&str> = ADAPTERS.iter().map(|file| file.name).collect();
-        let listed = names.len();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), listed, "one is listed twice");
-        assert!(has("protocol.py"));
+    fn every_file_of_the_folder_is_carried_once() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/adapters");
+        let mut there: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name.ends_with(".py"))
+            .collect();
+        there.sort();
+        let mut carried: Vec<&str> = ADAPTERS.iter().map(|file| file.name).collect();
+        carried.sort_unstable();
+        assert_eq!(carried, there);
     }
 }
