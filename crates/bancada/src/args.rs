@@ -54,6 +54,9 @@ pub(crate) enum Command {
     /// List and describe networks
     #[command(subcommand)]
     Network(NetworkCommand),
+    /// List, fetch and describe datasets
+    #[command(subcommand)]
+    Data(DataCommand),
     /// Set up frameworks in environments of their own, list them, or remove them
     Setup(SetupArgs),
     /// Say which frameworks are set up, whether they work, and what to do where not
@@ -261,6 +264,42 @@ pub(crate) enum NetworkCommand {
     Print { network: String },
     /// Write a network with its weights as an ONNX model, for serving
     Onnx(OnnxArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DataCommand {
+    /// List the datasets, and which are on this machine
+    List,
+    /// Bring the files of a dataset to this machine, and check them
+    Fetch {
+        /// mnist, fashion-mnist, cifar10 or cifar100
+        #[arg(value_name = "NAME", required = true)]
+        datasets: Vec<String>,
+        /// Take them from a copy: a folder, or a web address
+        #[arg(long, value_name = "DIR|URL")]
+        from: Option<String>,
+    },
+    /// Describe a dataset: sizes, classes, how many images of each
+    Show(DataShowArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DataShowArgs {
+    /// A dataset, or a folder of pictures by class
+    #[arg(value_name = "NAME|DIR")]
+    pub(crate) dataset: String,
+    /// Where its files are [default: where fetch puts them]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
+    /// Write the first images as one picture (PNG)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sheet: Option<PathBuf>,
+    /// How many images the picture shows
+    #[arg(long, value_name = "COUNT", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) images: u32,
+    /// Side of its images in pixels [default: their own]
+    #[arg(long, value_name = "PIXELS")]
+    pub(crate) image: Option<u32>,
 }
 
 #[derive(Debug, ClapArgs)]

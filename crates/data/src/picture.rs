@@ -54,6 +54,21 @@ pub fn decode(bytes: &[u8]) -> Result<Picture, PictureError> {
     }
 }
 
+/// As PNG.
+pub fn encode(picture: &Picture) -> Result<Vec<u8>, PictureError> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, picture.width, picture.height);
+    encoder.set_color(match picture.channels {
+        1 => png::ColorType::Grayscale,
+        3 => png::ColorType::Rgb,
+        _ => return Err(wrong("it has neither 1 nor 3 channels")),
+    });
+    let mut writer = encoder.write_header().map_err(wrong)?;
+    writer.write_image_data(&picture.pixels).map_err(wrong)?;
+    writer.finish().map_err(wrong)?;
+    Ok(bytes)
+}
+
 /// Reads no more of the file than its header.
 pub(crate) fn header(mut file: impl BufRead + Seek) -> Result<PictureHeader, PictureError> {
     let beginning = file.fill_buf().map_err(wrong)?;

@@ -138,6 +138,8 @@ fn what_is_there_is_not_made_again() {
     let first = prepare(&request("digits", 28), home.path(), false).unwrap();
     let again = prepare(&request("digits", 28), home.path(), false).unwrap();
     assert!(first.made && !again.made);
+    let all = cache::all(home.path());
+    assert_eq!((all.count, all.bytes), (1, first.bytes));
     assert_eq!(
         Cached {
             made: true,

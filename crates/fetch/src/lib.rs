@@ -26,4 +26,4 @@ mod server_tests;
 pub use catalog::{names, wanted_bytes};
 pub use download::Limits;
 pub use error::{Difference, FetchError, Tried, Why};
-pub use fetch::{Fetched, Origin, Request, Told, fetch};
+pub use fetch::{Fetched, Origin, Request, Told, fetch, is_here};

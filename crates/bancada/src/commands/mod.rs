@@ -2,6 +2,7 @@
 
 mod caffe_train;
 mod check;
+mod data;
 mod doctor;
 mod engine_train;
 mod export;
@@ -36,6 +37,7 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
         Command::Import(args) => import::import(&args, printer),
         Command::Verify(args) => verify::verify(&args, printer),
         Command::Network(command) => network::network(command, printer),
+        Command::Data(command) => data::data(command, printer),
         Command::Setup(args) => setup::setup(&args, printer),
         Command::Doctor(args) => doctor::doctor(&args, printer),
         Command::Completions { shell } => manual::completions(shell, printer),

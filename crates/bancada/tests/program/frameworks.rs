@@ -169,7 +169,10 @@ report=$(tr -d '\n' < "$BANCADA_JOB" | sed 's/.*"report": *"\([^"]*\)".*/\1/')
 engine=$(dirname "$(dirname "$report")")/engine/report.json
 sed "s/CHANGE/g" "$engine" > "$report"
 "#;
-    let differing = same.replace("CHANGE", r#""layer":"relu1","norm":/"layer":"relu1","norm":7/"#);
+    let differing = same.replace(
+        "CHANGE",
+        r#""layer":"relu1","norm":/"layer":"relu1","norm":7/"#,
+    );
     let equal = same.replace("CHANGE", r#""framework":"engine"/"framework":"jax"/"#);
     set_up(&bench, "pytorch", "2.15.0", &differing);
     set_up(&bench, "jax", "0.10.2", &equal);

@@ -41,6 +41,26 @@ pub fn root(home: &Path) -> PathBuf {
     home.join("data").join("cache")
 }
 
+/// What all caches take together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AllCaches {
+    pub count: u64,
+    pub bytes: u64,
+}
+
+/// All caches below `home`, whole or not.
+pub fn all(home: &Path) -> AllCaches {
+    let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
+    let folders = entries(&root(home)).map(|entry| entry.path());
+    let mut found = AllCaches::default();
+    for folder in folders.filter(|path| path.is_dir()) {
+        let sizes = entries(&folder).filter_map(|file| Some(file.metadata().ok()?.len()));
+        found.count += 1;
+        found.bytes += sizes.sum::<u64>();
+    }
+    found
+}
+
 /// The cache of a request; made where it is not there. With `raw` it also has the training images
 /// as bytes of their own size, for the frameworks' own loaders.
 ///
