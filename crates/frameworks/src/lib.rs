@@ -23,7 +23,7 @@ pub use environment::{Environment, State};
 pub use home::{Home, HomeError, Installed, NotSetUp, WhyNot};
 pub use machine::{Machine, Python};
 pub use marker::Marker;
-pub use registry::{Framework, Kind, Need, Recipe, Stage, all, find, names, python_versions};
+pub use registry::{Framework, Kind, Need, Recipe, Stage, Wish, all, find, names, python_versions};
 pub use setup::{
     Failed, Progress, Ready, ReadyEnvironment, Removed, Setup, SetupError, Step, Tell, remove,
 };

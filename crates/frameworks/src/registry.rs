@@ -75,8 +75,25 @@ pub struct Framework {
     pub platforms: Vec<String>,
     /// About, in millions of bytes.
     pub size_mb: Option<u64>,
+    /// What a study may ask for in vain, and why, as the end of a sentence.
+    #[serde(default)]
+    pub cannot: BTreeMap<Wish, String>,
     #[serde(default)]
     older: Vec<Older>,
+}
+
+/// What not every framework can do, on whatever device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wish {
+    /// More than one worker.
+    Workers,
+    Mixed,
+    /// `compile = true`.
+    Compile,
+    /// `compile = false`.
+    Eager,
+    OwnLoader,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]

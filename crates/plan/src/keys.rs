@@ -241,7 +241,7 @@ const WORKLOAD: Section = Section {
         key(
             "device",
             Kind::Text,
-            "`cpu` (default), `cuda:0`. An environment's device goes before it.",
+            "`cpu` (default), `cuda:0`; several with commas, each with a worker of its own. An environment's device goes before it.",
         ),
         count(
             "workers",

@@ -80,6 +80,9 @@ fn resolve_train(
     if let Some(device) = &environment.device {
         resolved.device.clone_from(device);
     }
+    // A device without a worker would be paid for nothing.
+    let devices = u32::try_from(resolved.device.split(',').count()).unwrap_or(1);
+    resolved.workers = resolved.workers.max(devices);
     // `{dataset}` is the dataset of this scenario even where the dataset is no factor.
     let level = |name: &str| match name {
         "dataset" => Some(resolved.dataset.clone()),

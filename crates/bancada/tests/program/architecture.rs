@@ -54,6 +54,30 @@ const RULES: &[(Rule, &[&[&str]])] = &[
     ),
     (
         Rule {
+            name: "frameworks",
+            crates: &["model", "plan", "network", "runner", "engine"],
+            words: &[],
+        },
+        &[PRINTING],
+    ),
+    (
+        Rule {
+            name: "formats",
+            crates: &["plan", "engine", "data", "store"],
+            words: &[],
+        },
+        &[FILES, CLOCKS, PRINTING],
+    ),
+    (
+        Rule {
+            name: "fetch",
+            crates: &["model", "plan", "network", "engine"],
+            words: &[],
+        },
+        &[PRINTING],
+    ),
+    (
+        Rule {
             name: "network",
             crates: &["burn-tensor", "engine", "model", "rand"],
             words: &[],

@@ -241,11 +241,11 @@ fn what_caffe_cannot_do_is_a_sentence() {
     );
     check(
         "network = \"rede1\"\nprecision = \"mixed\"",
-        "Caffe cannot train so: it computes with 32 bits only",
+        "contradicts level `framework = caffe`: it computes in 32 bits",
     );
     check(
         "network = \"rede1\"\ndevice = \"cuda:0,cuda:1\"",
-        "train on one device",
+        "its image layer would give every worker the same images",
     );
 }
 

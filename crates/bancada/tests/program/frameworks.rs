@@ -167,7 +167,7 @@ fn verify_says_which_framework_answers_what() {
     let same = r#"
 report=$(tr -d '\n' < "$BANCADA_JOB" | sed 's/.*"report": *"\([^"]*\)".*/\1/')
 engine=$(dirname "$(dirname "$report")")/engine/report.json
-sed "s/CHANGE/g" "$engine" > "$report"
+sed 's/CHANGEg' "$engine" > "$report"
 "#;
     let differing = same.replace(
         "CHANGE",
@@ -181,7 +181,7 @@ sed "s/CHANGE/g" "$engine" > "$report"
     bench
         .bancada(&arguments)
         .ends_with(5)
-        .says("136586")
+        .says("105866")
         .says("the sky fell down")
         .says("differs from relu1 on")
         .says("Not the same: pytorch")

@@ -10,6 +10,7 @@ mod architecture;
 mod caffe;
 mod cli;
 mod common;
+mod data;
 mod frameworks;
 mod kill;
 mod logs;

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use data::DatasetInfo;
-use model::{Level, Scenario, Study, TrainWorkload, Workload};
+use frameworks::{Spec, Wish};
+use model::{Level, Pipeline, Precision, Scenario, Study, TrainWorkload, Workload};
 use network::InputSpec;
 use source::{Diagnostic, Problems};
 
@@ -38,6 +39,9 @@ pub(super) fn check(
             checker.check_device(&environment.name, device, level);
         }
         checker.check_momentum(scenario);
+        checker.check_framework(&train);
+        checker.check_shares(&train);
+        checker.check_pictures(&train);
         if let Some(info) = data::info(&train.dataset) {
             checker.check_shape(&train, &info);
             checker.check_counts(&train, &info);
@@ -139,6 +143,79 @@ impl Checker<'_> {
             );
             let relative = "the path is relative to the folder of the study file";
             self.problems.push(at(&place, message).note(relative));
+        }
+    }
+
+    fn check_pictures(&mut self, train: &TrainWorkload) {
+        if train.dataset == data::FOLDER && train.data_dir.is_none() {
+            let dataset = self.origin("dataset", Level::Text(train.dataset.clone()));
+            let message = format!(
+                "{} needs data_dir: the folder of your pictures",
+                dataset.words
+            );
+            if self.seen.insert(message.clone()) {
+                self.problems.push(at(&dataset, message));
+            }
+        }
+    }
+
+    /// What the framework cannot do on any device; the rest its adapter tells when it starts.
+    fn check_framework(&mut self, train: &TrainWorkload) {
+        let typed = self.draft.train().and_then(|t| t.value("framework"));
+        // A name that is wrong was complained about, and the default stands in its place.
+        let is_wrong =
+            |text: &str| text != train.framework && self.draft.factor("framework").is_none();
+        if typed.is_some_and(|value| value.level.value.as_text().is_some_and(is_wrong)) {
+            return;
+        }
+        let Ok(spec) = Spec::parse(&train.framework) else {
+            return;
+        };
+        let workers = match train.device.contains(',') {
+            true => ("device", Level::Text(train.device.clone())),
+            false => ("workers", Level::Int(i64::from(train.workers))),
+        };
+        let asked = [
+            (train.workers > 1, Wish::Workers, workers.0, workers.1),
+            (
+                train.precision == Precision::Mixed,
+                Wish::Mixed,
+                "precision",
+                Level::Text("mixed".to_owned()),
+            ),
+            (
+                train.compile == Some(true),
+                Wish::Compile,
+                "compile",
+                Level::Bool(true),
+            ),
+            (
+                train.compile == Some(false),
+                Wish::Eager,
+                "compile",
+                Level::Bool(false),
+            ),
+            (
+                train.pipeline == Pipeline::Own,
+                Wish::OwnLoader,
+                "pipeline",
+                Level::Text("own".to_owned()),
+            ),
+        ];
+        for (is_asked, wish, field, level) in asked {
+            if let Some(reason) = spec.framework.cannot.get(&wish).filter(|_| is_asked) {
+                let framework = ("framework", Level::Text(train.framework.clone()));
+                self.contradict((field, level), framework, reason);
+            }
+        }
+    }
+
+    /// Workers' gradients are averaged, so that their shares of a batch must be alike.
+    fn check_shares(&mut self, train: &TrainWorkload) {
+        if !train.batch.is_multiple_of(train.workers.max(1)) {
+            let batch = ("batch", Level::Int(i64::from(train.batch)));
+            let workers = ("workers", Level::Int(i64::from(train.workers)));
+            self.contradict(batch, workers, "workers must get equal shares of a batch");
         }
     }
 

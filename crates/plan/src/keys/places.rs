@@ -22,7 +22,7 @@ pub(super) const ENVIRONMENT: Section = Section {
         key(
             "device",
             Kind::Text,
-            "Goes before the workload's device: `cuda:0`.",
+            "Goes before the workload's device: `cuda:0`; `cuda:0,cuda:1` trains on both.",
         ),
         key(
             "billing",
