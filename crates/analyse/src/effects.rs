@@ -5,8 +5,8 @@ use stats::{Estimate, LevelFit, LevelPair, Observation};
 use crate::decides::{Comparison, LevelEffect, Scale};
 use crate::design::PresentFactor;
 use crate::format;
-use crate::phrase::{MetricInfo, metric_value};
-use crate::sentence::Pair;
+use crate::phrase::MetricInfo;
+use crate::sentence::{self, Pair};
 
 /// A fitted model with what its numbers are called.
 pub(crate) struct Fit<'a> {
@@ -38,7 +38,7 @@ impl Fit<'_> {
     /// An effect alone: `2.5×`, `+3 %`, `1.20 s`.
     fn short(&self, effect: f64) -> String {
         match self.scale {
-            Scale::Linear => metric_value(self.info, effect),
+            Scale::Linear => sentence::amount(self.info, effect),
             Scale::Logarithmic if (0.8..1.25).contains(&effect.exp()) => {
                 let sign = if effect < 0.0 { "−" } else { "+" };
                 format!("{sign}{}", format::percent((effect.exp() - 1.0).abs()))

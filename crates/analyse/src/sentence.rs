@@ -199,7 +199,7 @@ fn signed(value: f64, write: impl Fn(f64) -> String) -> String {
     }
 }
 
-fn amount(metric: &MetricInfo, value: f64) -> String {
+pub(crate) fn amount(metric: &MetricInfo, value: f64) -> String {
     match metric.unit.as_str() {
         "%" => format!("{} points", format::significant(value, 2)),
         _ => crate::phrase::metric_value(metric, value),

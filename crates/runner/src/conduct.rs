@@ -408,11 +408,12 @@ struct FinishedRun {
     budget_spent: bool,
 }
 
+/// A scenario of which nothing is known is taken for a usual one of those that are.
 fn seconds_of(runs: &[RunId], expected: &BTreeMap<u32, RunForecast>) -> f64 {
-    runs.iter()
-        .filter_map(|run| expected.get(&run.scenario))
-        .map(|f| f.seconds().value)
-        .sum()
+    let known: f64 = expected.values().map(|f| f.seconds().value).sum();
+    let usual = known / expected.len().max(1) as f64;
+    let seconds = |run: &RunId| expected.get(&run.scenario).map_or(usual, |f| f.seconds().value);
+    runs.iter().map(seconds).sum()
 }
 
 pub(crate) fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), RunnerError> {

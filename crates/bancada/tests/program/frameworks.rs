@@ -199,20 +199,21 @@ sed 's/CHANGEg' "$engine" > "$report"
         .says("did you mean `jax`?");
 }
 
-/// Where a framework is set up for real, it is asked for real; elsewhere there is nothing to ask.
+/// With the cache folder of whoever runs the tests: where a framework is set up for real, it is
+/// asked for real; elsewhere there is nothing to ask.
+fn with_real_frameworks(bench: &Bench, arguments: &[&str]) -> Ran {
+    let mut command = bench.command(arguments);
+    match std::env::var_os("BANCADA_CACHE") {
+        Some(cache) => command.env("BANCADA_CACHE", cache),
+        None => command.env_remove("BANCADA_CACHE"),
+    };
+    Ran::new(command.output().unwrap())
+}
+
 #[test]
 fn installed_frameworks_compute_the_same() {
     let bench = Bench::new();
-    let ask = |arguments: &[&str]| {
-        let mut command = bench.command(arguments);
-        // The cache of whoever runs the tests.
-        match std::env::var_os("BANCADA_CACHE") {
-            Some(cache) => command.env("BANCADA_CACHE", cache),
-            None => command.env_remove("BANCADA_CACHE"),
-        };
-        Ran::new(command.output().unwrap())
-    };
-    let ran = ask(&["verify", "lenet5", "--json"]).ends_with(0);
+    let ran = with_real_frameworks(&bench, &["verify", "lenet5", "--json"]).ends_with(0);
     let found: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     let answers = found["answers"].as_array().unwrap();
     assert_eq!(answers[0]["framework"], "engine");
@@ -222,5 +223,38 @@ fn installed_frameworks_compute_the_same() {
         assert!(answer["first_loss_difference"].as_f64().unwrap() <= 1e-4);
         assert!(answer["differs_at"].is_null(), "{name}");
         eprintln!("asked {name}");
+    }
+}
+
+#[test]
+fn installed_frameworks_train_alike_with_one_worker_and_with_two() {
+    let bench = Bench::new();
+    let listed = with_real_frameworks(&bench, &["setup", "--list"]).ends_with(0);
+    let is_set_up = |name: &str| {
+        let mut rows = listed.out.lines().map(str::split_whitespace);
+        let row = rows.find_map(|mut words| (words.next() == Some(name)).then_some(words));
+        row.is_some_and(|words| !words.collect::<Vec<_>>().join(" ").contains("not set up"))
+    };
+    let several = ["pytorch", "tensorflow", "keras-tensorflow", "mxnet", "jax"];
+    for framework in several.into_iter().filter(|name| is_set_up(name)) {
+        let name = format!("workers-{framework}");
+        let study = format!(
+            "[study]\nname = \"{name}\"\n\n[factors]\nworkers = [1, 2]\n\n[workload]\nframework = \"{framework}\"\n\
+             network = \"rede1\"\nimages = 64\nheld_out = 16\nepochs = 2\nbatch = 16\nthreads = 2\n\
+             optimizer = \"sgd\"\nlearning_rate = 0.01\nmomentum = 0.9\nprofile = true\n"
+        );
+        bench.write("study.toml", &study);
+        with_real_frameworks(&bench, &["run", "study.toml", "--no-pilot"]).ends_with(0);
+        let [one, two] = ["C1-r1", "C2-r1"].map(|run| bench.record(&name, run));
+        for epoch in 0..2 {
+            let loss = |record: &serde_json::Value| record["epochs"][epoch]["loss"].as_f64();
+            let (one, two) = (loss(&one).unwrap(), loss(&two).unwrap());
+            assert!((one / two - 1.0).abs() < 1e-3, "{name}: {one} and {two}");
+        }
+        let kinds = one["profile"].to_string();
+        assert!(kinds.contains("convolution"), "{name}: {kinds}");
+        let run = bench.path().join("results").join(&name).join("runs/C2-r1");
+        assert!(run.join("model.onnx").exists(), "{name}");
+        eprintln!("trained {framework}");
     }
 }
