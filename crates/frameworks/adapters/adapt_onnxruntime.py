@@ -366,15 +366,11 @@ class Adapter:
 
     def profile(self, steps):
         """A second session over the same weights, which writes down each kernel's time when it ends."""
-        options, kept = self.options(), self.weights()
+        options = self.options()
         options.enable_profiling = True
         self.begin(options)
         steps()
         self.module = self.optimizer = None
-        self.begin(self.options())
-        # A new session has no momentum yet: its steps are no part of the training.
-        for name, array in kept.items():
-            self.state.parameters[name] = array
         for name in os.listdir(self.folder.name):
             if name.startswith("profile"):
                 yield from kernels(self.path(name))

@@ -1,4 +1,7 @@
 """tinygrad."""
+import contextlib
+import io
+import re
 import sys
 from importlib.metadata import version
 
@@ -147,8 +150,24 @@ class Adapter:
     def save(self, stem):
         """Safetensors is tinygrad's own format: the checkpoint is already there."""
 
+    def profile(self, steps):
+        """Its debug lines tell each kernel's time. Kernels are fused: their names say what they loop over."""
+        steps()  # What was not captured yet is compiled outside the profile.
+        lines = io.StringIO()
+        with Context(DEBUG=2), contextlib.redirect_stdout(lines):
+            steps()
+        return kernels(lines.getvalue())
+
     def synchronise(self):
         Device[self.device].synchronize()
+
+
+def kernels(text):
+    """`*** CPU  352 r_4608_12 arg 3 mem 0.01 GB tm 1410.50us/ 17.30ms (…)`, in colours."""
+    seconds = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+    line = re.compile(r"^\*\*\*\s+\S+\s+\d+\s+(\S+)(.*?)\s+arg\s+\d+\s.*?\stm\s+([\d.]+)(us|ms|s)/", re.M)
+    for name, rest, time, unit in line.findall(re.sub(r"\x1b\[\d+m", "", text)):
+        yield ("copy" + rest[rest.rfind(","):] if name == "copy" else name), 1, float(time) * seconds[unit]
 
 
 def refuse_what_it_cannot(job):
