@@ -112,13 +112,14 @@ class Adapter:
 
     def __init__(self, job, graph, weights):
         self.job, self.graph = job, graph
+        self.device = torch.device(job.my_device)
+        self.mixed = job.precision == "mixed"
+        self.notes = protocol.spare_amx(half_products) if self.mixed and self.device.type == "cpu" else []
         if job.threads:
             torch.set_num_threads(job.threads)
         torch.manual_seed(job.seed)
-        self.device = torch.device(job.my_device)
-        self.mixed = job.precision == "mixed"
         self.half = torch.bfloat16 if self.device.type == "cpu" else torch.float16
-        self.scaler = torch.amp.GradScaler(self.device.type, enabled=self.mixed and self.device.type == "cuda")
+        self.scaler = loss_scaler() if self.mixed and self.device.type == "cuda" else None
         self.bare = Network(graph, weights).to(self.device)
         self.network = self.bare
         if job.workers > 1:
@@ -155,7 +156,7 @@ class Adapter:
     def step(self, images, labels):
         self.optimizer.zero_grad(set_to_none=True)
         loss = self.loss(images, labels)
-        if self.scaler.is_enabled():
+        if self.scaler is not None:
             self.scaler.scale(loss).backward()
             self.scaler.step(self.optimizer)
             self.scaler.update()
@@ -234,6 +235,17 @@ class Adapter:
     def synchronise(self):
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
+
+
+def half_products():
+    values = torch.ones(64, 64, dtype=torch.bfloat16)
+    values @ values
+    F.conv2d(values.view(1, 64, 8, 8), values.view(64, 64, 1, 1))
+
+
+def loss_scaler():
+    """Before 2.3 it was CUDA's."""
+    return torch.amp.GradScaler("cuda") if hasattr(torch.amp, "GradScaler") else torch.cuda.amp.GradScaler()
 
 
 def optimizer(rule, parameters):

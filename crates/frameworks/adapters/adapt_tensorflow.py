@@ -161,6 +161,7 @@ class Adapter:
             tf.config.threading.set_intra_op_parallelism_threads(job.threads)
             tf.config.threading.set_inter_op_parallelism_threads(job.threads)
         on_gpu = choose_device(job.my_device)
+        self.notes = protocol.spare_amx(half_products) if job.precision == "mixed" and not on_gpu else []
         tf.keras.utils.set_random_seed(job.seed % (1 << 32))
         # Before anything else is made: it starts this worker's server.
         self.strategy = strategy_of(job)
@@ -203,8 +204,12 @@ class Adapter:
         return self.network(turned(images), False)
 
     def step(self, images, labels):
-        # Batches of its own loader are tensors, channels last already.
-        return self.run_step(images, labels, tf.is_tensor(images)).numpy()
+        # Batches of its own loader are tensors, channels last already. What is none is made one here: a tf.function
+        # takes longer to, and tf.is_tensor takes as long as a layer.
+        is_own = not isinstance(images, np.ndarray)
+        if not is_own:
+            images, labels = tf.constant(images), tf.constant(labels)
+        return self.run_step(images, labels, is_own).numpy()
 
     def logits(self, images):
         return self.run_logits(images).numpy()
@@ -289,6 +294,12 @@ def choose_device(device):
     # Else it takes all memory at once, and none could say how much it needs.
     tf.config.experimental.set_memory_growth(own, True)
     return True
+
+
+def half_products():
+    values = tf.ones((64, 64), tf.bfloat16)
+    tf.matmul(values, values).numpy()
+    tf.nn.conv2d(tf.reshape(values, (1, 8, 8, 64)), tf.reshape(values, (1, 1, 64, 64)), 1, "SAME").numpy()
 
 
 def strategy_of(job):

@@ -19,6 +19,7 @@ An adapter is one file with one class, and ends with `protocol.main(Adapter)`:
         def synchronise(self)               # waits for the device
         def share(self, value)              # mean of a number over the workers
         out_of_memory = (SomeError,)        # errors that mean it
+        notes = ["…"]                       # sentences to keep with the run
         shards_itself = True                # one process serves all workers: gets whole batches
 
 An adapter whose framework has no launcher calls `protocol.lead_workers()` before it imports it.
@@ -28,6 +29,7 @@ be measured from outside is measured there: here are only phases, steps, epochs 
 """
 import json
 import os
+import signal
 import sys
 import time
 import traceback
@@ -209,16 +211,33 @@ def is_even(padding):
     return top == bottom and left == right
 
 
+def spare_amx(trial):
+    """Tries 16-bit products in a child: some virtual machines promise AMX and hide how its tiles are made, and
+    oneDNN's kernels then end the process. To be called before oneDNN is used; gives what to note."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        try:
+            trial()
+        finally:
+            os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    if not os.WIFSIGNALED(status) or os.WTERMSIG(status) != signal.SIGILL:
+        return []
+    os.environ["ONEDNN_MAX_CPU_ISA"] = "AVX512_CORE_BF16"
+    return ["mixed precision without AMX: the processor promises it, but oneDNN's kernels for it fail here"]
+
+
 KINDS = (
     # First, because their names hold words of other kinds.
     ("copy", ("convert", "local_scalar", "eagerconst")),
     ("optimiser", ("optimizer", "adam", "sgd", "applygradient", "resourceapply", "_foreach", "update")),
     ("pooling", ("pool", "reduce_window", "reduce-window", "select_and_scatter")),
-    ("convolution", ("conv", "winograd", "depthwise")),
+    ("convolution", ("conv", "corrmm", "winograd", "depthwise")),
     ("matrix-product", ("matmul", "gemm", "addmm", "::mm", "linear", "dense", "dot", "fullyconnected",
                         "innerproduct", "einsum")),
     ("normalisation", ("norm", "lrn")),
-    ("activation", ("relu", "threshold", "softmax", "dropout", "crossentropy", "nll_loss")),
+    ("activation", ("activation", "relu", "clamp_min", "threshold", "softmax", "dropout", "crossentropy", "nll_loss")),
     ("copy", ("copy", "memcpy", "transpose", "reshape", "reorder", "_to", "concat", "cat", "pad", "fill",
               "zero", "slice", "cast", "identity", "broadcast", "clone", "permute")),
 )
@@ -252,6 +271,8 @@ class Training:
         events.phase("start")
         self.adapter = self.adapter_class(job, job.network, read_weights(job.weights))
         events.tell("framework", name=job.framework, version=self.adapter.version)
+        for text in getattr(self.adapter, "notes", ()):
+            events.tell("note", text=text)
         if getattr(job, "verify", None):
             self.verify()
             return
