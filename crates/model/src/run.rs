@@ -210,11 +210,12 @@ pub mod phase {
     pub const TRAIN: &str = "train";
     pub const VERIFY: &str = "verify";
     pub const SAVE: &str = "save";
+    pub const PROFILE: &str = "profile";
     pub const SHUTDOWN: &str = "shutdown";
 
     /// As a run lives through them.
-    pub const ORDER: [&str; 8] = [
-        STARTUP, INSTALL, LOAD_DATA, START, TRAIN, VERIFY, SAVE, SHUTDOWN,
+    pub const ORDER: [&str; 9] = [
+        STARTUP, INSTALL, LOAD_DATA, START, TRAIN, VERIFY, SAVE, PROFILE, SHUTDOWN,
     ];
 }
 

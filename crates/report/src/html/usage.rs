@@ -127,7 +127,7 @@ pub(super) fn phases(page: &mut Page, analysis: &Analysis) {
             "type": "bar", "name": label(name), "x": labels(&all), "hoverinfo": "text",
             "y": all.iter().map(|s| seconds(s, name).map(|v| v / unit.scale)).collect::<Vec<_>>(),
             "text": all.iter().map(text).collect::<Vec<_>>(), "textposition": "none",
-            "marker": { "color": phase_colour(name, place) },
+            "marker": { "color": phase_colour(&names[..=place]) },
         })
     });
     page.open("phases", "Where the time goes");
@@ -144,11 +144,12 @@ pub(super) fn phases(page: &mut Page, analysis: &Analysis) {
     page.close();
 }
 
-/// Training is what the time figure shows, so it has that figure's colour.
-fn phase_colour(name: &str, place: usize) -> String {
-    if name == model::run::phase::TRAIN {
-        "@1".to_owned()
-    } else {
-        format!("@{}", place % 7 + 2)
+/// Of the last one of these. Training is what the time figure shows, so it has that figure's
+/// colour, and takes none from the others.
+fn phase_colour(names: &[&str]) -> String {
+    let is_other = |name: &&&str| **name != model::run::phase::TRAIN;
+    match names.last().filter(is_other) {
+        None => "@1".to_owned(),
+        Some(_) => format!("@{}", (names.iter().filter(is_other).count() - 1) % 7 + 2),
     }
 }
