@@ -14,11 +14,15 @@ macro_rules! embedded {
 }
 
 pub(crate) const ADAPTERS: &[Embedded] = embedded![
+    "adapt_chainer.py",
+    "adapt_jax.py",
+    "adapt_keras.py",
     "adapt_mxnet.py",
     "adapt_onnxruntime.py",
-    "adapt_jax.py",
+    "adapt_paddle.py",
     "adapt_pytorch.py",
     "adapt_tensorflow.py",
+    "adapt_theano.py",
     "adapt_tinygrad.py",
     "channels.py",
     "protocol.py",

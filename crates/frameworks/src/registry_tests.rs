@@ -83,3 +83,26 @@ fn the_page_for_people_says_the_same() {
         }
     }
 }
+
+#[test]
+fn the_page_says_what_each_cannot_do() {
+    let page = include_str!("../../../docs/frameworks.md");
+    for framework in all() {
+        let row = page
+            .lines()
+            .find(|line| line.starts_with(&format!("| {} |", framework.name)))
+            .unwrap();
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let wishes = [
+            (2, Wish::Workers),
+            (3, Wish::Mixed),
+            (4, Wish::Compile),
+            (5, Wish::Eager),
+            (6, Wish::OwnLoader),
+        ];
+        for (cell, wish) in wishes {
+            let cannot = framework.cannot.contains_key(&wish);
+            assert_eq!(cells[cell] == "–", cannot, "{wish:?} in {row}");
+        }
+    }
+}
