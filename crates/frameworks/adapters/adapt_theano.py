@@ -3,7 +3,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
@@ -21,7 +20,8 @@ def prepare(job):
     if job.threads:
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
             os.environ[name] = str(job.threads)
-    kept = os.environ.get("BANCADA_CACHE") or os.path.join(tempfile.gettempdir(), "bancada-%d" % os.getuid())
+    # Beside the folder of environments, of which this is one.
+    kept = os.path.dirname(os.path.dirname(sys.prefix))
     settings = {"floatX": "float32", "device": theano_device(job.my_device), "cxx": compiler,
                 "blas.ldflags": "-lopenblas", "openmp": job.threads != 1,
                 "base_compiledir": os.path.join(kept, "theano")}
@@ -38,8 +38,9 @@ def theano_device(asked):
 
 
 def refuse_what_it_cannot(job):
-    if job.workers > 1:
-        sys.exit("Theano trains in one process only: use pytorch, tensorflow or jax for several workers")
+    if job.workers > 1 or len(job.devices) > 1:
+        sys.exit("Theano's adapter trains in one process on one device: use pytorch, tensorflow or jax for several "
+                 "workers")
     if job.precision == "mixed":
         sys.exit("Theano has no mixed precision: use precision = \"float32\"")
     if job.compile is False:
@@ -249,8 +250,8 @@ class Adapter:
         self.slopes = theano.grad(self.loss, list(self.network.trained.values()))
         rule = sgd if job.optimizer["kind"] == "sgd" else adam
         self.updates = rule(job.optimizer, list(self.network.trained.values()), self.slopes) + gathered
+        # Compiled when they are first asked for: a training needs only one of them, at its end.
         self.looking = self.answering = None
-        # Where a verification asks first, it compiles more than a training does.
         self.stepping = theano.function([self.images, self.labels], self.loss, updates=self.updates)
 
     def training_loss(self):
@@ -305,18 +306,19 @@ def sgd(rule, parameters, slopes):
 
 
 def adam(rule, parameters, slopes):
-    one, epsilon = np.float32(1), np.float32(rule["epsilon"])
-    beta1, beta2 = np.float32(rule["beta1"]), np.float32(rule["beta2"])
-    steps = theano.shared(np.float32(0))
-    now = steps + one
-    rate = np.float32(rule["learning_rate"]) / (one - beta1 ** now)
-    correction = T.sqrt(one - beta2 ** now)
+    # What is left of 1 is computed in 64 bits: in 32 it would be of a few digits only.
+    beta1, beta2, epsilon = (np.float32(rule[name]) for name in ("beta1", "beta2", "epsilon"))
+    rest1, rest2 = np.float32(1 - rule["beta1"]), np.float32(1 - rule["beta2"])
+    steps = theano.shared(np.float64(0))
+    now = steps + np.float64(1)
+    rate = T.cast(rule["learning_rate"] / (1 - np.float64(rule["beta1"]) ** now), "float32")
+    correction = T.cast(T.sqrt(1 - np.float64(rule["beta2"]) ** now), "float32")
     updates = [(steps, now)]
     for parameter, slope in zip(parameters, slopes):
         nothing = np.zeros_like(parameter.get_value(borrow=True))
         first, second = theano.shared(nothing), theano.shared(nothing)
-        new_first = beta1 * first + (one - beta1) * slope
-        new_second = beta2 * second + (one - beta2) * T.sqr(slope)
+        new_first = beta1 * first + rest1 * slope
+        new_second = beta2 * second + rest2 * T.sqr(slope)
         change = rate * new_first / (T.sqrt(new_second) / correction + epsilon)
         updates += [(first, new_first), (second, new_second), (parameter, parameter - change)]
     return updates
