@@ -1,4 +1,5 @@
 """Keras 3 over TensorFlow, JAX or PyTorch: the functional API, its own layers, train_on_batch."""
+import contextlib
 import os
 import sys
 import tempfile
@@ -12,9 +13,11 @@ from channels import ChannelsLast, is_same
 
 def prepare(job):
     """What Keras and the libraries under it read from their surroundings when they are imported."""
-    if job.workers > 1 or len(job.devices) > 1:
-        sys.exit("Keras' adapter trains in one process on one device: use pytorch, tensorflow or jax for several "
-                 "workers")
+    if job.workers > 1 and os.environ.get("KERAS_BACKEND") != "tensorflow":
+        sys.exit("Keras' adapter has several workers over TensorFlow only: use keras-tensorflow, pytorch, tensorflow or "
+                 "jax")
+    if job.workers > 1 and job.compile:
+        sys.exit("Keras' adapter does not compile for several workers: leave `compile` out, or set it to false")
     if job.device == "cpu":
         os.environ["JAX_PLATFORMS"] = "cpu"
     if job.threads:
@@ -196,18 +199,27 @@ class OnTensorFlow:
         import tensorflow as tf
 
         if job.threads:
-            tf.config.threading.set_intra_op_parallelism_threads(job.threads)
-            tf.config.threading.set_inter_op_parallelism_threads(job.threads)
+            tf.config.threading.set_intra_op_parallelism_threads(job.threads * job.workers)
+            tf.config.threading.set_inter_op_parallelism_threads(job.threads * job.workers)
         self.notes = []
         if job.device == "cpu":
             tf.config.set_visible_devices([], "GPU")
             self.notes = protocol.spare_amx(half_products) if job.precision == "mixed" else []
-            return
-        gpus = tf.config.list_physical_devices("GPU")
-        own = gpus[number_of(job.device, len(gpus), "TensorFlow")]
-        tf.config.set_visible_devices([own], "GPU")
-        # Else it takes all memory at once, and none could say how much it needs.
-        tf.config.experimental.set_memory_growth(own, True)
+            kind = "CPU"
+            tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0],
+                                                       [tf.config.LogicalDeviceConfiguration()] * job.workers)
+        else:
+            kind = "GPU"
+            gpus = tf.config.list_physical_devices("GPU")
+            own = [gpus[number_of(device, len(gpus), "TensorFlow")] for device in job.devices]
+            if len(set(own)) < job.workers:
+                sys.exit(f"{job.workers} workers need as many GPUs, and `{job.device}` names {len(set(own))}")
+            tf.config.set_visible_devices(own, "GPU")
+            for gpu in own:
+                # Else it takes all memory at once, and none could say how much it needs.
+                tf.config.experimental.set_memory_growth(gpu, True)
+        if job.workers > 1:
+            self.mirrored = Mirrored(tf, [f"{kind}:{number}" for number in range(job.workers)])
 
     def gradients(self, model, loss_of, images, labels):
         import tensorflow as tf
@@ -238,6 +250,38 @@ class OnTensorFlow:
             finally:
                 tf.profiler.experimental.stop()
             yield from xplane.operators(folder)
+
+
+class Mirrored:
+    """A model kept alike on several devices over TensorFlow, each of which has its share of every batch."""
+
+    def __init__(self, tf, devices):
+        self.tf, self.strategy = tf, tf.distribute.MirroredStrategy(devices)
+        self.scope, self.count, self.made = self.strategy.scope, len(devices), None
+
+    def make(self, model):
+        """What a trace would make inside of it, made before; then Keras' own step on every device."""
+        with self.scope():
+            model.optimizer.build(model.trainable_variables)
+
+        @self.tf.function
+        def step(shares):
+            return self.strategy.reduce("MEAN", self.strategy.run(model.train_step, args=(shares,))["loss"], axis=None)
+
+        return step
+
+    def step(self, model, images, labels):
+        if self.made is None:
+            self.made = self.make(model)
+
+        def shares(array):
+            def share(context):
+                return self.tf.convert_to_tensor(array[context.replica_id_in_sync_group :: self.count])
+
+            return self.strategy.experimental_distribute_values_from_function(share)
+
+        model.reset_metrics()
+        return self.made((shares(images), shares(labels)))
 
 
 class OnJax:
@@ -373,6 +417,7 @@ def biased_share(images, positions):
 class Adapter:
     name = "keras"
     version = keras.__version__
+    shards_itself = True
 
     def __init__(self, job, graph, weights):
         self.job = job
@@ -387,12 +432,14 @@ class Adapter:
         keras.config.set_dtype_policy(policy(job))
         keras.utils.set_random_seed(job.seed % (1 << 32))
         self.channels = (KernelsLast if self.backend.layout == "channels_first" else ChannelsLast)(graph)
-        self.network = Network(graph, self.channels, self.backend)
-        self.model, self.kept = self.network.model, self.network.kept
-        for name, variable in self.kept.items():
-            variable.assign(self.channels.inward(name, weights[name]).reshape(variable.shape))
-        self.loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-        self.model.compile(optimizer(job.optimizer), self.loss, jit_compile=self.compilation(job, backend))
+        self.mirrored = getattr(self.backend, "mirrored", None)
+        with self.mirrored.scope() if self.mirrored else contextlib.nullcontext():
+            self.network = Network(graph, self.channels, self.backend)
+            self.model, self.kept = self.network.model, self.network.kept
+            for name, variable in self.kept.items():
+                variable.assign(self.channels.inward(name, weights[name]).reshape(variable.shape))
+            self.loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+            self.model.compile(optimizer(job.optimizer), self.loss, jit_compile=self.compilation(job, backend))
         self.variances = Variances(graph, self.kept)
         self.prepared = None
 
@@ -406,12 +453,17 @@ class Adapter:
         return job.compile
 
     def step(self, images, labels):
-        self.variances.gather(len(labels))
+        self.variances.gather(len(labels) // self.job.workers)
+        if self.mirrored:
+            return self.mirrored.step(self.model, images, labels)
         # It takes as long as a step of `fit` does, and begins its running mean of the loss anew every time.
         return self.model.train_on_batch(images, labels)
 
     def logits(self, images):
         self.variances.gather(None)
+        if self.mirrored:
+            # Keras would have every device answer for all images.
+            return ops.convert_to_numpy(self.model(images, training=False))
         return self.model.predict_on_batch(images)
 
     def gradients(self, images, labels):

@@ -239,7 +239,7 @@ fn installed_frameworks_train_alike_with_one_worker_and_with_two() {
     for framework in several.into_iter().filter(|name| is_set_up(name)) {
         let name = format!("workers-{framework}");
         let study = format!(
-            "[study]\nname = \"{name}\"\n\n[factors]\nworkers = [1, 2]\n\n[workload]\nframework = \"{framework}\"\n\
+            "[study]\nname = \"{name}\"\nrepetitions = 1\n\n[factors]\nworkers = [1, 2]\n\n[workload]\nframework = \"{framework}\"\n\
              network = \"rede1\"\nimages = 64\nheld_out = 16\nepochs = 2\nbatch = 16\nthreads = 2\n\
              optimizer = \"sgd\"\nlearning_rate = 0.01\nmomentum = 0.9\nprofile = true\n"
         );
