@@ -412,7 +412,11 @@ struct FinishedRun {
 fn seconds_of(runs: &[RunId], expected: &BTreeMap<u32, RunForecast>) -> f64 {
     let known: f64 = expected.values().map(|f| f.seconds().value).sum();
     let usual = known / expected.len().max(1) as f64;
-    let seconds = |run: &RunId| expected.get(&run.scenario).map_or(usual, |f| f.seconds().value);
+    let seconds = |run: &RunId| {
+        expected
+            .get(&run.scenario)
+            .map_or(usual, |f| f.seconds().value)
+    };
     runs.iter().map(seconds).sum()
 }
 
