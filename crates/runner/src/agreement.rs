@@ -7,10 +7,12 @@ use model::verify::VerifyReport;
 pub const FIRST_LOSS_TOLERANCE: f64 = 1e-4;
 /// Of a layer's output, by its norm.
 pub const LAYER_TOLERANCE: f64 = 1e-4;
-/// Of a gradient, by its norm; sums over the batch lose more digits.
-pub const GRADIENT_TOLERANCE: f64 = 1e-3;
+/// Of a parameter's gradient, by its norm. A rounding may switch a rectifier on or off, and where
+/// a batch gives a channel few values, each counts for much; what is computed in another way
+/// differs by more than that.
+pub const GRADIENT_TOLERANCE: f64 = 1e-2;
 /// Of the first batch's loss after the steps: every step multiplies what the last one left.
-pub const LAST_LOSS_TOLERANCE: f64 = 1e-2;
+pub const LAST_LOSS_TOLERANCE: f64 = 1e-3;
 /// Gradients below this share of the whole gradient's norm are noise (a bias in front of a batch
 /// normalisation has none at all), and are compared as parts of the whole.
 const NOISE_SHARE: f64 = 1e-4;

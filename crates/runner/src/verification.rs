@@ -77,11 +77,10 @@ pub fn questions(
     Ok(questions)
 }
 
-/// Small, so that the steps stay where 32-bit numbers are good.
-const OPTIMIZER: Optimizer = Optimizer::Sgd {
-    learning_rate: 1e-3,
-    momentum: 0.9,
-};
+const MOMENTUM: f64 = 0.9;
+/// What the first step may take off the loss. With larger steps deep networks multiply differences
+/// in the last digit until the losses have nothing in common.
+const FIRST_STEP_SHARE: f64 = 0.01;
 
 /// Asks the engine and then each of the frameworks; a framework that fails is an answer, too.
 /// Tells each name before it is asked. `folder` is for scratch, and emptied by the caller.
@@ -93,10 +92,17 @@ pub fn verify(
     stop: &Stop,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Vec<Answer>, RunnerError> {
-    let scene = Scene::make(question, surroundings, folder, stop)?;
+    let mut scene = Scene::make(question, surroundings, folder, stop)?;
     let engine = Spec::parse("engine").map_err(crate::WorkloadError::Framework)?;
     tell("engine");
-    let reference = match scene.ask(&engine)? {
+    let asked = match scene.ask(&engine, 0)? {
+        Ok(first) => {
+            scene.job.optimizer = small_steps(&first);
+            scene.ask(&engine, question.steps)?
+        }
+        Err(why) => Err(why),
+    };
+    let reference = match asked {
         Ok(report) => report,
         Err(why) => {
             return Ok(vec![Answer {
@@ -119,7 +125,7 @@ pub fn verify(
             break;
         }
         tell(&spec.to_string());
-        let result = scene.ask(spec)?.map(compared);
+        let result = scene.ask(spec, question.steps)?.map(compared);
         if let Ok(compared) = &result {
             keep(question, spec, compared, surroundings.home)?;
         }
@@ -180,7 +186,7 @@ impl<'a> Scene<'a> {
             },
             epochs: 1,
             batch: question.batch,
-            optimizer: OPTIMIZER,
+            optimizer: sgd(0.0),
             threads: None,
             device: "cpu".to_owned(),
             seed: question.seed,
@@ -202,7 +208,7 @@ impl<'a> Scene<'a> {
     }
 
     /// The framework's report, or why there is none.
-    fn ask(&self, spec: &Spec) -> Result<Result<VerifyReport, String>, RunnerError> {
+    fn ask(&self, spec: &Spec, steps: u32) -> Result<Result<VerifyReport, String>, RunnerError> {
         let Start { command, env, .. } = match start(spec, &self.job, self.surroundings) {
             Ok(start) => start,
             Err(error) => return Ok(Err(error.to_string())),
@@ -213,7 +219,7 @@ impl<'a> Scene<'a> {
         let job = TrainJob {
             framework: spec.name().to_owned(),
             verify: Some(VerifyJob {
-                steps: self.steps(),
+                steps,
                 report: report.clone(),
             }),
             ..self.job.clone()
@@ -244,10 +250,22 @@ impl<'a> Scene<'a> {
         }
         Ok(read_report(&report))
     }
+}
 
-    fn steps(&self) -> u32 {
-        self.job.data.images.unwrap_or(0) / self.job.batch.max(1)
+fn sgd(learning_rate: f64) -> Optimizer {
+    Optimizer::Sgd {
+        learning_rate,
+        momentum: MOMENTUM,
     }
+}
+
+/// A step of gradient descent lowers the loss by the rate times the gradient's square, as long as
+/// it is small.
+fn small_steps(first: &VerifyReport) -> Optimizer {
+    let squares: f64 = first.gradient_norms.values().map(|norm| norm * norm).sum();
+    let loss = first.losses.first().copied().unwrap_or(0.0);
+    let rate = FIRST_STEP_SHARE * loss / squares;
+    sgd(if rate.is_finite() { rate } else { 0.0 })
 }
 
 fn read_report(path: &Path) -> Result<VerifyReport, String> {
