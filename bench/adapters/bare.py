@@ -3,6 +3,7 @@
 It does as little as can be done: whatever it added to a step would hide as much of an adapter's.
 """
 import argparse
+import json
 import os
 import sys
 import time
@@ -17,6 +18,7 @@ class Work:
         parser = argparse.ArgumentParser(description="Trains a network as one writes it by hand.")
         parser.add_argument("network", choices=sorted(networks))
         parser.add_argument("--cache", required=True, help="folder with train-images.npy and train-labels.npy")
+        parser.add_argument("--weights", required=True, help="safetensors file: pools take longer with some than others")
         parser.add_argument("--batch", type=int, default=128)
         parser.add_argument("--epochs", type=int, default=1000000)
         parser.add_argument("--threads", type=int, default=1)
@@ -35,6 +37,19 @@ class Work:
         except OSError as error:
             sys.exit(f"{path} cannot be read: {error.strerror or error}")
 
+    def weights(self, channels_last=False):
+        """Those to begin with, layer after layer: convolutions [out, in, height, width], dense [out, in]; or
+        [height, width, in, out] and [in, out]."""
+        with open(self.asked.weights, "rb") as file:
+            header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+            data = file.read()
+        header.pop("__metadata__", None)
+        found = []
+        for entry in sorted(header.values(), key=lambda entry: entry["data_offsets"]):
+            begin, end = entry["data_offsets"]
+            found.append(np.frombuffer(data[begin:end], "<f4").reshape(entry["shape"]).copy())
+        return turned(found) if channels_last else found
+
     def batches(self):
         """Rows of every step, in an order drawn for each epoch."""
         for _ in range(self.epochs):
@@ -52,3 +67,13 @@ class Work:
     def end(self):
         for seconds, loss in zip(self.seconds, self.losses):
             print(f"{seconds:.6f} s, loss {loss:.4f}")
+
+
+def turned(weights):
+    """Channels last; the first dense layer finds its inputs in another order then."""
+    filters = [array for array in weights if array.ndim == 4]
+    first = next(array for array in weights if array.ndim == 2)
+    side = int((first.shape[1] // len(filters[-1])) ** 0.5)
+    images = first.reshape(len(first), len(filters[-1]), side, side)
+    first[:] = images.transpose(0, 2, 3, 1).reshape(first.shape)
+    return [np.ascontiguousarray(array.transpose(2, 3, 1, 0) if array.ndim == 4 else array.T) for array in weights]

@@ -35,10 +35,18 @@ class KerasCifar(chainer.Chain):
         return self.dense2(F.dropout(F.relu(self.dense1(x)), 0.5))
 
 
+def in_order(network):
+    for layer in network.children():
+        yield layer.W
+        yield layer.b
+
+
 def main():
     # NumPy reads its threads from the surroundings, which compare.py sets.
     work = bare.Work({"rede1": Rede1, "keras-cifar": KerasCifar})
     network = L.Classifier(work.network())
+    for parameter, values in zip(in_order(network.predictor), work.weights()):
+        parameter.array[...] = values
     network.compute_accuracy = False
     optimizer = chainer.optimizers.Adam(0.001).setup(network)
     for rows in work.batches():

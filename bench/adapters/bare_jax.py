@@ -28,12 +28,6 @@ def keras_cifar(weights, key, x):
     return joined(dense2, dropped(keys[2], 0.5, jax.nn.relu(joined(dense1, x))))
 
 
-SHAPES = {
-    rede1: [(3, 3, 1, 16), (3, 3, 16, 32), (2048, 64), (64, 10)],
-    keras_cifar: [(3, 3, 3, 32), (3, 3, 32, 32), (3, 3, 32, 64), (3, 3, 64, 64), (2304, 512), (512, 10)],
-}
-
-
 def convolved(weights, x, padding):
     filters, bias = weights
     return jax.lax.conv_general_dilated(x, filters, (1, 1), padding, dimension_numbers=("NHWC", "HWIO", "NHWC")) + bias
@@ -52,18 +46,13 @@ def dropped(key, rate, x):
     return jnp.where(jax.random.bernoulli(key, 1 - rate, x.shape), x / (1 - rate), 0)
 
 
-def initial(key, shapes):
-    start = jax.nn.initializers.he_normal()
-    return [(start(own, shape), jnp.zeros(shape[-1])) for own, shape in zip(jax.random.split(key, len(shapes)), shapes)]
-
-
 def main():
     # XLA reads its threads from the surroundings, which compare.py sets.
     work = bare.Work({"rede1": rede1, "keras-cifar": keras_cifar})
     images = np.ascontiguousarray(work.images.transpose(0, 2, 3, 1))
     optimizer = optax.adam(0.001)
-    key = jax.random.key(1)
-    weights = initial(key, SHAPES[work.network])
+    arrays = [jnp.asarray(array) for array in work.weights(channels_last=True)]
+    weights = list(zip(arrays[::2], arrays[1::2]))
 
     def loss_of(weights, key, images, labels):
         answers = work.network(weights, key, images)
@@ -77,7 +66,7 @@ def main():
         changes, memory = optimizer.update(gradients, memory)
         return (optax.apply_updates(weights, changes), memory, key), loss
 
-    state = (weights, optimizer.init(weights), key)
+    state = (weights, optimizer.init(weights), jax.random.key(1))
     for rows in work.batches():
         state, loss = step(state, images[rows], work.labels[rows])
         work.step_ended(float(loss))

@@ -33,6 +33,7 @@ def main():
     tf.config.threading.set_inter_op_parallelism_threads(work.threads)
     images = np.ascontiguousarray(work.images.transpose(0, 2, 3, 1))
     model = work.network()
+    model.set_weights(work.weights(channels_last=True))
     model.compile(keras.optimizers.Adam(0.001), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
     for rows in work.batches():
         work.step_ended(float(model.train_on_batch(images[rows], work.labels[rows])))

@@ -32,7 +32,11 @@ def main():
     # OpenMP reads its threads from the surroundings, which compare.py sets.
     work = bare.Work({"rede1": rede1, "keras-cifar": keras_cifar})
     network = work.network()
-    network.initialize(mx.init.Xavier())
+    network.initialize()
+    # Shapes are known after the first images.
+    network(mx.nd.from_numpy(work.images[:1]))
+    for parameter, values in zip(network.collect_params().values(), work.weights()):
+        parameter.set_data(mx.nd.array(values))
     network.hybridize(static_alloc=True)
     losses = gluon.loss.SoftmaxCrossEntropyLoss()
     losses.hybridize(static_alloc=True)

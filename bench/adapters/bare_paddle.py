@@ -28,6 +28,8 @@ def main():
     paddle.set_device("cpu")
     labels = work.labels.astype("int64")
     network = work.network()
+    for parameter, values in zip(network.parameters(), work.weights()):
+        parameter.set_value(values.T if values.ndim == 2 else values)
     optimizer = paddle.optimizer.Adam(0.001, parameters=network.parameters())
     for rows in work.batches():
         loss = F.cross_entropy(network(paddle.to_tensor(work.images[rows])), paddle.to_tensor(labels[rows]))

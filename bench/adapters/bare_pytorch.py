@@ -27,6 +27,9 @@ def main():
     torch.set_num_threads(work.threads)
     images, labels = torch.from_numpy(work.images), torch.from_numpy(work.labels).long()
     network = work.network()
+    with torch.no_grad():
+        for parameter, values in zip(network.parameters(), work.weights()):
+            parameter.copy_(torch.from_numpy(values))
     optimizer = torch.optim.Adam(network.parameters(), lr=0.001)
     for rows in work.batches():
         rows = torch.from_numpy(rows)

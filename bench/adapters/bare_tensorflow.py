@@ -32,6 +32,7 @@ def main():
     tf.config.threading.set_inter_op_parallelism_threads(work.threads)
     images = np.ascontiguousarray(work.images.transpose(0, 2, 3, 1))
     network = work.network()
+    network.set_weights(work.weights(channels_last=True))
     optimizer = tf.keras.optimizers.Adam(0.001)
     losses = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 

@@ -30,7 +30,10 @@ class KerasCifar:
 def main():
     work = bare.Work({"rede1": Rede1, "keras-cifar": KerasCifar})
     network = work.network()
-    optimizer = nn.optim.Adam(nn.state.get_parameters(network), 0.001)
+    parameters = nn.state.get_parameters(network)
+    for parameter, values in zip(parameters, work.weights()):
+        parameter.assign(Tensor(values)).realize()
+    optimizer = nn.optim.Adam(parameters, 0.001)
 
     @TinyJit
     def step(images, labels):

@@ -146,8 +146,8 @@ def compare(prepared, asked, number, folder):
     bare = HERE / f"bare_{prepared.framework.replace('-', '_')}.py"
     command = [prepared.python, HERE / "together.py", "--steps", str(steps), "--turns", str(turns),
                *(["--adapter-first"] if number % 2 else []), prepared.adapter, bare,
-               prepared.network, "--cache", prepared.job["data"]["cache"], "--batch", str(prepared.job["batch"]),
-               "--threads", str(asked.threads)]
+               prepared.network, "--cache", prepared.job["data"]["cache"], "--weights", prepared.job["weights"],
+               "--batch", str(prepared.job["batch"]), "--threads", str(asked.threads)]
     done = subprocess.run(command, env={**variables(prepared, asked), **own}, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{prepared.framework} did not get through {prepared.network}:\n{done.stderr[-2000:]}")
@@ -159,7 +159,8 @@ def variables(prepared, asked):
     threads = {name: str(asked.threads) for name in THREAD_VARIABLES}
     framework, _, backend = prepared.framework.partition("-")
     keras = {"KERAS_BACKEND": backend} if framework == "keras" else {}
-    return {**os.environ, **KEPT_MEMORY, **threads, **keras, "TF_CPP_MIN_LOG_LEVEL": "2", "PYTHONNOUSERSITE": "1"}
+    return {**os.environ, **KEPT_MEMORY, **threads, **keras, "TF_CPP_MIN_LOG_LEVEL": "2", "PYTHONNOUSERSITE": "1",
+            "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def row(prepared, rounds):

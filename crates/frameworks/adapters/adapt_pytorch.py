@@ -1,5 +1,6 @@
 """PyTorch."""
-import os
+import importlib.util
+import sys
 
 import numpy as np
 import torch
@@ -21,7 +22,8 @@ class Network(torch.nn.Module):
         for node in graph["nodes"]:
             for parameter in node["parameters"]:
                 name = parameter["name"]
-                values = torch.from_numpy(np.array(weights[name]))
+                # Copied to where PyTorch keeps its own: the optimiser is slower over arrays of NumPy's, which lie askew.
+                values = torch.tensor(weights[name])
                 if parameter["trained"]:
                     self.register_parameter(written(name), torch.nn.Parameter(values))
                 else:
@@ -125,7 +127,7 @@ class Adapter:
         if job.workers > 1:
             self.network = self.distributed()
         if job.compile:
-            self.network = torch.compile(self.network)
+            self.network = compiled(self.network)
         self.optimizer = optimizer(job.optimizer, self.bare.parameters())
         self.trained = {p["name"]: p["trained"] for n in graph["nodes"] for p in n["parameters"]}
 
@@ -241,6 +243,12 @@ def half_products():
     values = torch.ones(64, 64, dtype=torch.bfloat16)
     values @ values
     F.conv2d(values.view(1, 64, 8, 8), values.view(64, 64, 1, 1))
+
+
+def compiled(network):
+    if importlib.util.find_spec("setuptools") is None:
+        sys.exit("torch.compile needs setuptools, which PyTorch's environment lacks: add it, or leave `compile` out")
+    return torch.compile(network)
 
 
 def loss_scaler():
