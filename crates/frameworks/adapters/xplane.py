@@ -82,8 +82,8 @@ class Plane:
         for line in self.lines:
             for name, title, begin, duration, statistics in self.events(line):
                 if "hlo_op" in statistics:
-                    key = statistics.get("hlo_module", ""), name
-                    begun.setdefault(key, []).append((begin, begin + duration))
+                    operator = programs.get((statistics.get("hlo_module", ""), name), plain(name))
+                    begun.setdefault(name, []).append((begin, begin + duration, operator))
                 elif name.startswith("end: "):
                     ended.setdefault(name[5:], []).append(begin)
                 elif name.startswith("EagerLocalExecute: "):
@@ -91,10 +91,9 @@ class Plane:
                         yield name[19:], duration / 1e12
                 elif title and name.endswith(":" + title) and not is_function(title):
                     yield of_node(name, title), duration / 1e12
-        for (module, name), times in begun.items():
-            operator = programs.get((module, name), plain(name))
-            for seconds in durations(sorted(times), sorted(ended.get(name, ()))):
-                yield operator, seconds
+        # An end tells no module: it is that of the last call by this name, in whatever module.
+        for name, times in begun.items():
+            yield from durations(sorted(times), sorted(ended.get(name, ())))
 
     def kernels(self, programs):
         """Operators on an accelerator: (operator, seconds)."""
@@ -118,14 +117,14 @@ def is_function(name):
 
 
 def durations(begun, ended):
-    """Seconds of each call; one that others wait for lasts until its end is told, in whatever thread."""
+    """(operator, seconds) of each call; one that others wait for lasts until its end is told, in whatever thread."""
     place = 0
-    for index, (begin, until) in enumerate(begun):
+    for index, (begin, until, operator) in enumerate(begun):
         following = begun[index + 1][0] if index + 1 < len(begun) else float("inf")
         while place < len(ended) and ended[place] < following:
             until = max(until, ended[place])
             place += 1
-        yield (until - begin) / 1e12
+        yield operator, (until - begin) / 1e12
 
 
 def of_program(data):
