@@ -16,7 +16,7 @@ An adapter is one file with one class, and ends with `protocol.main(Adapter)`:
     and, where it can:
         def own_batches(self, raw, labels, epoch)   # its own loader: yields (images, labels)
         def profile(self, steps)            # calls steps(), yields (operator, calls, seconds)
-        def synchronise(self)               # waits for the device
+        def synchronise(self)               # waits for the device; asked at the end of an epoch
         def share(self, value)              # mean of a number over the workers
         out_of_memory = (SomeError,)        # errors that mean it
         notes = ["…"]                       # sentences to keep with the run
@@ -315,8 +315,6 @@ class Training:
             loss = float(adapter.step(images, labels))
             if share is not None:
                 loss = share(loss)
-            if synchronise is not None:
-                synchronise()
             self.steps += 1
             size = len(labels) * processes
             loss_sum += loss * size
@@ -327,6 +325,9 @@ class Training:
             if loss - loss != 0 and not self.lost:
                 self.lost = True
                 events.tell("note", text=f"the loss is no number any more at step {self.steps}: lower the learning rate")
+        # Not after every step: the next batch is read while the device is still at work, as in any training.
+        if synchronise is not None:
+            synchronise()
         mean = loss_sum / count if count else 0.0
         events.tell("epoch", epoch=epoch, loss=mean if mean - mean == 0 else None, seconds=clock() - began)
 
