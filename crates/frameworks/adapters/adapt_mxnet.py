@@ -78,7 +78,7 @@ class Network(gluon.HybridBlock):
             return self.convolution(F, node, own, x)
         if kind == "dense":
             return F.FullyConnected(x, own[name + ".weight"], own[name + ".bias"] if op["bias"] else None,
-                                    num_hidden=op["output"], no_bias=not op["bias"], flatten=False)
+                                    num_hidden=op["output"], no_bias=not op["bias"])
         if kind == "batch-norm":
             # Momentum is the share of what was gathered before, here.
             roles = [own[f"{name}.{role}"] for role in ("gamma", "beta", "mean", "variance")]
