@@ -158,7 +158,7 @@ class Adapter:
         half = jnp.bfloat16 if job.precision == "mixed" else None
         self.network = Network(graph, self.channels, half)
         self.rule, self.optimizer = job.optimizer["kind"], optimizer(job.optimizer)
-        trained = {parameter["name"]: parameter["trained"] for node in graph["nodes"] for parameter in node["parameters"]}
+        trained = {p["name"]: p["trained"] for node in graph["nodes"] for p in node["parameters"]}
         kept = {name: jnp.asarray(self.channels.inward(name, weights[name])) for name in trained}
         self.names = list(kept)
         parts = [{name: kept[name] for name in kept if trained[name] is is_trained} for is_trained in (True, False)]
