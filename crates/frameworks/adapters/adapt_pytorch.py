@@ -114,7 +114,7 @@ class Adapter:
 
     def __init__(self, job, graph, weights):
         self.job, self.graph = job, graph
-        self.device = torch.device(job.my_device)
+        self.device = device_of(job.my_device)
         self.mixed = job.precision == "mixed"
         self.notes = protocol.spare_amx(half_products) if self.mixed and self.device.type == "cpu" else []
         if job.threads:
@@ -237,6 +237,16 @@ class Adapter:
     def synchronise(self):
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
+
+
+def device_of(name):
+    kind, _, number = name.partition(":")
+    if kind not in ("cpu", "cuda"):
+        sys.exit(f"PyTorch's adapter does not know the device `{name}`: cpu, cuda:0, …")
+    there = torch.cuda.device_count() if kind == "cuda" else 1
+    if int(number or 0) >= there:
+        sys.exit(f"{name} was asked for, and PyTorch sees {f'{there} of them' if there else 'no GPU'}")
+    return torch.device(name)
 
 
 def half_products():
