@@ -9,6 +9,7 @@ import numpy as np
 import protocol
 import xplane
 from channels import ChannelsLast, is_same
+from variances import Variances
 
 
 def prepare(job):
@@ -391,29 +392,6 @@ class KernelsLast(ChannelsLast):
         self.flattened, self.turned = {}, set()
 
 
-class Variances:
-    """Keras gathers a batch's variance divided by n, the others by n - 1. Kept as n - 1 parts of n while it trains,
-    the running variance is right in the end, and nothing is computed but when the batch's size changes."""
-
-    def __init__(self, graph, kept):
-        self.kept = [(kept[node["name"] + ".variance"], node["shape"].get("height", 1) * node["shape"].get("width", 1))
-                     for node in graph["nodes"] if node["op"]["kind"] == "batch-norm"]
-        self.images = None
-
-    def gather(self, images):
-        """Of batches of so many images from now on; None is what a reader expects."""
-        if images == self.images:
-            return
-        for variance, positions in self.kept:
-            variance.assign(variance.value * (biased_share(images, positions) / biased_share(self.images, positions)))
-        self.images = images
-
-
-def biased_share(images, positions):
-    count = (images or 0) * positions
-    return (count - 1) / count if count > 1 else 1.0
-
-
 class Adapter:
     name = "keras"
     version = keras.__version__
@@ -440,7 +418,8 @@ class Adapter:
                 variable.assign(self.channels.inward(name, weights[name]).reshape(variable.shape))
             self.loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
             self.model.compile(optimizer(job.optimizer), self.loss, jit_compile=self.compilation(job, backend))
-        self.variances = Variances(graph, self.kept)
+        self.variances = Variances(graph, self.kept.__getitem__,
+                                   lambda variance, ratio: variance.assign(variance.value * ratio))
         self.prepared = None
 
     def compilation(self, job, backend):

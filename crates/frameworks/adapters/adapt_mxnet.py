@@ -7,6 +7,7 @@ import tempfile
 import numpy as np
 
 import protocol
+import variances
 
 
 def settle_threads():
@@ -206,7 +207,7 @@ class Adapter:
         self.trainer = gluon.Trainer(self.own, *optimizer(job.optimizer))
         if self.half == "float16":
             mx.contrib.amp.init_trainer(self.trainer)
-        self.variances = Variances(graph, self.own, self.contexts)
+        self.variances = running_variances(graph, self.own, self.contexts[0])
 
     def mixed_precision(self):
         """Casts go where MXNet's own lists say. They must be set before a graph is made."""
@@ -308,32 +309,14 @@ class Adapter:
             yield from operators(mx.profiler.dumps(reset=True, format="json"))
 
 
-class Variances:
-    """MXNet gathers a batch's variance divided by n on a CPU, the others by n - 1. Kept as n - 1 parts of n while
-    it trains, the running variance is right in the end, and nothing is computed but when the batch's size changes."""
+def running_variances(graph, own, context):
+    def scale(parameter, ratio):
+        for values in parameter.list_data():
+            values *= ratio
 
-    def __init__(self, graph, own, contexts):
-        norms = [node for node in graph["nodes"] if node["op"]["kind"] == "batch-norm"]
-        if norms and gathers_unbiased(contexts[0]):
-            norms = []
-        self.kept = [(own[node["name"] + ".variance"],
-                      node["shape"].get("height", 1) * node["shape"].get("width", 1)) for node in norms]
-        self.images = None
-
-    def gather(self, images):
-        """Of batches of so many images from now on; None is what a reader expects."""
-        if images == self.images:
-            return
-        for parameter, positions in self.kept:
-            ratio = biased_share(images, positions) / biased_share(self.images, positions)
-            for values in parameter.list_data():
-                values *= ratio
-        self.images = images
-
-
-def biased_share(images, positions):
-    count = (images or 0) * positions
-    return (count - 1) / count if count > 1 else 1.0
+    if any(node["op"]["kind"] == "batch-norm" for node in graph["nodes"]) and gathers_unbiased(context):
+        return variances.Unbiased()
+    return variances.Variances(graph, own.__getitem__, scale)
 
 
 def gathers_unbiased(context):

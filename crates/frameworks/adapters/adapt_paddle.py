@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 
 import protocol
+import variances
 
 
 def settle_threads():
@@ -129,7 +130,7 @@ class Adapter:
         self.network = paddle.jit.to_static(self.bare.forward, full_graph=True) if job.compile else self.bare
         self.optimizer = optimizer(job.optimizer, self.bare.parameters())
         self.trained = {p["name"]: p["trained"] for n in graph["nodes"] for p in n["parameters"]}
-        self.variances = Variances(graph, self.bare)
+        self.variances = running_variances(graph, self.bare)
 
     def loss(self, images, labels, seen=None):
         self.variances.gather(len(labels))
@@ -240,30 +241,16 @@ def kernels(node, gpu):
         yield from kernels(child, gpu)
 
 
-class Variances:
-    """Paddle gathers a batch's variance divided by n on a CPU, the others by n - 1. Kept as n - 1 parts of n while it
-    trains, the running variance is right in the end, and nothing is computed but when the batch's size changes."""
+def running_variances(graph, network):
+    def own(name):
+        return network.own(*name.rsplit(".", 1))
 
-    def __init__(self, graph, network):
-        norms = [node for node in graph["nodes"] if node["op"]["kind"] == "batch-norm"]
-        if norms and gathers_unbiased():
-            norms = []
-        self.kept = [(network.own(node["name"], "variance"),
-                      node["shape"].get("height", 1) * node["shape"].get("width", 1)) for node in norms]
-        self.images = None
+    def scale(variance, ratio):
+        variance.set_value(variance * ratio)
 
-    def gather(self, images):
-        """Of batches of so many images from now on; None is what a reader expects."""
-        if images == self.images:
-            return
-        for variance, positions in self.kept:
-            variance.set_value(variance * (biased_share(images, positions) / biased_share(self.images, positions)))
-        self.images = images
-
-
-def biased_share(images, positions):
-    count = (images or 0) * positions
-    return (count - 1) / count if count > 1 else 1.0
+    if any(node["op"]["kind"] == "batch-norm" for node in graph["nodes"]) and gathers_unbiased():
+        return variances.Unbiased()
+    return variances.Variances(graph, own, scale)
 
 
 def gathers_unbiased():

@@ -26,6 +26,7 @@ pub(crate) const ADAPTERS: &[Embedded] = embedded![
     "adapt_tinygrad.py",
     "channels.py",
     "protocol.py",
+    "variances.py",
     "workers.py",
     "xplane.py",
 ];

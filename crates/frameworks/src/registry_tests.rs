@@ -46,7 +46,12 @@ fn versions_change_the_pin() {
         assert_eq!(stages.join(" | "), expected);
     };
     check("pytorch", None, false, "torch==2.15.0 numpy");
-    check("pytorch", Some("2.2.0"), false, "torch==2.2.0 numpy<2");
+    check(
+        "pytorch",
+        Some("2.2.0"),
+        false,
+        "torch==2.2.0 numpy<2 setuptools<80",
+    );
     check("pytorch", Some("2.10.0"), false, "torch==2.10.0 numpy");
     check("jax", None, true, "jax[cuda12]==0.10.2 optax");
     check(
