@@ -18,8 +18,8 @@ def prepare(job):
             flags = os.environ.get("XLA_FLAGS", "")
             os.environ["XLA_FLAGS"] = f"{flags} --xla_force_host_platform_device_count={job.workers}".strip()
     if job.threads:
-        # The size of XLA's pool of threads on a processor; there is no other way to say it.
-        os.environ["NPROC"] = str(job.threads)
+        # The size of XLA's pool of threads on a processor, which all workers share; there is no other way to say it.
+        os.environ["NPROC"] = str(job.threads * job.workers)
     # Else it takes most of the memory at once, and none could say how much it needs.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 

@@ -473,7 +473,11 @@ class Adapter:
             if tuple(raw.shape[2:]) != (side, side):
                 steps.append(layers.Resizing(side, side, antialias=True, data_format="channels_first", **only))
             self.prepared = keras.Sequential(steps)
-        yield from self.backend.batches(raw, labels, self.job, epoch, self.prepared)
+        for images, wanted in self.backend.batches(raw, labels, self.job, epoch, self.prepared):
+            # Shares must be alike, and one without any image would make the loss no number.
+            left_over = len(wanted) % self.job.workers
+            if left_over < len(wanted):
+                yield (images[:-left_over], wanted[:-left_over]) if left_over else (images, wanted)
 
 
 def wide(values):

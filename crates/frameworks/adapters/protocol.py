@@ -65,8 +65,9 @@ class Job:
 
     @property
     def rank(self):
-        """Which of the workers this process is."""
-        return int(os.environ.get("RANK", "0"))
+        """Which of the workers this process is. One alone is the first, whatever number the launcher of a cluster
+        has given to the shell it was started from."""
+        return int(os.environ.get("RANK", "0")) if self.processes > 1 else 0
 
     @property
     def processes(self):
@@ -396,10 +397,7 @@ class Training:
 def lead_workers():
     """Starts the other workers where the framework has no launcher of its own; to be called before the
     framework is imported, so that all import it at once. Their addresses are in BANCADA_WORKERS."""
-    def out_of_memory(detail):
-        Events(0).tell("out-of-memory", detail=detail)
-
-    workers.lead(Job.read().workers, out_of_memory)
+    workers.lead(Job.read().workers)
 
 
 def says_out_of_memory(error):
@@ -420,8 +418,11 @@ def main(adapter_class):
         workers.end()
     except Exception as error:
         if isinstance(error, getattr(adapter_class, "out_of_memory", ())) or says_out_of_memory(error):
-            events.tell("out-of-memory", detail=(str(error).strip().splitlines() or ["out of memory"])[0][:500])
-            if job.rank > 0:
-                traceback.print_exc()
-                os._exit(workers.OUT_OF_MEMORY_CODE)
+            # By whichever worker: the launcher may end the first before it meets the same.
+            detail = (str(error).strip().splitlines() or ["out of memory"])[0][:500]
+            Events(0).tell("out-of-memory", detail=detail)
+        if job.rank > 0:
+            traceback.print_exc()
+            # At once: a framework would wait at its end for workers that wait for this one.
+            os._exit(1)
         raise

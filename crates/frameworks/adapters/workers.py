@@ -12,20 +12,17 @@ import sys
 import threading
 import time
 
-# A worker that ran out of memory ends with this, so that the first can tell.
-OUT_OF_MEMORY_CODE = 66
 SECONDS_TO_END = 60
 
 together = None
 
 
-def lead(count, out_of_memory):
+def lead(count):
     """In the first process: starts the others. In the others: follows the first."""
     global together
-    if count > 1 and "RANK" not in os.environ:
-        together = Leader(count, out_of_memory)
-    elif count > 1 and "BANCADA_WORKERS" in os.environ:
-        together = Follower()
+    if count > 1:
+        # Not RANK, which launchers of clusters set too.
+        together = Follower() if "BANCADA_WORKERS" in os.environ else Leader(count)
 
 
 def end():
@@ -35,9 +32,8 @@ def end():
 
 
 class Leader:
-    def __init__(self, count, out_of_memory):
+    def __init__(self, count):
         self.ending = False
-        self.out_of_memory = out_of_memory
         os.environ.update(WORLD_SIZE=str(count), BANCADA_WORKERS=",".join(free_addresses(count)))
         self.others = [
             subprocess.Popen([sys.executable] + sys.argv, stdin=subprocess.PIPE, env=dict(os.environ, RANK=str(rank)))
@@ -53,8 +49,6 @@ class Leader:
         if self.ending or code == 0:
             return
         self.ending = True
-        if code == OUT_OF_MEMORY_CODE:
-            self.out_of_memory(f"worker {rank} ran out of memory")
         sys.stderr.write(f"worker {rank} failed with exit code {code}: the others end too\n")
         for other in self.others:
             other.kill()
