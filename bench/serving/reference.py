@@ -3,12 +3,16 @@
     python reference.py MODEL_FOLDER IMAGE
 """
 import json
+import os
 import sys
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 from PIL import Image
+
+# Read when it is imported: else it sends events to its makers.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+import onnxruntime
 
 folder, image = Path(sys.argv[1]), sys.argv[2]
 description = json.loads((folder / "model.json").read_text())

@@ -1,5 +1,7 @@
 """The FastAPI application of a worker: an image comes in, the model's answer goes out."""
 import io
+import os
+import sys
 import time
 from contextlib import asynccontextmanager
 
@@ -12,6 +14,8 @@ from stack_common import Description, folder
 
 KINDS = {"image/jpeg": "JPEG", "image/png": "PNG"}
 TOP = 5
+# The code of a worker that could not begin: Gunicorn ends, and does not start another one.
+GUNICORN_GIVES_UP = 3
 
 
 def application(load):
@@ -21,7 +25,7 @@ def application(load):
 
     @asynccontextmanager
     async def lifespan(app):
-        app.state.predict = load(folder())
+        app.state.predict = loaded(load)
         yield
 
     app = FastAPI(lifespan=lifespan, openapi_url=None)
@@ -43,6 +47,14 @@ def application(load):
         return JSONResponse(answer(outputs[0], description, seconds))
 
     return app
+
+
+def loaded(load):
+    try:
+        return load(folder())
+    except Exception as error:
+        print(f"cannot load the model in {folder()}: {error}", file=sys.stderr, flush=True)
+        os._exit(GUNICORN_GIVES_UP)
 
 
 def prepared(body, kind, description):

@@ -81,7 +81,7 @@ def watch(gunicorn_command, nginx_command):
     """Until SIGTERM, or one of the two ends by itself; the other never outlives that."""
     front = back = None
     try:
-        back = subprocess.Popen(gunicorn_command, cwd=HERE)
+        back = subprocess.Popen(gunicorn_command)
         front = subprocess.Popen(nginx_command)
         ended, _ = os.wait()
         name = "Gunicorn" if ended == back.pid else "NGINX"
@@ -106,10 +106,11 @@ def end(child, how):
 
 
 def gunicorn(module, place, preload):
-    return [sys.executable, "-m", "gunicorn", "--bind", f"unix:{place}/socket", "--workers", str(workers()),
-            "--worker-class", "uvicorn_worker.UvicornWorker", "--worker-tmp-dir", place,
-            "--timeout", str(LONGEST_ANSWER_SECONDS), "--graceful-timeout", str(LONGEST_END_SECONDS - 5),
-            "--log-level", "warning", *(["--preload"] if preload else []), f"{module}:app()"]
+    return [sys.executable, "-m", "gunicorn", "--pythonpath", str(HERE), "--no-control-socket",
+            "--bind", f"unix:{place}/socket", "--workers", str(workers()), "--worker-class", "uvicorn_worker.UvicornWorker",
+            "--worker-tmp-dir", place, "--timeout", str(LONGEST_ANSWER_SECONDS),
+            "--graceful-timeout", str(LONGEST_END_SECONDS - 5), "--log-level", "warning",
+            *(["--preload"] if preload else []), f"{module}:app()"]
 
 
 def workers():

@@ -2,6 +2,8 @@
 
     python stack_fastapi_onnxruntime.py serve
 """
+import os
+
 import stack_common
 
 
@@ -18,6 +20,8 @@ def load(folder):
 
 
 def app():
+    # Else it writes down a name for this machine, and sends events to its makers.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     # Before Gunicorn forks, so that the workers share its pages; a session has threads and must come after.
     import onnxruntime  # noqa: F401
     from stack_app import application
