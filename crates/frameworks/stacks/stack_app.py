@@ -1,6 +1,7 @@
 """The FastAPI application of a worker: an image comes in, the model's answer goes out."""
 import io
 import os
+import signal
 import sys
 import time
 from contextlib import asynccontextmanager
@@ -14,8 +15,6 @@ from stack_common import Description, folder
 
 KINDS = {"image/jpeg": "JPEG", "image/png": "PNG"}
 TOP = 5
-# The code of a worker that could not begin: Gunicorn ends, and does not start another one.
-GUNICORN_GIVES_UP = 3
 
 
 def application(load):
@@ -54,7 +53,9 @@ def loaded(load):
         return load(folder())
     except Exception as error:
         print(f"cannot load the model in {folder()}: {error}", file=sys.stderr, flush=True)
-        os._exit(GUNICORN_GIVES_UP)
+        # Gunicorn would start another worker, again and again.
+        os.kill(os.getppid(), signal.SIGTERM)
+        os._exit(0)
 
 
 def prepared(body, kind, description):

@@ -107,10 +107,10 @@ def end(child, how):
 
 def gunicorn(module, place, preload):
     return [sys.executable, "-m", "gunicorn", "--pythonpath", str(HERE), "--no-control-socket",
-            "--bind", f"unix:{place}/socket", "--workers", str(workers()), "--worker-class", "uvicorn_worker.UvicornWorker",
-            "--worker-tmp-dir", place, "--timeout", str(LONGEST_ANSWER_SECONDS),
-            "--graceful-timeout", str(LONGEST_END_SECONDS - 5), "--log-level", "warning",
-            *(["--preload"] if preload else []), f"{module}:app()"]
+            "--bind", f"unix:{place}/socket", "--workers", str(workers()),
+            "--worker-class", "uvicorn_worker.UvicornWorker", "--worker-tmp-dir", place,
+            "--timeout", str(LONGEST_ANSWER_SECONDS), "--graceful-timeout", str(LONGEST_END_SECONDS - 5),
+            "--log-level", "warning", *(["--preload"] if preload else []), f"{module}:app()"]
 
 
 def workers():
