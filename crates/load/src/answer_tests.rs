@@ -1,0 +1,156 @@
+use super::*;
+
+/// What a server's bytes amount to, however they are cut: status, prediction, bytes after the end.
+fn read(text: &str, size: usize) -> Result<Option<(u16, Option<f64>, usize)>, Broken> {
+    let mut reader = AnswerReader::new(&Prediction::default());
+    let mut left = text.len();
+    for piece in text.as_bytes().chunks(size) {
+        left -= piece.len();
+        if let Fed::Whole { surplus } = reader.feed(piece)? {
+            return Ok(Some((
+                reader.status(),
+                reader.prediction_ms(),
+                left + surplus,
+            )));
+        }
+    }
+    Ok(reader
+        .end()
+        .then(|| (reader.status(), reader.prediction_ms(), 0)))
+}
+
+fn check(text: &str, expected: Result<Option<(u16, Option<f64>, usize)>, Broken>) {
+    for size in 1..=text.len() {
+        assert_eq!(read(text, size), expected, "{text:?} in pieces of {size}");
+    }
+}
+
+#[test]
+fn answers_end_where_they_say() {
+    check(
+        "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello",
+        Ok(Some((200, None, 0))),
+    );
+    check(
+        "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nGARBAGE",
+        Ok(Some((200, None, 7))),
+    );
+    check(
+        "HTTP/1.1 503 no\r\ncontent-length:0\r\n\r\n",
+        Ok(Some((503, None, 0))),
+    );
+    check("HTTP/1.1 204 No Content\r\n\r\n", Ok(Some((204, None, 0))));
+    check(
+        "HTTP/1.0 200 OK\r\n\r\nuntil the end",
+        Ok(Some((200, None, 0))),
+    );
+    check(
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nx",
+        Ok(Some((200, None, 0))),
+    );
+}
+
+#[test]
+fn chunks_are_put_together() {
+    check(
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+        Ok(Some((200, None, 0))),
+    );
+    check(
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n9;a=b\r\n{\"predict\r\nA\r\nion_ms\":4.\r\n2\r\n5}\r\n0\r\nx: y\r\n\r\nZZ",
+        Ok(Some((200, Some(4.5), 2))),
+    );
+}
+
+#[test]
+fn the_prediction_is_read() {
+    check(
+        "HTTP/1.1 200 OK\r\ncontent-length: 21\r\n\r\n{\"prediction_ms\":3.5}",
+        Ok(Some((200, Some(3.5), 0))),
+    );
+    check(
+        "HTTP/1.1 200 OK\r\nX-Prediction-Ms: 2\r\ncontent-length: 21\r\n\r\n{\"prediction_ms\":3.5}",
+        Ok(Some((200, Some(2.0), 0))),
+    );
+    check(
+        "HTTP/1.1 200 OK\r\n\r\n{\"prediction_ms\":7",
+        Ok(Some((200, Some(7.0), 0))),
+    );
+}
+
+#[test]
+fn cut_answers_are_not_whole() {
+    check("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhell", Ok(None));
+    check("HTTP/1.1 200 OK\r\ncontent-le", Ok(None));
+    check(
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n",
+        Ok(None),
+    );
+    check(
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n",
+        Ok(None),
+    );
+}
+
+#[test]
+fn what_is_no_answer_is_broken() {
+    let head = "HTTP/1.1 200 OK\r\n";
+    let length = Broken("its length is no number");
+    check(&format!("{head}content-length: -1\r\n\r\n"), Err(length));
+    let length = Broken("its length is no number");
+    check(
+        &format!("{head}content-length: 99999999999999999999\r\n\r\n"),
+        Err(length),
+    );
+    let two = Broken("it gives two different lengths");
+    check(
+        &format!("{head}content-length: 1\r\ncontent-length: 2\r\n\r\n"),
+        Err(two),
+    );
+    let size = Broken("the size of a chunk is no number");
+    check(
+        &format!("{head}transfer-encoding: chunked\r\n\r\nxyz\r\n"),
+        Err(size),
+    );
+    let long = Broken("a chunk is longer than it said");
+    check(
+        &format!("{head}transfer-encoding: chunked\r\n\r\n1\r\nab\r\n"),
+        Err(long),
+    );
+    let other = Broken("its transfer encoding is not chunked");
+    check(
+        &format!("{head}transfer-encoding: gzip\r\n\r\n"),
+        Err(other),
+    );
+    let switch = Broken("it changes to another protocol");
+    check("HTTP/1.1 101 Switching\r\n\r\n", Err(switch));
+    assert!(read("GARBAGE\r\n\r\n", 1000).is_err());
+}
+
+#[test]
+fn endless_heads_and_lines_are_broken() {
+    let head = format!("HTTP/1.1 200 OK\r\nx: {}", "y".repeat(100_000));
+    assert_eq!(read(&head, 1000), Err(Broken("its head has no end")));
+    let line = format!(
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{}",
+        "1".repeat(10_000)
+    );
+    assert_eq!(
+        read(&line, 100),
+        Err(Broken("a line between its chunks has no end"))
+    );
+}
+
+#[test]
+fn connections_are_kept_or_not() {
+    let keep = |head: &str| {
+        let mut reader = AnswerReader::new(&Prediction::default());
+        let fed = reader.feed(format!("{head}content-length: 0\r\n\r\n").as_bytes());
+        assert_eq!(fed, Ok(Fed::Whole { surplus: 0 }));
+        reader.keep_alive()
+    };
+    assert!(keep("HTTP/1.1 200 OK\r\n"));
+    assert!(!keep("HTTP/1.1 200 OK\r\nConnection: Close\r\n"));
+    assert!(!keep("HTTP/1.0 200 OK\r\n"));
+    assert!(keep("HTTP/1.0 200 OK\r\nconnection: keep-alive, x\r\n"));
+}

@@ -1,0 +1,58 @@
+//! The load generator: sends requests to a server, in series, in a closed loop or in an open loop,
+//! and tells how long the answers took.
+//!
+//! - The latency of an open loop counts from the time a request was meant to be sent. A server that
+//!   stalls makes all requests of that time late, not only the one it held (coordinated omission).
+//! - Nothing is dropped: what timed out, was refused, broken or closed is an outcome with a count.
+//! - Memory does not grow with the number of requests: times go into histograms of fixed size.
+//! - Threads and non-blocking sockets, no async runtime: its timers would be as coarse as some of
+//!   the times measured here.
+//!
+//! ```no_run
+//! use load::{Closed, Extent, Load, Options, Request};
+//!
+//! # fn main() -> Result<(), load::LoadError> {
+//! let target = "http://127.0.0.1:8080/invocations".parse()?;
+//! let request = Request::post(target, "image/jpeg", vec![b"...".to_vec()]);
+//! let load = Load::Closed(Closed {
+//!     clients: 4,
+//!     warm_up: Extent::Requests(10),
+//!     counted: Extent::Requests(1000),
+//! });
+//! let outcome = load::run(&request, &load, &Options::default())?;
+//! println!("{:?}", outcome.latency.quantile(0.99));
+//! # Ok(())
+//! # }
+//! ```
+
+mod answer;
+mod connection;
+mod error;
+mod histogram;
+mod limit;
+mod load;
+mod outcome;
+mod pace;
+mod plan;
+mod poller;
+mod prediction;
+mod quantile;
+mod record;
+mod request;
+mod run;
+mod target;
+mod watch;
+mod wire;
+mod worker;
+
+pub use error::LoadError;
+pub use histogram::{SHARES, Times};
+pub use load::{Arrivals, Closed, Extent, Load, Open, Series};
+pub use outcome::{Client, Connections, Counts, End, Outcome, Single};
+pub use plan::Options;
+pub use prediction::Prediction;
+pub use quantile::{CONFIDENCE, Quantile, Ranks, rank, ranks};
+pub use request::{Header, Method, Request};
+pub use run::{run, run_watched};
+pub use target::{Scheme, Target};
+pub use watch::Watch;

@@ -1,0 +1,142 @@
+//! What one thread writes down while it sends.
+
+use crate::histogram::Times;
+use crate::outcome::{Client, Connections, Counts, End, Outcome, Single};
+use crate::pace::{Nanos, Ticket};
+
+/// A request that has ended.
+pub(crate) struct Ended {
+    pub(crate) ticket: Ticket,
+    /// `None` if it never was sent.
+    pub(crate) sent: Option<Nanos>,
+    pub(crate) finished: Nanos,
+    pub(crate) prediction_ms: Option<f64>,
+    pub(crate) end: End,
+}
+
+#[derive(Default)]
+pub(crate) struct Record {
+    counts: Counts,
+    uncounted: Counts,
+    latency: Times,
+    service: Times,
+    prediction: Times,
+    failed: Times,
+    pub(crate) late: Times,
+    pub(crate) connections: Connections,
+    keep_singles: bool,
+    singles: Vec<Single>,
+    pub(crate) first_failure: Option<String>,
+    first: Option<Nanos>,
+    last: Nanos,
+    /// CPU time of the thread when the first counted request was taken, and at the end.
+    cpu_begin: Option<Nanos>,
+    cpu_end: Nanos,
+}
+
+impl Record {
+    pub(crate) fn new(keep_singles: bool) -> Self {
+        Record {
+            keep_singles,
+            ..Record::default()
+        }
+    }
+
+    /// A counted request is taken: from here on the thread's CPU time counts.
+    pub(crate) fn begin(&mut self, at: Nanos, cpu: impl FnOnce() -> Nanos) {
+        if self.first.is_none() {
+            self.first = Some(at);
+            self.cpu_begin = Some(cpu());
+        }
+    }
+
+    pub(crate) fn close(&mut self, cpu: Nanos) {
+        self.cpu_end = cpu;
+    }
+
+    pub(crate) fn add(&mut self, ended: &Ended) {
+        if self.keep_singles {
+            self.singles.push(single(ended));
+        }
+        if !ended.ticket.counted {
+            self.uncounted.add(&ended.end);
+            return;
+        }
+        self.counts.add(&ended.end);
+        self.last = self.last.max(ended.finished);
+        let latency = ended.finished.saturating_sub(ended.ticket.intended);
+        if !ended.end.is_ok() {
+            self.failed.record_nanos(latency);
+            return;
+        }
+        self.latency.record_nanos(latency);
+        if let Some(sent) = ended.sent {
+            self.service
+                .record_nanos(ended.finished.saturating_sub(sent));
+        }
+        if let Some(ms) = ended.prediction_ms {
+            self.prediction.record_nanos((ms * 1e6) as Nanos);
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: Record) {
+        self.counts.merge(&other.counts);
+        self.uncounted.merge(&other.uncounted);
+        self.latency.merge(&other.latency);
+        self.service.merge(&other.service);
+        self.prediction.merge(&other.prediction);
+        self.failed.merge(&other.failed);
+        self.late.merge(&other.late);
+        self.connections.merge(&other.connections);
+        self.singles.extend(other.singles);
+        self.first_failure = self.first_failure.take().or(other.first_failure);
+        self.first = match (self.first, other.first) {
+            (Some(mine), Some(theirs)) => Some(mine.min(theirs)),
+            (mine, theirs) => mine.or(theirs),
+        };
+        self.last = self.last.max(other.last);
+    }
+
+    /// CPU time over wall time of this thread's counted part.
+    pub(crate) fn busy_share(&self) -> f64 {
+        let (Some(first), Some(cpu_begin)) = (self.first, self.cpu_begin) else {
+            return 0.0;
+        };
+        let wall = self.last.saturating_sub(first);
+        match wall {
+            0 => 0.0,
+            wall => self.cpu_end.saturating_sub(cpu_begin) as f64 / wall as f64,
+        }
+    }
+
+    pub(crate) fn outcome(self, began_unix_seconds: f64, client: Client) -> Outcome {
+        let first = self.first.unwrap_or(self.last);
+        Outcome {
+            began_unix_seconds,
+            counts: self.counts,
+            uncounted: self.uncounted,
+            wall_seconds: self.last.saturating_sub(first) as f64 / 1e9,
+            latency: self.latency,
+            service: self.service,
+            prediction: self.prediction,
+            failed: self.failed,
+            late: self.late,
+            connections: self.connections,
+            client,
+            singles: self.singles,
+            first_failure: self.first_failure,
+            client_limited: None,
+        }
+    }
+}
+
+fn single(ended: &Ended) -> Single {
+    let latency = ended.finished.saturating_sub(ended.ticket.intended);
+    Single {
+        counted: ended.ticket.counted,
+        started_seconds: ended.ticket.intended as f64 / 1e9,
+        latency_seconds: latency as f64 / 1e9,
+        prediction_seconds: ended.prediction_ms.map(|ms| ms / 1e3),
+        end: ended.end,
+    }
+}

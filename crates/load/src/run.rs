@@ -1,0 +1,72 @@
+//! A load carried out on its threads, their records put together.
+
+use std::thread;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::limit::client_limited;
+use crate::outcome::Client;
+use crate::pace::Share;
+use crate::plan::Plan;
+use crate::poller::Clock;
+use crate::record::Record;
+use crate::worker::Worker;
+use crate::{Load, LoadError, Options, Outcome, Request, Watch};
+
+/// Carries out a load and waits for its end.
+pub fn run(request: &Request, load: &Load, options: &Options) -> Result<Outcome, LoadError> {
+    run_watched(request, load, options, &Watch::default())
+}
+
+/// The same, seen and stopped through a [`Watch`].
+pub fn run_watched(
+    request: &Request,
+    load: &Load,
+    options: &Options,
+    watch: &Watch,
+) -> Result<Outcome, LoadError> {
+    let plan = Plan::new(request, load, options)?;
+    let began = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    let records = on_threads(&plan, watch)?;
+    let busiest_share = records.iter().map(Record::busy_share).fold(0.0, f64::max);
+    let client = Client {
+        threads: plan.threads,
+        busiest_share,
+    };
+    let mut all = Record::default();
+    records.into_iter().for_each(|record| all.merge(record));
+    let mut outcome = all.outcome(began.as_secs_f64(), client);
+    outcome.client_limited = client_limited(&outcome, load);
+    Ok(outcome)
+}
+
+fn on_threads(plan: &Plan, watch: &Watch) -> Result<Vec<Record>, LoadError> {
+    let clock = Clock::start();
+    let threads = plan.threads as u64;
+    thread::scope(|scope| {
+        let mut started = Vec::new();
+        for thread in 0..threads {
+            let share = Share { thread, threads };
+            let work = move || Worker::new(plan, watch, clock, share)?.run();
+            let handle = thread::Builder::new()
+                .name(format!("load-{thread}"))
+                .spawn_scoped(scope, work)
+                .map_err(LoadError::system("start a thread"));
+            // Without all its threads the load is another one: those that run are to end.
+            started.push(handle.inspect_err(|_| watch.stop())?);
+        }
+        started.into_iter().map(joined).collect()
+    })
+}
+
+fn joined(
+    handle: thread::ScopedJoinHandle<'_, std::io::Result<Record>>,
+) -> Result<Record, LoadError> {
+    match handle.join() {
+        Ok(record) => record.map_err(LoadError::system("wait for sockets")),
+        Err(_) => Err(LoadError::Plan(
+            "a thread of the load ended by itself".to_owned(),
+        )),
+    }
+}
