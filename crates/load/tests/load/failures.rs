@@ -125,7 +125,7 @@ fn bytes_after_an_answer_end_the_connection() {
 #[test]
 fn a_server_may_close_after_each_answer() {
     for text in [
-        format!("{}", ok("fine")),
+        ok("fine"),
         "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok".to_owned(),
         "HTTP/1.0 200 OK\r\n\r\nuntil the end".to_owned(),
     ] {

@@ -1,6 +1,8 @@
 //! Loads carried out against real servers on this machine. Times are not asserted, except as wide
 //! bounds that a busy machine does not cross.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod failures;
 mod loops;
 mod server;
