@@ -140,7 +140,7 @@ impl Connection {
     pub(crate) fn start(&mut self, message: &[u8]) -> Step {
         match self.write(message) {
             Ok(()) => Step::Waiting,
-            Err(error) => self.lost(&error),
+            Err(error) => self.lost(error),
         }
     }
 
@@ -156,7 +156,7 @@ impl Connection {
         {
             // An answer may have come before the server closed: 413 for instance.
             return match self.read(buffer, true) {
-                Step::Waiting => self.lost(&error),
+                Step::Waiting => self.lost(error),
                 step => step,
             };
         }
@@ -185,7 +185,7 @@ impl Connection {
             }
         }
         self.unsent = false;
-        Ok(())
+        wire.flush()
     }
 
     fn read(&mut self, buffer: &mut [u8], hung_up: bool) -> Step {
@@ -193,12 +193,13 @@ impl Connection {
             let Some(wire) = &mut self.wire else {
                 return Step::Waiting;
             };
+            let short_is_last = wire.short_read_is_last();
             let got = match wire.receive(buffer) {
                 Ok(0) => return self.ended(),
                 Ok(got) => got,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Step::Waiting,
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) => return self.lost(&error),
+                Err(error) => return self.lost(error),
             };
             if self.job.is_none() {
                 return Step::Unasked;
@@ -212,7 +213,7 @@ impl Connection {
             }
             // A short read has emptied the socket; more comes with another event. Not so where the
             // other side has closed: that was the last event.
-            if got < buffer.len() && !hung_up {
+            if short_is_last && got < buffer.len() && !hung_up {
                 return Step::Waiting;
             }
         }
@@ -226,7 +227,8 @@ impl Connection {
             why: None,
         };
         // An early answer leaves a request half sent: what would follow it is no request.
-        let keep = self.reader.keep_alive() && !hung_up && surplus == 0 && !self.unsent;
+        let unsent = self.unsent || self.wire.as_ref().is_some_and(Wire::holds_back);
+        let keep = self.reader.keep_alive() && !hung_up && surplus == 0 && !unsent;
         self.reader.clear();
         self.used = true;
         if !keep {
@@ -243,13 +245,16 @@ impl Connection {
         if self.reader.end() {
             return self.answered(0, true);
         }
-        self.lost(&io::Error::from(ErrorKind::UnexpectedEof))
+        self.lost(ErrorKind::UnexpectedEof.into())
     }
 
-    fn lost(&mut self, error: &io::Error) -> Step {
+    fn lost(&mut self, error: io::Error) -> Step {
         let Some(job) = &self.job else {
             return Step::Gone;
         };
+        if self.wire.as_ref().is_some_and(Wire::is_handshaking) {
+            return Step::Refused(error);
+        }
         if self.used && !self.reader.begun() && !job.again {
             return Step::Stale;
         }

@@ -42,6 +42,7 @@ mod request;
 mod run;
 mod search;
 mod target;
+mod tls;
 mod watch;
 mod wire;
 mod worker;

@@ -8,6 +8,7 @@ use crate::load::Load;
 use crate::pace::{Nanos, nanos};
 use crate::prediction::Prediction;
 use crate::request::Request;
+use crate::tls::Tls;
 
 /// How requests are sent, whatever the load.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +19,8 @@ pub struct Options {
     /// among them.
     pub threads: usize,
     pub prediction: Prediction,
+    /// Certificates in PEM form that https trusts beside the well-known authorities.
+    pub roots_pem: String,
 }
 
 impl Default for Options {
@@ -27,6 +30,7 @@ impl Default for Options {
             timeout: Duration::from_secs(60),
             threads: 1,
             prediction: Prediction::default(),
+            roots_pem: String::new(),
         }
     }
 }
@@ -35,6 +39,7 @@ pub(crate) struct Plan {
     pub(crate) load: Load,
     pub(crate) messages: Vec<Vec<u8>>,
     pub(crate) addresses: Vec<SocketAddr>,
+    pub(crate) tls: Option<Tls>,
     pub(crate) timeout: Nanos,
     pub(crate) threads: usize,
     pub(crate) prediction: Prediction,
@@ -55,6 +60,7 @@ impl Plan {
         Ok(Plan {
             load: load.clone(),
             messages: request.wire()?,
+            tls: Tls::new(&request.target, &options.roots_pem)?,
             addresses: request.target.resolve()?,
             timeout: nanos(options.timeout),
             // A thread without a connection would have nothing to do.

@@ -188,7 +188,7 @@ impl<'a> Worker<'a> {
     fn connect(&mut self, place: u32) -> Step {
         let address = self.plan.addresses[self.address % self.plan.addresses.len()];
         let connection = &mut self.connections[place as usize];
-        let opened = Wire::open(address).and_then(|wire| {
+        let opened = Wire::open(address, self.plan.tls.as_ref()).and_then(|wire| {
             connection.attach(wire);
             self.record.connections.opened += 1;
             let token = u64::from(connection.generation) << 32 | u64::from(place);
