@@ -33,7 +33,7 @@ pub(crate) const ADAPTERS: &[Embedded] = embedded![
 
 /// Adapters of another release lie in another folder, so that two releases do not disturb each
 /// other's runs.
-pub(crate) fn adapters_digest() -> String {
+pub fn adapters_digest() -> String {
     digest(ADAPTERS.iter().flat_map(|file| [file.name, file.text]))
 }
 

@@ -150,16 +150,10 @@ impl Doctor<'_> {
             report.advice = Some(crate::SetupError::NoCaffe.to_string());
             return report;
         };
-        let answer = ask(Command::new(path).arg("--version"), PATIENCE);
-        let said = answer.map(|a| format!("{}{}", a.stdout, a.stderr));
-        // `caffe version 1.0.0`, on either stream; other builds end with an error and say it too.
-        match said {
-            Ok(said) if said.contains("caffe") => {
+        match caffe_words(path) {
+            Some(said) if said.contains("caffe") => {
                 let mut report = report(spec, Condition::Works);
-                let mut words = said.split_whitespace();
-                report.version = words
-                    .find(|w| w.starts_with(|c: char| c.is_ascii_digit()))
-                    .map(str::to_owned);
+                report.version = version_in(&said);
                 report.folder = path.parent().map(Path::to_owned);
                 report
             }
@@ -264,6 +258,23 @@ impl Doctor<'_> {
         let module = import.modules.get(told.len()).unwrap_or(&"it");
         Err(crash(module, &answer))
     }
+}
+
+/// Of the `caffe` program.
+pub fn caffe_version(caffe: &Path) -> Option<String> {
+    version_in(&caffe_words(caffe)?)
+}
+
+/// `caffe version 1.0.0`, on either stream; other builds end with an error and say it too.
+fn caffe_words(caffe: &Path) -> Option<String> {
+    let answer = ask(Command::new(caffe).arg("--version"), PATIENCE).ok()?;
+    Some(format!("{}{}", answer.stdout, answer.stderr))
+}
+
+fn version_in(said: &str) -> Option<String> {
+    let mut words = said.split_whitespace();
+    let version = words.find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+    version.map(str::to_owned)
 }
 
 fn crash(module: &str, answer: &Answer) -> String {

@@ -177,8 +177,12 @@ impl Home {
 }
 
 fn variables(framework: &Framework) -> Vec<(String, String)> {
-    // A person's own PYTHONPATH would put other packages before the environment's.
-    let isolated = [("PYTHONPATH", ""), ("PYTHONNOUSERSITE", "1")];
+    // A person's own would put other packages before the environment's, or another library.
+    let isolated = [
+        ("PYTHONPATH", ""),
+        ("PYTHONHOME", ""),
+        ("PYTHONNOUSERSITE", "1"),
+    ];
     let isolated = isolated.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let own = framework.variables.iter();
     let own = own.map(|(name, value)| (name.clone(), value.clone()));

@@ -17,8 +17,11 @@ mod registry;
 mod setup;
 mod spec;
 
+pub use adapters::adapters_digest;
 pub use disk::{Size, free_bytes, size_of};
-pub use doctor::{Condition, Doctor, FolderSize, FrameworkReport, Program, Surroundings};
+pub use doctor::{
+    Condition, Doctor, FolderSize, FrameworkReport, Program, Surroundings, caffe_version,
+};
 pub use environment::{Environment, State};
 pub use home::{Home, HomeError, Installed, NotSetUp, WhyNot};
 pub use machine::{Machine, Python};

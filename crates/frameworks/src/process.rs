@@ -5,12 +5,16 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
 const POLL: Duration = Duration::from_millis(50);
 /// Between being asked to end and being ended.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// After the end of a process, its pipes are listened to until they are silent for so long.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// What a short question was answered.
 pub(crate) struct Answer {
@@ -41,9 +45,9 @@ pub(crate) fn ask(command: &mut Command, timeout: Duration) -> io::Result<Answer
         }
         thread::sleep(POLL / 5);
     };
-    let text = |reader: Option<thread::JoinHandle<String>>| {
-        reader.and_then(|r| r.join().ok()).unwrap_or_default()
-    };
+    // Whom it left behind holds its pipes open, and would be waited for.
+    end(&mut child, libc::SIGKILL);
+    let text = |heard: Option<Heard>| heard.map(Heard::text).unwrap_or_default();
     Ok(Answer {
         success: status.success() && !timed_out,
         timed_out,
@@ -157,12 +161,33 @@ fn end(child: &mut Child, signal: libc::c_int) {
     }
 }
 
-fn read_all(mut pipe: impl io::Read + Send + 'static) -> thread::JoinHandle<String> {
+/// What comes through a pipe, read in a thread of its own.
+struct Heard {
+    pieces: Receiver<Vec<u8>>,
+}
+
+fn read_all(mut pipe: impl io::Read + Send + 'static) -> Heard {
+    let (sender, pieces) = mpsc::channel();
     thread::spawn(move || {
+        let mut piece = vec![0; 1 << 16];
+        while let Ok(bytes) = pipe.read(&mut piece) {
+            if bytes == 0 || sender.send(piece[..bytes].to_vec()).is_err() {
+                return;
+            }
+        }
+    });
+    Heard { pieces }
+}
+
+impl Heard {
+    /// All of it; where someone holds the pipe who left the group, what has come by now.
+    fn text(self) -> String {
         let mut bytes = Vec::new();
-        let _ = pipe.read_to_end(&mut bytes);
+        while let Ok(piece) = self.pieces.recv_timeout(LAST_WORDS) {
+            bytes.extend(piece);
+        }
         String::from_utf8_lossy(&bytes).into_owned()
-    })
+    }
 }
 
 /// The newest of what was said since `from`; what is cut at its beginning is no line.
@@ -239,6 +264,20 @@ mod tests {
             thread::sleep(POLL);
         }
         assert!(ask(&mut shell("sleep 600"), POLL).unwrap().timed_out);
+    }
+
+    #[test]
+    fn whoever_is_left_behind_is_not_waited_for() {
+        let begin = Instant::now();
+        let answer = ask(&mut shell("sleep 600 & echo here"), GRACE).unwrap();
+        assert!(answer.success && answer.stdout == "here\n");
+        // One that has left the group cannot be ended with it.
+        let answer = ask(&mut shell("setsid sleep 8 & sleep 0.5; echo there"), GRACE).unwrap();
+        assert!(answer.success && answer.stdout == "there\n");
+        assert!(
+            begin.elapsed() < Duration::from_secs(6),
+            "it was waited for"
+        );
     }
 
     /// Ended, and not yet fetched by whoever is its parent now.

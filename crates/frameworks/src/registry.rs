@@ -78,6 +78,8 @@ pub struct Framework {
     /// What a study may ask for in vain, and why, as the end of a sentence.
     #[serde(default)]
     pub cannot: BTreeMap<Wish, String>,
+    /// What `compile` is on a CPU where a study leaves it out; none where that is a third way.
+    compiles: Option<bool>,
     #[serde(default)]
     older: Vec<Older>,
 }
@@ -184,6 +186,15 @@ impl Framework {
         let versioned = self.packages.iter().chain(self.gpu.iter().flatten());
         let versioned = versioned.filter_map(|package| package.split_once("=={version}"));
         versioned.filter_map(|(name, _)| name.split('[').next())
+    }
+
+    /// Whether it computes so on a CPU unless it is told.
+    pub fn compiles_by_custom(&self, compile: bool) -> bool {
+        let other_way = match compile {
+            true => Wish::Eager,
+            false => Wish::Compile,
+        };
+        self.compiles == Some(compile) || self.cannot.contains_key(&other_way)
     }
 
     pub fn has_gpu_builds(&self) -> bool {

@@ -39,6 +39,21 @@ fn every_python_framework_is_whole() {
 }
 
 #[test]
+fn a_custom_way_to_compile() {
+    let check = |name: &str, compiles: bool, eager: bool| {
+        let framework = find(name).unwrap();
+        let found = [true, false].map(|way| framework.compiles_by_custom(way));
+        assert_eq!(found, [compiles, eager], "{name}");
+    };
+    check("pytorch", false, true);
+    check("jax", true, false);
+    check("keras-jax", true, false);
+    check("chainer", false, true);
+    // `tf.function`, which is neither XLA nor operator by operator.
+    check("tensorflow", false, false);
+}
+
+#[test]
 fn versions_change_the_pin() {
     let check = |name: &str, version, gpu, expected: &str| {
         let recipe = find(name).unwrap().recipe(version, gpu);

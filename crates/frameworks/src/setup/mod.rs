@@ -16,7 +16,7 @@ use crate::environment::{Environment, State};
 use crate::home::{Home, HomeError};
 use crate::installer::Installer;
 use crate::lock::Lock;
-use crate::machine::Machine;
+use crate::machine::{Machine, minor_of};
 use crate::marker::Marker;
 use crate::registry::Kind;
 use crate::spec::Spec;
@@ -127,12 +127,12 @@ impl Setup<'_> {
             }
             None => None,
         };
-        if let Some(marker) = self.usable(&environment) {
+        if let Some(marker) = self.usable(&environment, base.as_ref()) {
             return Ok(ready(spec, &environment, &marker, None));
         }
         let _lock = Lock::take(&environment.folder)?;
         // Another program may have finished it meanwhile.
-        if let Some(marker) = self.usable(&environment) {
+        if let Some(marker) = self.usable(&environment, base.as_ref()) {
             return Ok(ready(spec, &environment, &marker, None));
         }
         let build = Build {
@@ -152,7 +152,7 @@ impl Setup<'_> {
     }
 
     /// The marker of an environment that is as it would be made now.
-    fn usable(&self, environment: &Environment) -> Option<Marker> {
+    fn usable(&self, environment: &Environment, base: Option<&Environment>) -> Option<Marker> {
         let State::Whole(marker) = environment.state() else {
             return None;
         };
@@ -161,8 +161,18 @@ impl Setup<'_> {
             .owner
             .recipe(Some(&environment.version), marker.gpu);
         let same = recipe.digest() == marker.recipe && (marker.gpu || !wants_gpu);
-        same.then_some(marker)
+        (same && extends(&marker, base)).then_some(marker)
     }
+}
+
+/// Whether it sees the packages of this base, and by a Python that can use them: a base may have
+/// been made anew, in another version or of another Python.
+fn extends(marker: &Marker, base: Option<&Environment>) -> bool {
+    let python_fits = match base.map(Environment::state) {
+        Some(State::Whole(base)) => minor_of(&base.python) == minor_of(&marker.python),
+        _ => true,
+    };
+    marker.extends == base.map(Environment::name) && python_fits
 }
 
 fn ready(spec: &Spec, environment: &Environment, marker: &Marker, seconds: Option<f64>) -> Ready {

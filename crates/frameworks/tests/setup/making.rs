@@ -119,7 +119,7 @@ fn versions_have_pins_and_folders_of_their_own() {
     assert!(
         bench
             .calls()
-            .contains(&"uv install torch==2.2.0 numpy<2".to_owned())
+            .contains(&"uv install torch==2.2.0 numpy<2 setuptools<80".to_owned())
     );
     let missing = bench.home.interpreter(&spec("pytorch")).unwrap_err();
     assert_eq!(
@@ -228,6 +228,8 @@ fn keras_shares_or_extends() {
     assert_eq!(installed.version, "3.15.1");
     let backend = ("KERAS_BACKEND".to_owned(), "tensorflow".to_owned());
     assert!(installed.variables.contains(&backend));
+    let nowhere = ("PYTHONHOME".to_owned(), String::new());
+    assert!(installed.variables.contains(&nowhere));
     assert!(bench.home.interpreter(&spec("tensorflow")).is_ok());
 
     bench.set_up("keras-torch").unwrap();
@@ -251,6 +253,19 @@ fn keras_shares_or_extends() {
     );
     let last = bench.calls().pop().unwrap();
     assert_eq!(last, "import KERAS_BACKEND=torch PYTHONPATH= keras");
+
+    let calls = bench.calls().len();
+    bench.set_up("keras-torch").unwrap();
+    assert_eq!(bench.calls().len(), calls, "all is there");
+    // As PyTorch's environment is left by an older release, and as by a newer Python.
+    let marker = bench.folder("keras-torch-3.15.1/bancada.json");
+    for (now, before) in [("pytorch-2.15.0", "pytorch-2.9.0"), ("3.11.7", "3.12.7")] {
+        let text = fs::read_to_string(&marker).unwrap();
+        assert!(text.contains(now), "{text}");
+        fs::write(&marker, text.replace(now, before)).unwrap();
+        let again = bench.set_up("keras-torch").unwrap().installed.unwrap();
+        assert!(again.seconds.is_some(), "{before} was taken for {now}");
+    }
 
     fs::remove_dir_all(bench.folder("pytorch-2.15.0")).unwrap();
     let missing = bench.home.interpreter(&spec("keras-torch")).unwrap_err();
