@@ -135,16 +135,14 @@ class Network:
         return not (self.backend.repeats and op["kind"] == "avg-pool") or protocol.is_even(protocol.sides(op))
 
     def average(self, node, x):
-        op, (top, _, left, _) = node["op"], protocol.sides(node["op"])
+        op = node["op"]
         y, padding = self.padded(node, x)
         unpadded = y is x
         y = layers.AveragePooling2D(op["kernel"], op["stride"], padding, name=written(node["name"]))(y)
         if unpadded:
             return y
-        shape, (height, width), stride = self.shape(node), op["kernel"], op["stride"]
-        rows = inside(node["shape"]["height"], shape["height"], top, height, stride[0])
-        columns = inside(node["shape"]["width"], shape["width"], left, width, stride[1])
-        share = np.float32(height * width) / np.outer(rows, columns).astype(np.float32)
+        height, width = op["kernel"]
+        share = np.float32(height * width) / protocol.real_pixels(node, self.shape(node))
         return ops.cast(y * (share[None, None] if self.first else share[None, :, :, None]), x.dtype)
 
     def local_response_norm(self, op, x):
@@ -165,12 +163,6 @@ class Network:
 
 def written(name):
     return name.replace(".", "__")
-
-
-def inside(windows, length, before, kernel, stride):
-    """How many pixels of each window along one side are no padding."""
-    begin = np.arange(windows) * stride - before
-    return np.minimum(begin + kernel, length) - np.maximum(begin, 0)
 
 
 def of_dataset(raw, labels, job, epoch, prepared):

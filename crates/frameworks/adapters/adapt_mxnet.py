@@ -168,21 +168,12 @@ def pooling_convention(node, before):
 
 def uncounted_padding(node, graph):
     """Real pixels in each window of an average, where MXNet cannot count them itself."""
-    op = node["op"]
-    if op["kind"] != "avg-pool":
+    if node["op"]["kind"] != "avg-pool":
         return None
     shape = graph["nodes"][node["inputs"][0]]["shape"]
     if pooling_convention(node, {"shape": shape}) is not None:
         return None
-    top, _, left, _ = protocol.sides(op)
-
-    def along(windows, length, start, kernel, stride):
-        begins = np.arange(windows) * stride - start
-        return np.minimum(begins + kernel, length) - np.maximum(begins, 0)
-
-    rows = along(node["shape"]["height"], shape["height"], top, op["kernel"][0], op["stride"][0])
-    columns = along(node["shape"]["width"], shape["width"], left, op["kernel"][1], op["stride"][1])
-    return np.outer(rows, columns).astype(np.float32)[None, None]
+    return protocol.real_pixels(node, shape)[None, None]
 
 
 class Adapter:

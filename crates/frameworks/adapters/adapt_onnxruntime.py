@@ -108,7 +108,7 @@ class Forward:
         """Sums, divided by how many numbers of the image each window holds."""
         op, shape = node["op"], node["shape"]
         before = self.graph["nodes"][node["inputs"][0]]["shape"]
-        counts = window_counts(op, before["height"], before["width"])
+        counts = protocol.real_pixels(node, before)[None, None]
         image = [-1, 1, before["height"], before["width"]]
         self.window_sums(f"{name}.sums", x, image, {"kernel_shape": op["kernel"], "strides": op["stride"],
                                                     "pads": sides(op)})
@@ -165,19 +165,6 @@ class Forward:
 def sides(op):
     top, bottom, left, right = protocol.sides(op)
     return [top, left, bottom, right]
-
-
-def window_counts(op, height, width):
-    """Of each window of a pooling, how many places lie in the image and not in the padding: [1, 1, rows, columns]."""
-    top, bottom, left, right = protocol.sides(op)
-
-    def along(length, before, after, size, stride):
-        begins = np.arange(0, before + length + after - size + 1, stride) - before
-        return np.minimum(begins + size, length) - np.maximum(begins, 0)
-
-    rows = along(height, top, bottom, op["kernel"][0], op["stride"][0])
-    columns = along(width, left, right, op["kernel"][1], op["stride"][1])
-    return np.outer(rows, columns)[None, None]
 
 
 def gather(model, graph):

@@ -210,15 +210,9 @@ def image_shape(node):
 
 def counted(node, before):
     """Which share of each window is no padding."""
-    op, (top, _, left, _) = node["op"], protocol.sides(node["op"])
-
-    def along(windows, length, start, kernel, stride):
-        begins = np.arange(windows) * stride - start
-        return (np.minimum(begins + kernel, length) - np.maximum(begins, 0)) / kernel
-
-    rows, columns = (along(*side) for side in
-                     zip(image_shape(node)[1:], before[1:], (top, left), op["kernel"], op["stride"]))
-    return np.outer(rows, columns).astype(np.float32)[None, None]
+    height, width = node["op"]["kernel"]
+    before = dict(zip(("channels", "height", "width"), before))
+    return (protocol.real_pixels(node, before) / np.float32(height * width))[None, None]
 
 
 def padded(x, channels, rows, columns, size, value):

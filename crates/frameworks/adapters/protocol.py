@@ -214,6 +214,19 @@ def is_even(padding):
     return top == bottom and left == right
 
 
+def real_pixels(node, shape):
+    """How many pixels of each window of a pooling are no padding: [rows, columns]. `shape` is its input's."""
+    op = node["op"]
+    top, _, left, _ = sides(op)
+
+    def along(side, before, kernel, stride):
+        begins = np.arange(node["shape"][side]) * stride - before
+        return np.minimum(begins + kernel, shape[side]) - np.maximum(begins, 0)
+
+    rows, columns = map(along, ("height", "width"), (top, left), op["kernel"], op["stride"])
+    return np.outer(rows, columns).astype(np.float32)
+
+
 def spare_amx(trial):
     """Tries 16-bit products in a child: some virtual machines promise AMX and hide how its tiles are made, and
     oneDNN's kernels then end the process. To be called before oneDNN is used; gives what to note."""
@@ -373,25 +386,32 @@ class Training:
     def verify(self):
         job, adapter = self.job, self.adapter
         some = [self.train.take(rows) for rows in batches(job, order(job.seed, 1, len(self.train)))]
-        kept = sum(array.size for array in adapter.weights().values())
+        trained = {parameter["name"] for node in job.network["nodes"] for parameter in node["parameters"]
+                   if parameter["trained"]}
+        parameters = sum(array.size for name, array in adapter.weights().items() if name in trained)
         first, gradients, layers = adapter.gradients(*some[0])
         losses = [float(adapter.step(*some[step % len(some)])) for step in range(job.verify.steps)]
         last, _, _ = adapter.gradients(*some[0])
 
+        def number(value):
+            # JSON has no word for the others, and Python's `NaN` is read by nobody else.
+            value = float(value)
+            return value if value - value == 0 else None
+
         def norm(array):
-            return float(np.linalg.norm(np.asarray(array, np.float64).ravel()))
+            return number(np.linalg.norm(np.asarray(array, np.float64).ravel()))
 
         report = {
             "framework": job.framework,
             "version": adapter.version,
-            "parameters": kept,
-            "losses": losses or [float(first)],
-            "last_loss": float(last),
+            "parameters": parameters,
+            "losses": [number(loss) for loss in losses] or [number(first)],
+            "last_loss": number(last),
             "gradient_norms": {name: norm(array) for name, array in gradients.items()},
             "activation_norms": [{"layer": name, "norm": norm(array)} for name, array in layers],
         }
         with open(job.verify.report, "w") as file:
-            json.dump(report, file)
+            json.dump(report, file, allow_nan=False)
 
 
 def lead_workers():

@@ -34,7 +34,8 @@ def end():
 class Leader:
     def __init__(self, count):
         self.ending = False
-        os.environ.update(WORLD_SIZE=str(count), BANCADA_WORKERS=",".join(free_addresses(count)))
+        # A cluster's launcher may have given this process another number.
+        os.environ.update(RANK="0", WORLD_SIZE=str(count), BANCADA_WORKERS=",".join(free_addresses(count)))
         self.others = [
             subprocess.Popen([sys.executable] + sys.argv, stdin=subprocess.PIPE, env=dict(os.environ, RANK=str(rank)))
             for rank in range(1, count)
