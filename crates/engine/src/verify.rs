@@ -37,9 +37,11 @@ fn steps(
         })
     };
     let mut learner = Learner::new(job, executor)?;
-    let kept = learner.executor.graph().nodes.iter();
-    let parameters = kept.flat_map(|node| &node.parameters).map(|p| p.elements());
-    let parameters = parameters.sum();
+    let nodes = learner.executor.graph().nodes.iter();
+    let trained = nodes
+        .flat_map(|node| &node.parameters)
+        .filter(|p| p.trained);
+    let parameters = trained.map(|p| p.elements()).sum();
     let first = learner.see(batch(0)?)?;
     let mut losses = Vec::new();
     for step in 0..asked.steps as usize {
