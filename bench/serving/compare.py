@@ -19,6 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import quiet
 from stack import Stack
 
 HERE = Path(__file__).resolve().parent
@@ -59,6 +60,7 @@ ROWS = {
     "large": ("requests/s, 8 clients, 1600 × 1200 images", "", 1),
     "end": ("SIGTERM to the last process gone", "s", 2),
     "disk": ("on disk, without model, Python and NGINX", "MB", 0),
+    "others": ("cores that others used meanwhile", "", 2),
 }
 
 
@@ -92,6 +94,7 @@ def arguments():
     parser.add_argument("--classes", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=8, help="of each load")
+    parser.add_argument("--wait", type=int, default=300, help="seconds to wait before each start for others to rest")
     parser.add_argument("--cores", type=int, default=2, help="for server and client together")
     parser.add_argument("--keep", type=Path, help="folder for model and images, used again if they are there")
     parser.add_argument("--json", type=Path, help="file for what every round measured")
@@ -157,6 +160,8 @@ class Bench:
 
     def round(self, stack):
         seconds, measured = self.asked.seconds, {}
+        quiet.wait(self.asked.wait)
+        others = quiet.Others()
         try:
             measured["healthy"], measured["first_answer"] = stack.start(
                 self.model, self.exact, EXACT[1], lambda found: self.is_right(stack, found))
@@ -171,7 +176,7 @@ class Bench:
         finally:
             measured["end"] = stack.end()
         measured.update(one=rate(one), eight=rate(eight), p50=four["p50_ms"], p99=four["p99_ms"], large=rate(large),
-                        disk=stack.disk_bytes() / 1e6)
+                        disk=stack.disk_bytes() / 1e6, others=others.cores())
         self.rounds[stack.name].append(measured)
 
     def is_right(self, stack, found):

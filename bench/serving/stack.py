@@ -69,11 +69,12 @@ class Stack:
         members, began = tree(self.process.pid), time.perf_counter()
         self.process.send_signal(signal.SIGTERM)
         while left := [process for process in members if is_alive(process)]:
-            self.process.poll()
             if time.perf_counter() - began > LONGEST_END_SECONDS:
                 self.give_up(f"left processes behind {LONGEST_END_SECONDS} s after SIGTERM: {left}")
             time.sleep(POLL_SECONDS)
-        return time.perf_counter() - began
+        seconds = time.perf_counter() - began
+        self.process.wait()
+        return seconds
 
     def give_up(self, why):
         for process in tree(self.process.pid):
