@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use model::run::{Verified, metric, phase};
-use model::{Study, Workload};
+use model::{Study, Warning, Workload};
 use serde::Serialize;
 
 use crate::along::Along;
@@ -47,6 +47,8 @@ pub struct FrameworkCheck {
     pub runs: usize,
     /// Of these runs, those that were not checked.
     pub unchecked: usize,
+    /// Why `bancada verify` cannot check those of them that it cannot, as the end of a sentence.
+    pub cannot: Option<String>,
     /// The latest.
     pub verified: Option<Verified>,
 }
@@ -209,7 +211,8 @@ fn told(table: &Table) -> Vec<FrameworkResult> {
         // A run that failed before it could tell says nothing of what it would have computed.
         if row.is_ok() || record.is_some() {
             let verified = record.and_then(|r| r.verified.as_ref());
-            add_check(framework, network_of(table.study, row), verified);
+            let network = network_of(table.study, row);
+            add_check(framework, network, verified, cannot(row));
         }
     }
     let order = |f: &FrameworkResult| {
@@ -233,6 +236,17 @@ fn name_of(study: &Study, row: &Row) -> Option<String> {
     level.or_else(told).or_else(fixed)
 }
 
+/// Why what it computed cannot be checked, where a run says so.
+fn cannot<'r>(row: &'r Row<'_>) -> Option<&'r String> {
+    row.record
+        .warnings
+        .iter()
+        .find_map(|warning| match warning {
+            Warning::NotVerified { cannot, .. } => cannot.as_ref(),
+            _ => None,
+        })
+}
+
 fn network_of(study: &Study, row: &Row) -> Option<String> {
     let level = row.record.scenario.level("network").map(|l| l.to_string());
     level.or_else(|| match &study.workload {
@@ -245,6 +259,7 @@ fn add_check(
     framework: &mut FrameworkResult,
     network: Option<String>,
     verified: Option<&Verified>,
+    cannot: Option<&String>,
 ) {
     let engine = is_engine(&framework.name);
     let checks = &mut framework.checks;
@@ -261,6 +276,7 @@ fn add_check(
                 },
                 runs: 0,
                 unchecked: 0,
+                cannot: None,
                 verified: None,
             });
             checks.len() - 1
@@ -269,6 +285,7 @@ fn add_check(
     check.runs += 1;
     let Some(verified) = verified else {
         check.unchecked += usize::from(!engine);
+        check.cannot = check.cannot.take().or_else(|| cannot.cloned());
         if check.state == CheckState::Agrees {
             check.state = CheckState::NotVerified;
         }
@@ -309,9 +326,13 @@ fn cautions(framework: &FrameworkResult) -> Vec<String> {
             true => "what it trained".to_owned(),
             false => format::listed(&networks, 4),
         };
-        let how = match &first.network {
-            Some(network) => format!(": `bancada verify {network}` checks it before the next run"),
-            None => String::new(),
+        let why = unchecked.iter().find_map(|c| c.cannot.as_ref());
+        let how = match (why, &first.network) {
+            (Some(why), _) => format!(" ({why})"),
+            (None, Some(_)) => {
+                ": `bancada verify --study FILE` checks it before the next run".to_owned()
+            }
+            (None, None) => String::new(),
         };
         cautions.push(format!(
             "{name} was not verified for {what}{part}: nobody has shown that it computes the same as the others{how}."

@@ -5,9 +5,9 @@ mod common;
 use analyse::{Analysis, CheckState, Input, analyse};
 use common::studies::{self, framework, verified};
 use common::{Recipe, World};
-use model::Status;
 use model::run::metric;
 use model::study::{Scale, ScaleChange};
+use model::{Status, Warning};
 
 fn analysis(world: &World) -> Analysis {
     analyse(&Input {
@@ -133,7 +133,7 @@ fn frameworks_are_compared_over_what_all_of_them_did() {
     assert_eq!(
         frameworks.cautions,
         [
-            "caffe was not verified for alexnet and googlenet: nobody has shown that it computes the same as the others: `bancada verify alexnet` checks it before the next run."
+            "caffe was not verified for alexnet and googlenet: nobody has shown that it computes the same as the others: `bancada verify --study FILE` checks it before the next run."
         ]
     );
     let warning = found
@@ -146,6 +146,32 @@ fn frameworks_are_compared_over_what_all_of_them_did() {
             && warning.text.contains("trains the same googlenet"),
         "{}",
         warning.text
+    );
+}
+
+#[test]
+fn what_cannot_be_verified_says_why_instead_of_what_to_do() {
+    let mut world = studies::study_d();
+    for record in &mut world.records {
+        for warning in &mut record.warnings {
+            if let Warning::NotVerified { cannot, .. } = warning {
+                *cannot = Some("this ran on cuda:0".to_owned());
+            }
+        }
+    }
+    let found = analysis(&world);
+    let frameworks = found.frameworks.unwrap();
+    assert_eq!(
+        frameworks.cautions,
+        [
+            "caffe was not verified for alexnet and googlenet: nobody has shown that it computes the same as the others (this ran on cuda:0)."
+        ]
+    );
+    let warning = found.warnings.iter().find(|w| w.kind == "not-verified");
+    let text = &warning.unwrap().text;
+    assert!(
+        text.contains("was not checked: this ran on cuda:0"),
+        "{text}"
     );
 }
 

@@ -104,6 +104,7 @@ impl Finding<'_> {
         let evidence = Evidence {
             usage: self.usage,
             ended: self.ended,
+            lacks_steps: self.setting.request.tells_steps && !self.story.steps.any,
             told_out_of_memory: self.story.out_of_memory.as_deref(),
             group_kills: group.map_or(0, Group::out_of_memory_kills),
             memory_limit_bytes: self.limit_bytes(),

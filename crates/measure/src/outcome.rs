@@ -34,6 +34,8 @@ pub(crate) enum Ended {
 pub(crate) struct Evidence<'a> {
     pub(crate) usage: Usage,
     pub(crate) ended: Option<Ended>,
+    /// It is a training, and told no step.
+    pub(crate) lacks_steps: bool,
     /// The workload said itself that memory ran out.
     pub(crate) told_out_of_memory: Option<&'a str>,
     /// Processes of the run's control group that the kernel ended for want of memory.
@@ -90,7 +92,7 @@ impl Evidence<'_> {
             }
             None => {}
         }
-        if self.usage.exit_code == Some(0) {
+        if self.usage.exit_code == Some(0) && !self.lacks_steps {
             return (Status::Ok, None);
         }
         if self.group_kills > 0 {
@@ -113,6 +115,7 @@ impl Evidence<'_> {
 
     fn failure(&self) -> String {
         match (self.usage.exit_code, self.usage.signal) {
+            (Some(0), _) => "ended without telling a single step".to_owned(),
             (Some(code), _) => format!("ended with exit code {code}"),
             (None, Some(signal)) => match signal_name(signal) {
                 Some(name) => format!("was ended by signal {signal} ({name})"),
@@ -181,6 +184,7 @@ mod tests {
                 ..Usage::default()
             },
             ended: None,
+            lacks_steps: false,
             told_out_of_memory: None,
             group_kills: 0,
             memory_limit_bytes: None,
@@ -224,6 +228,27 @@ mod tests {
         let detail = failed.outcome().detail.unwrap();
         assert!(detail.starts_with("ended with exit code 1; the log ends:\nline 3\nline 4\n"));
         assert!(detail.ends_with("line 12"));
+    }
+
+    #[test]
+    fn a_training_without_a_step_has_failed() {
+        let silent = Evidence {
+            lacks_steps: true,
+            log_end: "what now?\n",
+            ..evidence(Some(0), None)
+        };
+        let expected = "ended without telling a single step; the log ends:\nwhat now?";
+        check(&silent, Status::Failed, Some(expected));
+        let crashed = Evidence {
+            lacks_steps: true,
+            ..evidence(Some(3), None)
+        };
+        check(&crashed, Status::Failed, Some("ended with exit code 3"));
+        let full = Evidence {
+            log_end: "MemoryError",
+            ..silent
+        };
+        assert_eq!(full.outcome().status, Status::OutOfMemory);
     }
 
     #[test]

@@ -21,6 +21,9 @@ pub struct Request {
     pub settings: MeasureSettings,
     /// How to read the log, for programs that tell no events.
     pub log: Vec<LogPattern>,
+    /// Whether it is a training, which tells its steps: one that tells none has failed, however well
+    /// it ends.
+    pub tells_steps: bool,
     /// Ends the name of the control group, where one is made: `bancada-<pid>-<cgroup_name>`.
     pub cgroup_name: String,
 }

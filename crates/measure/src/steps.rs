@@ -11,6 +11,8 @@ pub(crate) struct Steps {
     seconds: Vec<f64>,
     every: usize,
     told: usize,
+    /// Whether any was told, with its time or without.
+    pub(crate) any: bool,
     /// Of the first step; none where it was not told how long it took.
     pub(crate) first_seconds: Option<f64>,
     pub(crate) last_at: Option<f64>,
@@ -33,6 +35,7 @@ pub(crate) struct Step {
 
 impl Steps {
     pub(crate) fn take(&mut self, step: Step) {
+        self.any = true;
         self.take_loss(finite(step.loss));
         // Steps told without their time are as long as the time between two of them.
         let at = step.at_seconds;

@@ -42,7 +42,13 @@ pub enum Warning {
     /// The bill could not be said in the study's currency.
     NoRate { from: String, to: String },
     /// Nobody has shown that this framework computes the same as the others.
-    NotVerified { framework: String, network: String },
+    NotVerified {
+        framework: String,
+        network: String,
+        /// Why `bancada verify` cannot show it, as the end of a sentence; none where it can.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cannot: Option<String>,
+    },
     /// It was shown that it does not.
     ComputesOtherwise {
         framework: String,
@@ -115,10 +121,17 @@ impl fmt::Display for Warning {
                     "the loss was no number any more {since}, and is left out: lower the learning rate, or check the data"
                 )
             }
-            Warning::NotVerified { framework, network } => write!(
-                f,
-                "that {framework} trains the same {network} as the others was not checked: bancada verify --study FILE"
-            ),
+            Warning::NotVerified {
+                framework,
+                network,
+                cannot,
+            } => {
+                let advice = cannot.as_deref().unwrap_or("bancada verify --study FILE");
+                write!(
+                    f,
+                    "that {framework} trains the same {network} as the others was not checked: {advice}"
+                )
+            }
             Warning::ComputesOtherwise {
                 framework,
                 network,

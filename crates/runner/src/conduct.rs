@@ -258,6 +258,7 @@ impl Conduct<'_> {
             limits: prepared.limits().clone(),
             settings: self.study.measure.clone(),
             log: prepared.log.clone(),
+            tells_steps: prepared.job.is_some(),
             cgroup_name: format!("bancada-{}", std::process::id()),
         };
         measure::run(&request, self.options.stop, watch).map_err(RunnerError::Measure)
@@ -292,8 +293,9 @@ impl Conduct<'_> {
         let device = prepared.device().map(str::to_owned);
         let home = self.options.surroundings.home;
         let trainer = prepared.framework.as_ref();
+        let job = prepared.job.as_ref();
         let told = measured.framework.as_ref();
-        let framework = trainer.map(|trainer| verification::of_run(trainer, told, home));
+        let framework = trainer.map(|trainer| verification::of_run(trainer, job, told, home));
         let mut record = RunRecord {
             schema: BUNDLE_SCHEMA,
             study: self.study.name.clone(),
@@ -323,7 +325,7 @@ impl Conduct<'_> {
             profile: measured.profile,
         };
         if let Some(trainer) = trainer {
-            let warning = verification::warning(trainer, record.framework.as_ref());
+            let warning = verification::warning(trainer, job, record.framework.as_ref());
             record.warnings.extend(warning);
         }
         price_record(&mut record, self.study);

@@ -4,15 +4,19 @@
 pub mod agreement;
 mod budget;
 mod conduct;
+mod datasets;
 pub mod forecast;
 mod pilot;
 mod ready;
+mod scratch;
 pub mod verification;
 mod workload;
 
 pub use budget::{Ledger, over_budget};
 pub use conduct::{Conduct, Ended, Options, Progress, Retry, RunnerError, due_runs, price_record};
+pub use datasets::Datasets;
 pub use forecast::{EnvironmentForecast, Forecast, RunForecast, Spread};
 pub use pilot::{BadPilot, Pilot, PilotOptions, pilot};
 pub use ready::{make_ready, scenarios_of};
+pub use scratch::Scratch;
 pub use workload::{PreparedRun, Surroundings, Trainer, WorkloadError, prepare};

@@ -7,12 +7,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use frameworks::Home;
 use measure::{Asked, Stop, Watched};
 use model::event::{EventKind, JOB_VARIABLE};
 use model::run::phase;
 use model::{Outcome, Phase, Plan, Scenario, Status, Study, TrainJob};
 
 use crate::conduct::{RunnerError, write_json};
+use crate::datasets::Datasets;
 use crate::forecast::{RunForecast, fill_unknown};
 use crate::ready::fill_job;
 use crate::workload::{PreparedRun, Surroundings, prepare};
@@ -20,7 +22,8 @@ use crate::workload::{PreparedRun, Surroundings, prepare};
 pub struct PilotOptions<'a> {
     pub surroundings: Surroundings<'a>,
     pub stop: &'a Stop,
-    /// Emptied by the caller afterwards.
+    /// Emptied by the caller afterwards. Images are put here, too: a pilot's are too few for
+    /// anything else.
     pub folder: &'a Path,
 }
 
@@ -114,18 +117,20 @@ fn short_run(
     options: &PilotOptions<'_>,
 ) -> Result<ShortRun, RunnerError> {
     let mut short = whole.clone();
-    let counts = Counts::of(whole);
+    let datasets = options.surroundings.datasets;
+    let counts = Counts::of(whole, datasets);
     short.data.images = Some(counts.images.min(whole.batch.saturating_mul(STEPS + 1)));
     short.data.held_out = Some(counts.held_out.min(HELD_OUT));
     short.epochs = 1;
     short.checkpoint = Some(options.folder.join("model.safetensors"));
     if let Some(trainer) = &prepared.framework {
-        fill_job(
-            &mut short,
-            trainer,
-            options.folder,
-            options.surroundings.home,
-        )?;
+        let own = Home::at(options.folder);
+        let home = match Counts::of(&short, datasets) == counts {
+            // The images of the run itself, which are kept.
+            true => options.surroundings.home,
+            false => &own,
+        };
+        fill_job(&mut short, trainer, options.folder, home)?;
     }
     let path = options.folder.join("job.json");
     write_json(&path, &short)?;
@@ -140,6 +145,7 @@ fn short_run(
         limits: prepared.limits().clone(),
         settings: study.measure.clone(),
         log: Vec::new(),
+        tells_steps: true,
         cgroup_name: format!("bancada-{}-pilot", std::process::id()),
     };
     let mut steps = Vec::new();
@@ -157,20 +163,22 @@ fn short_run(
     if measured.outcome.status != Status::Ok || steps.is_empty() {
         return Ok(ShortRun::EndedBadly(measured.outcome));
     }
-    let lengths = Lengths::new(whole, &short);
+    let lengths = Lengths::new(whole, &short, &counts);
     Ok(ShortRun::Seen(stretch(&measured.phases, &steps, &lengths)))
 }
 
-/// Images of a whole run.
+/// Images of a run.
+#[derive(PartialEq)]
 struct Counts {
     images: u32,
     held_out: u32,
 }
 
 impl Counts {
-    fn of(job: &TrainJob) -> Self {
+    fn of(job: &TrainJob, datasets: &Datasets) -> Self {
         let data = &job.data;
-        let info = data::describe(&data.dataset, data.data_dir.as_deref()).ok();
+        let info = datasets.describe(&data.dataset, data.data_dir.as_deref());
+        let info = info.ok();
         Counts {
             images: data.images.or(info.map(|i| i.images)).unwrap_or(1),
             held_out: data.held_out.or(info.map(|i| i.held_out)).unwrap_or(0),
@@ -185,8 +193,8 @@ struct Lengths {
 }
 
 impl Lengths {
-    fn new(whole: &TrainJob, short: &TrainJob) -> Self {
-        let Counts { images, held_out } = Counts::of(whole);
+    fn new(whole: &TrainJob, short: &TrainJob, counts: &Counts) -> Self {
+        let &Counts { images, held_out } = counts;
         let ratio = |whole: u32, short: Option<u32>| {
             f64::from(whole) / f64::from(short.unwrap_or(whole).max(1))
         };

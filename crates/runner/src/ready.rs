@@ -16,6 +16,8 @@ use crate::conduct::{MODEL_FILE, RunnerError};
 use crate::workload::{Surroundings, Trainer, WorkloadError, prepare};
 
 const WEIGHTS_FILE: &str = "initial.safetensors";
+/// Where Caffe's files lie beside its job; what was trained, as texts, stays.
+const CAFFE_FOLDER: &str = "caffe";
 const ONNX_FILE: &str = "model.onnx";
 
 /// Sees that everything these runs need is there: frameworks, networks, datasets. Caches of images
@@ -88,6 +90,7 @@ pub(crate) fn tidy(
     keep_model: bool,
 ) -> Result<(), RunnerError> {
     remove(&folder.join(WEIGHTS_FILE))?;
+    tidy_caffe(&folder.join(CAFFE_FOLDER))?;
     if !keep_model {
         return drop_models(folder);
     }
@@ -102,6 +105,17 @@ pub(crate) fn tidy(
     if let Ok(onnx) = formats::onnx(&trainer.graph, &weights) {
         let path = folder.join(ONNX_FILE);
         fs::write(&path, onnx).map_err(|e| RunnerError::write(&path, e))?;
+    }
+    Ok(())
+}
+
+/// A run of Caffe that ends in peace does so itself; one that is killed leaves every image.
+fn tidy_caffe(folder: &Path) -> Result<(), RunnerError> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let is_text = |path: &Path| path.extension().is_some_and(|e| e == "prototxt");
+    for path in paths.filter(|path| !is_text(path)) {
+        remove(&path)?;
     }
     Ok(())
 }

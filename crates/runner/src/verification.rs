@@ -11,7 +11,7 @@ use model::job::{DataJob, JOB_PROTOCOL, VerifyJob};
 use model::run::{FrameworkRecord, Verified};
 use model::study::{Limits, MeasureSettings};
 use model::verify::VerifyReport;
-use model::{Optimizer, Plan, Status, Study, Timestamp, TrainJob, Warning, Workload};
+use model::{Optimizer, Plan, Precision, Status, Study, Timestamp, TrainJob, Warning, Workload};
 use network::{Graph, Op, Shape};
 use seeded::SplitMix64;
 
@@ -240,6 +240,7 @@ impl<'a> Scene<'a> {
                 grace_seconds: 5.0,
             },
             log: Vec::new(),
+            tells_steps: false,
             cgroup_name: format!("bancada-{}-verify", std::process::id()),
         };
         let measured =
@@ -358,18 +359,21 @@ fn finite(value: f64) -> f64 {
     if value.is_finite() { value } else { f64::MAX }
 }
 
-/// By everything that decides what is computed: the graph with its shapes, framework, version.
+/// By everything that decides what is computed: the graph with its shapes, framework, version and
+/// the adapters, which are another program once they are changed.
 fn place(graph: &Graph, framework: &str, version: &str, home: &Home) -> PathBuf {
     let graph = serde_json::to_value(graph).unwrap_or_default();
     home.path()
         .join("verified")
         .join(plan::fingerprint(&graph))
+        .join(frameworks::adapters_digest())
         .join(format!("{framework}-{version}.json"))
 }
 
 /// What is known of the framework of a run that is over.
 pub(crate) fn of_run(
     trainer: &Trainer,
+    job: Option<&TrainJob>,
     told: Option<&FrameworkTold>,
     home: &Home,
 ) -> FrameworkRecord {
@@ -378,8 +382,11 @@ pub(crate) fn of_run(
     let name = trainer.framework.name.clone();
     let verified = version.as_ref().and_then(|version| {
         let bytes = fs::read(place(&trainer.graph, &name, version, home)).ok()?;
-        serde_json::from_slice(&bytes).ok()
+        serde_json::from_slice::<Verified>(&bytes).ok()
     });
+    // What differs where it was compared is not made equal by being computed in another way.
+    let shown = cannot_be_shown(trainer, job).is_none();
+    let verified = verified.filter(|v| shown || v.differs_at.is_some());
     FrameworkRecord {
         name,
         version,
@@ -387,15 +394,51 @@ pub(crate) fn of_run(
     }
 }
 
+/// Why comparing says nothing of this run, as the end of a sentence: it is done on a CPU, in 32 bits,
+/// and as the framework computes unless it is told.
+fn cannot_be_shown(trainer: &Trainer, job: Option<&TrainJob>) -> Option<String> {
+    let framework = trainer.framework;
+    if framework.kind == Kind::Caffe {
+        return Some(NO_GRADIENTS.to_owned());
+    }
+    let job = job?;
+    let other_compile = |&compile: &bool| !framework.compiles_by_custom(compile);
+    if job.device.split(',').any(|device| device.trim() != "cpu") {
+        let device = &job.device;
+        Some(format!(
+            "bancada verify compares on a CPU, and this ran on {device}"
+        ))
+    } else if job.precision == Precision::Mixed {
+        Some("bancada verify compares in 32 bits, and this ran in mixed precision".to_owned())
+    } else {
+        let compile = job.compile.filter(other_compile)?;
+        Some(format!(
+            "bancada verify compares with `compile` left out, and this ran with compile = {compile}"
+        ))
+    }
+}
+
+/// Why Caffe cannot be asked.
+pub const NO_GRADIENTS: &str =
+    "Caffe's program does not tell gradients, so bancada verify cannot ask it";
+
 /// The embedded engine is what the others are compared with.
-pub(crate) fn warning(trainer: &Trainer, record: Option<&FrameworkRecord>) -> Option<Warning> {
+pub(crate) fn warning(
+    trainer: &Trainer,
+    job: Option<&TrainJob>,
+    record: Option<&FrameworkRecord>,
+) -> Option<Warning> {
     if trainer.framework.kind == Kind::Engine {
         return None;
     }
     let framework = trainer.framework.name.clone();
     let network = trainer.network.clone();
     match record.and_then(|r| r.verified.as_ref()) {
-        None => Some(Warning::NotVerified { framework, network }),
+        None => Some(Warning::NotVerified {
+            framework,
+            network,
+            cannot: cannot_be_shown(trainer, job),
+        }),
         Some(verified) => verified
             .differs_at
             .clone()

@@ -4,13 +4,17 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use data::DataError;
-use frameworks::{Framework, Home, HomeError, Kind, NotSetUp, Spec, SpecError};
+use frameworks::{
+    Framework, Home, HomeError, Kind, Machine, NotSetUp, SetupError, Spec, SpecError,
+};
 use model::job::{DataJob, JOB_PROTOCOL};
 use model::study::LogPattern;
 use model::{
     CommandWorkload, Environment, Limits, Scenario, Study, TrainJob, TrainWorkload, Workload,
 };
 use network::{Graph, InputSpec};
+
+use crate::datasets::Datasets;
 
 /// Everything `measure` needs to know of a run's workload.
 #[derive(Debug, Clone)]
@@ -62,6 +66,8 @@ pub struct Surroundings<'a> {
     pub study_folder: &'a Path,
     /// Environments of frameworks, adapters, datasets and their caches.
     pub home: &'a Home,
+    /// What was found out of them already.
+    pub datasets: &'a Datasets,
 }
 
 /// The same seed for all scenarios: initial weights and order of images then do not differ
@@ -199,7 +205,10 @@ pub(crate) fn described(
 ) -> Result<Described, WorkloadError> {
     let spec = Spec::parse(&train.framework).map_err(WorkloadError::Framework)?;
     let data_dir = data_dir(train, surroundings);
-    let info = data::describe(&train.dataset, data_dir.as_deref()).map_err(WorkloadError::Data)?;
+    let info = surroundings
+        .datasets
+        .describe(&train.dataset, data_dir.as_deref())
+        .map_err(WorkloadError::Data)?;
     let image = train.image.unwrap_or(info.side);
     let input = InputSpec {
         channels: info.channels,
@@ -255,6 +264,7 @@ pub(crate) fn start(
     };
     match spec.framework.kind {
         Kind::Engine => Ok(own("engine-train")),
+        Kind::Caffe if Machine::here().caffe.is_none() => Err(WorkloadError::NoCaffe),
         Kind::Caffe => Ok(own("caffe-train")),
         Kind::Python => start_adapter(spec, job, surroundings.home),
     }
@@ -273,7 +283,6 @@ fn start_adapter(spec: &Spec, job: &TrainJob, home: &Home) -> Result<Start, Work
     }
     command.push(adapter.to_string_lossy().into_owned());
     let mut env = installed.variables;
-    env.push(("PYTHONNOUSERSITE".to_owned(), "1".to_owned()));
     if let Some(threads) = job.threads {
         let variables = THREAD_VARIABLES.iter();
         env.extend(variables.map(|name| ((*name).to_owned(), threads.to_string())));
@@ -315,6 +324,8 @@ pub enum WorkloadError {
     Data(DataError),
     Framework(SpecError),
     NotSetUp(NotSetUp),
+    /// The machine has no `caffe` program.
+    NoCaffe,
     Home(HomeError),
     Network {
         network: String,
@@ -331,6 +342,7 @@ impl fmt::Display for WorkloadError {
             WorkloadError::Data(error) => error.fmt(f),
             WorkloadError::Framework(error) => error.fmt(f),
             WorkloadError::NotSetUp(error) => error.fmt(f),
+            WorkloadError::NoCaffe => SetupError::NoCaffe.fmt(f),
             WorkloadError::Home(error) => error.fmt(f),
             WorkloadError::Network { network, why } => write!(f, "network `{network}`: {why}"),
         }

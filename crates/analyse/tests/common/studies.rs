@@ -97,6 +97,7 @@ pub fn study_d() -> World {
             record.warnings.push(Warning::NotVerified {
                 framework: "caffe".to_owned(),
                 network,
+                cannot: None,
             });
         }
         record.profile = operators(&record.scenario, seconds);

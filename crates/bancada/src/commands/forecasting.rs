@@ -4,7 +4,7 @@ use measure::Asked;
 use model::{RunId, RunRecord, Workload};
 use report::format;
 use runner::forecast::{self, MoneySpread};
-use runner::{BadPilot, Forecast, Pilot, PilotOptions, Surroundings};
+use runner::{BadPilot, Forecast, Pilot, PilotOptions, Scratch, Surroundings};
 
 use crate::exit::{Exit, Failure};
 use crate::locate::Opened;
@@ -76,15 +76,23 @@ fn unwell(bad: &BadPilot) -> String {
     )
 }
 
+/// A folder that goes when it is no longer used.
+pub(super) fn scratch(surroundings: Surroundings<'_>) -> Result<Scratch, Failure> {
+    let home = surroundings.home.path();
+    Scratch::make(home).map_err(|e| {
+        let home = home.display();
+        Failure::trouble(format!(
+            "cannot use {home}: {e}; BANCADA_CACHE names another folder for the cache"
+        ))
+    })
+}
+
 fn pilot(ask: &Ask<'_>, printer: &Printer) -> Result<Pilot, Failure> {
-    let folder = std::env::temp_dir().join(format!("bancada-pilot-{}", std::process::id()));
-    let failed =
-        |e: std::io::Error| Failure::trouble(format!("cannot use {}: {e}", folder.display()));
-    std::fs::create_dir_all(&folder).map_err(failed)?;
+    let scratch = scratch(ask.surroundings)?;
     let options = PilotOptions {
         surroundings: ask.surroundings,
         stop: &STOP,
-        folder: &folder,
+        folder: scratch.path(),
     };
     let result = runner::pilot(
         &ask.opened.study,
@@ -103,8 +111,6 @@ fn pilot(ask: &Ask<'_>, printer: &Printer) -> Result<Pilot, Failure> {
     if printer.talk_is_terminal {
         eprint!("\r\x1b[2K");
     }
-    // Left-overs of a pilot are of no use; that they cannot be removed is no reason to stop.
-    _ = std::fs::remove_dir_all(&folder);
     if STOP.asked() != Asked::Nothing {
         return Err(Failure::new(
             Exit::Interrupted,

@@ -24,10 +24,12 @@ pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
     let program = std::env::current_exe()
         .map_err(|e| Failure::trouble(format!("cannot find myself: {e}")))?;
     let home = frameworks::Home::find().map_err(Failure::trouble)?;
+    let datasets = runner::Datasets::default();
     let surroundings = Surroundings {
         bancada: &program,
         study_folder: &opened.folder,
         home: &home,
+        datasets: &datasets,
     };
     let ask = forecasting::Ask {
         opened: &opened,

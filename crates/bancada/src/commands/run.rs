@@ -27,10 +27,12 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
     let program = std::env::current_exe()
         .map_err(|e| Failure::trouble(format!("cannot find myself: {e}")))?;
     let home = frameworks::Home::find().map_err(Failure::trouble)?;
+    let datasets = runner::Datasets::default();
     let surroundings = Surroundings {
         bancada: &program,
         study_folder: &opened.folder,
         home: &home,
+        datasets: &datasets,
     };
     let earlier = store.records().map_err(store_failure)?;
     let retry = Retry {

@@ -10,6 +10,7 @@ use runner::agreement::{Agreement, FIRST_LOSS_TOLERANCE};
 use runner::verification::{self, Answer, Compared, Question, StudyQuestion};
 use serde_json::json;
 
+use super::forecasting::scratch;
 use super::network::load;
 use crate::args::VerifyArgs;
 use crate::exit::{CommandResult, Exit, Failure};
@@ -25,10 +26,12 @@ pub(super) fn verify(args: &VerifyArgs, printer: &Printer) -> CommandResult {
         Some(path) => Some(open_study(path, args.scale.as_deref(), printer)?),
         None => None,
     };
+    let datasets = runner::Datasets::default();
     let surroundings = Surroundings {
         bancada: &program,
         study_folder: opened.as_ref().map_or(Path::new("."), |o| &o.folder),
         home: &home,
+        datasets: &datasets,
     };
     let questions = match &opened {
         Some(opened) => verification::questions(&opened.study, &opened.plan, surroundings)
@@ -37,7 +40,8 @@ pub(super) fn verify(args: &VerifyArgs, printer: &Printer) -> CommandResult {
     };
     signals::listen();
     let mut all_agree = true;
-    for asked in questions {
+    for mut asked in questions {
+        leave_caffe_out(&mut asked, printer);
         let answers = ask(args, &asked, surroundings, printer)?;
         all_agree &= answers.iter().all(agrees);
         match args.json {
@@ -52,6 +56,20 @@ pub(super) fn verify(args: &VerifyArgs, printer: &Printer) -> CommandResult {
     } else {
         Exit::FailedRuns
     })
+}
+
+/// It could only answer that it cannot, and everything would seem to have failed.
+fn leave_caffe_out(asked: &mut StudyQuestion, printer: &Printer) {
+    let all = asked.specs.len();
+    asked
+        .specs
+        .retain(|spec| spec.framework.kind != Kind::Caffe);
+    if asked.specs.len() < all {
+        printer.talk(&format!(
+            "caffe is left out: {}",
+            verification::NO_GRADIENTS
+        ));
+    }
 }
 
 fn one_question(
@@ -111,14 +129,12 @@ fn ask(
         seed: args.seed,
         timeout_seconds: f64::from(args.timeout),
     };
-    let folder = std::env::temp_dir().join(format!("bancada-verify-{}", std::process::id()));
-    std::fs::create_dir_all(&folder)
-        .map_err(|e| Failure::trouble(format!("cannot use {}: {e}", folder.display())))?;
+    let scratch = scratch(surroundings)?;
     let answers = verification::verify(
         &question,
         &asked.specs,
         surroundings,
-        &folder,
+        scratch.path(),
         &STOP,
         &mut |framework| {
             if printer.talk_is_terminal {
@@ -129,8 +145,6 @@ fn ask(
     if printer.talk_is_terminal {
         eprint!("\r\x1b[2K");
     }
-    // Left-overs are of no use; that they cannot be removed is no reason to stop.
-    _ = std::fs::remove_dir_all(&folder);
     answers.map_err(Failure::trouble)
 }
 

@@ -254,11 +254,32 @@ fn without_caffe_the_run_says_what_to_do() {
     let caffe = Caffe::new(TRAINS, "network = \"rede1\"");
     let mut command = caffe.bench.command(&["run", "study.toml", "--no-pilot"]);
     command.env_remove("BANCADA_CAFFE").env("PATH", "/nowhere");
-    let ran = Ran::new(command.output().unwrap());
-    let told = match ran.code {
-        5 => caffe.record().to_string(),
-        _ => ran.err,
-    };
-    assert!(told.contains("caffe"), "{told}");
-    assert!(told.contains("BANCADA_CAFFE"), "{told}");
+    Ran::new(command.output().unwrap())
+        .ends_with(1)
+        .says("no package index has Caffe: build it, and put the program `caffe` on PATH or name it in BANCADA_CAFFE");
+    assert!(caffe.bench.bundles("c").is_empty(), "nothing ran");
+}
+
+#[test]
+fn a_caffe_run_that_is_killed_leaves_no_images() {
+    let caffe = Caffe::new("kill -KILL $PPID\n", "network = \"rede1\"");
+    caffe.run().ends_with(5);
+    assert_eq!(caffe.record()["outcome"]["signal"], 9);
+    let folder = caffe.folder().join("caffe");
+    let mut left: Vec<_> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    left.sort();
+    assert_eq!(left, ["solver.prototxt", "train.prototxt"]);
+}
+
+#[test]
+fn verify_leaves_caffe_out_and_says_so() {
+    let caffe = Caffe::new(TRAINS, "network = \"rede1\"");
+    let mut command = caffe.bench.command(&["verify", "--study", "study.toml"]);
+    command.env("BANCADA_CAFFE", caffe.bench.path().join("my-caffe"));
+    Ran::new(command.output().unwrap())
+        .ends_with(0)
+        .says("caffe is left out: Caffe's program does not tell gradients");
 }

@@ -59,6 +59,7 @@ fn request(command: &[&str], folder: &Path) -> Request {
             grace_seconds: 5.0,
         },
         log: Vec::new(),
+        tells_steps: false,
         cgroup_name: "test".to_owned(),
     }
 }

@@ -53,21 +53,6 @@ pub(super) fn train_command(caffe: &Path, scratch: &Scratch, threads: Option<u32
     command
 }
 
-/// `caffe version 1.0.0`, on either stream.
-pub(super) fn version(caffe: &Path) -> Option<String> {
-    let output = Command::new(caffe)
-        .arg("--version")
-        .stdin(Stdio::null())
-        .output()
-        .ok()?;
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said);
-    let mut words = said.split_whitespace();
-    words
-        .find(|word| word.starts_with(|c: char| c.is_ascii_digit()))
-        .map(str::to_owned)
-}
-
 /// Gives every line of its log to `line`, and passes it on as it is.
 pub(super) fn run(mut command: Command, line: &mut dyn FnMut(&str)) -> Result<Ended, Failure> {
     let program = command.get_program().to_string_lossy().into_owned();

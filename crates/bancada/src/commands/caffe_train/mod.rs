@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use formats::caffe::{self, Device, Iterations, Test, Training};
-use frameworks::Machine;
+use frameworks::{Machine, SetupError};
 use measure::Asked;
 use model::event::JOB_VARIABLE;
 use model::job::JOB_PROTOCOL;
@@ -26,9 +26,6 @@ use child::Ended;
 use files::Scratch;
 use story::Story;
 
-const NO_CAFFE: &str =
-    "caffe is not on this machine: put the `caffe` program on PATH or name it in BANCADA_CAFFE";
-
 pub(crate) fn caffe_train() -> CommandResult {
     signals::listen();
     let job = read_job()?;
@@ -37,7 +34,7 @@ pub(crate) fn caffe_train() -> CommandResult {
         .map_err(|e| Failure::trouble(format!("the job's network: {e}")))?;
     let caffe = Machine::here()
         .caffe
-        .ok_or_else(|| Failure::trouble(NO_CAFFE))?;
+        .ok_or_else(|| Failure::trouble(SetupError::NoCaffe))?;
     let mut events = open_events()?;
     let mut tell = |kind: EventKind| tell(&mut events, kind);
     let task = Task {
@@ -66,7 +63,7 @@ impl Task<'_> {
         tell(begins(phase::START));
         tell(EventKind::Framework {
             name: "caffe".to_owned(),
-            version: child::version(self.caffe).unwrap_or_else(|| "unknown".to_owned()),
+            version: frameworks::caffe_version(self.caffe).unwrap_or_else(|| "unknown".to_owned()),
         });
         let mut story = Story::new(training.batch, training.iterations);
         let command = child::train_command(self.caffe, &scratch, self.job.threads);
@@ -160,7 +157,7 @@ fn check(job: &TrainJob) -> Result<(), Failure> {
         )));
     }
     if job.verify.is_some() {
-        return cannot("its program does not tell gradients, so bancada verify cannot ask it");
+        return cannot(runner::verification::NO_GRADIENTS);
     }
     if job.workers > 1 {
         return cannot("its image layer would give every worker the same images; use one worker");
