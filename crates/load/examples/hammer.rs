@@ -38,11 +38,12 @@ fn hammer(arguments: &[String]) -> Result<(), LoadError> {
         .quantile(0.99)
         .map_or(f64::NAN, |quantile| 1e6 * quantile.seconds);
     println!(
-        "{:.0} requests/s, {} ok, {} failed, p99 {p99:.0} µs, client busy {:.0} %",
+        "{:.0} requests/s, {} ok, {} failed, p99 {p99:.0} µs, client busy {:.0} %, waiting for a core {:.0} %",
         outcome.ok_per_second(),
         outcome.counts.ok,
         outcome.counts.failed(),
-        100.0 * outcome.client.busiest_share
+        100.0 * outcome.client.busy_share,
+        100.0 * outcome.client.queued_share
     );
     Ok(())
 }

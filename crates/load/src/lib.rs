@@ -26,6 +26,7 @@
 //! ```
 
 mod answer;
+mod clock;
 mod connection;
 mod error;
 mod histogram;

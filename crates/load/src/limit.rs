@@ -3,7 +3,7 @@
 use crate::load::Load;
 use crate::outcome::Outcome;
 
-/// A thread that computes more than this share of the time could hardly have sent more.
+/// A thread that has something to do for more than this share of the time could hardly have sent more.
 const BUSY: f64 = 0.9;
 /// Sends may be late by this share of the median latency before they distort it.
 const LATE: f64 = 0.1;
@@ -31,11 +31,13 @@ fn waited(outcome: &Outcome, load: &Load) -> Option<String> {
 }
 
 fn busy(outcome: &Outcome) -> Option<String> {
-    let share = outcome.client.busiest_share;
-    (share > BUSY).then(|| {
+    let client = &outcome.client;
+    (client.wanted_share() > BUSY).then(|| {
         format!(
-            "the client computed {:.0} % of the time: give it more threads, or another machine",
-            100.0 * share
+            "the client computed {:.0} % of the time and waited for a core another {:.0} %: give it \
+             more threads, or another machine",
+            100.0 * client.busy_share,
+            100.0 * client.queued_share
         )
     })
 }

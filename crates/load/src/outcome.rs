@@ -165,6 +165,15 @@ impl Connections {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Client {
     pub threads: usize,
-    /// CPU time over wall time of the busiest thread, in the counted part.
-    pub busiest_share: f64,
+    /// Of its busiest thread in the counted part: the share of the time it computed.
+    pub busy_share: f64,
+    /// Of the same thread: the share of the time it could have computed, but others had the cores.
+    pub queued_share: f64,
+}
+
+impl Client {
+    /// The share of the time in which the busiest thread had something to do.
+    pub fn wanted_share(&self) -> f64 {
+        self.busy_share + self.queued_share
+    }
 }

@@ -3,6 +3,9 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use rustix::process::{Resource, getrlimit, setrlimit};
+use serde::{Deserialize, Serialize};
+
 use crate::LoadError;
 use crate::load::Load;
 use crate::pace::{Nanos, nanos};
@@ -11,7 +14,7 @@ use crate::request::Request;
 use crate::tls::Tls;
 
 /// How requests are sent, whatever the load.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Options {
     /// From the time a request was meant to be sent to its whole answer.
     pub timeout: Duration,
@@ -52,6 +55,7 @@ impl Plan {
         options: &Options,
     ) -> Result<Self, LoadError> {
         load.check()?;
+        allow_sockets(load.connections() as u64)?;
         if options.timeout.is_zero() {
             return Err(LoadError::Plan(
                 "a timeout of zero leaves no time for an answer".to_owned(),
@@ -72,4 +76,25 @@ impl Plan {
     pub(crate) fn keeps_singles(&self) -> bool {
         matches!(self.load, Load::Series(_))
     }
+}
+
+/// Files that a process has open beside its connections, generously.
+const OTHER_FILES: u64 = 64;
+
+/// Lets this process open that many sockets, where the machine allows it: else the client's own limit
+/// would look like a server that refuses.
+fn allow_sockets(connections: u64) -> Result<(), LoadError> {
+    let needed = connections + OTHER_FILES;
+    let mut limit = getrlimit(Resource::Nofile);
+    if limit.current.is_none_or(|current| current >= needed) {
+        return Ok(());
+    }
+    limit.current = Some(needed);
+    setrlimit(Resource::Nofile, limit).map_err(|_| {
+        LoadError::Plan(format!(
+            "{connections} connections need {needed} open files, and this machine allows {} to a \
+             process: ask for fewer connections or raise the limit (ulimit -n)",
+            limit.maximum.unwrap_or(0)
+        ))
+    })
 }

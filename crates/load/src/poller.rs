@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::event::{Timespec, epoll};
 use rustix::time::{
@@ -111,28 +111,4 @@ impl Poller {
         timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &spec)?;
         Ok(())
     }
-}
-
-/// Nanoseconds since a moment that all threads of a load share.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Clock {
-    origin: Instant,
-}
-
-impl Clock {
-    pub(crate) fn start() -> Self {
-        Clock {
-            origin: Instant::now(),
-        }
-    }
-
-    pub(crate) fn now(&self) -> Nanos {
-        self.origin.elapsed().as_nanos() as Nanos
-    }
-}
-
-/// CPU time of the calling thread.
-pub(crate) fn thread_cpu() -> Nanos {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    time.tv_sec as Nanos * 1_000_000_000 + time.tv_nsec as Nanos
 }

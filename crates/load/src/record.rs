@@ -1,5 +1,6 @@
 //! What one thread writes down while it sends.
 
+use crate::clock::Usage;
 use crate::histogram::Times;
 use crate::outcome::{Client, Connections, Counts, End, Outcome, Single};
 use crate::pace::{Nanos, Ticket};
@@ -29,9 +30,9 @@ pub(crate) struct Record {
     pub(crate) first_failure: Option<String>,
     first: Option<Nanos>,
     last: Nanos,
-    /// CPU time of the thread when the first counted request was taken, and at the end.
-    cpu_begin: Option<Nanos>,
-    cpu_end: Nanos,
+    /// What the thread had used when the first counted request was taken, and from then to the end.
+    usage_before: Usage,
+    usage: Usage,
 }
 
 impl Record {
@@ -43,15 +44,15 @@ impl Record {
     }
 
     /// A counted request is taken: from here on the thread's CPU time counts.
-    pub(crate) fn begin(&mut self, at: Nanos, cpu: impl FnOnce() -> Nanos) {
+    pub(crate) fn begin(&mut self, at: Nanos) {
         if self.first.is_none() {
             self.first = Some(at);
-            self.cpu_begin = Some(cpu());
+            self.usage_before = Usage::now();
         }
     }
 
-    pub(crate) fn close(&mut self, cpu: Nanos) {
-        self.cpu_end = cpu;
+    pub(crate) fn close(&mut self) {
+        self.usage = Usage::now().since(self.usage_before);
     }
 
     pub(crate) fn add(&mut self, ended: &Ended) {
@@ -97,15 +98,17 @@ impl Record {
         self.last = self.last.max(other.last);
     }
 
-    /// CPU time over wall time of this thread's counted part.
-    pub(crate) fn busy_share(&self) -> f64 {
-        let (Some(first), Some(cpu_begin)) = (self.first, self.cpu_begin) else {
-            return 0.0;
-        };
-        let wall = self.last.saturating_sub(first);
-        match wall {
+    /// What this thread needed of its counted part's time.
+    pub(crate) fn client(&self) -> Client {
+        let wall = self.last.saturating_sub(self.first.unwrap_or(self.last));
+        let share = |time: Nanos| match wall {
             0 => 0.0,
-            wall => self.cpu_end.saturating_sub(cpu_begin) as f64 / wall as f64,
+            wall => time as f64 / wall as f64,
+        };
+        Client {
+            threads: 1,
+            busy_share: share(self.usage.cpu),
+            queued_share: share(self.usage.queued),
         }
     }
 

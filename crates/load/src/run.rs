@@ -3,11 +3,11 @@
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::clock::Clock;
 use crate::limit::client_limited;
 use crate::outcome::Client;
 use crate::pace::Share;
 use crate::plan::Plan;
-use crate::poller::Clock;
 use crate::record::Record;
 use crate::worker::Worker;
 use crate::{Load, LoadError, Options, Outcome, Request, Watch};
@@ -29,16 +29,26 @@ pub fn run_watched(
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     let records = on_threads(&plan, watch)?;
-    let busiest_share = records.iter().map(Record::busy_share).fold(0.0, f64::max);
-    let client = Client {
-        threads: plan.threads,
-        busiest_share,
-    };
+    let client = busiest(&records);
     let mut all = Record::default();
     records.into_iter().for_each(|record| all.merge(record));
     let mut outcome = all.outcome(began.as_secs_f64(), client);
     outcome.client_limited = client_limited(&outcome, load);
     Ok(outcome)
+}
+
+/// The thread that had most to do: the others cannot have been the limit.
+fn busiest(records: &[Record]) -> Client {
+    let wanted = |a: &Client, b: &Client| a.wanted_share().total_cmp(&b.wanted_share());
+    let busiest = records
+        .iter()
+        .map(Record::client)
+        .max_by(wanted)
+        .unwrap_or_default();
+    Client {
+        threads: records.len(),
+        ..busiest
+    }
 }
 
 fn on_threads(plan: &Plan, watch: &Watch) -> Result<Vec<Record>, LoadError> {

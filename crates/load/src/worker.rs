@@ -1,15 +1,16 @@
 //! One thread: takes requests as they are due, moves bytes as sockets are ready.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::io;
 use std::time::Duration;
 
+use crate::clock::Clock;
 use crate::connection::{Connection, Job, Step};
 use crate::outcome::End;
 use crate::pace::{Nanos, Pace, Share, Ticket};
 use crate::plan::Plan;
-use crate::poller::{Clock, Event, Poller, thread_cpu};
+use crate::poller::{Event, Poller};
 use crate::record::{Ended, Record};
 use crate::watch::Watch;
 use crate::wire::Wire;
@@ -27,8 +28,8 @@ pub(crate) struct Worker<'a> {
     pace: Pace,
     record: Record,
     connections: Vec<Connection>,
-    /// Places without a request; those with an open connection come out first.
-    idle: Vec<u32>,
+    /// Places without a request, taken from the back; those left without a connection wait in front.
+    idle: VecDeque<u32>,
     most: usize,
     /// When a connection was last freed after all had been busy.
     free_since: Nanos,
@@ -54,7 +55,7 @@ impl<'a> Worker<'a> {
             pace: Pace::new(&plan.load, share),
             record: Record::new(plan.keeps_singles()),
             connections: Vec::new(),
-            idle: Vec::new(),
+            idle: VecDeque::new(),
             most: share.of(plan.load.connections() as u64) as usize,
             free_since: 0,
             in_flight: 0,
@@ -76,10 +77,15 @@ impl<'a> Worker<'a> {
             for index in 0..self.poller.len() {
                 if let Some(event) = self.poller.event(index) {
                     self.handle(event);
+                    // What became due meanwhile must not wait for the other events. Without times of
+                    // their own, requests sent together cost less.
+                    if self.pace.is_timed() {
+                        self.send_due(self.clock.now());
+                    }
                 }
             }
         }
-        self.record.close(thread_cpu());
+        self.record.close();
         Ok(self.record)
     }
 
@@ -87,7 +93,6 @@ impl<'a> Worker<'a> {
         let now = self.clock.now();
         let exactly = match next {
             Some(Next::At(due)) => Some(due.saturating_sub(now)),
-            // A backlog must not wait longer than its own time allows.
             Some(Next::WhenFree) | None => None,
         };
         let deadline = self
@@ -125,7 +130,7 @@ impl<'a> Worker<'a> {
     fn take(&mut self, now: Nanos) -> Ticket {
         let ticket = self.pace.take(now);
         if ticket.counted {
-            self.record.begin(ticket.intended, thread_cpu);
+            self.record.begin(ticket.intended);
             if self.pace.is_timed() {
                 let could = ticket.intended.max(self.free_since);
                 self.record.late.record_nanos(now.saturating_sub(could));
@@ -140,7 +145,7 @@ impl<'a> Worker<'a> {
     fn give_up(&mut self, now: Nanos) {
         let ticket = self.pace.take(now);
         if ticket.counted {
-            self.record.begin(ticket.intended, thread_cpu);
+            self.record.begin(ticket.intended);
             self.record.connections.waited += 1;
         }
         self.note(Some(
@@ -157,7 +162,7 @@ impl<'a> Worker<'a> {
     }
 
     fn free_place(&mut self) -> Option<u32> {
-        if let Some(place) = self.idle.pop() {
+        if let Some(place) = self.idle.pop_back() {
             return Some(place);
         }
         if self.connections.len() >= self.most {
@@ -267,13 +272,17 @@ impl<'a> Worker<'a> {
         if !matches!(end, End::Answered(_)) {
             connection.close();
         }
+        let open = connection.is_open();
         if std::mem::take(&mut connection.surplus) {
             self.record.connections.unasked += 1;
         }
         if self.idle.is_empty() && self.connections.len() >= self.most {
             self.free_since = finished;
         }
-        self.idle.push(place);
+        match open {
+            true => self.idle.push_back(place),
+            false => self.idle.push_front(place),
+        }
         self.in_flight -= 1;
         self.pace.ended(finished, end == End::Refused);
         self.record.add(&Ended {
