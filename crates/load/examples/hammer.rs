@@ -1,10 +1,11 @@
-//! A closed loop from the command line, for benchmarks: prints requests a second and memory.
+//! A closed loop from the command line, or an open one where a rate is given, for benchmarks: prints
+//! requests a second and memory.
 //!
-//!     cargo run --release -p load --example hammer -- URL [clients] [seconds | 1000n] [threads]
+//!     cargo run --release -p load --example hammer -- URL [clients] [seconds | 1000n] [threads] [per second]
 
 use std::time::Duration;
 
-use load::{Closed, Extent, Load, LoadError, Options, Request, Watch};
+use load::{Arrivals, Closed, Extent, Load, LoadError, Open, Options, Request, Times, Watch};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -18,11 +19,25 @@ fn hammer(arguments: &[String]) -> Result<(), LoadError> {
     let argument =
         |index: usize, default: &'static str| arguments.get(index).map_or(default, String::as_str);
     let request = Request::get(argument(0, "http://127.0.0.1:9000/").parse()?);
-    let load = Load::Closed(Closed {
-        clients: number(argument(1, "50"))?,
-        warm_up: Extent::NONE,
-        counted: extent(argument(2, "5"))?,
-    });
+    let clients = number(argument(1, "50"))?;
+    let counted = extent(argument(2, "5"))?;
+    let warm_up = Extent::NONE;
+    let load = match arguments.get(4) {
+        None => Load::Closed(Closed {
+            clients,
+            warm_up,
+            counted,
+        }),
+        Some(rate) => Load::Open(Open {
+            arrivals: Arrivals::Poisson {
+                per_second: number(rate)?,
+                seed: 1,
+            },
+            warm_up,
+            counted,
+            max_connections: clients,
+        }),
+    };
     let options = Options {
         threads: number(argument(3, "1"))?,
         ..Options::default()
@@ -33,19 +48,32 @@ fn hammer(arguments: &[String]) -> Result<(), LoadError> {
         tell_memory(&watch, || running.is_finished());
         running.join().unwrap_or_else(|_| std::process::exit(101))
     })?;
-    let p99 = outcome
-        .latency
-        .quantile(0.99)
-        .map_or(f64::NAN, |quantile| 1e6 * quantile.seconds);
     println!(
-        "{:.0} requests/s, {} ok, {} failed, p99 {p99:.0} µs, client busy {:.0} %, waiting for a core {:.0} %",
+        "{:.0} requests/s, {} ok, {} failed, client busy {:.0} %, waiting for a core {:.0} %",
         outcome.ok_per_second(),
         outcome.counts.ok,
         outcome.counts.failed(),
         100.0 * outcome.client.busy_share,
         100.0 * outcome.client.queued_share
     );
+    tell_times("latency", &outcome.latency);
+    tell_times("service", &outcome.service);
+    tell_times("late", &outcome.late);
     Ok(())
+}
+
+fn tell_times(what: &str, times: &Times) {
+    let told = times.quantiles().into_iter().map(|quantile| {
+        format!(
+            "p{} {:.0} µs",
+            100.0 * quantile.share,
+            1e6 * quantile.seconds
+        )
+    });
+    let told: Vec<String> = told.collect();
+    if let Some(max) = times.max_seconds() {
+        println!("{what}: {}, max {:.0} µs", told.join(", "), 1e6 * max);
+    }
 }
 
 /// Says the resident memory each time the number of answers has doubled.

@@ -54,3 +54,128 @@ fn late(outcome: &Outcome) -> Option<String> {
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Arrivals, Client, Closed, Connections, Counts, Extent, Open, Times};
+
+    const MS: u64 = 1_000_000;
+
+    fn times(nanos: u64) -> Times {
+        let mut times = Times::default();
+        (0..100).for_each(|_| times.record_nanos(nanos));
+        times
+    }
+
+    fn outcome() -> Outcome {
+        Outcome {
+            counts: Counts {
+                ok: 100,
+                ..Counts::default()
+            },
+            latency: times(8 * MS),
+            client: Client {
+                threads: 1,
+                busy_share: 0.3,
+                queued_share: 0.1,
+            },
+            ..Outcome::default()
+        }
+    }
+
+    fn open() -> Load {
+        Load::Open(Open {
+            arrivals: Arrivals::Constant { per_second: 1.0 },
+            warm_up: Extent::NONE,
+            counted: Extent::Requests(1),
+            max_connections: 7,
+        })
+    }
+
+    fn check(outcome: &Outcome, expected: Option<&str>) {
+        let said = client_limited(outcome, &open());
+        match (said, expected) {
+            (None, None) => {}
+            (Some(said), Some(part)) => assert!(said.contains(part), "{said}"),
+            (said, expected) => panic!("{said:?}, not {expected:?}"),
+        }
+    }
+
+    #[test]
+    fn an_easy_load_is_not_limited() {
+        check(&outcome(), None);
+        check(
+            &Outcome {
+                late: times(MS / 2),
+                ..outcome()
+            },
+            None,
+        );
+        check(&Outcome::default(), None);
+    }
+
+    #[test]
+    fn each_limit_is_said() {
+        let busy = Client {
+            threads: 1,
+            busy_share: 0.95,
+            queued_share: 0.0,
+        };
+        check(
+            &Outcome {
+                client: busy,
+                ..outcome()
+            },
+            Some("computed 95 %"),
+        );
+        let starved = Client {
+            busy_share: 0.4,
+            queued_share: 0.55,
+            ..busy
+        };
+        check(
+            &Outcome {
+                client: starved,
+                ..outcome()
+            },
+            Some("waited for a core another 55 %"),
+        );
+        check(
+            &Outcome {
+                late: times(MS),
+                ..outcome()
+            },
+            Some("sent 1.000 ms late"),
+        );
+        let waited = Connections {
+            waited: 2,
+            ..Connections::default()
+        };
+        check(
+            &Outcome {
+                connections: waited,
+                ..outcome()
+            },
+            Some("2 of 100 requests waited for one of 7 connections"),
+        );
+    }
+
+    #[test]
+    fn clients_of_a_closed_loop_do_not_wait_for_connections() {
+        let waited = Connections {
+            waited: 50,
+            ..Connections::default()
+        };
+        let outcome = Outcome {
+            connections: waited,
+            ..outcome()
+        };
+        let closed = Load::Closed(Closed {
+            clients: 1,
+            warm_up: Extent::NONE,
+            counted: Extent::Requests(1),
+        });
+        assert_eq!(client_limited(&outcome, &closed), None);
+    }
+}

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::histogram::Times;
 
 /// The result of a load. Every request that was begun is in `counts` or `uncounted`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Seconds since 1970 when the load began.
     pub began_unix_seconds: f64,
