@@ -95,6 +95,7 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=8, help="of each load")
     parser.add_argument("--wait", type=int, default=300, help="seconds to wait before each start for others to rest")
+    parser.add_argument("--tries", type=int, default=3, help="of a round that others disturb")
     parser.add_argument("--cores", type=int, default=2, help="for server and client together")
     parser.add_argument("--keep", type=Path, help="folder for model and images, used again if they are there")
     parser.add_argument("--json", type=Path, help="file for what every round measured")
@@ -159,6 +160,13 @@ class Bench:
                 env={**os.environ, "BANCADA_ADAPTERS": str(STACKS.parent / "adapters")})
 
     def round(self, stack):
+        """Again while others disturb it, and the quietest is kept."""
+        tried = []
+        while not tried or (tried[-1]["others"] > quiet.QUIET_CORES and len(tried) < self.asked.tries):
+            tried.append(self.once(stack))
+        self.rounds[stack.name].append(min(tried, key=lambda measured: measured["others"]))
+
+    def once(self, stack):
         seconds, measured = self.asked.seconds, {}
         quiet.wait(self.asked.wait)
         others = quiet.Others()
@@ -177,7 +185,7 @@ class Bench:
             measured["end"] = stack.end()
         measured.update(one=rate(one), eight=rate(eight), p50=four["p50_ms"], p99=four["p99_ms"], large=rate(large),
                         disk=stack.disk_bytes() / 1e6, others=others.cores())
-        self.rounds[stack.name].append(measured)
+        return measured
 
     def is_right(self, stack, found):
         """On the same pixels, so that neither decoders nor resizing differ. A model that is hardly trained has small
