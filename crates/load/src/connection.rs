@@ -221,10 +221,12 @@ impl Connection {
 
     fn answered(&mut self, surplus: usize, hung_up: bool) -> Step {
         self.surplus = surplus > 0;
+        let status = self.reader.status();
+        let end = End::Answered(status);
         let step = Step::Ended {
-            end: End::Answered(self.reader.status()),
+            end,
             prediction_ms: self.reader.prediction_ms(),
-            why: None,
+            why: (!end.is_ok()).then(|| format!("an answer had the status {status}")),
         };
         // An early answer leaves a request half sent: what would follow it is no request.
         let unsent = self.unsent || self.wire.as_ref().is_some_and(Wire::holds_back);

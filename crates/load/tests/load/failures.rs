@@ -25,6 +25,10 @@ fn statuses_are_counted_by_code() {
     assert_eq!(outcome.counts.ok, 20);
     assert_eq!(outcome.counts.status.get(&503), Some(&10));
     assert_eq!(outcome.counts.status.get(&404), Some(&10));
+    assert_eq!(
+        outcome.first_failure.unwrap(),
+        "an answer had the status 503"
+    );
     assert_eq!(outcome.connections.opened, 1);
 }
 

@@ -3,7 +3,10 @@
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
-use load::{Arrivals, Closed, Extent, Load, Open, Options, Request, Series, Watch};
+use load::{
+    Arrivals, Closed, Extent, Load, Open, Options, Request, Search, Series, Trials, Watch,
+    search_server,
+};
 
 use crate::server::{Asked, Reply, ok, serve};
 use crate::{closed, post, run};
@@ -254,4 +257,33 @@ fn an_outcome_can_be_written_and_read() {
     assert_eq!(again.counts, outcome.counts);
     assert_eq!(again.singles, outcome.singles);
     assert_eq!(again.latency.quantiles(), outcome.latency.quantiles());
+}
+
+#[test]
+fn the_highest_rate_of_a_server_is_searched() {
+    // One worker that takes 10 ms: no more than 100 a second in the long run.
+    let worker = std::sync::Mutex::new(());
+    let server = serve(move |_| {
+        let _worker = worker.lock().unwrap();
+        std::thread::sleep(Duration::from_millis(10));
+        Reply::Text(ok(""))
+    });
+    let plan = Search {
+        first_per_second: 20.0,
+        within: 0.5,
+        ..Search::p99_under(0.15)
+    };
+    let trials = Trials {
+        seed: Some(5),
+        warm_up: Duration::ZERO,
+        counted: Duration::from_millis(400),
+        max_connections: 300,
+    };
+    let found = search_server(&plan, &post(&server.url()), &trials, &Options::default()).unwrap();
+    assert!(found.fails_per_second.unwrap() < 1000.0, "{found:?}");
+    assert!(
+        found.holds_per_second.is_none_or(|rate| rate < 500.0),
+        "{found:?}"
+    );
+    assert!(found.trials.iter().all(|trial| trial.failed == 0));
 }
