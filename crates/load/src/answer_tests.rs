@@ -154,3 +154,35 @@ fn connections_are_kept_or_not() {
     assert!(!keep("HTTP/1.0 200 OK\r\n"));
     assert!(keep("HTTP/1.0 200 OK\r\nconnection: keep-alive, x\r\n"));
 }
+
+/// Answers with bytes changed, cut off and put in at random: no panic, and the same is read however
+/// they are cut.
+#[test]
+fn damaged_answers_are_read_the_same_in_any_pieces() {
+    let whole = [
+        "HTTP/1.1 200 OK\r\ncontent-length: 21\r\n\r\n{\"prediction_ms\":3.5}",
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.0 200 OK\r\nx-prediction-ms: 4\r\n\r\nuntil the end",
+    ];
+    let mut random = seeded::SplitMix64::new(11);
+    for _ in 0..5_000 {
+        let mut bytes = whole[random.below(whole.len())].as_bytes().to_vec();
+        for _ in 0..=random.below(4) {
+            let at = random.below(bytes.len());
+            match random.below(3) {
+                0 => bytes[at] = random.next_u64() as u8,
+                1 => bytes.insert(at, b"\r\n0:;fF"[random.below(7)]),
+                _ => bytes.truncate(at.max(1)),
+            }
+        }
+        let text: String = bytes.iter().map(|byte| char::from(byte & 0x7f)).collect();
+        let at_once = read(&text, text.len());
+        let size = 1 + random.below(text.len());
+        let in_pieces = read(&text, size);
+        // Whether a fault or the end is met first may depend on the pieces, not that there is no answer.
+        match (&at_once, &in_pieces) {
+            (Err(_) | Ok(None), Err(_) | Ok(None)) => {}
+            _ => assert_eq!(at_once, in_pieces, "{text:?} in pieces of {size}"),
+        }
+    }
+}
