@@ -1,6 +1,7 @@
 //! Arguments as typed.
 
 mod import;
+mod serve;
 
 use std::path::PathBuf;
 
@@ -8,6 +9,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use self::import::{ImportArgs, ImportCommand, ImportLogArgs};
+pub(crate) use self::serve::{RuntimeArg, ServeCommandArgs};
 
 /// How long will a neural network take to train, and how much will it cost, here or there?
 ///
@@ -51,6 +53,8 @@ pub(crate) enum Command {
     Import(Box<ImportArgs>),
     /// Check that all frameworks compute the same network
     Verify(VerifyArgs),
+    /// Serve models over HTTP: of the zoo, of runs, or any ONNX file
+    Serve(Box<ServeCommandArgs>),
     /// List and describe networks
     #[command(subcommand)]
     Network(NetworkCommand),

@@ -15,6 +15,7 @@ pub(crate) const LONGEST_HEADER_BYTES: usize = 512;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Float32,
+    Float64,
     Int32,
     Byte,
 }
@@ -22,6 +23,7 @@ pub(crate) enum Kind {
 impl Kind {
     pub(crate) const fn bytes(self) -> u64 {
         match self {
+            Kind::Float64 => 8,
             Kind::Float32 | Kind::Int32 => 4,
             Kind::Byte => 1,
         }
@@ -30,6 +32,7 @@ impl Kind {
     const fn word(self) -> &'static str {
         match self {
             Kind::Float32 => "<f4",
+            Kind::Float64 => "<f8",
             Kind::Int32 => "<i4",
             Kind::Byte => "|u1",
         }
@@ -105,6 +108,33 @@ impl fmt::Display for NpyError {
     }
 }
 
+/// Shape and numbers of a whole file.
+pub fn floats(bytes: &[u8]) -> Result<(Vec<usize>, Vec<f32>), NpyError> {
+    let found = parse(bytes)?;
+    if found.file_bytes() != Some(bytes.len() as u64) {
+        return Err(NpyError("has another length than its header says"));
+    }
+    let numbers = &bytes[found.data_offset as usize..];
+    let values = match found.header.kind {
+        Kind::Float32 => each(numbers, f32::from_le_bytes),
+        Kind::Float64 => numbers
+            .as_chunks::<8>()
+            .0
+            .iter()
+            .map(|&word| f64::from_le_bytes(word) as f32)
+            .collect(),
+        Kind::Int32 => each(numbers, |number| i32::from_le_bytes(number) as f32),
+        Kind::Byte => numbers.iter().copied().map(f32::from).collect(),
+    };
+    let shape = found.header.shape.iter().map(|&size| size as usize);
+    Ok((shape.collect(), values))
+}
+
+fn each(numbers: &[u8], number: impl Fn([u8; 4]) -> f32) -> Vec<f32> {
+    let words = numbers.as_chunks::<4>().0.iter();
+    words.map(|&word| number(word)).collect()
+}
+
 /// Reads the header at the beginning of a file's bytes.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Found, NpyError> {
     let short = NpyError("ends inside its header");
@@ -119,6 +149,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Found, NpyError> {
     let text = std::str::from_utf8(text).map_err(|_| NpyError("has a header that is no text"))?;
     let kind = match quoted(text, "descr") {
         Some("<f4") => Kind::Float32,
+        Some("<f8") => Kind::Float64,
         Some("<i4") => Kind::Int32,
         Some("|u1") => Kind::Byte,
         _ => return Err(NpyError("holds another kind of numbers")),
@@ -213,7 +244,7 @@ mod tests {
             b"PK\x03\x04......",
             "does not begin as a NumPy file of version 1.0",
         );
-        check(&with("<i4", "<f8"), "holds another kind of numbers");
+        check(&with("<i4", "<c8"), "holds another kind of numbers");
         check(&with("False", "True"), "does not lie row after row");
         check(&with("(3,)", "(-3,)"), "has a header without its shape");
         check(
@@ -222,10 +253,31 @@ mod tests {
         );
     }
 
+    #[test]
+    fn numbers_of_every_kind_become_floats() {
+        let check = |kind, numbers: &[u8]| {
+            let header = Header {
+                kind,
+                shape: vec![1, 2],
+            };
+            let file = [&header.to_bytes(), numbers].concat();
+            assert_eq!(floats(&file), Ok((vec![1, 2], vec![3.0, 200.0])));
+            let shorter = floats(&file[..file.len() - 1]).unwrap_err();
+            assert_eq!(
+                shorter.to_string(),
+                "has another length than its header says"
+            );
+        };
+        check(Kind::Byte, &[3, 200]);
+        check(Kind::Int32, &[3, 0, 0, 0, 200, 0, 0, 0]);
+        check(Kind::Float32, &[3f32, 200.0].map(f32::to_le_bytes).concat());
+        check(Kind::Float64, &[3f64, 200.0].map(f64::to_le_bytes).concat());
+    }
+
     proptest! {
         #[test]
-        fn what_is_written_is_read(kind in 0..3, shape in prop::collection::vec(any::<u64>(), 1..5)) {
-            let kind = [Kind::Float32, Kind::Int32, Kind::Byte][kind as usize];
+        fn what_is_written_is_read(kind in 0..4, shape in prop::collection::vec(any::<u64>(), 1..5)) {
+            let kind = [Kind::Float32, Kind::Float64, Kind::Int32, Kind::Byte][kind as usize];
             let header = Header { kind, shape };
             let bytes = header.to_bytes();
             let found = parse(&bytes).unwrap();

@@ -8,6 +8,8 @@ use zune_jpeg::zune_core::bytestream::ZByteReaderTrait;
 use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
+use crate::resample::resample_planes;
+
 /// Larger ones are refused: their header may be all there is of them.
 const LARGEST_SIDE: usize = 16_384;
 
@@ -21,6 +23,33 @@ pub struct Picture {
     pub height: u32,
     pub channels: u32,
     pub pixels: Vec<u8>,
+}
+
+impl Picture {
+    /// Of another size and with 1 or 3 channels, channel after channel: grey is repeated, colours
+    /// become their brightness (ITU-R BT.601).
+    pub fn planes(self, channels: u32, height: u32, width: u32) -> Vec<u8> {
+        let (own_height, own_width) = (self.height, self.width);
+        let planar = match (self.channels, channels) {
+            (1, 1) => self.pixels,
+            (3, 1) => {
+                let (colours, _) = self.pixels.as_chunks::<3>();
+                colours.iter().map(brightness).collect()
+            }
+            (1, _) => self.pixels.repeat(channels as usize),
+            _ => {
+                let (colours, _) = self.pixels.as_chunks::<3>();
+                let plane = |channel: usize| colours.iter().map(move |colour| colour[channel]);
+                (0..3).flat_map(plane).collect()
+            }
+        };
+        resample_planes(planar, (own_height, own_width), (height, width))
+    }
+}
+
+fn brightness(colour: &[u8; 3]) -> u8 {
+    let [red, green, blue] = colour.map(u32::from);
+    ((299 * red + 587 * green + 114 * blue + 500) / 1000) as u8
 }
 
 /// What a picture's header tells.
@@ -42,6 +71,17 @@ impl fmt::Display for PictureError {
 }
 
 impl std::error::Error for PictureError {}
+
+/// As [`decode`], but a picture of more pixels is refused by its header, before memory is asked for.
+pub fn decode_within(bytes: &[u8], most_pixels: u64) -> Result<Picture, PictureError> {
+    let PictureHeader { width, height, .. } = header(Cursor::new(bytes))?;
+    match u64::from(width) * u64::from(height) <= most_pixels {
+        true => decode(bytes),
+        false => Err(wrong(format!(
+            "it has {width}×{height} pixels, and at most {most_pixels} are decoded here"
+        ))),
+    }
+}
 
 /// Palettes are looked up, 16 bits become 8, transparency is left away.
 pub fn decode(bytes: &[u8]) -> Result<Picture, PictureError> {

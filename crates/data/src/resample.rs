@@ -2,35 +2,42 @@
 
 use crate::images::Images;
 
-/// Bilinear; when shrinking, the triangle is widened so that no pixel is left out (Heckbert 1989:
-/// Fundamentals of Texture Mapping and Image Warping, §3.5).
 pub(crate) fn resample(images: Images, side: u32) -> Images {
-    if images.height == side && images.width == side {
-        return images;
+    let (height, width) = (images.height, images.width);
+    Images {
+        height: side,
+        width: side,
+        pixels: resample_planes(images.pixels, (height, width), (side, side)),
+        ..images
     }
-    let rows = taps(images.height as usize, side as usize);
-    let columns = taps(images.width as usize, side as usize);
-    let plane = images.height as usize * images.width as usize;
-    let planes = images.pixels.chunks_exact(plane.max(1));
-    let mut pixels = Vec::with_capacity(planes.len() * (side as usize).pow(2));
+}
+
+/// Planes of (height, width) one after the other. Bilinear; when shrinking, the triangle is widened
+/// so that no pixel is left out (Heckbert 1989: Fundamentals of Texture Mapping and Image Warping,
+/// §3.5).
+pub(crate) fn resample_planes(pixels: Vec<u8>, from: (u32, u32), to: (u32, u32)) -> Vec<u8> {
+    if from == to {
+        return pixels;
+    }
+    let (from_height, from_width) = (from.0 as usize, from.1 as usize);
+    let (to_height, to_width) = (to.0 as usize, to.1 as usize);
+    let rows = taps(from_height, to_height);
+    let columns = taps(from_width, to_width);
+    let planes = pixels.chunks_exact((from_height * from_width).max(1));
+    let mut resampled = Vec::with_capacity(planes.len() * to_height * to_width);
     let mut narrowed: Vec<f32> = Vec::new();
-    let mut sums = vec![0.0; side as usize];
+    let mut sums = vec![0.0; to_width];
     for plane in planes {
         narrowed.clear();
-        for row in plane.chunks_exact(images.width as usize) {
+        for row in plane.chunks_exact(from_width) {
             narrowed.extend(columns.iter().map(|tap| tap.of(row)));
         }
         for tap in &rows {
             tap.add_rows(&narrowed, &mut sums);
-            pixels.extend(sums.iter().map(|&sum| to_byte(sum)));
+            resampled.extend(sums.iter().map(|&sum| to_byte(sum)));
         }
     }
-    Images {
-        height: side,
-        width: side,
-        pixels,
-        ..images
-    }
+    resampled
 }
 
 /// What one pixel of the result is made of.

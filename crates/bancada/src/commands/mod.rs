@@ -14,6 +14,7 @@ mod network;
 mod plan;
 mod results;
 mod run;
+mod serve;
 mod setup;
 mod verify;
 
@@ -36,6 +37,7 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
         Command::Export(args) => export::export(&args, printer),
         Command::Import(args) => import::import(&args, printer),
         Command::Verify(args) => verify::verify(&args, printer),
+        Command::Serve(args) => serve::serve(&args, printer),
         Command::Network(command) => network::network(command, printer),
         Command::Data(command) => data::data(command, printer),
         Command::Setup(args) => setup::setup(&args, printer),

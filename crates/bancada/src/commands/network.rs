@@ -39,7 +39,11 @@ pub(super) fn network(command: NetworkCommand, printer: &Printer) -> CommandResu
     Ok(Exit::Ok)
 }
 
-fn instantiate(network: &str, input: InputSpec, printer: &Printer) -> Result<Graph, Failure> {
+pub(super) fn instantiate(
+    network: &str,
+    input: InputSpec,
+    printer: &Printer,
+) -> Result<Graph, Failure> {
     let made = load(network, printer)?.instantiate(input);
     made.map_err(|problems| {
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();

@@ -110,6 +110,22 @@ const RULES: &[(Rule, &[&[&str]])] = &[
     ),
     (
         Rule {
+            name: "serve",
+            crates: &["model", "plan", "network", "engine", "measure", "store", "burn-tensor"],
+            words: &["Study", "Scenario"],
+        },
+        &[],
+    ),
+    (
+        Rule {
+            name: "load",
+            crates: &["model", "plan", "measure", "store", "serve", "tokio"],
+            words: &["async fn"],
+        },
+        &[PRINTING],
+    ),
+    (
+        Rule {
             name: "store",
             crates: &["stats", "measure", "plan", "engine"],
             words: &[],

@@ -1,0 +1,37 @@
+//! Arguments of `serve`.
+
+use clap::{Args as ClapArgs, ValueEnum};
+
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "MODEL is a name of the zoo (rede1, mobilenet …) or a network file with weights as they are \
+                        before training, the folder of a run with a trained model, an .onnx file, or a folder with \
+                        one and its description, model.json (docs/serving.md)."
+)]
+pub(crate) struct ServeCommandArgs {
+    #[command(flatten)]
+    pub(crate) server: ::serve::args::ServeArgs,
+    /// What computes
+    #[arg(long, value_enum, default_value_t = RuntimeArg::Auto)]
+    pub(crate) runtime: RuntimeArg,
+    /// Side of a zoo network's input in pixels [default: the network's own, or 32]
+    #[arg(long)]
+    pub(crate) image: Option<u32>,
+    /// Channels of a zoo network's input [default: the network's own, or 3]
+    #[arg(long)]
+    pub(crate) channels: Option<u32>,
+    /// Classes of a zoo network [default: the network's own, or 10]
+    #[arg(long)]
+    pub(crate) classes: Option<u32>,
+    /// Of a zoo network's weights
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RuntimeArg {
+    /// ONNX Runtime where its library is found, else the embedded engine
+    Auto,
+    Onnx,
+    Engine,
+}

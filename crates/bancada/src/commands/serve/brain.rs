@@ -1,0 +1,67 @@
+//! The embedded engine as a server's model: nothing has to be installed.
+
+use std::sync::Arc;
+
+use engine::Predictor as Engine;
+use network::{Graph, Shape, Weights};
+use serve::{Model, ModelError, Predictor, Signature, Tensor};
+
+pub(super) struct EngineModel {
+    graph: Graph,
+    weights: Arc<Weights>,
+    signature: Signature,
+}
+
+impl EngineModel {
+    pub(super) fn new(graph: Graph, weights: Weights) -> Result<EngineModel, ModelError> {
+        weights.check(&graph).map_err(ModelError::new)?;
+        let Some(Shape::Image {
+            channels,
+            height,
+            width,
+        }) = graph.nodes.first().map(|node| node.shape)
+        else {
+            return Err(ModelError::new("the network's input is no image"));
+        };
+        let sizes = [channels, height, width].map(|size| Some(size as usize));
+        let signature = Signature {
+            input: [None].into_iter().chain(sizes).collect(),
+            classes: Some(graph.classes as usize),
+            probabilities: true,
+            runtime: "embedded engine".to_owned(),
+        };
+        Ok(EngineModel {
+            graph,
+            weights: Arc::new(weights),
+            signature,
+        })
+    }
+}
+
+impl Model for EngineModel {
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn predictor(&self, threads: usize) -> Result<Box<dyn Predictor>, ModelError> {
+        let threads = u32::try_from(threads).ok();
+        let engine = Engine::new(self.graph.clone(), &self.weights, "cpu", threads);
+        Ok(Box::new(EnginePredictor(engine.map_err(ModelError::new)?)))
+    }
+}
+
+struct EnginePredictor(Engine);
+
+impl Predictor for EnginePredictor {
+    fn predict(&mut self, input: &Tensor) -> Result<Tensor, ModelError> {
+        let predictions = self.0.predict(input.values()).map_err(ModelError::new)?;
+        let images = predictions.len();
+        let values: Vec<f32> = predictions
+            .into_iter()
+            .flat_map(|one| one.probabilities)
+            .collect();
+        let classes = values.len().checked_div(images).unwrap_or(0);
+        Tensor::new(vec![images, classes], values)
+            .ok_or_else(|| ModelError::new("the engine gave no table"))
+    }
+}

@@ -1,0 +1,107 @@
+//! Serves models: of the zoo, of runs, or any ONNX file.
+
+mod brain;
+mod offers;
+
+use std::path::{Path, PathBuf};
+
+use frameworks::Home;
+use serve::{Keep, OnnxRuntime, Told};
+
+use self::offers::{Offered, Runtime};
+use crate::args::ServeCommandArgs;
+use crate::exit::{CommandResult, Exit, Failure};
+use crate::printer::Printer;
+
+pub(super) fn serve(args: &ServeCommandArgs, printer: &Printer) -> CommandResult {
+    let home = Home::find().map_err(Failure::trouble)?;
+    let options = args
+        .server
+        .options()
+        .map_err(|problem| Failure::new(Exit::Trouble, problem))?;
+    let library = args.server.library.clone().or_else(|| find_library(&home));
+    let offered = args.server.named().into_iter().map(|(name, model)| {
+        let mut offered = Offered::find(model, args, printer)?;
+        if let Some(name) = name {
+            offered.name = name.to_owned();
+        }
+        Ok(offered)
+    });
+    let offered = offered.collect::<Result<Vec<Offered>, Failure>>()?;
+    if let Some(name) = first_double(&offered) {
+        return Err(Failure::trouble(format!(
+            "two models are called `{name}`: name one of them with NAME=MODEL"
+        )));
+    }
+    if args.server.prepare {
+        return prepare(&offered, library.as_deref());
+    }
+    let runtime = Runtime::choose(args.runtime, library);
+    if let Runtime::Engine { told: false } = runtime {
+        printer.talk(
+            "! ONNX Runtime is not here, so the embedded engine serves, which is slower: bancada setup onnxruntime",
+        );
+    }
+    let offers = offered
+        .into_iter()
+        .map(|offered| offered.offer(&runtime, &home))
+        .collect::<Result<Vec<_>, Failure>>()?;
+    serve::serve(offers, options, |told| printer.talk(&in_words(&told)))
+        .map_err(Failure::trouble)?;
+    Ok(Exit::Ok)
+}
+
+fn find_library(home: &Home) -> Option<PathBuf> {
+    let environments = std::fs::read_dir(home.frameworks())
+        .into_iter()
+        .flatten()
+        .flatten();
+    let roots: Vec<PathBuf> = environments.map(|entry| entry.path()).collect();
+    serve::library::find(&roots)
+}
+
+fn first_double(offered: &[Offered]) -> Option<&str> {
+    let seen = |place: usize, name: &str| offered[..place].iter().any(|other| other.name == name);
+    let mut places = offered.iter().enumerate();
+    let double = places.find(|(place, one)| seen(*place, &one.name));
+    double.map(|(_, one)| one.name.as_str())
+}
+
+fn prepare(offered: &[Offered], library: Option<&Path>) -> CommandResult {
+    let library = library.ok_or_else(|| Failure::trouble(offers::NO_LIBRARY))?;
+    let runtime = OnnxRuntime::load(library).map_err(Failure::trouble)?;
+    for one in offered {
+        let path = one.file().ok_or_else(|| {
+            Failure::trouble(format!(
+                "`{}` is no file: write it first, with bancada network onnx",
+                one.name
+            ))
+        })?;
+        runtime
+            .open(path, &Keep::Beside, 1)
+            .map_err(Failure::trouble)?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn in_words(told: &Told) -> String {
+    match told {
+        Told::Listening { address, workers } => {
+            let word = if *workers == 1 { "worker" } else { "workers" };
+            format!(
+                "listening on http://{address} with {workers} {word}: POST /invocations, GET /ping, /models, /metrics"
+            )
+        }
+        Told::Ready {
+            model,
+            runtime,
+            seconds,
+        } => {
+            format!(
+                "{model} is ready after {} ({runtime})",
+                report::format::duration(*seconds)
+            )
+        }
+        Told::Draining => "ending: what was begun is finished first".to_owned(),
+    }
+}

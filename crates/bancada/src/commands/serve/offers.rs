@@ -1,0 +1,260 @@
+//! What a person called a model, and what serves it.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use frameworks::Home;
+use network::{Graph, InputSpec, Weights};
+use serve::{Description, Keep, ModelError, ModelFile, Offer, OnnxRuntime};
+
+use super::brain::EngineModel;
+use crate::args::{RuntimeArg, ServeCommandArgs};
+use crate::commands::network::{instantiate, load};
+use crate::exit::Failure;
+use crate::printer::Printer;
+
+pub(super) const NO_LIBRARY: &str =
+    "ONNX Runtime's shared library is not here: bancada setup onnxruntime, or name it by --library";
+
+/// What computes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Runtime {
+    Onnx {
+        library: PathBuf,
+    },
+    /// Asked for, or for want of the other.
+    Engine {
+        told: bool,
+    },
+    /// The other was asked for.
+    Missing,
+}
+
+impl Runtime {
+    pub(super) fn choose(asked: RuntimeArg, library: Option<PathBuf>) -> Runtime {
+        match (asked, library) {
+            (RuntimeArg::Engine, _) => Runtime::Engine { told: true },
+            (_, Some(library)) => Runtime::Onnx { library },
+            (RuntimeArg::Auto, None) => Runtime::Engine { told: false },
+            (RuntimeArg::Onnx, None) => Runtime::Missing,
+        }
+    }
+}
+
+pub(super) struct Offered {
+    pub(super) name: String,
+    description: Description,
+    what: What,
+}
+
+enum What {
+    File(PathBuf),
+    /// A run's bundle: trained weights, and the same as ONNX where the run wrote it.
+    Run {
+        folder: PathBuf,
+        onnx: Option<PathBuf>,
+    },
+    /// With weights as they are before training: enough for measuring.
+    Network {
+        graph: Box<Graph>,
+        seed: u64,
+    },
+}
+
+const JOB: &str = "job.json";
+const WEIGHTS: &str = "model.safetensors";
+
+impl Offered {
+    pub(super) fn find(
+        model: &str,
+        args: &ServeCommandArgs,
+        printer: &Printer,
+    ) -> Result<Offered, Failure> {
+        let path = Path::new(model);
+        if network::find(model).is_some() || model.ends_with(".toml") {
+            return network(model, args, printer);
+        }
+        if path.join(JOB).is_file() {
+            return Ok(run(path));
+        }
+        let file = ModelFile::find(path).map_err(|problem| {
+            let hint = "; the zoo's names are in bancada network list";
+            Failure::trouble(format!(
+                "{problem}{}",
+                if path.exists() { "" } else { hint }
+            ))
+        })?;
+        Ok(Offered {
+            name: file.name,
+            description: file.description,
+            what: What::File(file.path),
+        })
+    }
+
+    pub(super) fn file(&self) -> Option<&Path> {
+        match &self.what {
+            What::File(path) => Some(path),
+            What::Run { onnx, .. } => onnx.as_deref(),
+            What::Network { .. } => None,
+        }
+    }
+
+    pub(super) fn offer(self, runtime: &Runtime, home: &Home) -> Result<Offer, Failure> {
+        let load: serve::Loader = match runtime {
+            Runtime::Missing => return Err(Failure::trouble(NO_LIBRARY)),
+            Runtime::Onnx { library } => {
+                let (what, library, cache) =
+                    (self.what, library.clone(), home.path().join("served"));
+                Box::new(move |threads| {
+                    let path = what.onnx(&cache)?;
+                    let model =
+                        OnnxRuntime::load(&library)?.open(&path, &Keep::In(cache), threads)?;
+                    Ok(Box::new(model))
+                })
+            }
+            Runtime::Engine { .. } => {
+                if let What::File(path) = &self.what {
+                    return Err(Failure::trouble(format!(
+                        "the embedded engine serves networks of the zoo and runs, not {}: {NO_LIBRARY}",
+                        path.display()
+                    )));
+                }
+                let what = self.what;
+                Box::new(move |_| {
+                    let (graph, weights) = what.network()?;
+                    Ok(Box::new(EngineModel::new(graph, weights)?))
+                })
+            }
+        };
+        Ok(Offer {
+            name: self.name,
+            description: self.description,
+            load,
+        })
+    }
+}
+
+fn network(name: &str, args: &ServeCommandArgs, printer: &Printer) -> Result<Offered, Failure> {
+    let own = load(name, printer)?
+        .input
+        .unwrap_or(InputSpec::square(3, 32, 10));
+    let input = InputSpec {
+        channels: args.channels.unwrap_or(own.channels),
+        height: args.image.unwrap_or(own.height),
+        width: args.image.unwrap_or(own.width),
+        classes: args.classes.unwrap_or(own.classes),
+    };
+    let graph = instantiate(name, input, printer)?;
+    Ok(Offered {
+        name: graph.name.clone(),
+        description: Description::default(),
+        what: What::Network {
+            graph: Box::new(graph),
+            seed: args.seed,
+        },
+    })
+}
+
+fn run(folder: &Path) -> Offered {
+    let own = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    // The description that a person may have put there counts; a run without ONNX has none.
+    let file = ModelFile::find(folder).ok();
+    let name = own
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    Offered {
+        name: file.as_ref().map_or(name, |file| file.name.clone()),
+        description: file
+            .as_ref()
+            .map(|file| file.description.clone())
+            .unwrap_or_default(),
+        what: What::Run {
+            folder: folder.to_owned(),
+            onnx: file.map(|file| file.path),
+        },
+    }
+}
+
+impl What {
+    /// The graph and its weights.
+    fn network(&self) -> Result<(Graph, Weights), ModelError> {
+        match self {
+            What::Network { graph, seed } => {
+                Ok(((**graph).clone(), network::initial_weights(graph, *seed)))
+            }
+            What::Run { folder, .. } => trained(folder),
+            What::File(path) => Err(ModelError::new(format!(
+                "{} is no described network",
+                path.display()
+            ))),
+        }
+    }
+
+    /// A file to read; written into the cache where there is none.
+    fn onnx(&self, cache: &Path) -> Result<PathBuf, ModelError> {
+        if let What::File(path)
+        | What::Run {
+            onnx: Some(path), ..
+        } = self
+        {
+            return Ok(path.clone());
+        }
+        let path = cache.join(format!("{:016x}.onnx", self.key()?));
+        if !path.is_file() {
+            let (graph, weights) = self.network()?;
+            let bytes = formats::onnx(&graph, &weights).map_err(ModelError::new)?;
+            write_whole(&path, &bytes).map_err(|problem| {
+                ModelError::new(format!("{} cannot be written: {problem}", path.display()))
+            })?;
+        }
+        Ok(path)
+    }
+
+    /// What decides the file's content, without making it: drawing the weights of VGG takes seconds.
+    fn key(&self) -> Result<u64, ModelError> {
+        let mut hasher = DefaultHasher::new();
+        env!("CARGO_PKG_VERSION").hash(&mut hasher);
+        match self {
+            What::Network { graph, seed } => {
+                serde_json::to_string(graph)
+                    .map_err(ModelError::new)?
+                    .hash(&mut hasher);
+                seed.hash(&mut hasher);
+            }
+            What::Run { folder, .. } => read(folder, WEIGHTS)?.hash(&mut hasher),
+            What::File(path) => path.hash(&mut hasher),
+        }
+        Ok(hasher.finish())
+    }
+}
+
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let unfinished = path.with_extension(format!("{}.partial", std::process::id()));
+    fs::write(&unfinished, bytes)?;
+    fs::rename(&unfinished, path)
+}
+
+fn read(folder: &Path, name: &str) -> Result<Vec<u8>, ModelError> {
+    let path = folder.join(name);
+    fs::read(&path)
+        .map_err(|problem| ModelError::new(format!("{} cannot be read: {problem}", path.display())))
+}
+
+fn trained(folder: &Path) -> Result<(Graph, Weights), ModelError> {
+    let job: model::TrainJob = serde_json::from_slice(&read(folder, JOB)?).map_err(|problem| {
+        ModelError::new(format!("{JOB} of the run cannot be used: {problem}"))
+    })?;
+    let graph: Graph = serde_json::from_value(job.network).map_err(|problem| {
+        ModelError::new(format!("the network in {JOB} cannot be used: {problem}"))
+    })?;
+    let weights = Weights::from_bytes(&read(folder, WEIGHTS)?)
+        .map_err(|problem| ModelError::new(format!("{WEIGHTS} cannot be used: {problem}")))?;
+    Ok((graph, weights))
+}

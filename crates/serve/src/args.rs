@@ -1,0 +1,128 @@
+//! Arguments of the server, the same in `bancada serve` and `bancada-serve serve`.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::body::Limits;
+use crate::queue::Batching;
+use crate::server::Options;
+
+/// Where containers find their model.
+pub const MODEL_FOLDER: &str = "/opt/ml/model";
+/// The platform says in it where it will connect.
+const PORT_VARIABLE: &str = "SAGEMAKER_BIND_TO_PORT";
+/// Set in container images, which are asked from outside.
+pub const HOST_VARIABLE: &str = "BANCADA_HOST";
+
+#[derive(Debug, Clone, Args)]
+pub struct ServeArgs {
+    /// What to serve: an .onnx file, a folder with one, … [default: /opt/ml/model]; NAME=MODEL gives it a name of
+    /// its own
+    #[arg(value_name = "MODEL")]
+    pub models: Vec<String>,
+    /// [default: BANCADA_HOST, or 127.0.0.1: this machine alone]
+    #[arg(long, value_name = "ADDRESS")]
+    pub host: Option<IpAddr>,
+    /// [default: the platform's, or 8080]
+    #[arg(long)]
+    pub port: Option<u16>,
+    /// Requests that may wait; more are told to come again
+    #[arg(long, value_name = "N", default_value_t = 128)]
+    pub queue: usize,
+    /// Largest body in MB
+    #[arg(long, value_name = "MB", default_value_t = 10)]
+    pub max_body: usize,
+    /// Largest picture in millions of pixels
+    #[arg(long, value_name = "MP", default_value_t = 25)]
+    pub max_pixels: u64,
+    /// Compute up to so many requests at once
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub batch: usize,
+    /// So long a request waits for others, with --batch
+    #[arg(long, value_name = "MS", default_value_t = 2)]
+    pub linger: u64,
+    /// Requests computed side by side [default: one a core]
+    #[arg(long, value_name = "N")]
+    pub workers: Option<usize>,
+    /// Threads of a request [default: all cores for one alone, else its share]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// Likeliest classes in an answer
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub top: usize,
+    /// Seconds for requests to end when the server is told to
+    #[arg(long, value_name = "S", default_value_t = 30)]
+    pub drain: u64,
+    /// Write copies that start faster on this kind of processor beside the models, and end
+    #[arg(long)]
+    pub prepare: bool,
+    /// ONNX Runtime's shared library [default: found]
+    #[arg(long, value_name = "FILE")]
+    pub library: Option<PathBuf>,
+}
+
+impl ServeArgs {
+    pub fn options(&self) -> Result<Options, String> {
+        let port = match (self.port, std::env::var(PORT_VARIABLE)) {
+            (Some(port), _) => port,
+            (None, Ok(told)) => told
+                .parse()
+                .map_err(|_| format!("{PORT_VARIABLE} is `{told}`, which is no port"))?,
+            (None, Err(_)) => 8080,
+        };
+        let host = match (self.host, std::env::var(HOST_VARIABLE)) {
+            (Some(host), _) => host,
+            (None, Ok(told)) => told
+                .parse()
+                .map_err(|_| format!("{HOST_VARIABLE} is `{told}`, which is no address"))?,
+            (None, Err(_)) => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        };
+        Ok(Options {
+            address: SocketAddr::new(host, port),
+            queue: self.queue,
+            limits: Limits {
+                body_bytes: self.max_body.saturating_mul(1_000_000),
+                pixels: self.max_pixels.saturating_mul(1_000_000),
+                receiving_bytes: self.max_body.saturating_mul(1_000_000).max(RECEIVING_BYTES),
+                receiving: RECEIVING,
+                connections: CONNECTIONS,
+            },
+            batching: Batching {
+                most: self.batch.max(1),
+                linger: Duration::from_millis(self.linger),
+            },
+            workers: self.workers,
+            threads: self.threads,
+            top: self.top,
+            drain: Duration::from_secs(self.drain),
+        })
+    }
+
+    /// Names and models; none where the container's folder is meant.
+    pub fn named(&self) -> Vec<(Option<&str>, &str)> {
+        let named = self.models.iter().map(|model| match model.split_once('=') {
+            Some((name, model)) if is_name(name) => (Some(name), model),
+            _ => (None, model.as_str()),
+        });
+        let models: Vec<_> = named.collect();
+        match models.is_empty() {
+            true => vec![(None, MODEL_FOLDER)],
+            false => models,
+        }
+    }
+}
+
+const RECEIVING_BYTES: usize = 200_000_000;
+const RECEIVING: Duration = Duration::from_secs(30);
+const CONNECTIONS: usize = 20_000;
+
+/// As it stands in a path.
+fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+}

@@ -1,0 +1,270 @@
+//! Requests in, answers out: paths, limits and headers.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::{Body as _, Bytes, Incoming};
+use hyper::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use hyper::{Method, Request, Response, StatusCode};
+use serde_json::json;
+use tokio::sync::oneshot;
+
+use crate::answer::{Answer, milliseconds};
+use crate::body::Kind;
+use crate::metrics::Now;
+use crate::queue::NotTaken;
+use crate::refusal::Refusal;
+use crate::work::{Hall, Job};
+
+const JSON: &str = "application/json";
+const PROMETHEUS: &str = "text/plain; version=0.0.4";
+
+/// What all connections share.
+pub(crate) struct Front {
+    pub(crate) hall: Arc<Hall>,
+    pub(crate) connections: AtomicUsize,
+    /// Bytes of bodies that are being received or wait.
+    held: AtomicUsize,
+}
+
+pub(crate) type Reply = Response<Full<Bytes>>;
+
+/// What a path asks for.
+#[derive(Debug, PartialEq, Eq)]
+enum Wanted {
+    Ping(usize),
+    Invocations(usize),
+    Models,
+    Metrics,
+}
+
+impl Front {
+    pub(crate) fn new(hall: Arc<Hall>) -> Front {
+        Front {
+            hall,
+            connections: AtomicUsize::new(0),
+            held: AtomicUsize::new(0),
+        }
+    }
+
+    pub(crate) async fn answer(&self, request: Request<Incoming>) -> Result<Reply, Infallible> {
+        let begun = Instant::now();
+        let Some(wanted) = self.wanted(request.uri().path()) else {
+            let message = format!(
+                "there is nothing at {}: /ping, /invocations, /models, /metrics",
+                request.uri().path()
+            );
+            return Ok(refused(&Refusal::new(404, message)));
+        };
+        let allowed = match wanted {
+            Wanted::Invocations(_) => Method::POST,
+            _ => Method::GET,
+        };
+        if request.method() != allowed {
+            let message = format!("{} is not answered here, only {allowed}", request.method());
+            let mut reply = refused(&Refusal::new(405, message));
+            if let Ok(allowed) = HeaderValue::from_str(allowed.as_str()) {
+                reply.headers_mut().insert(ALLOW, allowed);
+            }
+            return Ok(reply);
+        }
+        Ok(match wanted {
+            Wanted::Ping(model) => self.ping(model),
+            Wanted::Models => self.models(),
+            Wanted::Metrics => self.metrics(),
+            Wanted::Invocations(model) => {
+                let reply = match self.invoke(model, request).await {
+                    Ok(answer) => answered(answer),
+                    Err(refusal) => refused(&refusal),
+                };
+                self.hall
+                    .metrics
+                    .answered(reply.status().as_u16(), begun.elapsed());
+                reply
+            }
+        })
+    }
+
+    fn wanted(&self, path: &str) -> Option<Wanted> {
+        match path {
+            "/ping" => return Some(Wanted::Ping(0)),
+            "/invocations" => return Some(Wanted::Invocations(0)),
+            "/models" => return Some(Wanted::Models),
+            "/metrics" => return Some(Wanted::Metrics),
+            _ => {}
+        }
+        let (name, rest) = path.strip_prefix("/models/")?.rsplit_once('/')?;
+        let model = self
+            .hall
+            .models
+            .iter()
+            .position(|model| model.name == name)?;
+        match rest {
+            "ping" => Some(Wanted::Ping(model)),
+            "invocations" | "invoke" => Some(Wanted::Invocations(model)),
+            _ => None,
+        }
+    }
+
+    /// Healthy when the model is loaded; it answers in any case.
+    fn ping(&self, model: usize) -> Reply {
+        match self.hall.models[model].ready() {
+            Some(Ok(_)) => reply(StatusCode::OK, JSON, "{}"),
+            Some(Err(problem)) => refused(&Refusal::new(500, problem.to_string())),
+            None => refused(&Refusal::busy("the model is being loaded")),
+        }
+    }
+
+    fn models(&self) -> Reply {
+        let models = self.hall.models.iter().map(|model| {
+            let loaded = model.ready().and_then(|loaded| loaded.as_ref().ok());
+            json!({
+                "name": model.name,
+                "ready": loaded.is_some(),
+                "runtime": loaded.map(|loaded| &loaded.signature.runtime),
+                "input": loaded.map(|loaded| &loaded.signature.input),
+                "load_seconds": loaded.map(|loaded| loaded.load_seconds),
+            })
+        });
+        let list = json!({ "models": models.collect::<Vec<_>>() });
+        reply(StatusCode::OK, JSON, list.to_string())
+    }
+
+    fn metrics(&self) -> Reply {
+        let now = Now {
+            waiting: self.hall.queue.waiting(),
+            busy: self.hall.queue.busy(),
+            connections: self.connections.load(Ordering::Relaxed),
+        };
+        reply(StatusCode::OK, PROMETHEUS, self.hall.metrics.text(&now))
+    }
+
+    async fn invoke(&self, model: usize, request: Request<Incoming>) -> Result<Answer, Refusal> {
+        let content_type = request.headers().get(CONTENT_TYPE);
+        let kind = Kind::of(content_type.map(|value| value.to_str().unwrap_or("?")))?;
+        let limits = self.hall.limits;
+        let mut held = Held::new(&self.held);
+        let received = tokio::time::timeout(
+            limits.receiving,
+            self.receive(request.into_body(), &mut held),
+        );
+        let body = received.await.map_err(|_| {
+            Refusal::new(
+                408,
+                format!(
+                    "the body did not arrive within {} s",
+                    limits.receiving.as_secs()
+                ),
+            )
+        })??;
+        let (sender, receiver) = oneshot::channel();
+        let job = Job {
+            model,
+            kind,
+            body,
+            reply: sender,
+        };
+        self.hall.queue.put(job).map_err(|problem| match problem {
+            NotTaken::Full => Refusal::busy("too many requests wait already"),
+            NotTaken::Closed => Refusal::busy("the server is ending"),
+        })?;
+        // Only a worker that panicked drops it.
+        receiver
+            .await
+            .unwrap_or_else(|_| Err(Refusal::new(500, "the prediction failed")))
+    }
+
+    async fn receive(&self, mut body: Incoming, held: &mut Held<'_>) -> Result<Bytes, Refusal> {
+        let limits = self.hall.limits;
+        let told = body.size_hint();
+        if told.lower() > limits.body_bytes as u64 {
+            return Err(Refusal::too_large(limits.body_bytes));
+        }
+        let mut bytes = Vec::with_capacity(told.exact().unwrap_or(0).min(FIRST_BYTES) as usize);
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|problem| {
+                Refusal::unprocessable(format!("the body broke off: {problem}"))
+            })?;
+            let Some(part) = frame.data_ref() else {
+                continue;
+            };
+            if bytes.len() + part.len() > limits.body_bytes {
+                return Err(Refusal::too_large(limits.body_bytes));
+            }
+            if held.add(part.len()) > limits.receiving_bytes {
+                return Err(Refusal::busy("too many bodies are being received"));
+            }
+            bytes.extend_from_slice(part);
+        }
+        Ok(bytes.into())
+    }
+}
+
+/// What is set aside for a body that has not come yet, whatever it says of itself.
+const FIRST_BYTES: u64 = 64 << 10;
+
+/// Bytes that one request holds of what all may hold.
+struct Held<'h> {
+    all: &'h AtomicUsize,
+    own: usize,
+}
+
+impl<'h> Held<'h> {
+    fn new(all: &'h AtomicUsize) -> Self {
+        Held { all, own: 0 }
+    }
+
+    /// What all hold then.
+    fn add(&mut self, bytes: usize) -> usize {
+        self.own += bytes;
+        self.all.fetch_add(bytes, Ordering::Relaxed) + bytes
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.own, Ordering::Relaxed);
+    }
+}
+
+fn answered(answer: Answer) -> Reply {
+    let mut reply = reply(StatusCode::OK, JSON, answer.json);
+    let took = format!("{:.3}", milliseconds(answer.prediction));
+    if let Ok(took) = HeaderValue::from_str(&took) {
+        reply.headers_mut().insert("x-prediction-ms", took);
+    }
+    reply
+}
+
+pub(crate) fn refused(refusal: &Refusal) -> Reply {
+    let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut reply = reply(
+        status,
+        JSON,
+        json!({ "error": refusal.message }).to_string(),
+    );
+    if refusal.is_busy() {
+        reply
+            .headers_mut()
+            .insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    // What is left of a body that was not read cannot be told from the next request.
+    if matches!(refusal.status, 408 | 413) {
+        reply
+            .headers_mut()
+            .insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    reply
+}
+
+fn reply(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Reply {
+    let mut reply = Response::new(Full::new(body.into()));
+    *reply.status_mut() = status;
+    reply
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    reply
+}

@@ -1,0 +1,34 @@
+//! The inference server: models behind the container contract that managed services ask for (`GET /ping`,
+//! `POST /invocations`, SIGTERM drains and ends), one thread for connections, a worker a core.
+//!
+//! A request's way: `http` receives it within limits, `queue` lets it wait in its order, `work` turns its body
+//! into a tensor (`body`), asks the model (`model`, `onnx`) and answers (`answer`).
+
+mod answer;
+pub mod args;
+mod body;
+mod description;
+mod folder;
+mod http;
+pub mod library;
+mod metrics;
+mod model;
+mod onnx;
+mod prepared;
+mod queue;
+mod refusal;
+mod served;
+mod server;
+mod tensor;
+mod work;
+
+pub use body::Limits;
+pub use description::{Description, InputSize, Layout, Output, Resize};
+pub use folder::{FolderError, ModelFile};
+pub use model::{Model, ModelError, Predictor, Signature};
+pub use onnx::{OnnxModel, OnnxRuntime};
+pub use prepared::Keep;
+pub use queue::Batching;
+pub use served::{Loader, Offer};
+pub use server::{Options, ServeError, Told, serve, serve_until};
+pub use tensor::Tensor;

@@ -1,0 +1,167 @@
+//! A model as ONNX Runtime has optimised it, kept beside the model or in the cache: read by mapping it, it is
+//! there in milliseconds, and all sessions share its weights.
+//!
+//! Weights are laid out for one kind of processor by one version of the runtime, so both are in its name: on
+//! another machine the model itself is read.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+/// Of the model's file, from each end.
+const LOOKED_AT_BYTES: u64 = 64 << 10;
+
+/// Where prepared copies are looked for, and made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Keep {
+    /// In this folder; it is made where it is missing.
+    In(PathBuf),
+    /// Beside the model: for images of containers.
+    Beside,
+    /// Only used where they are.
+    Nowhere,
+}
+
+pub(crate) struct Place {
+    beside: PathBuf,
+    kept: Option<PathBuf>,
+}
+
+impl Place {
+    pub(crate) fn new(model: &Path, runtime: &str, keep: &Keep) -> io::Result<Place> {
+        let key = key(model, runtime)?;
+        let mut name = model.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{key}.ort"));
+        let beside = model.with_file_name(name);
+        let kept = match keep {
+            Keep::In(folder) => Some(folder.join(format!("{key}.ort"))),
+            Keep::Beside => Some(beside.clone()),
+            Keep::Nowhere => None,
+        };
+        Ok(Place { beside, kept })
+    }
+
+    pub(crate) fn find(&self) -> Option<PathBuf> {
+        let places = [Some(&self.beside), self.kept.as_ref()];
+        places
+            .into_iter()
+            .flatten()
+            .find(|path| path.is_file())
+            .cloned()
+    }
+
+    /// `write` makes the file that is named; others see it whole or not at all.
+    pub(crate) fn make<E: From<io::Error>>(
+        &self,
+        write: impl FnOnce(&Path) -> Result<(), E>,
+    ) -> Result<Option<PathBuf>, E> {
+        let Some(path) = &self.kept else {
+            return Ok(None);
+        };
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let unfinished = path.with_extension(format!("{}.partial.ort", std::process::id()));
+        let written = write(&unfinished).and_then(|()| Ok(fs::rename(&unfinished, path)?));
+        if written.is_err() {
+            let _ = fs::remove_file(&unfinished);
+        }
+        written.map(|()| Some(path.clone()))
+    }
+}
+
+/// The same for the same model, runtime and kind of processor. The model's ends, length and time stand for all of it:
+/// reading half a gigabyte takes longer than starting.
+fn key(model: &Path, runtime: &str) -> io::Result<String> {
+    let mut file = File::open(model)?;
+    let about = file.metadata()?;
+    let changed = about
+        .modified()?
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    let mut ends = Vec::new();
+    (&file).take(LOOKED_AT_BYTES).read_to_end(&mut ends)?;
+    file.seek(SeekFrom::Start(about.len().saturating_sub(LOOKED_AT_BYTES)))?;
+    file.take(LOOKED_AT_BYTES).read_to_end(&mut ends)?;
+    let told = format!(
+        "{runtime} {} {} {}",
+        processor(),
+        about.len(),
+        changed.as_secs()
+    );
+    Ok(format!("{:016x}", fnv(&[told.as_bytes(), &ends].concat())))
+}
+
+/// What decides how ONNX Runtime lays weights out.
+fn processor() -> String {
+    #[cfg(target_arch = "x86_64")]
+    let features = [
+        ("avx2", is_x86_feature_detected!("avx2")),
+        ("fma", is_x86_feature_detected!("fma")),
+        ("avx512f", is_x86_feature_detected!("avx512f")),
+        ("avx512bw", is_x86_feature_detected!("avx512bw")),
+        ("avx512vnni", is_x86_feature_detected!("avx512vnni")),
+    ];
+    #[cfg(not(target_arch = "x86_64"))]
+    let features: [(&str, bool); 0] = [];
+    let there = features
+        .iter()
+        .filter(|(_, there)| *there)
+        .map(|(name, _)| *name);
+    [std::env::consts::ARCH]
+        .into_iter()
+        .chain(there)
+        .collect::<Vec<_>>()
+        .join("+")
+}
+
+/// Fowler, Noll and Vo's 64-bit hash 1a.
+fn fnv(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_model_or_runtime_has_another_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let model = folder.path().join("model.onnx");
+        fs::write(&model, vec![7; 200_000]).unwrap();
+        let first = key(&model, "1.31").unwrap();
+        assert_eq!(key(&model, "1.31").unwrap(), first);
+        assert_ne!(key(&model, "1.32").unwrap(), first);
+        fs::write(&model, [vec![7; 199_999], vec![8]].concat()).unwrap();
+        assert_ne!(key(&model, "1.31").unwrap(), first);
+    }
+
+    #[test]
+    fn whole_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let model = folder.path().join("model.onnx");
+        fs::write(&model, "x").unwrap();
+        let place = Place::new(&model, "r", &Keep::In(folder.path().join("cache"))).unwrap();
+        assert_eq!(place.find(), None);
+        let failed = place.make(|path| {
+            fs::write(path, "half")?;
+            Err(io::Error::other("full"))
+        });
+        assert!(failed.is_err());
+        assert_eq!(place.find(), None);
+        assert_eq!(
+            fs::read_dir(folder.path().join("cache")).unwrap().count(),
+            0
+        );
+        let made = place
+            .make(|path| fs::write(path, "whole"))
+            .unwrap()
+            .unwrap();
+        assert_eq!(place.find(), Some(made));
+        let nowhere = Place::new(&model, "r", &Keep::Nowhere).unwrap();
+        assert_eq!(nowhere.make(|path| fs::write(path, "")).unwrap(), None);
+    }
+}

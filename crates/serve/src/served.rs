@@ -1,0 +1,97 @@
+//! A model as it is served: loaded once, asked by many.
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Instant;
+
+use crate::description::{Description, Preparation};
+use crate::model::{Model, ModelError, Predictor, Signature};
+
+/// Reads a model that will be asked with so many threads first; called once, on a thread that may take its time.
+pub type Loader = Box<dyn FnOnce(usize) -> Result<Box<dyn Model>, ModelError> + Send>;
+
+/// A model to be served under its name.
+pub struct Offer {
+    pub name: String,
+    pub description: Description,
+    pub load: Loader,
+}
+
+/// A model that requests are waiting for, or that answers them.
+pub(crate) struct Served {
+    pub(crate) name: String,
+    pub(crate) description: Description,
+    load: Mutex<Option<Loader>>,
+    loaded: OnceLock<Result<Loaded, ModelError>>,
+}
+
+pub(crate) struct Loaded {
+    pub(crate) model: Box<dyn Model>,
+    pub(crate) signature: Signature,
+    pub(crate) preparation: Option<Preparation>,
+    /// With all threads: for whoever is alone.
+    pub(crate) wide: Mutex<Box<dyn Predictor>>,
+    pub(crate) load_seconds: f64,
+}
+
+impl Served {
+    pub(crate) fn new(offer: Offer) -> Served {
+        Served {
+            name: offer.name,
+            description: offer.description,
+            load: Mutex::new(Some(offer.load)),
+            loaded: OnceLock::new(),
+        }
+    }
+
+    /// Once; whoever waits then hears of it, however it ends.
+    pub(crate) fn load(&self, threads: usize) -> Result<(), ModelError> {
+        let Some(load) = self
+            .load
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+        else {
+            return Ok(());
+        };
+        let loaded = self.loaded.get_or_init(|| {
+            let named = |problem: ModelError| ModelError::new(format!("{}: {problem}", self.name));
+            Loaded::new(load, &self.description, threads).map_err(named)
+        });
+        loaded.as_ref().map(|_| ()).map_err(ModelError::clone)
+    }
+
+    /// None while it is being loaded.
+    pub(crate) fn ready(&self) -> Option<&Result<Loaded, ModelError>> {
+        self.loaded.get()
+    }
+
+    pub(crate) fn wait(&self) -> &Result<Loaded, ModelError> {
+        self.loaded.wait()
+    }
+}
+
+impl Loaded {
+    fn new(load: Loader, description: &Description, threads: usize) -> Result<Loaded, ModelError> {
+        let begun = Instant::now();
+        let model = load(threads)?;
+        let signature = model.signature().clone();
+        let preparation = description.preparation(&signature)?;
+        let classes = description.classes.len();
+        if let Some(own) = signature
+            .classes
+            .filter(|&own| classes > 0 && own != classes)
+        {
+            return Err(ModelError::new(format!(
+                "the description names {classes} classes, the model has {own}"
+            )));
+        }
+        let wide = Mutex::new(model.predictor(threads)?);
+        Ok(Loaded {
+            signature,
+            preparation,
+            wide,
+            load_seconds: begun.elapsed().as_secs_f64(),
+            model,
+        })
+    }
+}
