@@ -85,7 +85,7 @@ class Network(tf.Module):
 
     def convolution(self, name, op, shape, x):
         filters, (height, width) = self.own(name, "weight"), op["stride"]
-        padding = "SAME" if is_same(op, shape) else explicit(op)
+        x, padding = self.padded(op, shape, x)
         # Its kernel takes no stride that differs by direction.
         if op["groups"] == shape["channels"] > 1 and height == width:
             filters = tf.reshape(filters, op["kernel"] + [op["groups"], op["output"] // op["groups"]])
@@ -97,6 +97,15 @@ class Network(tf.Module):
             groups = zip(tf.split(x, op["groups"], -1), tf.split(filters, op["groups"], -1))
             x = tf.concat([tf.nn.conv2d(part, own, (height, width), padding) for part, own in groups], -1)
         return tf.nn.bias_add(x, self.own(name, "bias")) if op["bias"] else x
+
+    def padded(self, op, shape, x):
+        """What is to be convolved, and with which padding."""
+        if is_same(op, shape):
+            return x, "SAME"
+        if not any(protocol.sides(op)):
+            return x, "VALID"
+        # On a processor the fast kernels know no paddings by number, not even zeros.
+        return (x, explicit(op)) if self.by_xla else (tf.pad(x, explicit(op)), "VALID")
 
     def batch_norm(self, name, op, training, x):
         gamma, beta = self.kept[f"{name}.gamma"], self.kept[f"{name}.beta"]
@@ -112,11 +121,11 @@ class Network(tf.Module):
         return y if len(x.shape) == 4 else y[:, 0, 0, :]
 
     def maximum(self, op, shape, x):
-        padding = "SAME" if is_same(op, shape) else explicit(op)
-        if self.by_xla and padding != "SAME":
-            # XLA pools with no other padding.
-            x, padding = tf.pad(x, padding, constant_values=x.dtype.min), "VALID"
-        return tf.nn.max_pool2d(x, op["kernel"], op["stride"], padding)
+        if is_same(op, shape):
+            return tf.nn.max_pool2d(x, op["kernel"], op["stride"], "SAME")
+        # XLA pools with no other padding.
+        x = tf.pad(x, explicit(op), constant_values=x.dtype.min) if any(protocol.sides(op)) else x
+        return tf.nn.max_pool2d(x, op["kernel"], op["stride"], "VALID")
 
 
 def written(name):
