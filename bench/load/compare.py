@@ -7,7 +7,6 @@ changes the rate and hardly that.
 
 import argparse
 import json
-import os
 import re
 import resource
 import shutil
@@ -53,11 +52,13 @@ def start_server(program):
 
 def commands(options, url):
     clients, seconds = str(options.clients), str(options.seconds)
+    oha = [options.oha, "--no-tui", "--output-format", "json", "-c", clients, "-z", f"{seconds}s"]
     return {
         "load": [options.hammer, url, clients, seconds],
         "wrk": [options.wrk, "-t1", f"-c{clients}", f"-d{seconds}s", url],
-        # oha uses as many threads as there are cores unless its runtime is told otherwise.
-        "oha": [options.oha, "--no-tui", "--output-format", "json", "-c", clients, "-z", f"{seconds}s", url],
+        "oha": [*oha, "--worker-threads", "1", url],
+        # As it comes: a thread for each core.
+        "oha*": [*oha, url],
     }
 
 
@@ -74,8 +75,7 @@ def rounds(options, tools):
 
 def measure(name, command):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    environment = dict(os.environ, TOKIO_WORKER_THREADS="1")
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)} ended with {done.returncode}: {done.stderr.strip()}")
@@ -100,7 +100,7 @@ def read_oha(text):
     return said["summary"]["requestsPerSec"], sum(said["statusCodeDistribution"].values())
 
 
-READERS = {"load": read_load, "wrk": read_wrk, "oha": read_oha}
+READERS = {"load": read_load, "wrk": read_wrk, "oha": read_oha, "oha*": read_oha}
 
 
 def print_table(results):
