@@ -15,5 +15,6 @@ mod frameworks;
 mod kill;
 mod logs;
 mod onnx;
+mod serving;
 mod setup;
 mod training;

@@ -1,0 +1,220 @@
+//! `bancada serve`, asked over HTTP.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+use crate::common::Bench;
+
+/// A server that ends with the test.
+struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    fn start(mut command: Command) -> Server {
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut address = None;
+        while address.is_none() {
+            let line = lines.next().unwrap().unwrap();
+            let told = line.strip_prefix("listening on http://");
+            address = told.map(|rest| rest.split(' ').next().unwrap().to_owned());
+        }
+        // What it says later must not fill the pipe.
+        std::thread::spawn(move || lines.for_each(drop));
+        Server {
+            child,
+            address: address.unwrap(),
+        }
+    }
+
+    fn ask(&self, head: &str, body: &[u8]) -> serde_json::Value {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let length = body.len();
+        let head =
+            format!("{head}\r\nhost: x\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n");
+        stream.write_all(&[head.as_bytes(), body].concat()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 200 "), "{answer}");
+        serde_json::from_str(body).unwrap()
+    }
+
+    fn predict(&self, path: &str, picture: &[u8]) -> Vec<f64> {
+        let answer = self.ask(&format!("POST {path} HTTP/1.1"), picture);
+        let numbers = answer["probabilities"].as_array().unwrap().iter();
+        numbers.map(|number| number.as_f64().unwrap()).collect()
+    }
+
+    fn end(mut self) {
+        // SAFETY: it is our child, which has not been waited for.
+        unsafe { libc::kill(self.child.id() as i32, libc::SIGTERM) };
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+}
+
+fn picture(side: u32) -> Vec<u8> {
+    let pixels = (0..side * side * 3).map(|place| (place * 7 % 256) as u8);
+    let picture = data::picture::Picture {
+        width: side,
+        height: side,
+        channels: 3,
+        pixels: pixels.collect(),
+    };
+    data::picture::encode(&picture).unwrap()
+}
+
+#[test]
+fn a_zoo_network_is_served_without_anything_installed() {
+    let bench = Bench::new();
+    let mut command = bench.command(&[
+        "serve",
+        "rede1",
+        "small=lenet5",
+        "--runtime",
+        "engine",
+        "--port",
+        "0",
+    ]);
+    command.arg("--classes=4");
+    let server = Server::start(command);
+    let probabilities = server.predict("/invocations", &picture(40));
+    assert_eq!(probabilities.len(), 4);
+    assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-5);
+    server.predict("/models/small/invocations", &picture(9));
+    let models = server.ask("GET /models HTTP/1.1", b"");
+    assert_eq!(models["models"][1]["name"], "small");
+    assert_eq!(models["models"][1]["ready"], true);
+    server.end();
+}
+
+#[test]
+fn a_run_serves_what_it_trained() {
+    let bench = Bench::new();
+    let study = "[study]\nname = \"digits\"\nrepetitions = 1\n[factors]\nnetwork = [\"lenet5\"]\n[workload]\n\
+                 kind = \"train\"\ndataset = \"digits\"\nimage = 32\nimages = 512\nheld_out = 64\nbatch = 32\nepochs = 3\n";
+    bench.write("study.toml", study);
+    bench
+        .bancada(&["run", "study.toml", "--no-pilot"])
+        .ends_with(0);
+    let run = "results/digits/runs/C1-r1";
+    let server =
+        Server::start(bench.command(&["serve", run, "--runtime", "engine", "--port", "0"]));
+    // A digit of the held-out set as the training saw it.
+    let request = data::DataRequest {
+        dataset: "digits".to_owned(),
+        data_dir: None,
+        image: 32,
+        images: Some(512),
+        held_out: Some(64),
+        seed: 1,
+    };
+    let held_out = data::load(&request).unwrap().held_out;
+    let right = (0..held_out.len()).filter(|&place| {
+        let picture = data::picture::Picture {
+            width: 32,
+            height: 32,
+            channels: 1,
+            pixels: held_out.image(place).to_vec(),
+        };
+        let body = data::picture::encode(&picture).unwrap();
+        let probabilities = server.predict("/invocations", &body);
+        let best = (0..10).max_by(|&a, &b| probabilities[a].total_cmp(&probabilities[b]));
+        best == Some(usize::from(held_out.labels[place]))
+    });
+    let accuracy = right.count() as f64 / held_out.len() as f64;
+    let record = bench.record("digits", "C1-r1");
+    let told = record["metrics"]["accuracy_percent"]["value"]
+        .as_f64()
+        .unwrap()
+        / 100.0;
+    assert!(
+        (accuracy - told).abs() < 0.02,
+        "{accuracy} served, {told} at the end of training"
+    );
+    server.end();
+}
+
+#[test]
+fn what_cannot_be_served_is_told() {
+    let bench = Bench::new();
+    bench.write("broken.onnx", "no model");
+    let serve =
+        |arguments: &[&str]| bench.bancada(&[&["serve", "--port", "0"], arguments].concat());
+    serve(&["nowhere"])
+        .ends_with(1)
+        .says("there is no model at nowhere");
+    serve(&["broken.onnx", "--runtime", "engine"])
+        .ends_with(1)
+        .says("not broken.onnx");
+    serve(&["rede1", "rede1"])
+        .ends_with(1)
+        .says("two models are called `rede1`");
+    serve(&["broken.onnx", "--library", "none.so"])
+        .ends_with(1)
+        .says("cannot be loaded from none.so");
+}
+
+/// Where ONNX Runtime's library is found, it answers as the engine does, for every kind of network in the zoo.
+#[test]
+fn installed_onnx_runtime_answers_as_the_engine_does() {
+    let bench = Bench::new();
+    let serve = |network: &str, runtime: &str| {
+        let mut command = bench.command(&[
+            "serve",
+            network,
+            "--image",
+            "64",
+            "--classes",
+            "10",
+            "--port",
+            "0",
+        ]);
+        command.args(["--runtime", runtime, "--channels", "3"]);
+        match std::env::var_os("BANCADA_CACHE") {
+            Some(cache) => command.env("BANCADA_CACHE", cache),
+            None => command.env_remove("BANCADA_CACHE"),
+        };
+        command
+    };
+    // A zoo network has no file to prepare: it comes as far as this where the library is found.
+    let output = serve("rede1", "onnx").arg("--prepare").output().unwrap();
+    if String::from_utf8_lossy(&output.stderr).contains("shared library is not here") {
+        eprintln!("skipped: ONNX Runtime is not set up");
+        return;
+    }
+    for network in [
+        "rede1",
+        "lenet5",
+        "keras-cifar",
+        "alexnet",
+        "googlenet",
+        "mobilenet",
+        "resnet18",
+    ] {
+        let body = picture(64);
+        let [onnx, engine] =
+            ["onnx", "engine"].map(|runtime| Server::start(serve(network, runtime)));
+        let (onnx, engine) = (
+            onnx.predict("/invocations", &body),
+            engine.predict("/invocations", &body),
+        );
+        let largest = onnx
+            .iter()
+            .zip(&engine)
+            .map(|(a, b)| (a - b).abs())
+            .fold(0.0, f64::max);
+        assert!(largest < 1e-5, "{network} differs by {largest}");
+        eprintln!("asked ONNX Runtime for {network}: within {largest:.1e}");
+    }
+}
