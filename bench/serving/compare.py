@@ -13,6 +13,7 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -66,6 +67,8 @@ ROWS = {
 
 def main():
     asked = arguments()
+    # So that a stack under way is ended too; SIGINT alone is ignored where a shell started this in the background.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: asked.cores])
     with tempfile.TemporaryDirectory(prefix="bancada-serving-") as place:
         bench = Bench(asked, asked.keep or Path(place))
