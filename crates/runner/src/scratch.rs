@@ -23,13 +23,14 @@ impl Scratch {
         let mut options = OpenOptions::new();
         let options = options.write(true).create(true).truncate(false);
         let turn = options.open(parent.join(".lock"))?;
-        turn.lock()?;
+        // Where locks do not work, nothing is taken for left behind.
+        _ = turn.lock();
         remove_left_behind(&parent);
         let folder = free_name(&parent);
         fs::create_dir(&folder)?;
         let lock = File::open(&folder)?;
-        lock.lock()?;
-        turn.unlock()?;
+        _ = lock.lock();
+        _ = turn.unlock();
         Ok(Scratch {
             folder,
             _lock: lock,
