@@ -2,7 +2,8 @@
 
     python3 bench/serving/compare.py --bancada target/release/bancada \\
         --tensorflow ENV/bin/python --onnxruntime ENV/bin/python \\
-        --server 'target/release/bancada serve {model} --port {port}'
+        --server 'target/small/bancada-serve serve {model} --port {port}' \
+        --server-prepare 'target/small/bancada-serve serve {model} --prepare'
 
 Every round starts each stack afresh, in another order, and measures one after the other: the start,
 the load by wrk with 1, 8 and 4 clients, the memory of its process tree, the load with large images,
@@ -91,6 +92,7 @@ def arguments():
                         help="of an environment with the packages of README.md; also draws and checks")
     parser.add_argument("--tensorflow", type=Path, metavar="PYTHON")
     parser.add_argument("--server", metavar="COMMAND", help="one more stack; {model} and {port} are filled in")
+    parser.add_argument("--server-prepare", metavar="COMMAND", help="carried out once before; {model} is filled in")
     parser.add_argument("--server-name", default="bancada")
     parser.add_argument("--server-files", type=Path, nargs="*", default=[], help="what it needs beside its program")
     parser.add_argument("--network", default="mobilenet")
@@ -161,6 +163,9 @@ class Bench:
         if asked.tensorflow and not (self.model / "model.keras").exists():
             run([asked.tensorflow, self.place / "stacks" / "to_keras.py", self.model],
                 env={**os.environ, "BANCADA_ADAPTERS": str(STACKS.parent / "adapters")})
+
+        if asked.server_prepare:
+            run([part.format(model=self.model) for part in shlex.split(asked.server_prepare)])
 
     def round(self, stack):
         """Again while others disturb it, and the quietest is kept."""

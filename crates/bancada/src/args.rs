@@ -1,6 +1,7 @@
 //! Arguments as typed.
 
 mod import;
+mod load;
 mod serve;
 
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use self::import::{ImportArgs, ImportCommand, ImportLogArgs};
+pub(crate) use self::load::{LoadArgs, SeriesArg};
 pub(crate) use self::serve::{RuntimeArg, ServeCommandArgs};
 
 /// How long will a neural network take to train, and how much will it cost, here or there?
@@ -55,6 +57,8 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Serve models over HTTP: of the zoo, of runs, or any ONNX file
     Serve(Box<ServeCommandArgs>),
+    /// Load a server with requests and tell how it answered
+    Load(Box<LoadArgs>),
     /// List and describe networks
     #[command(subcommand)]
     Network(NetworkCommand),

@@ -250,7 +250,7 @@ def gradient_model(training_model):
 
 
 class Adapter:
-    name = "onnxruntime"
+    name = "onnxruntime-training"
     version = onnxruntime.__version__
 
     def __init__(self, job, graph, weights):

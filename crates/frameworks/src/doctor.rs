@@ -125,7 +125,7 @@ impl Doctor<'_> {
         match spec.framework.kind {
             Kind::Engine => report(spec, Condition::Works),
             Kind::Caffe => self.examine_caffe(spec),
-            Kind::Python => match self.home.interpreter(spec) {
+            Kind::Python | Kind::Serving => match self.home.interpreter(spec) {
                 Ok(installed) => self.examine_installed(spec, installed),
                 Err(missing) => {
                     let mut report = self.not_set_up(spec);
@@ -227,15 +227,16 @@ impl Doctor<'_> {
     ) -> Result<(), String> {
         let adapter = spec.framework.adapter.as_deref();
         let adapter = adapter.filter(|name| adapters::has(name));
-        let Some(adapter) = adapter.and_then(|name| name.strip_suffix(".py")) else {
+        let adapter = adapter.and_then(|name| name.strip_suffix(".py"));
+        if adapter.is_none() && spec.framework.kind == Kind::Python {
             report.advice = Some("take a release of bancada that has one".to_owned());
             return Err("this program carries no adapter for it".to_owned());
-        };
+        }
         let module = spec.framework.module.as_deref();
         let import = ImportCheck {
             python: &installed.python,
             adapters: Some(self.adapters),
-            modules: module.into_iter().chain([adapter]).collect(),
+            modules: module.into_iter().chain(adapter).collect(),
             variables: &installed.variables,
             folder: installed.folder.clone(),
         };

@@ -9,7 +9,7 @@ use std::{env, fs};
 use crate::adapters::{ADAPTERS, adapters_digest};
 use crate::environment::{Environment, State, state_of};
 use crate::marker::Marker;
-use crate::registry::{self, Framework, Kind};
+use crate::registry::{self, Framework};
 use crate::spec::Spec;
 
 /// `$BANCADA_CACHE`, else `$XDG_CACHE_HOME/bancada`, else `~/.cache/bancada`.
@@ -121,7 +121,7 @@ impl Home {
 
     /// Where its environment is or would be; None for what has no Python.
     pub fn environment(&self, spec: &Spec) -> Option<Environment> {
-        if spec.framework.kind != Kind::Python {
+        if !spec.framework.kind.is_installed() {
             return None;
         }
         let shared = match (&spec.framework.environment, &spec.version) {

@@ -19,8 +19,10 @@ pub fn all() -> impl Iterator<Item = &'static Framework> + Clone {
     ALL.iter()
 }
 
+/// Of those that train: what a study may name.
 pub fn names() -> impl Iterator<Item = &'static str> + Clone {
-    all().map(|f| f.name.as_str())
+    let trains = |f: &&Framework| f.kind != Kind::Serving;
+    all().filter(trains).map(|f| f.name.as_str())
 }
 
 pub fn find(name: &str) -> Option<&'static Framework> {
@@ -37,7 +39,7 @@ pub fn python_versions() -> Vec<String> {
     versions
 }
 
-/// One framework that a study may name.
+/// One framework that a study may name, or `setup` may set up.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Framework {
@@ -108,6 +110,8 @@ pub enum Kind {
     Python,
     /// The `caffe` program that the machine has.
     Caffe,
+    /// An environment that `setup` makes and no study trains in: it serves models.
+    Serving,
 }
 
 /// A program or library that comes with the system, not from a package index.
@@ -138,6 +142,13 @@ pub struct Recipe {
     pub python: Vec<String>,
     /// Whether the installer is first asked for builds without CUDA.
     pub cpu_builds: bool,
+}
+
+impl Kind {
+    /// Whether `setup` makes an environment for it.
+    pub fn is_installed(self) -> bool {
+        matches!(self, Kind::Python | Kind::Serving)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -33,11 +33,11 @@ impl Spec {
         let Some(framework) = registry::find(name) else {
             return Err(SpecError::UnknownName {
                 name: name.to_owned(),
-                closest: source::closest(name, registry::names()),
+                closest: source::closest(name, registry::all().map(|f| f.name.as_str())),
             });
         };
         match version {
-            Some(_) if framework.kind != Kind::Python => Err(SpecError::NoVersions { framework }),
+            Some(_) if !framework.kind.is_installed() => Err(SpecError::NoVersions { framework }),
             Some(version) if !is_version(version) => Err(SpecError::BadVersion {
                 framework,
                 version: version.to_owned(),
@@ -193,7 +193,7 @@ mod tests {
         check(
             "cntk",
             "unknown framework `cntk`: known: engine, pytorch, tensorflow, keras-tensorflow, \
-             keras-jax, keras-torch, mxnet, jax, paddle, chainer, tinygrad, onnxruntime, theano, \
+             keras-jax, keras-torch, mxnet, jax, paddle, chainer, tinygrad, onnxruntime-training, theano, \
              caffe",
         );
         for bad in [

@@ -266,7 +266,8 @@ pub(crate) fn start(
         Kind::Engine => Ok(own("engine-train")),
         Kind::Caffe if Machine::here().caffe.is_none() => Err(WorkloadError::NoCaffe),
         Kind::Caffe => Ok(own("caffe-train")),
-        Kind::Python => start_adapter(spec, job, surroundings.home),
+        // The plan names nothing that only serves.
+        Kind::Python | Kind::Serving => start_adapter(spec, job, surroundings.home),
     }
 }
 

@@ -15,6 +15,16 @@ const SYSTEM: [&str; 6] = [
     "/opt/homebrew/lib",
 ];
 
+/// The published builds of the library tell their makers of its use, unless this is set before it is loaded.
+///
+/// # Safety
+///
+/// No other thread may read or write the environment: to be called before any is started.
+pub unsafe fn keep_silent() {
+    // SAFETY: the caller's.
+    unsafe { std::env::set_var("ORT_DISABLE_TELEMETRY", "1") };
+}
+
 /// The library that is named by a variable, lies beside the program, in one of these Python environments (the
 /// cache's), on the system, or in a Python package that this shell sees.
 pub fn find(environments: &[PathBuf]) -> Option<PathBuf> {

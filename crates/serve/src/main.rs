@@ -22,6 +22,8 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // SAFETY: nothing has been started yet.
+    unsafe { serve::library::keep_silent() };
     let Command::Serve(args) = Cli::parse().command;
     match run(&args) {
         Ok(()) => ExitCode::SUCCESS,

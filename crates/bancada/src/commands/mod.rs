@@ -9,6 +9,7 @@ mod export;
 mod forecasting;
 mod import;
 mod import_log;
+mod load;
 mod manual;
 mod network;
 mod plan;
@@ -37,6 +38,7 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
         Command::Export(args) => export::export(&args, printer),
         Command::Import(args) => import::import(&args, printer),
         Command::Verify(args) => verify::verify(&args, printer),
+        Command::Load(args) => load::load(&args, printer),
         Command::Serve(args) => serve::serve(&args, printer),
         Command::Network(command) => network::network(command, printer),
         Command::Data(command) => data::data(command, printer),

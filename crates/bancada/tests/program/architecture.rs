@@ -111,7 +111,15 @@ const RULES: &[(Rule, &[&[&str]])] = &[
     (
         Rule {
             name: "serve",
-            crates: &["model", "plan", "network", "engine", "measure", "store", "burn-tensor"],
+            crates: &[
+                "model",
+                "plan",
+                "network",
+                "engine",
+                "measure",
+                "store",
+                "burn-tensor",
+            ],
             words: &["Study", "Scenario"],
         },
         &[],

@@ -105,7 +105,7 @@ impl Setup<'_> {
                     installed: None,
                 });
             }
-            Kind::Python => {}
+            Kind::Python | Kind::Serving => {}
         }
         if !spec.framework.platforms.contains(&self.machine.platform) {
             return Err(SetupError::Platform {

@@ -280,9 +280,10 @@ fn keras_shares_or_extends() {
 fn a_base_with_another_python_is_said() {
     let bench = Bench::new(&["3.12"], true);
     assert_eq!(
-        bench.problem("onnxruntime"),
-        "onnxruntime needs Python 3.11, and the environment of pytorch, which it extends, has \
-         3.12.7: remove that one, install Python 3.11, and set up onnxruntime again"
+        bench.problem("onnxruntime-training"),
+        "onnxruntime-training needs Python 3.11, and the environment of pytorch, which it extends, has \
+         3.12.7: remove that one, install Python 3.11, and set up onnxruntime-training \
+         again"
     );
 }
 

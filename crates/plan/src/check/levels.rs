@@ -154,12 +154,10 @@ fn check_field(
         (FieldKind::Flag, Level::Bool(_)) => None,
         (FieldKind::Flag, _) => needs("true or false"),
         (_, Level::Text(text)) if text.is_empty() => needs("a text that is not empty"),
-        (FieldKind::Framework, Level::Text(text)) => {
-            let parsed = frameworks::Spec::parse(text);
-            parsed
-                .err()
-                .map(|error| framework_complaint(text, &error, level))
-        }
+        (FieldKind::Framework, Level::Text(text)) => match frameworks::Spec::parse(text) {
+            Ok(spec) => unknown_unless_in("framework", spec.name(), level, frameworks::names()),
+            Err(error) => Some(framework_complaint(text, &error, level)),
+        },
         (FieldKind::Dataset, Level::Text(text)) => {
             unknown_unless_in("dataset", text, level, data::names())
         }

@@ -14,6 +14,8 @@ use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
 
 pub(super) fn serve(args: &ServeCommandArgs, printer: &Printer) -> CommandResult {
+    // SAFETY: this program has one thread until the server starts its own.
+    unsafe { serve::library::keep_silent() };
     let home = Home::find().map_err(Failure::trouble)?;
     let options = args
         .server
