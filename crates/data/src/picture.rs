@@ -8,7 +8,7 @@ use zune_jpeg::zune_core::bytestream::ZByteReaderTrait;
 use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
-use crate::resample::resample_planes;
+use crate::resample::{resample_interleaved, resample_planes};
 
 /// Larger ones are refused: their header may be all there is of them.
 const LARGEST_SIDE: usize = 16_384;
@@ -29,21 +29,21 @@ impl Picture {
     /// Of another size and with 1 or 3 channels, channel after channel: grey is repeated, colours
     /// become their brightness (ITU-R BT.601).
     pub fn planes(self, channels: u32, height: u32, width: u32) -> Vec<u8> {
-        let (own_height, own_width) = (self.height, self.width);
-        let planar = match (self.channels, channels) {
-            (1, 1) => self.pixels,
-            (3, 1) => {
+        let (from, to) = ((self.height, self.width), (height, width));
+        match (self.channels, channels) {
+            (1, 1) => resample_planes(self.pixels, from, to),
+            (1, _) => resample_planes(self.pixels, from, to).repeat(channels as usize),
+            (_, 1) => {
                 let (colours, _) = self.pixels.as_chunks::<3>();
-                colours.iter().map(brightness).collect()
+                resample_planes(colours.iter().map(brightness).collect(), from, to)
             }
-            (1, _) => self.pixels.repeat(channels as usize),
-            _ => {
+            _ if from == to => {
                 let (colours, _) = self.pixels.as_chunks::<3>();
                 let plane = |channel: usize| colours.iter().map(move |colour| colour[channel]);
                 (0..3).flat_map(plane).collect()
             }
-        };
-        resample_planes(planar, (own_height, own_width), (height, width))
+            _ => resample_interleaved::<3>(&self.pixels, from, to),
+        }
     }
 }
 
@@ -194,7 +194,7 @@ fn jpeg_header(
 
 /// Strict: a truncated file must not become a picture that is grey below.
 fn jpeg_options() -> DecoderOptions {
-    DecoderOptions::new_safe()
+    DecoderOptions::default()
         .set_strict_mode(true)
         .set_max_width(LARGEST_SIDE)
         .set_max_height(LARGEST_SIDE)

@@ -12,32 +12,43 @@ pub(crate) fn resample(images: Images, side: u32) -> Images {
     }
 }
 
-/// Planes of (height, width) one after the other. Bilinear; when shrinking, the triangle is widened
-/// so that no pixel is left out (Heckbert 1989: Fundamentals of Texture Mapping and Image Warping,
-/// §3.5).
+/// Planes of (height, width) one after the other.
 pub(crate) fn resample_planes(pixels: Vec<u8>, from: (u32, u32), to: (u32, u32)) -> Vec<u8> {
     if from == to {
         return pixels;
     }
-    let (from_height, from_width) = (from.0 as usize, from.1 as usize);
+    let plane = from.0 as usize * from.1 as usize;
+    let planes = pixels.chunks_exact(plane.max(1));
+    planes
+        .flat_map(|plane| resample_interleaved::<1>(plane, from, to))
+        .collect()
+}
+
+/// Channels that lie side by side in every pixel → of another size, one after the other. Bilinear;
+/// when shrinking, the triangle is widened so that no pixel is left out (Heckbert 1989:
+/// Fundamentals of Texture Mapping and Image Warping, §3.5).
+///
+/// Rows are added up first, whole rows at once: the compiler makes wide instructions of it, and
+/// little is left for the columns.
+pub(crate) fn resample_interleaved<const CHANNELS: usize>(
+    pixels: &[u8],
+    from: (u32, u32),
+    to: (u32, u32),
+) -> Vec<u8> {
     let (to_height, to_width) = (to.0 as usize, to.1 as usize);
-    let rows = taps(from_height, to_height);
-    let columns = taps(from_width, to_width);
-    let planes = pixels.chunks_exact((from_height * from_width).max(1));
-    let mut resampled = Vec::with_capacity(planes.len() * to_height * to_width);
-    let mut narrowed: Vec<f32> = Vec::new();
-    let mut sums = vec![0.0; to_width];
-    for plane in planes {
-        narrowed.clear();
-        for row in plane.chunks_exact(from_width) {
-            narrowed.extend(columns.iter().map(|tap| tap.of(row)));
-        }
-        for tap in &rows {
-            tap.add_rows(&narrowed, &mut sums);
-            resampled.extend(sums.iter().map(|&sum| to_byte(sum)));
+    let columns = taps(from.1 as usize, to_width);
+    let mut sums = vec![0.0; from.1 as usize * CHANNELS];
+    let mut planes = vec![0; CHANNELS * to_height * to_width];
+    for (y, tap) in taps(from.0 as usize, to_height).iter().enumerate() {
+        tap.add_rows(pixels, &mut sums);
+        let (summed, _) = sums.as_chunks::<CHANNELS>();
+        for (x, column) in columns.iter().enumerate() {
+            for (channel, value) in column.of(summed).into_iter().enumerate() {
+                planes[(channel * to_height + y) * to_width + x] = to_byte(value);
+            }
         }
     }
-    resampled
+    planes
 }
 
 /// What one pixel of the result is made of.
@@ -47,21 +58,23 @@ struct Tap {
 }
 
 impl Tap {
-    fn of(&self, row: &[u8]) -> f32 {
-        let seen = row.iter().skip(self.first);
-        let weighted = self.weights.iter().zip(seen);
-        weighted
-            .map(|(weight, &value)| weight * f32::from(value))
-            .sum()
+    fn of<const CHANNELS: usize>(&self, row: &[[f32; CHANNELS]]) -> [f32; CHANNELS] {
+        let mut sums = [0.0; CHANNELS];
+        for (weight, pixel) in self.weights.iter().zip(&row[self.first..]) {
+            for (sum, value) in sums.iter_mut().zip(pixel) {
+                *sum += weight * value;
+            }
+        }
+        sums
     }
 
-    /// Whole rows at once, each as long as `sums`: the compiler makes wide instructions of it.
-    fn add_rows(&self, narrowed: &[f32], sums: &mut [f32]) {
+    /// Of rows that are as long as `sums`.
+    fn add_rows(&self, pixels: &[u8], sums: &mut [f32]) {
         sums.fill(0.0);
-        let rows = narrowed.chunks_exact(sums.len().max(1)).skip(self.first);
+        let rows = pixels.chunks_exact(sums.len().max(1)).skip(self.first);
         for (weight, row) in self.weights.iter().zip(rows) {
-            for (sum, value) in sums.iter_mut().zip(row) {
-                *sum += weight * value;
+            for (sum, &value) in sums.iter_mut().zip(row) {
+                *sum += weight * f32::from(value);
             }
         }
     }
@@ -85,8 +98,9 @@ fn taps(from: usize, to: usize) -> Vec<Tap> {
         .collect()
 }
 
+/// The nearest; the conversion keeps to 0 … 255 by itself.
 fn to_byte(value: f32) -> u8 {
-    value.round().clamp(0.0, 255.0) as u8
+    (value + 0.5) as u8
 }
 
 #[cfg(test)]
