@@ -70,7 +70,7 @@ fn a_framework_is_set_up_listed_examined_and_removed() {
         .says("engine is built in: there is nothing to set up");
     let again = run(&bench, &programs, &["setup", "mxnet"]).ends_with(0);
     assert_eq!(again.err, "", "nothing was done");
-    run(&bench, &programs, &["setup", "--list"]).says("mxnet             1.9.1   set up, ");
+    run(&bench, &programs, &["setup", "--list"]).says("mxnet                 1.9.1   set up, ");
 
     run(&bench, &programs, &["doctor", "mxnet"])
         .ends_with(0)
