@@ -3,6 +3,7 @@
 //! One request alone is computed with all cores; when others wait, each worker computes one request
 //! on one core, which wastes nothing on threads waiting for each other. Nobody has to choose.
 
+use std::panic::{self, AssertUnwindSafe};
 use std::time::{Duration, Instant};
 
 use hyper::body::Bytes;
@@ -49,24 +50,29 @@ pub(crate) struct Threads {
 pub(crate) fn work(hall: &Hall) {
     let mut own: Vec<Option<Box<dyn Predictor>>> = hall.models.iter().map(|_| None).collect();
     while let Some(jobs) = hall.queue.take(hall.batching, |a, b| a.model == b.model) {
-        let model = jobs[0].model;
-        let served = &hall.models[model];
-        // Nobody computes for a client that has gone.
-        let asked = jobs.into_iter().filter(|job| !job.reply.is_closed());
-        match served.wait() {
-            Ok(loaded) => predict(
-                hall,
-                served,
-                loaded,
-                &mut own[model],
-                read(hall, loaded, asked),
-            ),
-            Err(problem) => {
-                let refusal = Refusal::new(500, problem.to_string());
-                asked.for_each(|job| reply(job, Err(refusal.clone())));
-            }
+        let own = &mut own[jobs[0].model];
+        // A body that makes a decoder panic costs its own request; its predictor is not trusted any more.
+        if panic::catch_unwind(AssertUnwindSafe(|| attend(hall, own, jobs))).is_err() {
+            *own = None;
         }
         hall.queue.done();
+    }
+}
+
+/// Jobs of one model.
+fn attend(hall: &Hall, own: &mut Option<Box<dyn Predictor>>, jobs: Vec<Job>) {
+    let served = &hall.models[jobs[0].model];
+    // Nobody computes for a client that has gone.
+    let asked = jobs.into_iter().filter(|job| !job.reply.is_closed());
+    match served.wait() {
+        Ok(loaded) => {
+            let inputs = read(hall, loaded, asked);
+            predict(hall, served, loaded, own, inputs);
+        }
+        Err(problem) => {
+            let refusal = Refusal::new(500, problem.to_string());
+            asked.for_each(|job| reply(job, Err(refusal.clone())));
+        }
     }
 }
 

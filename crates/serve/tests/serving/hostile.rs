@@ -156,6 +156,20 @@ fn nonsense_is_survived() {
 }
 
 #[test]
+fn a_panic_costs_one_request() {
+    let server = Server::quick();
+    for _ in 0..5 {
+        let answer = server.post(
+            "/invocations",
+            "application/json",
+            b"[[[[1e10, 0], [0, 0]]]]",
+        );
+        answer.is(500, "the prediction failed");
+        is_well(&server);
+    }
+}
+
+#[test]
 fn a_client_that_goes_away_is_not_computed_for() {
     let slow = Means {
         pause: Duration::from_millis(100),
