@@ -223,10 +223,12 @@ fn in_words(outcome: &Outcome) -> String {
         outcome.ok_per_second(),
         counts.failed()
     )];
-    lines.push(format!(
-        "\n  {:<12} {:>10} {:>10} {:>10} {:>10} {:>10}",
-        "ms", "p50", "p90", "p95", "p99", "max"
-    ));
+    if counts.ok > 0 {
+        lines.push(format!(
+            "\n  {:<12} {:>10} {:>10} {:>10} {:>10} {:>10}",
+            "ms", "p50", "p90", "p95", "p99", "max"
+        ));
+    }
     for (name, times) in [
         ("latency", &outcome.latency),
         ("from sending", &outcome.service),
