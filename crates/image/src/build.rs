@@ -1,0 +1,288 @@
+//! An image from its parts.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::architecture::Architecture;
+use crate::archive;
+use crate::base::BaseImage;
+use crate::blobs::Blobs;
+use crate::closure::{Binary, Closure};
+use crate::contents;
+use crate::error::ImageError;
+use crate::layer;
+use crate::model_files::ModelFiles;
+use crate::name::ImageName;
+use crate::oci::{self, Descriptor, ImageConfig, Index, Manifest, Platform};
+use crate::prepare::Preparing;
+use crate::report::{Layer, LayerKind, Report, Size, Warning};
+use crate::settings::{self, About};
+use crate::tree::Tree;
+use crate::unfinished::Unfinished;
+
+#[derive(Debug, Clone)]
+pub struct Image {
+    pub name: ImageName,
+    /// Label of it; so is the version.
+    pub title: String,
+    pub version: String,
+    pub architecture: Architecture,
+    /// The server.
+    pub program: PathBuf,
+    /// ONNX Runtime's.
+    pub library: PathBuf,
+    /// A folder or an .onnx file; without one, the platform is expected to bring it.
+    pub model: Option<PathBuf>,
+    /// Let the server write the model's optimised copy first, for this kind of processor.
+    pub prepare: bool,
+    pub base: Base,
+}
+
+#[derive(Debug, Clone)]
+pub enum Base {
+    /// The loader and libraries of this system; of these folders first, as for another architecture.
+    Scratch { folders: Vec<PathBuf> },
+    /// An OCI layout, as a folder or an archive.
+    Given(PathBuf),
+}
+
+/// At least one of both.
+#[derive(Debug, Clone, Default)]
+pub struct Output {
+    /// An OCI layout.
+    pub folder: Option<PathBuf>,
+    /// One file that engines load.
+    pub archive: Option<PathBuf>,
+    /// Also where an earlier image lies there.
+    pub replace: bool,
+}
+
+/// Writes the image and says what it is. Where it fails, nothing is left and what was there before stays.
+pub fn build(image: &Image, output: &Output) -> Result<Report, ImageError> {
+    output.check()?;
+    let place = output.folder.as_ref().or(output.archive.as_ref());
+    let work = Unfinished::beside(place.ok_or(ImageError::NowhereToWrite)?)?;
+    let layout = work.join("layout");
+    let mut built = Building::start(image, &layout)?;
+    built.add_base_and_server(&work)?;
+    built.add_model(&work)?;
+    let (mut report, documents) = built.finish()?;
+    if let Some(to) = &output.archive {
+        let beside = Unfinished::beside(to)?;
+        let bytes = archive::write(&layout, &documents, &beside.join("archive"))?;
+        report.archive_bytes = Some(bytes);
+        beside.publish("archive", to)?;
+    }
+    if let Some(to) = &output.folder {
+        work.publish("layout", to)?;
+    }
+    Ok(report)
+}
+
+impl Output {
+    /// Only an image is replaced by an image.
+    fn check(&self) -> Result<(), ImageError> {
+        let exists = |path: &Path| Err(ImageError::Exists(path.to_owned()));
+        if let Some(folder) = &self.folder {
+            let replaced = self.replace && folder.join("oci-layout").is_file();
+            if folder.symlink_metadata().is_ok() && !replaced {
+                return exists(folder);
+            }
+        }
+        if let Some(archive) = &self.archive {
+            let replaced = self.replace && archive.is_file();
+            if archive.symlink_metadata().is_ok() && !replaced {
+                return exists(archive);
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Building<'a> {
+    image: &'a Image,
+    layout: &'a Path,
+    blobs: Blobs,
+    config: ImageConfig,
+    descriptors: Vec<Descriptor>,
+    layers: Vec<Layer>,
+    warnings: Vec<Warning>,
+}
+
+impl<'a> Building<'a> {
+    fn start(image: &'a Image, layout: &'a Path) -> Result<Building<'a>, ImageError> {
+        Ok(Building {
+            image,
+            layout,
+            blobs: Blobs::make(layout)?,
+            config: settings::empty(image.architecture),
+            descriptors: Vec::new(),
+            layers: Vec::new(),
+            warnings: Vec::new(),
+        })
+    }
+
+    fn add_base_and_server(&mut self, work: &Unfinished) -> Result<(), ImageError> {
+        let image = self.image;
+        let program = Binary::open(&image.program, image.architecture)?;
+        let library = Binary::open(&image.library, image.architecture)?;
+        match &image.base {
+            Base::Scratch { folders } => {
+                let closure = Closure::of(&[&program, &library], image.architecture, folders)?;
+                self.add(LayerKind::Libraries, &contents::libraries(&closure))?;
+            }
+            Base::Given(path) => {
+                let base = BaseImage::open(path, image.architecture, &work.join("base"))?;
+                let copied = base.copy_to(&self.blobs)?;
+                let needed = program.elf.needed.iter().chain(&library.elf.needed);
+                base.check(&copied, needed.map(String::as_str))?;
+                self.config = base.config;
+                self.descriptors = copied.descriptors;
+                self.layers = copied.layers;
+                self.warnings = copied.warnings;
+            }
+        }
+        let server = contents::server(&image.program, &image.library)?;
+        self.add(LayerKind::Server, &server)
+    }
+
+    fn add_model(&mut self, work: &Unfinished) -> Result<(), ImageError> {
+        let Some(path) = &self.image.model else {
+            return Ok(());
+        };
+        let files = ModelFiles::find(path)?;
+        if !self.image.prepare {
+            self.warnings.extend(files.warnings());
+            return self.add(LayerKind::Model, &contents::model(&files));
+        }
+        let preparing = Preparing {
+            program: &self.image.program,
+            library: &self.image.library,
+            architecture: self.image.architecture,
+        };
+        let files = preparing.prepare(&files, &work.join("model"))?;
+        let (files, copies) = files.split();
+        self.add(LayerKind::Model, &contents::model(&files))?;
+        self.add(LayerKind::Prepared, &contents::model(&copies))
+    }
+
+    fn add(&mut self, kind: LayerKind, tree: &Tree) -> Result<(), ImageError> {
+        let written = layer::write(tree, &self.blobs)?;
+        settings::add_layer(&mut self.config, &written.diff_id, kind);
+        self.descriptors.push(Descriptor {
+            media_type: oci::LAYER_GZIP.to_owned(),
+            digest: written.blob.digest.clone(),
+            size: written.blob.bytes,
+            platform: None,
+            annotations: BTreeMap::new(),
+        });
+        self.layers.push(Layer {
+            kind,
+            digest: written.blob.digest,
+            diff_id: written.diff_id,
+            size: Size {
+                compressed_bytes: written.blob.bytes,
+                disk_bytes: written.file_bytes,
+            },
+            files: written.files,
+        });
+        Ok(())
+    }
+
+    /// The documents that hold the layers together.
+    fn finish(mut self) -> Result<(Report, archive::Documents), ImageError> {
+        let image = self.image;
+        let about = About {
+            title: &image.title,
+            version: &image.version,
+        };
+        settings::extend(&mut self.config, &about);
+        let config = self.document(oci::CONFIG, &self.config)?;
+        let documents = archive::Documents {
+            name: image.name.to_string(),
+            config: config.digest.clone(),
+            layers: self
+                .layers
+                .iter()
+                .map(|layer| layer.digest.clone())
+                .collect(),
+        };
+        let manifest = Manifest {
+            schema_version: 2,
+            media_type: Some(oci::MANIFEST.to_owned()),
+            config,
+            layers: self.descriptors.clone(),
+        };
+        let mut manifest = self.document(oci::MANIFEST, &manifest)?;
+        let digest = manifest.digest.clone();
+        manifest.platform = Some(Platform {
+            architecture: self.config.architecture.clone(),
+            os: self.config.os.clone(),
+            variant: self.config.variant.clone(),
+        });
+        manifest.annotations = names(&image.name);
+        self.write_index(manifest)?;
+        let of_model =
+            |layer: &&Layer| matches!(layer.kind, LayerKind::Model | LayerKind::Prepared);
+        let report = Report {
+            name: documents.name.clone(),
+            architecture: image.architecture,
+            digest,
+            config_digest: documents.config.clone(),
+            total: Size::of(&self.layers),
+            without_model: Size::of(self.layers.iter().filter(|layer| !of_model(layer))),
+            layers: self.layers,
+            archive_bytes: None,
+            warnings: self.warnings,
+        };
+        Ok((report, documents))
+    }
+
+    fn document(
+        &self,
+        media_type: &str,
+        document: &impl serde::Serialize,
+    ) -> Result<Descriptor, ImageError> {
+        let blob = self.blobs.add_bytes(&self.json(document)?)?;
+        Ok(Descriptor {
+            media_type: media_type.to_owned(),
+            digest: blob.digest,
+            size: blob.bytes,
+            platform: None,
+            annotations: BTreeMap::new(),
+        })
+    }
+
+    fn write_index(&self, manifest: Descriptor) -> Result<(), ImageError> {
+        let index = self.json(&Index {
+            schema_version: 2,
+            media_type: Some(oci::INDEX.to_owned()),
+            manifests: vec![manifest],
+        })?;
+        for (name, text) in [
+            ("index.json", index.as_slice()),
+            ("oci-layout", oci::LAYOUT.as_bytes()),
+        ] {
+            let path = self.layout.join(name);
+            fs::write(&path, text).map_err(ImageError::io("written", &path))?;
+        }
+        Ok(())
+    }
+
+    fn json(&self, document: &impl serde::Serialize) -> Result<Vec<u8>, ImageError> {
+        serde_json::to_vec(document)
+            .map_err(|error| ImageError::io("written", self.layout)(error.into()))
+    }
+}
+
+/// The specification's annotation has the tag; containerd and Docker read the whole name from their own.
+fn names(name: &ImageName) -> BTreeMap<String, String> {
+    let annotations = [
+        ("io.containerd.image.name", name.full()),
+        ("org.opencontainers.image.ref.name", name.tag().to_owned()),
+    ];
+    annotations
+        .map(|(key, value)| (key.to_owned(), value))
+        .into()
+}

@@ -1,0 +1,108 @@
+//! A layer: a tree as a compressed tar archive, with nothing in it that another run would write otherwise.
+
+use std::fs::File;
+use std::io::{Read as _, Write};
+
+use flate2::{Compression, GzBuilder};
+use tar::{EntryType, Header};
+
+use crate::blobs::{Blob, Blobs, Digesting};
+use crate::error::ImageError;
+use crate::tree::{Entry, Tree};
+
+/// Seconds since 1970 of everything in an image: what it contains decides its digest, not when it was built.
+pub(crate) const TIME: u64 = 0;
+/// An image is pulled more often than it is built; above this, bytes hardly shrink and minutes grow.
+const COMPRESSION: u32 = 7;
+/// Of the gzip format: the system that compressed is not told.
+const UNKNOWN_SYSTEM: u8 = 255;
+
+pub(crate) struct WrittenLayer {
+    pub blob: Blob,
+    /// Of the archive before compression: what the configuration lists.
+    pub diff_id: String,
+    /// Of all files, as they lie unpacked.
+    pub file_bytes: u64,
+    pub files: u64,
+}
+
+pub(crate) fn write(tree: &Tree, blobs: &Blobs) -> Result<WrittenLayer, ImageError> {
+    let (blob, (diff_id, file_bytes)) = blobs.add(|to| {
+        let packed = GzBuilder::new()
+            .mtime(0)
+            .operating_system(UNKNOWN_SYSTEM)
+            .write(to, Compression::new(COMPRESSION));
+        let mut archive = tar::Builder::new(Digesting::new(packed));
+        let mut file_bytes = 0;
+        for (path, entry) in &tree.entries {
+            file_bytes += append(&mut archive, path, entry)?;
+        }
+        let written = archive.into_inner().and_then(|archive| {
+            let passed = archive.finish();
+            passed.inner.finish()?;
+            Ok(passed.digest)
+        });
+        let diff_id = written.map_err(ImageError::io("written", "layer".as_ref()))?;
+        Ok((diff_id, file_bytes))
+    })?;
+    let files = tree.entries.values();
+    let files = files.filter(|entry| !matches!(entry, Entry::Folder));
+    Ok(WrittenLayer {
+        blob,
+        diff_id,
+        file_bytes,
+        files: files.count() as u64,
+    })
+}
+
+/// Says how many bytes the file has.
+pub(crate) fn append<W: Write>(
+    archive: &mut tar::Builder<W>,
+    path: &str,
+    entry: &Entry,
+) -> Result<u64, ImageError> {
+    let written = |result| ImageError::io("written", path.as_ref())(result);
+    match entry {
+        Entry::Folder => {
+            let mut header = header(EntryType::Directory, entry.mode(), 0);
+            archive
+                .append_data(&mut header, format!("{path}/"), std::io::empty())
+                .map_err(written)?;
+            Ok(0)
+        }
+        Entry::Text { text } => {
+            let bytes = text.len() as u64;
+            let mut header = header(EntryType::Regular, entry.mode(), bytes);
+            archive
+                .append_data(&mut header, path, text.as_bytes())
+                .map_err(written)?;
+            Ok(bytes)
+        }
+        Entry::File { from, .. } => {
+            let file = File::open(from).map_err(ImageError::io("read", from))?;
+            let about = file.metadata().map_err(ImageError::io("read", from))?;
+            let bytes = about.len();
+            let mut header = header(EntryType::Regular, entry.mode(), bytes);
+            // The header is written first: a file that grows or shrinks meanwhile would spoil what follows it.
+            let mut content = file.take(bytes);
+            archive
+                .append_data(&mut header, path, &mut content)
+                .map_err(ImageError::io("read", from))?;
+            match content.limit() {
+                0 => Ok(bytes),
+                _ => Err(ImageError::Changed(from.clone())),
+            }
+        }
+    }
+}
+
+pub(crate) fn header(kind: EntryType, mode: u32, bytes: u64) -> Header {
+    let mut header = Header::new_gnu();
+    header.set_entry_type(kind);
+    header.set_mode(mode);
+    header.set_size(bytes);
+    header.set_mtime(TIME);
+    header.set_uid(0);
+    header.set_gid(0);
+    header
+}

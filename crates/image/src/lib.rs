@@ -1,0 +1,33 @@
+//! Container images of the server: its program, ONNX Runtime, a model, and from the system only the shared libraries
+//! that these need. Written here, byte for byte the same from the same files, so that no container engine is needed to
+//! build one and two can be compared by their digests.
+//!
+//! `build` writes an OCI layout, an archive of it, or both; `load_into` hands an archive to an engine.
+
+mod architecture;
+mod archive;
+mod base;
+mod blobs;
+mod build;
+mod closure;
+mod contents;
+mod elf;
+mod engines;
+mod error;
+mod layer;
+mod model_files;
+mod name;
+mod oci;
+mod prepare;
+mod report;
+mod settings;
+mod tree;
+mod unfinished;
+
+pub use architecture::Architecture;
+pub use build::{Base, Image, Output, build};
+pub use elf::ElfProblem;
+pub use engines::{Engine, engines, load_into};
+pub use error::ImageError;
+pub use name::ImageName;
+pub use report::{Layer, LayerKind, Report, Size, Warning};
