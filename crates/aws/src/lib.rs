@@ -1,0 +1,70 @@
+//! SageMaker endpoints, real-time and serverless, by signed requests: set up, invoked, their
+//! figures read from CloudWatch, torn down. No SDK: ten operations
+//! are needed, and AWS's has hundreds and an async runtime.
+//!
+//! - Signatures are pure functions of request, credentials and a time that is passed in ([`sign`]).
+//! - Credentials come by the usual chain ([`Chain`]). They are never printed nor stored: no type
+//!   that holds one shows it, and error messages are cleaned of them.
+//! - What a set-up made is deleted again when the set-up fails, or is stopped.
+//! - An invocation is tried once: a retry would hide in the latency what the service refused.
+//!
+//! ```no_run
+//! use aws_endpoint::{Client, EndpointSpec, Kind, Patience, Variables, set_up, tear_down};
+//! use std::ops::ControlFlow;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let client = Client::new(Variables::of_process(), None)?;
+//! let spec = EndpointSpec {
+//!     name: "retina-2048".to_owned(),
+//!     image: "123456789012.dkr.ecr.us-east-1.amazonaws.com/retina:1".to_owned(),
+//!     model_data: Some("s3://bucket/model.tar.gz".to_owned()),
+//!     role_arn: "arn:aws:iam::123456789012:role/endpoints".to_owned(),
+//!     environment: Default::default(),
+//!     tags: Default::default(),
+//!     kind: Kind::Serverless { memory_mb: 2048, max_concurrency: 5, provisioned: None },
+//! };
+//! let endpoint = set_up(&client, &spec, &Patience::default(), &mut |_| ControlFlow::Continue(()))?;
+//! let answer = client.invoker(&endpoint.name, "image/jpeg").invoke(b"...")?;
+//! println!("{} bytes", answer.body.len());
+//! let torn_down = tear_down(&client, &endpoint.name, &Patience::default());
+//! assert!(torn_down.is_clean(), "{torn_down}");
+//! # Ok(())
+//! # }
+//! ```
+
+mod address;
+mod backoff;
+mod client;
+mod cloudwatch;
+mod credentials;
+mod error;
+mod guard;
+mod header;
+mod hmac;
+mod http;
+mod refusal;
+mod runtime;
+mod sagemaker;
+mod secret;
+mod set_up;
+pub mod sign;
+mod spec;
+mod tear_down;
+mod time;
+mod variables;
+
+pub use address::Service;
+pub use backoff::Backoff;
+pub use client::{Call, Client, Repeat};
+pub use cloudwatch::{Metric, Point, Window};
+pub use credentials::{Chain, Credentials, CredentialsError};
+pub use error::AwsError;
+pub use header::Header;
+pub use refusal::Refusal;
+pub use runtime::{Invoker, Prediction, SIGNATURE_LASTS, SignedRequest};
+pub use sagemaker::{EndpointStatus, Resource, VARIANT};
+pub use secret::Secret;
+pub use set_up::{Endpoint, Patience, Progress, SetUpError, set_up};
+pub use spec::{EndpointSpec, Kind};
+pub use tear_down::{Left, TornDown, tear_down};
+pub use variables::Variables;
