@@ -9,7 +9,7 @@ use ureq::{Agent, Error, Timeout};
 
 use crate::Header;
 
-/// No answer of these services is larger; a model's may be, within its limit of 25 MB.
+/// More than any of these services answers.
 const MOST_BYTES: u64 = 64 << 20;
 
 #[derive(Debug, Clone, Copy)]

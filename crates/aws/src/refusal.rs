@@ -190,6 +190,14 @@ mod tests {
         check(500, None, "", "", "");
     }
 
+    proptest::proptest! {
+        #[test]
+        fn any_answer_is_read(text in "\\PC{0,80}", error_type in "\\PC{0,20}") {
+            let shown = refusal(400, Some(&error_type), &text).to_string();
+            proptest::prop_assert!(!shown.is_empty());
+        }
+    }
+
     #[test]
     fn what_to_do_is_said() {
         let check = |status, code: &str, expected: &str| {

@@ -69,6 +69,14 @@ mod tests {
         check("a\\", Err("ends with a backslash"));
     }
 
+    proptest::proptest! {
+        #[test]
+        fn quoted_words_come_back(given in proptest::collection::vec("[^']{0,10}", 0..5)) {
+            let line: Vec<String> = given.iter().map(|word| format!("'{word}'")).collect();
+            proptest::prop_assert_eq!(words(&line.join(" ")), Ok(given));
+        }
+    }
+
     #[cfg(unix)]
     #[test]
     fn programs_are_run() {

@@ -154,6 +154,13 @@ aws_access_key_id = from-config
         check(Some("c"), "region", None);
     }
 
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read(text in "[\\[\\]a-z=#; \t\né]{0,60}") {
+            let _ = choose(Some("a"), &text, &text);
+        }
+    }
+
     #[test]
     fn a_profile_that_is_not_there_is_said_so() {
         let problem = choose(Some("mine"), CONFIG, KEYS)

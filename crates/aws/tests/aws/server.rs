@@ -104,10 +104,18 @@ pub(crate) fn quick_backoff() -> Backoff {
     }
 }
 
+/// Asks often, and waits long enough for a busy machine.
 pub(crate) fn quick() -> Patience {
     Patience {
-        most: Duration::from_millis(300),
+        most: Duration::from_secs(30),
         between: Duration::from_millis(5),
+    }
+}
+
+pub(crate) fn impatient() -> Patience {
+    Patience {
+        most: Duration::from_millis(50),
+        ..quick()
     }
 }
 

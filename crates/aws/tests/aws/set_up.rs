@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aws_endpoint::{AwsError, EndpointSpec, Kind, Progress, Resource, set_up, tear_down};
 
-use crate::server::{Asked, Reply, Server, ok, quick, refused};
+use crate::server::{Asked, Reply, Server, impatient, ok, quick, refused};
 
 fn spec() -> EndpointSpec {
     EndpointSpec {
@@ -138,7 +138,7 @@ fn who_stops_or_loses_patience_leaves_nothing() {
     assert!(error.torn_down.is_clean());
 
     let server = Server::start(service(&["Creating"]));
-    let error = set_up(&server.client(), &spec(), &quick(), &mut |_| {
+    let error = set_up(&server.client(), &spec(), &impatient(), &mut |_| {
         ControlFlow::Continue(())
     })
     .unwrap_err();
