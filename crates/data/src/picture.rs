@@ -131,6 +131,9 @@ pub(crate) fn header(mut file: impl BufRead + Seek) -> Result<PictureHeader, Pic
 
 fn decode_png(bytes: &[u8]) -> Result<Picture, PictureError> {
     let mut decoder = png::Decoder::new(Cursor::new(bytes));
+    // Colour profiles and texts are not used, and may unpack to gigabytes.
+    decoder.set_ignore_iccp_chunk(true);
+    decoder.set_ignore_text_chunk(true);
     decoder.set_transformations(png::Transformations::normalize_to_color8());
     let info = decoder.read_header_info().map_err(wrong)?;
     sized(info.width as usize, info.height as usize, false)?;
@@ -216,7 +219,7 @@ fn too_large() -> PictureError {
 }
 
 fn unknown() -> PictureError {
-    wrong("it is neither PNG nor JPEG, whatever its name says")
+    wrong("it is neither PNG nor JPEG by its first bytes")
 }
 
 fn wrong(problem: impl fmt::Display) -> PictureError {

@@ -160,11 +160,16 @@ fn nothing_counted(extent: Extent) -> Option<&'static str> {
     extent.is_none().then_some("one in which no request counts")
 }
 
+/// More than this program sends; keeping its list of what is late would take for ever.
+const MOST_PER_SECOND: f64 = 1e6;
+
 fn wrong_arrivals(arrivals: &Arrivals) -> Option<&'static str> {
     match arrivals {
         Arrivals::Constant { per_second } | Arrivals::Poisson { per_second, .. } => {
             let sound = per_second.is_finite() && *per_second > 0.0;
-            (!sound).then_some("an open loop whose rate is not above zero")
+            let wrong = (!sound).then_some("an open loop whose rate is not above zero");
+            wrong.or((*per_second > MOST_PER_SECOND)
+                .then_some("an open loop of more than a million requests a second"))
         }
         Arrivals::Trace(times) if times.is_empty() => Some("a trace without requests"),
         Arrivals::Trace(times) => (!times.is_sorted()).then_some("a trace whose times do not grow"),
@@ -218,6 +223,10 @@ mod tests {
                 "above zero",
             );
         }
+        check(
+            open(Arrivals::Constant { per_second: 1e9 }),
+            "more than a million",
+        );
         let ms = Duration::from_millis;
         check(open(Arrivals::Trace(vec![])), "without requests");
         check(open(Arrivals::Trace(vec![ms(2), ms(1)])), "do not grow");

@@ -99,7 +99,12 @@ pub fn search<E>(
             true => bracket.holds = Some(rate),
             false => bracket.fails = Some(rate),
         }
+        let is_dead = made.ok_per_second == 0.0 && made.failed > 0;
         trials.push(made);
+        // No rate helps a server that answers nothing.
+        if is_dead {
+            break;
+        }
     }
     let failing = trials
         .iter()

@@ -129,7 +129,7 @@ impl fmt::Display for Warning {
                 let advice = cannot.as_deref().unwrap_or("bancada verify --study FILE");
                 write!(
                     f,
-                    "that {framework} trains the same {network} as the others was not checked: {advice}"
+                    "that {framework} trains the same {network} as the others was not checked before it ran: {advice}"
                 )
             }
             Warning::ComputesOtherwise {

@@ -30,25 +30,25 @@ pub struct ServeArgs {
     #[arg(long)]
     pub port: Option<u16>,
     /// Requests that may wait; more are told to come again
-    #[arg(long, value_name = "N", default_value_t = 128)]
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = from_one)]
     pub queue: usize,
     /// Largest body in MB
-    #[arg(long, value_name = "MB", default_value_t = 10)]
+    #[arg(long, value_name = "MB", default_value_t = 10, value_parser = from_one)]
     pub max_body: usize,
     /// Largest picture in millions of pixels
-    #[arg(long, value_name = "MP", default_value_t = 25)]
-    pub max_pixels: u64,
+    #[arg(long, value_name = "MP", default_value_t = 25, value_parser = from_one)]
+    pub max_pixels: usize,
     /// Compute up to so many requests at once
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = from_one)]
     pub batch: usize,
     /// So long a request waits for others, with --batch
-    #[arg(long, value_name = "MS", default_value_t = 2)]
+    #[arg(long, value_name = "MS", default_value_t = 2, value_parser = clap::value_parser!(u64).range(..=10_000))]
     pub linger: u64,
     /// Requests computed side by side [default: one a core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = from_one)]
     pub workers: Option<usize>,
     /// Threads of a request [default: all cores for one alone, else its share]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = from_one)]
     pub threads: Option<usize>,
     /// Likeliest classes in an answer
     #[arg(long, value_name = "N", default_value_t = 5)]
@@ -85,7 +85,7 @@ impl ServeArgs {
             queue: self.queue,
             limits: Limits {
                 body_bytes: self.max_body.saturating_mul(1_000_000),
-                pixels: self.max_pixels.saturating_mul(1_000_000),
+                pixels: (self.max_pixels as u64).saturating_mul(1_000_000),
                 receiving_bytes: self.max_body.saturating_mul(1_000_000).max(RECEIVING_BYTES),
                 receiving: RECEIVING,
                 connections: CONNECTIONS,
@@ -118,6 +118,17 @@ impl ServeArgs {
 const RECEIVING_BYTES: usize = 200_000_000;
 const RECEIVING: Duration = Duration::from_secs(30);
 const CONNECTIONS: usize = 20_000;
+
+/// More threads, waiting requests or megabytes than any machine serves well with are a slip of the hand.
+const MOST: usize = 4096;
+
+fn from_one(text: &str) -> Result<usize, String> {
+    let number = text
+        .parse()
+        .ok()
+        .filter(|number| (1..=MOST).contains(number));
+    number.ok_or_else(|| format!("a whole number from 1 to {MOST} is expected"))
+}
 
 /// As it stands in a path.
 fn is_name(text: &str) -> bool {

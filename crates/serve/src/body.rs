@@ -93,6 +93,11 @@ fn fitting(
     if shape.len() + 1 == signature.input.len() {
         shape.insert(0, 1);
     }
+    if values.iter().any(|value| !value.is_finite()) {
+        return Err(Refusal::unprocessable(
+            "the tensor has a value that is not finite as a float32",
+        ));
+    }
     let sent = format!("{shape:?}");
     let tensor = Tensor::new(shape, values);
     tensor

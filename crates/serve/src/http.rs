@@ -52,12 +52,23 @@ impl Front {
 
     pub(crate) async fn answer(&self, request: Request<Incoming>) -> Result<Reply, Infallible> {
         let begun = Instant::now();
+        // What is left of a body that was not read cannot be told from the next request.
+        let has_body = !request.body().is_end_stream();
+        let mut reply = self.reply(request, begun).await;
+        if has_body && !reply.status().is_success() {
+            let close = HeaderValue::from_static("close");
+            reply.headers_mut().insert(CONNECTION, close);
+        }
+        Ok(reply)
+    }
+
+    async fn reply(&self, request: Request<Incoming>, begun: Instant) -> Reply {
         let Some(wanted) = self.wanted(request.uri().path()) else {
             let message = format!(
                 "there is nothing at {}: /ping, /invocations, /models, /metrics",
                 request.uri().path()
             );
-            return Ok(refused(&Refusal::new(404, message)));
+            return refused(&Refusal::new(404, message));
         };
         let allowed = match wanted {
             Wanted::Invocations(_) => Method::POST,
@@ -69,9 +80,9 @@ impl Front {
             if let Ok(allowed) = HeaderValue::from_str(allowed.as_str()) {
                 reply.headers_mut().insert(ALLOW, allowed);
             }
-            return Ok(reply);
+            return reply;
         }
-        Ok(match wanted {
+        match wanted {
             Wanted::Ping(model) => self.ping(model),
             Wanted::Models => self.models(),
             Wanted::Metrics => self.metrics(),
@@ -85,7 +96,7 @@ impl Front {
                     .answered(reply.status().as_u16(), begun.elapsed());
                 reply
             }
-        })
+        }
     }
 
     fn wanted(&self, path: &str) -> Option<Wanted> {
@@ -250,12 +261,6 @@ pub(crate) fn refused(refusal: &Refusal) -> Reply {
         reply
             .headers_mut()
             .insert(RETRY_AFTER, HeaderValue::from_static("1"));
-    }
-    // What is left of a body that was not read cannot be told from the next request.
-    if matches!(refusal.status, 408 | 413) {
-        reply
-            .headers_mut()
-            .insert(CONNECTION, HeaderValue::from_static("close"));
     }
     reply
 }

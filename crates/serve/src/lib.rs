@@ -27,7 +27,7 @@ pub use description::{Description, InputSize, Layout, Output, Resize};
 pub use folder::{FolderError, ModelFile};
 pub use model::{Model, ModelError, Predictor, Signature};
 pub use onnx::{OnnxModel, OnnxRuntime};
-pub use prepared::Keep;
+pub use prepared::{Keep, checksum, is_whole};
 pub use queue::Batching;
 pub use served::{Loader, Offer};
 pub use server::{Options, ServeError, Told, serve, serve_until};

@@ -1,7 +1,7 @@
 //! ONNX Runtime, loaded from its shared library while the program runs.
 
 use std::fmt::Display;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -13,7 +13,7 @@ use ort::session::{InMemorySession, Session, SessionOutputs};
 use ort::value::{TensorElementType, TensorRef, ValueType};
 
 use crate::model::{Model, ModelError, Predictor, Signature};
-use crate::prepared::{Keep, Place};
+use crate::prepared::{Keep, Place, is_whole};
 use crate::tensor::Tensor;
 
 /// How models here name the output that sums to 1; others are told by their description.
@@ -63,16 +63,32 @@ impl OnnxRuntime {
             ModelError::new(format!("{} cannot be read: {problem}", path.display()))
         };
         let place = Place::new(path, ort::info(), keep).map_err(unreadable)?;
-        let prepared = match place.find() {
-            Some(prepared) => Some(prepared),
-            None => self.prepare(path, &place)?,
-        };
-        if let Some(prepared) = prepared
-            && let Ok(model) = self.read(Source::mapped(&prepared)?, threads)
-        {
-            return Ok(model);
+        for prepared in place.find() {
+            if let Some(model) = self.read_prepared(&prepared, threads) {
+                return Ok(model);
+            }
+            // Damaged: it is made again.
+            let _ = fs::remove_file(prepared);
         }
-        self.read(Source::File(path.to_owned()), threads)
+        let made = self.prepare(path, &place)?;
+        let prepared = made.and_then(|made| self.read_prepared(&made, threads));
+        match prepared {
+            Some(model) => Ok(model),
+            None => self.read(Source::File(path.to_owned()), threads),
+        }
+    }
+
+    /// A model that is in no file.
+    pub fn open_bytes(&self, bytes: Vec<u8>, threads: usize) -> Result<OnnxModel, ModelError> {
+        self.read(Source::Memory(bytes), threads)
+    }
+
+    fn read_prepared(&self, path: &Path, threads: usize) -> Option<OnnxModel> {
+        let source = Source::mapped(path).ok()?;
+        match &source {
+            Source::Mapped(map) if is_whole(path, map) => self.read(source, threads).ok(),
+            _ => None,
+        }
     }
 
     /// None where there is no place for it, or the runtime cannot write this model so.
@@ -158,6 +174,7 @@ fn version(library: &Path) -> String {
 enum Source {
     File(PathBuf),
     Mapped(&'static Mmap),
+    Memory(Vec<u8>),
 }
 
 impl Source {
@@ -172,6 +189,7 @@ impl Source {
     fn session(&self, mut builder: SessionBuilder) -> Result<Held, ModelError> {
         match self {
             Source::File(path) => builder.commit_from_file(path).map(Held::Own),
+            Source::Memory(bytes) => builder.commit_from_memory(bytes).map(Held::Own),
             Source::Mapped(map) => builder.commit_from_memory_directly(map).map(Held::Mapped),
         }
         .map_err(ModelError::new)

@@ -24,31 +24,45 @@ pub enum Keep {
 }
 
 pub(crate) struct Place {
-    beside: PathBuf,
-    kept: Option<PathBuf>,
+    beside: Shelf,
+    kept: Option<Shelf>,
+}
+
+/// A folder, and how the names of a model's copies begin there. They end with a checksum: a copy that a
+/// disk or a person has damaged computes something else without a word.
+#[derive(Clone)]
+struct Shelf {
+    folder: PathBuf,
+    beginning: String,
 }
 
 impl Place {
     pub(crate) fn new(model: &Path, runtime: &str, keep: &Keep) -> io::Result<Place> {
         let key = key(model, runtime)?;
-        let mut name = model.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{key}.ort"));
-        let beside = model.with_file_name(name);
+        let name = model.file_name().unwrap_or_default().to_string_lossy();
+        let beside = Shelf {
+            folder: model.parent().unwrap_or(Path::new("")).to_owned(),
+            beginning: format!("{name}.{key}-"),
+        };
         let kept = match keep {
-            Keep::In(folder) => Some(folder.join(format!("{key}.ort"))),
+            Keep::In(folder) => Some(Shelf {
+                folder: folder.clone(),
+                beginning: format!("{key}-"),
+            }),
             Keep::Beside => Some(beside.clone()),
             Keep::Nowhere => None,
         };
         Ok(Place { beside, kept })
     }
 
-    pub(crate) fn find(&self) -> Option<PathBuf> {
-        let places = [Some(&self.beside), self.kept.as_ref()];
-        places
+    /// Whole or not: [`is_whole`] tells.
+    pub(crate) fn find(&self) -> Vec<PathBuf> {
+        let shelves = [Some(&self.beside), self.kept.as_ref()];
+        shelves
             .into_iter()
             .flatten()
-            .find(|path| path.is_file())
-            .cloned()
+            .flat_map(Shelf::find)
+            .collect()
     }
 
     /// `write` makes the file that is named; others see it whole or not at all.
@@ -56,19 +70,81 @@ impl Place {
         &self,
         write: impl FnOnce(&Path) -> Result<(), E>,
     ) -> Result<Option<PathBuf>, E> {
-        let Some(path) = &self.kept else {
+        let Some(Shelf { folder, beginning }) = &self.kept else {
             return Ok(None);
         };
-        if let Some(folder) = path.parent() {
+        if !folder.as_os_str().is_empty() {
             fs::create_dir_all(folder)?;
         }
-        let unfinished = path.with_extension(format!("{}.partial.ort", std::process::id()));
-        let written = write(&unfinished).and_then(|()| Ok(fs::rename(&unfinished, path)?));
+        let unfinished = folder.join(format!("{beginning}{}.partial", std::process::id()));
+        let finish = || {
+            let path = folder.join(format!(
+                "{beginning}{:016x}.ort",
+                checksum(&fs::read(&unfinished)?)
+            ));
+            fs::rename(&unfinished, &path)?;
+            Ok(path)
+        };
+        let written =
+            write(&unfinished).and_then(|()| finish().map_err(|error: io::Error| error.into()));
         if written.is_err() {
             let _ = fs::remove_file(&unfinished);
         }
-        written.map(|()| Some(path.clone()))
+        written.map(Some)
     }
+}
+
+impl Shelf {
+    fn find(&self) -> Vec<PathBuf> {
+        let here = Path::new(".");
+        let folder = if self.folder.as_os_str().is_empty() {
+            here
+        } else {
+            &self.folder
+        };
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let ours = entries.filter(|entry| {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            name.starts_with(&self.beginning) && name.ends_with(".ort")
+        });
+        ours.map(|entry| entry.path()).collect()
+    }
+}
+
+/// Whether a file has what its name promises at its end: `…-CHECKSUM.ort`.
+pub fn is_whole(path: &Path, bytes: &[u8]) -> bool {
+    let name = path
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let promised = name
+        .rsplit_once('-')
+        .and_then(|(_, sum)| u64::from_str_radix(sum, 16).ok());
+    promised == Some(checksum(bytes))
+}
+
+/// Against damage, not against forgery: four lanes of multiplications, as fast as memory.
+pub fn checksum(bytes: &[u8]) -> u64 {
+    const PRIME: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut lanes = [1, 2, 3, 4_u64];
+    let (chunks, rest) = bytes.as_chunks::<32>();
+    for chunk in chunks {
+        let (words, _) = chunk.as_chunks::<8>();
+        for (lane, word) in lanes.iter_mut().zip(words) {
+            *lane = (*lane ^ u64::from_le_bytes(*word))
+                .wrapping_mul(PRIME)
+                .rotate_left(29);
+        }
+    }
+    let length = bytes.len() as u64;
+    fnv(&[
+        &lanes.map(u64::to_le_bytes).concat(),
+        rest,
+        &length.to_le_bytes(),
+    ]
+    .concat())
 }
 
 /// The same for the same model, runtime and kind of processor. The model's ends, length and time stand for all of it:
@@ -140,18 +216,29 @@ mod tests {
     }
 
     #[test]
+    fn every_byte_counts() {
+        let bytes: Vec<u8> = (0..=255).cycle().take(1000).collect();
+        let right = checksum(&bytes);
+        for place in 0..bytes.len() {
+            let mut other = bytes.clone();
+            other[place] ^= 1;
+            assert_ne!(checksum(&other), right, "{place}");
+            assert_ne!(checksum(&bytes[..place]), right, "{place}");
+        }
+    }
+
+    #[test]
     fn whole_or_not_at_all() {
         let folder = tempfile::tempdir().unwrap();
         let model = folder.path().join("model.onnx");
         fs::write(&model, "x").unwrap();
         let place = Place::new(&model, "r", &Keep::In(folder.path().join("cache"))).unwrap();
-        assert_eq!(place.find(), None);
+        assert!(place.find().is_empty());
         let failed = place.make(|path| {
             fs::write(path, "half")?;
             Err(io::Error::other("full"))
         });
         assert!(failed.is_err());
-        assert_eq!(place.find(), None);
         assert_eq!(
             fs::read_dir(folder.path().join("cache")).unwrap().count(),
             0
@@ -160,7 +247,10 @@ mod tests {
             .make(|path| fs::write(path, "whole"))
             .unwrap()
             .unwrap();
-        assert_eq!(place.find(), Some(made));
+        assert_eq!(place.find(), [made.clone()]);
+        assert!(is_whole(&made, b"whole"));
+        assert!(!is_whole(&made, b"whoel"));
+        assert!(!is_whole(&model, b"x"));
         let nowhere = Place::new(&model, "r", &Keep::Nowhere).unwrap();
         assert_eq!(nowhere.make(|path| fs::write(path, "")).unwrap(), None);
     }

@@ -32,6 +32,8 @@ const OUT_OF_FILES_PAUSE: Duration = Duration::from_millis(20);
 /// Connections that wait to be accepted: when a hundred come at once, those that find no room try again after a
 /// whole second.
 const BACKLOG: u32 = 4096;
+/// So long connections are accepted and read after the server was told to end.
+const LAST_CALL: Duration = Duration::from_millis(100);
 /// Files that are not connections.
 const OWN_FILES: usize = 64;
 
@@ -215,23 +217,26 @@ async fn accept(
     let mut end = pin!(end());
     let front = Arc::new(Front::new(Arc::clone(&hall)));
     let graceful = GracefulShutdown::new();
-    loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            ended = &mut end => {
-                ended.map_err(ServeError::System)?;
-                break;
+    {
+        let accepting = async {
+            loop {
+                match listener.accept().await {
+                    Ok((stream, _)) => connect(stream, &front, &graceful),
+                    // Out of files, or a client that went away at once: neither ends the server.
+                    Err(_) => tokio::time::sleep(OUT_OF_FILES_PAUSE).await,
+                }
             }
-            Some(problem) = failures.recv() => return Err(ServeError::Model(problem)),
         };
-        match accepted {
-            Ok((stream, _)) => connect(stream, &front, &graceful),
-            // Out of files, or a client that went away at once: neither ends the server.
-            Err(_) => tokio::time::sleep(OUT_OF_FILES_PAUSE).await,
+        let mut accepting = pin!(accepting);
+        tokio::select! {
+            () = &mut accepting => {}
+            ended = &mut end => ended.map_err(ServeError::System)?,
+            Some(problem) = failures.recv() => return Err(ServeError::Model(problem)),
         }
+        tell(Told::Draining);
+        // Requests may be on their way in: sent, and not yet read or not even accepted.
+        let _ = tokio::time::timeout(LAST_CALL, accepting).await;
     }
-    drop(listener);
-    tell(Told::Draining);
     tokio::select! {
         () = graceful.shutdown() => {}
         () = tokio::time::sleep(options.drain) => {}
@@ -251,6 +256,8 @@ fn connect(stream: TcpStream, front: &Arc<Front>, graceful: &GracefulShutdown) {
     server
         .timer(TokioTimer::new())
         .header_read_timeout(IDLE)
+        // Some clients close their side when they have asked.
+        .half_close(true)
         .max_buf_size(LONGEST_HEAD_BYTES);
     let shared = Arc::clone(front);
     let service = service_fn(move |request| {

@@ -157,11 +157,15 @@ fn predict_all(
         }
         _ => Some(predictor.predict(input)?),
     };
-    output
+    let output = output
         .filter(|output| output.images() == input.images())
         .ok_or_else(|| {
             ModelError::new("it answered for another number of images than it was asked")
-        })
+        })?;
+    match output.values().iter().all(|value| value.is_finite()) {
+        true => Ok(output),
+        false => Err(ModelError::new("its answer is not finite")),
+    }
 }
 
 fn answer(

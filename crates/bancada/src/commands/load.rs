@@ -68,7 +68,14 @@ fn search(
         false => found_in_words(&found, milliseconds),
     };
     printer.data(&text);
-    Ok(Exit::Ok)
+    Ok(match answered(&found) {
+        true => Exit::Ok,
+        false => Exit::FailedRuns,
+    })
+}
+
+fn answered(found: &Found) -> bool {
+    found.trials.iter().any(|trial| trial.ok_per_second > 0.0)
 }
 
 fn json(found: &impl serde::Serialize) -> Result<String, Failure> {
@@ -326,6 +333,7 @@ fn found_in_words(found: &Found, target: f64) -> String {
             format!("\np99 stays under {target} ms up to {holds:.1} requests/s, and no longer at {fails:.1}.")
         }
         (Some(holds), None) => format!("\np99 stays under {target} ms at {holds:.1} requests/s, the highest rate tried."),
+        (None, _) if !answered(found) => "\nNothing was answered.".to_owned(),
         (None, _) => format!("\np99 is above {target} ms at every rate that was tried."),
     });
     lines.extend(found.client_limited.as_ref().map(|why| format!("! {why}")));

@@ -108,17 +108,23 @@ impl Offered {
                 let (what, library, cache) =
                     (self.what, library.clone(), home.path().join("served"));
                 Box::new(move |threads| {
-                    let path = what.onnx(&cache)?;
-                    let model =
-                        OnnxRuntime::load(&library)?.open(&path, &Keep::In(cache), threads)?;
+                    let runtime = OnnxRuntime::load(&library)?;
+                    let model = match what.onnx(&cache)? {
+                        Written::At(path) => runtime.open(&path, &Keep::In(cache), threads)?,
+                        Written::Nowhere(bytes) => runtime.open_bytes(bytes, threads)?,
+                    };
                     Ok(Box::new(model))
                 })
             }
             Runtime::Engine { .. } => {
                 if let What::File(path) = &self.what {
                     return Err(Failure::trouble(format!(
-                        "the embedded engine serves networks of the zoo and runs, not {}: {NO_LIBRARY}",
-                        path.display()
+                        "the embedded engine serves networks of the zoo and runs, not {}; {}",
+                        path.display(),
+                        match runtime {
+                            Runtime::Engine { told: true } => "leave --runtime out",
+                            _ => NO_LIBRARY,
+                        }
                     )));
                 }
                 let what = self.what;
@@ -194,24 +200,27 @@ impl What {
         }
     }
 
-    /// A file to read; written into the cache where there is none.
-    fn onnx(&self, cache: &Path) -> Result<PathBuf, ModelError> {
+    /// A file to read; written into the cache where there is none, or a damaged one.
+    fn onnx(&self, cache: &Path) -> Result<Written, ModelError> {
         if let What::File(path)
         | What::Run {
             onnx: Some(path), ..
         } = self
         {
-            return Ok(path.clone());
+            return Ok(Written::At(path.clone()));
         }
-        let path = cache.join(format!("{:016x}.onnx", self.key()?));
-        if !path.is_file() {
-            let (graph, weights) = self.network()?;
-            let bytes = formats::onnx(&graph, &weights).map_err(ModelError::new)?;
-            write_whole(&path, &bytes).map_err(|problem| {
-                ModelError::new(format!("{} cannot be written: {problem}", path.display()))
-            })?;
+        let beginning = format!("{:016x}-", self.key()?);
+        if let Some(path) = whole_file(cache, &beginning) {
+            return Ok(Written::At(path));
         }
-        Ok(path)
+        let (graph, weights) = self.network()?;
+        let bytes = formats::onnx(&graph, &weights).map_err(ModelError::new)?;
+        let path = cache.join(format!("{beginning}{:016x}.onnx", serve::checksum(&bytes)));
+        Ok(match write_whole(&path, &bytes) {
+            Ok(()) => Written::At(path),
+            // It only starts more slowly.
+            Err(_) => Written::Nowhere(bytes),
+        })
     }
 
     /// What decides the file's content, without making it: drawing the weights of VGG takes seconds.
@@ -230,6 +239,24 @@ impl What {
         }
         Ok(hasher.finish())
     }
+}
+
+enum Written {
+    At(PathBuf),
+    /// The cache cannot be written.
+    Nowhere(Vec<u8>),
+}
+
+fn whole_file(folder: &Path, beginning: &str) -> Option<PathBuf> {
+    let entries = fs::read_dir(folder)
+        .ok()?
+        .flatten()
+        .map(|entry| entry.path());
+    let mut ours = entries.filter(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with(beginning) && name.ends_with(".onnx")
+    });
+    ours.find(|path| fs::read(path).is_ok_and(|bytes| serve::is_whole(path, &bytes)))
 }
 
 fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
