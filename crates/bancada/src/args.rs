@@ -1,5 +1,6 @@
 //! Arguments as typed.
 
+mod image;
 mod import;
 mod load;
 mod serve;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub(crate) use self::image::{ImageBuildArgs, ImageCommand};
 pub(crate) use self::import::{ImportArgs, ImportCommand, ImportLogArgs};
 pub(crate) use self::load::{LoadArgs, SeriesArg};
 pub(crate) use self::serve::{RuntimeArg, ServeCommandArgs};
@@ -57,6 +59,9 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Serve models over HTTP: of the zoo, of runs, or any ONNX file
     Serve(Box<ServeCommandArgs>),
+    /// Container images of the server
+    #[command(subcommand)]
+    Image(ImageCommand),
     /// Load a server with requests and tell how it answered
     Load(Box<LoadArgs>),
     /// List and describe networks

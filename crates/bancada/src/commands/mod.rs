@@ -7,6 +7,7 @@ mod doctor;
 mod engine_train;
 mod export;
 mod forecasting;
+mod image;
 mod import;
 mod import_log;
 mod load;
@@ -38,6 +39,7 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
         Command::Export(args) => export::export(&args, printer),
         Command::Import(args) => import::import(&args, printer),
         Command::Verify(args) => verify::verify(&args, printer),
+        Command::Image(command) => image::image(command, printer),
         Command::Load(args) => load::load(&args, printer),
         Command::Serve(args) => serve::serve(&args, printer),
         Command::Network(command) => network::network(command, printer),

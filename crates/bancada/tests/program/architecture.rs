@@ -126,6 +126,26 @@ const RULES: &[(Rule, &[&[&str]])] = &[
     ),
     (
         Rule {
+            name: "image",
+            crates: &[
+                "model", "plan", "network", "engine", "measure", "store", "serve", "tokio",
+            ],
+            words: &["Study", "Scenario"],
+        },
+        &[CLOCKS, PRINTING],
+    ),
+    (
+        Rule {
+            name: "aws",
+            crates: &[
+                "model", "plan", "network", "engine", "measure", "store", "serve", "tokio",
+            ],
+            words: &["async fn", "Study", "Scenario"],
+        },
+        &[PRINTING],
+    ),
+    (
+        Rule {
             name: "load",
             crates: &["model", "plan", "measure", "store", "serve", "tokio"],
             words: &["async fn"],

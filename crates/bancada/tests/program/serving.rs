@@ -165,6 +165,30 @@ fn what_cannot_be_served_is_told() {
         .says("cannot be loaded from none.so");
 }
 
+#[test]
+fn an_image_needs_a_server_and_a_library() {
+    let bench = Bench::new();
+    let build = |more: &[&str]| {
+        let all = [&["image", "build", "--name", "a:1", "--to", "image"], more].concat();
+        bench.bancada(&all)
+    };
+    build(&["--library", "x.so"])
+        .ends_with(1)
+        .says("there is no bancada-serve beside");
+    bench.write("server", "no program");
+    bench.write("library", "no library");
+    build(&["--server", "server", "--library", "library"])
+        .ends_with(1)
+        .says("server");
+    assert!(!bench.path().join("image").exists());
+    bench
+        .bancada(&["image", "build", "--name", "a:1"])
+        .ends_with(2);
+    bench
+        .bancada(&["image", "build", "--name", "A B"])
+        .ends_with(2);
+}
+
 /// Where ONNX Runtime's library is found, it answers as the engine does, for every kind of network in the zoo.
 #[test]
 fn installed_onnx_runtime_answers_as_the_engine_does() {

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use frameworks::Home;
 use serve::{Keep, OnnxRuntime, Told};
 
-use self::offers::{Offered, Runtime};
+use self::offers::Runtime;
+pub(super) use self::offers::{Instance, NO_LIBRARY, Offered};
 use crate::args::ServeCommandArgs;
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
@@ -22,8 +23,14 @@ pub(super) fn serve(args: &ServeCommandArgs, printer: &Printer) -> CommandResult
         .options()
         .map_err(|problem| Failure::new(Exit::Trouble, problem))?;
     let library = args.server.library.clone().or_else(|| find_library(&home));
+    let instance = Instance {
+        image: args.image,
+        channels: args.channels,
+        classes: args.classes,
+        seed: args.seed,
+    };
     let offered = args.server.named().into_iter().map(|(name, model)| {
-        let mut offered = Offered::find(model, args, printer)?;
+        let mut offered = Offered::find(model, instance, printer)?;
         if let Some(name) = name {
             offered.name = name.to_owned();
         }
@@ -53,7 +60,7 @@ pub(super) fn serve(args: &ServeCommandArgs, printer: &Printer) -> CommandResult
     Ok(Exit::Ok)
 }
 
-fn find_library(home: &Home) -> Option<PathBuf> {
+pub(super) fn find_library(home: &Home) -> Option<PathBuf> {
     let environments = std::fs::read_dir(home.frameworks())
         .into_iter()
         .flatten()
@@ -70,7 +77,7 @@ fn first_double(offered: &[Offered]) -> Option<&str> {
 }
 
 fn prepare(offered: &[Offered], library: Option<&Path>) -> CommandResult {
-    let library = library.ok_or_else(|| Failure::trouble(offers::NO_LIBRARY))?;
+    let library = library.ok_or_else(|| Failure::trouble(NO_LIBRARY))?;
     let runtime = OnnxRuntime::load(library).map_err(Failure::trouble)?;
     for one in offered {
         let path = one.file().ok_or_else(|| {

@@ -10,12 +10,12 @@ use network::{Graph, InputSpec, Weights};
 use serve::{Description, Keep, ModelError, ModelFile, Offer, OnnxRuntime};
 
 use super::brain::EngineModel;
-use crate::args::{RuntimeArg, ServeCommandArgs};
+use crate::args::RuntimeArg;
 use crate::commands::network::{instantiate, load};
 use crate::exit::Failure;
 use crate::printer::Printer;
 
-pub(super) const NO_LIBRARY: &str =
+pub(in crate::commands) const NO_LIBRARY: &str =
     "ONNX Runtime's shared library is not here: bancada setup onnxruntime, or name it by --library";
 
 /// What computes.
@@ -43,7 +43,16 @@ impl Runtime {
     }
 }
 
-pub(super) struct Offered {
+/// How a network of the zoo is made.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::commands) struct Instance {
+    pub(in crate::commands) image: Option<u32>,
+    pub(in crate::commands) channels: Option<u32>,
+    pub(in crate::commands) classes: Option<u32>,
+    pub(in crate::commands) seed: u64,
+}
+
+pub(in crate::commands) struct Offered {
     pub(super) name: String,
     description: Description,
     what: What,
@@ -63,18 +72,20 @@ enum What {
     },
 }
 
+/// Models in the cache, and their optimised copies.
+const SERVED: &str = "served";
 const JOB: &str = "job.json";
 const WEIGHTS: &str = "model.safetensors";
 
 impl Offered {
-    pub(super) fn find(
+    pub(in crate::commands) fn find(
         model: &str,
-        args: &ServeCommandArgs,
+        instance: Instance,
         printer: &Printer,
     ) -> Result<Offered, Failure> {
         let path = Path::new(model);
         if network::find(model).is_some() || model.ends_with(".toml") {
-            return network(model, args, printer);
+            return network(model, instance, printer);
         }
         if path.join(JOB).is_file() {
             return Ok(run(path));
@@ -93,6 +104,22 @@ impl Offered {
         })
     }
 
+    pub(in crate::commands) fn is_file(&self) -> bool {
+        matches!(self.what, What::File(_))
+    }
+
+    /// The model as a file; in the cache where it is none yet.
+    pub(in crate::commands) fn on_disk(&self, home: &Home) -> Result<PathBuf, Failure> {
+        let cache = home.path().join(SERVED);
+        match self.what.onnx(&cache).map_err(Failure::trouble)? {
+            Written::At(path) => Ok(path),
+            Written::Nowhere(_) => Err(Failure::trouble(format!(
+                "{} cannot be written",
+                cache.display()
+            ))),
+        }
+    }
+
     pub(super) fn file(&self) -> Option<&Path> {
         match &self.what {
             What::File(path) => Some(path),
@@ -105,8 +132,7 @@ impl Offered {
         let load: serve::Loader = match runtime {
             Runtime::Missing => return Err(Failure::trouble(NO_LIBRARY)),
             Runtime::Onnx { library } => {
-                let (what, library, cache) =
-                    (self.what, library.clone(), home.path().join("served"));
+                let (what, library, cache) = (self.what, library.clone(), home.path().join(SERVED));
                 Box::new(move |threads| {
                     let runtime = OnnxRuntime::load(&library)?;
                     let model = match what.onnx(&cache)? {
@@ -142,15 +168,15 @@ impl Offered {
     }
 }
 
-fn network(name: &str, args: &ServeCommandArgs, printer: &Printer) -> Result<Offered, Failure> {
+fn network(name: &str, instance: Instance, printer: &Printer) -> Result<Offered, Failure> {
     let own = load(name, printer)?
         .input
         .unwrap_or(InputSpec::square(3, 32, 10));
     let input = InputSpec {
-        channels: args.channels.unwrap_or(own.channels),
-        height: args.image.unwrap_or(own.height),
-        width: args.image.unwrap_or(own.width),
-        classes: args.classes.unwrap_or(own.classes),
+        channels: instance.channels.unwrap_or(own.channels),
+        height: instance.image.unwrap_or(own.height),
+        width: instance.image.unwrap_or(own.width),
+        classes: instance.classes.unwrap_or(own.classes),
     };
     let graph = instantiate(name, input, printer)?;
     Ok(Offered {
@@ -158,7 +184,7 @@ fn network(name: &str, args: &ServeCommandArgs, printer: &Printer) -> Result<Off
         description: Description::default(),
         what: What::Network {
             graph: Box::new(graph),
-            seed: args.seed,
+            seed: instance.seed,
         },
     })
 }

@@ -1,0 +1,67 @@
+//! Arguments of `image`.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Subcommand};
+use image_build::{Architecture, Engine, ImageName};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ImageCommand {
+    /// Write a container image: the server, a model, nothing else
+    Build(Box<ImageBuildArgs>),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ImageBuildArgs {
+    /// What it serves: an .onnx file, a folder with one and its description, a run, or a name of the zoo [default:
+    /// what the platform puts at /opt/ml/model]
+    pub(crate) model: Option<String>,
+    /// The image's name, NAME:TAG
+    #[arg(long)]
+    pub(crate) name: ImageName,
+    /// Folder to write, an OCI layout
+    #[arg(long, value_name = "DIR", required_unless_present_any = ["archive", "load"])]
+    pub(crate) to: Option<PathBuf>,
+    /// File to write, for docker load, podman load and skopeo
+    #[arg(long, value_name = "FILE")]
+    pub(crate) archive: Option<PathBuf>,
+    /// Hand it to docker, podman or buildah
+    #[arg(long, value_name = "ENGINE")]
+    pub(crate) load: Option<Engine>,
+    /// amd64 or arm64 [default: this machine's]
+    #[arg(long, value_name = "ARCH")]
+    pub(crate) arch: Option<Architecture>,
+    /// Build on this image, an OCI layout (folder or archive) [default: nothing]
+    #[arg(long, value_name = "IMAGE")]
+    pub(crate) base: Option<PathBuf>,
+    /// Look here first for the shared libraries that it needs
+    #[arg(long, value_name = "DIR")]
+    pub(crate) libraries: Vec<PathBuf>,
+    /// ONNX Runtime's shared library [default: found]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) library: Option<PathBuf>,
+    /// The program bancada-serve [default: found]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) server: Option<PathBuf>,
+    /// Bring the model's optimised copy, for this kind of processor
+    #[arg(long)]
+    pub(crate) prepare: bool,
+    /// Overwrite what is there
+    #[arg(long)]
+    pub(crate) replace: bool,
+    /// Side of a zoo network's input in pixels [default: the network's own, or 32]
+    #[arg(long)]
+    pub(crate) image: Option<u32>,
+    /// Channels of a zoo network's input [default: the network's own, or 3]
+    #[arg(long)]
+    pub(crate) channels: Option<u32>,
+    /// Classes of a zoo network [default: the network's own, or 10]
+    #[arg(long)]
+    pub(crate) classes: Option<u32>,
+    /// Of a zoo network's weights
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Print what it is as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
