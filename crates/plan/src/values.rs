@@ -156,6 +156,22 @@ fn money_per(text: &str) -> Option<(Money, &str)> {
     Some((Money::new(number, currency), unit.trim()))
 }
 
+/// What is wrong with a device or a list of them; whether it is there, only the machine can tell.
+pub(crate) fn device_complaint(text: &str) -> Option<String> {
+    let is_number = |number: &str| {
+        (1..=3).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let is_device = |device: &str| match device.split_once(':') {
+        None => matches!(device, "cpu" | "cuda" | "wgpu"),
+        Some((kind, number)) => matches!(kind, "cuda" | "wgpu") && is_number(number),
+    };
+    let mut devices = text.split(',');
+    let unknown = devices.find(|device| !is_device(device))?;
+    Some(format!(
+        "`{unknown}` is no device: cpu, cuda:0, cuda:0,cuda:1 for two, wgpu"
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -248,5 +264,30 @@ mod tests {
         check("1e-3", "0.001");
         assert_eq!(decimal("nan"), None);
         assert_eq!(decimal("0x10"), None);
+    }
+
+    #[test]
+    fn devices_are_known_by_their_form() {
+        for device in [
+            "cpu",
+            "cuda",
+            "cuda:0",
+            "cuda:15",
+            "wgpu:1",
+            "cuda:0,cuda:1",
+        ] {
+            assert_eq!(device_complaint(device), None, "{device}");
+        }
+        for device in [
+            "gpu",
+            "cuda:-1",
+            "cuda:",
+            "cuda:99999",
+            "cpu:0",
+            "cuda:0,",
+            "CPU",
+        ] {
+            assert!(device_complaint(device).is_some(), "{device}");
+        }
     }
 }

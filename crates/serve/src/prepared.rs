@@ -247,7 +247,7 @@ mod tests {
             .make(|path| fs::write(path, "whole"))
             .unwrap()
             .unwrap();
-        assert_eq!(place.find(), [made.clone()]);
+        assert_eq!(place.find(), std::slice::from_ref(&made));
         assert!(is_whole(&made, b"whole"));
         assert!(!is_whole(&made, b"whoel"));
         assert!(!is_whole(&model, b"x"));

@@ -171,6 +171,10 @@ fn check_field(
         (FieldKind::Text, Level::Text(text)) if name == "data_dir" => {
             path_complaint(draft, text, level)
         }
+        (FieldKind::Text, Level::Text(text)) if name == "device" => {
+            let wrong = values::device_complaint(text);
+            wrong.map(|wrong| Diagnostic::at(level.span.clone(), wrong))
+        }
         (FieldKind::Text, Level::Text(_)) => None,
         (_, _) => needs("a text in quotes"),
     };

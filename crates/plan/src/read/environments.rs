@@ -45,11 +45,16 @@ fn read_one(
         memory_bytes: take::parsed(&table, "memory", values::size_bytes, problems).map(|m| m.value),
     };
     let device = table.text("device", problems);
-    if let Some(device) = device.as_ref().filter(|d| d.value.is_empty()) {
-        problems.push(
-            Diagnostic::at(device.span.clone(), "`device` is empty")
-                .label("such as \"cpu\" or \"cuda:0\""),
-        );
+    if let Some(device) = &device {
+        let wrong = match device.value.is_empty() {
+            true => Some("`device` is empty".to_owned()),
+            false => values::device_complaint(&device.value),
+        };
+        if let Some(wrong) = wrong {
+            problems.push(
+                Diagnostic::at(device.span.clone(), wrong).label("such as \"cpu\" or \"cuda:0\""),
+            );
+        }
     }
     table.finish(problems);
     DraftEnvironment {
