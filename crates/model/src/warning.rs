@@ -126,10 +126,13 @@ impl fmt::Display for Warning {
                 network,
                 cannot,
             } => {
-                let advice = cannot.as_deref().unwrap_or("bancada verify --study FILE");
+                let when_and_why = match cannot {
+                    Some(cannot) => format!(": {cannot}"),
+                    None => " before it ran: bancada verify --study FILE first".to_owned(),
+                };
                 write!(
                     f,
-                    "that {framework} trains the same {network} as the others was not checked before it ran: {advice}"
+                    "that {framework} trains the same {network} as the others was not checked{when_and_why}"
                 )
             }
             Warning::ComputesOtherwise {
