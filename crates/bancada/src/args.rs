@@ -13,7 +13,7 @@ use clap_complete::Shell;
 pub(crate) use self::image::{ImageBuildArgs, ImageCommand};
 pub(crate) use self::import::{ImportArgs, ImportCommand, ImportLogArgs};
 pub(crate) use self::load::{LoadArgs, SeriesArg};
-pub(crate) use self::serve::{RuntimeArg, ServeCommandArgs};
+pub(crate) use self::serve::{InstanceArgs, RuntimeArg, ServeCommandArgs};
 
 /// How long will a neural network take to train, and how much will it cost, here or there?
 ///

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Subcommand};
 use image_build::{Architecture, Engine, ImageName};
 
+use super::InstanceArgs;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImageCommand {
     /// Write a container image: the server, a model, nothing else
@@ -49,18 +51,8 @@ pub(crate) struct ImageBuildArgs {
     /// Overwrite what is there
     #[arg(long)]
     pub(crate) replace: bool,
-    /// Side of a zoo network's input in pixels [default: the network's own, or 32]
-    #[arg(long)]
-    pub(crate) image: Option<u32>,
-    /// Channels of a zoo network's input [default: the network's own, or 3]
-    #[arg(long)]
-    pub(crate) channels: Option<u32>,
-    /// Classes of a zoo network [default: the network's own, or 10]
-    #[arg(long)]
-    pub(crate) classes: Option<u32>,
-    /// Of a zoo network's weights
-    #[arg(long, default_value_t = 1)]
-    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) instance: InstanceArgs,
     /// Print what it is as JSON
     #[arg(long)]
     pub(crate) json: bool,

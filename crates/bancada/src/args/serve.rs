@@ -14,6 +14,13 @@ pub(crate) struct ServeCommandArgs {
     /// What computes
     #[arg(long, value_enum, default_value_t = RuntimeArg::Auto)]
     pub(crate) runtime: RuntimeArg,
+    #[command(flatten)]
+    pub(crate) instance: InstanceArgs,
+}
+
+/// How a network of the zoo is made.
+#[derive(Debug, Clone, Copy, ClapArgs)]
+pub(crate) struct InstanceArgs {
     /// Side of a zoo network's input in pixels [default: the network's own, or 32]
     #[arg(long)]
     pub(crate) image: Option<u32>,

@@ -6,7 +6,7 @@ use frameworks::Home;
 use image_build::{Architecture, Base, Image, Output, Report, Size};
 use report::format;
 
-use super::serve::{self, Instance, NO_LIBRARY, Offered};
+use super::serve::{self, NO_LIBRARY, Offered};
 use crate::args::{ImageBuildArgs, ImageCommand};
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
@@ -88,13 +88,7 @@ fn on_disk(
     home: &Home,
     printer: &Printer,
 ) -> Result<PathBuf, Failure> {
-    let instance = Instance {
-        image: args.image,
-        channels: args.channels,
-        classes: args.classes,
-        seed: args.seed,
-    };
-    let offered = Offered::find(model, instance, printer)?;
+    let offered = Offered::find(model, args.instance, printer)?;
     let path = Path::new(model);
     match offered.is_file() && path.is_dir() {
         true => Ok(path.to_owned()),

@@ -9,7 +9,7 @@ use frameworks::Home;
 use serve::{Keep, OnnxRuntime, Told};
 
 use self::offers::Runtime;
-pub(super) use self::offers::{Instance, NO_LIBRARY, Offered};
+pub(super) use self::offers::{NO_LIBRARY, Offered};
 use crate::args::ServeCommandArgs;
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
@@ -23,14 +23,8 @@ pub(super) fn serve(args: &ServeCommandArgs, printer: &Printer) -> CommandResult
         .options()
         .map_err(|problem| Failure::new(Exit::Trouble, problem))?;
     let library = args.server.library.clone().or_else(|| find_library(&home));
-    let instance = Instance {
-        image: args.image,
-        channels: args.channels,
-        classes: args.classes,
-        seed: args.seed,
-    };
     let offered = args.server.named().into_iter().map(|(name, model)| {
-        let mut offered = Offered::find(model, instance, printer)?;
+        let mut offered = Offered::find(model, args.instance, printer)?;
         if let Some(name) = name {
             offered.name = name.to_owned();
         }

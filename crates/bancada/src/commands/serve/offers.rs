@@ -10,7 +10,7 @@ use network::{Graph, InputSpec, Weights};
 use serve::{Description, Keep, ModelError, ModelFile, Offer, OnnxRuntime};
 
 use super::brain::EngineModel;
-use crate::args::RuntimeArg;
+use crate::args::{InstanceArgs, RuntimeArg};
 use crate::commands::network::{instantiate, load};
 use crate::exit::Failure;
 use crate::printer::Printer;
@@ -43,15 +43,6 @@ impl Runtime {
     }
 }
 
-/// How a network of the zoo is made.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::commands) struct Instance {
-    pub(in crate::commands) image: Option<u32>,
-    pub(in crate::commands) channels: Option<u32>,
-    pub(in crate::commands) classes: Option<u32>,
-    pub(in crate::commands) seed: u64,
-}
-
 pub(in crate::commands) struct Offered {
     pub(super) name: String,
     description: Description,
@@ -80,7 +71,7 @@ const WEIGHTS: &str = "model.safetensors";
 impl Offered {
     pub(in crate::commands) fn find(
         model: &str,
-        instance: Instance,
+        instance: InstanceArgs,
         printer: &Printer,
     ) -> Result<Offered, Failure> {
         let path = Path::new(model);
@@ -168,7 +159,7 @@ impl Offered {
     }
 }
 
-fn network(name: &str, instance: Instance, printer: &Printer) -> Result<Offered, Failure> {
+fn network(name: &str, instance: InstanceArgs, printer: &Printer) -> Result<Offered, Failure> {
     let own = load(name, printer)?
         .input
         .unwrap_or(InputSpec::square(3, 32, 10));
