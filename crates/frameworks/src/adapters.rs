@@ -1,4 +1,4 @@
-//! The adapters, carried inside the program.
+//! The adapters and the stacks, carried inside the program.
 
 use crate::digest::digest;
 
@@ -8,12 +8,13 @@ pub(crate) struct Embedded {
 }
 
 macro_rules! embedded {
-    ($($name:literal),* $(,)?) => {
-        &[$(Embedded { name: $name, text: include_str!(concat!("../adapters/", $name)) }),*]
+    ($folder:literal: $($name:literal),* $(,)?) => {
+        &[$(Embedded { name: $name, text: include_str!(concat!("../", $folder, "/", $name)) }),*]
     };
 }
 
 pub(crate) const ADAPTERS: &[Embedded] = embedded![
+    "adapters":
     "adapt_chainer.py",
     "adapt_jax.py",
     "adapt_keras.py",
@@ -31,10 +32,23 @@ pub(crate) const ADAPTERS: &[Embedded] = embedded![
     "xplane.py",
 ];
 
+pub(crate) const STACKS: &[Embedded] = embedded![
+    "stacks":
+    "stack_app.py",
+    "stack_common.py",
+    "stack_fastapi_onnxruntime.py",
+    "stack_fastapi_tensorflow.py",
+    "to_keras.py",
+];
+
 /// Adapters of another release lie in another folder, so that two releases do not disturb each
 /// other's runs.
 pub fn adapters_digest() -> String {
-    digest(ADAPTERS.iter().flat_map(|file| [file.name, file.text]))
+    digest_of(ADAPTERS)
+}
+
+pub(crate) fn digest_of(files: &[Embedded]) -> String {
+    digest(files.iter().flat_map(|file| [file.name, file.text]))
 }
 
 pub(crate) fn has(name: &str) -> bool {
@@ -46,16 +60,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_of_the_folder_is_carried_once() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/adapters");
-        let mut there: Vec<String> = std::fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .filter(|name| name.ends_with(".py"))
-            .collect();
-        there.sort();
-        let mut carried: Vec<&str> = ADAPTERS.iter().map(|file| file.name).collect();
-        carried.sort_unstable();
-        assert_eq!(carried, there);
+    fn every_file_of_the_folders_is_carried_once() {
+        let check = |folder: &str, files: &[Embedded]| {
+            let folder = format!("{}/{folder}", env!("CARGO_MANIFEST_DIR"));
+            let mut there: Vec<String> = std::fs::read_dir(folder)
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .filter(|name| name.ends_with(".py"))
+                .collect();
+            there.sort();
+            let mut carried: Vec<&str> = files.iter().map(|file| file.name).collect();
+            carried.sort_unstable();
+            assert_eq!(carried, there);
+        };
+        check("adapters", ADAPTERS);
+        check("stacks", STACKS);
     }
 }

@@ -125,7 +125,7 @@ impl Doctor<'_> {
         match spec.framework.kind {
             Kind::Engine => report(spec, Condition::Works),
             Kind::Caffe => self.examine_caffe(spec),
-            Kind::Python | Kind::Serving => match self.home.interpreter(spec) {
+            Kind::Python | Kind::Serving | Kind::Stack => match self.home.interpreter(spec) {
                 Ok(installed) => self.examine_installed(spec, installed),
                 Err(missing) => {
                     let mut report = self.not_set_up(spec);
@@ -207,6 +207,13 @@ impl Doctor<'_> {
             report.condition = Condition::Broken;
             report.problem = Some(needs.join(", "));
             report.advice = Some(format!("apt-get install {}", packages.join(" ")));
+            if spec.framework.kind == Kind::Stack {
+                let without = format!(", or bancada serve MODEL --stack {spec} --no-nginx");
+                report
+                    .advice
+                    .iter_mut()
+                    .for_each(|advice| *advice += &without);
+            }
         }
         if let Err(problem) = self.import(spec, &installed, &mut report) {
             report.condition = Condition::Broken;
@@ -225,18 +232,11 @@ impl Doctor<'_> {
         installed: &Installed,
         report: &mut FrameworkReport,
     ) -> Result<(), String> {
-        let adapter = spec.framework.adapter.as_deref();
-        let adapter = adapter.filter(|name| adapters::has(name));
-        let adapter = adapter.and_then(|name| name.strip_suffix(".py"));
-        if adapter.is_none() && spec.framework.kind == Kind::Python {
-            report.advice = Some("take a release of bancada that has one".to_owned());
-            return Err("this program carries no adapter for it".to_owned());
-        }
-        let module = spec.framework.module.as_deref();
+        let parts = self.parts(spec, report)?;
         let import = ImportCheck {
             python: &installed.python,
-            adapters: Some(self.adapters),
-            modules: module.into_iter().chain(adapter).collect(),
+            adapters: Some(&parts.folder),
+            modules: parts.modules,
             variables: &installed.variables,
             folder: installed.folder.clone(),
         };
@@ -259,7 +259,39 @@ impl Doctor<'_> {
         let module = import.modules.get(told.len()).unwrap_or(&"it");
         Err(crash(module, &answer))
     }
+
+    fn parts<'s>(&self, spec: &'s Spec, report: &mut FrameworkReport) -> Result<Parts<'s>, String> {
+        let framework = spec.framework;
+        let adapter = framework.adapter.as_deref();
+        let adapter = adapter.and_then(|name| name.strip_suffix(".py"));
+        let module = framework.module.as_deref().into_iter();
+        if framework.kind == Kind::Stack {
+            let stacks = self.home.stacks();
+            return Ok(Parts {
+                folder: stacks.map_err(|error| error.to_string())?,
+                modules: module.chain(STACK_MODULES).chain(adapter).collect(),
+            });
+        }
+        let adapter = adapter.filter(|name| adapters::has(&format!("{name}.py")));
+        if adapter.is_none() && framework.kind == Kind::Python {
+            report.advice = Some("take a release of bancada that has one".to_owned());
+            return Err("this program carries no adapter for it".to_owned());
+        }
+        Ok(Parts {
+            folder: self.adapters.to_owned(),
+            modules: module.chain(adapter).collect(),
+        })
+    }
 }
+
+/// What a framework is made of beside its packages.
+struct Parts<'s> {
+    folder: PathBuf,
+    modules: Vec<&'s str>,
+}
+
+/// The server around a stack's framework.
+const STACK_MODULES: [&str; 3] = ["gunicorn", "uvicorn_worker", "stack_app"];
 
 /// Of the `caffe` program.
 pub fn caffe_version(caffe: &Path) -> Option<String> {

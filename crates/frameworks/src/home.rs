@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use crate::adapters::{ADAPTERS, adapters_digest};
+use crate::adapters::{ADAPTERS, Embedded, STACKS, digest_of};
 use crate::environment::{Environment, State, state_of};
 use crate::marker::Marker;
 use crate::registry::{self, Framework};
@@ -65,30 +65,28 @@ impl Home {
 
     /// The folder of the adapters of this release, written when it is not there yet.
     pub fn adapters(&self) -> Result<PathBuf, HomeError> {
-        let parent = self.path.join("adapters");
-        let folder = parent.join(adapters_digest());
+        self.written("adapters", ADAPTERS)
+    }
+
+    /// The same of the stacks' programs.
+    pub fn stacks(&self) -> Result<PathBuf, HomeError> {
+        self.written("stacks", STACKS)
+    }
+
+    fn written(&self, kind: &str, files: &[Embedded]) -> Result<PathBuf, HomeError> {
+        let parent = self.path.join(kind);
+        let digest = digest_of(files);
+        let folder = parent.join(&digest);
         if folder.is_dir() {
             return Ok(folder);
         }
-        let unfinished = parent.join(format!(
-            ".{}.{}.part",
-            adapters_digest(),
-            std::process::id()
-        ));
+        let unfinished = parent.join(format!(".{digest}.{}.part", std::process::id()));
         fs::create_dir_all(&unfinished).map_err(HomeError::io("create", &unfinished))?;
-        for file in ADAPTERS {
+        for file in files {
             let path = unfinished.join(file.name);
             fs::write(&path, file.text).map_err(HomeError::io("write", &path))?;
         }
-        match fs::rename(&unfinished, &folder) {
-            Ok(()) => Ok(folder),
-            // Another program was faster; both wrote the same.
-            Err(_) if folder.is_dir() => {
-                let _ = fs::remove_dir_all(&unfinished);
-                Ok(folder)
-            }
-            Err(source) => Err(HomeError::io("create", &folder)(source)),
-        }
+        whole(&unfinished, folder)
     }
 
     /// The environment that runs this framework.
@@ -173,6 +171,19 @@ impl Home {
             }
         }
         found
+    }
+}
+
+/// Gives a folder that was written under another name its own.
+pub(crate) fn whole(unfinished: &Path, folder: PathBuf) -> Result<PathBuf, HomeError> {
+    match fs::rename(unfinished, &folder) {
+        Ok(()) => Ok(folder),
+        // Another program was faster; both wrote the same.
+        Err(_) if folder.is_dir() => {
+            let _ = fs::remove_dir_all(unfinished);
+            Ok(folder)
+        }
+        Err(source) => Err(HomeError::io("create", &folder)(source)),
     }
 }
 

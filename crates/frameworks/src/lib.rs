@@ -16,6 +16,7 @@ mod process;
 mod registry;
 mod setup;
 mod spec;
+mod stack;
 
 pub use adapters::adapters_digest;
 pub use disk::{Size, free_bytes, size_of};
@@ -26,8 +27,11 @@ pub use environment::{Environment, State};
 pub use home::{Home, HomeError, Installed, NotSetUp, WhyNot};
 pub use machine::{Machine, Python};
 pub use marker::Marker;
-pub use registry::{Framework, Kind, Need, Recipe, Stage, Wish, all, find, names, python_versions};
+pub use registry::{
+    Framework, Kind, Need, Recipe, Stage, Wish, all, find, names, python_versions, stacks,
+};
 pub use setup::{
     Failed, Progress, Ready, ReadyEnvironment, Removed, Setup, SetupError, Step, Tell, remove,
 };
 pub use spec::{Spec, SpecError};
+pub use stack::{Front, StackError, StackModel, StackNetwork, StackStart, StackWish, Stacks};

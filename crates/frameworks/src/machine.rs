@@ -15,6 +15,7 @@ use crate::spec::compare_versions;
 
 /// A Python that does not answer by then is none.
 const PATIENCE: Duration = Duration::from_secs(20);
+const SERVERS: [&str; 2] = ["/usr/local/sbin", "/usr/sbin"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machine {
@@ -38,9 +39,11 @@ pub struct Python {
 impl Machine {
     pub fn here() -> Machine {
         let variable = |name: &str| env::var_os(name);
-        let path: Vec<PathBuf> = variable("PATH")
+        let mut path: Vec<PathBuf> = variable("PATH")
             .map(|path| env::split_paths(&path).collect())
             .unwrap_or_default();
+        // Where Debian keeps servers, such as NGINX; a person's PATH may not have it.
+        path.extend(SERVERS.map(PathBuf::from));
         let pyenv = variable("PYENV_ROOT")
             .map(PathBuf::from)
             .or_else(|| variable("HOME").map(|home| Path::new(&home).join(".pyenv")));

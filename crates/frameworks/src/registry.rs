@@ -21,8 +21,12 @@ pub fn all() -> impl Iterator<Item = &'static Framework> + Clone {
 
 /// Of those that train: what a study may name.
 pub fn names() -> impl Iterator<Item = &'static str> + Clone {
-    let trains = |f: &&Framework| f.kind != Kind::Serving;
-    all().filter(trains).map(|f| f.name.as_str())
+    all().filter(|f| f.kind.trains()).map(|f| f.name.as_str())
+}
+
+/// What models are served by beside `bancada serve`.
+pub fn stacks() -> impl Iterator<Item = &'static Framework> + Clone {
+    all().filter(|f| f.kind == Kind::Stack)
 }
 
 pub fn find(name: &str) -> Option<&'static Framework> {
@@ -48,8 +52,10 @@ pub struct Framework {
     #[serde(default)]
     pub kind: Kind,
     /// File name among the adapters; Keras' three backends share one. None where there is no
-    /// Python.
+    /// Python. Of a stack, the program that is started.
     pub adapter: Option<String>,
+    /// File name among the stacks: makes a stack's model from a layer graph.
+    pub convert: Option<String>,
     /// Of the main package, unless a study asks for another.
     pub version: Option<String>,
     #[serde(default)]
@@ -112,6 +118,8 @@ pub enum Kind {
     Caffe,
     /// An environment that `setup` makes and no study trains in: it serves models.
     Serving,
+    /// The same, with a server of its own that is measured like any other.
+    Stack,
 }
 
 /// A program or library that comes with the system, not from a package index.
@@ -147,7 +155,11 @@ pub struct Recipe {
 impl Kind {
     /// Whether `setup` makes an environment for it.
     pub fn is_installed(self) -> bool {
-        matches!(self, Kind::Python | Kind::Serving)
+        matches!(self, Kind::Python | Kind::Serving | Kind::Stack)
+    }
+
+    pub fn trains(self) -> bool {
+        matches!(self, Kind::Engine | Kind::Python | Kind::Caffe)
     }
 }
 

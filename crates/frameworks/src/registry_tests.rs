@@ -6,7 +6,8 @@ fn the_embedded_file_is_well_formed_and_in_order() {
     assert_eq!(
         listed.join(" "),
         "engine pytorch tensorflow keras-tensorflow keras-jax keras-torch mxnet jax paddle \
-         chainer tinygrad onnxruntime-training theano caffe onnxruntime"
+         chainer tinygrad onnxruntime-training theano caffe onnxruntime onnx-tools \
+         fastapi-tensorflow fastapi-onnxruntime"
     );
 }
 
@@ -18,7 +19,7 @@ fn every_python_framework_is_whole() {
         assert!(framework.module.is_some(), "{name}: module");
         assert_eq!(
             framework.adapter.is_some(),
-            framework.kind == Kind::Python,
+            matches!(framework.kind, Kind::Python | Kind::Stack),
             "{name}: adapter"
         );
         assert!(!framework.platforms.is_empty(), "{name}: platforms");
@@ -111,7 +112,7 @@ fn the_page_for_people_says_the_same() {
 #[test]
 fn the_page_says_what_each_cannot_do() {
     let page = include_str!("../../../docs/frameworks.md");
-    for framework in all().filter(|f| f.kind != Kind::Serving) {
+    for framework in all().filter(|f| f.kind.trains()) {
         let row = page
             .lines()
             .find(|line| line.starts_with(&format!("| {} |", framework.name)))

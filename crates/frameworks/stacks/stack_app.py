@@ -13,18 +13,29 @@ from PIL import Image, UnidentifiedImageError
 
 from stack_common import Description, folder
 
-KINDS = {"image/jpeg": "JPEG", "image/png": "PNG"}
+# What bodies may be; those that say nothing of themselves are looked at.
+PICTURES = {"image/jpeg": ["JPEG"], "image/jpg": ["JPEG"], "image/png": ["PNG"]}
+UNSAID = ("", "application/octet-stream", "application/x-www-form-urlencoded", "application/x-image")
+PICTURES |= {kind: ["JPEG", "PNG"] for kind in UNSAID}
+TENSOR = "application/x-npy"
 TOP = 5
 
 
+class Model:
+    """A model that was loaded: `predict` takes float32 numbers of `shape` (images first, None where any size will do)
+    and gives [images, classes]."""
+
+    def __init__(self, predict, shape, probabilities):
+        self.predict, self.shape, self.probabilities = predict, shape, probabilities
+
+
 def application(load):
-    """`load(folder)` gives the function that answers: float32 [1, 3, height, width] in, [1, classes] out. It is called
-    once in every worker, before the worker takes requests."""
+    """`load(folder)` gives the `Model`. It is called once in every worker, before the worker takes requests."""
     description = Description.read()
 
     @asynccontextmanager
     async def lifespan(app):
-        app.state.predict = loaded(load)
+        app.state.served = loaded(load, description)
         yield
 
     app = FastAPI(lifespan=lifespan, openapi_url=None)
@@ -37,20 +48,20 @@ def application(load):
     @app.post("/invocations")
     async def invocations(request: Request):
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind not in KINDS:
-            raise HTTPException(415, f"the body is `{kind}`: send image/jpeg or image/png")
-        pixels = prepared(await request.body(), KINDS[kind], description)
+        served = app.state.served
+        values = served.values(await request.body(), kind)
         began = time.perf_counter()
-        outputs = app.state.predict(pixels)
-        seconds = time.perf_counter() - began
-        return JSONResponse(answer(outputs[0], description, seconds))
+        outputs = served.model.predict(values)
+        milliseconds = (time.perf_counter() - began) * 1e3
+        return JSONResponse(served.answer(outputs[0], milliseconds),
+                            headers={"x-prediction-ms": f"{milliseconds:.3f}"})
 
     return app
 
 
-def loaded(load):
+def loaded(load, description):
     try:
-        return load(folder())
+        return Served(load(folder()), description)
     except Exception as error:
         print(f"cannot load the model in {folder()}: {error}", file=sys.stderr, flush=True)
         # Gunicorn would start another worker, again and again.
@@ -58,22 +69,98 @@ def loaded(load):
         os._exit(0)
 
 
-def prepared(body, kind, description):
-    """The image as the model wants to see it."""
+class Served:
+    """A model and its description, held against each other: nothing is left open."""
+
+    def __init__(self, model, description):
+        self.model, self.description = model, description
+        size = description.input or picture_size(model.shape)
+        if size is None:
+            raise ValueError("its input is no picture, or does not tell its sizes: write them in model.json")
+        self.channels, self.height, self.width = (size[name] for name in ("channels", "height", "width"))
+        self.last = size.get("layout", "nchw") == "nhwc"
+        if self.channels not in (1, 3):
+            raise ValueError("these stacks serve grey and coloured pictures")
+        self.mean, self.std = (spread(values, self.channels) for values in (description.mean, description.std))
+        # What the description says counts before what the model's own names suggest.
+        self.logits = description.output == "logits" or (description.output is None and not model.probabilities)
+
+    def values(self, body, kind):
+        """The model's input."""
+        if kind == TENSOR:
+            return self.tensor(body)
+        if kind not in PICTURES:
+            raise HTTPException(415, f"the body is `{kind}`: send image/jpeg, image/png or {TENSOR}")
+        return self.prepared(picture(body, PICTURES[kind]))
+
+    def tensor(self, body):
+        """Taken as it is."""
+        try:
+            values = np.load(io.BytesIO(body), allow_pickle=False).astype(np.float32)
+        except Exception as error:
+            raise HTTPException(400, f"the body is no NumPy array: {error}") from error
+        image = (self.height, self.width, self.channels) if self.last else (self.channels, self.height, self.width)
+        if values.shape not in (image, (1, *image)):
+            raise HTTPException(400, f"the tensor has the shape {list(values.shape)}, the model wants {[1, *image]}")
+        return np.ascontiguousarray(values.reshape(1, *image))
+
+    def prepared(self, image):
+        """The picture as the model wants to see it."""
+        image = image.convert("L" if self.channels == 1 else "RGB")
+        if self.description.crop:
+            image = image.crop(middle(image.size, self.width / self.height))
+        if image.size != (self.width, self.height):
+            image = image.resize((self.width, self.height), Image.Resampling.BILINEAR)
+        pixels = np.asarray(image, np.float32).reshape(self.height, self.width, self.channels)
+        values = (pixels - self.mean) / self.std
+        return np.ascontiguousarray((values if self.last else values.transpose(2, 0, 1))[None])
+
+    def answer(self, values, milliseconds):
+        if self.logits:
+            values = np.exp(values - values.max())
+            values /= values.sum()
+        top = np.argsort(-values, kind="stable")[:TOP]
+        return {
+            "model": self.description.name,
+            "classes": [{"class": self.name(place), "probability": float(values[place])} for place in top],
+            "probabilities": values.tolist(),
+            "prediction_ms": milliseconds,
+        }
+
+    def name(self, place):
+        classes = self.description.classes
+        return classes[place] if place < len(classes) else str(place)
+
+
+def picture_size(shape):
+    """Where the model tells all its sizes: channels are where the 1 or the 3 stands."""
+    if len(shape) != 4 or None in shape[1:]:
+        return None
+    _, first, second, third = shape
+    if first in (1, 3):
+        return {"channels": first, "height": second, "width": third}
+    if third in (1, 3):
+        return {"channels": third, "height": first, "width": second, "layout": "nhwc"}
+    return None
+
+
+def spread(values, channels):
+    if len(values) not in (1, channels):
+        raise ValueError(f"`mean` or `std` has {len(values)} numbers, the input {channels} channels")
+    return np.float32(values)
+
+
+def picture(body, formats):
+    kinds = " or ".join(formats)
     try:
-        image = Image.open(io.BytesIO(body), formats=[kind]).convert("RGB")
+        image = Image.open(io.BytesIO(body), formats=formats)
+        image.load()
+        return image
     except UnidentifiedImageError as error:
-        raise HTTPException(400, f"the body is not a {kind} image") from error
+        raise HTTPException(400, f"the body is not a {kinds} image") from error
     # Pillow's readers raise whatever they meet; a body that is no image is never this server's fault.
     except Exception as error:
-        raise HTTPException(400, f"the body is a {kind} image that cannot be read: {error}") from error
-    if description.crop:
-        image = image.crop(middle(image.size, description.width / description.height))
-    size = (description.width, description.height)
-    if image.size != size:
-        image = image.resize(size, Image.Resampling.BILINEAR)
-    values = (np.asarray(image, np.float32) - np.float32(description.mean)) / np.float32(description.std)
-    return np.ascontiguousarray(values.transpose(2, 0, 1)[None])
+        raise HTTPException(400, f"the body is a {kinds} image that cannot be read: {error}") from error
 
 
 def middle(size, ratio):
@@ -81,16 +168,3 @@ def middle(size, ratio):
     width, height = min(size[0], size[1] * ratio), min(size[1], size[0] / ratio)
     left, top = (size[0] - width) / 2, (size[1] - height) / 2
     return tuple(round(edge) for edge in (left, top, left + width, top + height))
-
-
-def answer(values, description, seconds):
-    if description.logits:
-        values = np.exp(values - values.max())
-        values /= values.sum()
-    top = np.argsort(-values, kind="stable")[:TOP]
-    return {
-        "model": description.name,
-        "classes": [{"class": description.classes[place], "probability": float(values[place])} for place in top],
-        "probabilities": values.tolist(),
-        "prediction_ms": seconds * 1e3,
-    }

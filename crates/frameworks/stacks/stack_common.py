@@ -6,8 +6,13 @@ The contract is that of SageMaker's containers: argument `serve`, the model in a
 
     SM_MODEL_DIR             the model's folder; else /opt/ml/model
     SAGEMAKER_BIND_TO_PORT   else 8080
+    BANCADA_HOST             the address to listen on; else 127.0.0.1: this machine alone
     MODEL_SERVER_WORKERS     else one a core that this process may use
+    BANCADA_STACK_THREADS    of each worker; else as the stack's users do
+    BANCADA_STACK_FRONT      nginx, or none: Gunicorn is asked directly; else nginx
+    BANCADA_STACK_FOLDER     for NGINX' files and the socket; else one that is removed at the end
 """
+import contextlib
 import json
 import math
 import os
@@ -23,6 +28,11 @@ HERE = Path(__file__).resolve().parent
 LARGEST_BODY_BYTES = 20 << 20
 LONGEST_ANSWER_SECONDS = 60
 LONGEST_END_SECONDS = 15
+# As long as NGINX does.
+KEEP_ALIVE_SECONDS = 75
+# (x / 255 − 0.5) / 0.5, as all networks here are trained.
+USUAL = 127.5
+WAITED_FOR = {signal.SIGTERM, signal.SIGINT, signal.SIGCHLD}
 
 
 def folder():
@@ -30,28 +40,29 @@ def folder():
 
 
 class Description:
-    """`model.json`: what the model is called, what it wants to see, what it answers."""
+    """`model.json`: what the model is called, what it wants to see, what it answers. Everything may be left out, the
+    file too, as with `bancada serve`."""
+
+    KNOWN = {"name", "input", "resize", "mean", "std", "classes", "output"}
 
     def __init__(self, fields):
-        self.name, self.classes = fields["name"], fields["classes"]
-        self.height, self.width = fields["input"]["height"], fields["input"]["width"]
-        self.mean, self.std = fields["mean"], fields["std"]
-        self.crop, self.logits = fields["resize"] == "crop", fields["output"] == "logits"
-        if fields["input"]["channels"] != 3 or fields["input"]["layout"] != "nchw":
-            raise ValueError("these stacks serve colour images, channels first")
-        if len(self.mean) != 3 or len(self.std) != 3 or not all(self.std):
-            raise ValueError("`mean` and `std` are three numbers each, and `std` has no zero")
+        if unknown := sorted(set(fields) - self.KNOWN):
+            raise ValueError(f"it has `{unknown[0]}`, which nothing is known of")
+        self.name, self.classes = fields.get("name") or folder().resolve().name, fields.get("classes", [])
+        self.input, self.output = fields.get("input"), fields.get("output")
+        self.crop = fields.get("resize", "stretch") == "crop"
+        self.mean, self.std = fields.get("mean") or [USUAL], fields.get("std") or [USUAL]
+        if not all(self.std):
+            raise ValueError("`std` has a zero")
 
     @staticmethod
     def read():
         path = folder() / "model.json"
         try:
-            return Description(json.loads(path.read_text()))
+            return Description(json.loads(path.read_text()) if path.exists() else {})
         except OSError as error:
             sys.exit(f"cannot read the model's description {path}: {error.strerror}")
-        except KeyError as error:
-            sys.exit(f"the model's description {path} has no {error}")
-        except (TypeError, ValueError) as error:
+        except (AttributeError, TypeError, ValueError) as error:
             sys.exit(f"the model's description {path} is not as it should be: {error}")
 
 
@@ -63,35 +74,56 @@ def main(script, model, preload):
     Description.read()
     if not (folder() / model).exists():
         sys.exit(f"there is no {model} in {folder()}")
-    if not shutil.which("nginx"):
-        sys.exit("there is no program `nginx` on the path: install it (Debian: nginx-light)")
-    signal.signal(signal.SIGTERM, leave)
-    signal.signal(signal.SIGINT, leave)
-    with tempfile.TemporaryDirectory(prefix="bancada-stack-") as place:
-        configuration = Path(place) / "nginx.conf"
-        configuration.write_text(nginx(place, number_of("SAGEMAKER_BIND_TO_PORT", 8080)))
-        watch(gunicorn(Path(script).stem, place, preload), ["nginx", "-p", place, "-e", "stderr", "-c", configuration])
+    fronted = has_front()
+    address = f"{os.environ.get('BANCADA_HOST') or '127.0.0.1'}:{number_of('SAGEMAKER_BIND_TO_PORT', 8080)}"
+    with place_for_files() as place:
+        # By names without a folder: a socket's may not be longer than some hundred characters.
+        commands = {"Gunicorn": gunicorn(Path(script).stem, "unix:socket" if fronted else address, preload)}
+        if fronted:
+            (place / "nginx.conf").write_text(nginx(address))
+            commands["NGINX"] = ["nginx", "-p", f"{place}/", "-e", "stderr", "-c", f"{place}/nginx.conf"]
+        watch(commands, place)
 
 
-def leave(*_):
-    sys.exit(0)
+def has_front():
+    front = os.environ.get("BANCADA_STACK_FRONT") or "nginx"
+    if front not in ("nginx", "none"):
+        sys.exit(f"BANCADA_STACK_FRONT is `{front}`, and should be nginx or none")
+    if front == "nginx" and not shutil.which("nginx"):
+        sys.exit("there is no program `nginx` on the path: install it (Debian: nginx-light), or do without it by "
+                 "BANCADA_STACK_FRONT=none")
+    return front == "nginx"
 
 
-def watch(gunicorn_command, nginx_command):
-    """Until SIGTERM, or one of the two ends by itself; the other never outlives that."""
-    front = back = None
+@contextlib.contextmanager
+def place_for_files():
+    if named := os.environ.get("BANCADA_STACK_FOLDER"):
+        Path(named).mkdir(parents=True, exist_ok=True)
+        yield Path(named).resolve()
+    else:
+        with tempfile.TemporaryDirectory(prefix="bancada-stack-") as place:
+            yield Path(place)
+
+
+def watch(commands, place):
+    """Until SIGTERM, or one of the processes ends by itself; none outlives that."""
+    asked, children = [], {}
+    # Only noted while children are started: one that is not in the list yet would be left behind.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda number, _: asked.append(number))
     try:
-        back = subprocess.Popen(gunicorn_command)
-        front = subprocess.Popen(nginx_command)
-        ended, _ = os.wait()
-        name = "Gunicorn" if ended == back.pid else "NGINX"
-        sys.exit(f"{name} ended by itself; what it said is above")
+        for name, command in commands.items():
+            children[name] = subprocess.Popen(command, cwd=place)
+        signal.pthread_sigmask(signal.SIG_BLOCK, WAITED_FOR)
+        while not asked:
+            if ended := [name for name, child in children.items() if child.poll() is not None]:
+                sys.exit(f"{ended[0]} ended by itself; what it said is above")
+            if signal.sigwait(WAITED_FOR) != signal.SIGCHLD:
+                return
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
         # The front first: it takes nothing new and waits for answers that are under way.
-        end(front, signal.SIGQUIT)
-        end(back, signal.SIGTERM)
+        for name, how in (("NGINX", signal.SIGQUIT), ("Gunicorn", signal.SIGTERM)):
+            end(children.get(name), how)
 
 
 def end(child, how):
@@ -105,10 +137,10 @@ def end(child, how):
         child.wait()
 
 
-def gunicorn(module, place, preload):
+def gunicorn(module, address, preload):
     return [sys.executable, "-m", "gunicorn", "--pythonpath", str(HERE), "--no-control-socket",
-            "--bind", f"unix:{place}/socket", "--workers", str(workers()),
-            "--worker-class", "uvicorn_worker.UvicornWorker", "--worker-tmp-dir", place,
+            "--bind", address, "--workers", str(workers()), "--keep-alive", str(KEEP_ALIVE_SECONDS),
+            "--worker-class", "uvicorn_worker.UvicornWorker", "--worker-tmp-dir", ".",
             "--timeout", str(LONGEST_ANSWER_SECONDS), "--graceful-timeout", str(LONGEST_END_SECONDS - 5),
             "--log-level", "warning", *(["--preload"] if preload else []), f"{module}:app()"]
 
@@ -125,6 +157,11 @@ def workers():
     return number_of("MODEL_SERVER_WORKERS", cores)
 
 
+def threads():
+    """Of each worker; None where nothing was said."""
+    return number_of("BANCADA_STACK_THREADS", None) if os.environ.get("BANCADA_STACK_THREADS") else None
+
+
 def number_of(variable, otherwise):
     text = os.environ.get(variable) or str(otherwise)
     if not text.isdecimal() or int(text) == 0:
@@ -132,17 +169,16 @@ def number_of(variable, otherwise):
     return int(text)
 
 
-def nginx(place, port):
+def nginx(address):
     """A connection a request to Gunicorn: whichever worker is free accepts it, where kept ones would bind a client to
-    a worker that may be busy. Bodies stay in memory."""
+    a worker that may be busy. Bodies stay in memory. All its files lie where it is started."""
     # Started by root, its workers would be another user, who may not open the socket.
     user = f"user {pwd.getpwuid(os.geteuid()).pw_name};" if os.geteuid() == 0 else ""
-    paths = "\n".join(f"    {kind}_temp_path {place}/{kind};"
-                      for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    paths = "\n".join(f"    {kind}_temp_path {kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
     return f"""{user}
 daemon off;
 worker_processes 1;
-pid {place}/nginx.pid;
+pid nginx.pid;
 error_log stderr alert;
 events {{
     worker_connections 2048;
@@ -151,12 +187,13 @@ http {{
 {paths}
     access_log off;
     keepalive_requests 1000000;
+    keepalive_timeout {KEEP_ALIVE_SECONDS}s;
     client_max_body_size {LARGEST_BODY_BYTES};
     client_body_buffer_size 1m;
     server {{
-        listen {port} backlog=2048;
+        listen {address} backlog=2048;
         location ~ ^/(ping|invocations)$ {{
-            proxy_pass http://unix:{place}/socket;
+            proxy_pass http://unix:socket;
             proxy_buffers 16 16k;
             proxy_read_timeout {LONGEST_ANSWER_SECONDS}s;
         }}

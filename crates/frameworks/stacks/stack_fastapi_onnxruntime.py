@@ -6,17 +6,23 @@ import os
 
 import stack_common
 
+PROBABILITIES = "probabilities"
+
 
 def load(folder):
     import onnxruntime
+    from stack_app import Model
 
     options = onnxruntime.SessionOptions()
     # Each worker has a core of its own: more threads would take the other workers' cores, spinning ones most of all.
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.intra_op_num_threads, options.inter_op_num_threads = stack_common.threads() or 1, 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     session = onnxruntime.InferenceSession(folder / "model.onnx", options, providers=["CPUExecutionProvider"])
-    images, answers = session.get_inputs()[0].name, session.get_outputs()[0].name
-    return lambda pixels: session.run([answers], {images: pixels})[0]
+    images = session.get_inputs()[0]
+    outputs = [output.name for output in session.get_outputs()]
+    answers = PROBABILITIES if PROBABILITIES in outputs else outputs[0]
+    shape = [size if isinstance(size, int) else None for size in images.shape]
+    return Model(lambda values: session.run([answers], {images.name: values})[0], shape, answers == PROBABILITIES)
 
 
 def app():

@@ -15,13 +15,17 @@ def load(folder):
     import keras
     import numpy as np
     import tensorflow as tf
+    from stack_app import Model
 
+    if threads := stack_common.threads():
+        tf.config.threading.set_intra_op_parallelism_threads(threads)
+        tf.config.threading.set_inter_op_parallelism_threads(1)
     model = keras.saving.load_model(folder / "model.keras", compile=False)
     images = tf.TensorSpec([1, *model.input_shape[1:]], tf.float32)
     # A trace made once, where `predict` would make a loop over data sets for every image.
-    traced = tf.function(lambda pixels: model(pixels, training=False), input_signature=[images])
+    traced = tf.function(lambda values: model(values, training=False), input_signature=[images])
     traced(np.zeros(images.shape, np.float32))
-    return lambda pixels: traced(pixels).numpy()
+    return Model(lambda values: traced(values).numpy(), model.input_shape, probabilities=True)
 
 
 def app():

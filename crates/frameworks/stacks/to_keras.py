@@ -1,5 +1,6 @@
-"""Makes Keras' own file of a model: FOLDER/model.keras from graph.json (the `network` of a job file), model.safetensors
-and model.json in the same folder. The layers are those that the training adapter builds.
+"""Makes Keras' own file of a network: FOLDER/model.keras from graph.json (the `network` of a job file) and
+model.safetensors in the same folder. The layers are those that the training adapter builds; the answers are
+probabilities, as in the ONNX file of the same network.
 
     python to_keras.py FOLDER
 
@@ -20,15 +21,14 @@ def main():
         sys.exit("name the model's folder, and nothing else")
     folder = Path(sys.argv[1])
     try:
-        graph, description = (json.loads((folder / name).read_text()) for name in ("graph.json", "model.json"))
-        convert(folder, graph, logits=description["output"] == "logits")
+        convert(folder, json.loads((folder / "graph.json").read_text()))
     except OSError as error:
         sys.exit(f"cannot use {error.filename}: {error.strerror}")
     except (KeyError, ValueError) as error:
-        sys.exit(f"graph.json, model.json and model.safetensors in {folder} do not fit together: {error}")
+        sys.exit(f"graph.json and model.safetensors in {folder} do not fit together: {error}")
 
 
-def convert(folder, graph, logits):
+def convert(folder, graph):
     import adapt_keras
     import keras
     import protocol
@@ -40,9 +40,8 @@ def convert(folder, graph, logits):
     network = adapt_keras.Network(graph, channels, adapt_keras.OnTensorFlow)
     for name, variable in network.kept.items():
         variable.assign(channels.inward(name, weights[name]).reshape(variable.shape))
-    model = network.model
-    if not logits:
-        model = keras.Model(model.inputs, keras.layers.Softmax(name="probabilities")(model.outputs[0]))
+    answers = keras.layers.Softmax(name="probabilities")(network.model.outputs[0])
+    model = keras.Model(network.model.inputs, answers)
     unfinished = folder / "unfinished.keras"
     model.save(unfinished)
     unfinished.replace(folder / "model.keras")

@@ -267,7 +267,7 @@ pub(crate) fn start(
         Kind::Caffe if Machine::here().caffe.is_none() => Err(WorkloadError::NoCaffe),
         Kind::Caffe => Ok(own("caffe-train")),
         // The plan names nothing that only serves.
-        Kind::Python | Kind::Serving => start_adapter(spec, job, surroundings.home),
+        Kind::Python | Kind::Serving | Kind::Stack => start_adapter(spec, job, surroundings.home),
     }
 }
 

@@ -302,7 +302,7 @@ fn state(spec: &Spec, home: &Home, machine: &Machine) -> String {
                 None => "not here: put the program `caffe` on PATH or in BANCADA_CAFFE".to_owned(),
             };
         }
-        Kind::Python | Kind::Serving => {}
+        Kind::Python | Kind::Serving | Kind::Stack => {}
     }
     let Some(environment) = home.environment(spec) else {
         return String::new();

@@ -14,7 +14,7 @@ use crate::installer::Installer;
 use crate::machine::{Python, minor_of};
 use crate::marker::{MARKER, Marker};
 use crate::process::{Ending, Watch, ask, tail, watch};
-use crate::registry::{Recipe, Stage};
+use crate::registry::{Kind, Recipe, Stage};
 use crate::spec::Spec;
 
 /// Looking whether the builds without CUDA can be reached takes a second or two when they can.
@@ -191,7 +191,12 @@ impl Build<'_> {
         stage: &Stage,
         tell: &mut Tell<'_>,
     ) -> Result<(), SetupError> {
-        let command = self.installer.install(&self.environment.folder, stage);
+        let mut command = self.installer.install(&self.environment.folder, stage);
+        // The first start of a server would compile its packages, and be measured with it. pip
+        // always compiles them.
+        if self.environment.owner.kind == Kind::Stack {
+            command.env("UV_COMPILE_BYTECODE", "1");
+        }
         match self.step(step, command, None, tell)? {
             Ending::Done => Ok(()),
             _ => Err(self.failed("installing its packages")),

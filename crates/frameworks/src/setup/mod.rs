@@ -105,7 +105,7 @@ impl Setup<'_> {
                     installed: None,
                 });
             }
-            Kind::Python | Kind::Serving => {}
+            Kind::Python | Kind::Serving | Kind::Stack => {}
         }
         if !spec.framework.platforms.contains(&self.machine.platform) {
             return Err(SetupError::Platform {

@@ -6,4 +6,5 @@
 mod doctor;
 mod making;
 mod removing;
+mod stacks;
 mod support;

@@ -29,6 +29,12 @@ case "$1 $2" in
     mkdir -p "$3/bin" && cp "$0" "$3/bin/python" && ln -sfn "$state" "$3/bin/state"
     echo "${version%.7}" > "$3/bin/version"
     ;;
+"-m compileall") echo "compileall" >> "$state/calls" ;;
+*"/to_keras.py "*)
+    echo "to_keras $(ls "$2" | tr '\n' ' ')adapters=$(basename "$(dirname "$BANCADA_ADAPTERS")")" >> "$state/calls"
+    if [ -e "$state/broken-to_keras" ]; then echo "no such layer" >&2; exit 1; fi
+    cat "$2/graph.json" "$2/model.safetensors" > "$2/model.keras"
+    ;;
 "-m pip")
     shift 2
     exec "$state/installer" "pip" "$here/.." "$@"

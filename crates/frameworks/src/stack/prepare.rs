@@ -1,0 +1,172 @@
+//! A model's folder as a stack reads it, kept in the cache: made once, before anything is measured.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+use super::{StackError, Stacks, text};
+use crate::adapters::{STACKS, adapters_digest, digest_of};
+use crate::digest::digest;
+use crate::home::{HomeError, Installed, whole};
+use crate::process::ask;
+use crate::spec::Spec;
+
+/// VGG-19 takes TensorFlow some ten seconds.
+const PATIENCE: Duration = Duration::from_secs(900);
+const LAST_LINES: usize = 8;
+const FOLDER: &str = "stack-models";
+
+/// A model to be served by a stack.
+#[derive(Clone, Copy)]
+pub struct StackModel<'a> {
+    /// What people call it.
+    pub name: &'a str,
+    pub onnx: &'a Path,
+    /// The text of `model.json`, with the model's name in it.
+    pub description: &'a str,
+    /// For stacks that build the network anew; asked only when there is no folder yet. None where
+    /// there is nothing but the file.
+    pub network: Option<&'a dyn Fn() -> Result<StackNetwork, String>>,
+}
+
+/// A layer graph and its weights.
+pub struct StackNetwork {
+    /// JSON, as in a job file.
+    pub graph: String,
+    /// Safetensors.
+    pub weights: Vec<u8>,
+}
+
+impl Stacks<'_> {
+    /// The folder for [`super::StackWish::model`]; made where it is not there.
+    pub fn prepare(&self, spec: &Spec, model: &StackModel<'_>) -> Result<PathBuf, StackError> {
+        let installed = self.installed(spec)?;
+        let parent = self.home.path().join(FOLDER);
+        let key = key(spec, &installed, model)?;
+        let folder = parent.join(format!("{}-{key}", spec.name()));
+        if folder.is_dir() {
+            return Ok(folder);
+        }
+        let unfinished = parent.join(format!(".{key}.{}.part", std::process::id()));
+        fs::create_dir_all(&unfinished).map_err(home("create", &unfinished))?;
+        let made = self.fill(spec, &installed, model, &unfinished);
+        if let Err(error) = made {
+            let _ = fs::remove_dir_all(&unfinished);
+            return Err(error);
+        }
+        whole(&unfinished, folder).map_err(StackError::Home)
+    }
+
+    fn fill(
+        &self,
+        spec: &Spec,
+        installed: &Installed,
+        model: &StackModel<'_>,
+        folder: &Path,
+    ) -> Result<(), StackError> {
+        write(&folder.join("model.json"), model.description.as_bytes())?;
+        match spec.framework.convert.as_deref() {
+            Some(convert) => self.convert(spec, installed, model, folder, convert)?,
+            None => {
+                let onnx = fs::canonicalize(model.onnx).map_err(home("find", model.onnx))?;
+                let link = folder.join("model.onnx");
+                symlink(onnx, &link).map_err(home("write", &link))?;
+            }
+        }
+        // The first start would compile them, and be measured with it.
+        let mut compile = Command::new(&installed.python);
+        compile.args(["-m", "compileall", "-q"]);
+        compile.arg(self.home.stacks().map_err(StackError::Home)?);
+        let _ = ask(&mut compile, PATIENCE);
+        Ok(())
+    }
+
+    fn convert(
+        &self,
+        spec: &Spec,
+        installed: &Installed,
+        model: &StackModel<'_>,
+        folder: &Path,
+        convert: &str,
+    ) -> Result<(), StackError> {
+        let network = model.network.ok_or_else(|| StackError::NoGraph {
+            spec: spec.clone(),
+            model: model.name.to_owned(),
+        })?;
+        let network = network().map_err(|why| StackError::Network {
+            model: model.name.to_owned(),
+            why,
+        })?;
+        let given = ["graph.json", "model.safetensors"].map(|name| folder.join(name));
+        write(&given[0], network.graph.as_bytes())?;
+        write(&given[1], &network.weights)?;
+        let adapters = self.home.adapters().map_err(StackError::Home)?;
+        let mut command = Command::new(&installed.python);
+        command
+            .arg(self.script(Some(convert))?)
+            .arg(folder)
+            .current_dir(folder)
+            .envs(
+                installed
+                    .variables
+                    .iter()
+                    .map(|(name, value)| (name, value)),
+            )
+            .env("BANCADA_ADAPTERS", adapters);
+        let answer = ask(&mut command, PATIENCE).map_err(home("start", &installed.python))?;
+        if !answer.success {
+            return Err(StackError::Conversion {
+                spec: spec.clone(),
+                model: model.name.to_owned(),
+                last_lines: last_lines(&answer.stderr),
+            });
+        }
+        for path in &given {
+            fs::remove_file(path).map_err(home("remove", path))?;
+        }
+        Ok(())
+    }
+}
+
+/// What decides the folder's content. A changed file is told by its name, size and time, as `make`
+/// does: reading half a gigabyte would take as long as a start.
+fn key(spec: &Spec, installed: &Installed, model: &StackModel<'_>) -> Result<String, StackError> {
+    let path = fs::canonicalize(model.onnx).map_err(home("find", model.onnx))?;
+    let metadata = fs::metadata(&path).map_err(home("read", &path))?;
+    let changed = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+    let changed = changed
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    Ok(digest([
+        spec.name(),
+        &installed.version,
+        &digest_of(STACKS),
+        &adapters_digest(),
+        &text(&path),
+        &format!("{} {}", metadata.len(), changed.as_nanos()),
+        model.description,
+    ]))
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), StackError> {
+    fs::write(path, bytes).map_err(home("write", path))
+}
+
+fn home(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> StackError {
+    let failed = HomeError::io(what, path);
+    move |source| StackError::Home(failed(source))
+}
+
+fn last_lines(said: &str) -> Vec<String> {
+    let lines: Vec<&str> = said
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let begin = lines.len().saturating_sub(LAST_LINES);
+    lines[begin..]
+        .iter()
+        .map(|line| (*line).to_owned())
+        .collect()
+}
