@@ -3,7 +3,9 @@
 use std::io;
 use std::path::Path;
 
-use crate::sampler::probe::{GroupFiles, Parts, Probe};
+use fence::cgroup::GroupFiles;
+
+use crate::sampler::probe::{Parts, Probe};
 use crate::sampler::thread_cpu_seconds;
 use crate::samples;
 

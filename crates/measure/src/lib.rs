@@ -5,11 +5,10 @@
 //! touches the store. Threads only: no async runtime stands near a measurement.
 //!
 //! Read in this order: `request` (what is asked and given), `run` (the story of one run), then
-//! its helpers: `process`, `limits` and `cgroup`, `sampler`, `events` and `log`, and what is made
-//! of their findings: `story`, `outcome`, `metrics`, `warnings`.
+//! its helpers: `process`, `sampler`, `events` and `log`, and what is made of their findings:
+//! `story`, `outcome`, `metrics`, `warnings`. Limits are put in force by the `fence` crate.
 
 mod accuracy;
-mod cgroup;
 mod clock;
 mod conclude;
 mod cost;
@@ -18,7 +17,6 @@ mod events;
 mod files;
 mod high_water;
 mod inventory;
-mod limits;
 mod log;
 mod metrics;
 mod outcome;
@@ -34,10 +32,12 @@ mod story;
 mod threads;
 mod warnings;
 
+use fence::{cgroup, limits};
+
 pub use cost::{SampledSet, sampling_cpu_seconds};
 pub use error::MeasureError;
+pub use fence::usable_cores;
 pub use inventory::inventory;
-pub use limits::usable_cores;
 pub use request::{FrameworkTold, Measured, Request, Watched};
 pub use run::run;
 pub use stop::{Asked, Stop};

@@ -2,20 +2,18 @@
 
 use std::fs;
 use std::io::{self, PipeReader};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use fence::start::{FirstSteps, NO_ENTRY, processor_set};
+
 use crate::limits::Fence;
 use crate::request::Request;
 use crate::sampler::task::parse_stat;
 use crate::sampler::tree::all_processes;
-
-/// What says, across the start of a process, that it could not enter its control group. The
-/// error number is all that comes back from there; no call used on the way gives this one.
-const NO_ENTRY: i32 = libc::ECHRNG;
 
 /// Time left to descendants that are about to end by themselves.
 const STRAGGLERS: Duration = Duration::from_millis(200);
@@ -139,65 +137,6 @@ fn not_started(error: &io::Error, program: &str) -> NotStarted {
         _ => format!("cannot start `{program}`: {error}"),
     };
     NotStarted::Command(sentence)
-}
-
-/// What the new process does before it becomes the command.
-struct FirstSteps {
-    parent: u32,
-    doors: Vec<RawFd>,
-    processors: Option<libc::cpu_set_t>,
-    data_bytes: Option<u64>,
-}
-
-impl FirstSteps {
-    /// Runs in a copy of this process with one thread: system calls only, no allocation.
-    fn take(&self) -> io::Result<()> {
-        // SAFETY: plain system calls on this process alone; pointers are to live locals, and
-        // the descriptors stay open until the parent's `start` returns.
-        unsafe {
-            if libc::setsid() == -1
-                || libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong) == -1
-            {
-                return Err(io::Error::last_os_error());
-            }
-            // The parent may have ended before the line above could tell the kernel to watch it.
-            if u32::try_from(libc::getppid()).ok() != Some(self.parent) {
-                libc::_exit(1);
-            }
-            for door in &self.doors {
-                if libc::write(*door, c"0".as_ptr().cast(), 1) != 1 {
-                    return Err(io::Error::from_raw_os_error(NO_ENTRY));
-                }
-            }
-            if let Some(set) = &self.processors {
-                libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), set);
-            }
-            if let Some(bytes) = self.data_bytes {
-                let limit = libc::rlimit {
-                    rlim_cur: bytes,
-                    rlim_max: bytes,
-                };
-                libc::setrlimit(libc::RLIMIT_DATA, &raw const limit);
-            }
-            // When the whole machine runs out of memory the run shall go, not its measurer.
-            let file = libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY);
-            if file >= 0 {
-                libc::write(file, c"500".as_ptr().cast(), 3);
-                libc::close(file);
-            }
-        }
-        Ok(())
-    }
-}
-
-fn processor_set(processors: &[usize]) -> libc::cpu_set_t {
-    // SAFETY: a set of processors is plain bits, for which all zero is the empty set.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    for processor in processors {
-        // SAFETY: the numbers come from a set of the same size.
-        unsafe { libc::CPU_SET(*processor, &mut set) };
-    }
-    set
 }
 
 impl Process {

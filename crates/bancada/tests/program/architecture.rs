@@ -102,6 +102,14 @@ const RULES: &[(Rule, &[&[&str]])] = &[
     ),
     (
         Rule {
+            name: "fence",
+            crates: &["plan", "store", "measure", "engine", "tokio"],
+            words: &["Study", "Scenario", "wait4", "waitid"],
+        },
+        &[CLOCKS, PRINTING],
+    ),
+    (
+        Rule {
             name: "measure",
             crates: &["store", "stats", "tokio", "engine", "plan"],
             words: &["async fn"],

@@ -1,6 +1,6 @@
 //! `/proc/diskstats`: bytes read from and written to whole disks, since boot.
 
-use super::bytes::{fields, lines, number};
+use fence::bytes::{fields, lines, number};
 
 /// The unit of diskstats, whatever the disk's own sector size (kernel: Documentation/admin-guide/iostats.rst).
 const SECTOR_BYTES: u64 = 512;

@@ -6,10 +6,10 @@
 
 use std::path::{Path, PathBuf};
 
+use fence::bytes::parse_ids;
+
 use super::file::{Buffer, Source};
-use super::task::{
-    Io, Scheduling, Stat, parse_ids, parse_io, parse_pages, parse_scheduling, parse_stat,
-};
+use super::task::{Io, Scheduling, Stat, parse_io, parse_pages, parse_scheduling, parse_stat};
 use super::tree::all_processes;
 
 /// Threads of one process whose waiting is read.

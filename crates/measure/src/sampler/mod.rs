@@ -1,6 +1,5 @@
 //! Samples beside the run, on a thread of its own.
 
-mod bytes;
 mod disk;
 mod file;
 pub(crate) mod gpu;
@@ -14,8 +13,7 @@ pub(crate) mod task;
 pub(crate) mod trace;
 pub(crate) mod tree;
 
-pub(crate) use bytes::value;
-pub(crate) use file::Source;
+pub(crate) use fence::bytes::value;
 
 use std::fs::File;
 use std::io::{self, Write};

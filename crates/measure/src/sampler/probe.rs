@@ -1,8 +1,9 @@
 //! Reads the whole set once and turns counters into rates.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use fence::cgroup::{GroupFiles, parse_cpu_seconds};
 use model::Sample;
 use model::sample::{MachineSample, TreeSample};
 
@@ -46,13 +47,6 @@ pub(crate) struct Counters {
     pub(crate) disk: disk::Disk,
     pub(crate) network: network::Network,
     pub(crate) run: TreeReading,
-}
-
-/// Where the run's control group tells of its processes and its CPU time.
-#[derive(Debug, Default)]
-pub(crate) struct GroupFiles {
-    pub(crate) processes: Option<Source>,
-    pub(crate) cpu: Option<Source>,
 }
 
 /// Which parts are read; all but for measuring what reading costs.
@@ -114,10 +108,11 @@ impl Probe {
 
     /// From now on the tree under `leader` is read as well.
     pub(crate) fn follow(&mut self, proc: &Path, leader: i32, group: GroupFiles) {
-        let mut tree = Tree::new(proc, leader, group.processes, self.units);
+        let kept = |path: Option<PathBuf>| Source::kept(path?).ok();
+        let mut tree = Tree::new(proc, leader, kept(group.processes), self.units);
         tree.parts = self.parts;
         self.tree = Some(tree);
-        self.group_cpu = group.cpu;
+        self.group_cpu = kept(group.cpu);
     }
 
     /// One reading. What cannot be read keeps its last value, so that a rate is never invented.
@@ -170,7 +165,7 @@ impl Probe {
             now.run = tree.read(now.cpu.forks, buffer);
         }
         if let Some(Ok(text)) = self.group_cpu.as_ref().map(|file| file.read(buffer))
-            && let Some(cpu_seconds) = crate::cgroup::parse_cpu_seconds(text)
+            && let Some(cpu_seconds) = parse_cpu_seconds(text)
         {
             now.run.cpu_seconds = cpu_seconds;
         }

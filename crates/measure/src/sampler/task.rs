@@ -1,6 +1,6 @@
 //! What `/proc/<pid>` says of one process or thread.
 
-use super::bytes::{fields, number, value};
+use fence::bytes::{fields, number, value};
 
 /// `/proc/<pid>/stat`, what is used of it. Times in clock ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -116,14 +116,6 @@ pub(crate) fn parse_high_water_bytes(text: &[u8]) -> Option<u64> {
     value(text, b"VmHWM:").map(|kilobytes| kilobytes.saturating_mul(1024))
 }
 
-/// Numbers of processes or threads cut at blanks, as `children` and `cgroup.procs` list them.
-pub(crate) fn parse_ids(text: &[u8]) -> impl Iterator<Item = i32> {
-    fields(text)
-        .filter_map(number)
-        .filter_map(|n| i32::try_from(n).ok())
-        .filter(|n| *n > 0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,10 +159,6 @@ mod tests {
         assert_eq!(parse_scheduling(b"343555 6001 2\n"), Some(scheduling));
         assert_eq!(parse_scheduling(b"343555 6001\n"), None);
         assert_eq!(
-            parse_ids(b"12 13 \n14\n-1 x").collect::<Vec<_>>(),
-            [12, 13, 14]
-        );
-        assert_eq!(
             parse_high_water_bytes(b"VmPeak: 9 kB\nVmHWM:\t  12 kB\n"),
             Some(12288)
         );
@@ -182,7 +170,6 @@ mod tests {
             let _ = parse_stat(&text);
             let _ = parse_io(&text);
             let _ = parse_scheduling(&text);
-            let _ = parse_ids(&text).count();
         }
     }
 }

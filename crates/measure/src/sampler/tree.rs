@@ -9,9 +9,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use fence::bytes::parse_ids;
+
 use super::file::{Buffer, Source};
 use super::member::{Look, Member, MemberReading};
-use super::task::{Io, Scheduling, parse_high_water_bytes, parse_ids, parse_stat};
+use super::task::{Io, Scheduling, parse_high_water_bytes, parse_stat};
 
 /// Files kept open for this many processes and threads; the rest are opened for each reading.
 const KEPT_MEMBERS: usize = 64;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// All paths are beneath `root`, which is `/` but in tests.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Layout {
+pub struct Layout {
     root: PathBuf,
     v1: Vec<Controller>,
     v2: Option<Place>,
@@ -19,14 +19,14 @@ struct Controller {
 
 /// This process's own group in one hierarchy.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Place {
-    pub(crate) mount: PathBuf,
-    pub(crate) own: PathBuf,
+pub struct Place {
+    pub mount: PathBuf,
+    pub own: PathBuf,
 }
 
 impl Place {
     /// The own group, then each above it up to the mount.
-    pub(crate) fn upwards(&self) -> impl Iterator<Item = &Path> {
+    pub fn upwards(&self) -> impl Iterator<Item = &Path> {
         self.own
             .ancestors()
             .take_while(|path| path.starts_with(&self.mount))
@@ -34,7 +34,7 @@ impl Place {
 }
 
 impl Layout {
-    pub(crate) fn find(root: &Path) -> Self {
+    pub fn find(root: &Path) -> Self {
         let read = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
         let mut layout = parse(&read("proc/self/mountinfo"), &read("proc/self/cgroup"));
         layout.root = root.to_owned();
@@ -50,31 +50,31 @@ impl Layout {
         layout
     }
 
-    pub(crate) fn has_v1(&self) -> bool {
+    pub fn has_v1(&self) -> bool {
         !self.v1.is_empty()
     }
 
-    pub(crate) fn has_v2(&self) -> bool {
+    pub fn has_v2(&self) -> bool {
         self.v2.is_some()
     }
 
-    pub(crate) fn v1(&self, controller: &str) -> Option<&Place> {
+    pub fn v1(&self, controller: &str) -> Option<&Place> {
         self.v1
             .iter()
             .find(|c| c.name == controller)
             .map(|c| &c.place)
     }
 
-    pub(crate) fn v2(&self) -> Option<&Place> {
+    pub fn v2(&self) -> Option<&Place> {
         self.v2.as_ref()
     }
 
-    pub(crate) fn is_alive(&self, pid: u32) -> bool {
+    pub fn is_alive(&self, pid: u32) -> bool {
         self.root.join(format!("proc/{pid}")).exists()
     }
 
     /// The smallest share of CPU time that this process's group, or one above it, allows.
-    pub(crate) fn quota_cores(&self) -> Option<f64> {
+    pub fn quota_cores(&self) -> Option<f64> {
         let v1 = self.v1("cpu").into_iter().flat_map(|place| {
             place.upwards().filter_map(|folder| {
                 let number = |file: &str| -> Option<f64> {
@@ -98,7 +98,7 @@ impl Layout {
     }
 
     /// The smallest amount of memory that this process's group, or one above it, allows.
-    pub(crate) fn memory_limit_bytes(&self) -> Option<u64> {
+    pub fn memory_limit_bytes(&self) -> Option<u64> {
         let read = |folder: &Path, file: &str| -> Option<u64> {
             fs::read_to_string(folder.join(file))
                 .ok()?
@@ -114,7 +114,7 @@ impl Layout {
     }
 
     /// Where the own group tells how often its quota held it back.
-    pub(crate) fn own_cpu_stat(&self) -> Option<PathBuf> {
+    pub fn own_cpu_stat(&self) -> Option<PathBuf> {
         let place = self.v1("cpu").or(self.v2())?;
         Some(place.own.join("cpu.stat")).filter(|path| path.exists())
     }

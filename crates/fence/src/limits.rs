@@ -9,18 +9,18 @@ use crate::cgroup::{Group, Layout, Wanted};
 
 /// The limits as they will be put in force.
 #[derive(Debug)]
-pub(crate) struct Fence {
-    pub(crate) group: Option<Group>,
+pub struct Fence {
+    pub group: Option<Group>,
     /// The processors the run is bound to.
-    pub(crate) processors: Option<Vec<usize>>,
+    pub processors: Option<Vec<usize>>,
     /// The most data each process may hold, where no group counts the memory of all.
-    pub(crate) data_bytes: Option<u64>,
-    pub(crate) warnings: Vec<Warning>,
+    pub data_bytes: Option<u64>,
+    pub warnings: Vec<Warning>,
 }
 
 impl Fence {
     /// The strongest that is allowed here.
-    pub(crate) fn build(root: &Path, limits: &Limits, name: &str) -> Self {
+    pub fn build(root: &Path, limits: &Limits, name: &str) -> Self {
         let (limits, too_many) = possible(limits, &affinity());
         let mut fence = if limits == Limits::default() {
             Fence {
@@ -50,7 +50,7 @@ impl Fence {
     }
 
     /// Weaker: whole cores, and memory by process.
-    pub(crate) fn without_group(limits: &Limits, reason: &str) -> Self {
+    pub fn without_group(limits: &Limits, reason: &str) -> Self {
         let (limits, too_many) = possible(limits, &affinity());
         let weak = |asked: String, by: &str| Warning::LimitsWeak {
             asked,
@@ -79,7 +79,7 @@ impl Fence {
 
     /// Cores the run may really use, of those usable here: a part of a core only where a group
     /// holds it to that.
-    pub(crate) fn cores_given(&self, limits: &Limits, usable: f64) -> f64 {
+    pub fn cores_given(&self, limits: &Limits, usable: f64) -> f64 {
         let given = match (&self.processors, &self.group) {
             (None, _) => None,
             (Some(_), Some(_)) => limits.cores,
@@ -88,7 +88,7 @@ impl Fence {
         given.map_or(usable, |cores| cores.min(usable))
     }
 
-    pub(crate) fn by(&self) -> &'static str {
+    pub fn by(&self) -> &'static str {
         match &self.group {
             Some(group) => group.version.name(),
             None if self.processors.is_some() || self.data_bytes.is_some() => "affinity",
@@ -136,7 +136,7 @@ fn processors(limits: &Limits) -> Option<Vec<usize>> {
 }
 
 /// The processors this process may use.
-pub(crate) fn affinity() -> Vec<usize> {
+pub fn affinity() -> Vec<usize> {
     // SAFETY: a set of processors is plain bits, for which all zero is the empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     // SAFETY: the kernel writes at most the size given into `set`.

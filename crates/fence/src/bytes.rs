@@ -1,17 +1,17 @@
-//! Reading numbers out of `/proc` text without allocating.
+//! Numbers out of the kernel's text files, without allocating.
 
 /// The fields of a line, cut at blanks.
-pub(crate) fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|b| matches!(b, b' ' | b'\t' | b'\n'))
         .filter(|field| !field.is_empty())
 }
 
-pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|b| *b == b'\n')
 }
 
 /// A whole number in decimal; nothing else may stand beside it.
-pub(crate) fn number(field: &[u8]) -> Option<u64> {
+pub fn number(field: &[u8]) -> Option<u64> {
     if field.is_empty() {
         return None;
     }
@@ -22,20 +22,28 @@ pub(crate) fn number(field: &[u8]) -> Option<u64> {
 }
 
 /// A number such as `12.34`, as the kernel writes averages.
-pub(crate) fn decimal(field: &[u8]) -> Option<f64> {
+pub fn decimal(field: &[u8]) -> Option<f64> {
     std::str::from_utf8(field).ok()?.parse().ok()
 }
 
 /// What follows `key` on the line that begins with it.
-pub(crate) fn after<'a>(text: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
+pub fn after<'a>(text: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     lines(text).find_map(|line| line.strip_prefix(key))
 }
 
 /// The first number after `key` on the line that begins with it: `MemTotal:  24682416 kB`.
-pub(crate) fn value(text: &[u8], key: &[u8]) -> Option<u64> {
+pub fn value(text: &[u8], key: &[u8]) -> Option<u64> {
     after(text, key)
         .and_then(|rest| fields(rest).next())
         .and_then(number)
+}
+
+/// Numbers of processes or threads cut at blanks, as `children` and `cgroup.procs` list them.
+pub fn parse_ids(text: &[u8]) -> impl Iterator<Item = i32> {
+    fields(text)
+        .filter_map(number)
+        .filter_map(|n| i32::try_from(n).ok())
+        .filter(|n| *n > 0)
 }
 
 #[cfg(test)]
@@ -61,6 +69,12 @@ mod tests {
         assert_eq!(value(text, b"nothing "), None);
     }
 
+    #[test]
+    fn lists_of_processes_are_read() {
+        let ids = parse_ids(b"12 13 \n14\n-1 x");
+        assert_eq!(ids.collect::<Vec<_>>(), [12, 13, 14]);
+    }
+
     proptest! {
         #[test]
         fn any_number_comes_back(n: u64) {
@@ -71,6 +85,7 @@ mod tests {
         fn any_bytes_are_survived(text: Vec<u8>, key: Vec<u8>) {
             let _ = value(&text, &key);
             let _ = decimal(&text);
+            let _ = parse_ids(&text).count();
         }
     }
 }

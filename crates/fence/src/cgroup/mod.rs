@@ -9,7 +9,7 @@ mod layout;
 mod v1;
 mod v2;
 
-pub(crate) use layout::Layout;
+pub use layout::Layout;
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -18,55 +18,53 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use model::study::Limits;
 
-use crate::sampler::probe::GroupFiles;
-use crate::sampler::task::parse_ids;
-use crate::sampler::{Source, value};
+use crate::bytes::{parse_ids, value};
 
 /// The scheduler's period, the kernel's own default.
-pub(crate) const PERIOD_MICROSECONDS: u64 = 100_000;
+pub const PERIOD_MICROSECONDS: u64 = 100_000;
 const PREFIX: &str = "bancada-";
 
 /// What a new group shall hold its processes to.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Wanted {
-    pub(crate) name: String,
+pub struct Wanted {
+    pub name: String,
     /// The cores the run may use, and the share of them where that is not whole.
-    pub(crate) cores: Option<Cores>,
-    pub(crate) memory_bytes: Option<u64>,
+    pub cores: Option<Cores>,
+    pub memory_bytes: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Cores {
-    pub(crate) count: f64,
+pub struct Cores {
+    pub count: f64,
     /// As many processors as `count` rounded up.
-    pub(crate) processors: Vec<usize>,
+    pub processors: Vec<usize>,
 }
 
 impl Cores {
-    pub(crate) fn is_whole(&self) -> bool {
+    pub fn is_whole(&self) -> bool {
         self.count.fract() == 0.0
     }
 
-    pub(crate) fn quota_microseconds(&self) -> u64 {
+    pub fn quota_microseconds(&self) -> u64 {
         // The kernel takes no less than a millisecond.
         ((self.count * PERIOD_MICROSECONDS as f64).round() as u64).max(1000)
     }
 
     /// `0,2,3`.
-    pub(crate) fn list(&self) -> String {
+    pub fn list(&self) -> String {
         let numbers: Vec<String> = self.processors.iter().map(usize::to_string).collect();
         numbers.join(",")
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Version {
+pub enum Version {
     V1,
     V2,
 }
 
 impl Version {
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Version::V1 => "cgroup v1",
             Version::V2 => "cgroup v2",
@@ -76,11 +74,18 @@ impl Version {
 
 /// A group of one run; dropping it removes it.
 #[derive(Debug)]
-pub(crate) struct Group {
-    pub(crate) version: Version,
+pub struct Group {
+    pub version: Version,
     /// One folder a controller (version 1), or one for all.
     folders: Vec<PathBuf>,
     files: Files,
+}
+
+/// Where a group tells of its processes and its CPU time, for whoever reads them often.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GroupFiles {
+    pub processes: Option<PathBuf>,
+    pub cpu: Option<PathBuf>,
 }
 
 /// Where the group's own counts are.
@@ -94,7 +99,7 @@ struct Files {
 
 impl Group {
     /// Makes the group, or says why that is not possible.
-    pub(crate) fn create(layout: &Layout, wanted: &Wanted) -> Result<Group, String> {
+    pub fn create(layout: &Layout, wanted: &Wanted) -> Result<Group, String> {
         let name = unique_name(&wanted.name);
         match v2::create(layout, &name, wanted) {
             Ok(group) => Ok(group),
@@ -110,7 +115,7 @@ impl Group {
     }
 
     /// Files into which a process writes `0` to enter.
-    pub(crate) fn doors(&self) -> io::Result<Vec<File>> {
+    pub fn doors(&self) -> io::Result<Vec<File>> {
         let door = |folder: &PathBuf| {
             OpenOptions::new()
                 .write(true)
@@ -119,22 +124,15 @@ impl Group {
         self.folders.iter().map(door).collect()
     }
 
-    pub(crate) fn sampled_files(&self) -> GroupFiles {
-        let processes = self
-            .folders
-            .first()
-            .map(|folder| folder.join("cgroup.procs"));
+    pub fn sampled_files(&self) -> GroupFiles {
+        let folder = self.folders.first();
         GroupFiles {
-            processes: processes.and_then(|path| Source::kept(path).ok()),
-            cpu: self
-                .files
-                .cpu
-                .clone()
-                .and_then(|path| Source::kept(path).ok()),
+            processes: folder.map(|folder| folder.join("cgroup.procs")),
+            cpu: self.files.cpu.clone(),
         }
     }
 
-    pub(crate) fn processes(&self) -> Vec<i32> {
+    pub fn processes(&self) -> Vec<i32> {
         let mut all: Vec<i32> = Vec::new();
         for folder in &self.folders {
             let text = fs::read(folder.join("cgroup.procs")).unwrap_or_default();
@@ -146,25 +144,25 @@ impl Group {
     }
 
     /// Ends every process of the group at once, where the kernel has a call for that.
-    pub(crate) fn kill(&self) {
+    pub fn kill(&self) {
         if let Some(path) = &self.files.kill {
             let _ = fs::write(path, "1");
         }
     }
 
-    pub(crate) fn cpu_seconds(&self) -> Option<f64> {
+    pub fn cpu_seconds(&self) -> Option<f64> {
         fs::read(self.files.cpu.as_ref()?)
             .ok()
             .and_then(|text| parse_cpu_seconds(&text))
     }
 
-    pub(crate) fn peak_memory_bytes(&self) -> Option<u64> {
+    pub fn peak_memory_bytes(&self) -> Option<u64> {
         let text = fs::read_to_string(self.files.peak.as_ref()?).ok()?;
         text.trim().parse().ok()
     }
 
     /// How many of its processes the kernel ended because the group's memory was full.
-    pub(crate) fn out_of_memory_kills(&self) -> u64 {
+    pub fn out_of_memory_kills(&self) -> u64 {
         let text = self
             .files
             .out_of_memory
@@ -192,7 +190,7 @@ impl Drop for Group {
 }
 
 /// CPU time from `cpu.stat` (version 2) or `cpuacct.usage` (version 1).
-pub(crate) fn parse_cpu_seconds(text: &[u8]) -> Option<f64> {
+pub fn parse_cpu_seconds(text: &[u8]) -> Option<f64> {
     if let Some(microseconds) = value(text, b"usage_usec ") {
         return Some(microseconds as f64 / 1e6);
     }
@@ -247,7 +245,7 @@ fn write(folder: &Path, file: &str, value: &str) -> Result<(), String> {
 }
 
 impl Wanted {
-    pub(crate) fn new(name: &str, limits: &Limits, processors: Vec<usize>) -> Self {
+    pub fn new(name: &str, limits: &Limits, processors: Vec<usize>) -> Self {
         Wanted {
             name: name.to_owned(),
             cores: limits.cores.map(|count| Cores { count, processors }),

@@ -1,0 +1,14 @@
+//! Processes held to a number of cores and an amount of memory, for whoever starts them.
+//!
+//! Read in this order: `limits` (which way is open here), `cgroup` (the kernel's own way, both
+//! versions), `start` (what a new process does before it becomes its command), `bytes` (numbers
+//! out of the kernel's files).
+//!
+//! Knows nothing of what the process does, and never waits for its end.
+
+pub mod bytes;
+pub mod cgroup;
+pub mod limits;
+pub mod start;
+
+pub use limits::{Fence, usable_cores};

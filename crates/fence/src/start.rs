@@ -1,0 +1,68 @@
+//! The first steps of a new process, between its birth and its command.
+
+use std::io;
+use std::os::fd::RawFd;
+
+/// What says, across the start of a process, that it could not enter its control group. The
+/// error number is all that comes back from there; no call used on the way gives this one.
+pub const NO_ENTRY: i32 = libc::ECHRNG;
+
+/// What the new process does before it becomes the command.
+#[derive(Debug)]
+pub struct FirstSteps {
+    pub parent: u32,
+    pub doors: Vec<RawFd>,
+    pub processors: Option<libc::cpu_set_t>,
+    pub data_bytes: Option<u64>,
+}
+
+impl FirstSteps {
+    /// Runs in a copy of this process with one thread: system calls only, no allocation.
+    pub fn take(&self) -> io::Result<()> {
+        // SAFETY: plain system calls on this process alone; pointers are to live locals, and
+        // the descriptors stay open until the parent's `start` returns.
+        unsafe {
+            if libc::setsid() == -1
+                || libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong) == -1
+            {
+                return Err(io::Error::last_os_error());
+            }
+            // The parent may have ended before the line above could tell the kernel to watch it.
+            if u32::try_from(libc::getppid()).ok() != Some(self.parent) {
+                libc::_exit(1);
+            }
+            for door in &self.doors {
+                if libc::write(*door, c"0".as_ptr().cast(), 1) != 1 {
+                    return Err(io::Error::from_raw_os_error(NO_ENTRY));
+                }
+            }
+            if let Some(set) = &self.processors {
+                libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), set);
+            }
+            if let Some(bytes) = self.data_bytes {
+                let limit = libc::rlimit {
+                    rlim_cur: bytes,
+                    rlim_max: bytes,
+                };
+                libc::setrlimit(libc::RLIMIT_DATA, &raw const limit);
+            }
+            // When the whole machine runs out of memory the run shall go, not its measurer.
+            let file = libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY);
+            if file >= 0 {
+                libc::write(file, c"500".as_ptr().cast(), 3);
+                libc::close(file);
+            }
+        }
+        Ok(())
+    }
+}
+
+pub fn processor_set(processors: &[usize]) -> libc::cpu_set_t {
+    // SAFETY: a set of processors is plain bits, for which all zero is the empty set.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    for processor in processors {
+        // SAFETY: the numbers come from a set of the same size.
+        unsafe { libc::CPU_SET(*processor, &mut set) };
+    }
+    set
+}
