@@ -126,34 +126,32 @@ fn compared(comparison: &Comparison, chosen: &Chosen) -> Vec<String> {
         Some(accuracy) => {
             let of = accuracy.full.of;
             lines.push(format!("right of {of} held-out images of {dataset}:"));
-            lines.push(format!("  32 bits  {}", share(&accuracy.full)));
-            lines.push(format!("   8 bits  {}", share(&accuracy.quantised)));
+            lines.push(format!("  32 bits     {}", share(&accuracy.full)));
+            lines.push(format!("   8 bits     {}", share(&accuracy.quantised)));
         }
         None if chosen.seeded => lines.push(format!(
-            "its weights are drawn, not trained: there is no accuracy worth the name; held-out images of {dataset}"
+            "its weights are drawn, not trained, so no accuracy is worth the name; on held-out images of {dataset}:"
         )),
         None => lines.push(format!(
-            "it has other classes than {dataset}, so there is no accuracy to tell"
+            "it has other classes than {dataset}, so there is no accuracy to tell; on held-out images of it:"
         )),
     }
-    lines.push(format!(
-        "same class by both  {}",
-        share(&comparison.agreement)
-    ));
+    lines.push(format!("  same class  {}", share(&comparison.agreement)));
     lines
 }
 
-/// `492 of 500: 98.4 % [96.9 %, 99.2 %]`.
+/// `492 of 500: 98.4 % [96.9, 99.2]`.
 fn share(share: &Share) -> String {
+    let percent = |fraction: f64| format!("{:.1}", fraction * 100.0);
     let interval = share.estimate.interval.map(|interval| {
-        let ends = format::interval(interval.low, interval.high, format::percent);
+        let ends = format::interval(interval.low, interval.high, percent);
         format!(" {ends}")
     });
     format!(
-        "{} of {}: {}{}",
+        "{} of {}: {} %{}",
         share.count,
         share.of,
-        format::percent(share.estimate.value),
+        percent(share.estimate.value),
         interval.unwrap_or_default()
     )
 }
