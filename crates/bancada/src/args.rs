@@ -3,6 +3,7 @@
 mod image;
 mod import;
 mod load;
+mod quantise;
 mod serve;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use clap_complete::Shell;
 pub(crate) use self::image::{ImageBuildArgs, ImageCommand};
 pub(crate) use self::import::{ImportArgs, ImportCommand, ImportLogArgs};
 pub(crate) use self::load::{LoadArgs, SeriesArg};
+pub(crate) use self::quantise::QuantiseArgs;
 pub(crate) use self::serve::{InstanceArgs, RuntimeArg, ServeCommandArgs};
 
 /// How long will a neural network take to train, and how much will it cost, here or there?
@@ -59,6 +61,8 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Serve models over HTTP: of the zoo, of runs, or any ONNX file
     Serve(Box<ServeCommandArgs>),
+    /// Make a model of 8 bits, and say what that costs in accuracy
+    Quantise(Box<QuantiseArgs>),
     /// Container images of the server
     #[command(subcommand)]
     Image(ImageCommand),

@@ -21,6 +21,7 @@ pub mod special;
 
 mod error;
 mod estimate;
+mod proportion;
 mod sample_size;
 mod summary;
 
@@ -36,6 +37,7 @@ pub use estimate::{Estimate, Interval};
 pub use fit::{Amdahl, Line, PowerLaw, amdahl, line, power_law};
 pub use levels::{LevelFit, LevelPair, level_difference, level_fit, level_mean, level_ratio};
 pub use pareto::{Pareto, Point, pareto};
+pub use proportion::proportion;
 pub use residuals::{ResidualCheck, Residuals, check_residuals, residuals};
 pub use sample_size::{repetitions_for, repetitions_for_student};
 pub use scale::{Scale, ScaleChoice, choose_scale, choose_scale_factorial};

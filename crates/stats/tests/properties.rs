@@ -90,6 +90,19 @@ proptest! {
     }
 
     #[test]
+    fn a_share_lies_in_its_interval_and_mirrors(trials in 1..5000usize, part in 0.0..=1.0f64) {
+        let successes = (part * trials as f64) as usize;
+        let share = stats::proportion(successes, trials, 0.95).unwrap();
+        let other = stats::proportion(trials - successes, trials, 0.95).unwrap();
+        let (interval, mirrored) = (share.interval.unwrap(), other.interval.unwrap());
+        prop_assert!(interval.contains(share.value));
+        prop_assert!(0.0 <= interval.low && interval.high <= 1.0 && interval.low < interval.high);
+        prop_assert!(near(interval.low, 1.0 - mirrored.high, 1.0));
+        let wide = stats::proportion(successes, trials, 0.99).unwrap();
+        prop_assert!(wide.margin() >= share.margin());
+    }
+
+    #[test]
     fn quantiles_grow(mut values in values(1..30), a in 0.0..=1.0f64, b in 0.0..=1.0f64) {
         values.sort_by(f64::total_cmp);
         let (low, high) = (a.min(b), a.max(b));

@@ -3,8 +3,8 @@
 use stats::{
     Bootstrap, Design, Observation, Options, Point, Scale, StatsError, Verdict, amdahl, bootstrap,
     check_residuals, choose_scale, choose_scale_factorial, compare, holm, line, mann_whitney,
-    pareto, power_law, quantile, quantile_interval, residuals, summary, welch_difference,
-    welch_ratio,
+    pareto, power_law, proportion, quantile, quantile_interval, residuals, summary,
+    welch_difference, welch_ratio,
 };
 
 #[track_caller]
@@ -307,4 +307,24 @@ fn residuals_of_one_group_by_published_tests() {
         &[1.0, 1.5, 1.2, 1.9],
     ]);
     close(spread.spread_p.unwrap(), 0.015_495_158_917_693_706, 1e-10);
+}
+
+/// Newcombe 1998, table I, method 3: 81 of 263, 15 of 148, 0 of 20, 1 of 29.
+#[test]
+fn shares_have_wilson_s_interval() {
+    let check = |successes, trials, low: f64, high: f64| {
+        let interval = proportion(successes, trials, 0.95)
+            .unwrap()
+            .interval
+            .unwrap();
+        let rounded = [interval.low, interval.high].map(|end| (end * 1e4).round() / 1e4);
+        assert_eq!(rounded, [low, high], "{successes} of {trials}");
+    };
+    check(81, 263, 0.2553, 0.3662);
+    check(15, 148, 0.0624, 0.1605);
+    check(0, 20, 0.0, 0.1611);
+    check(1, 29, 0.0061, 0.1718);
+    assert_eq!(proportion(0, 0, 0.95), None);
+    assert_eq!(proportion(3, 2, 0.95), None);
+    assert_eq!(proportion(1, 2, 1.0), None);
 }

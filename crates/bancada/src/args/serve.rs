@@ -14,8 +14,37 @@ pub(crate) struct ServeCommandArgs {
     /// What computes
     #[arg(long, value_enum, default_value_t = RuntimeArg::Auto)]
     pub(crate) runtime: RuntimeArg,
+    /// Serve it by another server that `bancada setup` has set up, on this machine alone: fastapi-tensorflow,
+    /// fastapi-onnxruntime; with --prepare, print the folder it reads and end
+    #[arg(long, value_name = "NAME", value_parser = stack, conflicts_with_all = BANCADAS_OWN)]
+    pub(crate) stack: Option<frameworks::Spec>,
+    /// Without NGINX before it, which is another stack then
+    #[arg(long, requires = "stack")]
+    pub(crate) no_nginx: bool,
     #[command(flatten)]
     pub(crate) instance: InstanceArgs,
+}
+
+/// What other servers have no setting for.
+const BANCADAS_OWN: [&str; 10] = [
+    "host",
+    "queue",
+    "max_body",
+    "max_pixels",
+    "batch",
+    "linger",
+    "top",
+    "drain",
+    "library",
+    "runtime",
+];
+
+fn stack(text: &str) -> Result<frameworks::Spec, String> {
+    let spec = frameworks::Spec::parse(text).map_err(|error| error.to_string())?;
+    match spec.framework.kind {
+        frameworks::Kind::Stack => Ok(spec),
+        _ => Err(frameworks::StackError::NoStack { spec }.to_string()),
+    }
 }
 
 /// How a network of the zoo is made.

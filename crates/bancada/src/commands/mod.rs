@@ -14,6 +14,7 @@ mod load;
 mod manual;
 mod network;
 mod plan;
+mod quantise;
 mod results;
 mod run;
 mod serve;
@@ -41,6 +42,7 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
         Command::Verify(args) => verify::verify(&args, printer),
         Command::Image(command) => image::image(command, printer),
         Command::Load(args) => load::load(&args, printer),
+        Command::Quantise(args) => quantise::quantise(&args, printer),
         Command::Serve(args) => serve::serve(&args, printer),
         Command::Network(command) => network::network(command, printer),
         Command::Data(command) => data::data(command, printer),

@@ -154,6 +154,16 @@ const RULES: &[(Rule, &[&[&str]])] = &[
     ),
     (
         Rule {
+            name: "quantise",
+            crates: &[
+                "model", "plan", "network", "engine", "measure", "store", "serve", "ort", "tokio",
+            ],
+            words: &["Study", "Scenario"],
+        },
+        &[CLOCKS, PRINTING],
+    ),
+    (
+        Rule {
             name: "load",
             crates: &["model", "plan", "measure", "store", "serve", "tokio"],
             words: &["async fn"],

@@ -86,6 +86,14 @@ impl Bench {
     }
 }
 
+/// The cache of whoever runs the tests: what was set up there is asked.
+pub(crate) fn with_own_cache(command: &mut Command) -> &mut Command {
+    match std::env::var_os("BANCADA_CACHE") {
+        Some(cache) => command.env("BANCADA_CACHE", cache),
+        None => command.env_remove("BANCADA_CACHE"),
+    }
+}
+
 pub(crate) struct Ran {
     pub(crate) code: i32,
     pub(crate) out: String,

@@ -15,6 +15,8 @@ mod frameworks;
 mod kill;
 mod logs;
 mod onnx;
+mod quantise;
 mod serving;
 mod setup;
+mod stacks;
 mod training;

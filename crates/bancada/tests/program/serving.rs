@@ -4,23 +4,25 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-use crate::common::Bench;
+use crate::common::{Bench, with_own_cache};
 
 /// A server that ends with the test.
-struct Server {
-    child: Child,
-    address: String,
+pub(crate) struct Server {
+    pub(crate) child: Child,
+    pub(crate) address: String,
 }
 
 impl Server {
-    fn start(mut command: Command) -> Server {
+    pub(crate) fn start(mut command: Command) -> Server {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut address = None;
         while address.is_none() {
             let line = lines.next().unwrap().unwrap();
-            let told = line.strip_prefix("listening on http://");
-            address = told.map(|rest| rest.split(' ').next().unwrap().to_owned());
+            let told = line.split_once(" on http://").map(|(_, rest)| rest);
+            let end = |c: char| !c.is_ascii_digit() && c != '.' && c != ':';
+            let told = told.and_then(|rest| rest.split(end).next());
+            address = told.map(|address| address.trim_end_matches(':').to_owned());
         }
         // What it says later must not fill the pipe.
         std::thread::spawn(move || lines.for_each(drop));
@@ -43,13 +45,13 @@ impl Server {
         serde_json::from_str(body).unwrap()
     }
 
-    fn predict(&self, path: &str, picture: &[u8]) -> Vec<f64> {
+    pub(crate) fn predict(&self, path: &str, picture: &[u8]) -> Vec<f64> {
         let answer = self.ask(&format!("POST {path} HTTP/1.1"), picture);
         let numbers = answer["probabilities"].as_array().unwrap().iter();
         numbers.map(|number| number.as_f64().unwrap()).collect()
     }
 
-    fn end(mut self) {
+    pub(crate) fn end(mut self) {
         // SAFETY: it is our child, which has not been waited for.
         unsafe { libc::kill(self.child.id() as i32, libc::SIGTERM) };
         assert!(self.child.wait().unwrap().success());
@@ -63,7 +65,7 @@ impl Drop for Server {
     }
 }
 
-fn picture(side: u32) -> Vec<u8> {
+pub(crate) fn picture(side: u32) -> Vec<u8> {
     let pixels = (0..side * side * 3).map(|place| (place * 7 % 256) as u8);
     let picture = data::picture::Picture {
         width: side,
@@ -202,10 +204,7 @@ fn installed_onnx_runtime_answers_as_the_engine_does() {
             "0",
         ]);
         command.args(["--runtime", runtime, "--channels", "3"]);
-        match std::env::var_os("BANCADA_CACHE") {
-            Some(cache) => command.env("BANCADA_CACHE", cache),
-            None => command.env_remove("BANCADA_CACHE"),
-        };
+        with_own_cache(&mut command);
         command
     };
     // A zoo network has no file to prepare: it comes as far as this where the library is found.

@@ -2,6 +2,7 @@
 
 mod brain;
 mod offers;
+mod stacked;
 
 use std::path::{Path, PathBuf};
 
@@ -15,6 +16,9 @@ use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
 
 pub(super) fn serve(args: &ServeCommandArgs, printer: &Printer) -> CommandResult {
+    if let Some(spec) = &args.stack {
+        return stacked::serve(args, spec, printer);
+    }
     // SAFETY: this program has one thread until the server starts its own.
     unsafe { serve::library::keep_silent() };
     let home = Home::find().map_err(Failure::trouble)?;

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use frameworks::Home;
+use frameworks::{Home, StackNetwork};
 use network::{Graph, InputSpec, Weights};
 use serve::{Description, Keep, ModelError, ModelFile, Offer, OnnxRuntime};
 
@@ -97,6 +97,46 @@ impl Offered {
 
     pub(in crate::commands) fn is_file(&self) -> bool {
         matches!(self.what, What::File(_))
+    }
+
+    /// Weights as they are before training.
+    pub(in crate::commands) fn is_seeded(&self) -> bool {
+        matches!(self.what, What::Network { .. })
+    }
+
+    /// Whether somebody has described it.
+    pub(in crate::commands) fn is_described(&self) -> bool {
+        self.description != Description::default()
+    }
+
+    /// Its `model.json`, with its name.
+    pub(in crate::commands) fn description_text(&self) -> String {
+        let described = Description {
+            name: Some(self.name.clone()),
+            ..self.description.clone()
+        };
+        // Strings, lists and numbers always can be written.
+        serde_json::to_string_pretty(&described).unwrap_or_default()
+    }
+
+    /// The data of the run that trained it; none where that is not known.
+    pub(in crate::commands) fn trained_on(&self) -> Result<Option<model::job::DataJob>, Failure> {
+        match &self.what {
+            What::Run { folder, .. } => {
+                let job = job(folder).map_err(Failure::trouble)?;
+                Ok(Some(job.data))
+            }
+            What::File(_) | What::Network { .. } => Ok(None),
+        }
+    }
+
+    /// For servers that build the network anew.
+    pub(super) fn network(&self) -> Result<StackNetwork, String> {
+        let (graph, weights) = self.what.network().map_err(|error| error.to_string())?;
+        Ok(StackNetwork {
+            graph: serde_json::to_string(&graph).map_err(|error| error.to_string())?,
+            weights: weights.to_bytes(),
+        })
     }
 
     /// The model as a file; in the cache where it is none yet.
@@ -291,11 +331,13 @@ fn read(folder: &Path, name: &str) -> Result<Vec<u8>, ModelError> {
         .map_err(|problem| ModelError::new(format!("{} cannot be read: {problem}", path.display())))
 }
 
+fn job(folder: &Path) -> Result<model::TrainJob, ModelError> {
+    serde_json::from_slice(&read(folder, JOB)?)
+        .map_err(|problem| ModelError::new(format!("{JOB} of the run cannot be used: {problem}")))
+}
+
 fn trained(folder: &Path) -> Result<(Graph, Weights), ModelError> {
-    let job: model::TrainJob = serde_json::from_slice(&read(folder, JOB)?).map_err(|problem| {
-        ModelError::new(format!("{JOB} of the run cannot be used: {problem}"))
-    })?;
-    let graph: Graph = serde_json::from_value(job.network).map_err(|problem| {
+    let graph: Graph = serde_json::from_value(job(folder)?.network).map_err(|problem| {
         ModelError::new(format!("the network in {JOB} cannot be used: {problem}"))
     })?;
     let weights = Weights::from_bytes(&read(folder, WEIGHTS)?)

@@ -1,0 +1,91 @@
+//! The same models behind another server: prepared, then this process becomes it.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use frameworks::{Front, Home, Machine, Spec, StackModel, StackNetwork, StackWish, Stacks};
+
+use super::offers::Offered;
+use crate::args::ServeCommandArgs;
+use crate::exit::{CommandResult, Exit, Failure};
+use crate::printer::Printer;
+
+pub(super) fn serve(args: &ServeCommandArgs, spec: &Spec, printer: &Printer) -> CommandResult {
+    let home = Home::find().map_err(Failure::trouble)?;
+    let machine = Machine::here();
+    let stacks = Stacks {
+        home: &home,
+        machine: &machine,
+    };
+    let offered = the_one(args, printer)?;
+    let network = || -> Result<StackNetwork, String> { offered.network() };
+    let model = StackModel {
+        name: &offered.name,
+        onnx: &offered.on_disk(&home)?,
+        description: &offered.description_text(),
+        network: match offered.is_file() {
+            true => None,
+            false => Some(&network),
+        },
+    };
+    let folder = stacks.prepare(spec, &model).map_err(Failure::trouble)?;
+    if args.server.prepare {
+        printer.data(&folder.display().to_string());
+        return Ok(Exit::Ok);
+    }
+    let wish = StackWish {
+        model: &folder,
+        port: port(args)?,
+        workers: args.server.workers.and_then(|n| u32::try_from(n).ok()),
+        threads: args.server.threads.and_then(|n| u32::try_from(n).ok()),
+        front: match args.no_nginx {
+            true => Front::Bare,
+            false => Front::Nginx,
+        },
+        folder: None,
+    };
+    let start = stacks.start(spec, &wish).map_err(Failure::trouble)?;
+    for difference in &start.differences {
+        printer.talk(&format!("! {difference}"));
+    }
+    printer.talk(&format!(
+        "{} {} on http://127.0.0.1:{}: POST /invocations, GET /ping",
+        spec.name(),
+        start.version,
+        wish.port
+    ));
+    let Some((program, arguments)) = start.command.split_first() else {
+        return Err(Failure::trouble(format!("{spec} has no command")));
+    };
+    // Only a failure comes back.
+    let failed = Command::new(program).args(arguments).envs(start.env).exec();
+    Err(Failure::trouble(format!(
+        "cannot start {program}: {failed}"
+    )))
+}
+
+fn the_one(args: &ServeCommandArgs, printer: &Printer) -> Result<Offered, Failure> {
+    let named = args.server.named();
+    let [(name, model)] = named[..] else {
+        return Err(Failure::trouble("a stack serves one model: name one"));
+    };
+    let mut offered = Offered::find(model, args.instance, printer)?;
+    if let Some(name) = name {
+        offered.name = name.to_owned();
+    }
+    Ok(offered)
+}
+
+/// For 0, one that nobody uses now.
+fn port(args: &ServeCommandArgs) -> Result<u16, Failure> {
+    let options = args.server.options().map_err(Failure::trouble)?;
+    match options.address.port() {
+        0 => {
+            let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+            let address = listener.and_then(|listener| listener.local_addr());
+            Ok(address.map_err(Failure::trouble)?.port())
+        }
+        port => Ok(port),
+    }
+}

@@ -1,0 +1,245 @@
+//! A model in 8 bits by ONNX Runtime's own tools, in an environment of their own, and what that costs in accuracy:
+//! made once for a model and its settings, and kept in the cache.
+
+mod error;
+mod tools;
+mod wish;
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use frameworks::{Home, Installed, Spec};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use stats::Estimate;
+
+pub use error::QuantiseError;
+pub use wish::{Pictures, QuantiseWish};
+
+use tools::{Asked, Compared};
+
+/// The environment that `bancada setup` makes for it.
+pub const TOOLS: &str = "onnx-tools";
+
+const CONFIDENCE: f64 = 0.95;
+const FOLDER: &str = "quantised";
+const MODEL: &str = "model.onnx";
+const RESULT: &str = "quantised.json";
+
+/// A model in 8 bits, and the one it was made of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Quantised {
+    /// ONNX, in the cache.
+    pub path: PathBuf,
+    pub bytes: u64,
+    pub full_bytes: u64,
+    /// Of weights: 7 where the processor's products of bytes would overflow.
+    pub weight_bits: u8,
+    pub dynamic: bool,
+    /// Training images that the ranges of activations were taken from.
+    pub calibration_images: Option<u32>,
+    /// On held-out images; none where no dataset was named.
+    pub comparison: Option<Comparison>,
+    /// Of ONNX Runtime.
+    pub version: String,
+}
+
+/// Both models on the same held-out images.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    pub dataset: String,
+    /// How often both name the same class first.
+    pub agreement: Share,
+    /// None where the weights were not trained on this dataset.
+    pub accuracy: Option<Accuracy>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Accuracy {
+    pub full: Share,
+    pub quantised: Share,
+}
+
+/// A count of images, and the share it is of all.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Share {
+    pub count: u32,
+    pub of: u32,
+    pub estimate: Estimate,
+}
+
+/// The quantised model; made where it is not in the cache.
+pub fn quantise(home: &Home, wish: &QuantiseWish<'_>) -> Result<Quantised, QuantiseError> {
+    let tools = installed(home)?;
+    let bits = weight_bits();
+    let parent = home.path().join(FOLDER);
+    let key = key(wish, &tools, bits)?;
+    let folder = parent.join(&key);
+    if let Some(found) = read(&folder) {
+        return Ok(found);
+    }
+    let unfinished = parent.join(format!(".{key}.{}.part", std::process::id()));
+    fs::create_dir_all(&unfinished).map_err(QuantiseError::io("create", &unfinished))?;
+    let made = make(home, wish, &tools, bits, &unfinished)
+        .and_then(|quantised| keep(quantised, &unfinished, &folder));
+    if made.is_err() {
+        let _ = fs::remove_dir_all(&unfinished);
+    }
+    made
+}
+
+fn installed(home: &Home) -> Result<Installed, QuantiseError> {
+    let spec = Spec::parse(TOOLS).map_err(QuantiseError::Spec)?;
+    home.interpreter(&spec).map_err(QuantiseError::NotSetUp)
+}
+
+fn make(
+    home: &Home,
+    wish: &QuantiseWish<'_>,
+    tools: &Installed,
+    bits: u8,
+    folder: &Path,
+) -> Result<Quantised, QuantiseError> {
+    // The tools are started in another folder.
+    let model = std::path::absolute(wish.model).map_err(QuantiseError::io("find", wish.model))?;
+    let images = match &wish.pictures {
+        Some(pictures) => {
+            let input = wish.input(&tools::look(tools, &model)?)?;
+            Some(pictures.prepare(home, wish, input)?)
+        }
+        None if wish.dynamic => None,
+        None => return Err(QuantiseError::NoPictures),
+    };
+    let to = folder.join(MODEL);
+    let asked = Asked {
+        model: &model,
+        to: &to,
+        bits,
+        dynamic: wish.dynamic,
+        images: images.as_ref().map(|prepared| &prepared.images),
+    };
+    let compared = tools::quantise(tools, &asked)?;
+    let size = |path: &Path| -> Result<u64, QuantiseError> {
+        let metadata = fs::metadata(path).map_err(QuantiseError::io("read", path))?;
+        Ok(metadata.len())
+    };
+    Ok(Quantised {
+        bytes: size(&to)?,
+        full_bytes: size(wish.model)?,
+        path: to,
+        weight_bits: bits,
+        dynamic: wish.dynamic,
+        calibration_images: images
+            .as_ref()
+            .filter(|_| !wish.dynamic)
+            .map(|prepared| prepared.train),
+        comparison: match (compared, images) {
+            (Some(compared), Some(prepared)) => {
+                // Of a network for other classes no answer is right.
+                let trained = wish.trained && compared.classes == prepared.classes;
+                comparison(&compared, prepared.dataset, trained)
+            }
+            _ => None,
+        },
+        version: tools.version.clone(),
+    })
+}
+
+fn comparison(compared: &Compared, dataset: String, trained: bool) -> Option<Comparison> {
+    let share = |count| Share::new(count, compared.images);
+    Some(Comparison {
+        dataset,
+        agreement: share(compared.agree)?,
+        accuracy: match trained {
+            true => Some(Accuracy {
+                full: share(compared.full_right)?,
+                quantised: share(compared.right)?,
+            }),
+            false => None,
+        },
+    })
+}
+
+impl Share {
+    /// None of no images.
+    fn new(count: u32, of: u32) -> Option<Share> {
+        let estimate = stats::proportion(count as usize, of as usize, CONFIDENCE)?;
+        Some(Share {
+            count,
+            of,
+            estimate,
+        })
+    }
+}
+
+/// Written last and renamed when whole.
+fn keep(quantised: Quantised, from: &Path, to: &Path) -> Result<Quantised, QuantiseError> {
+    let path = from.join(RESULT);
+    let text = serde_json::to_string_pretty(&quantised).unwrap_or_default();
+    fs::write(&path, text + "\n").map_err(QuantiseError::io("write", &path))?;
+    if fs::rename(from, to).is_err() {
+        // Another program was faster, or a damaged one is in the way.
+        if let Some(found) = read(to) {
+            let _ = fs::remove_dir_all(from);
+            return Ok(found);
+        }
+        fs::remove_dir_all(to).map_err(QuantiseError::io("remove", to))?;
+        fs::rename(from, to).map_err(QuantiseError::io("create", to))?;
+    }
+    Ok(Quantised {
+        path: to.join(MODEL),
+        ..quantised
+    })
+}
+
+/// None where it is not there, or not whole.
+fn read(folder: &Path) -> Option<Quantised> {
+    let text = fs::read_to_string(folder.join(RESULT)).ok()?;
+    let found: Quantised = serde_json::from_str(&text).ok()?;
+    let path = folder.join(MODEL);
+    let whole = fs::metadata(&path).is_ok_and(|file| file.len() == found.bytes);
+    whole.then_some(Quantised { path, ..found })
+}
+
+/// Everything that decides the result.
+fn key(wish: &QuantiseWish<'_>, tools: &Installed, bits: u8) -> Result<String, QuantiseError> {
+    let model = digest_of(wish.model).map_err(QuantiseError::io("read", wish.model))?;
+    let decides = (
+        (model, tools::SCRIPT, &tools.version, bits),
+        (wish.dynamic, wish.trained, wish.description),
+        &wish.pictures,
+    );
+    let text = serde_json::to_string(&decides).unwrap_or_default();
+    Ok(short(Sha256::digest(text).as_slice()))
+}
+
+fn digest_of(path: &Path) -> io::Result<String> {
+    let (mut file, mut digest) = (File::open(path)?, Sha256::new());
+    let mut piece = vec![0; 1 << 20];
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok(short(digest.finalize().as_slice())),
+            bytes => digest.update(&piece[..bytes]),
+        }
+    }
+}
+
+/// Enough for files that nobody forges.
+fn short(digest: &[u8]) -> String {
+    digest
+        .iter()
+        .take(12)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+/// x86 processors without VNNI add two products of a byte in 16 bits, which overflows with weights of 8.
+fn weight_bits() -> u8 {
+    let overflows = cfg!(target_arch = "x86_64")
+        && fs::read_to_string("/proc/cpuinfo").is_ok_and(|text| !text.contains("_vnni"));
+    if overflows { 7 } else { 8 }
+}
+
+#[cfg(test)]
+mod tests;
