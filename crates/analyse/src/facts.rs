@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use model::run::Origin;
-use model::{Plan, RunId, RunRecord, Status, Study, Warning, Workload};
+use model::{
+    LoadShape, Plan, RunId, RunRecord, ServeWorkload, Status, Study, TrainWorkload, Warning,
+    Workload,
+};
 
 use crate::analysis::{
     EnvironmentFacts, FactorFacts, MachineUse, OutcomeGroup, SamplerCost, StudyFacts, Totals,
@@ -70,15 +73,50 @@ fn is_import_only(study: &Study) -> bool {
 
 /// Only what no factor varies is said; the factors have their own table.
 fn workload_sentence(study: &Study) -> String {
-    let Workload::Train(train) = &study.workload else {
-        let Workload::Command(command) = &study.workload else {
-            return String::new();
-        };
-        return match command.command.is_empty() {
-            true => "measured elsewhere".to_owned(),
-            false => format!("the command `{}`", command.command.join(" ")),
-        };
+    match &study.workload {
+        Workload::Train(train) => training_sentence(study, train),
+        Workload::Serve(serve) => serving_sentence(study, serve),
+        Workload::Command(command) if command.command.is_empty() => "measured elsewhere".to_owned(),
+        Workload::Command(command) => format!("the command `{}`", command.command.join(" ")),
+    }
+}
+
+fn serving_sentence(study: &Study, serve: &ServeWorkload) -> String {
+    let fixed = |name: &str| study.factor(name).is_none();
+    let subject = match fixed("model") {
+        true => serve.model.as_str(),
+        false => "each model",
     };
+    let mut text = format!("serving {subject}");
+    if let Some(side) = serve.image.filter(|_| fixed("image")) {
+        text += &format!(" at {side} px");
+    }
+    if fixed("stack") {
+        text += &format!(" by {}", serve.stack);
+    }
+    if fixed("load") {
+        text += &match serve.load {
+            LoadShape::Warm | LoadShape::Cold | LoadShape::RealTime => {
+                format!(", {} requests in series", serve.load.word())
+            }
+            LoadShape::Clients => {
+                let clients = serve.clients as usize;
+                let who = format::counted(clients, "client", "clients");
+                match fixed("clients") {
+                    true => format!(", asked by {who}"),
+                    false => ", asked by clients".to_owned(),
+                }
+            }
+            LoadShape::Rate => ", asked at a constant rate".to_owned(),
+            LoadShape::Poisson => ", asked at random times".to_owned(),
+            LoadShape::Trace => ", asked as recorded".to_owned(),
+            LoadShape::Search => ", asked for its highest rate".to_owned(),
+        };
+    }
+    text
+}
+
+fn training_sentence(study: &Study, train: &TrainWorkload) -> String {
     let fixed = |name: &str| study.factor(name).is_none();
     let mut parts = Vec::new();
     let subject = if fixed("network") {
@@ -282,6 +320,8 @@ fn warning_kind(warning: &Warning) -> &'static str {
         Warning::NoRate { .. } => "no-rate",
         Warning::NotVerified { .. } => "not-verified",
         Warning::ComputesOtherwise { .. } => "computes-otherwise",
+        Warning::ClientLimited { .. } => "client-limited",
+        Warning::FailedRequests { .. } => "failed-requests",
     }
 }
 

@@ -231,7 +231,7 @@ fn name_of(study: &Study, row: &Row) -> Option<String> {
     let told = || row.record.framework.as_ref().map(|r| r.name.clone());
     let fixed = || match &study.workload {
         Workload::Train(train) => Some(train.framework.clone()),
-        Workload::Command(_) => None,
+        Workload::Serve(_) | Workload::Command(_) => None,
     };
     level.or_else(told).or_else(fixed)
 }
@@ -251,7 +251,7 @@ fn network_of(study: &Study, row: &Row) -> Option<String> {
     let level = row.record.scenario.level("network").map(|l| l.to_string());
     level.or_else(|| match &study.workload {
         Workload::Train(train) => Some(train.network.clone()),
-        Workload::Command(_) => None,
+        Workload::Serve(_) | Workload::Command(_) => None,
     })
 }
 

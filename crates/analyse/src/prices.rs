@@ -186,8 +186,10 @@ fn rule(rule: &BillingRule) -> String {
         let least = format::duration(f64::from(rule.minimum_seconds));
         parts.push(format!("at least {least}"));
     }
-    if let PaidPhases::Only(phases) = &rule.paid {
-        parts.push(format!("only {}", format::listed(phases, 8)));
+    match &rule.paid {
+        PaidPhases::All => {}
+        PaidPhases::Only(phases) => parts.push(format!("only {}", format::listed(phases, 8))),
+        PaidPhases::Requests => parts.push("only while requests are handled".to_owned()),
     }
     parts.join(", ")
 }

@@ -238,7 +238,7 @@ fn is_accelerator(study: &Study, factor: &str, level: &str) -> bool {
     };
     let own = match &study.workload {
         Workload::Train(train) => Some(train.device.as_str()),
-        Workload::Command(_) => None,
+        Workload::Serve(_) | Workload::Command(_) => None,
     };
     match (factor, study.environment(level)) {
         ("environment", Some(environment)) => match environment.device.as_deref().or(own) {

@@ -25,7 +25,7 @@ impl<'a> Words<'a> {
     pub(crate) fn new(study: &'a Study, speed_up: &'a SpeedUp) -> Self {
         let train = match &study.workload {
             Workload::Train(train) => Some(train),
-            Workload::Command(_) => None,
+            Workload::Serve(_) | Workload::Command(_) => None,
         };
         let network = train.map(|t| t.network.as_str());
         Words {

@@ -15,7 +15,7 @@ pub(crate) use self::image::{ImageBuildArgs, ImageCommand};
 pub(crate) use self::import::{ImportArgs, ImportCommand, ImportLogArgs};
 pub(crate) use self::load::{LoadArgs, SeriesArg};
 pub(crate) use self::quantise::QuantiseArgs;
-pub(crate) use self::serve::{InstanceArgs, RuntimeArg, ServeCommandArgs};
+pub(crate) use self::serve::{InstanceArgs, RuntimeArg, ServeCommandArgs, ServeReadyArgs};
 
 /// How long will a neural network take to train, and how much will it cost, here or there?
 ///
@@ -85,6 +85,12 @@ pub(crate) enum Command {
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
     },
+    /// Ask a server as a job file says (what `run` starts)
+    #[command(hide = true)]
+    Ask,
+    /// Make a model ready to be served, so that no measured start is charged for it (what `run` starts)
+    #[command(hide = true)]
+    ServeReady(ServeReadyArgs),
     /// Train the network of a job file with the embedded engine (what `run` starts)
     #[command(hide = true)]
     EngineTrain,
@@ -109,6 +115,9 @@ pub(crate) struct RunArgs {
     /// Go on although the forecast is above the budget, or the budget is spent
     #[arg(long)]
     pub(crate) over_budget: bool,
+    /// Use the endpoints at a provider that the study describes, and pay for them, instead of what stands for them here
+    #[arg(long)]
+    pub(crate) real: bool,
     /// Begin at once, without the short runs that make the forecast
     #[arg(long)]
     pub(crate) no_pilot: bool,

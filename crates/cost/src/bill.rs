@@ -15,6 +15,8 @@ pub struct BillRequest<'a> {
     pub phases: &'a [Phase],
     /// The run's whole life. Phases are parts of it.
     pub total_seconds: f64,
+    /// In which requests were handled, as the service counts them, for a price that is paid so.
+    pub request_seconds: Option<f64>,
     pub price: &'a Price,
     /// The currency the study speaks.
     pub spoken: Currency,
@@ -114,12 +116,21 @@ struct Part {
 }
 
 fn paid_parts(request: &BillRequest) -> Vec<Part> {
+    if request.price.billing.paid == PaidPhases::Requests {
+        // Who tells no such time is billed for nothing, which the report shows.
+        let seconds = decimal_seconds(request.request_seconds.unwrap_or(0.0));
+        return vec![Part {
+            what: "requests".to_owned(),
+            end_seconds: milliseconds(seconds),
+        }];
+    }
     let total = decimal_seconds(request.total_seconds);
     let mut names: Vec<&str> = Vec::new();
     for phase in request.phases {
         let paid = match &request.price.billing.paid {
             PaidPhases::All => true,
             PaidPhases::Only(only) => only.contains(&phase.name),
+            PaidPhases::Requests => false,
         };
         // A phase may come again, such as `verify` after every epoch; it stays one line.
         if paid && !names.contains(&phase.name.as_str()) {

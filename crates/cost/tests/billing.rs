@@ -58,11 +58,31 @@ fn bill_of(parts: &[(&str, f64)], total_seconds: f64, price: &Price) -> Bill {
     let request = BillRequest {
         phases: &phases,
         total_seconds,
+        request_seconds: None,
         price,
         spoken,
         rates: &[],
     };
     bill(&request).bill
+}
+
+#[test]
+fn requests_alone_are_paid_where_the_rule_says_so() {
+    let check = |request_seconds, expected: &[&str]| {
+        let price = price("0.144 USD", 0, 0, PaidPhases::Requests);
+        let request = BillRequest {
+            phases: &phases(&[("setup", 5.0), ("warm", 100.0)]),
+            total_seconds: 105.0,
+            request_seconds,
+            price: &price,
+            spoken: Currency::USD,
+            rates: &[],
+        };
+        assert_eq!(told(&bill(&request).bill), expected);
+    };
+    // 2.5 s of 2048 MB at 0.00004 US$ a second.
+    check(Some(2.5), &["requests: 2.5 s, 0.0001", "0.0001 USD"]);
+    check(None, &["0 USD"]);
 }
 
 fn total_of(seconds: f64, price: &Price) -> Decimal {
@@ -190,6 +210,7 @@ fn the_total_is_told_in_the_studys_currency() {
         bill(&BillRequest {
             phases: &[],
             total_seconds: 3600.0,
+            request_seconds: None,
             price: &price,
             spoken,
             rates,

@@ -171,6 +171,7 @@ impl Maker<'_> {
             bill: None,
             warnings: Vec::new(),
             framework: None,
+            serving: None,
             profile: Vec::new(),
         }
     }

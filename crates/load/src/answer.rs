@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use crate::prediction::{Finder, Prediction, parse_ms};
+use crate::prediction::{Finder, ServerTimes, Told, parse_ms};
 
 /// Heads longer than this are broken: memory stays bounded whatever a server sends.
 const LONGEST_HEAD: usize = 64 * 1024;
@@ -33,6 +33,8 @@ pub(crate) struct AnswerReader {
     keep_alive: bool,
     header: Option<String>,
     header_ms: Option<f64>,
+    setup_header: Option<String>,
+    setup_ms: Option<f64>,
     finder: Finder,
 }
 
@@ -49,7 +51,8 @@ enum Stage {
 }
 
 impl AnswerReader {
-    pub(crate) fn new(prediction: &Prediction) -> Self {
+    pub(crate) fn new(told: &Told) -> Self {
+        let Told { prediction, setup } = told;
         AnswerReader {
             stage: Stage::Head,
             partial: Vec::new(),
@@ -58,6 +61,8 @@ impl AnswerReader {
             keep_alive: true,
             header: prediction.header.clone(),
             header_ms: None,
+            setup_header: setup.clone(),
+            setup_ms: None,
             finder: Finder::new(prediction.field.as_deref()),
         }
     }
@@ -68,6 +73,7 @@ impl AnswerReader {
         self.partial.clear();
         self.begun = false;
         self.header_ms = None;
+        self.setup_ms = None;
         self.finder.clear();
     }
 
@@ -85,8 +91,11 @@ impl AnswerReader {
         self.keep_alive
     }
 
-    pub(crate) fn prediction_ms(&self) -> Option<f64> {
-        self.header_ms.or(self.finder.found())
+    pub(crate) fn told(&self) -> ServerTimes {
+        ServerTimes {
+            prediction_ms: self.header_ms.or(self.finder.found()),
+            setup_ms: self.setup_ms,
+        }
     }
 
     /// The server closed its side: is the answer whole?
@@ -201,6 +210,12 @@ impl AnswerReader {
                 .is_some_and(|own| name.eq_ignore_ascii_case(own))
             {
                 self.header_ms = parse_ms(header.value);
+            } else if self
+                .setup_header
+                .as_deref()
+                .is_some_and(|own| name.eq_ignore_ascii_case(own))
+            {
+                self.setup_ms = parse_ms(header.value);
             }
         }
         match self.status {

@@ -2,21 +2,21 @@ use super::*;
 
 /// What a server's bytes amount to, however they are cut: status, prediction, bytes after the end.
 fn read(text: &str, size: usize) -> Result<Option<(u16, Option<f64>, usize)>, Broken> {
-    let mut reader = AnswerReader::new(&Prediction::default());
+    let mut reader = AnswerReader::new(&Told::default());
     let mut left = text.len();
     for piece in text.as_bytes().chunks(size) {
         left -= piece.len();
         if let Fed::Whole { surplus } = reader.feed(piece)? {
             return Ok(Some((
                 reader.status(),
-                reader.prediction_ms(),
+                reader.told().prediction_ms,
                 left + surplus,
             )));
         }
     }
     Ok(reader
         .end()
-        .then(|| (reader.status(), reader.prediction_ms(), 0)))
+        .then(|| (reader.status(), reader.told().prediction_ms, 0)))
 }
 
 fn check(text: &str, expected: Result<Option<(u16, Option<f64>, usize)>, Broken>) {
@@ -144,7 +144,7 @@ fn endless_heads_and_lines_are_broken() {
 #[test]
 fn connections_are_kept_or_not() {
     let keep = |head: &str| {
-        let mut reader = AnswerReader::new(&Prediction::default());
+        let mut reader = AnswerReader::new(&Told::default());
         let fed = reader.feed(format!("{head}content-length: 0\r\n\r\n").as_bytes());
         assert_eq!(fed, Ok(Fed::Whole { surplus: 0 }));
         reader.keep_alive()
@@ -185,4 +185,17 @@ fn damaged_answers_are_read_the_same_in_any_pieces() {
             _ => assert_eq!(at_once, in_pieces, "{text:?} in pieces of {size}"),
         }
     }
+}
+
+#[test]
+fn how_long_a_worker_took_to_start_is_read() {
+    let mut reader = AnswerReader::new(&Told::default());
+    let cold = b"HTTP/1.1 200 OK\r\nx-bancada-setup-ms: 812.5\r\ncontent-length: 0\r\n\r\n";
+    reader.feed(cold).unwrap();
+    assert_eq!(reader.told().setup_ms, Some(812.5));
+    reader.clear();
+    reader
+        .feed(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
+        .unwrap();
+    assert_eq!(reader.told().setup_ms, None);
 }

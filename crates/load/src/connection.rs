@@ -6,7 +6,7 @@ use crate::answer::{AnswerReader, Fed};
 use crate::outcome::End;
 use crate::pace::{Nanos, Ticket};
 use crate::poller::Poller;
-use crate::prediction::Prediction;
+use crate::prediction::{ServerTimes, Told};
 use crate::wire::Wire;
 
 /// A request on its way.
@@ -45,7 +45,7 @@ pub(crate) enum Step {
     /// The request has ended; a sentence if it failed.
     Ended {
         end: End,
-        prediction_ms: Option<f64>,
+        told: ServerTimes,
         why: Option<String>,
     },
     /// The kept connection had been closed before a byte came: the request may be sent again.
@@ -62,7 +62,7 @@ impl Step {
     fn failed(end: End, why: impl Into<String>) -> Step {
         Step::Ended {
             end,
-            prediction_ms: None,
+            told: ServerTimes::default(),
             why: Some(why.into()),
         }
     }
@@ -86,7 +86,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(prediction: &Prediction) -> Self {
+    pub(crate) fn new(told: &Told) -> Self {
         Connection {
             wire: None,
             connecting: false,
@@ -94,7 +94,7 @@ impl Connection {
             unsent: false,
             generation: 0,
             job: None,
-            reader: AnswerReader::new(prediction),
+            reader: AnswerReader::new(told),
             surplus: false,
             timed: false,
         }
@@ -225,7 +225,7 @@ impl Connection {
         let end = End::Answered(status);
         let step = Step::Ended {
             end,
-            prediction_ms: self.reader.prediction_ms(),
+            told: self.reader.told(),
             why: (!end.is_ok()).then(|| format!("an answer had the status {status}")),
         };
         // An early answer leaves a request half sent: what would follow it is no request.

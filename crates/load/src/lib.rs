@@ -53,7 +53,7 @@ pub use histogram::{SHARES, Times};
 pub use load::{Arrivals, Closed, Extent, Load, Open, Series};
 pub use outcome::{Client, Connections, Counts, End, Outcome, Single};
 pub use plan::Options;
-pub use prediction::Prediction;
+pub use prediction::{Prediction, Told};
 pub use quantile::{CONFIDENCE, Quantile, Ranks, rank, ranks};
 pub use request::{Header, Method, Request};
 pub use run::{run, run_watched};

@@ -23,6 +23,12 @@ pub struct Outcome {
     pub service: Times,
     /// The server's own time, of the answers that are ok and told one.
     pub prediction: Times,
+    /// How long workers took to start, of the answers that are ok and had to wait for one.
+    #[serde(default)]
+    pub setup: Times,
+    /// The total latency of these answers.
+    #[serde(default)]
+    pub cold: Times,
     /// How long the other requests took to fail, from the time they were meant to be sent.
     pub failed: Times,
     /// Open loop: how late the client itself was in sending.
@@ -44,6 +50,36 @@ impl Outcome {
             true => self.counts.ok as f64 / self.wall_seconds,
             false => 0.0,
         }
+    }
+
+    /// The same load gone on with: what came of its next part.
+    pub fn append(&mut self, next: Outcome) {
+        if self.counts.total() + self.uncounted.total() == 0 {
+            *self = next;
+            return;
+        }
+        let later = next.began_unix_seconds - self.began_unix_seconds;
+        self.counts.merge(&next.counts);
+        self.uncounted.merge(&next.uncounted);
+        self.wall_seconds += next.wall_seconds;
+        let times = [
+            (&mut self.latency, &next.latency),
+            (&mut self.service, &next.service),
+            (&mut self.prediction, &next.prediction),
+            (&mut self.setup, &next.setup),
+            (&mut self.cold, &next.cold),
+            (&mut self.failed, &next.failed),
+            (&mut self.late, &next.late),
+        ];
+        times.into_iter().for_each(|(all, part)| all.merge(part));
+        self.connections.merge(&next.connections);
+        let shifted = next.singles.into_iter().map(|single| Single {
+            started_seconds: single.started_seconds + later,
+            ..single
+        });
+        self.singles.extend(shifted);
+        self.first_failure = self.first_failure.take().or(next.first_failure);
+        self.client_limited = self.client_limited.take().or(next.client_limited);
     }
 
     /// Mean prediction time over mean total latency, `None` where no prediction time was told.
@@ -136,6 +172,9 @@ pub struct Single {
     pub started_seconds: f64,
     pub latency_seconds: f64,
     pub prediction_seconds: Option<f64>,
+    /// Of the worker that had to be started for it.
+    #[serde(default)]
+    pub setup_seconds: Option<f64>,
     pub end: End,
 }
 

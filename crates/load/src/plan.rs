@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::LoadError;
 use crate::load::Load;
 use crate::pace::{Nanos, nanos};
-use crate::prediction::Prediction;
+use crate::prediction::Told;
 use crate::request::Request;
 use crate::tls::Tls;
 
@@ -21,7 +21,7 @@ pub struct Options {
     /// One is enough for tens of thousands of requests a second. Connections and requests are shared
     /// among them.
     pub threads: usize,
-    pub prediction: Prediction,
+    pub told: Told,
     /// Certificates in PEM form that https trusts beside the well-known authorities.
     pub roots_pem: String,
 }
@@ -32,7 +32,7 @@ impl Default for Options {
             // An answer may take this long by the container contract of the serving services.
             timeout: Duration::from_secs(60),
             threads: 1,
-            prediction: Prediction::default(),
+            told: Told::default(),
             roots_pem: String::new(),
         }
     }
@@ -45,7 +45,7 @@ pub(crate) struct Plan {
     pub(crate) tls: Option<Tls>,
     pub(crate) timeout: Nanos,
     pub(crate) threads: usize,
-    pub(crate) prediction: Prediction,
+    pub(crate) told: Told,
 }
 
 impl Plan {
@@ -69,7 +69,7 @@ impl Plan {
             timeout: nanos(options.timeout),
             // A thread without a connection would have nothing to do.
             threads: options.threads.clamp(1, load.connections()),
-            prediction: options.prediction.clone(),
+            told: options.told.clone(),
         })
     }
 

@@ -24,6 +24,31 @@ impl Default for Prediction {
     }
 }
 
+/// What answers tell of themselves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    pub prediction: Prediction,
+    /// The header in which a service that starts workers on demand tells how long one took to
+    /// start, in milliseconds; only on answers that had to wait for it.
+    pub setup: Option<String>,
+}
+
+impl Default for Told {
+    fn default() -> Self {
+        Told {
+            prediction: Prediction::default(),
+            setup: Some("x-bancada-setup-ms".to_owned()),
+        }
+    }
+}
+
+/// The server's own times, as one answer tells them.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct ServerTimes {
+    pub(crate) prediction_ms: Option<f64>,
+    pub(crate) setup_ms: Option<f64>,
+}
+
 /// A number longer than this, blanks before it included, is none.
 const LONGEST_VALUE: usize = 64;
 

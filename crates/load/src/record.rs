@@ -4,6 +4,7 @@ use crate::clock::Usage;
 use crate::histogram::Times;
 use crate::outcome::{Client, Connections, Counts, End, Outcome, Single};
 use crate::pace::{Nanos, Ticket};
+use crate::prediction::ServerTimes;
 
 /// A request that has ended.
 pub(crate) struct Ended {
@@ -11,7 +12,7 @@ pub(crate) struct Ended {
     /// `None` if it never was sent.
     pub(crate) sent: Option<Nanos>,
     pub(crate) finished: Nanos,
-    pub(crate) prediction_ms: Option<f64>,
+    pub(crate) told: ServerTimes,
     pub(crate) end: End,
 }
 
@@ -22,6 +23,8 @@ pub(crate) struct Record {
     latency: Times,
     service: Times,
     prediction: Times,
+    setup: Times,
+    cold: Times,
     failed: Times,
     pub(crate) late: Times,
     pub(crate) connections: Connections,
@@ -75,8 +78,12 @@ impl Record {
             self.service
                 .record_nanos(ended.finished.saturating_sub(sent));
         }
-        if let Some(ms) = ended.prediction_ms {
+        if let Some(ms) = ended.told.prediction_ms {
             self.prediction.record_nanos((ms * 1e6) as Nanos);
+        }
+        if let Some(ms) = ended.told.setup_ms {
+            self.setup.record_nanos((ms * 1e6) as Nanos);
+            self.cold.record_nanos(latency);
         }
     }
 
@@ -86,6 +93,8 @@ impl Record {
         self.latency.merge(&other.latency);
         self.service.merge(&other.service);
         self.prediction.merge(&other.prediction);
+        self.setup.merge(&other.setup);
+        self.cold.merge(&other.cold);
         self.failed.merge(&other.failed);
         self.late.merge(&other.late);
         self.connections.merge(&other.connections);
@@ -122,6 +131,8 @@ impl Record {
             latency: self.latency,
             service: self.service,
             prediction: self.prediction,
+            setup: self.setup,
+            cold: self.cold,
             failed: self.failed,
             late: self.late,
             connections: self.connections,
@@ -139,7 +150,8 @@ fn single(ended: &Ended) -> Single {
         counted: ended.ticket.counted,
         started_seconds: ended.ticket.intended as f64 / 1e9,
         latency_seconds: latency as f64 / 1e9,
-        prediction_seconds: ended.prediction_ms.map(|ms| ms / 1e3),
+        prediction_seconds: ended.told.prediction_ms.map(|ms| ms / 1e3),
+        setup_seconds: ended.told.setup_ms.map(|ms| ms / 1e3),
         end: ended.end,
     }
 }

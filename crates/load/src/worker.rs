@@ -11,6 +11,7 @@ use crate::outcome::End;
 use crate::pace::{Nanos, Pace, Share, Ticket};
 use crate::plan::Plan;
 use crate::poller::{Event, Poller};
+use crate::prediction::ServerTimes;
 use crate::record::{Ended, Record};
 use crate::watch::Watch;
 use crate::wire::Wire;
@@ -155,7 +156,7 @@ impl<'a> Worker<'a> {
             ticket,
             sent: None,
             finished: now,
-            prediction_ms: None,
+            told: ServerTimes::default(),
             end: End::NotSent,
         });
         self.watch.ended(false);
@@ -168,8 +169,7 @@ impl<'a> Worker<'a> {
         if self.connections.len() >= self.most {
             return None;
         }
-        self.connections
-            .push(Connection::new(&self.plan.prediction));
+        self.connections.push(Connection::new(&self.plan.told));
         Some((self.connections.len() - 1) as u32)
     }
 
@@ -227,13 +227,9 @@ impl<'a> Worker<'a> {
             let connection = &mut self.connections[place as usize];
             step = match step {
                 Step::Waiting => return,
-                Step::Ended {
-                    end,
-                    prediction_ms,
-                    why,
-                } => {
+                Step::Ended { end, told, why } => {
                     self.note(why);
-                    return self.end(place, end, prediction_ms);
+                    return self.end(place, end, told);
                 }
                 Step::Stale => {
                     connection.close();
@@ -251,7 +247,7 @@ impl<'a> Worker<'a> {
                         self.connect(place)
                     } else {
                         self.note(Some(format!("no connection could be made: {error}")));
-                        return self.end(place, End::Refused, None);
+                        return self.end(place, End::Refused, ServerTimes::default());
                     }
                 }
                 Step::Unasked => {
@@ -263,7 +259,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn end(&mut self, place: u32, end: End, prediction_ms: Option<f64>) {
+    fn end(&mut self, place: u32, end: End, told: ServerTimes) {
         let finished = self.clock.now();
         let connection = &mut self.connections[place as usize];
         let Some(job) = connection.job.take() else {
@@ -289,7 +285,7 @@ impl<'a> Worker<'a> {
             ticket: job.ticket,
             sent: Some(job.sent),
             finished,
-            prediction_ms,
+            told,
             end,
         });
         self.watch.ended(end.is_ok());
@@ -313,7 +309,7 @@ impl<'a> Worker<'a> {
                     connection.timed = false;
                     let seconds = self.plan.timeout as f64 / 1e9;
                     self.note(Some(format!("no whole answer within {seconds} s")));
-                    self.end(place, End::TimedOut, None);
+                    self.end(place, End::TimedOut, ServerTimes::default());
                 }
             }
         }

@@ -235,6 +235,7 @@ fn request(program: &Path, folder: &Path, interval_seconds: f64) -> Request {
         },
         log: Vec::new(),
         tells_steps: false,
+        client: None,
         cgroup_name: "bench".to_owned(),
     }
 }

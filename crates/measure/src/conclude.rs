@@ -7,6 +7,7 @@ use model::run::{Outcome, Phase, Status};
 use model::{Timestamp, Warning};
 
 use crate::cgroup::{Group, Layout};
+use crate::client::Verdict;
 use crate::limits::{Fence, usable_cores};
 use crate::log::Log;
 use crate::metrics::Facts;
@@ -56,6 +57,8 @@ pub(crate) struct Finding<'a> {
     pub(crate) log: Log,
     /// Why this program ended the run, where it did.
     pub(crate) ended: Option<Ended>,
+    pub(crate) client: Option<Verdict>,
+    pub(crate) client_cpu_seconds: Option<f64>,
     pub(crate) left_behind: u32,
     pub(crate) bad_events: Option<Warning>,
 }
@@ -94,6 +97,7 @@ impl Finding<'_> {
             group_cpu_seconds: group.and_then(Group::cpu_seconds),
             group_peak_bytes: group.and_then(Group::peak_memory_bytes),
             own_bytes: self.setting.own_bytes,
+            client_cpu_seconds: self.client_cpu_seconds,
             cores: self.setting.cores_given(),
             memory_bytes: memory_given([self.limit_bytes(), own_limit, machine_bytes]),
         }
@@ -104,6 +108,7 @@ impl Finding<'_> {
         let evidence = Evidence {
             usage: self.usage,
             ended: self.ended,
+            client: self.client.as_ref(),
             lacks_steps: self.setting.request.tells_steps && !self.story.steps.any,
             told_out_of_memory: self.story.out_of_memory.as_deref(),
             group_kills: group.map_or(0, Group::out_of_memory_kills),

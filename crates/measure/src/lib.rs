@@ -9,6 +9,7 @@
 //! `story`, `outcome`, `metrics`, `warnings`. Limits are put in force by the `fence` crate.
 
 mod accuracy;
+mod client;
 mod clock;
 mod conclude;
 mod cost;
@@ -38,6 +39,6 @@ pub use cost::{SampledSet, sampling_cpu_seconds};
 pub use error::MeasureError;
 pub use fence::usable_cores;
 pub use inventory::inventory;
-pub use request::{FrameworkTold, Measured, Request, Watched};
+pub use request::{ClientCommand, FrameworkTold, Measured, Request, Watched};
 pub use run::run;
 pub use stop::{Asked, Stop};

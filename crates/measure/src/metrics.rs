@@ -25,6 +25,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) group_peak_bytes: Option<u64>,
     /// Up to this much, the kernel's peak may be that of this process from before the start.
     pub(crate) own_bytes: u64,
+    /// Of who asked a server.
+    pub(crate) client_cpu_seconds: Option<f64>,
     /// Cores the run was given.
     pub(crate) cores: f64,
     /// The least of the limit and of what the machine has.
@@ -66,26 +68,22 @@ impl Facts<'_> {
             .unwrap_or(self.usage.cpu_seconds.max(sampled))
     }
 
-    /// What passed in all phases `train`; cores and CPU shares are told of these.
-    pub(crate) fn training(&self) -> Option<Training> {
-        let mut training = Training::default();
-        for part in self
-            .phases
-            .iter()
-            .filter(|phase| phase.name == phase::TRAIN)
-        {
+    /// What passed in the phases that the run is there for; cores and CPU shares are told of these.
+    pub(crate) fn work(&self) -> Option<Work> {
+        let mut work = Work::default();
+        for part in self.phases.iter().filter(|p| phase::is_work(&p.name)) {
             let end_seconds = part.begin_seconds + part.seconds;
             let passed = self
                 .sampled
                 .trace
                 .between(part.begin_seconds, end_seconds)?;
-            training.add(part.seconds, &passed);
+            work.add(part.seconds, &passed);
         }
         let is_whole = self.phases.len() == 1;
         if is_whole {
-            training.run_cpu_seconds = self.cpu_seconds();
+            work.run_cpu_seconds = self.cpu_seconds();
         }
-        (training.seconds > 0.0).then_some(training)
+        (work.seconds > 0.0).then_some(work)
     }
 
     fn of_time(&self) -> Vec<Named> {
@@ -135,12 +133,13 @@ impl Facts<'_> {
     }
 
     fn of_cpu(&self) -> Vec<Named> {
-        let training = self.training();
-        let cores_used = training.map(|t| t.run_cpu_seconds / t.seconds);
-        let machine = training.filter(|t| t.core_seconds > 0.0);
+        let work = self.work();
+        let cores_used = work.map(|t| t.run_cpu_seconds / t.seconds);
+        let machine = work.filter(|t| t.core_seconds > 0.0);
         let machine = machine.map(|t| 100.0 * t.busy_core_seconds / t.core_seconds);
         vec![
             named(metric::CPU_SECONDS, "s", Some(self.cpu_seconds())),
+            named(metric::CLIENT_CPU_SECONDS, "s", self.client_cpu_seconds),
             named(metric::CORES_USED, "", cores_used),
             named(
                 metric::CPU_PERCENT,
@@ -200,18 +199,18 @@ impl Facts<'_> {
         if self.sampled.gpus == 0 {
             return Vec::new();
         }
-        let training = self.training();
+        let work = self.work();
         let joules = self.sampled.trace.whole().map(|point| point.gpu_joules);
         vec![
             named(
                 metric::GPU_PERCENT,
                 "%",
-                training.map(|t| t.gpu_percent_seconds / t.seconds),
+                work.map(|t| t.gpu_percent_seconds / t.seconds),
             ),
             named(
                 metric::GPU_MEMORY_PERCENT,
                 "%",
-                training.map(|t| t.gpu_memory_percent_seconds / t.seconds),
+                work.map(|t| t.gpu_memory_percent_seconds / t.seconds),
             ),
             named(
                 metric::GPU_ENERGY_JOULES,
@@ -222,9 +221,9 @@ impl Facts<'_> {
     }
 }
 
-/// Sums over the phases `train`.
+/// Sums over the phases that the run is there for.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct Training {
+pub(crate) struct Work {
     pub(crate) seconds: f64,
     pub(crate) run_cpu_seconds: f64,
     pub(crate) run_waited_seconds: f64,
@@ -234,7 +233,7 @@ pub(crate) struct Training {
     gpu_memory_percent_seconds: f64,
 }
 
-impl Training {
+impl Work {
     fn add(&mut self, seconds: f64, passed: &Point) {
         self.seconds += seconds;
         self.run_cpu_seconds += passed.run_cpu_seconds;

@@ -2,6 +2,7 @@
 
 use model::run::{Outcome, Status};
 
+use crate::client::Verdict;
 use crate::process::Usage;
 
 /// Lines of the log shown with what went wrong.
@@ -26,14 +27,20 @@ const MEMORY_SIGNS: [&str; 10] = [
 /// Why this program ended the run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Ended {
-    TimedOut { after_seconds: f64 },
+    TimedOut {
+        after_seconds: f64,
+    },
     Interrupted,
+    /// Nobody asks any more.
+    ClientThrough,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Evidence<'a> {
     pub(crate) usage: Usage,
     pub(crate) ended: Option<Ended>,
+    /// Of a server.
+    pub(crate) client: Option<&'a Verdict>,
     /// It is a training, and told no step.
     pub(crate) lacks_steps: bool,
     /// The workload said itself that memory ran out.
@@ -90,9 +97,9 @@ impl Evidence<'_> {
             Some(Ended::Interrupted) => {
                 return (Status::Interrupted, Some("was interrupted".to_owned()));
             }
-            None => {}
+            Some(Ended::ClientThrough) | None => {}
         }
-        if self.usage.exit_code == Some(0) && !self.lacks_steps {
+        if self.did_its_work() {
             return (Status::Ok, None);
         }
         if self.group_kills > 0 {
@@ -107,6 +114,14 @@ impl Evidence<'_> {
         (Status::Failed, Some(self.failure()))
     }
 
+    /// How a server ends after its client is its own business.
+    fn did_its_work(&self) -> bool {
+        match self.client {
+            Some(verdict) => *verdict == Verdict::Through,
+            None => self.usage.exit_code == Some(0) && !self.lacks_steps,
+        }
+    }
+
     /// By SIGKILL, or so says a shell of its child.
     fn was_killed(&self) -> bool {
         let by_shell = self.usage.exit_code == Some(128 + libc::SIGKILL);
@@ -114,8 +129,24 @@ impl Evidence<'_> {
     }
 
     fn failure(&self) -> String {
+        match self.client {
+            Some(Verdict::Failed(words)) => return words.clone(),
+            Some(Verdict::CutShort) => {
+                return format!(
+                    "the server {}, while it was still asked",
+                    self.end_of_process()
+                );
+            }
+            Some(Verdict::Through) | None => {}
+        }
+        match self.usage.exit_code {
+            Some(0) => "ended without telling a single step".to_owned(),
+            _ => self.end_of_process(),
+        }
+    }
+
+    fn end_of_process(&self) -> String {
         match (self.usage.exit_code, self.usage.signal) {
-            (Some(0), _) => "ended without telling a single step".to_owned(),
             (Some(code), _) => format!("ended with exit code {code}"),
             (None, Some(signal)) => match signal_name(signal) {
                 Some(name) => format!("was ended by signal {signal} ({name})"),
@@ -138,7 +169,7 @@ fn memory_sign(log_end: &str) -> Option<&str> {
 }
 
 /// The last lines that say something.
-fn last_lines(text: &str, count: usize) -> String {
+pub(crate) fn last_lines(text: &str, count: usize) -> String {
     let mut lines: Vec<&str> = text
         .lines()
         .rev()
@@ -184,6 +215,7 @@ mod tests {
                 ..Usage::default()
             },
             ended: None,
+            client: None,
             lacks_steps: false,
             told_out_of_memory: None,
             group_kills: 0,
@@ -318,6 +350,39 @@ mod tests {
                 line,
             );
         }
+    }
+
+    #[test]
+    fn a_server_is_judged_by_its_client() {
+        let check_client = |verdict: &Verdict, usage: Evidence<'_>, status, detail| {
+            let evidence = Evidence {
+                client: Some(verdict),
+                ..usage
+            };
+            check(&evidence, status, detail);
+        };
+        check_client(
+            &Verdict::Through,
+            evidence(None, Some(15)),
+            Status::Ok,
+            None,
+        );
+        let words = Verdict::Failed("no healthy ping within 240 s".to_owned());
+        let said = Some("no healthy ping within 240 s");
+        check_client(&words, evidence(Some(0), None), Status::Failed, said);
+        let alone = Some("the server ended with exit code 3, while it was still asked");
+        check_client(
+            &Verdict::CutShort,
+            evidence(Some(3), None),
+            Status::Failed,
+            alone,
+        );
+        let full = Evidence {
+            group_kills: 1,
+            ..evidence(None, Some(9))
+        };
+        let kernel = Some("did not fit in memory: the kernel ended it");
+        check_client(&Verdict::CutShort, full, Status::OutOfMemory, kernel);
     }
 
     #[test]

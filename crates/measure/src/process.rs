@@ -26,6 +26,8 @@ pub(crate) struct Process {
     pub(crate) pid: i32,
     /// `BANCADA_EVENTS=<file>`: inherited by every descendant and by no other process.
     mark: Vec<u8>,
+    /// Has the mark, and is none of the run's.
+    client: Option<i32>,
     is_buried: bool,
 }
 
@@ -114,6 +116,7 @@ pub(crate) fn start(
         process: Process {
             pid,
             mark,
+            client: None,
             is_buried: false,
         },
         log,
@@ -140,6 +143,11 @@ fn not_started(error: &io::Error, program: &str) -> NotStarted {
 }
 
 impl Process {
+    /// Who asks a server tells events as the server does, and is not of its processes.
+    pub(crate) fn leave_alone(&mut self, client: Option<i32>) {
+        self.client = client;
+    }
+
     /// Blocks until the process has ended, and leaves it unburied, so that its number stays its
     /// own and its last counts can be read.
     pub(crate) fn wait_for_end(pid: i32) {
@@ -235,7 +243,7 @@ impl Process {
         let in_group = fence.group.as_ref().map(crate::cgroup::Group::processes);
         let in_group = in_group.unwrap_or_default();
         let own = i32::try_from(std::process::id()).unwrap_or(0);
-        let is_other = |pid: &i32| *pid != self.pid && *pid != own;
+        let is_other = |pid: &i32| *pid != self.pid && *pid != own && Some(*pid) != self.client;
         all_processes(Path::new("/proc"))
             .filter(is_other)
             .filter_map(|pid| {

@@ -24,8 +24,18 @@ pub struct Request {
     /// Whether it is a training, which tells its steps: one that tells none has failed, however well
     /// it ends.
     pub tells_steps: bool,
+    /// For a server: who asks it.
+    pub client: Option<ClientCommand>,
     /// Ends the name of the control group, where one is made: `bancada-<pid>-<cgroup_name>`.
     pub cgroup_name: String,
+}
+
+/// A second process beside a server, outside its limits and its samples. It tells events as a
+/// workload does; its end ends the run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClientCommand {
+    pub command: Vec<String>,
+    pub env: Vec<(String, String)>,
 }
 
 /// What happens while a run is under way, told on the thread that called [`crate::run`].

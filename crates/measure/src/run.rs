@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use model::run::Status;
 use model::{Event, EventKind, Warning};
 
+use crate::client::{Client, Verdict};
 use crate::clock::unix_seconds;
 use crate::conclude::{Finding, Setting, not_begun};
 use crate::error::MeasureError;
@@ -102,6 +103,7 @@ struct Helpers {
 struct UnderWay<'a> {
     setting: &'a Setting<'a>,
     process: Process,
+    client: Option<Client>,
     start: Instant,
     timestamp: model::Timestamp,
     events: EventFile,
@@ -127,12 +129,19 @@ impl<'a> UnderWay<'a> {
         helpers: Helpers,
     ) -> Result<Self, MeasureError> {
         let Started {
-            process,
+            mut process,
             log: output,
             at: start,
             timestamp,
         } = started;
         let unix_start = unix_seconds() - start.elapsed().as_secs_f64();
+        let asked = setting.request.client.as_ref();
+        let client = asked.map(|asked| Client::start(asked, &files.events_path, unix_start));
+        let client = client.transpose().map_err(|source| MeasureError::System {
+            what: "the client of a server",
+            source,
+        })?;
+        process.leave_alone(client.as_ref().map(Client::pid));
         let Helpers {
             patterns,
             mut probe,
@@ -169,6 +178,7 @@ impl<'a> UnderWay<'a> {
             setting,
             high_water: HighWater::of(process.pid, setting.own_bytes),
             process,
+            client,
             start,
             timestamp,
             events,
@@ -194,12 +204,14 @@ impl<'a> UnderWay<'a> {
             self.high_water.look();
             self.listen(watch)?;
             self.press(stop);
+            self.mind_client();
             self.threads.check()?;
             watch(Watched::Tick {
                 seconds: self.start.elapsed().as_secs_f64(),
             });
         };
         let seconds = ended.duration_since(self.start).as_secs_f64();
+        let client = self.last_of_client();
         let mut sampled = self.threads.last_sample()?;
         sampled.leader_high_water_bytes =
             sampled.leader_high_water_bytes.max(self.high_water.bytes);
@@ -216,6 +228,12 @@ impl<'a> UnderWay<'a> {
             story: self.story,
             log,
             ended: self.end.map(|end| end.why),
+            client,
+            client_cpu_seconds: self
+                .client
+                .as_ref()
+                .and_then(Client::end)
+                .map(|end| end.cpu_seconds),
             left_behind,
             bad_events,
         };
@@ -274,6 +292,34 @@ impl<'a> UnderWay<'a> {
         })
     }
 
+    /// The run of a server lasts as long as its client asks.
+    fn mind_client(&mut self) {
+        if self.end.is_some() || !self.client.as_mut().is_some_and(Client::has_ended) {
+            return;
+        }
+        if !self.process.has_ended() {
+            self.process.signal(libc::SIGTERM, self.setting.fence);
+            self.end = Some(End {
+                why: Ended::ClientThrough,
+                since: Instant::now(),
+                is_killed: false,
+            });
+        }
+    }
+
+    /// After the end of the server.
+    fn last_of_client(&mut self) -> Option<Verdict> {
+        let client = self.client.as_mut()?;
+        // A server that ends by itself a moment after its client has not left it alone.
+        let verdict = match client.has_ended() {
+            true => client.verdict(),
+            false => Verdict::CutShort,
+        };
+        client.kill();
+        client.tidy();
+        Some(verdict)
+    }
+
     /// Ends the run when its time is up or somebody asked for it.
     fn press(&mut self, stop: &Stop) {
         let settings = &self.setting.request.settings;
@@ -292,6 +338,7 @@ impl<'a> UnderWay<'a> {
             if self.process.has_ended() {
                 return;
             }
+            self.client.iter_mut().for_each(Client::kill);
             let is_killed = asked == Asked::Now;
             let signal = if is_killed {
                 libc::SIGKILL

@@ -137,7 +137,9 @@ impl Judge<'_> {
             return Vec::new();
         };
         let mut warnings = Vec::new();
-        let others = (whole.busy_core_seconds - whole.run_cpu_seconds).max(0.0) / whole.seconds;
+        let client = self.facts.client_cpu_seconds.unwrap_or(0.0);
+        let not_ours = whole.busy_core_seconds - whole.run_cpu_seconds - client;
+        let others = not_ours.max(0.0) / whole.seconds;
         if others > OTHERS_CORES && others > OTHERS_SHARE * self.machine_cores {
             let cores = self.machine_cores;
             warnings.push(Warning::MachineBusy {
@@ -146,15 +148,15 @@ impl Judge<'_> {
             });
         }
         let stolen = whole.stolen_core_seconds / whole.seconds;
-        if let Some(training) = self.facts.training() {
-            let ready = training.run_cpu_seconds + training.run_waited_seconds;
-            let got = training.run_cpu_seconds / training.seconds;
+        if let Some(work) = self.facts.work() {
+            let ready = work.run_cpu_seconds + work.run_waited_seconds;
+            let got = work.run_cpu_seconds / work.seconds;
             // It had work for the cores it was given, or for as many as were asked for at once.
-            let wanted = got + training.run_waited_seconds / training.seconds;
+            let wanted = got + work.run_waited_seconds / work.seconds;
             let asked = wanted.min(self.facts.cores);
             // More threads than cores wait for one another: only with others about is it theirs.
             let by_others = others + stolen > OTHERS_SHARE * self.machine_cores;
-            let waited = training.run_waited_seconds > WAITED_SHARE * ready;
+            let waited = work.run_waited_seconds > WAITED_SHARE * ready;
             if waited && by_others && asked > LEAST_CORES && got < GOT_SHARE * asked {
                 warnings.push(Warning::FewerCores { got, asked });
             }
@@ -225,6 +227,7 @@ mod tests {
             group_cpu_seconds: None,
             group_peak_bytes: None,
             own_bytes: 0,
+            client_cpu_seconds: None,
             cores: 4.0,
             memory_bytes: 1,
         };

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::serving::{LoadShape, Service};
 use crate::study::{Optimizer, Pipeline, Precision};
 
 pub const JOB_PROTOCOL: u32 = 2;
@@ -77,4 +78,51 @@ pub struct VerifyJob {
     pub steps: u32,
     /// Where the [`crate::verify::VerifyReport`] is written, JSON.
     pub report: PathBuf,
+}
+
+/// What the client of a serving run is asked to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AskJob {
+    pub protocol: u32,
+    pub target: AskTarget,
+    /// Sent in turn.
+    pub bodies: Vec<PathBuf>,
+    pub content_type: String,
+    pub load: LoadJob,
+    /// Every request of a series is written here, CSV.
+    pub requests: PathBuf,
+    /// The whole outcome of the load, with its histograms, JSON.
+    pub outcome: PathBuf,
+    /// A [`crate::serving::ServingRecord`], JSON.
+    pub record: PathBuf,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LoadJob {
+    pub shape: LoadShape,
+    pub clients: u32,
+    pub rate: Option<f64>,
+    pub requests: Option<u64>,
+    pub pause_seconds: Option<f64>,
+    pub seconds: f64,
+    pub under_seconds: Option<f64>,
+    pub timeout_seconds: f64,
+    pub trace: Option<PathBuf>,
+    /// Of random arrivals.
+    pub seed: u64,
+}
+
+/// Who answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum AskTarget {
+    /// A server on this machine that fulfils the container contract, started with this client.
+    Server {
+        /// `http://127.0.0.1:8080`.
+        address: String,
+        /// How long it may take to its first healthy ping.
+        start_timeout_seconds: f64,
+    },
+    /// Somewhere else: an address, or an endpoint that the client sets up and tears down.
+    Service { service: Service, name: String },
 }

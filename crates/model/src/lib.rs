@@ -1,6 +1,6 @@
 //! The words of Bancada as types. No I/O, no clock: every value here was made elsewhere.
 //!
-//! Read in this order: [`study`] (the question), [`run`] (one answer), then what a run is made of:
+//! Read in this order: [`study`] (the question; [`serving`] where models are served), [`run`] (one answer), then what a run is made of:
 //! [`event`], [`sample`], [`machine`], [`money`], [`warning`].
 
 pub mod event;
@@ -9,12 +9,13 @@ pub mod machine;
 pub mod money;
 pub mod run;
 pub mod sample;
+pub mod serving;
 pub mod study;
 pub mod verify;
 pub mod warning;
 
 pub use event::{Event, EventKind};
-pub use job::TrainJob;
+pub use job::{AskJob, TrainJob};
 pub use machine::Inventory;
 pub use money::{Bill, BillLine, BillingRule, Currency, ExchangeRate, Money, PaidPhases, Price};
 pub use run::{
@@ -22,6 +23,7 @@ pub use run::{
     Verified,
 };
 pub use sample::Sample;
+pub use serving::{LoadShape, ServePrecision, ServeWorkload, Service, ServingRecord};
 pub use study::{
     CommandWorkload, Environment, Factor, Level, Limits, Optimizer, Order, Pipeline, Plan,
     Precision, Scale, Scenario, Study, TrainWorkload, Workload,

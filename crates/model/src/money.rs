@@ -162,6 +162,9 @@ pub enum PaidPhases {
     All,
     /// Only the phases named: `["train"]` is the arithmetic of study A of docs/studies.md.
     Only(Vec<String>),
+    /// Only the time in which requests were handled, as serverless services bill it (study B of
+    /// docs/studies.md).
+    Requests,
 }
 
 /// So many of `to` for one of `from`, on a day.

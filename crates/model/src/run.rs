@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::Timestamp;
 use crate::machine::Inventory;
 use crate::money::{Bill, Price};
+use crate::serving::ServingRecord;
 use crate::study::{Limits, Scenario};
 use crate::warning::Warning;
 
@@ -87,6 +88,9 @@ pub struct RunRecord {
     /// What trained, for runs that train.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub framework: Option<FrameworkRecord>,
+    /// What its client saw, for runs that serve.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub serving: Option<ServingRecord>,
     /// Time by operator, largest first; empty unless the study asked for a profile.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub profile: Vec<OperatorTime>,
@@ -211,12 +215,24 @@ pub mod phase {
     pub const VERIFY: &str = "verify";
     pub const SAVE: &str = "save";
     pub const PROFILE: &str = "profile";
+    /// Of a server: to its first healthy ping.
+    pub const SETUP: &str = "setup";
+    /// Answers of a worker that had to be started for them, or its first one.
+    pub const COLD: &str = "cold";
+    /// The load on a server that has answered before.
+    pub const WARM: &str = "warm";
     pub const SHUTDOWN: &str = "shutdown";
 
     /// As a run lives through them.
-    pub const ORDER: [&str; 9] = [
-        STARTUP, INSTALL, LOAD_DATA, START, TRAIN, VERIFY, SAVE, PROFILE, SHUTDOWN,
+    pub const ORDER: [&str; 12] = [
+        STARTUP, INSTALL, LOAD_DATA, START, TRAIN, VERIFY, SAVE, PROFILE, SETUP, COLD, WARM,
+        SHUTDOWN,
     ];
+
+    /// The phases that a run is there for: use of the machine is told of these.
+    pub fn is_work(name: &str) -> bool {
+        [TRAIN, COLD, WARM].contains(&name)
+    }
 }
 
 /// A named part of a run's life. Phases follow one another without gap and sum to the run.
@@ -275,6 +291,47 @@ pub mod metric {
     pub const SAMPLER_CPU_SECONDS: &str = "sampler_cpu_seconds";
     /// The bill, in the study's currency; the exact decimal is in the bill.
     pub const COST: &str = "cost";
+
+    // Of a run that serves.
+
+    /// Start of a server to its first answer to a ping, whatever it was.
+    pub const FIRST_PING_SECONDS: &str = "first_ping_seconds";
+    /// Start of a server, or of a serverless worker, to its first healthy ping.
+    pub const SETUP_SECONDS: &str = "setup_seconds";
+    /// Start of a server to its first right answer.
+    pub const FIRST_ANSWER_SECONDS: &str = "first_answer_seconds";
+    /// Mean over the answers that count, by the client's clock, from the time a request was meant
+    /// to be sent.
+    pub const LATENCY_SECONDS: &str = "latency_seconds";
+    pub const LATENCY_P50_SECONDS: &str = "latency_p50_seconds";
+    pub const LATENCY_P90_SECONDS: &str = "latency_p90_seconds";
+    pub const LATENCY_P95_SECONDS: &str = "latency_p95_seconds";
+    pub const LATENCY_P99_SECONDS: &str = "latency_p99_seconds";
+    pub const LATENCY_MAX_SECONDS: &str = "latency_max_seconds";
+    /// Mean of the model alone, by the server's clock.
+    pub const PREDICTION_SECONDS: &str = "prediction_seconds";
+    /// Of the total latency.
+    pub const PREDICTION_PERCENT: &str = "prediction_percent";
+    /// That count.
+    pub const REQUESTS: &str = "requests";
+    pub const FAILED_REQUESTS: &str = "failed_requests";
+    /// Answered well, over the time of the load.
+    pub const REQUESTS_PER_SECOND: &str = "requests_per_second";
+    /// The highest rate that keeps the latency asked for.
+    pub const HIGHEST_RATE: &str = "highest_rate";
+    /// Time in which there was something to answer: the load without its pauses.
+    pub const BUSY_SECONDS: &str = "busy_seconds";
+    /// What a serverless service bills.
+    pub const BILLED_SECONDS: &str = "billed_seconds";
+    /// That had to wait for a worker to be started.
+    /// The same of one request that counts.
+    pub const BILLED_SECONDS_PER_REQUEST: &str = "billed_seconds_per_request";
+    pub const COLD_REQUESTS: &str = "cold_requests";
+    pub const COST_PER_INFERENCE: &str = "cost_per_inference";
+    pub const CLIENT_CPU_SECONDS: &str = "client_cpu_seconds";
+    pub const MODEL_BYTES: &str = "model_bytes";
+    /// Of a quantised model: how often it names the class that the whole model names.
+    pub const AGREEMENT_PERCENT: &str = "agreement_percent";
 }
 
 /// The environment as it was for this run.

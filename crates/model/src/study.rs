@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::money::{Currency, ExchangeRate, Money, Price};
 use crate::run::RunId;
+use crate::serving::{ServeWorkload, Service};
 
 /// A question: what is varied, what is measured, how often, within which budget.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -161,6 +162,7 @@ pub enum Order {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Workload {
     Train(TrainWorkload),
+    Serve(ServeWorkload),
     Command(CommandWorkload),
 }
 
@@ -298,6 +300,9 @@ pub struct Environment {
     pub limits: Limits,
     /// Overrides the workload's device.
     pub device: Option<String>,
+    /// Where requests are answered, for a workload that serves; none is a server started here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<Service>,
 }
 
 /// What a run may use of its machine; none means all of it.

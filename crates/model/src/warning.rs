@@ -55,6 +55,14 @@ pub enum Warning {
         network: String,
         layer: String,
     },
+    /// The figures of a load tell about the client that sent it.
+    ClientLimited { reason: String },
+    /// Requests of a load that were not answered well.
+    FailedRequests {
+        failed: u64,
+        requests: u64,
+        first: String,
+    },
 }
 
 impl fmt::Display for Warning {
@@ -142,6 +150,17 @@ impl fmt::Display for Warning {
             } => write!(
                 f,
                 "{framework} does not compute the same {network} as the others, from layer `{layer}` on: do not compare its losses"
+            ),
+            Warning::ClientLimited { reason } => {
+                write!(f, "the client, not the server, was the limit: {reason}")
+            }
+            Warning::FailedRequests {
+                failed,
+                requests,
+                first,
+            } => write!(
+                f,
+                "{failed} of {requests} requests were not answered well and stand in no latency, the first: {first}"
             ),
             Warning::NoRate { from, to } => {
                 write!(f, "no rate from {from} to {to}: add one under [[rates]]")

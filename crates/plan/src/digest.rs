@@ -13,7 +13,13 @@ pub fn digest(study: &Study) -> String {
     let environments: Vec<_> = study
         .environments
         .iter()
-        .map(|e| json!({ "name": e.name, "limits": e.limits, "device": e.device }))
+        .map(|e| {
+            let mut place = json!({ "name": e.name, "limits": e.limits, "device": e.device });
+            if let (Some(place), Some(service)) = (place.as_object_mut(), &e.service) {
+                place.insert("service".to_owned(), json!(service));
+            }
+            place
+        })
         .collect();
     let mut workload = json!(study.workload);
     if let Some(settings) = workload.as_object_mut() {

@@ -5,7 +5,7 @@ mod places;
 
 use places::{ENVIRONMENT, PRICE, RATE};
 
-use crate::train;
+use crate::{serve, train};
 
 /// A table of the file and its keys.
 pub(crate) struct Section {
@@ -100,7 +100,7 @@ pub(crate) const TOP: Section = Section {
         key(
             "workload",
             Kind::Table(&WORKLOAD),
-            "What a run does: train a described network, or any command. Must be there unless `import` is.",
+            "What a run does: train a described network, serve a model, or any command. Must be there unless `import` is.",
         ),
         key(
             "environments",
@@ -187,7 +187,7 @@ const WORKLOAD: Section = Section {
         key(
             "kind",
             Kind::Words(|| crate::read::KINDS.to_vec()),
-            "`train` a described network (default), or run a `command`.",
+            "`train` a described network (default), `serve` a model and load it, or run a `command`.",
         ),
         key(
             "framework",
@@ -212,7 +212,7 @@ const WORKLOAD: Section = Section {
         count(
             "image",
             1024,
-            "Side of the square input in pixels. Default: the dataset's own.",
+            "Side of the square input in pixels. Default: the dataset's own; of a served network, its own.",
         ),
         count(
             "epochs",
@@ -236,7 +236,7 @@ const WORKLOAD: Section = Section {
         count(
             "threads",
             4096,
-            "Threads of the framework. Default: as many as the run has cores.",
+            "Threads of the framework, or of each worker of a server. Default: as many as the run has cores; a server's own choice.",
         ),
         key(
             "device",
@@ -246,12 +246,12 @@ const WORKLOAD: Section = Section {
         count(
             "workers",
             1024,
-            "Processes that share every batch, for frameworks that can. Default 1.",
+            "Processes that share every batch, for frameworks that can (default 1), or that answer requests (default: the stack's own choice).",
         ),
         key(
             "precision",
-            Kind::Words(|| train::PRECISIONS.to_vec()),
-            "`float32` (default), or `mixed`: half-precision products, 32-bit weights.",
+            Kind::Words(|| [train::PRECISIONS, &serve::PRECISIONS[1..]].concat()),
+            "`float32` (default); of training `mixed`: half-precision products, 32-bit weights; of serving `int8`: the model quantised, with its accuracy beside.",
         ),
         key(
             "compile",
@@ -274,9 +274,74 @@ const WORKLOAD: Section = Section {
             "Whether the trained weights stay with the run's results. They are saved, and the time it takes is measured, either way. Default true.",
         ),
         key(
+            "stack",
+            Kind::Words(|| serve::stacks().collect()),
+            "What serves: `bancada` (default), a stack that `bancada setup` installs, or `command`: a server of your own. All fulfil the container contract ([serving.md](serving.md)).",
+        ),
+        key(
+            "model",
+            Kind::Offered(|| network::names().collect()),
+            "What is served: a network of the zoo, a network file, an ONNX file, a folder with one, or the folder of a run that trained.",
+        ),
+        count(
+            "classes",
+            100_000,
+            "Of a served network of the zoo. Default: its own.",
+        ),
+        key(
+            "load",
+            Kind::Words(|| serve::LOADS.to_vec()),
+            "How requests follow each other: `warm` (one not counted, then 25, 5 s apart), `cold` (10, 15 min apart), `real-time` (25, 5 s apart, all counted), `clients` (default), `rate`, `poisson`, `trace`, or `search` for the highest rate that keeps `under`.",
+        ),
+        count(
+            "clients",
+            100_000,
+            "Of the load `clients`: each sends as soon as it is answered. Default 1.",
+        ),
+        key(
+            "rate",
+            Kind::Number,
+            "Requests a second, of the loads `rate` and `poisson`.",
+        ),
+        count(
+            "requests",
+            1_000_000_000,
+            "Requests that count. Default: what the load's name says, or as many as `duration` has.",
+        ),
+        key(
+            "pause",
+            Kind::Duration,
+            "Between an answer and the next request of `warm`, `cold` and `real-time`. Default: what the name says.",
+        ),
+        key(
+            "duration",
+            Kind::Duration,
+            "How long requests count, where `requests` does not say; a tenth more comes before, not counted. Default 10s.",
+        ),
+        key(
+            "under",
+            Kind::Duration,
+            "The latency that 99 of 100 requests must keep, of the load `search`.",
+        ),
+        key(
+            "request_timeout",
+            Kind::Duration,
+            "After which a request without an answer has failed. Default 60s.",
+        ),
+        key(
+            "body",
+            Kind::Text,
+            "What is sent: a picture or a folder of them, relative to this file. Default: one drawn picture of the model's size.",
+        ),
+        key(
+            "trace",
+            Kind::Text,
+            "Of the load `trace`: a file with a time in seconds on each line, relative to this file.",
+        ),
+        key(
             "command",
             Kind::Texts,
-            "The program and its arguments; {factor} stands for the level, {{word}} for a literal {word}.",
+            "The program and its arguments; {factor} stands for the level, {{word}} for a literal {word}. Of a server, {port} is where it must listen.",
         ),
         key(
             "env",
@@ -313,6 +378,14 @@ const SCALE: Section = Section {
             "dataset",
             Kind::Words(|| data::names().collect()),
             "Other images.",
+        ),
+        count("requests", 1_000_000_000, "Requests that count."),
+        key("pause", Kind::Duration, "Between requests of a series."),
+        key("duration", Kind::Duration, "How long requests count."),
+        key(
+            "idle",
+            Kind::Duration,
+            "After which emulated serverless workers end, so that cold requests need no long pauses.",
         ),
         key(
             "factors",

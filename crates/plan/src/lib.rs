@@ -11,6 +11,7 @@
 mod check;
 mod design;
 mod digest;
+mod field;
 mod keys;
 mod placeholder;
 mod random;
@@ -18,6 +19,7 @@ mod read;
 mod reference;
 mod resolve;
 mod schema;
+mod serve;
 mod template;
 mod train;
 mod values;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::check::METRICS;
 use crate::keys::{Key, Kind, Section, TOP};
 use crate::resolve::{CORES, ENVIRONMENT, MEMORY};
-use crate::train;
+use crate::{serve, train};
 
 /// Markdown: an introduction with examples, then every table with its keys.
 pub fn reference() -> String {
@@ -99,7 +99,7 @@ fn words(kind: &Kind) -> String {
         Kind::Date => "date: `2024-03-01`",
         Kind::Currency => "currency: `\"USD\"`",
         Kind::Texts => "list of texts",
-        Kind::Paid => "`\"all\"`, or list of phases",
+        Kind::Paid => "`\"all\"`, `\"requests\"`, or list of phases",
         Kind::Variables => "table: variable = value",
         Kind::Exclusions => "list of rules: `{ factor = level }`",
         Kind::Factors => "factor = levels: a list, one level, or a range",
@@ -116,14 +116,16 @@ fn words(kind: &Kind) -> String {
 
 fn write_factors(out: &mut String) {
     let fields = train::FIELDS.iter().map(|field| field.name);
+    let served = serve::FIELDS.iter().map(|field| field.name);
     _ = write!(
         out,
         "\n## Factors that mean something\n\n\
-         With any workload: {}. With training also the values of `[workload]`: {}. With a command, any other name.\n\n\
+         With any workload: {}. With training also the values of `[workload]`: {}. With serving: {}. With a command, any other name.\n\n\
          Levels are texts, numbers, or true and false, all of one kind; `{{ from = 1, to = 8, step = 1 }}` and \
          `{{ powers_of = 2, from = 1, to = 512 }}` are ranges of whole numbers.\n",
         list([ENVIRONMENT, CORES, MEMORY].into_iter()),
         list(fields),
+        list(served),
     );
 }
 

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use model::{
-    CommandWorkload, Environment, Level, Limits, Scenario, Study, TrainWorkload, Workload,
+    CommandWorkload, Environment, Level, Limits, Scenario, ServeWorkload, Study, TrainWorkload,
+    Workload,
 };
 
 use crate::placeholder::substitute;
-use crate::{train, values};
+use crate::{serve, train, values};
 
 /// Factors that act on the environment, whatever the workload.
 pub(crate) const ENVIRONMENT: &str = "environment";
@@ -31,6 +32,7 @@ pub fn resolve(study: &Study, scenario: &Scenario) -> Resolved {
     let environment = resolve_environment(study, scenario);
     let workload = match &study.workload {
         Workload::Train(train) => Workload::Train(resolve_train(train, scenario, &environment)),
+        Workload::Serve(serve) => Workload::Serve(resolve_serve(serve, scenario)),
         Workload::Command(command) => Workload::Command(resolve_command(command, scenario)),
     };
     Resolved {
@@ -46,6 +48,7 @@ pub(crate) fn local() -> Environment {
         price: None,
         limits: Limits::default(),
         device: None,
+        service: None,
     }
 }
 
@@ -92,6 +95,22 @@ fn resolve_train(
         .data_dir
         .as_deref()
         .map(|dir| substitute_path(dir, level));
+    resolved
+}
+
+fn resolve_serve(workload: &ServeWorkload, scenario: &Scenario) -> ServeWorkload {
+    let mut resolved = workload.clone();
+    for field in serve::FIELDS {
+        if let Some(level) = scenario.level(field.name) {
+            serve::apply(&mut resolved, field.name, level);
+        }
+    }
+    // `{port}` is nobody's level, and stays for whoever starts the server.
+    let fill = |text: &String| substitute(text, |name| level_text(scenario, name));
+    resolved.command = resolved.command.iter().map(fill).collect();
+    for value in resolved.env.values_mut() {
+        *value = fill(value);
+    }
     resolved
 }
 

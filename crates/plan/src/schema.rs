@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::field::{Field, FieldKind};
 use crate::keys::{Key, Kind, Section, TOP};
-use crate::train::{self, FieldKind};
+use crate::{serve, train};
 
 /// JSON Schema, draft 2020-12.
 pub fn schema() -> Value {
@@ -69,7 +70,7 @@ fn kind(kind: &Kind) -> Value {
         Kind::Currency => pattern("^[A-Z]{3}$", "USD"),
         Kind::Texts => texts(),
         Kind::Paid => {
-            json!({ "anyOf": [{ "const": "all" }, { "type": "array", "items": { "type": "string" }, "minItems": 1 }] })
+            json!({ "anyOf": [{ "enum": ["all", "requests"] }, { "type": "array", "items": { "type": "string" }, "minItems": 1 }] })
         }
         Kind::Variables | Kind::Levels => {
             json!({ "type": "object", "additionalProperties": scalar() })
@@ -125,6 +126,10 @@ fn factors() -> Value {
     for field in train::FIELDS {
         properties.insert(field.name.to_owned(), levels(&field_level(field.kind)));
     }
+    let is_new = |field: &&Field| train::FIELDS.iter().all(|f| f.name != field.name);
+    for field in serve::FIELDS.iter().filter(is_new) {
+        properties.insert(field.name.to_owned(), levels(&field_level(field.kind)));
+    }
     properties.insert(
         "environment".to_owned(),
         levels(&json!({ "type": "string" })),
@@ -141,12 +146,16 @@ fn factors() -> Value {
 fn field_level(field: FieldKind) -> Value {
     let words: Vec<&str> = match field {
         FieldKind::Framework => frameworks::names().collect(),
-        FieldKind::Network => network::names().collect(),
+        FieldKind::Network | FieldKind::Model => network::names().collect(),
+        FieldKind::Stack => serve::stacks().collect(),
         FieldKind::Dataset => data::names().collect(),
         FieldKind::Optimizer => train::OPTIMIZERS.to_vec(),
         FieldKind::Words(words) => words.to_vec(),
         FieldKind::Flag => return json!({ "type": "boolean" }),
         FieldKind::Text
+        | FieldKind::Path
+        | FieldKind::Rate
+        | FieldKind::Duration
         | FieldKind::Count { .. }
         | FieldKind::LearningRate
         | FieldKind::Momentum => return scalar(),

@@ -1,36 +1,10 @@
-//! What can be set for a training workload: under `[workload]`, or as a factor, by the same names.
+//! What can be set for a training workload.
 
 use std::path::PathBuf;
 
 use model::{Level, Optimizer, Pipeline, Precision, TrainWorkload};
 
-/// A setting of a training workload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Field {
-    pub(crate) name: &'static str,
-    pub(crate) kind: FieldKind,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FieldKind {
-    Framework,
-    Network,
-    Dataset,
-    Optimizer,
-    Text,
-    /// One of these.
-    Words(&'static [&'static str]),
-    /// True or false.
-    Flag,
-    /// A whole number from one up.
-    Count {
-        at_most: u32,
-    },
-    /// Above zero.
-    LearningRate,
-    /// From zero up, below one.
-    Momentum,
-}
+use crate::field::{Field, FieldKind, field, set, set_some};
 
 /// In the order in which they are applied: the kind of optimizer before its constants.
 pub(crate) const FIELDS: &[Field] = &[
@@ -72,14 +46,6 @@ pub(crate) const OPTIMIZERS: &[&str] = &["adam", "sgd"];
 
 const DEFAULT_LEARNING_RATE: f64 = 0.001;
 const DEFAULT_MOMENTUM: f64 = 0.9;
-
-const fn field(name: &'static str, kind: FieldKind) -> Field {
-    Field { name, kind }
-}
-
-pub(crate) fn find_field(name: &str) -> Option<&'static Field> {
-    FIELDS.iter().find(|f| f.name == name)
-}
 
 /// What holds where a study says nothing. The network has no default: it is the question.
 pub(crate) fn defaults() -> TrainWorkload {
@@ -146,18 +112,6 @@ fn pipeline(word: &str) -> Option<Pipeline> {
         "cache" => Some(Pipeline::Cache),
         "own" => Some(Pipeline::Own),
         _ => None,
-    }
-}
-
-fn set<T>(place: &mut T, value: Option<T>) {
-    if let Some(value) = value {
-        *place = value;
-    }
-}
-
-fn set_some<T>(place: &mut Option<T>, value: Option<T>) {
-    if value.is_some() {
-        *place = value;
     }
 }
 

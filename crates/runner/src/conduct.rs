@@ -5,24 +5,28 @@ use std::fmt;
 use std::path::Path;
 
 use cost::BillRequest;
-use measure::{Asked, Measured, Stop, Watched};
+use measure::{Asked, ClientCommand, Measured, Stop, Watched};
 use model::event::JOB_VARIABLE;
 use model::run::{BUNDLE_SCHEMA, EnvironmentRecord, Origin, metric, phase};
 use model::{
-    Event, EventKind, Inventory, Metric, Money, Phase, Plan, RunId, RunRecord, Scenario, Status,
-    Study,
+    Event, EventKind, Inventory, Metric, Money, Phase, Plan, Price, RunId, RunRecord, Scenario,
+    ServingRecord, Status, Study, Warning,
 };
+use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 use store::{Staging, Store, StoreError};
 
 use crate::budget::Ledger;
 use crate::forecast::{self, RunForecast};
 use crate::ready;
+use crate::serving::ReadyModel;
 use crate::verification;
 use crate::workload::{PreparedRun, Surroundings, WorkloadError, prepare};
 
 /// The trained weights, in a run's bundle.
 pub(crate) const MODEL_FILE: &str = "model.safetensors";
+/// What the client of a serving run saw.
+const SERVING_FILE: &str = "serving.json";
 
 /// A study being carried out.
 pub struct Conduct<'a> {
@@ -188,9 +192,10 @@ impl Conduct<'_> {
         )?;
         let staging = self.store.begin(run)?;
         self.write_job(&mut prepared, &staging)?;
+        let client = self.write_asks(&mut prepared, &staging)?;
         let mut budget_spent = false;
         let mut so_far = SoFar::default();
-        let measured = self.measure(&prepared, staging.folder(), &mut |watched| {
+        let measured = self.measure(&prepared, client, staging.folder(), &mut |watched| {
             if let Watched::Tick { seconds } = watched {
                 so_far.seconds = seconds;
                 let spent = self.spent_with(&prepared, under_way.ledger, &so_far);
@@ -219,7 +224,9 @@ impl Conduct<'_> {
             prepared.framework.as_ref(),
             prepared.keep_model,
         )?;
-        let record = self.record(run, scenario, prepared, measured);
+        let mut record = self.record(run, scenario, prepared, measured);
+        serving_record(&mut record, staging.folder());
+        price_record(&mut record, self.study);
         staging.commit(&record)?;
         Ok(FinishedRun {
             record,
@@ -244,9 +251,38 @@ impl Conduct<'_> {
         Ok(())
     }
 
+    /// The client's job; a client that is the run itself finds it in its own variables.
+    fn write_asks(
+        &self,
+        prepared: &mut PreparedRun,
+        staging: &Staging,
+    ) -> Result<Option<ClientCommand>, RunnerError> {
+        let Some(asks) = &mut prepared.asks else {
+            return Ok(None);
+        };
+        let folder = staging.folder();
+        let job = &mut asks.job;
+        for path in [&mut job.requests, &mut job.outcome, &mut job.record] {
+            *path = folder.join(&*path);
+        }
+        let path = folder.join("ask.json");
+        write_json(&path, job)?;
+        let variable = (JOB_VARIABLE.to_owned(), path.to_string_lossy().into_owned());
+        if asks.alone {
+            prepared.env.push(variable);
+            return Ok(None);
+        }
+        let program = self.options.surroundings.bancada;
+        Ok(Some(ClientCommand {
+            command: vec![program.to_string_lossy().into_owned(), "ask".to_owned()],
+            env: vec![variable],
+        }))
+    }
+
     fn measure(
         &self,
         prepared: &PreparedRun,
+        client: Option<ClientCommand>,
         folder: &Path,
         watch: &mut dyn FnMut(Watched<'_>),
     ) -> Result<Measured, RunnerError> {
@@ -259,6 +295,7 @@ impl Conduct<'_> {
             settings: self.study.measure.clone(),
             log: prepared.log.clone(),
             tells_steps: prepared.job.is_some(),
+            client,
             cgroup_name: format!("bancada-{}", std::process::id()),
         };
         measure::run(&request, self.options.stop, watch).map_err(RunnerError::Measure)
@@ -271,6 +308,8 @@ impl Conduct<'_> {
             let request = BillRequest {
                 phases: &so_far.phases(),
                 total_seconds: so_far.seconds,
+                // What is billed of requests is known at the end; until then, the most it can be.
+                request_seconds: Some(so_far.seconds),
                 price,
                 spoken: self.study.currency,
                 rates: &self.study.rates,
@@ -295,6 +334,7 @@ impl Conduct<'_> {
         let trainer = prepared.framework.as_ref();
         let job = prepared.job.as_ref();
         let told = measured.framework.as_ref();
+        let asked_model = prepared.asks.as_ref().and_then(|asks| asks.model.clone());
         let framework = trainer.map(|trainer| verification::of_run(trainer, job, told, home));
         let mut record = RunRecord {
             schema: BUNDLE_SCHEMA,
@@ -322,15 +362,37 @@ impl Conduct<'_> {
             bill: None,
             warnings: measured.warnings,
             framework,
+            serving: None,
             profile: measured.profile,
         };
+        if let Some(model) = asked_model {
+            record.metrics.extend(model_metrics(&model));
+        }
         if let Some(trainer) = trainer {
             let warning = verification::warning(trainer, job, record.framework.as_ref());
             record.warnings.extend(warning);
         }
-        price_record(&mut record, self.study);
         record
     }
+}
+
+/// What the client of a serving run saw; nothing where it did not get so far.
+fn serving_record(record: &mut RunRecord, folder: &Path) {
+    let read = std::fs::read(folder.join(SERVING_FILE)).ok();
+    let read = read.and_then(|bytes| serde_json::from_slice::<ServingRecord>(&bytes).ok());
+    let Some(serving) = read else { return };
+    if let Some(reason) = &serving.client_limited {
+        let reason = reason.clone();
+        record.warnings.push(Warning::ClientLimited { reason });
+    }
+    if serving.failed() > 0 {
+        record.warnings.push(Warning::FailedRequests {
+            failed: serving.failed(),
+            requests: serving.requests(),
+            first: serving.first_failure.clone().unwrap_or_default(),
+        });
+    }
+    record.serving = Some(serving);
 }
 
 /// Makes the bill of a run that has a price, and the metric `cost` from it.
@@ -339,6 +401,7 @@ pub fn price_record(record: &mut RunRecord, study: &Study) {
     let result = cost::bill(&BillRequest {
         phases: &record.phases,
         total_seconds: record.seconds,
+        request_seconds: seconds_of_requests(record),
         price,
         spoken: study.currency,
         rates: &study.rates,
@@ -350,8 +413,55 @@ pub fn price_record(record: &mut RunRecord, study: &Study) {
             .metrics
             .insert(metric::COST.to_owned(), Metric { value, unit });
     }
+    if let Some(value) = per_inference(record, study, price) {
+        let unit = total.currency.code().to_owned();
+        let name = metric::COST_PER_INFERENCE.to_owned();
+        record.metrics.insert(name, Metric { value, unit });
+    }
     record.bill = Some(result.bill);
     record.warnings.extend(result.warning);
+}
+
+/// What a service bills, where it tells; otherwise the time that the client saw, which is more.
+fn seconds_of_requests(record: &RunRecord) -> Option<f64> {
+    let told = |name: &str| record.metrics.get(name).map(|metric| metric.value);
+    told(metric::BILLED_SECONDS).or_else(|| told(metric::BUSY_SECONDS))
+}
+
+/// Of one answer, in the study's currency: the seconds it was billed for, or its share of the time
+/// in which a machine had something to answer, at the price of a second. Pauses of a load are
+/// nobody's cost here; what an idle machine costs is for the break-even to say.
+fn per_inference(record: &RunRecord, study: &Study, price: &Price) -> Option<f64> {
+    let told = |name: &str| record.metrics.get(name).map(|metric| metric.value);
+    let busy = || {
+        let answered = told(metric::REQUESTS)? - told(metric::FAILED_REQUESTS)?;
+        Some(told(metric::BUSY_SECONDS)? / answered)
+    };
+    let seconds = told(metric::BILLED_SECONDS_PER_REQUEST).or_else(busy)?;
+    let seconds = Decimal::from_f64_retain(seconds)?;
+    let amount = seconds
+        .checked_mul(price.per_hour.amount)?
+        .checked_div(Decimal::from(3600))?;
+    let money = Money::new(amount, price.per_hour.currency);
+    let spoken = cost::convert(money, study.currency, &study.rates).ok()?;
+    spoken.amount.to_f64()
+}
+
+fn model_metrics(model: &ReadyModel) -> Vec<(String, Metric)> {
+    let all = [
+        (
+            metric::MODEL_BYTES,
+            model.bytes.map(|bytes| bytes as f64),
+            "B",
+        ),
+        (metric::ACCURACY, model.accuracy_percent, "%"),
+        (metric::AGREEMENT_PERCENT, model.agreement_percent, "%"),
+    ];
+    let named = all.into_iter().filter_map(|(name, value, unit)| {
+        let (value, unit) = (value?, unit.to_owned());
+        Some((name.to_owned(), Metric { value, unit }))
+    });
+    named.collect()
 }
 
 /// The life of the run under way, up to now.

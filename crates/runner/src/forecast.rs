@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use cost::BillRequest;
-use model::run::Origin;
+use model::run::{Origin, phase};
 use model::{Money, Phase, Plan, RunId, RunRecord, Scenario, Status, Study};
 use serde::Serialize;
 
@@ -314,9 +314,12 @@ fn money_of(
             })
             .collect();
         let total_seconds = phases.iter().map(|p| p.seconds).sum();
+        // Pauses of a load are not billed; how long they are is not known here, so this is the most.
+        let asked = phases.iter().filter(|p| phase::is_work(&p.name));
         let request = BillRequest {
             phases: &phases,
             total_seconds,
+            request_seconds: Some(asked.map(|p| p.seconds).sum()),
             price,
             spoken: study.currency,
             rates: &study.rates,

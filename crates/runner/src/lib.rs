@@ -6,9 +6,11 @@ mod budget;
 mod conduct;
 mod datasets;
 pub mod forecast;
+mod picture;
 mod pilot;
 mod ready;
 mod scratch;
+mod serving;
 pub mod verification;
 mod workload;
 
@@ -19,4 +21,5 @@ pub use forecast::{EnvironmentForecast, Forecast, RunForecast, Spread};
 pub use pilot::{BadPilot, Pilot, PilotOptions, pilot};
 pub use ready::{make_ready, scenarios_of};
 pub use scratch::Scratch;
+pub use serving::{Models, ReadyModel};
 pub use workload::{PreparedRun, Surroundings, Trainer, WorkloadError, prepare};

@@ -146,6 +146,7 @@ fn short_run(
         settings: study.measure.clone(),
         log: Vec::new(),
         tells_steps: true,
+        client: None,
         cgroup_name: format!("bancada-{}-pilot", std::process::id()),
     };
     let mut steps = Vec::new();

@@ -241,6 +241,7 @@ impl<'a> Scene<'a> {
             },
             log: Vec::new(),
             tells_steps: false,
+            client: None,
             cgroup_name: format!("bancada-{}-verify", std::process::id()),
         };
         let measured =

@@ -15,6 +15,7 @@ use model::{
 use network::{Graph, InputSpec};
 
 use crate::datasets::Datasets;
+use crate::serving::{Asks, Models, prepare_serving};
 
 /// Everything `measure` needs to know of a run's workload.
 #[derive(Debug, Clone)]
@@ -30,6 +31,8 @@ pub struct PreparedRun {
     pub keep_model: bool,
     /// What trains, by its name alone.
     pub framework: Option<Trainer>,
+    /// Of a run that serves: who asks.
+    pub asks: Option<Asks>,
 }
 
 /// What trains which network.
@@ -45,6 +48,21 @@ pub struct Trainer {
 }
 
 impl PreparedRun {
+    /// Nothing to do yet, there.
+    pub(crate) fn new(environment: Environment) -> Self {
+        PreparedRun {
+            command: Vec::new(),
+            env: Vec::new(),
+            directory: None,
+            log: Vec::new(),
+            environment,
+            job: None,
+            keep_model: true,
+            framework: None,
+            asks: None,
+        }
+    }
+
     pub fn limits(&self) -> &Limits {
         &self.environment.limits
     }
@@ -68,6 +86,10 @@ pub struct Surroundings<'a> {
     pub home: &'a Home,
     /// What was found out of them already.
     pub datasets: &'a Datasets,
+    /// The same of models to serve.
+    pub models: &'a Models,
+    /// Whether endpoints at a provider are used where a study describes them, and paid for.
+    pub real: bool,
 }
 
 /// The same seed for all scenarios: initial weights and order of images then do not differ
@@ -83,6 +105,10 @@ pub fn prepare(
         Workload::Train(train) => {
             let seed = study.seed.wrapping_add(u64::from(repetition - 1));
             prepare_training(study, &train, resolved.environment, seed, surroundings)
+        }
+        Workload::Serve(serve) => {
+            let seed = study.seed.wrapping_add(u64::from(repetition - 1));
+            prepare_serving(&serve, resolved.environment, seed, surroundings)
         }
         Workload::Command(command) if command.command.is_empty() => Err(WorkloadError::Nothing),
         Workload::Command(command) => {
@@ -105,10 +131,7 @@ fn prepare_command(
         env: workload.env.into_iter().collect(),
         directory: Some(directory),
         log: workload.log,
-        environment,
-        job: None,
-        keep_model: true,
-        framework: None,
+        ..PreparedRun::new(environment)
     }
 }
 
@@ -176,9 +199,6 @@ fn prepare_training(
     Ok(PreparedRun {
         command,
         env,
-        directory: None,
-        log: Vec::new(),
-        environment,
         job: Some(job),
         keep_model: train.keep_model,
         framework: Some(Trainer {
@@ -187,6 +207,7 @@ fn prepare_training(
             version,
             graph,
         }),
+        ..PreparedRun::new(environment)
     })
 }
 
@@ -332,6 +353,8 @@ pub enum WorkloadError {
         network: String,
         why: String,
     },
+    /// A model, a stack or a picture that cannot be had.
+    Serving(String),
 }
 
 impl fmt::Display for WorkloadError {
@@ -345,6 +368,7 @@ impl fmt::Display for WorkloadError {
             WorkloadError::NotSetUp(error) => error.fmt(f),
             WorkloadError::NoCaffe => SetupError::NoCaffe.fmt(f),
             WorkloadError::Home(error) => error.fmt(f),
+            WorkloadError::Serving(why) => f.write_str(why),
             WorkloadError::Network { network, why } => write!(f, "network `{network}`: {why}"),
         }
     }

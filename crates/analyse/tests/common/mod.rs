@@ -163,6 +163,7 @@ impl Recipe {
                 .map(|name| Environment {
                     price: Some(price(&name)),
                     device: (name == "gpu").then(|| "cuda:0".to_owned()),
+                    service: None,
                     limits: Limits {
                         cores: Some(2.0),
                         memory_bytes: None,
@@ -219,6 +220,7 @@ impl Recipe {
             price: Some(price),
             warnings: Vec::new(),
             framework: None,
+            serving: None,
             profile: Vec::new(),
         };
         record.metrics = metrics(&record, scenario, seconds, moment.jitter);

@@ -11,7 +11,7 @@ use model::{Event, EventKind, TrainJob};
 use crate::exit::{CommandResult, Exit, Failure};
 
 pub(super) fn engine_train() -> CommandResult {
-    let job = read_job()?;
+    let job: TrainJob = read_job()?;
     if let Some(asked) = &job.verify {
         let report = engine::verify(&job, asked).map_err(Failure::trouble)?;
         let json = serde_json::to_vec(&report).map_err(Failure::trouble)?;
@@ -31,7 +31,7 @@ pub(super) fn engine_train() -> CommandResult {
     Ok(Exit::Ok)
 }
 
-pub(super) fn read_job() -> Result<TrainJob, Failure> {
+pub(super) fn read_job<J: serde::de::DeserializeOwned>() -> Result<J, Failure> {
     let path = std::env::var_os(JOB_VARIABLE).ok_or_else(|| {
         Failure::trouble(format!(
             "{JOB_VARIABLE} names no job file; bancada run sets it"

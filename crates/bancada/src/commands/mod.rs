@@ -1,5 +1,6 @@
 //! One file a command. Each reads what it needs, calls a crate, prints.
 
+mod ask;
 mod caffe_train;
 mod check;
 mod data;
@@ -50,6 +51,8 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
         Command::Doctor(args) => doctor::doctor(&args, printer),
         Command::Completions { shell } => manual::completions(shell, printer),
         Command::Man { dir } => manual::man(dir.as_deref(), printer),
+        Command::Ask => ask::ask(),
+        Command::ServeReady(args) => serve::ready(&args, printer),
         Command::EngineTrain => engine_train::engine_train(),
         Command::CaffeTrain => caffe_train::caffe_train(),
     }

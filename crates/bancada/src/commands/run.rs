@@ -28,7 +28,10 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
         .map_err(|e| Failure::trouble(format!("cannot find myself: {e}")))?;
     let home = frameworks::Home::find().map_err(Failure::trouble)?;
     let datasets = runner::Datasets::default();
+    let models = runner::Models::default();
     let surroundings = Surroundings {
+        models: &models,
+        real: args.real,
         bancada: &program,
         study_folder: &opened.folder,
         home: &home,

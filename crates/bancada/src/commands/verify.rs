@@ -27,7 +27,10 @@ pub(super) fn verify(args: &VerifyArgs, printer: &Printer) -> CommandResult {
         None => None,
     };
     let datasets = runner::Datasets::default();
+    let models = runner::Models::default();
     let surroundings = Surroundings {
+        models: &models,
+        real: false,
         bancada: &program,
         study_folder: opened.as_ref().map_or(Path::new("."), |o| &o.folder),
         home: &home,

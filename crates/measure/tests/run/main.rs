@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod clients;
 mod ends;
 mod events;
 mod limits;
@@ -60,6 +61,7 @@ fn request(command: &[&str], folder: &Path) -> Request {
         },
         log: Vec::new(),
         tells_steps: false,
+        client: None,
         cgroup_name: "test".to_owned(),
     }
 }

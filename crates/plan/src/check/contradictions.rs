@@ -4,13 +4,16 @@ use std::collections::HashSet;
 
 use data::DatasetInfo;
 use frameworks::{Spec, Wish};
-use model::{Level, Pipeline, Precision, Scenario, Study, TrainWorkload, Workload};
+use model::{
+    Environment, Level, Pipeline, Precision, Scenario, ServeWorkload, Study, TrainWorkload,
+    Workload,
+};
 use network::InputSpec;
 use source::{Diagnostic, Problems};
 
 use super::networks::Networks;
-use super::{Origin, origin};
-use crate::read::Draft;
+use super::{Origin, origin, serving};
+use crate::read::{Draft, DraftWorkload};
 use crate::resolve::{ENVIRONMENT, Resolved, resolve};
 
 /// Every contradiction once, however many scenarios have it.
@@ -32,8 +35,13 @@ pub(super) fn check(
             environment,
             workload,
         } = resolve(study, scenario);
-        let Workload::Train(train) = workload else {
-            return;
+        let train = match workload {
+            Workload::Train(train) => train,
+            Workload::Serve(serve) => {
+                checker.check_serving(&serve, &environment);
+                continue;
+            }
+            Workload::Command(_) => return,
         };
         if let (Some(device), Some(level)) = (&environment.device, scenario.level("device")) {
             checker.check_device(&environment.name, device, level);
@@ -59,6 +67,18 @@ struct Checker<'c> {
 }
 
 impl Checker<'_> {
+    fn check_serving(&mut self, workload: &ServeWorkload, environment: &Environment) {
+        let Some(DraftWorkload::Serve(serve)) = &self.draft.workload else {
+            return;
+        };
+        for wrong in serving::wrong(workload, environment.service.as_ref()) {
+            if self.seen.insert(wrong.message.clone()) {
+                let span = serving::place(self.draft, serve, wrong.field);
+                self.problems.push(Diagnostic::at(span, wrong.message));
+            }
+        }
+    }
+
     fn check_shape(&mut self, train: &TrainWorkload, info: &DatasetInfo) {
         let side = train.image.unwrap_or(info.side);
         let channels = info.channels;

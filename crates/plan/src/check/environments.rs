@@ -84,5 +84,6 @@ fn environment(draft: &DraftEnvironment) -> Environment {
         price: draft.price.clone(),
         limits: draft.limits.clone(),
         device: draft.device.clone(),
+        service: draft.service.as_ref().map(|service| service.value.clone()),
     }
 }

@@ -4,11 +4,11 @@ use model::{Factor, Level};
 use source::{Diagnostic, Located, Problems};
 
 use super::networks::Networks;
+use crate::field::{Field, FieldKind, find_field};
 use crate::placeholder::{Piece, pieces};
-use crate::read::{Draft, DraftFactor, DraftTrain, DraftWorkload, TrainValue};
+use crate::read::{Draft, DraftFactor, DraftServe, DraftTrain, DraftWorkload, FieldValue};
 use crate::resolve::{CORES, ENVIRONMENT, MEMORY};
-use crate::train::{self, Field, FieldKind};
-use crate::values;
+use crate::{serve, train, values};
 
 /// The factors with their usable levels.
 pub(super) fn check(
@@ -39,18 +39,39 @@ pub(super) fn check_train<'d>(
     train: &'d DraftTrain,
     networks: &mut Networks,
     problems: &mut Problems,
-) -> Vec<&'d TrainValue> {
+) -> Vec<&'d FieldValue> {
     if train.value("network").is_none() && draft.factor("network").is_none() {
         let missing = Diagnostic::at(train.span.clone(), "`network` is missing");
         let missing = missing.label("add network = \"rede1\" here, or a factor `network`");
         problems.push(missing.note(format!("known: {}", list(network::names()))));
     }
     check_momentum(draft, train, problems);
-    let usable = |value: &&TrainValue| {
-        let meaning = train::find_field(value.field).map_or(Meaning::Nothing, Meaning::Field);
+    let usable = |value: &&FieldValue| {
+        let meaning =
+            find_field(train::FIELDS, value.field).map_or(Meaning::Nothing, Meaning::Field);
         check_level(draft, &meaning, &value.level, networks, problems)
     };
     train.values.iter().filter(usable).collect()
+}
+
+/// The same for a workload that serves.
+pub(super) fn check_serve<'d>(
+    draft: &Draft,
+    serve: &'d DraftServe,
+    networks: &mut Networks,
+    problems: &mut Problems,
+) -> Vec<&'d FieldValue> {
+    if draft.value("model").is_none() && draft.factor("model").is_none() {
+        let missing = Diagnostic::at(serve.span.clone(), "`model` is missing");
+        let missing = missing.label("add model = \"mobilenet\" here, or a factor `model`");
+        problems.push(missing.note(format!("known: {}", list(network::names()))));
+    }
+    let usable = |value: &&FieldValue| {
+        let field = find_field(serve::FIELDS, value.field);
+        let meaning = field.map_or(Meaning::Nothing, Meaning::Field);
+        check_level(draft, &meaning, &value.level, networks, problems)
+    };
+    serve.values.iter().filter(usable).collect()
 }
 
 /// What the levels of a factor act on.
@@ -73,22 +94,38 @@ fn meaning(draft: &Draft, factor: &DraftFactor, problems: &mut Problems) -> Mean
         (MEMORY, _) => Meaning::Memory,
         (_, Some(DraftWorkload::Command(_))) => Meaning::Placeholder,
         (_, None) => Meaning::Nothing,
-        (_, Some(DraftWorkload::Train(_))) => match train::find_field(name) {
-            Some(field) => Meaning::Field(field),
-            None => {
-                let own = [ENVIRONMENT, CORES, MEMORY];
-                let known = own.into_iter().chain(train::FIELDS.iter().map(|f| f.name));
-                let kind = "factor of a training workload";
-                problems.push(Diagnostic::unknown(
-                    kind,
-                    name,
-                    factor.name.span.clone(),
-                    known,
-                ));
-                Meaning::Nothing
+        (_, Some(DraftWorkload::Train(_))) => {
+            let kind = "factor of a training workload";
+            field_meaning(train::FIELDS, kind, factor, problems)
+        }
+        (_, Some(DraftWorkload::Serve(serve))) => {
+            let is_used = super::serving::mentions(serve, name);
+            match find_field(serve::FIELDS, name) {
+                None if is_used => Meaning::Placeholder,
+                _ => {
+                    let kind = "factor of a serving workload";
+                    field_meaning(serve::FIELDS, kind, factor, problems)
+                }
             }
-        },
+        }
     }
+}
+
+fn field_meaning(
+    fields: &'static [Field],
+    kind: &str,
+    factor: &DraftFactor,
+    problems: &mut Problems,
+) -> Meaning {
+    let name = factor.name.value.as_str();
+    if let Some(field) = find_field(fields, name) {
+        return Meaning::Field(field);
+    }
+    let own = [ENVIRONMENT, CORES, MEMORY];
+    let known = own.into_iter().chain(fields.iter().map(|f| f.name));
+    let span = factor.name.span.clone();
+    problems.push(Diagnostic::unknown(kind, name, span, known));
+    Meaning::Nothing
 }
 
 fn check_level(
@@ -151,6 +188,15 @@ fn check_field(
             let fits = value.as_float().is_some_and(|v| (0.0..1.0).contains(&v));
             wrong_unless(fits, level, &format!("`{name}` must be from 0 to below 1"))
         }
+        (FieldKind::Rate, value) => {
+            let fits = value.as_float().is_some_and(|v| v > 0.0 && v <= 1e6);
+            let message = format!("`{name}` must be above 0 and at most a million a second");
+            wrong_unless(fits, level, &message)
+        }
+        (FieldKind::Duration, Level::Text(text)) => values::duration_seconds(text)
+            .err()
+            .map(|message| Diagnostic::at(level.span.clone(), message)),
+        (FieldKind::Duration, _) => needs("a duration in quotes, such as \"5s\""),
         (FieldKind::Flag, Level::Bool(_)) => None,
         (FieldKind::Flag, _) => needs("true or false"),
         (_, Level::Text(text)) if text.is_empty() => needs("a text that is not empty"),
@@ -167,6 +213,15 @@ fn check_field(
         (FieldKind::Words(words), Level::Text(text)) => {
             unknown_unless_in(name, text, level, words.iter().copied())
         }
+        (FieldKind::Stack, Level::Text(text)) => {
+            unknown_unless_in("stack", text, level, serve::stacks())
+        }
+        (FieldKind::Model, Level::Text(text)) => networks.model_complaint(text, level.span.clone()),
+        (FieldKind::Path, Level::Text(text)) => networks.is_missing(text).then(|| {
+            let message = format!("`{name}`: there is no `{text}`");
+            let relative = "the path is relative to the folder of the study file";
+            Diagnostic::at(level.span.clone(), message).note(relative)
+        }),
         (FieldKind::Network, Level::Text(text)) => networks.complaint(text, level.span.clone()),
         (FieldKind::Text, Level::Text(text)) if name == "data_dir" => {
             path_complaint(draft, text, level)

@@ -13,6 +13,7 @@ mod money;
 mod names;
 mod networks;
 mod scales;
+mod serving;
 
 use std::path::PathBuf;
 
@@ -22,11 +23,11 @@ pub(crate) use scales::check as check_scales;
 
 use std::collections::BTreeMap;
 
-use model::{CommandWorkload, Factor, Level, Study, TrainWorkload, Workload};
+use model::{CommandWorkload, Factor, Level, ServeWorkload, Study, TrainWorkload, Workload};
 use source::{Diagnostic, Located, Problems, Span};
 
-use crate::read::{Draft, DraftCommand, DraftWorkload, ReadOptions, TrainValue};
-use crate::train;
+use crate::read::{Draft, DraftCommand, DraftServe, DraftWorkload, FieldValue, ReadOptions};
+use crate::{serve, train};
 
 pub(crate) const MAX_RUNS: u64 = 1_000_000;
 pub(crate) const MAX_SCENARIOS: u64 = 100_000;
@@ -65,18 +66,24 @@ pub(crate) fn check(
     let workload = match draft.workload.as_ref()? {
         DraftWorkload::Train(train) => {
             let usable = levels::check_train(draft, train, &mut networks, problems);
-            let is_usable = |value: &TrainValue| usable.iter().any(|u| u.field == value.field);
+            let is_usable = |value: &FieldValue| usable.iter().any(|u| u.field == value.field);
             let mut values = train.values.iter();
             decided = values.all(|v| is_usable(v) || !DECISIVE.contains(&v.field));
             let mut workload = train_workload(draft, &usable);
             workload.keep_model = train.keep_model.unwrap_or(workload.keep_model);
             Workload::Train(workload)
         }
+        DraftWorkload::Serve(serve) => {
+            let usable = levels::check_serve(draft, serve, &mut networks, problems);
+            serving::check(draft, serve, problems);
+            Workload::Serve(serve_workload(serve, &usable))
+        }
         DraftWorkload::Command(command) => {
             command::check(draft, command, problems);
             Workload::Command(command_workload(command))
         }
     };
+    serving::check_services(draft, matches!(workload, Workload::Serve(_)), problems);
     let import = import::check(draft, problems);
     let small_enough = check_size(draft, problems);
     let study = Study {
@@ -114,7 +121,7 @@ pub(crate) fn check(
     Some(study)
 }
 
-fn train_workload(draft: &Draft, values: &[&TrainValue]) -> TrainWorkload {
+fn train_workload(draft: &Draft, values: &[&FieldValue]) -> TrainWorkload {
     let mut workload = train::defaults();
     // A factor decides for each scenario; until then it is the kind that has all the constants.
     let varied = draft.factor("optimizer").is_some();
@@ -125,6 +132,19 @@ fn train_workload(draft: &Draft, values: &[&TrainValue]) -> TrainWorkload {
         train::apply(&mut workload, value.field, &value.level.value);
     }
     workload
+}
+
+fn serve_workload(draft: &DraftServe, values: &[&FieldValue]) -> ServeWorkload {
+    let mut workload = serve::defaults();
+    for value in values {
+        serve::apply(&mut workload, value.field, &value.level.value);
+    }
+    let CommandWorkload { command, env, .. } = command_workload(&draft.command);
+    ServeWorkload {
+        command,
+        env,
+        ..workload
+    }
 }
 
 fn command_workload(command: &DraftCommand) -> CommandWorkload {
@@ -211,7 +231,7 @@ pub(crate) struct Origin {
 
 pub(crate) fn origin(draft: &Draft, field: &str, value: &Level) -> Origin {
     let from_factor = draft.factor(field).and_then(|f| f.find(value));
-    let from_workload = || draft.train()?.value(field).map(|v| &v.level);
+    let from_workload = || draft.value(field).map(|v| &v.level);
     let found: Option<&Located<Level>> = from_factor.or_else(from_workload);
     let words = format!("`{field} = {value}`");
     Origin {

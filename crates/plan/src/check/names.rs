@@ -28,6 +28,29 @@ pub(crate) const METRICS: &[&str] = &[
     metric::GPU_ENERGY_JOULES,
     metric::SAMPLER_CPU_SECONDS,
     metric::COST,
+    metric::FIRST_PING_SECONDS,
+    metric::SETUP_SECONDS,
+    metric::FIRST_ANSWER_SECONDS,
+    metric::LATENCY_SECONDS,
+    metric::LATENCY_P50_SECONDS,
+    metric::LATENCY_P90_SECONDS,
+    metric::LATENCY_P95_SECONDS,
+    metric::LATENCY_P99_SECONDS,
+    metric::LATENCY_MAX_SECONDS,
+    metric::PREDICTION_SECONDS,
+    metric::PREDICTION_PERCENT,
+    metric::REQUESTS,
+    metric::FAILED_REQUESTS,
+    metric::REQUESTS_PER_SECOND,
+    metric::HIGHEST_RATE,
+    metric::BUSY_SECONDS,
+    metric::BILLED_SECONDS,
+    metric::BILLED_SECONDS_PER_REQUEST,
+    metric::COLD_REQUESTS,
+    metric::COST_PER_INFERENCE,
+    metric::CLIENT_CPU_SECONDS,
+    metric::MODEL_BYTES,
+    metric::AGREEMENT_PERCENT,
 ];
 
 /// Columns of every table of results: a factor of that name could not be told from them.
@@ -84,7 +107,9 @@ fn check_study_name(name: &Located<String>, problems: &mut Problems) {
 fn check_factor_name(draft: &Draft, name: &Located<String>, problems: &mut Problems) {
     let text = name.value.as_str();
     // Training knows its factors anyway.
-    let taken = draft.train().is_none() && (METRICS.contains(&text) || COLUMNS.contains(&text));
+    // Of those that serve, `requests` is both a setting and what was counted.
+    let open = matches!(draft.workload, Some(DraftWorkload::Command(_)) | None);
+    let taken = open && (METRICS.contains(&text) || COLUMNS.contains(&text));
     let message = if !is_plain(text) || text.contains(['{', '}']) {
         "the name of a factor must be of visible characters, without braces".to_owned()
     } else if taken {

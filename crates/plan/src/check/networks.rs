@@ -40,6 +40,20 @@ impl<'a> Networks<'a> {
         }
     }
 
+    /// What is wrong with naming this model: a network, or something that was made elsewhere.
+    pub(super) fn model_complaint(&mut self, name: &str, span: Span) -> Option<Diagnostic> {
+        let is_network = network::names().any(|known| known == name) || name.ends_with(".toml");
+        if is_network {
+            return self.complaint(name, span);
+        }
+        self.is_missing(name).then(|| {
+            let unknown = Diagnostic::unknown("model", name, span, network::names());
+            unknown.note(
+                "or the path, relative to the study file, of an ONNX file, of a folder with one, or of a run",
+            )
+        })
+    }
+
     pub(super) fn get(&self, name: &str) -> Option<&Description> {
         self.known.get(name)
     }

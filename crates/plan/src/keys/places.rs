@@ -29,6 +29,77 @@ pub(super) const ENVIRONMENT: Section = Section {
             Kind::Table(&BILLING),
             "How time becomes money here, where it differs from the price's own rule.",
         ),
+        key(
+            "serverless",
+            Kind::Table(&SERVERLESS),
+            "For serving: workers started on demand and gone when idle. Emulated here, in front of the workload's stack; with `sagemaker` and `run --real` at the provider.",
+        ),
+        key(
+            "instance",
+            Kind::Text,
+            "For serving: a machine always on at the provider, such as `ml.m5.xlarge`, with `sagemaker`. Used by `run --real`; otherwise a server here stands for it.",
+        ),
+        key(
+            "sagemaker",
+            Kind::Table(&SAGEMAKER),
+            "What SageMaker needs to make the endpoint.",
+        ),
+        key(
+            "url",
+            Kind::Text,
+            "For serving: a server that runs already, with the path that takes the body.",
+        ),
+        key(
+            "headers",
+            Kind::Variables,
+            "Sent with every request to `url`; {VARIABLE} stands for one of the process, so that no secret stands in the file.",
+        ),
+    ],
+};
+
+const SERVERLESS: Section = Section {
+    about: "Workers on demand, one request at a time each.",
+    keys: &[
+        required(
+            "memory",
+            Kind::Whole {
+                from: 1024,
+                to: 6144,
+            },
+            "MB of a worker, in steps of 1024; its share of a CPU grows with it.",
+        ),
+        key(
+            "idle",
+            Kind::Duration,
+            "After which an emulated worker ends. Default 14min.",
+        ),
+        key(
+            "concurrency",
+            Kind::Whole { from: 1, to: 200 },
+            "Workers at once; further requests are refused. Default 5.",
+        ),
+    ],
+};
+
+const SAGEMAKER: Section = Section {
+    about: "An endpoint of SageMaker, set up before the requests and torn down after.",
+    keys: &[
+        required("region", Kind::Text, "Such as `us-east-1`."),
+        required(
+            "image",
+            Kind::Text,
+            "The container image in its registry, as `bancada image build` makes it.",
+        ),
+        required(
+            "role",
+            Kind::Text,
+            "The role that the endpoint takes, an ARN.",
+        ),
+        key(
+            "model_data",
+            Kind::Text,
+            "`s3://bucket/model.tar.gz`. Default: the image holds the model.",
+        ),
     ],
 };
 
@@ -74,7 +145,7 @@ const BILLING: Section = Section {
         key(
             "paid",
             Kind::Paid,
-            "`all` of the run's life, or only the phases named.",
+            "`all` of the run's life, only the phases named, or `requests`: only while requests are handled, which holds for `serverless` unless said otherwise.",
         ),
     ],
 };

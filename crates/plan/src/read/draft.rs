@@ -1,7 +1,7 @@
 //! What stands in a study file, with its places, before it is known to make sense.
 
 use model::study::{LogPattern, MeasureSettings};
-use model::{Currency, ExchangeRate, Level, Limits, Money, Order, Price};
+use model::{Currency, ExchangeRate, Level, Limits, Money, Order, Price, Service};
 use source::{Located, Span};
 
 use crate::design::same_level;
@@ -22,6 +22,16 @@ pub(crate) struct Draft {
 impl Draft {
     pub(crate) fn factor(&self, name: &str) -> Option<&DraftFactor> {
         self.factors.iter().find(|f| f.name.value == name)
+    }
+
+    /// What `[workload]` sets, of a workload that has settings.
+    pub(crate) fn value(&self, field: &str) -> Option<&FieldValue> {
+        let values = match self.workload.as_ref()? {
+            DraftWorkload::Train(train) => &train.values,
+            DraftWorkload::Serve(serve) => &serve.values,
+            DraftWorkload::Command(_) => return None,
+        };
+        values.iter().find(|v| v.field == field)
     }
 
     pub(crate) fn train(&self) -> Option<&DraftTrain> {
@@ -51,13 +61,18 @@ pub(crate) struct Head {
 pub(crate) struct DraftScale {
     pub(crate) name: Located<String>,
     pub(crate) repetitions: Option<Located<u32>>,
-    pub(crate) values: Vec<TrainValue>,
+    pub(crate) values: Vec<FieldValue>,
+    /// Of emulated serverless workers, in seconds.
+    pub(crate) idle: Option<Located<f64>>,
     pub(crate) factors: Vec<DraftFactor>,
 }
 
 impl DraftScale {
     pub(super) fn is_empty(&self) -> bool {
-        self.repetitions.is_none() && self.values.is_empty() && self.factors.is_empty()
+        self.repetitions.is_none()
+            && self.values.is_empty()
+            && self.idle.is_none()
+            && self.factors.is_empty()
     }
 }
 
@@ -89,24 +104,33 @@ pub(crate) struct DraftCondition {
 #[derive(Debug)]
 pub(crate) enum DraftWorkload {
     Train(DraftTrain),
+    Serve(DraftServe),
     Command(DraftCommand),
 }
 
 #[derive(Debug)]
 pub(crate) struct DraftTrain {
     pub(crate) span: Span,
-    pub(crate) values: Vec<TrainValue>,
+    pub(crate) values: Vec<FieldValue>,
     pub(crate) keep_model: Option<bool>,
 }
 
+#[derive(Debug)]
+pub(crate) struct DraftServe {
+    pub(crate) span: Span,
+    pub(crate) values: Vec<FieldValue>,
+    /// The user's own server, for the stack of that name.
+    pub(crate) command: DraftCommand,
+}
+
 impl DraftTrain {
-    pub(crate) fn value(&self, field: &str) -> Option<&TrainValue> {
+    pub(crate) fn value(&self, field: &str) -> Option<&FieldValue> {
         self.values.iter().find(|v| v.field == field)
     }
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct TrainValue {
+pub(crate) struct FieldValue {
     pub(crate) field: &'static str,
     pub(crate) level: Located<Level>,
 }
@@ -145,6 +169,7 @@ pub(crate) struct DraftEnvironment {
     pub(crate) price: Option<Price>,
     pub(crate) limits: Limits,
     pub(crate) device: Option<String>,
+    pub(crate) service: Option<Located<Service>>,
 }
 
 /// `[import]`. What has no place here cannot be wrong once it is read.

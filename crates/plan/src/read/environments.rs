@@ -1,10 +1,10 @@
 //! `[environments]`: where runs happen and what an hour there costs.
 
-use model::{Limits, Price};
+use model::{BillingRule, Limits, PaidPhases, Price, Service};
 use source::{Diagnostic, Located, Problems, Table};
 
 use super::draft::DraftEnvironment;
-use super::{Typed, prices, take};
+use super::{Typed, prices, services, take};
 use crate::values;
 
 pub(crate) const MAX_CORES: f64 = 4096.0;
@@ -56,12 +56,27 @@ fn read_one(
             );
         }
     }
+    let service = services::read(&table, problems);
+    let mut price = price;
+    // What a worker on demand costs is paid for requests, unless the study says otherwise.
+    if let (Some(price), Some(Service::Serverless(_)), None) = (
+        &mut price,
+        service.as_ref().map(|service| &service.value),
+        table.key_span("billing"),
+    ) {
+        price.billing = BillingRule {
+            step_seconds: 0,
+            minimum_seconds: 0,
+            paid: PaidPhases::Requests,
+        };
+    }
     table.finish(problems);
     DraftEnvironment {
         name,
         price,
         limits,
         device: device.map(|d| d.value),
+        service,
     }
 }
 

@@ -7,6 +7,7 @@ mod factors;
 mod import;
 mod prices;
 mod scale;
+mod services;
 mod settings;
 mod study;
 mod take;
@@ -20,7 +21,7 @@ use source::{Diagnostic, Problems, Table};
 
 pub(crate) use draft::{
     Draft, DraftColumn, DraftCommand, DraftCondition, DraftEnvironment, DraftExclusion,
-    DraftFactor, DraftImport, DraftScale, DraftTrain, DraftWorkload, TrainValue,
+    DraftFactor, DraftImport, DraftScale, DraftServe, DraftTrain, DraftWorkload, FieldValue,
 };
 pub(crate) use environments::MAX_CORES;
 pub(crate) use import::{DECIMAL_MARKS, ROWS};
@@ -83,9 +84,14 @@ pub fn read_study(text: &str, options: &ReadOptions) -> Result<Study, Vec<Diagno
 /// Keeps the text of the network files, which the check has read and found good.
 fn with_network_files(mut study: Study, options: &ReadOptions) -> Study {
     let mut names: Vec<String> = Vec::new();
-    if let Workload::Train(train) = &study.workload {
-        names.push(train.network.clone());
-        let levels = study.factor("network").map_or(&[][..], |f| &f.levels);
+    let typed = match &study.workload {
+        Workload::Train(train) => Some(("network", &train.network)),
+        Workload::Serve(serve) => Some(("model", &serve.model)),
+        Workload::Command(_) => None,
+    };
+    if let Some((factor, name)) = typed {
+        names.push(name.clone());
+        let levels = study.factor(factor).map_or(&[][..], |f| &f.levels);
         names.extend(levels.iter().filter_map(|l| l.as_text()).map(str::to_owned));
     }
     for name in names.into_iter().filter(|name| name.ends_with(".toml")) {
@@ -116,7 +122,7 @@ fn read_draft(typed: &Typed<'_>, top: Table<'_>, problems: &mut Problems) -> Dra
     let rates = settings::read_rates(typed, &top, problems);
     let measure = settings::read_measure(&top, problems);
     let import = import::read(&top, problems);
-    let scales = scale::read(&top, problems);
+    let scales = scale::read(&top, workload.as_ref(), problems);
     top.finish(problems);
     Draft {
         head,

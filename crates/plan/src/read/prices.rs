@@ -189,6 +189,7 @@ pub(super) fn read_billing(parent: &Table<'_>, rule: &mut BillingRule, problems:
     }
     match table.get("paid") {
         Some(value) if value.as_text() == Some("all") => rule.paid = PaidPhases::All,
+        Some(value) if value.as_text() == Some("requests") => rule.paid = PaidPhases::Requests,
         Some(value) if value.kind() == "array" => {
             let phases = take::texts(&value, "paid", problems);
             if phases.is_empty() {
@@ -198,7 +199,10 @@ pub(super) fn read_billing(parent: &Table<'_>, rule: &mut BillingRule, problems:
             rule.paid = PaidPhases::Only(phases.into_iter().map(|p| p.value).collect());
         }
         Some(value) => {
-            let wrong = Diagnostic::at(value.span, "`paid` must be \"all\" or a list of phases");
+            let wrong = Diagnostic::at(
+                value.span,
+                "`paid` must be \"all\", \"requests\" or a list of phases",
+            );
             problems.push(wrong.label("such as [\"train\"]"));
         }
         None => {}

@@ -1,17 +1,24 @@
 //! `[scale.NAME]`: the same study, smaller, so that it can be tried where the whole is too much.
 
-use model::Level;
 use model::study::{Scale, ScaleChange};
+use model::{Level, Service};
 use source::{Diagnostic, Located, Problems, Table};
 
-use super::draft::{Draft, DraftExclusion, DraftFactor, DraftScale, DraftWorkload, TrainValue};
+use super::draft::{Draft, DraftExclusion, DraftFactor, DraftScale, DraftWorkload, FieldValue};
 use super::{factors, study, take, workload};
 use crate::resolve::ENVIRONMENT;
+use crate::{serve, train, values};
 
 /// What may be smaller beside repetitions and levels.
 const FIELDS: [&str; 6] = ["epochs", "images", "held_out", "image", "batch", "dataset"];
+/// The same of a workload that serves.
+const SERVE_FIELDS: [&str; 4] = ["requests", "pause", "duration", "image"];
 
-pub(super) fn read(top: &Table<'_>, problems: &mut Problems) -> Vec<DraftScale> {
+pub(super) fn read(
+    top: &Table<'_>,
+    workload: Option<&DraftWorkload>,
+    problems: &mut Problems,
+) -> Vec<DraftScale> {
     let Some(table) = top.table("scale", problems) else {
         return Vec::new();
     };
@@ -35,7 +42,19 @@ pub(super) fn read(top: &Table<'_>, problems: &mut Problems) -> Vec<DraftScale> 
                 value: u32::try_from(r.value).unwrap_or(u32::MAX),
                 span: r.span,
             }),
-            values: workload::train_values(&inner, &FIELDS, problems),
+            values: match workload {
+                Some(DraftWorkload::Serve(_)) => {
+                    refuse(&inner, &FIELDS, &SERVE_FIELDS, "training", problems);
+                    let wanted = |name: &str| SERVE_FIELDS.contains(&name);
+                    workload::field_values(&inner, serve::FIELDS, wanted, problems)
+                }
+                _ => {
+                    refuse(&inner, &SERVE_FIELDS, &FIELDS, "serving", problems);
+                    let wanted = |name: &str| FIELDS.contains(&name);
+                    workload::field_values(&inner, train::FIELDS, wanted, problems)
+                }
+            },
+            idle: take::parsed(&inner, "idle", values::duration_seconds, problems),
             factors: factors::read(&inner, problems),
         });
         if scales.last().is_some_and(DraftScale::is_empty) {
@@ -45,6 +64,16 @@ pub(super) fn read(top: &Table<'_>, problems: &mut Problems) -> Vec<DraftScale> 
         inner.finish(problems);
     }
     scales
+}
+
+/// What makes another kind of workload smaller.
+fn refuse(table: &Table<'_>, keys: &[&str], own: &[&str], goes: &str, problems: &mut Problems) {
+    for key in keys.iter().filter(|key| !own.contains(key)) {
+        table.get(key);
+        if let Some(span) = table.key_span(key) {
+            problems.push(Diagnostic::at(span, format!("`{key}` goes with {goes}")));
+        }
+    }
 }
 
 /// The study as it is at that scale, and what was changed.
@@ -66,6 +95,9 @@ pub(super) fn apply(draft: &mut Draft, name: &str, problems: &mut Problems) -> O
     }
     for value in scale.values {
         changes.push(change_value(draft, value));
+    }
+    if let Some(idle) = &scale.idle {
+        changes.extend(change_idle(draft, idle.value));
     }
     for smaller in scale.factors {
         let found = draft.factors.iter_mut();
@@ -116,19 +148,44 @@ fn drop_what_is_gone(draft: &mut Draft) {
     draft.factors = factors;
 }
 
-fn change_value(draft: &mut Draft, value: TrainValue) -> ScaleChange {
+fn change_value(draft: &mut Draft, value: FieldValue) -> ScaleChange {
     let to = value.level.value.to_string();
     let what = value.field.to_owned();
     let mut from = None;
-    if let Some(DraftWorkload::Train(train)) = &mut draft.workload {
-        from = train.value(value.field).map(|v| v.level.value.to_string());
-        train.values.retain(|v| v.field != value.field);
-        train.values.push(value);
+    let settings = match &mut draft.workload {
+        Some(DraftWorkload::Train(train)) => Some((&mut train.values, train::FIELDS)),
+        Some(DraftWorkload::Serve(serve)) => Some((&mut serve.values, serve::FIELDS)),
+        _ => None,
+    };
+    if let Some((values, fields)) = settings {
+        let before = values.iter().find(|v| v.field == value.field);
+        from = before.map(|v| v.level.value.to_string());
+        values.retain(|v| v.field != value.field);
+        values.push(value);
         // The order in which they are applied.
-        let place = |v: &TrainValue| crate::train::FIELDS.iter().position(|f| f.name == v.field);
-        train.values.sort_by_key(place);
+        values.sort_by_key(|v| fields.iter().position(|f| f.name == v.field));
     }
     ScaleChange { what, from, to }
+}
+
+/// Emulated workers may go sooner, so that cold requests need not wait for it.
+fn change_idle(draft: &mut Draft, seconds: f64) -> Option<ScaleChange> {
+    let mut from = None;
+    for environment in &mut draft.environments {
+        if let Some(Located {
+            value: Service::Serverless(serverless),
+            ..
+        }) = &mut environment.service
+        {
+            from = Some(format!("{} s", serverless.idle_seconds));
+            serverless.idle_seconds = seconds;
+        }
+    }
+    Some(ScaleChange {
+        what: "idle".to_owned(),
+        from: Some(from?),
+        to: format!("{seconds} s"),
+    })
 }
 
 fn listed(factor: &DraftFactor) -> String {

@@ -4,11 +4,14 @@ use model::study::{LogEvent, LogPattern};
 use regex::Regex;
 use source::{Diagnostic, Located, Problems, Table, Value};
 
-use super::draft::{DraftCommand, DraftTrain, DraftVariable, DraftWorkload, TrainValue};
+use super::draft::{
+    DraftCommand, DraftServe, DraftTrain, DraftVariable, DraftWorkload, FieldValue,
+};
 use super::take;
-use crate::train::FIELDS;
+use crate::field::{Field, find_field};
+use crate::{serve, train};
 
-pub(crate) const KINDS: &[&str] = &["train", "command"];
+pub(crate) const KINDS: &[&str] = &[TRAIN, SERVE, COMMAND];
 pub(crate) const LOG_EVENTS: &[LogEventRule] = &[
     LogEventRule {
         word: "step",
@@ -63,55 +66,79 @@ pub(super) fn read(top: &Table<'_>, problems: &mut Problems) -> Option<DraftWork
         }
         let missing = Diagnostic::whole("[workload] is missing: nothing would be run");
         problems.push(missing.note(
-            "add [workload] with  kind = \"train\"  or with  command = [\"python3\", \"train.py\", \"{batch}\"]",
+            "add [workload] with  kind = \"train\",  kind = \"serve\"  or with  command = [\"python3\", \"train.py\", \"{batch}\"]",
         ));
         return None;
     };
     let table = value.table("workload", problems)?;
     let kind_typed = table.key_span("kind").is_some();
     let kind = take::word(&table, "kind", KINDS, problems);
-    let train = read_train(&table, problems);
-    let command = read_command(&table, problems);
     let has_command = table.key_span("command").is_some();
-    let workload = match kind {
-        Some("train") => Some(DraftWorkload::Train(train)),
-        Some(_) if !has_command => {
-            let missing = Diagnostic::at(table.span.clone(), "`command` is missing in [workload]");
-            problems.push(missing.label("add command = [\"program\", \"argument\"]"));
-            None
-        }
-        Some(_) => Some(DraftWorkload::Command(command)),
+    let kind = match kind {
+        Some(kind) => Some(kind),
         // Misspelt, and told already.
         None if kind_typed => None,
-        None if has_command => Some(DraftWorkload::Command(command)),
-        None => Some(DraftWorkload::Train(train)),
+        None if has_command => Some(COMMAND),
+        None => Some(TRAIN),
     };
-    match &workload {
-        Some(DraftWorkload::Train(_)) => {
-            if let Some(span) = table.key_span("command") {
-                let message = "a `command` beside kind = \"train\"";
-                problems.push(Diagnostic::at(span, message).label("remove one of them"));
-            }
-            refuse(
-                &table,
-                COMMAND_KEYS.iter().copied(),
-                "goes with a command, not with training",
-                problems,
-            );
-        }
-        Some(DraftWorkload::Command(_)) => {
-            let names = FIELDS.iter().map(|f| f.name).chain([KEEP_MODEL]);
-            refuse(
-                &table,
-                names,
-                "goes with training; a command takes it as an argument",
-                problems,
-            );
-        }
-        None => {}
+    let command = read_command(&table, problems);
+    let workload = match kind {
+        Some(TRAIN) => Some(read_train(&table, problems)),
+        Some(SERVE) => Some(read_serve(&table, command, problems)),
+        Some(_) => read_own_command(&table, command, problems),
+        None => None,
+    };
+    // What another kind of workload has is known, and told better than as an unknown key.
+    let own = match kind {
+        Some(TRAIN) => train::FIELDS,
+        Some(SERVE) => serve::FIELDS,
+        _ => &[],
+    };
+    let all = field_names(train::FIELDS).chain(only_of(serve::FIELDS, train::FIELDS));
+    for key in all.filter(|name| find_field(own, name).is_none()) {
+        table.get(key);
+    }
+    if kind != Some(TRAIN) {
+        table.get(KEEP_MODEL);
     }
     table.finish(problems);
     workload
+}
+
+const TRAIN: &str = "train";
+const SERVE: &str = "serve";
+const COMMAND: &str = "command";
+
+fn read_own_command(
+    table: &Table<'_>,
+    command: DraftCommand,
+    problems: &mut Problems,
+) -> Option<DraftWorkload> {
+    let others = field_names(train::FIELDS).chain(field_names(serve::FIELDS));
+    refuse(
+        table,
+        others.chain([KEEP_MODEL]),
+        "goes with training or serving; a command takes it as an argument",
+        problems,
+    );
+    if table.key_span("command").is_none() {
+        let missing = Diagnostic::at(table.span.clone(), "`command` is missing in [workload]");
+        problems.push(missing.label("add command = [\"program\", \"argument\"]"));
+        return None;
+    }
+    Some(DraftWorkload::Command(command))
+}
+
+fn field_names(fields: &'static [Field]) -> impl Iterator<Item = &'static str> {
+    fields.iter().map(|field| field.name)
+}
+
+/// Settings of one kind of workload that another does not have.
+fn only_of(
+    fields: &'static [Field],
+    others: &'static [Field],
+) -> impl Iterator<Item = &'static str> {
+    field_names(fields).filter(move |name| find_field(others, name).is_none())
 }
 
 fn refuse<'k>(
@@ -120,32 +147,52 @@ fn refuse<'k>(
     why: &str,
     problems: &mut Problems,
 ) {
+    let mut told: Vec<&str> = Vec::new();
     for key in keys {
-        if let Some(span) = table.key_span(key) {
+        if let Some(span) = table.key_span(key).filter(|_| !told.contains(&key)) {
             problems.push(Diagnostic::at(span, format!("`{key}` {why}")));
+            told.push(key);
         }
     }
 }
 
-fn read_train(table: &Table<'_>, problems: &mut Problems) -> DraftTrain {
-    DraftTrain {
-        span: table.span.clone(),
-        values: train_values(table, &names(), problems),
-        keep_model: table.boolean(KEEP_MODEL, problems).map(|keep| keep.value),
+fn read_train(table: &Table<'_>, problems: &mut Problems) -> DraftWorkload {
+    if let Some(span) = table.key_span(COMMAND) {
+        let message = "a `command` beside kind = \"train\"";
+        problems.push(Diagnostic::at(span, message).label("remove one of them"));
     }
+    let why = "goes with a command, not with training";
+    refuse(table, COMMAND_KEYS.iter().copied(), why, problems);
+    let why = "goes with serving, not with training";
+    refuse(table, only_of(serve::FIELDS, train::FIELDS), why, problems);
+    DraftWorkload::Train(DraftTrain {
+        span: table.span.clone(),
+        values: field_values(table, train::FIELDS, |_| true, problems),
+        keep_model: table.boolean(KEEP_MODEL, problems).map(|keep| keep.value),
+    })
 }
 
-fn names() -> Vec<&'static str> {
-    FIELDS.iter().map(|field| field.name).collect()
+fn read_serve(table: &Table<'_>, command: DraftCommand, problems: &mut Problems) -> DraftWorkload {
+    let why = "goes with training, not with serving";
+    let others = only_of(train::FIELDS, serve::FIELDS).chain([KEEP_MODEL]);
+    refuse(table, others, why, problems);
+    let why = "goes with a command, not with serving";
+    refuse(table, ["directory", "log"].into_iter(), why, problems);
+    DraftWorkload::Serve(DraftServe {
+        span: table.span.clone(),
+        values: field_values(table, serve::FIELDS, |_| true, problems),
+        command,
+    })
 }
 
-/// Those of these settings of a training that a table has.
-pub(super) fn train_values(
+/// Those of these settings of a workload that a table has.
+pub(super) fn field_values(
     table: &Table<'_>,
-    names: &[&str],
+    fields: &'static [Field],
+    wanted: impl Fn(&str) -> bool,
     problems: &mut Problems,
-) -> Vec<TrainValue> {
-    let read = |field: &'static crate::train::Field, problems: &mut Problems| {
+) -> Vec<FieldValue> {
+    let read = |field: &'static Field, problems: &mut Problems| {
         let value = table.get(field.name)?;
         if matches!(value.kind(), "array" | "table") {
             let list = Diagnostic::at(
@@ -158,14 +205,14 @@ pub(super) fn train_values(
             )));
             return None;
         }
-        Some(TrainValue {
+        Some(FieldValue {
             field: field.name,
             level: take::level(&value, field.name, problems)?,
         })
     };
-    FIELDS
+    fields
         .iter()
-        .filter(|field| names.contains(&field.name))
+        .filter(|field| wanted(field.name))
         .filter_map(|field| read(field, problems))
         .collect()
 }

@@ -33,6 +33,14 @@ const SECTIONS: &[(&str, &str)] = &[
         "[environments.a.billing]\nzzz = 1",
     ),
     (
+        "/properties/environments/additionalProperties/properties/serverless",
+        "[environments.a.serverless]\nzzz = 1",
+    ),
+    (
+        "/properties/environments/additionalProperties/properties/sagemaker",
+        "[environments.a.sagemaker]\nzzz = 1",
+    ),
+    (
         "/properties/prices/additionalProperties/anyOf/1",
         "[prices.a]\nzzz = 1",
     ),

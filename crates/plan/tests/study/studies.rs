@@ -24,14 +24,14 @@ fn scenario(study: &Study, number: u32) -> Scenario {
 fn train(study: &Study, number: u32) -> model::TrainWorkload {
     match resolve(study, &scenario(study, number)).workload {
         Workload::Train(train) => train,
-        Workload::Command(command) => panic!("{command:?}"),
+        other => panic!("{other:?}"),
     }
 }
 
 fn command(study: &Study, number: u32) -> model::CommandWorkload {
     match resolve(study, &scenario(study, number)).workload {
         Workload::Command(command) => command,
-        Workload::Train(train) => panic!("{train:?}"),
+        other => panic!("{other:?}"),
     }
 }
 

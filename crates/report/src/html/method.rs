@@ -99,6 +99,7 @@ fn rule(rule: &BillingRule) -> String {
     let paid = match &rule.paid {
         PaidPhases::All => "every phase of a run's life".to_owned(),
         PaidPhases::Only(phases) => format!("only {}", format::listed(phases, 8)),
+        PaidPhases::Requests => "only the time in which requests are handled".to_owned(),
     };
     format!("{step}{least}; {paid}")
 }

@@ -139,6 +139,7 @@ pub(crate) fn record(run: RunId, seconds: f64) -> RunRecord {
         bill: None,
         warnings: Vec::new(),
         framework: None,
+        serving: None,
         profile: Vec::new(),
     }
 }

@@ -2,6 +2,7 @@
 
 mod brain;
 mod offers;
+mod ready;
 mod stacked;
 
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use serve::{Keep, OnnxRuntime, Told};
 
 use self::offers::Runtime;
 pub(super) use self::offers::{NO_LIBRARY, Offered};
+pub(super) use self::ready::ready;
 use crate::args::ServeCommandArgs;
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use frameworks::{Home, StackNetwork};
-use network::{Graph, InputSpec, Weights};
+use network::{Graph, InputSpec, Shape, Weights};
 use serve::{Description, Keep, ModelError, ModelFile, Offer, OnnxRuntime};
 
 use super::brain::EngineModel;
@@ -64,7 +64,7 @@ enum What {
 }
 
 /// Models in the cache, and their optimised copies.
-const SERVED: &str = "served";
+pub(super) const SERVED: &str = "served";
 const JOB: &str = "job.json";
 const WEIGHTS: &str = "model.safetensors";
 
@@ -93,6 +93,19 @@ impl Offered {
             description: file.description,
             what: What::File(file.path),
         })
+    }
+
+    /// Of its square input, where that is known without opening it.
+    pub(super) fn side(&self) -> Option<u32> {
+        let of_graph = |graph: &Graph| match graph.nodes.first()?.shape {
+            Shape::Image { height, .. } => Some(height),
+            Shape::Vector { .. } => None,
+        };
+        match &self.what {
+            What::Network { graph, .. } => of_graph(graph),
+            What::Run { folder, .. } => of_graph(&trained(folder).ok()?.0),
+            What::File(_) => self.description.input.map(|input| input.height),
+        }
     }
 
     pub(in crate::commands) fn is_file(&self) -> bool {

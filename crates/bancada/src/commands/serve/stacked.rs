@@ -2,9 +2,12 @@
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use frameworks::{Front, Home, Machine, Spec, StackModel, StackNetwork, StackWish, Stacks};
+use frameworks::{
+    Front, Home, Machine, Spec, StackError, StackModel, StackNetwork, StackWish, Stacks,
+};
 
 use super::offers::Offered;
 use crate::args::ServeCommandArgs;
@@ -19,17 +22,8 @@ pub(super) fn serve(args: &ServeCommandArgs, spec: &Spec, printer: &Printer) -> 
         machine: &machine,
     };
     let offered = the_one(args, printer)?;
-    let network = || -> Result<StackNetwork, String> { offered.network() };
-    let model = StackModel {
-        name: &offered.name,
-        onnx: &offered.on_disk(&home)?,
-        description: &offered.description_text(),
-        network: match offered.is_file() {
-            true => None,
-            false => Some(&network),
-        },
-    };
-    let folder = stacks.prepare(spec, &model).map_err(Failure::trouble)?;
+    let onnx = offered.on_disk(&home)?;
+    let folder = stack_model(&offered, &onnx, |model| stacks.prepare(spec, model))?;
     if args.server.prepare {
         printer.data(&folder.display().to_string());
         return Ok(Exit::Ok);
@@ -63,6 +57,25 @@ pub(super) fn serve(args: &ServeCommandArgs, spec: &Spec, printer: &Printer) -> 
     Err(Failure::trouble(format!(
         "cannot start {program}: {failed}"
     )))
+}
+
+/// A model as stacks are told of it.
+pub(super) fn stack_model(
+    offered: &Offered,
+    onnx: &Path,
+    prepare: impl FnOnce(&StackModel<'_>) -> Result<PathBuf, StackError>,
+) -> Result<PathBuf, Failure> {
+    let network = || -> Result<StackNetwork, String> { offered.network() };
+    let model = StackModel {
+        name: &offered.name,
+        onnx,
+        description: &offered.description_text(),
+        network: match offered.is_file() {
+            true => None,
+            false => Some(&network),
+        },
+    };
+    prepare(&model).map_err(Failure::trouble)
 }
 
 fn the_one(args: &ServeCommandArgs, printer: &Printer) -> Result<Offered, Failure> {

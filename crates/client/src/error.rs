@@ -1,0 +1,77 @@
+//! Why a serving run has no result.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use aws_endpoint::{AwsError, SetUpError};
+use load::LoadError;
+
+#[derive(Debug)]
+pub enum AskError {
+    File {
+        path: PathBuf,
+        error: io::Error,
+    },
+    /// No ping was answered in time; what the last one gave.
+    NotHealthy {
+        seconds: f64,
+        last: String,
+    },
+    /// The first request was not answered well.
+    NoAnswer(String),
+    /// Not one of the requests that count was answered well.
+    NoneAnswered {
+        requests: u64,
+        why: String,
+    },
+    NoRateHolds,
+    /// A header names a variable that is not set.
+    NoVariable(String),
+    /// A load that names no rate, no trace, …
+    Incomplete(&'static str),
+    Trace {
+        path: PathBuf,
+        line: usize,
+    },
+    Load(LoadError),
+    SetUp(SetUpError),
+    Aws(AwsError),
+    Stopped,
+}
+
+impl fmt::Display for AskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AskError::File { path, error } => write!(f, "{}: {error}", path.display()),
+            AskError::NotHealthy { seconds, last } => {
+                write!(
+                    f,
+                    "the server had no healthy ping within {seconds} s: {last}"
+                )
+            }
+            AskError::NoAnswer(why) => write!(f, "the first request was not answered: {why}"),
+            AskError::NoneAnswered { requests, why } => {
+                write!(f, "none of {requests} requests was answered well: {why}")
+            }
+            AskError::NoRateHolds => f.write_str(
+                "no rate keeps the latency asked for, however low: ask for a longer one",
+            ),
+            AskError::NoVariable(name) => {
+                write!(f, "a header names the variable {name}, which is not set")
+            }
+            AskError::Incomplete(what) => write!(f, "the load names no {what}"),
+            AskError::Trace { path, line } => write!(
+                f,
+                "{}:{line}: a line must hold a time in seconds, not before that of the line above",
+                path.display()
+            ),
+            AskError::Load(error) => error.fmt(f),
+            AskError::SetUp(error) => error.fmt(f),
+            AskError::Aws(error) => error.fmt(f),
+            AskError::Stopped => f.write_str("was asked to end"),
+        }
+    }
+}
+
+impl std::error::Error for AskError {}

@@ -1,0 +1,293 @@
+//! Who asks in a serving run: waits for the server, asks it as the job says, and tells what it saw
+//! as events, like every workload.
+//!
+//! A process of its own, outside the limits of the server and its samples. Three kinds of servers:
+//! one on this machine that is started with the client, one that runs already somewhere, and an
+//! endpoint at a provider that is set up here and torn down again.
+//!
+//! Read in this order: [`ask`], then `wait` (a server's first ping), `shape` (the load asked for),
+//! `seen` (what becomes of its outcome) and `endpoint`.
+
+mod endpoint;
+mod error;
+mod get;
+mod seen;
+mod shape;
+mod wait;
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use load::{Header, Load, Options, Outcome, Request, Series};
+use model::event::EventKind;
+use model::job::AskTarget;
+use model::run::{metric, phase};
+use model::serving::UrlService;
+use model::{AskJob, LoadShape, Service};
+
+pub use error::AskError;
+
+/// The world of one client.
+pub struct Surroundings<'a> {
+    /// When the server beside it was started, in seconds since 1970; none where there is none.
+    pub server_started_unix_seconds: Option<f64>,
+    /// Set by whoever wants it to end early.
+    pub stop: &'a AtomicBool,
+    /// An event, and when it happened where that is not now.
+    pub tell: &'a mut dyn FnMut(EventKind, Option<f64>),
+}
+
+/// Carries out the job. An error is a sentence on why the run has no result.
+pub fn ask(job: &AskJob, mut surroundings: Surroundings<'_>) -> Result<(), AskError> {
+    let bodies = read_bodies(&job.bodies)?;
+    match &job.target {
+        AskTarget::Server {
+            address,
+            start_timeout_seconds,
+        } => {
+            let mut asking = Asking::new(job, &mut surroundings);
+            asking.wait(address, *start_timeout_seconds)?;
+            let target = format!("{address}/invocations").parse();
+            let request = Request::post(target.map_err(AskError::Load)?, &job.content_type, bodies);
+            asking.emulator = Some(address.clone());
+            asking.load(&request)?;
+            let bill = asking.bill();
+            asking.conclude(bill.as_ref())
+        }
+        AskTarget::Service {
+            service: Service::Url(url),
+            ..
+        } => {
+            let mut asking = Asking::new(job, &mut surroundings);
+            asking.load(&url_request(url, job, bodies)?)?;
+            asking.conclude(None)
+        }
+        AskTarget::Service { service, name } => {
+            endpoint::ask(job, service, name, &bodies, &mut surroundings)
+        }
+    }
+}
+
+fn read_bodies(paths: &[std::path::PathBuf]) -> Result<Vec<Vec<u8>>, AskError> {
+    let read = |path: &std::path::PathBuf| {
+        fs::read(path).map_err(|error| AskError::File {
+            path: path.clone(),
+            error,
+        })
+    };
+    paths.iter().map(read).collect()
+}
+
+/// `{NAME}` in a header stands for a variable, so that no secret stands in a study.
+fn url_request(
+    service: &UrlService,
+    job: &AskJob,
+    bodies: Vec<Vec<u8>>,
+) -> Result<Request, AskError> {
+    let target = service.url.parse().map_err(AskError::Load)?;
+    let mut request = Request::post(target, &job.content_type, bodies);
+    for (name, value) in &service.headers {
+        request.headers.push(Header {
+            name: name.clone(),
+            value: filled(value)?,
+        });
+    }
+    Ok(request)
+}
+
+fn filled(value: &str) -> Result<String, AskError> {
+    let mut filled = String::new();
+    let mut rest = value;
+    while let Some((before, after)) = rest.split_once('{') {
+        let Some((name, after)) = after.split_once('}') else {
+            break;
+        };
+        filled.push_str(before);
+        let variable = std::env::var(name).map_err(|_| AskError::NoVariable(name.to_owned()))?;
+        filled.push_str(&variable);
+        rest = after;
+    }
+    Ok(filled + rest)
+}
+
+/// One client at work.
+pub(crate) struct Asking<'j, 's, 'w> {
+    job: &'j AskJob,
+    world: &'s mut Surroundings<'w>,
+    outcome: Outcome,
+    /// A server that may be the emulator, and tell what it bills.
+    emulator: Option<String>,
+    billed_before_ms: f64,
+}
+
+impl<'j, 's, 'w> Asking<'j, 's, 'w> {
+    pub(crate) fn new(job: &'j AskJob, world: &'s mut Surroundings<'w>) -> Self {
+        Asking {
+            job,
+            world,
+            outcome: Outcome::default(),
+            emulator: None,
+            billed_before_ms: 0.0,
+        }
+    }
+
+    fn bill(&self) -> Option<serde_json::Value> {
+        get::json(self.emulator.as_deref()?, "/bancada/bill")
+    }
+
+    pub(crate) fn phase(&mut self, name: &str, at: Option<f64>) {
+        let phase = name.to_owned();
+        (self.world.tell)(EventKind::Phase { phase }, at);
+    }
+
+    pub(crate) fn tell(&mut self, name: &str, value: f64, unit: &str) {
+        let (name, unit) = (name.to_owned(), unit.to_owned());
+        (self.world.tell)(EventKind::Metric { name, value, unit }, None);
+    }
+
+    fn wait(&mut self, address: &str, timeout_seconds: f64) -> Result<(), AskError> {
+        let started = self
+            .world
+            .server_started_unix_seconds
+            .unwrap_or_else(unix_seconds);
+        self.phase(phase::SETUP, Some(started));
+        let pings = wait::for_ping(address, timeout_seconds, self.world.stop)?;
+        let first = pings.first_unix_seconds - started;
+        self.tell(metric::FIRST_PING_SECONDS, first, "s");
+        let setup = pings.healthy_unix_seconds - started;
+        self.tell(metric::SETUP_SECONDS, setup, "s");
+        Ok(())
+    }
+
+    /// The first answer apart where the load does not count it, then the load.
+    fn load(&mut self, request: &Request) -> Result<(), AskError> {
+        let shape = self.job.load.shape;
+        let counts_first = matches!(shape, LoadShape::Cold | LoadShape::RealTime);
+        if !counts_first {
+            self.phase(phase::COLD, None);
+            let first = self.run(request, &Load::Series(FIRST))?;
+            if first.counts.failed() > 0 {
+                let why = first.first_failure.unwrap_or_default();
+                return Err(AskError::NoAnswer(why));
+            }
+            self.tell_first_answer(&first);
+            self.billed_before_ms = self.bill().as_ref().and_then(billed_ms).unwrap_or(0.0);
+        }
+        let name = match shape {
+            LoadShape::Cold => phase::COLD,
+            _ => phase::WARM,
+        };
+        self.phase(name, None);
+        if shape == LoadShape::Search {
+            return self.search(request);
+        }
+        let load = shape::load(&self.job.load)?;
+        if let (Load::Series(series), false) = (&load, counts_first) {
+            // The pause after the request that was not counted.
+            wait::pause(series.pause, self.world.stop);
+        }
+        self.outcome = self.run(request, &load)?;
+        if counts_first {
+            let outcome = self.outcome.clone();
+            self.tell_first_answer(&outcome);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn run(&self, request: &Request, load: &Load) -> Result<Outcome, AskError> {
+        load::run(request, load, &self.options()).map_err(AskError::Load)
+    }
+
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            timeout: shape::duration(self.job.load.timeout_seconds),
+            ..Options::default()
+        }
+    }
+
+    fn search(&mut self, request: &Request) -> Result<(), AskError> {
+        let found = shape::search(&self.job.load, request, &self.options())?;
+        let held = found.holds_per_second;
+        self.tell(metric::HIGHEST_RATE, held.unwrap_or(0.0), "1/s");
+        let rate = held.ok_or(AskError::NoRateHolds)?;
+        // Once more at that rate, so that all the other figures are of it.
+        let load = shape::at_rate(&self.job.load, rate);
+        self.outcome = self.run(request, &load)?;
+        Ok(())
+    }
+
+    fn tell_first_answer(&mut self, outcome: &Outcome) {
+        let answered = outcome.singles.iter().find(|single| single.end.is_ok());
+        if let (Some(single), Some(started)) = (answered, self.world.server_started_unix_seconds) {
+            let at = outcome.began_unix_seconds + single.started_seconds + single.latency_seconds;
+            self.tell(metric::FIRST_ANSWER_SECONDS, at - started, "s");
+        }
+    }
+
+    /// Everything that was seen, told and written.
+    pub(crate) fn conclude(mut self, bill: Option<&serde_json::Value>) -> Result<(), AskError> {
+        let outcome = std::mem::take(&mut self.outcome);
+        if outcome.counts.ok == 0 {
+            let why = outcome.first_failure.clone().unwrap_or_default();
+            return Err(AskError::NoneAnswered {
+                requests: outcome.counts.total(),
+                why,
+            });
+        }
+        for seen in seen::metrics(&outcome, self.job.load.shape) {
+            self.tell(seen.name, seen.value, seen.unit);
+        }
+        if let Some(milliseconds) = bill.and_then(billed_ms) {
+            self.tell(metric::BILLED_SECONDS, milliseconds / 1e3, "s");
+            let answered = outcome.counts.ok + outcome.uncounted.ok;
+            let each = (milliseconds - self.billed_before_ms) / 1e3 / answered as f64;
+            self.tell(metric::BILLED_SECONDS_PER_REQUEST, each, "s");
+        }
+        let record = seen::record(&outcome, bill);
+        write_json(&self.job.record, &record)?;
+        write_json(&self.job.outcome, &outcome)?;
+        if !outcome.singles.is_empty() {
+            write(&self.job.requests, seen::csv(&outcome).as_bytes())?;
+        }
+        self.phase(phase::SHUTDOWN, None);
+        Ok(())
+    }
+
+    pub(crate) fn keep(&mut self, outcome: Outcome) {
+        self.outcome = outcome;
+    }
+}
+
+fn billed_ms(bill: &serde_json::Value) -> Option<f64> {
+    bill.get("billed_ms")?.as_f64()
+}
+
+const FIRST: Series = Series {
+    count: 1,
+    uncounted: 0,
+    pause: std::time::Duration::ZERO,
+};
+
+fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), AskError> {
+    let bytes = serde_json::to_vec(value).map_err(|error| AskError::File {
+        path: path.to_owned(),
+        error: error.into(),
+    })?;
+    write(path, &bytes)
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), AskError> {
+    fs::write(path, bytes).map_err(|error| AskError::File {
+        path: path.to_owned(),
+        error,
+    })
+}
+
+pub(crate) fn unix_seconds() -> f64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_secs_f64()
+}

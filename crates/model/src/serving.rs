@@ -1,0 +1,214 @@
+//! Serving as a workload: what answers, what is asked, and where the answers come from.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Serve a model and load it. A factor of the same name as a field takes the field's place.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ServeWorkload {
+    /// `bancada`, a stack that `bancada setup` installs, or `command`.
+    pub stack: String,
+    /// A name of the zoo, a network file, an ONNX file, a folder with one, or a run's folder.
+    pub model: String,
+    /// Side of the square input of a described network; none keeps its own.
+    pub image: Option<u32>,
+    pub classes: Option<u32>,
+    #[serde(default)]
+    pub precision: ServePrecision,
+    pub load: LoadShape,
+    /// Clients of a closed loop.
+    pub clients: u32,
+    /// Requests a second of an open loop.
+    pub rate: Option<f64>,
+    /// Requests that count; none is what the load's name means.
+    pub requests: Option<u64>,
+    /// Between an answer and the next request of a series; none is what the load's name means.
+    pub pause_seconds: Option<f64>,
+    /// How long requests count, of loads that are not series.
+    pub seconds: f64,
+    /// The latency that 99 of 100 requests must keep, for the search of the highest rate.
+    pub under_seconds: Option<f64>,
+    /// After which a request without an answer has failed.
+    pub timeout_seconds: f64,
+    /// A picture, or a folder of them, relative to the study file; none is a drawn picture.
+    pub body: Option<PathBuf>,
+    /// A file with the times of recorded requests, relative to the study file.
+    pub trace: Option<PathBuf>,
+    /// Processes or threads that answer; none leaves it to the stack.
+    pub workers: Option<u32>,
+    /// Of each worker; none leaves it to the stack.
+    pub threads: Option<u32>,
+    /// The user's own server, with `{port}` for its port.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+}
+
+/// How requests follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadShape {
+    /// One request not counted, then 25 in series, 5 s apart.
+    Warm,
+    /// 10 requests 15 min apart, so that a serverless worker is gone each time.
+    Cold,
+    /// 25 in series, 5 s apart, all counted.
+    RealTime,
+    /// Clients that send as soon as they are answered.
+    Clients,
+    /// At a constant rate.
+    Rate,
+    /// At a rate, as independent users come.
+    Poisson,
+    /// At recorded times.
+    Trace,
+    /// Looks for the highest rate that keeps a latency.
+    Search,
+}
+
+impl LoadShape {
+    pub const ALL: [LoadShape; 8] = [
+        LoadShape::Warm,
+        LoadShape::Cold,
+        LoadShape::RealTime,
+        LoadShape::Clients,
+        LoadShape::Rate,
+        LoadShape::Poisson,
+        LoadShape::Trace,
+        LoadShape::Search,
+    ];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            LoadShape::Warm => "warm",
+            LoadShape::Cold => "cold",
+            LoadShape::RealTime => "real-time",
+            LoadShape::Clients => "clients",
+            LoadShape::Rate => "rate",
+            LoadShape::Poisson => "poisson",
+            LoadShape::Trace => "trace",
+            LoadShape::Search => "search",
+        }
+    }
+
+    pub fn named(word: &str) -> Option<Self> {
+        LoadShape::ALL
+            .into_iter()
+            .find(|shape| shape.word() == word)
+    }
+
+    /// One request after the other, with pauses.
+    pub fn is_series(self) -> bool {
+        matches!(
+            self,
+            LoadShape::Warm | LoadShape::Cold | LoadShape::RealTime
+        )
+    }
+}
+
+/// What the numbers of a served model are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ServePrecision {
+    #[default]
+    Float32,
+    /// Weights and products in 8 bits, calibrated on images of a dataset.
+    Int8,
+}
+
+/// Where requests are answered, if not by a server that the run starts by itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Service {
+    /// A worker started on demand and gone when idle: by the emulator here, in front of the
+    /// workload's stack, or at the provider.
+    Serverless(Serverless),
+    /// A server that runs already.
+    Url(UrlService),
+    /// A machine that is always on at the provider.
+    RealTime(RealTime),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Serverless {
+    pub memory_mb: u32,
+    /// After which the emulator ends an idle worker. A provider has its own.
+    pub idle_seconds: f64,
+    /// Workers at once.
+    pub concurrency: u32,
+    /// The endpoint at the provider; none where it is only emulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sagemaker: Option<SageMaker>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UrlService {
+    /// Of `POST /invocations` or whatever takes the body.
+    pub url: String,
+    /// Sent with every request: `name: value`, with `{variable}` of the process.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RealTime {
+    /// `ml.m5.xlarge`.
+    pub instance: String,
+    pub sagemaker: SageMaker,
+}
+
+/// What SageMaker needs to make an endpoint.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SageMaker {
+    pub region: String,
+    /// Of the container image in the provider's registry.
+    pub image: String,
+    pub role: String,
+    /// `s3://bucket/model.tar.gz`; none where the image holds the model.
+    pub model_data: Option<String>,
+}
+
+/// What the client of a serving run saw, beside the run's metrics.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ServingRecord {
+    /// Requests that count, by how they ended: `ok`, `429`, `timed-out`, …
+    pub ends: BTreeMap<String, u64>,
+    /// Total latency of the answers that are ok, by share.
+    pub latency: Vec<QuantileRecord>,
+    /// The model alone, by the server's clock; empty where it tells none.
+    pub prediction: Vec<QuantileRecord>,
+    /// What was wrong with the first request that failed.
+    pub first_failure: Option<String>,
+    /// Why the figures tell about the client rather than the server, if they do.
+    pub client_limited: Option<String>,
+    /// What stood between client and stack, in words: the emulator and its idle time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<String>,
+}
+
+impl ServingRecord {
+    pub fn requests(&self) -> u64 {
+        self.ends.values().sum()
+    }
+
+    pub fn failed(&self) -> u64 {
+        self.requests() - self.ends.get(OK).copied().unwrap_or(0)
+    }
+}
+
+/// How a request that was answered well ended.
+pub const OK: &str = "ok";
+
+/// A quantile with an interval free of assumptions (order statistics).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct QuantileRecord {
+    /// 0.99.
+    pub share: f64,
+    pub seconds: f64,
+    /// None where there are too few requests.
+    pub low_seconds: Option<f64>,
+    pub high_seconds: Option<f64>,
+}

@@ -1,0 +1,136 @@
+//! A workload that serves: whether its settings, its stack and its environments go together.
+
+use model::{LoadShape, ServePrecision, ServeWorkload, Service};
+use source::{Diagnostic, Problems, Span};
+
+use crate::placeholder::{Piece, pieces};
+use crate::read::{Draft, DraftServe};
+use crate::serve::COMMAND;
+
+/// What `{…}` stands for in the command of a server, beside factors.
+const PORT: &str = "port";
+
+pub(super) fn check(draft: &Draft, serve: &DraftServe, problems: &mut Problems) {
+    let uses_command = is_stack(draft, COMMAND);
+    let has_command = !serve.command.command.is_empty();
+    if uses_command && !has_command {
+        let missing = Diagnostic::at(serve.span.clone(), "stack = \"command\" needs `command`");
+        problems.push(missing.label("add command = [\"python3\", \"server.py\", \"{port}\"]"));
+    }
+    if has_command && !uses_command {
+        let span = serve.command.span.clone();
+        let unused = Diagnostic::at(span, "`command` is used by no stack of this study");
+        problems.push(unused.label("add stack = \"command\", or remove it"));
+    }
+    check_placeholders(draft, serve, problems);
+}
+
+/// Whether some scenario may have it.
+fn is_stack(draft: &Draft, name: &str) -> bool {
+    let is_it = |level: &model::Level| level.as_text() == Some(name);
+    match draft.factor("stack") {
+        Some(factor) => factor.levels.iter().any(|level| is_it(&level.value)),
+        None => draft
+            .value("stack")
+            .is_some_and(|value| is_it(&value.level.value)),
+    }
+}
+
+fn check_placeholders(draft: &Draft, serve: &DraftServe, problems: &mut Problems) {
+    let factors = || draft.factors.iter().map(|f| f.name.value.as_str());
+    let known = || factors().chain([PORT]);
+    let variables = serve.command.env.iter().map(|v| &v.value);
+    for text in serve.command.command.iter().chain(variables) {
+        for piece in pieces(&text.value, |name| known().any(|k| k == name)) {
+            let Piece::Placeholder { name, .. } = piece else {
+                continue;
+            };
+            if !known().any(|k| k == name) {
+                let kind = "name in braces";
+                problems.push(Diagnostic::unknown(kind, name, text.span.clone(), known()));
+            }
+        }
+    }
+}
+
+/// Whether the user's own server is told of a factor.
+pub(super) fn mentions(serve: &DraftServe, factor: &str) -> bool {
+    let variables = serve.command.env.iter().map(|v| &v.value);
+    let mut texts = serve.command.command.iter().chain(variables);
+    texts.any(|text| {
+        let pieces = pieces(&text.value, |name| name == factor);
+        pieces
+            .iter()
+            .any(|piece| matches!(piece, Piece::Placeholder { name, .. } if *name == factor))
+    })
+}
+
+/// What a scenario that serves lacks or has too much, as a sentence, with the field to show.
+pub(super) struct Wrong {
+    pub(super) field: &'static str,
+    pub(super) message: String,
+}
+
+pub(super) fn wrong(workload: &ServeWorkload, service: Option<&Service>) -> Vec<Wrong> {
+    let mut found = Vec::new();
+    let mut say = |field: &'static str, message: String| found.push(Wrong { field, message });
+    let word = workload.load.word();
+    match workload.load {
+        LoadShape::Rate | LoadShape::Poisson if workload.rate.is_none() => {
+            say(
+                "load",
+                format!("load = \"{word}\" needs `rate`: requests a second"),
+            );
+        }
+        LoadShape::Search if workload.under_seconds.is_none() => {
+            let message = "load = \"search\" needs `under`: the latency to keep, such as \"50ms\"";
+            say("load", message.to_owned());
+        }
+        LoadShape::Trace if workload.trace.is_none() => {
+            let message = "load = \"trace\" needs `trace`: a file with a time in seconds a line";
+            say("load", message.to_owned());
+        }
+        _ => {}
+    }
+    if workload.precision == ServePrecision::Int8 && workload.stack == "fastapi-tensorflow" {
+        let message = "precision = \"int8\" is an ONNX model, which TensorFlow does not serve";
+        say("precision", message.to_owned());
+    }
+    if let (LoadShape::Cold, Some(Service::Serverless(serverless))) = (workload.load, service) {
+        let pause = workload.pause_seconds.unwrap_or(COLD_PAUSE_SECONDS);
+        if pause <= serverless.idle_seconds {
+            let message = format!(
+                "cold requests {pause} s apart find a worker that goes only after {} s idle",
+                serverless.idle_seconds
+            );
+            say("pause", message);
+        }
+    }
+    found
+}
+
+/// Of the protocol of that name (study B of docs/studies.md), a little more than the worker's idle
+/// time.
+const COLD_PAUSE_SECONDS: f64 = 15.0 * 60.0;
+
+/// A service without a workload that asks it.
+pub(super) fn check_services(draft: &Draft, serves: bool, problems: &mut Problems) {
+    if serves {
+        return;
+    }
+    let services = draft.environments.iter().filter_map(|e| e.service.as_ref());
+    for span in services.map(|service| service.span.clone()) {
+        let message = "an environment that answers requests needs a workload that asks";
+        let label = "add kind = \"serve\" to [workload]";
+        problems.push(Diagnostic::at(span, message).label(label));
+    }
+}
+
+/// The place of a field's value, or of the whole workload.
+pub(super) fn place(draft: &Draft, serve: &DraftServe, field: &str) -> Span {
+    let of_factor = || draft.factor(field).map(|factor| factor.name.span.clone());
+    let of_value = draft.value(field).map(|value| value.level.span.clone());
+    of_value
+        .or_else(of_factor)
+        .unwrap_or_else(|| serve.span.clone())
+}

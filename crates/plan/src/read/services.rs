@@ -1,0 +1,146 @@
+//! Where requests are answered, of an environment for serving.
+
+use std::collections::BTreeMap;
+
+use model::Service;
+use model::serving::{RealTime, SageMaker, Serverless, UrlService};
+use source::{Diagnostic, Located, Problems, Table};
+
+use super::take;
+use crate::values;
+
+/// Of workers on demand: sizes that the service has (study B of docs/studies.md).
+const MEMORY_STEP_MB: i64 = 1024;
+const MOST_MEMORY_MB: i64 = 6144;
+/// A little less than the 15 minutes after which the same study found its workers gone.
+const DEFAULT_IDLE_SECONDS: f64 = 840.0;
+const DEFAULT_CONCURRENCY: u32 = 5;
+
+pub(super) fn read(table: &Table<'_>, problems: &mut Problems) -> Option<Located<Service>> {
+    let sagemaker = read_sagemaker(table, problems);
+    let mut found: Vec<Located<Service>> = Vec::new();
+    if let Some(serverless) = table.table("serverless", problems) {
+        let value = read_serverless(&serverless, sagemaker.clone(), problems);
+        found.extend(value.map(|value| Located {
+            value: Service::Serverless(value),
+            span: take::key_span(table, "serverless"),
+        }));
+        serverless.finish(problems);
+    }
+    let headers = read_headers(table, problems);
+    if let Some(url) = table.text("url", problems) {
+        check_url(&url, problems);
+        found.push(Located {
+            value: Service::Url(UrlService {
+                url: url.value,
+                headers,
+            }),
+            span: url.span,
+        });
+    } else if let Some(span) = table.key_span("headers") {
+        problems.push(Diagnostic::at(span, "`headers` go with a `url`"));
+    }
+    if let Some(instance) = table.text("instance", problems) {
+        match sagemaker {
+            Some(sagemaker) => found.push(Located {
+                value: Service::RealTime(RealTime {
+                    instance: instance.value,
+                    sagemaker,
+                }),
+                span: instance.span,
+            }),
+            None => problems.push(
+                Diagnostic::at(
+                    instance.span,
+                    "`instance` needs `sagemaker`: what is started there",
+                )
+                .label("add sagemaker = { region = \"…\", image = \"…\", role = \"…\" }"),
+            ),
+        }
+    } else if sagemaker.is_some() && found.is_empty() {
+        let span = take::key_span(table, "sagemaker");
+        problems.push(
+            Diagnostic::at(
+                span,
+                "`sagemaker` goes with `serverless` or with `instance`",
+            )
+            .label("such as instance = \"ml.m5.xlarge\""),
+        );
+    }
+    if let [_, second, ..] = found.as_slice() {
+        let message = "an environment answers requests in one place: serverless, url or instance";
+        problems.push(Diagnostic::at(second.span.clone(), message));
+    }
+    found.into_iter().next()
+}
+
+fn read_serverless(
+    table: &Table<'_>,
+    sagemaker: Option<SageMaker>,
+    problems: &mut Problems,
+) -> Option<Serverless> {
+    let memory = match table.key_span("memory") {
+        Some(_) => take::whole(table, "memory", MEMORY_STEP_MB..=MOST_MEMORY_MB, problems),
+        None => table.required("memory", problems).and(None),
+    };
+    if let Some(memory) = memory
+        .as_ref()
+        .filter(|memory| memory.value % MEMORY_STEP_MB != 0)
+    {
+        let message = format!("`memory` goes in steps of {MEMORY_STEP_MB} MB");
+        problems.push(Diagnostic::at(memory.span.clone(), message));
+    }
+    let idle = take::parsed(table, "idle", values::duration_seconds, problems);
+    let concurrency = take::whole(table, "concurrency", 1..=200, problems);
+    Some(Serverless {
+        memory_mb: u32::try_from(memory?.value).ok()?,
+        idle_seconds: idle.map_or(DEFAULT_IDLE_SECONDS, |idle| idle.value),
+        concurrency: concurrency
+            .and_then(|workers| u32::try_from(workers.value).ok())
+            .unwrap_or(DEFAULT_CONCURRENCY),
+        sagemaker,
+    })
+}
+
+fn read_sagemaker(parent: &Table<'_>, problems: &mut Problems) -> Option<SageMaker> {
+    let table = parent.table("sagemaker", problems)?;
+    let mut required = |key: &str| {
+        let value = table.required(key, problems)?;
+        value.text(key, problems).map(|text| text.value)
+    };
+    let (region, image, role) = (required("region"), required("image"), required("role"));
+    let model_data = table.text("model_data", problems).map(|text| text.value);
+    table.finish(problems);
+    Some(SageMaker {
+        region: region?,
+        image: image?,
+        role: role?,
+        model_data,
+    })
+}
+
+fn read_headers(table: &Table<'_>, problems: &mut Problems) -> BTreeMap<String, String> {
+    let Some(headers) = table.table("headers", problems) else {
+        return BTreeMap::new();
+    };
+    let mut read = BTreeMap::new();
+    for (name, value) in headers.entries() {
+        if let Some(text) = value.text(name.value, problems) {
+            read.insert(name.value.to_owned(), text.value);
+        }
+    }
+    read
+}
+
+fn check_url(url: &Located<String>, problems: &mut Problems) {
+    let has_scheme = ["http://", "https://"]
+        .iter()
+        .any(|scheme| url.value.starts_with(scheme));
+    if !has_scheme {
+        let wrong = Diagnostic::at(
+            url.span.clone(),
+            "`url` must begin with http:// or https://",
+        );
+        problems.push(wrong.label("such as \"https://example.org/invocations\""));
+    }
+}
