@@ -213,6 +213,7 @@ fn record(run: RunId, scenario: &Scenario) -> RunRecord {
         bill: None,
         warnings: Vec::new(),
         framework: None,
+        serving: None,
         profile: Vec::new(),
     }
 }
