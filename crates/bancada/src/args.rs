@@ -4,6 +4,7 @@ mod image;
 mod import;
 mod load;
 mod serve;
+mod serverless;
 
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ pub(crate) use self::image::{ImageBuildArgs, ImageCommand};
 pub(crate) use self::import::{ImportArgs, ImportCommand, ImportLogArgs};
 pub(crate) use self::load::{LoadArgs, SeriesArg};
 pub(crate) use self::serve::{InstanceArgs, RuntimeArg, ServeCommandArgs};
+pub(crate) use self::serverless::ServerlessArgs;
 
 /// How long will a neural network take to train, and how much will it cost, here or there?
 ///
@@ -59,6 +61,8 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Serve models over HTTP: of the zoo, of runs, or any ONNX file
     Serve(Box<ServeCommandArgs>),
+    /// Emulate a serverless service in front of a server: workers on demand, billed by GB-second
+    Serverless(Box<ServerlessArgs>),
     /// Container images of the server
     #[command(subcommand)]
     Image(ImageCommand),

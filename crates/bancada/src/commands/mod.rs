@@ -17,6 +17,7 @@ mod plan;
 mod results;
 mod run;
 mod serve;
+mod serverless;
 mod setup;
 mod verify;
 
@@ -42,6 +43,7 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
         Command::Image(command) => image::image(command, printer),
         Command::Load(args) => load::load(&args, printer),
         Command::Serve(args) => serve::serve(&args, printer),
+        Command::Serverless(args) => serverless::serverless(&args, printer),
         Command::Network(command) => network::network(command, printer),
         Command::Data(command) => data::data(command, printer),
         Command::Setup(args) => setup::setup(&args, printer),
