@@ -54,7 +54,7 @@ impl Ledger {
             failed: counts.failed,
             throttled: counts.throttled,
             cold_starts: counts.cold_starts,
-            setup_ms: counts.setup.as_secs_f64() * 1e3,
+            setup_ms: milliseconds(counts.setup),
             billed_ms: counts.billed_ms,
             gb_seconds: gb * counts.billed_ms as f64 / 1e3,
             memory_mb: size.memory_mb,
@@ -73,6 +73,11 @@ impl Ledger {
     fn lock(&self) -> MutexGuard<'_, Counts> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// To the microsecond.
+pub(crate) fn milliseconds(time: Duration) -> f64 {
+    time.as_micros() as f64 / 1e3
 }
 
 /// What `GET /bancada/bill` answers. Its names are stable; money is text, exact.

@@ -9,6 +9,7 @@ use hyper::body::Bytes;
 use hyper::header::HeaderValue;
 use model::study::Limits;
 
+use crate::bill::milliseconds;
 use crate::call::{Call, Reply, passed_on, refused};
 use crate::container::Container;
 use crate::emulator::{Emulator, Told};
@@ -380,7 +381,7 @@ impl Used {
         headers.insert("x-bancada-billed-ms", self.billed_ms.into());
         let setup = self
             .setup
-            .map(|setup| format!("{:.3}", setup.as_secs_f64() * 1e3));
+            .map(|setup| format!("{:.3}", milliseconds(setup)));
         if let Some(Ok(setup)) = setup.map(|setup| HeaderValue::from_str(&setup)) {
             headers.insert("x-bancada-setup-ms", setup);
         }

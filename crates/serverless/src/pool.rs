@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use crate::bill::milliseconds;
 use crate::line::Line;
 use crate::process::Process;
 
@@ -245,7 +246,7 @@ impl Entry {
             },
             pid: process.map(|process| process.pid.as_raw_pid()),
             port: self.port,
-            setup_ms: self.setup.map(|setup| setup.as_secs_f64() * 1e3),
+            setup_ms: self.setup.map(milliseconds),
             requests: self.requests,
             peak_memory_bytes: process.and_then(|process| process.peak_bytes()),
             limits_by: process.map(|process| process.limits_by),
