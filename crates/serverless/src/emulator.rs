@@ -31,7 +31,7 @@ const BACKLOG: u32 = 1024;
 /// So long connections are accepted and read after the emulator was told to end.
 const LAST_CALL: Duration = Duration::from_millis(100);
 /// How often workers are looked after.
-const ROUND: Duration = Duration::from_millis(25);
+const ROUND: Duration = Duration::from_millis(100);
 /// hyper reads bodies in parts of up to this size, too.
 const LONGEST_HEAD_BYTES: usize = 64 << 10;
 

@@ -45,13 +45,19 @@ impl Log {
         let mut closed = self.closed.clone();
         // What it started may live on and hold the pipe.
         let _ = tokio::time::timeout(LAST_WORDS, closed.wait_for(|closed| *closed)).await;
-        self.last_lines()
+        last_lines(&self.text())
     }
 
-    pub(crate) fn last_lines(&self) -> String {
+    /// Whether any of these stands in what is kept: more than the last lines, for programs that
+    /// end with a long trace.
+    pub(crate) fn says(&self, any: &[&str]) -> bool {
+        let text = self.text();
+        any.iter().any(|words| text.contains(words))
+    }
+
+    fn text(&self) -> String {
         let mut end = lock(&self.end);
-        let text = String::from_utf8_lossy(end.make_contiguous()).into_owned();
-        last_lines(&text)
+        String::from_utf8_lossy(end.make_contiguous()).into_owned()
     }
 }
 

@@ -136,9 +136,9 @@ impl Process {
 
     /// Whether the kernel ended any of its processes because its memory was full, or it says so.
     pub(crate) fn is_out_of_memory(&self) -> bool {
-        let says = |log: String| MEMORY_SIGNS.iter().any(|sign| log.contains(sign));
+        let is_weak = self.limits_by == "affinity";
         self.memory().kills > 0
-            || (self.limits_by == "affinity" && self.has_ended() && says(self.log.last_lines()))
+            || (is_weak && self.has_ended() && self.log.says(&MEMORY_SIGNS))
             || (self.is_container && self.exit_code() == Some(KILLED_IN_CONTAINER))
     }
 
