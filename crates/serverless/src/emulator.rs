@@ -4,10 +4,8 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hyper::server::conn::http1;
@@ -20,6 +18,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::bill::{Bill, Ledger};
 use crate::front::answer;
+use crate::guard::Guard;
 use crate::options::Options;
 use crate::pool::Pool;
 
@@ -85,6 +84,7 @@ pub(crate) struct Emulator {
     /// Bytes of bodies that are being received or answered.
     pub(crate) held_bytes: AtomicUsize,
     connections: AtomicUsize,
+    guard: Guard,
     warned: Mutex<Vec<Warning>>,
     tell: Box<dyn Fn(Told) + Send + Sync>,
 }
@@ -123,6 +123,7 @@ pub fn emulate_until(
         ledger: Ledger::default(),
         held_bytes: AtomicUsize::new(0),
         connections: AtomicUsize::new(0),
+        guard: Guard::start(),
         warned: Mutex::default(),
         tell: Box::new(tell),
     });
@@ -133,6 +134,11 @@ pub fn emulate_until(
 impl Emulator {
     pub(crate) fn tell(&self, told: Told) {
         (self.tell)(told);
+    }
+
+    /// After a worker came or went.
+    pub(crate) fn guard(&self) {
+        self.guard.watch(&self.pool.marks());
     }
 
     /// Once each, although every worker has the same limits.

@@ -90,6 +90,7 @@ impl Emulator {
             }
         };
         self.pool.started(number, &process, port);
+        self.guard();
         match self.first_ping(&process, port, begun).await {
             Ok(line) => {
                 let setup = begun.elapsed();
@@ -316,6 +317,7 @@ impl Emulator {
 
     fn gone(&self, worker: u32, why: &str) {
         self.pool.ended(worker, why);
+        self.guard();
         let why = why.to_owned();
         self.tell(Told::Ended { worker, why });
     }

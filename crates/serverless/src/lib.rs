@@ -4,7 +4,7 @@
 //!
 //! Read in this order: `options` (what is asked), `terms` and `bill` (how time becomes money),
 //! `emulator` (its life), `front` (requests in, answers out), `invoke` (the story of one request),
-//! then what it needs: `pool`, `process`, `line`, `log`.
+//! then what it needs: `pool`, `process`, `guard`, `line`, `log`.
 //!
 //! One thread for all connections (tokio, hyper): workers compute, this only hands over. It is
 //! also the thread to which the kernel ties the workers, so that none survives it.
@@ -14,6 +14,7 @@ mod call;
 mod container;
 mod emulator;
 mod front;
+mod guard;
 mod invoke;
 mod line;
 mod log;

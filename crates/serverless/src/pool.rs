@@ -183,6 +183,13 @@ impl Pool {
         }
     }
 
+    /// What a guard has to know of the living.
+    pub(crate) fn marks(&self) -> Vec<String> {
+        let inner = self.lock();
+        let processes = inner.workers.values().filter_map(|e| e.process.as_ref());
+        processes.flat_map(|process| process.marks()).collect()
+    }
+
     pub(crate) fn numbers(&self) -> Vec<u32> {
         self.lock().workers.keys().copied().collect()
     }

@@ -134,6 +134,21 @@ impl Process {
         self.memory().peak_bytes
     }
 
+    /// Its process group, and the file that lists its control group's processes.
+    pub(crate) fn marks(&self) -> Vec<String> {
+        let held = self.lock();
+        let Some(held) = &*held else {
+            return Vec::new();
+        };
+        let group = held.fence.group.as_ref();
+        let list = group.and_then(|group| group.sampled_files().processes);
+        let list = list.map(|path| path.display().to_string());
+        [Some(format!("-{}", self.pid)), list]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
     /// Whether the kernel ended any of its processes because its memory was full, or it says so.
     pub(crate) fn is_out_of_memory(&self) -> bool {
         let is_weak = self.limits_by == "affinity";

@@ -109,8 +109,10 @@ fn workers_do_not_survive_an_emulator_that_is_killed() {
     let workers = ask(address, "GET", "/bancada/workers", b"").body;
     let workers: serde_json::Value = serde_json::from_str(&workers).unwrap();
     let pid = workers["workers"][0]["pid"].to_string();
-    assert!(lives(&pid));
+    let child = post(address, "spawn").body;
+    assert!(lives(&pid) && lives(&child));
     emulator.kill().unwrap();
     emulator.wait().unwrap();
     eventually("the worker is gone", || !lives(&pid));
+    eventually("what it started is gone", || !lives(&child));
 }
