@@ -5,6 +5,7 @@ mod import;
 mod load;
 mod quantise;
 mod serve;
+mod serverless;
 
 use std::path::PathBuf;
 
@@ -16,6 +17,7 @@ pub(crate) use self::import::{ImportArgs, ImportCommand, ImportLogArgs};
 pub(crate) use self::load::{LoadArgs, SeriesArg};
 pub(crate) use self::quantise::QuantiseArgs;
 pub(crate) use self::serve::{InstanceArgs, RuntimeArg, ServeCommandArgs, ServeReadyArgs};
+pub(crate) use self::serverless::ServerlessArgs;
 
 /// How long will a neural network take to train, and how much will it cost, here or there?
 ///
@@ -63,6 +65,8 @@ pub(crate) enum Command {
     Serve(Box<ServeCommandArgs>),
     /// Make a model of 8 bits, and say what that costs in accuracy
     Quantise(Box<QuantiseArgs>),
+    /// Emulate a serverless service in front of a server: workers on demand, billed by GB-second
+    Serverless(Box<ServerlessArgs>),
     /// Container images of the server
     #[command(subcommand)]
     Image(ImageCommand),

@@ -1,11 +1,45 @@
 //! The first steps of a new process, between its birth and its command.
 
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use crate::cgroup::Group;
+use crate::limits::Fence;
 
 /// What says, across the start of a process, that it could not enter its control group. The
 /// error number is all that comes back from there; no call used on the way gives this one.
 pub const NO_ENTRY: i32 = libc::ECHRNG;
+
+/// Lets the command's process begin inside the fence, as the leader of its own session.
+///
+/// It is tied to the thread that spawns it: when that ends, the kernel ends the process. An error
+/// means that the fence's control group is gone; for one of `spawn`, see [`was_let_in`].
+pub fn enclose(command: &mut Command, fence: &Fence) -> io::Result<()> {
+    let doors = fence.group.as_ref().map(Group::doors).transpose()?;
+    let doors = doors.unwrap_or_default();
+    let first_steps = FirstSteps {
+        parent: std::process::id(),
+        doors: doors.iter().map(AsRawFd::as_raw_fd).collect(),
+        processors: fence.processors.as_deref().map(processor_set),
+        data_bytes: fence.data_bytes,
+    };
+    // SAFETY: `FirstSteps::take` makes only system calls and allocates nothing.
+    unsafe {
+        command.pre_exec(move || {
+            // Open for as long as the command may be spawned.
+            let _doors = &doors;
+            first_steps.take()
+        })
+    };
+    Ok(())
+}
+
+/// Whether a failed `spawn` got past the control group: else it may be tried again without.
+pub fn was_let_in(error: &io::Error) -> bool {
+    error.raw_os_error() != Some(NO_ENTRY)
+}
 
 /// What the new process does before it becomes the command.
 #[derive(Debug)]
@@ -20,7 +54,7 @@ impl FirstSteps {
     /// Runs in a copy of this process with one thread: system calls only, no allocation.
     pub fn take(&self) -> io::Result<()> {
         // SAFETY: plain system calls on this process alone; pointers are to live locals, and
-        // the descriptors stay open until the parent's `start` returns.
+        // whoever starts it keeps the descriptors open.
         unsafe {
             if libc::setsid() == -1
                 || libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong) == -1

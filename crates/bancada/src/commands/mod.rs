@@ -19,6 +19,7 @@ mod quantise;
 mod results;
 mod run;
 mod serve;
+mod serverless;
 mod setup;
 mod verify;
 
@@ -45,6 +46,7 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
         Command::Load(args) => load::load(&args, printer),
         Command::Quantise(args) => quantise::quantise(&args, printer),
         Command::Serve(args) => serve::serve(&args, printer),
+        Command::Serverless(args) => serverless::serverless(&args, printer),
         Command::Network(command) => network::network(command, printer),
         Command::Data(command) => data::data(command, printer),
         Command::Setup(args) => setup::setup(&args, printer),

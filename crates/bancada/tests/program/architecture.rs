@@ -134,6 +134,16 @@ const RULES: &[(Rule, &[&[&str]])] = &[
     ),
     (
         Rule {
+            name: "serverless",
+            crates: &[
+                "plan", "network", "engine", "measure", "store", "serve", "runner", "stats",
+            ],
+            words: &["Study", "Scenario"],
+        },
+        &[PRINTING],
+    ),
+    (
+        Rule {
             name: "image",
             crates: &[
                 "model", "plan", "network", "engine", "measure", "store", "serve", "tokio",

@@ -101,6 +101,46 @@ fn a_zoo_network_is_served_without_anything_installed() {
 }
 
 #[test]
+fn a_server_is_started_on_demand_and_billed() {
+    let bench = Bench::new();
+    let mut command = bench.command(&["serverless", "--port", "0", "--memory", "1024"]);
+    command.args(["--", env!("CARGO_BIN_EXE_bancada"), "serve", "rede1"]);
+    command.args(["--runtime", "engine", "--port", "{port}"]);
+    command.stdout(Stdio::piped());
+    let mut emulator = Server::start(command);
+    assert_eq!(emulator.predict("/invocations", &picture(40)).len(), 10);
+    let workers = emulator.ask("GET /bancada/workers HTTP/1.1", b"");
+    assert_eq!(workers["workers"][0]["state"], "free");
+    let bill = emulator.ask("GET /bancada/bill HTTP/1.1", b"");
+    assert_eq!(bill["price_per_second"], "0.0000200");
+    assert_eq!(bill["cold_starts"], 1);
+    let mut stdout = emulator.child.stdout.take().unwrap();
+    emulator.end();
+    let mut told = String::new();
+    stdout.read_to_string(&mut told).unwrap();
+    let billed = format!("{} ms billed in steps of 1 ms", bill["billed_ms"]);
+    assert!(told.contains(&billed), "{told}");
+    assert!(told.contains("1 requests, 0 of them failed"), "{told}");
+}
+
+#[test]
+fn what_no_serverless_service_has_is_refused() {
+    let check = |arguments: &[&str], code, words: &str| {
+        let bench = Bench::new();
+        let arguments = [&["serverless"], arguments, &["--", "true"]].concat();
+        bench.bancada(&arguments).ends_with(code).says(words);
+    };
+    check(
+        &["--memory", "1500"],
+        1,
+        "no workers of 1500 MB: choose 1024",
+    );
+    check(&["--idle=-1"], 1, "--idle -1 is no time in seconds");
+    check(&["--mb-per-cpu", "0"], 1, "it must be above 0");
+    check(&["--concurrency", "0"], 2, "a whole number from 1 on");
+}
+
+#[test]
 fn a_run_serves_what_it_trained() {
     let bench = Bench::new();
     let study = "[study]\nname = \"digits\"\nrepetitions = 1\n[factors]\nnetwork = [\"lenet5\"]\n[workload]\n\

@@ -176,6 +176,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         for folder in &self.folders {
+            remove_nested(folder);
             // A process that just ended may still be counted for a moment.
             for _ in 0..50 {
                 match fs::remove_dir(folder) {
@@ -195,6 +196,16 @@ pub fn parse_cpu_seconds(text: &[u8]) -> Option<f64> {
         return Some(microseconds as f64 / 1e6);
     }
     value(text, b"").map(|nanoseconds| nanoseconds as f64 / 1e9)
+}
+
+/// Removes what the group's own processes made beneath it and left.
+fn remove_nested(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove_nested(&entry.path());
+            let _ = fs::remove_dir(entry.path());
+        }
+    }
 }
 
 /// Removes groups in `parent` whose maker is gone. One that still holds processes stays: it is

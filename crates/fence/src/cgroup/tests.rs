@@ -231,6 +231,16 @@ fn only_empty_groups_of_the_dead_are_removed() {
 }
 
 #[test]
+fn what_was_made_beneath_a_group_goes_with_it() {
+    let root = v1_root();
+    let group = Group::create(&Layout::find(root.path()), &wanted(None, Some(1))).unwrap();
+    let inner = group.folders[0].join("bancada-80-0-serverless-1");
+    fs::create_dir_all(inner.join("deeper")).unwrap();
+    drop(group);
+    assert!(!inner.exists());
+}
+
+#[test]
 fn on_this_machine_a_group_is_made_and_removed_or_the_reason_told() {
     let layout = Layout::find(Path::new("/"));
     let wanted = Wanted::new(

@@ -1,0 +1,94 @@
+//! Stands in for a serverless service in front of a serving stack.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serverless::{BillingTerms, Engine, Options, Size, Stack, Told};
+
+use crate::args::ServerlessArgs;
+use crate::exit::{CommandResult, Exit, Failure};
+use crate::printer::Printer;
+
+/// Clients' connections: below what a process may usually open, with room for the workers'.
+const CONNECTIONS: usize = 512;
+
+pub(super) fn serverless(args: &ServerlessArgs, printer: &Printer) -> CommandResult {
+    let options = options(args)?;
+    let (size, concurrency) = (options.size, options.concurrency);
+    let talker = *printer;
+    let bill = serverless::emulate(options, move |told| {
+        talker.talk(&in_words(&told, size, concurrency));
+    });
+    printer.data(&bill.map_err(Failure::trouble)?.to_string());
+    Ok(Exit::Ok)
+}
+
+fn options(args: &ServerlessArgs) -> Result<Options, Failure> {
+    let terms = BillingTerms {
+        bills_setup: args.bill_setup,
+        ..BillingTerms::sagemaker()
+    };
+    let size = match args.any_memory {
+        true => Size::any(args.memory, args.mb_per_cpu),
+        false => Size::sold(&terms, args.memory, args.mb_per_cpu),
+    };
+    Ok(Options {
+        address: SocketAddr::new(args.host, args.port),
+        stack: stack(args)?,
+        size: size.map_err(Failure::trouble)?,
+        concurrency: args.concurrency,
+        idle: seconds(args.idle, "--idle")?,
+        start_timeout: seconds(args.start_timeout, "--start-timeout")?,
+        timeout: seconds(args.timeout, "--timeout")?,
+        grace: seconds(args.grace, "--grace")?,
+        drain: seconds(args.drain, "--drain")?,
+        body_bytes: args.max_body.saturating_mul(1_000_000),
+        connections: CONNECTIONS,
+        terms,
+    })
+}
+
+fn stack(args: &ServerlessArgs) -> Result<Stack, Failure> {
+    let Some(image) = &args.container else {
+        return Ok(Stack::Command(args.command.clone()));
+    };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let arguments = match args.command.as_slice() {
+        [] => vec!["serve".to_owned()],
+        arguments => arguments.to_vec(),
+    };
+    Ok(Stack::Container {
+        engine: Engine::find(&path).map_err(Failure::trouble)?,
+        image: image.clone(),
+        arguments,
+    })
+}
+
+fn seconds(number: f64, option: &str) -> Result<Duration, Failure> {
+    Duration::try_from_secs_f64(number)
+        .map_err(|_| Failure::trouble(format!("{option} {number} is no time in seconds")))
+}
+
+fn in_words(told: &Told, size: Size, concurrency: usize) -> String {
+    match told {
+        Told::Listening { address } => {
+            let word = if concurrency == 1 {
+                "worker"
+            } else {
+                "workers"
+            };
+            format!(
+                "listening on http://{address} with up to {concurrency} {word} of {} MB and {} cores: POST \
+                 /invocations, GET /ping, /bancada/bill, /bancada/workers",
+                size.memory_mb, size.cpus
+            )
+        }
+        Told::Warning(warning) => format!("! {warning}"),
+        Told::Ready { worker, setup } => format!(
+            "worker {worker} is ready after {}",
+            report::format::duration(setup.as_secs_f64())
+        ),
+        Told::Ended { worker, why } => format!("worker {worker} has ended: {why}"),
+        Told::Draining => "ending: what was begun is finished first".to_owned(),
+    }
+}

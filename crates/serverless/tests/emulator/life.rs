@@ -1,0 +1,169 @@
+//! Workers come when they are asked for, stay, and go; what they cost.
+
+use std::time::Duration;
+
+use rust_decimal::Decimal;
+use serverless::{BillingTerms, Options, Stack};
+
+use crate::common::{Emulator, no_file, options, post};
+use crate::stack;
+
+#[test]
+fn the_first_request_is_cold_and_the_next_ones_are_warm() {
+    let emulator = Emulator::start(options());
+    assert_eq!(emulator.get("/ping").status, 200);
+    assert!(emulator.workers().is_empty(), "a ping starts no worker");
+    let first = emulator.post("hello");
+    assert_eq!((first.status, first.body.as_str()), (200, "hello"));
+    assert!(first.is_cold());
+    let setup: f64 = first.header("x-bancada-setup-ms").unwrap().parse().unwrap();
+    assert!(setup > 0.0);
+    for _ in 0..3 {
+        let next = emulator.post("again");
+        assert_eq!(next.body, "again");
+        assert!(!next.is_cold());
+        assert_eq!(next.header("x-bancada-worker"), Some("1"));
+        assert_eq!(next.header("x-bancada-setup-ms"), None);
+    }
+    let [worker] = &emulator.workers()[..] else {
+        panic!("one worker");
+    };
+    assert_eq!(worker["state"], "free");
+    assert_eq!(worker["requests"], 4);
+    assert!((worker["setup_ms"].as_f64().unwrap() - setup).abs() < 0.01);
+    assert!(worker["peak_memory_bytes"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn answers_are_passed_on_as_they_are() {
+    let emulator = Emulator::start(options());
+    let answer = emulator.post("anything");
+    assert_eq!(answer.header("x-prediction-ms"), Some("1.500"));
+    assert_eq!(answer.header("content-type"), Some("text/x-own"));
+    assert_eq!(answer.header("x-bancada-outcome"), None);
+    let refused = emulator.post("refuse it");
+    assert_eq!((refused.status, refused.body.as_str()), (415, "not that"));
+    assert_eq!(refused.header("x-bancada-cold"), Some("0"));
+}
+
+#[test]
+fn a_stack_that_closes_its_connections_is_asked_on_new_ones() {
+    let emulator = Emulator::start(Options {
+        stack: Stack::Command(stack::command("closes")),
+        ..options()
+    });
+    for number in 0..5 {
+        let answer = emulator.post("once");
+        assert_eq!((answer.status, answer.is_cold()), (200, number == 0));
+    }
+}
+
+#[test]
+fn an_idle_worker_is_ended_and_the_next_request_is_cold() {
+    let emulator = Emulator::start(Options {
+        idle: Duration::from_millis(50),
+        ..options()
+    });
+    for number in 1..=2 {
+        let answer = emulator.post("hello");
+        assert!(answer.is_cold());
+        assert_eq!(
+            answer.header("x-bancada-worker"),
+            Some(&*number.to_string())
+        );
+        emulator.await_states(&vec!["ended"; number]);
+    }
+    let why = &emulator.workers()[0]["why"];
+    assert_eq!(why, "no request for 0.05 s");
+    let bill = emulator.end();
+    assert_eq!((bill.requests, bill.cold_starts), (2, 2));
+    assert_eq!(bill.idle_seconds, 0.05);
+}
+
+#[test]
+fn without_idle_time_every_request_is_cold() {
+    let emulator = Emulator::start(Options {
+        idle: Duration::ZERO,
+        concurrency: 1,
+        ..options()
+    });
+    for _ in 0..3 {
+        assert!(emulator.post("hello").is_cold());
+    }
+    emulator.await_states(&["ended", "ended", "ended"]);
+}
+
+#[test]
+fn more_requests_than_workers_are_turned_away() {
+    let emulator = Emulator::start(options());
+    let (address, file) = (emulator.address, no_file("concurrency"));
+    let body = format!("hold {file}");
+    let held: Vec<_> = (0..2)
+        .map(|_| {
+            let body = body.clone();
+            std::thread::spawn(move || post(address, &body))
+        })
+        .collect();
+    emulator.await_states(&["busy", "busy"]);
+    let refused = emulator.post("one too many");
+    assert_eq!(refused.status, 429);
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    assert_eq!(refused.header("x-bancada-outcome"), Some("throttled"));
+    assert_eq!(
+        refused.error(),
+        "all 2 workers are busy, and no more are allowed: come again, or raise --concurrency"
+    );
+    std::fs::write(&file, "").unwrap();
+    for request in held {
+        let answer = request.join().unwrap();
+        assert_eq!((answer.status, answer.is_cold()), (200, true));
+    }
+    assert!(!emulator.post("now").is_cold());
+    std::fs::remove_file(&file).unwrap();
+    let bill = emulator.bill();
+    let counts = ["requests", "failed", "throttled", "cold_starts"].map(|name| &bill[name]);
+    assert_eq!(counts, [3, 0, 1, 2]);
+}
+
+#[test]
+fn the_bill_is_the_sum_of_what_the_answers_say() {
+    for bills_setup in [false, true] {
+        let emulator = Emulator::start(Options {
+            idle: Duration::ZERO,
+            terms: BillingTerms {
+                bills_setup,
+                step_ms: 10,
+                ..BillingTerms::sagemaker()
+            },
+            ..options()
+        });
+        let mut billed = 0;
+        for _ in 0..3 {
+            let answer = emulator.post("hello");
+            let ms: u64 = answer
+                .header("x-bancada-billed-ms")
+                .unwrap()
+                .parse()
+                .unwrap();
+            let setup: f64 = answer
+                .header("x-bancada-setup-ms")
+                .unwrap()
+                .parse()
+                .unwrap();
+            assert_eq!(ms % 10, 0);
+            assert!(!bills_setup || ms as f64 >= setup, "{ms} {setup}");
+            billed += ms;
+        }
+        let told = emulator.bill();
+        let bill = emulator.end();
+        assert_eq!(
+            (told["billed_ms"].as_u64(), bill.billed_ms),
+            (Some(billed), billed)
+        );
+        // A size that is not sold, in proportion: 128 MB are an eighth of a GB.
+        let expected = Decimal::new(25, 7) * Decimal::from(billed) / Decimal::ONE_THOUSAND;
+        assert_eq!(bill.amount, expected);
+        assert_eq!(told["amount"].as_str().unwrap().parse(), Ok(expected));
+        assert_eq!(bill.gb_seconds, billed as f64 / 8e3);
+    }
+}
