@@ -15,6 +15,7 @@ use crate::format;
 use crate::frameworks::Frameworks;
 use crate::phrase::MetricInfo;
 use crate::profile::ProfileResult;
+use crate::serving::Serving;
 use crate::smaller::ScaleFacts;
 use crate::speedup::SpeedUp;
 use crate::sweeps::Sweep;
@@ -28,8 +29,8 @@ pub struct Analysis {
     pub totals: Totals,
     /// The columns: what every name in `scenarios[].metrics` and `runs[].values` means.
     pub metrics: Vec<MetricInfo>,
-    /// The metric that "time" means here: `train_seconds`, or `total_seconds` where no run told
-    /// of training.
+    /// The metric that "time" means here: `train_seconds`, `latency_seconds` of a study that
+    /// serves, or `total_seconds` where no run told of either.
     pub time_metric: Option<String>,
     pub scenarios: Vec<ScenarioResult>,
     pub runs: Vec<RunRow>,
@@ -41,6 +42,9 @@ pub struct Analysis {
     pub speed_ups: Vec<SpeedUp>,
     /// None where only the embedded engine trained, or nothing did.
     pub frameworks: Option<Frameworks>,
+    /// Of a study that serves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub serving: Option<Serving>,
     pub best: Best,
     /// The result in sentences, the most important first.
     pub findings: Vec<Finding>,
@@ -303,6 +307,7 @@ pub enum Topic {
     Cost,
     Metric,
     SpeedUp,
+    Serving,
     Best,
     Caution,
 }

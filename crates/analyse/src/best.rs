@@ -1,5 +1,7 @@
 //! Which scenario to choose: the fastest, the cheapest, and what lies between.
 
+use model::Money;
+use model::run::metric;
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 use stats::Point;
@@ -19,7 +21,7 @@ pub(crate) fn best(scenarios: &[ScenarioResult], time: Option<&MetricInfo>) -> B
             Some(Timed {
                 scenario: s,
                 seconds,
-                cost: s.cost.as_ref().map(|c| c.mean.amount),
+                cost: cost_of(s),
             })
         })
         .collect();
@@ -61,6 +63,14 @@ pub(crate) fn best(scenarios: &[ScenarioResult], time: Option<&MetricInfo>) -> B
         pareto: front.iter().map(|t| t.scenario.number).collect(),
         as_fast: as_fast.iter().map(|s| s.number).collect(),
         sentences: choice.sentences(),
+    }
+}
+
+/// Of an answer where there are answers, else of a run.
+fn cost_of(scenario: &ScenarioResult) -> Option<Decimal> {
+    match scenario.mean(metric::COST_PER_INFERENCE) {
+        Some(each) => Decimal::from_f64_retain(each.value),
+        None => scenario.cost.as_ref().map(|c| c.mean.amount),
     }
 }
 
@@ -144,9 +154,14 @@ impl Choice<'_> {
 
     fn figures(&self, timed: &Timed) -> String {
         let seconds = metric_value(self.time, timed.seconds);
-        match &timed.scenario.cost {
-            Some(cost) => format!("{seconds}, {}", cost.mean),
-            None => seconds,
+        let cost = timed.scenario.cost.as_ref().map(|cost| cost.mean);
+        match (cost, timed.cost) {
+            (Some(cost), Some(each)) if each != cost.amount => {
+                let million = Money::new(each * Decimal::from(1_000_000), cost.currency);
+                format!("{seconds}, {million} a million answers")
+            }
+            (Some(cost), _) => format!("{seconds}, {cost}"),
+            (None, _) => seconds,
         }
     }
 

@@ -32,6 +32,11 @@ pub(crate) fn findings(analysis: &Analysis) -> Vec<Finding> {
         topic: Topic::SpeedUp,
         text: text.clone(),
     }));
+    let serving = analysis.serving.iter().flat_map(|s| &s.sentences);
+    findings.extend(serving.map(|text| Finding {
+        topic: Topic::Serving,
+        text: text.clone(),
+    }));
     findings.extend(analysis.best.sentences.iter().map(|text| Finding {
         topic: Topic::Best,
         text: text.clone(),

@@ -18,6 +18,8 @@ mod prices;
 mod profile;
 mod scenarios;
 mod sentence;
+mod serving;
+mod serving_words;
 mod smaller;
 mod speedup;
 mod speedup_words;
@@ -42,8 +44,10 @@ pub use phrase::{
     metric_info, metric_value,
 };
 pub use profile::{KindTime, MOST_OPERATORS, OPERATOR_KINDS, OperatorMean, ProfileResult};
+pub use serving::{BreakEven, ColdStart, Fit, Place, Provisioning, ServedScenario, Serving};
 pub use smaller::ScaleFacts;
 pub use speedup::{SpeedUp, SpeedUpKind, SpeedUpLine, SpeedUpPoint};
+pub use stats::Estimate;
 pub use sweeps::{CellState, Sweep, SweepCell, SweepLevel, SweepLine};
 
 use table::Table;
@@ -72,6 +76,7 @@ pub fn analyse(input: &Input) -> Analysis {
         sweeps: sweeps::sweeps(&table, &scenarios),
         speed_ups: speedup::speed_ups(&table, &scenarios, CONFIDENCE),
         frameworks: frameworks::frameworks(&table, &scenarios),
+        serving: serving::serving(&table, &scenarios, CONFIDENCE),
         scenarios,
         runs: scenarios::run_rows(&table),
         variations: variations(&table, time),
@@ -93,6 +98,7 @@ pub fn analyse(input: &Input) -> Analysis {
 
 fn variations(table: &Table, time: Option<usize>) -> Vec<Variation> {
     let usual = [
+        metric::COST_PER_INFERENCE,
         metric::COST,
         metric::IMAGES_PER_SECOND,
         metric::PEAK_MEMORY_BYTES,

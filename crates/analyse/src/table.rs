@@ -72,7 +72,11 @@ impl<'a> Table<'a> {
 
     /// The metric that "time" means: the first of these that an ok run has.
     pub(crate) fn time_column(&self) -> Option<usize> {
-        let candidates = [metric::TRAIN_SECONDS, metric::TOTAL_SECONDS];
+        let candidates = [
+            metric::TRAIN_SECONDS,
+            metric::LATENCY_SECONDS,
+            metric::TOTAL_SECONDS,
+        ];
         candidates
             .iter()
             .filter_map(|name| self.column(name))
@@ -241,7 +245,7 @@ fn columns(
     let mut columns: Vec<MetricInfo> = Vec::new();
     for name in names {
         if columns.iter().all(|c| c.name != name) {
-            let money = [metric::COST, COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES].contains(&name);
+            let money = MONEY.contains(&name);
             let unit = if money {
                 currency.code()
             } else {
@@ -253,8 +257,25 @@ fn columns(
     (columns, unknown)
 }
 
-const USUAL: [&str; 10] = [
+const MONEY: [&str; 4] = [
+    metric::COST,
+    metric::COST_PER_INFERENCE,
+    COST_PER_EPOCH,
+    COST_PER_THOUSAND_IMAGES,
+];
+
+const USUAL: [&str; 20] = [
     metric::TRAIN_SECONDS,
+    metric::LATENCY_SECONDS,
+    metric::LATENCY_P50_SECONDS,
+    metric::LATENCY_P99_SECONDS,
+    metric::PREDICTION_SECONDS,
+    metric::PREDICTION_PERCENT,
+    metric::REQUESTS_PER_SECOND,
+    metric::HIGHEST_RATE,
+    metric::SETUP_SECONDS,
+    metric::FIRST_ANSWER_SECONDS,
+    metric::COST_PER_INFERENCE,
     metric::TOTAL_SECONDS,
     metric::COST,
     COST_PER_EPOCH,

@@ -25,6 +25,20 @@ impl Words {
 pub(crate) fn words(info: &MetricInfo) -> Words {
     let label = info.label.clone();
     match info.name.as_str() {
+        metric::LATENCY_SECONDS => Words {
+            times: "answers in {} the time of",
+            more: "takes {} longer to answer than",
+            less: "takes {} less time to answer than",
+            inverse: Some("answers {} as fast as"),
+            label,
+        },
+        metric::COST_PER_INFERENCE => Words {
+            times: "costs {} as much an answer as",
+            more: "costs {} more an answer than",
+            less: "costs {} less an answer than",
+            inverse: None,
+            label,
+        },
         metric::COST | COST_PER_EPOCH | COST_PER_THOUSAND_IMAGES => Words {
             times: "costs {} as much as",
             more: "costs {} more than",

@@ -6,8 +6,8 @@ use analyse::{Analysis, Variation, format};
 
 use crate::ReportMeta;
 use crate::tables::{
-    Table, checks_table, comparison_table, kinds_table, shared_sentence, speed_up_table,
-    sweep_table, sweep_unit,
+    Table, answers_table, break_even_table, checks_table, comparison_table, kinds_table,
+    shared_sentence, speed_up_table, sweep_table, sweep_unit,
 };
 use crate::view::{ScenarioTable, costs_besides_spent, scenario_table};
 
@@ -40,6 +40,7 @@ pub fn markdown(analysis: &Analysis, meta: &ReportMeta) -> String {
     for variation in &analysis.variations {
         variation_table(&mut out, variation);
     }
+    serving(&mut out, analysis);
     frameworks(&mut out, analysis);
     sweeps(&mut out, analysis);
     speed_ups(&mut out, analysis);
@@ -60,6 +61,18 @@ pub fn markdown(analysis: &Analysis, meta: &ReportMeta) -> String {
         meta.bancada_version, meta.generated
     );
     out
+}
+
+fn serving(out: &mut String, analysis: &Analysis) {
+    let Some(found) = &analysis.serving else {
+        return;
+    };
+    list(out, "Answers", found.sentences.iter().map(String::as_str));
+    table(out, &answers_table(analysis, found));
+    if let Some(break_even) = break_even_table(found) {
+        *out += "## On demand or always on\n\n";
+        table(out, &break_even);
+    }
 }
 
 fn frameworks(out: &mut String, analysis: &Analysis) {

@@ -45,6 +45,9 @@ pub fn terminal(analysis: &Analysis, options: &TerminalOptions) -> String {
     for sentence in &analysis.best.sentences {
         screen.paragraph("", Style::Bold, sentence);
     }
+    for sentence in analysis.serving.iter().flat_map(|s| &s.sentences) {
+        screen.paragraph("", Style::Plain, sentence);
+    }
     let counted = analysis
         .speed_ups
         .iter()

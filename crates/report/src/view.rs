@@ -180,6 +180,11 @@ struct NumberColumn<'a> {
 }
 
 impl NumberColumn<'_> {
+    fn symbol(&self) -> String {
+        let currency: Result<model::Currency, _> = self.info.unit.parse();
+        currency.map_or_else(|_| self.info.unit.clone(), |c| c.symbol().to_owned())
+    }
+
     fn cell(&self, scenario: &ScenarioResult) -> Cell {
         let Some(mean) = scenario.mean(&self.info.name) else {
             return Cell::none();
@@ -190,6 +195,16 @@ impl NumberColumn<'_> {
             (analyse::COST_PER_THOUSAND_IMAGES, Some(cost)) => cost.per_thousand_images,
             _ => None,
         };
+        if self.info.name == metric::COST_PER_INFERENCE {
+            return Cell {
+                sort: Some(mean.value),
+                ..Cell::text(format!(
+                    "{} {}",
+                    self.symbol(),
+                    format::significant(mean.value * 1e6, 3)
+                ))
+            };
+        }
         if let Some(money) = money {
             return Cell {
                 sort: Some(mean.value),
@@ -218,7 +233,12 @@ impl NumberColumn<'_> {
 fn number_columns<'a>(analysis: &'a Analysis, more: &[&'static str]) -> Vec<NumberColumn<'a>> {
     let mut names: Vec<&str> = Vec::new();
     names.extend(analysis.time_metric.as_deref());
-    names.push(metric::COST);
+    // The bill of a run that serves depends on how long its load was; an answer's does not.
+    let answers = analysis.metric(metric::COST_PER_INFERENCE).is_some();
+    names.push(match answers {
+        true => metric::COST_PER_INFERENCE,
+        false => metric::COST,
+    });
     names.extend(more);
     names.extend(analysis.study.metrics.iter().map(String::as_str));
     names.extend(USUAL);
@@ -262,8 +282,13 @@ fn number_columns<'a>(analysis: &'a Analysis, more: &[&'static str]) -> Vec<Numb
 }
 
 /// Shown for every study that measured them.
-const USUAL: [&str; 6] = [
+const USUAL: [&str; 11] = [
     metric::IMAGES_PER_SECOND,
+    metric::LATENCY_P99_SECONDS,
+    metric::PREDICTION_SECONDS,
+    metric::REQUESTS_PER_SECOND,
+    metric::HIGHEST_RATE,
+    metric::SETUP_SECONDS,
     metric::CPU_PERCENT,
     metric::PEAK_MEMORY_BYTES,
     metric::GPU_PERCENT,
@@ -274,8 +299,10 @@ const USUAL: [&str; 6] = [
 fn priority(analysis: &Analysis, name: &str, asked: bool) -> u8 {
     match name {
         _ if analysis.time_metric.as_deref() == Some(name) => 0,
-        metric::COST => 1,
+        metric::COST | metric::COST_PER_INFERENCE => 1,
         _ if asked => 3,
+        metric::LATENCY_P99_SECONDS | metric::REQUESTS_PER_SECOND | metric::HIGHEST_RATE => 3,
+        metric::PREDICTION_SECONDS | metric::SETUP_SECONDS => 4,
         metric::IMAGES_PER_SECOND => 4,
         metric::ACCURACY => 5,
         metric::PEAK_MEMORY_BYTES => 6,
@@ -288,6 +315,12 @@ fn short_label(info: &MetricInfo) -> String {
     match info.name.as_str() {
         metric::IMAGES_PER_SECOND => "images/s".to_owned(),
         metric::CPU_PERCENT => "CPU".to_owned(),
+        metric::LATENCY_P99_SECONDS => "p99".to_owned(),
+        metric::PREDICTION_SECONDS => "prediction".to_owned(),
+        metric::REQUESTS_PER_SECOND => "requests/s".to_owned(),
+        metric::HIGHEST_RATE => "most requests/s".to_owned(),
+        metric::SETUP_SECONDS => "set-up".to_owned(),
+        metric::COST_PER_INFERENCE => "a million answers".to_owned(),
         analyse::COST_PER_THOUSAND_IMAGES => "per 1000 images".to_owned(),
         metric::GPU_PERCENT => "GPU".to_owned(),
         metric::GPU_MEMORY_PERCENT => "GPU memory".to_owned(),

@@ -12,6 +12,7 @@ mod page;
 mod pieces;
 mod profile;
 mod results;
+mod serving;
 mod speedup;
 mod sweeps;
 mod usage;
@@ -29,6 +30,7 @@ pub fn html(analysis: &Analysis, meta: &ReportMeta) -> String {
     results::key_numbers(&mut page, analysis);
     results::cautions(&mut page, analysis);
     results::scenarios(&mut page, analysis);
+    serving::serving(&mut page, analysis);
     figures::time_and_cost(&mut page, analysis);
     variation::variations(&mut page, analysis);
     frameworks::frameworks(&mut page, analysis);

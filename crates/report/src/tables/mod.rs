@@ -2,11 +2,13 @@
 
 mod frameworks;
 mod profile;
+mod serving;
 mod speedup;
 mod sweep;
 
 pub(crate) use frameworks::{checks_table, comparison_table, shared_sentence};
 pub(crate) use profile::{kinds_of, kinds_table, operators_table, profiled};
+pub(crate) use serving::{answers_table, break_even_table, currency_symbol};
 pub(crate) use speedup::{pivot, speed_up_table};
 pub(crate) use sweep::{sweep_table, sweep_unit};
 

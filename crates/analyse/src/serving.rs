@@ -1,0 +1,394 @@
+//! What answers cost: by memory and machine, cold against warm, on demand against always on, and
+//! whether a place is too large or too small for its load (study B of docs/studies.md).
+
+use model::run::metric;
+use model::{Environment, LoadShape, Service, ServingRecord, Workload};
+use serde::Serialize;
+use stats::{Estimate, Interval};
+
+use crate::analysis::{LevelFacts, ScenarioResult};
+use crate::scenarios::rows_of;
+use crate::serving_words;
+use crate::table::{Row, Table};
+
+/// Of a study that serves.
+#[derive(Debug, Clone, Serialize)]
+pub struct Serving {
+    /// One a scenario with answers, in the order of the scenarios.
+    pub scenarios: Vec<ServedScenario>,
+    pub cold_starts: Vec<ColdStart>,
+    pub break_evens: Vec<BreakEven>,
+    /// Of environments whose CPU and memory say something.
+    pub provisioning: Vec<Provisioning>,
+    pub sentences: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct ServedScenario {
+    pub scenario: u32,
+    pub label: String,
+    pub phrase: String,
+    pub place: Place,
+    /// The word of the load.
+    pub load: &'static str,
+    /// Of all runs together, that count.
+    pub requests: u64,
+    pub failed: u64,
+    /// That waited for a worker to be started.
+    pub cold: u64,
+    pub latency_seconds: Option<Estimate>,
+    pub p99_seconds: Option<Estimate>,
+    pub prediction_seconds: Option<Estimate>,
+    pub prediction_percent: Option<Estimate>,
+    pub setup_seconds: Option<Estimate>,
+    /// In the study's currency.
+    pub cost_per_inference: Option<Estimate>,
+    /// What stood between client and stack, in words.
+    pub service: Option<String>,
+}
+
+/// Where a scenario's answers come from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Place {
+    /// Workers started on demand, of that much memory.
+    OnDemand {
+        memory_mb: u32,
+    },
+    AlwaysOn,
+}
+
+/// The same answers from workers that had to be started, and from those that had not.
+#[derive(Debug, Clone, Serialize)]
+pub struct ColdStart {
+    pub levels: Vec<LevelFacts>,
+    pub phrase: String,
+    pub cold: u32,
+    pub warm: u32,
+    pub cold_requests: u64,
+    pub warm_requests: u64,
+    /// Mean cold latency over mean warm latency.
+    pub ratio: Estimate,
+    /// Seconds.
+    pub difference: Estimate,
+}
+
+/// From which rate on a machine that is always on is cheaper than workers on demand.
+#[derive(Debug, Clone, Serialize)]
+pub struct BreakEven {
+    pub phrase: String,
+    pub on_demand: u32,
+    pub on_demand_environment: String,
+    pub always_on: u32,
+    pub always_on_environment: String,
+    pub requests_per_day: Estimate,
+    /// What the machine can answer in a day, as far as it was asked.
+    pub capacity_per_day: f64,
+    pub within_capacity: bool,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Provisioning {
+    pub environment: String,
+    pub cpu_percent: f64,
+    pub memory_percent: f64,
+    pub verdict: Fit,
+    pub sentence: String,
+}
+
+/// How a place fits its load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fit {
+    TooLarge,
+    Fits,
+    TooSmall,
+}
+
+const SECONDS_PER_DAY: f64 = 86_400.0;
+
+pub(crate) fn serving(
+    table: &Table,
+    scenarios: &[ScenarioResult],
+    confidence: f64,
+) -> Option<Serving> {
+    let Workload::Serve(_) = &table.study.workload else {
+        return None;
+    };
+    let maker = Maker { table, confidence };
+    let served: Vec<ServedScenario> = scenarios.iter().filter_map(|s| maker.served(s)).collect();
+    let cold_starts = maker.cold_starts(scenarios);
+    let break_evens = maker.break_evens(scenarios, &served);
+    let provisioning = maker.provisioning();
+    let mut serving = Serving {
+        scenarios: served,
+        cold_starts,
+        break_evens,
+        provisioning,
+        sentences: Vec::new(),
+    };
+    serving.sentences = serving_words::sentences(&serving, table.currency);
+    (!serving.scenarios.is_empty()).then_some(serving)
+}
+
+struct Maker<'t, 'a> {
+    table: &'t Table<'a>,
+    confidence: f64,
+}
+
+impl Maker<'_, '_> {
+    fn served(&self, scenario: &ScenarioResult) -> Option<ServedScenario> {
+        let rows = self.ok(scenario.number);
+        let records: Vec<&ServingRecord> = rows
+            .iter()
+            .filter_map(|row| row.record.serving.as_ref())
+            .collect();
+        if records.is_empty() {
+            return None;
+        }
+        let mean = |name: &str| scenario.mean(name).cloned();
+        let cold: f64 = self.values(&rows, metric::COLD_REQUESTS).iter().sum();
+        Some(ServedScenario {
+            scenario: scenario.number,
+            label: scenario.label.clone(),
+            phrase: scenario.phrase(),
+            place: place(self.environment(scenario)),
+            load: self.load(scenario).word(),
+            requests: records.iter().map(|r| r.requests()).sum(),
+            failed: records.iter().map(|r| r.failed()).sum(),
+            cold: cold as u64,
+            latency_seconds: mean(metric::LATENCY_SECONDS),
+            p99_seconds: mean(metric::LATENCY_P99_SECONDS),
+            prediction_seconds: mean(metric::PREDICTION_SECONDS),
+            prediction_percent: mean(metric::PREDICTION_PERCENT),
+            setup_seconds: mean(metric::SETUP_SECONDS),
+            cost_per_inference: mean(metric::COST_PER_INFERENCE),
+            service: records.iter().find_map(|r| r.service.clone()),
+        })
+    }
+
+    fn ok(&self, scenario: u32) -> Vec<&Row<'_>> {
+        let rows = rows_of(self.table, scenario).iter();
+        rows.filter(|row| row.is_ok()).collect()
+    }
+
+    fn values(&self, rows: &[&Row], name: &str) -> Vec<f64> {
+        let column = self.table.column(name);
+        let values = column.map(|place| rows.iter().filter_map(move |row| row.values[place]));
+        values.into_iter().flatten().collect()
+    }
+
+    fn environment(&self, scenario: &ScenarioResult) -> Option<&Environment> {
+        self.table.study.environment(&scenario.environment)
+    }
+
+    fn load(&self, scenario: &ScenarioResult) -> LoadShape {
+        let varied = scenario.levels.iter().find(|l| l.factor == "load");
+        let varied = varied.and_then(|l| LoadShape::named(&l.level));
+        let fixed = match &self.table.study.workload {
+            Workload::Serve(serve) => Some(serve.load),
+            _ => None,
+        };
+        varied.or(fixed).unwrap_or(LoadShape::Clients)
+    }
+
+    /// Scenarios alike but for the load.
+    fn cold_starts(&self, scenarios: &[ScenarioResult]) -> Vec<ColdStart> {
+        let of = |wanted: LoadShape| {
+            let is_wanted = move |s: &&ScenarioResult| self.load(s) == wanted;
+            scenarios.iter().filter(is_wanted)
+        };
+        let mut found = Vec::new();
+        for cold in of(LoadShape::Cold) {
+            let Some(warm) = of(LoadShape::Warm).find(|warm| alike(cold, warm, &["load"])) else {
+                continue;
+            };
+            found.extend(self.cold_start(cold, warm));
+        }
+        found
+    }
+
+    fn cold_start(&self, cold: &ScenarioResult, warm: &ScenarioResult) -> Option<ColdStart> {
+        let (cold_rows, warm_rows) = (self.ok(cold.number), self.ok(warm.number));
+        let latencies = |rows: &[&Row]| self.values(rows, metric::LATENCY_SECONDS);
+        let (a, b) = (latencies(&cold_rows), latencies(&warm_rows));
+        let counted = |rows: &[&Row]| -> u64 {
+            let records = rows.iter().filter_map(|row| row.record.serving.as_ref());
+            records.map(|r| r.requests() - r.failed()).sum()
+        };
+        let mean = |values: &[f64]| stats::precise::mean(values);
+        let bare = |value: f64| {
+            let method = "means of runs, too few for an interval";
+            Estimate::bare(value, self.confidence, a.len() + b.len(), method)
+        };
+        if a.is_empty() || b.is_empty() {
+            return None;
+        }
+        let levels: Vec<LevelFacts> = others(cold, &["load"]).cloned().collect();
+        Some(ColdStart {
+            phrase: phrase(&levels),
+            levels,
+            cold: cold.number,
+            warm: warm.number,
+            cold_requests: counted(&cold_rows),
+            warm_requests: counted(&warm_rows),
+            ratio: stats::welch_ratio(&a, &b, self.confidence)
+                .map(|comparison| comparison.estimate)
+                .unwrap_or_else(|_| bare(mean(&a) / mean(&b))),
+            difference: stats::welch_difference(&a, &b, self.confidence)
+                .map(|comparison| comparison.estimate)
+                .unwrap_or_else(|_| bare(mean(&a) - mean(&b))),
+        })
+    }
+
+    fn break_evens(
+        &self,
+        scenarios: &[ScenarioResult],
+        served: &[ServedScenario],
+    ) -> Vec<BreakEven> {
+        let place_of = |s: &ScenarioResult| {
+            let found = served.iter().find(|one| one.scenario == s.number);
+            found.map(|one| one.place.clone())
+        };
+        let mut found = Vec::new();
+        for on_demand in scenarios {
+            // Where a worker answers often enough to be worth a machine, it is warm.
+            let is_cold = self.load(on_demand) == LoadShape::Cold;
+            if is_cold || !matches!(place_of(on_demand), Some(Place::OnDemand { .. })) {
+                continue;
+            }
+            for always_on in scenarios {
+                let is_on = place_of(always_on) == Some(Place::AlwaysOn);
+                if is_on && alike(on_demand, always_on, &["load", "environment"]) {
+                    found.extend(self.break_even(on_demand, always_on));
+                }
+            }
+        }
+        found
+    }
+
+    fn break_even(
+        &self,
+        on_demand: &ScenarioResult,
+        always_on: &ScenarioResult,
+    ) -> Option<BreakEven> {
+        let each = on_demand.mean(metric::COST_PER_INFERENCE)?;
+        let busy = self.seconds_per_answer(always_on.number)?;
+        let day = always_on.mean(metric::COST_PER_INFERENCE)?.value / busy * SECONDS_PER_DAY;
+        let capacity_per_day = SECONDS_PER_DAY / busy;
+        let requests = day / each.value;
+        let levels: Vec<LevelFacts> = others(on_demand, &["load", "environment"])
+            .cloned()
+            .collect();
+        Some(BreakEven {
+            phrase: phrase(&levels),
+            on_demand: on_demand.number,
+            on_demand_environment: on_demand.environment.clone(),
+            always_on: always_on.number,
+            always_on_environment: always_on.environment.clone(),
+            requests_per_day: Estimate {
+                value: requests,
+                interval: each.interval.filter(|i| i.low > 0.0).map(|i| Interval {
+                    low: day / i.high,
+                    high: day / i.low,
+                }),
+                method: "a day of the machine over the cost of an answer on demand".to_owned(),
+                ..each.clone()
+            },
+            capacity_per_day,
+            within_capacity: requests <= capacity_per_day,
+        })
+    }
+
+    /// Of a machine that is busy answering.
+    fn seconds_per_answer(&self, scenario: u32) -> Option<f64> {
+        let rows = self.ok(scenario);
+        let sum = |name: &str| self.values(&rows, name).iter().sum::<f64>();
+        let answered = sum(metric::REQUESTS) - sum(metric::FAILED_REQUESTS);
+        let busy = sum(metric::BUSY_SECONDS);
+        (answered > 0.0 && busy > 0.0).then(|| busy / answered)
+    }
+
+    /// The busiest scenario of each environment decides whether it fits.
+    fn provisioning(&self) -> Vec<Provisioning> {
+        let mut found: Vec<Provisioning> = Vec::new();
+        for environment in &self.table.study.environments {
+            let rows: Vec<&Row> = self
+                .table
+                .runs
+                .iter()
+                .filter(|row| row.is_ok() && row.record.environment.name == environment.name)
+                .collect();
+            let most = |name: &str| {
+                let values = self.values(&rows, name);
+                values.into_iter().reduce(f64::max)
+            };
+            let memory = match &environment.service {
+                Some(Service::Url(_)) => continue,
+                // The emulator's processes together, over the memory that one worker has.
+                Some(Service::Serverless(serverless)) => most(metric::PEAK_MEMORY_BYTES)
+                    .map(|bytes| 100.0 * bytes / (f64::from(serverless.memory_mb) * 1_048_576.0)),
+                _ => most(metric::MEMORY_PERCENT),
+            };
+            let (Some(cpu_percent), Some(memory_percent)) = (most(metric::CPU_PERCENT), memory)
+            else {
+                continue;
+            };
+            let verdict = fit(cpu_percent, memory_percent);
+            found.push(Provisioning {
+                environment: environment.name.clone(),
+                cpu_percent,
+                memory_percent,
+                verdict,
+                sentence: serving_words::provisioning(
+                    &environment.name,
+                    cpu_percent,
+                    memory_percent,
+                    verdict,
+                ),
+            });
+        }
+        found
+    }
+}
+
+/// A machine at the next smaller size has half of both: what fits there twice over is too large
+/// here. Beyond nine tenths, queues grow and the kernel ends processes.
+fn fit(cpu_percent: f64, memory_percent: f64) -> Fit {
+    const FULL: f64 = 90.0;
+    const HALF: f64 = 45.0;
+    if cpu_percent >= FULL || memory_percent >= FULL {
+        Fit::TooSmall
+    } else if cpu_percent <= HALF && memory_percent <= HALF {
+        Fit::TooLarge
+    } else {
+        Fit::Fits
+    }
+}
+
+fn place(environment: Option<&Environment>) -> Place {
+    match environment.and_then(|e| e.service.as_ref()) {
+        Some(Service::Serverless(serverless)) => Place::OnDemand {
+            memory_mb: serverless.memory_mb,
+        },
+        _ => Place::AlwaysOn,
+    }
+}
+
+fn others<'s>(
+    scenario: &'s ScenarioResult,
+    but: &'s [&str],
+) -> impl Iterator<Item = &'s LevelFacts> {
+    let is_other = |level: &&LevelFacts| !but.contains(&level.factor.as_str());
+    scenario.levels.iter().filter(is_other)
+}
+
+/// Whether two scenarios differ in these factors at most.
+fn alike(one: &ScenarioResult, other: &ScenarioResult, but: &[&str]) -> bool {
+    others(one, but).eq(others(other, but))
+}
+
+fn phrase(levels: &[LevelFacts]) -> String {
+    let phrases: Vec<&str> = levels.iter().map(|l| l.phrase.as_str()).collect();
+    phrases.join(" · ")
+}

@@ -1,0 +1,211 @@
+//! Serving in sentences.
+
+use model::Currency;
+use stats::Estimate;
+
+use crate::format;
+use crate::serving::{BreakEven, ColdStart, Fit, Place, ServedScenario, Serving};
+
+/// Above this share the model decides the latency; below half of it, what is around it does.
+const DECIDES_PERCENT: f64 = 50.0;
+
+pub(crate) fn sentences(serving: &Serving, currency: Currency) -> Vec<String> {
+    let mut said = Vec::new();
+    said.extend(best(serving, currency));
+    said.extend(share(serving));
+    said.extend(serving.cold_starts.iter().map(cold_start));
+    said.extend(memory(serving, currency));
+    said.extend(serving.break_evens.iter().map(break_even));
+    let fits = serving.provisioning.iter();
+    said.extend(
+        fits.filter(|p| p.verdict != Fit::Fits)
+            .map(|p| p.sentence.clone()),
+    );
+    said
+}
+
+/// The fastest answer and the cheapest one.
+fn best(serving: &Serving, currency: Currency) -> Option<String> {
+    let value = |estimate: &Option<Estimate>| estimate.as_ref().map(|e| e.value);
+    let least = |of: &dyn Fn(&ServedScenario) -> Option<f64>| {
+        let timed = serving
+            .scenarios
+            .iter()
+            .filter_map(|s| Some((s, of(s)?)))
+            .min_by(|a, b| a.1.total_cmp(&b.1));
+        timed.map(|(scenario, _)| scenario)
+    };
+    if serving.scenarios.len() < 2 {
+        return None;
+    }
+    let fastest = least(&|s| value(&s.latency_seconds))?;
+    let latency = format::duration(value(&fastest.latency_seconds)?);
+    let Some(cheapest) = least(&|s| value(&s.cost_per_inference)) else {
+        return Some(format!(
+            "Fastest answers: {}, {latency} on average.",
+            fastest.label
+        ));
+    };
+    let cost = per_million(value(&cheapest.cost_per_inference)?, currency);
+    Some(match fastest.scenario == cheapest.scenario {
+        true => format!(
+            "Fastest and cheapest answers: {} ({}), {latency} on average, {cost} a million.",
+            fastest.label, fastest.phrase
+        ),
+        false => format!(
+            "Fastest answers: {} ({}), {latency} on average. Cheapest: {} ({}), {cost} a million.",
+            fastest.label, fastest.phrase, cheapest.label, cheapest.phrase
+        ),
+    })
+}
+
+/// When does the model no longer decide the latency?
+fn share(serving: &Serving) -> Option<String> {
+    let percent = |s: &ServedScenario| s.prediction_percent.as_ref().map(|e| e.value);
+    let known: Vec<(&ServedScenario, f64)> = serving
+        .scenarios
+        .iter()
+        .filter_map(|s| Some((s, percent(s)?)))
+        .collect();
+    let least = known.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let most = known.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let whole = |value: f64| format!("{} %", format::significant(value, 2));
+    if known.len() == 1 {
+        return Some(format!(
+            "The model itself is {} of the latency.",
+            whole(least.1)
+        ));
+    }
+    let hint = match least.1 < DECIDES_PERCENT / 2.0 {
+        true => " where it is little, a faster model would hardly be felt",
+        false => " the model decides",
+    };
+    Some(format!(
+        "The model itself is {} ({}) to {} ({}) of the latency:{hint}.",
+        whole(least.1),
+        least.0.label,
+        whole(most.1),
+        most.0.label
+    ))
+}
+
+fn cold_start(start: &ColdStart) -> String {
+    let of = match start.phrase.as_str() {
+        "" => String::new(),
+        phrase => format!("{phrase}: "),
+    };
+    let times = match start.ratio.interval {
+        Some(i) => format!(
+            "{} {}",
+            format::ratio(start.ratio.value),
+            format::interval(i.low, i.high, format::bare_ratio)
+        ),
+        None => format::ratio(start.ratio.value),
+    };
+    format!(
+        "{of}a cold answer takes {times} as long as a warm one, {} more ({} cold and {} warm requests).",
+        format::duration(start.difference.value.max(0.0)),
+        format::count(start.cold_requests as usize),
+        format::count(start.warm_requests as usize)
+    )
+}
+
+/// Does more memory make an inference cheaper?
+fn memory(serving: &Serving, currency: Currency) -> Option<String> {
+    let sized = |s: &ServedScenario| match (&s.place, &s.cost_per_inference) {
+        (Place::OnDemand { memory_mb }, Some(cost)) if s.load != "cold" => {
+            Some((*memory_mb, cost.value))
+        }
+        _ => None,
+    };
+    let mut by_size: Vec<(u32, Vec<f64>)> = Vec::new();
+    for (size, cost) in serving.scenarios.iter().filter_map(sized) {
+        match by_size.iter_mut().find(|(known, _)| *known == size) {
+            Some((_, costs)) => costs.push(cost),
+            None => by_size.push((size, vec![cost])),
+        }
+    }
+    by_size.sort_by_key(|(size, _)| *size);
+    let means: Vec<(u32, f64)> = by_size
+        .iter()
+        .map(|(size, costs)| (*size, stats::precise::mean(costs)))
+        .collect();
+    let (first, last) = (means.first()?, means.last()?);
+    if first.0 == last.0 {
+        return None;
+    }
+    let cheapest = means.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let answer = match cheapest.0 == first.0 {
+        true => "More memory does not make an answer cheaper",
+        false => "More memory makes an answer cheaper, up to a size",
+    };
+    Some(format!(
+        "{answer}: {} MB is the cheapest ({} a million), {} MB costs {} as much.",
+        cheapest.0,
+        per_million(cheapest.1, currency),
+        if cheapest.0 == last.0 {
+            first.0
+        } else {
+            last.0
+        },
+        format::ratio(
+            if cheapest.0 == last.0 {
+                first.1
+            } else {
+                last.1
+            } / cheapest.1
+        )
+    ))
+}
+
+fn break_even(even: &BreakEven) -> String {
+    let of = match even.phrase.as_str() {
+        "" => String::new(),
+        phrase => format!("{phrase}: "),
+    };
+    let (on_demand, always_on) = (&even.on_demand_environment, &even.always_on_environment);
+    let number = |value: f64| format::count(value.round() as usize);
+    let rate = &even.requests_per_day;
+    let interval = rate.interval.map(|i| {
+        let ends = format::interval(i.low, i.high, number);
+        format!(" {ends}")
+    });
+    match even.within_capacity {
+        true => format!(
+            "{of}from {} requests a day{} on, {always_on} is cheaper than {on_demand}.",
+            number(rate.value),
+            interval.unwrap_or_default()
+        ),
+        false => format!(
+            "{of}{on_demand} stays cheaper than {always_on} at any rate that one such machine can answer ({} a day).",
+            number(even.capacity_per_day)
+        ),
+    }
+}
+
+pub(crate) fn provisioning(
+    environment: &str,
+    cpu_percent: f64,
+    memory_percent: f64,
+    verdict: Fit,
+) -> String {
+    let use_of = format!(
+        "{environment}: CPU {} % busy, memory {} % used",
+        format::whole(cpu_percent),
+        format::whole(memory_percent)
+    );
+    match verdict {
+        Fit::TooLarge => format!("{use_of} at most: a smaller one would do."),
+        Fit::Fits => format!("{use_of} at most: it fits."),
+        Fit::TooSmall if memory_percent >= cpu_percent => {
+            format!("{use_of}: it is short of memory; take a larger one.")
+        }
+        Fit::TooSmall => format!("{use_of}: it is short of CPU; more load would wait."),
+    }
+}
+
+/// An answer costs too little to be said alone.
+fn per_million(each: f64, currency: Currency) -> String {
+    let amount = format::significant(each * 1e6, 3);
+    format!("{} {amount}", currency.symbol())
+}
