@@ -14,10 +14,11 @@ pub const NO_ENTRY: i32 = libc::ECHRNG;
 
 /// Lets the command's process begin inside the fence, as the leader of its own session.
 ///
-/// It is tied to the thread that spawns it: when that ends, the kernel ends the process. An error
-/// means that the fence's control group is gone; for one of `spawn`, see [`was_let_in`].
+/// It is tied to the thread that spawns it: when that ends, the kernel ends the process. What an
+/// error of this or of `spawn` means, [`was_let_in`] knows.
 pub fn enclose(command: &mut Command, fence: &Fence) -> io::Result<()> {
-    let doors = fence.group.as_ref().map(Group::doors).transpose()?;
+    let doors = fence.group.as_ref().map(Group::doors).transpose();
+    let doors = doors.map_err(|_| io::Error::from_raw_os_error(NO_ENTRY))?;
     let doors = doors.unwrap_or_default();
     let first_steps = FirstSteps {
         parent: std::process::id(),
@@ -36,7 +37,7 @@ pub fn enclose(command: &mut Command, fence: &Fence) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a failed `spawn` got past the control group: else it may be tried again without.
+/// Whether what failed got past the control group: else it may be tried again without one.
 pub fn was_let_in(error: &io::Error) -> bool {
     error.raw_os_error() != Some(NO_ENTRY)
 }
@@ -99,4 +100,44 @@ pub fn processor_set(processors: &[usize]) -> libc::cpu_set_t {
         unsafe { libc::CPU_SET(*processor, &mut set) };
     }
     set
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    use model::study::Limits;
+
+    #[test]
+    fn the_command_begins_inside_the_fence() {
+        let limits = Limits {
+            cores: Some(1.0),
+            memory_bytes: Some(1 << 28),
+        };
+        let fence = Fence::build(Path::new("/"), &limits, "start-test");
+        let mut command = Command::new("cat");
+        command.args(["/proc/self/stat", "/proc/self/status"]);
+        enclose(&mut command, &fence).unwrap();
+        let output = command.output().unwrap();
+        let told = String::from_utf8(output.stdout).unwrap();
+        let fields: Vec<&str> = told.split(' ').collect();
+        // Process group and session are its own number.
+        assert_eq!([fields[4], fields[5]], [fields[0]; 2]);
+        let processors = told
+            .lines()
+            .find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+        let expected = fence.processors.as_ref().map(|one| one[0].to_string());
+        assert_eq!(processors.map(|list| list.trim().to_owned()), expected);
+    }
+
+    #[test]
+    fn who_is_not_let_in_is_told_apart() {
+        let check = |code, expected| {
+            let error = io::Error::from_raw_os_error(code);
+            assert_eq!(was_let_in(&error), expected);
+        };
+        check(NO_ENTRY, false);
+        check(libc::ENOENT, true);
+    }
 }

@@ -59,6 +59,7 @@ impl Ledger {
             gb_seconds: gb * counts.billed_ms as f64 / 1e3,
             memory_mb: size.memory_mb,
             cpus: size.cpus,
+            cpus_given: size.cpus_here(),
             price_per_second: terms.per_second(size.memory_mb).amount,
             amount: terms.amount(size.memory_mb, counts.billed_ms).amount,
             currency: terms.currency,
@@ -96,6 +97,8 @@ pub struct Bill {
     pub gb_seconds: f64,
     pub memory_mb: u32,
     pub cpus: f64,
+    /// What of these this machine has.
+    pub cpus_given: f64,
     pub price_per_second: Decimal,
     pub amount: Decimal,
     pub currency: Currency,

@@ -1,38 +1,23 @@
 //! One request from its worker to its answer.
 
-use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hyper::Response;
 use hyper::body::Bytes;
 use hyper::header::HeaderValue;
-use model::study::Limits;
 
 use crate::bill::milliseconds;
 use crate::call::{Call, Reply, passed_on, refused};
-use crate::container::Container;
-use crate::emulator::{Emulator, Told};
+use crate::emulator::Emulator;
 use crate::line::{Broken, Line};
-use crate::options::Stack;
-use crate::pool::{Leaving, Place, Worker};
-use crate::process::{Plan, Process, Started};
+use crate::pool::{Place, Worker};
+use crate::process::Process;
 use crate::refusal::Refusal;
 
-/// A ping must be answered within this (container contract).
-const PING: Duration = Duration::from_secs(2);
-/// Pings come so often: at once at first, then as a share of the time that has passed.
-const PING_SHARE: u32 = 50;
-const PING_SOONEST: Duration = Duration::from_millis(1);
-const PING_LATEST: Duration = Duration::from_millis(20);
 /// The connections of a process are closed a moment before its end can be seen.
 const DYING: Duration = Duration::from_millis(500);
-
-/// A worker that has just answered its first ping.
-struct Ready {
-    worker: Worker,
-    setup: Duration,
-}
+const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// What the headers of an answer tell.
 #[derive(Debug, Clone, Copy)]
@@ -73,116 +58,6 @@ impl Emulator {
             billed_ms,
         };
         used.told_on(refused(refusal))
-    }
-
-    async fn start(self: &Arc<Self>, number: u32, begun: Instant) -> Result<Ready, Refusal> {
-        let port = free_port().map_err(|problem| format!("no port is free: {problem}"));
-        let started = port.and_then(|port| {
-            let Started { process, warnings } = Process::start(self.plan(number, port))?;
-            self.warn(&warnings);
-            Ok((port, Arc::new(process)))
-        });
-        let (port, process) = match started {
-            Ok(started) => started,
-            Err(sentence) => {
-                self.pool.ended(number, &sentence);
-                return Err(Refusal::failed(500, sentence));
-            }
-        };
-        self.pool.started(number, &process, port);
-        self.guard();
-        match self.first_ping(&process, port, begun).await {
-            Ok(line) => {
-                let setup = begun.elapsed();
-                self.ledger.started(setup);
-                self.pool.ready(number, setup);
-                self.tell(Told::Ready {
-                    worker: number,
-                    setup,
-                });
-                let line = Some(line);
-                let worker = Worker {
-                    number,
-                    port,
-                    process,
-                    line,
-                };
-                Ok(Ready { worker, setup })
-            }
-            Err(NotHealthy::Ended) => Err(self
-                .lost(number, &process, 500, "before it was healthy")
-                .await),
-            Err(NotHealthy::Late) => Err(self.late(number, &process).await),
-        }
-    }
-
-    fn plan(&self, number: u32, port: u16) -> Plan {
-        let name = format!("serverless-{number}");
-        match &self.options.stack {
-            Stack::Command(command) => Plan {
-                name,
-                command: command.clone(),
-                remove: None,
-                port,
-                limits: self.options.size.limits(),
-            },
-            Stack::Container {
-                engine,
-                image,
-                arguments,
-            } => {
-                let name = format!("bancada-{}-{name}", std::process::id());
-                let container = Container {
-                    name: &name,
-                    image,
-                    arguments,
-                    port,
-                    size: self.options.size,
-                };
-                Plan {
-                    command: engine.run(&container),
-                    remove: Some(engine.remove(&name)),
-                    name,
-                    port,
-                    // The engine's own.
-                    limits: Limits::default(),
-                }
-            }
-        }
-    }
-
-    async fn first_ping(
-        &self,
-        process: &Process,
-        port: u16,
-        begun: Instant,
-    ) -> Result<Line, NotHealthy> {
-        let mut kept = None;
-        loop {
-            if process.has_ended() {
-                return Err(NotHealthy::Ended);
-            }
-            let passed = begun.elapsed();
-            if passed > self.options.start_timeout {
-                return Err(NotHealthy::Late);
-            }
-            if let Ok(Ok(healthy)) = tokio::time::timeout(PING, ping(kept.take(), port)).await {
-                match healthy {
-                    Pinged::Healthy(line) => return Ok(line),
-                    Pinged::NotYet(line) => kept = Some(line),
-                }
-            }
-            let pause = (passed / PING_SHARE).clamp(PING_SOONEST, PING_LATEST);
-            tokio::time::sleep(pause).await;
-        }
-    }
-
-    async fn late(self: &Arc<Self>, number: u32, process: &Process) -> Refusal {
-        let seconds = self.options.start_timeout.as_secs_f64();
-        let why = format!("the worker was not healthy within {seconds} s");
-        self.end_now(number, &why).await;
-        let message = with_last_words(&why, &process.log.last_words().await);
-        Refusal::timed_out(503, message)
     }
 
     async fn ask(
@@ -275,104 +150,14 @@ impl Emulator {
         self.end_now(number, &refusal.message).await;
         refusal
     }
-
-    /// Buries a worker that has ended by itself, and says why it has.
-    async fn lost(
-        self: &Arc<Self>,
-        number: u32,
-        process: &Process,
-        status: u16,
-        when: &str,
-    ) -> Refusal {
-        let last_words = process.log.last_words().await;
-        let Some(leaving) = self.pool.ending(number) else {
-            return Refusal::failed(503, "the emulator is ending");
-        };
-        bury(&leaving).await;
-        let refusal = if process.is_out_of_memory() {
-            Refusal::out_of_memory(self.options.size.memory_mb)
-        } else {
-            let how = process.how_it_ended();
-            let why = format!("the worker ended {when} ({how})");
-            Refusal::failed(status, with_last_words(&why, &last_words))
-        };
-        self.gone(number, &refusal.message);
-        refusal
-    }
-
-    async fn end_now(self: &Arc<Self>, number: u32, why: &str) {
-        if let Some(leaving) = self.pool.ending(number) {
-            self.retire(leaving, Duration::ZERO, why).await;
-        }
-    }
-
-    /// Ends a worker, and comes back when nothing of it is left.
-    pub(crate) async fn retire(&self, leaving: Leaving, grace: Duration, why: &str) {
-        if let Some(process) = &leaving.process {
-            process.end(grace).await;
-        }
-        bury(&leaving).await;
-        self.gone(leaving.number, why);
-    }
-
-    fn gone(&self, worker: u32, why: &str) {
-        self.pool.ended(worker, why);
-        self.guard();
-        let why = why.to_owned();
-        self.tell(Told::Ended { worker, why });
-    }
-}
-
-enum NotHealthy {
-    Ended,
-    Late,
-}
-
-enum Pinged {
-    Healthy(Line),
-    NotYet(Line),
-}
-
-async fn ping(kept: Option<Line>, port: u16) -> Result<Pinged, Broken> {
-    let mut line = match kept.filter(Line::is_usable) {
-        Some(line) => line,
-        None => Line::open(port).await?,
-    };
-    let is_healthy = line.is_healthy().await?;
-    Ok(if is_healthy {
-        Pinged::Healthy(line)
-    } else {
-        Pinged::NotYet(line)
-    })
 }
 
 async fn ends_soon(process: &Process) -> bool {
     let patience = Instant::now() + DYING;
     while !process.has_ended() && Instant::now() < patience {
-        tokio::time::sleep(PING_SOONEST).await;
+        tokio::time::sleep(LOOK_EVERY).await;
     }
     process.has_ended()
-}
-
-/// On another thread: the kernel may take its time.
-async fn bury(leaving: &Leaving) {
-    if let Some(process) = leaving.process.clone() {
-        // Only a panic would be told, and there is none.
-        let _ = tokio::task::spawn_blocking(move || process.bury()).await;
-    }
-}
-
-fn with_last_words(why: &str, last_words: &str) -> String {
-    match last_words {
-        "" => format!("{why}; it said nothing"),
-        words => format!("{why}; its last words:\n{words}"),
-    }
-}
-
-/// Nobody holds it when the worker comes to take it, but nothing else asks for it by number.
-fn free_port() -> std::io::Result<u16> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    Ok(listener.local_addr()?.port())
 }
 
 impl Used {

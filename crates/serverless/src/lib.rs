@@ -3,8 +3,9 @@
 //! share of the cores, ends them when nobody asks for a while, and bills what was used.
 //!
 //! Read in this order: `options` (what is asked), `terms` and `bill` (how time becomes money),
-//! `emulator` (its life), `front` (requests in, answers out), `invoke` (the story of one request),
-//! then what it needs: `pool`, `process`, `guard`, `line`, `log`.
+//! `emulator` (its life), `front` (requests in, answers out), `invoke`, `start` and `end` (the
+//! story of one request and of its worker), then what they need: `pool`, `process`, `guard`,
+//! `line`, `log`.
 //!
 //! One thread for all connections (tokio, hyper): workers compute, this only hands over. It is
 //! also the thread to which the kernel ties the workers, so that none survives it.
@@ -13,6 +14,7 @@ mod bill;
 mod call;
 mod container;
 mod emulator;
+mod end;
 mod front;
 mod guard;
 mod invoke;
@@ -22,6 +24,7 @@ mod options;
 mod pool;
 mod process;
 mod refusal;
+mod start;
 mod terms;
 
 pub use bill::Bill;

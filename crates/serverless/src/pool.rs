@@ -183,6 +183,10 @@ impl Pool {
         }
     }
 
+    pub(crate) fn ports(&self) -> Vec<u16> {
+        self.lock().workers.values().map(|e| e.port).collect()
+    }
+
     /// What a guard has to know of the living.
     pub(crate) fn marks(&self) -> Vec<String> {
         let inner = self.lock();

@@ -13,7 +13,8 @@ use fence::cgroup::Group;
 use fence::{Fence, start};
 use model::study::Limits;
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process, kill_process_group, waitid,
+    waitpgid,
 };
 use tokio::net::unix::pipe;
 
@@ -208,6 +209,8 @@ impl Process {
             status: held.child.try_wait().ok().flatten(),
             memory,
         };
+        // Where orphans fall to this program, it has to bury them, too.
+        while let Ok(Some(_)) = waitpgid(self.pid, WaitOptions::NOHANG) {}
         // Set once: who buries took what was held.
         let _ = self.remains.set(remains);
     }

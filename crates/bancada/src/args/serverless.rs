@@ -27,7 +27,7 @@ pub(crate) struct ServerlessArgs {
     #[arg(long, default_value_t = 8080)]
     pub(crate) port: u16,
     /// Memory of a worker: 1024, 2048, 3072, 4096, 5120 or 6144
-    #[arg(long, value_name = "MB", default_value_t = 2048)]
+    #[arg(long, value_name = "MB", default_value_t = 2048, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) memory: u32,
     /// Take other sizes too, priced in proportion
     #[arg(long)]

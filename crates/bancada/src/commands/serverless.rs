@@ -12,6 +12,9 @@ use crate::printer::Printer;
 /// Clients' connections: below what a process may usually open, with room for the workers'.
 const CONNECTIONS: usize = 512;
 
+/// Some thirty years: what is longer is a slip of the hand.
+const LONGEST: Duration = Duration::from_secs(1_000_000_000);
+
 pub(super) fn serverless(args: &ServerlessArgs, printer: &Printer) -> CommandResult {
     let options = options(args)?;
     let (size, concurrency) = (options.size, options.concurrency);
@@ -65,8 +68,9 @@ fn stack(args: &ServerlessArgs) -> Result<Stack, Failure> {
 }
 
 fn seconds(number: f64, option: &str) -> Result<Duration, Failure> {
-    Duration::try_from_secs_f64(number)
-        .map_err(|_| Failure::trouble(format!("{option} {number} is no time in seconds")))
+    let time = Duration::try_from_secs_f64(number).ok();
+    time.filter(|time| *time <= LONGEST)
+        .ok_or_else(|| Failure::trouble(format!("{option} {number} is no time in seconds")))
 }
 
 fn in_words(told: &Told, size: Size, concurrency: usize) -> String {

@@ -136,6 +136,7 @@ fn what_no_serverless_service_has_is_refused() {
         "no workers of 1500 MB: choose 1024",
     );
     check(&["--idle=-1"], 1, "--idle -1 is no time in seconds");
+    check(&["--grace", "1e18"], 1, "is no time in seconds");
     check(&["--mb-per-cpu", "0"], 1, "it must be above 0");
     check(&["--concurrency", "0"], 2, "a whole number from 1 on");
 }

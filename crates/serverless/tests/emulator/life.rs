@@ -1,9 +1,10 @@
 //! Workers come when they are asked for, stay, and go; what they cost.
 
+use std::process::Command;
 use std::time::Duration;
 
 use rust_decimal::Decimal;
-use serverless::{BillingTerms, Options, Stack};
+use serverless::{BillingTerms, Engine, Options, Stack};
 
 use crate::common::{Emulator, no_file, options, post};
 use crate::stack;
@@ -166,4 +167,47 @@ fn the_bill_is_the_sum_of_what_the_answers_say() {
         assert_eq!(told["amount"].as_str().unwrap().parse(), Ok(expected));
         assert_eq!(bill.gb_seconds, billed as f64 / 8e3);
     }
+}
+
+/// The engine is a script that takes the same arguments: real ones need a daemon or rights.
+#[test]
+fn a_worker_may_be_a_container() {
+    let (program, removed) = (no_file("engine"), no_file("removed"));
+    let stack = stack::command("plain").join(" ");
+    let script = format!(
+        "#!/bin/sh\n\
+         [ \"$1\" = rm ] && echo \"$3\" > {removed} && exit\n\
+         for word; do case $word in 127.0.0.1:*:8080) port=${{word#*:}}; port=${{port%:*}} ;; esac; done\n\
+         export SAGEMAKER_BIND_TO_PORT=$port\n\
+         exec {stack}\n"
+    );
+    // Written by another process: what this one has open for writing, one that it forks for
+    // another test has, too, and the kernel starts no such file.
+    let source = format!("{program}.sh");
+    std::fs::write(&source, script).unwrap();
+    let mut install = Command::new("install");
+    install.args(["-m", "755", &source, &program]);
+    assert!(install.status().unwrap().success());
+    std::fs::remove_file(&source).unwrap();
+    let emulator = Emulator::start(Options {
+        stack: Stack::Container {
+            engine: Engine {
+                program: program.clone().into(),
+            },
+            image: "retina:1".to_owned(),
+            arguments: vec!["serve".to_owned()],
+        },
+        ..options()
+    });
+    let answer = emulator.post("hello");
+    assert_eq!((answer.status, answer.body.as_str()), (200, "hello"));
+    assert_eq!(emulator.workers()[0]["limits_by"], "none");
+    emulator.end();
+    let name = std::fs::read_to_string(&removed).unwrap();
+    assert_eq!(
+        name.trim(),
+        format!("bancada-{}-serverless-1", std::process::id())
+    );
+    std::fs::remove_file(&program).unwrap();
+    std::fs::remove_file(&removed).unwrap();
 }
