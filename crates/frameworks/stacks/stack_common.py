@@ -133,14 +133,16 @@ def watch(commands, place):
 
 
 def end(child, how):
+    """Asked again every second: a signal that comes while NGINX starts is noted there, and looked at with the next."""
     if child is None:
         return
-    child.send_signal(how)
-    try:
-        child.wait(LONGEST_END_SECONDS)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        child.wait()
+    for _ in range(LONGEST_END_SECONDS):
+        child.send_signal(how)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(1)
+            return
+    child.kill()
+    child.wait()
 
 
 def gunicorn(module, address, preload):
