@@ -1,8 +1,8 @@
 """A serving stack against others: the same model, images, cores and load, in one run.
 
+    target/release/bancada setup fastapi-tensorflow fastapi-onnxruntime
     python3 bench/serving/compare.py --bancada target/release/bancada \\
-        --tensorflow ENV/bin/python --onnxruntime ENV/bin/python \\
-        --server 'target/small/bancada-serve serve {model} --port {port}' \
+        --server 'target/small/bancada-serve serve {model} --port {port}' \\
         --server-prepare 'target/small/bancada-serve serve {model} --prepare'
 
 Every round starts each stack afresh, in another order, and measures one after the other: the start,
@@ -25,7 +25,9 @@ import quiet
 from stack import Stack
 
 HERE = Path(__file__).resolve().parent
-STACKS = HERE.parent.parent / "crates" / "frameworks" / "stacks"
+# The Python of its environment also draws the images and checks the answers.
+CHECKER = "fastapi-onnxruntime"
+PEERS = ["fastapi-tensorflow", CHECKER]
 SMALL, EXACT, LARGE = ("small.jpg", "image/jpeg"), ("small.png", "image/png"), ("large.jpg", "image/jpeg")
 TOLERANCE = 1e-5
 WARM_UP_SECONDS = 3
@@ -88,9 +90,8 @@ def main():
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bancada", default=shutil.which("bancada") or "target/release/bancada")
-    parser.add_argument("--onnxruntime", type=Path, required=True, metavar="PYTHON",
-                        help="of an environment with the packages of README.md; also draws and checks")
-    parser.add_argument("--tensorflow", type=Path, metavar="PYTHON")
+    parser.add_argument("--stacks", nargs="*", default=PEERS, metavar="NAME",
+                        help=f"as `bancada setup` has set them up; {CHECKER} must be there, as it also checks")
     parser.add_argument("--server", metavar="COMMAND", help="one more stack; {model} and {port} are filled in")
     parser.add_argument("--server-prepare", metavar="COMMAND", help="carried out once before; {model} is filled in")
     parser.add_argument("--server-name", default="bancada")
@@ -108,36 +109,34 @@ def arguments():
     for program in (asked.bancada, "wrk", "nginx"):
         if not shutil.which(program):
             parser.error(f"there is no program `{program}`")
-    for python in filter(None, (asked.onnxruntime, asked.tensorflow)):
-        if not python.exists():
-            parser.error(f"there is no {python}: make the environment as README.md says")
+    asked.bancada = os.path.abspath(shutil.which(asked.bancada))
     return asked
 
 
 class Bench:
     def __init__(self, asked, place):
         self.asked, self.place = asked, place.resolve()
-        self.model, self.bodies = self.place / "model", self.place / "bodies"
-        self.stacks = self.installed()
+        self.bodies, self.model = self.place / "bodies", self.place / "out" / "runs" / "C1-r1"
+        self.python = self.start_of(CHECKER, "rede1")["command"][0]
         self.prepare()
+        self.stacks = self.installed()
         self.exact = (self.bodies / EXACT[0]).read_bytes()
-        self.right = json.loads(run([asked.onnxruntime, HERE / "reference.py", self.model, self.bodies / EXACT[0]]))
+        self.right = json.loads(run([self.python, HERE / "reference.py", self.model, self.bodies / EXACT[0]]))
         self.rounds = {stack.name: [] for stack in self.stacks}
         self.apart = {stack.name: 0.0 for stack in self.stacks}
 
+    def start_of(self, name, model):
+        """Command and variables, the model prepared for it: what `bancada serve --stack` itself becomes."""
+        return json.loads(run([self.asked.bancada, "serve", model, "--stack", name, "--start-json"]))
+
     def installed(self):
-        """The stacks; their Python compiled, as installers leave it, whatever installed it here."""
-        code = self.place / "stacks"
-        shutil.copytree(STACKS, code, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
         found = []
-        for name, python in (("tensorflow", self.asked.tensorflow), ("onnxruntime", self.asked.onnxruntime)):
-            if python:
-                # Not resolved: an environment's Python is a link to one outside.
-                environment = Path(os.path.abspath(python)).parent.parent
-                run([python, "-m", "compileall", "-q", environment / "lib", code], check=False)
-                script = code / f"stack_fastapi_{name}.py"
-                found.append(Stack(f"fastapi-{name}", [os.path.abspath(python), str(script), "serve"],
-                                   [environment / "lib"]))
+        for name in self.asked.stacks:
+            start = self.start_of(name, self.model)
+            environment = Path(start["command"][0]).parent.parent
+            # As installers leave it, whatever installed it here.
+            run([start["command"][0], "-m", "compileall", "-q", environment / "lib"], check=False)
+            found.append(Stack(name, start["command"], [environment / "lib"], dict(start["env"])))
         if self.asked.server:
             command = shlex.split(self.asked.server)
             found.append(Stack(self.asked.server_name, command, [Path(shutil.which(command[0]) or command[0]),
@@ -145,25 +144,14 @@ class Bench:
         return found
 
     def prepare(self):
-        """The model's folder, of a run of one step: the same weights for ONNX Runtime and for Keras."""
+        """The files of a run of one step: the same weights for ONNX Runtime and for Keras."""
         asked = self.asked
         if not self.bodies.exists():
-            run([asked.onnxruntime, HERE / "draw.py", self.bodies, "--classes", str(asked.classes)])
+            run([self.python, HERE / "draw.py", self.bodies, "--classes", str(asked.classes)])
         if not (self.model / "model.json").exists():
             self.place.joinpath("study.toml").write_text(STUDY.format(network=asked.network))
-            program = os.path.abspath(shutil.which(asked.bancada))
-            run([program, "run", "study.toml", "--no-pilot", "--out", "out"], cwd=self.place)
-            bundle = self.place / "out" / "runs" / "C1-r1"
-            self.model.mkdir(exist_ok=True)
-            for name in ("model.onnx", "model.safetensors"):
-                shutil.copy(bundle / name, self.model)
-            graph = json.loads((bundle / "job.json").read_text())["network"]
-            (self.model / "graph.json").write_text(json.dumps(graph))
+            run([asked.bancada, "run", "study.toml", "--no-pilot", "--out", "out"], cwd=self.place)
             (self.model / "model.json").write_text(json.dumps(description(asked)))
-        if asked.tensorflow and not (self.model / "model.keras").exists():
-            run([asked.tensorflow, self.place / "stacks" / "to_keras.py", self.model],
-                env={**os.environ, "BANCADA_ADAPTERS": str(STACKS.parent / "adapters")})
-
         if asked.server_prepare:
             run([part.format(model=self.model) for part in shlex.split(asked.server_prepare)])
 

@@ -17,10 +17,11 @@ LONGEST_END_SECONDS = 30
 
 
 class Stack:
-    """`command` is a list in which {port} and {model} are filled in; `files` are what must be on disk to run it."""
+    """`command` is a list in which {port} and {model} are filled in; `files` are what must be on disk to run it;
+    `variables` are set for it."""
 
-    def __init__(self, name, command, files):
-        self.name, self.command, self.files = name, command, files
+    def __init__(self, name, command, files, variables=None):
+        self.name, self.command, self.files, self.variables = name, command, files, variables or {}
         self.process = self.port = self.said = None
 
     def start(self, model, body, body_type, is_right):
@@ -29,7 +30,7 @@ class Stack:
         command = [word.format(port=self.port, model=model) for word in self.command]
         self.said = tempfile.TemporaryFile()
         began = time.perf_counter()
-        self.process = subprocess.Popen(command, env=surroundings(model, self.port), start_new_session=True,
+        self.process = subprocess.Popen(command, env=self.surroundings(model), start_new_session=True,
                                         stdout=subprocess.DEVNULL, stderr=self.said)
         while self.ask("GET", "/ping")[0] != 200:
             if self.process.poll() is not None:
@@ -45,6 +46,11 @@ class Stack:
         if not is_right(json.loads(answer)["probabilities"]):
             self.give_up("answered its first image with wrong probabilities")
         return healthy, seconds
+
+    def surroundings(self, model):
+        """Nothing of this bench's own Python."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        return {**kept, "SM_MODEL_DIR": str(model), **self.variables, "SAGEMAKER_BIND_TO_PORT": str(self.port)}
 
     def ask(self, method, path, body=None, headers=None):
         """Status and body; status 0 where nobody listens yet."""
@@ -94,12 +100,6 @@ class Stack:
                     found = path.stat()
                     sizes[found.st_dev, found.st_ino] = found.st_size
         return sum(sizes.values())
-
-
-def surroundings(model, port):
-    """Nothing of this bench's own Python."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    return {**kept, "SM_MODEL_DIR": str(model), "SAGEMAKER_BIND_TO_PORT": str(port)}
 
 
 def free_port():

@@ -107,15 +107,16 @@ def compare(asked, images):
     """How many held-out images each gets right, and how often both say the same."""
     full, small = Session(asked["model"]), Session(asked["to"])
     counts = {"images": 0, "full_right": 0, "right": 0, "agree": 0}
-    classes = 0
+    classes, named = 0, set()
     for image, label in zip(images.each("held-out"), images.labels()):
         before, after = full.answer(image), small.answer(image)
         classes, before, after = len(before), before.argmax(), after.argmax()
+        named.add(int(before))
         counts["images"] += 1
         counts["full_right"] += int(before == label)
         counts["right"] += int(after == label)
         counts["agree"] += int(before == after)
-    return {"compared": {**counts, "classes": classes}}
+    return {"compared": {**counts, "classes": classes, "named": len(named)}}
 
 
 if __name__ == "__main__":

@@ -197,24 +197,7 @@ impl Doctor<'_> {
         report.folder = Some(installed.folder.clone());
         report.environment_of = (marker.framework != spec.name()).then(|| marker.framework.clone());
         report.extends = marker.extends.clone();
-        let missing = self.machine.missing(&spec.framework.needs);
-        if !missing.is_empty() {
-            let packages: Vec<&str> = missing.iter().map(|n| n.debian.as_str()).collect();
-            let needs: Vec<String> = missing
-                .iter()
-                .map(|n| format!("needs {}", n.what()))
-                .collect();
-            report.condition = Condition::Broken;
-            report.problem = Some(needs.join(", "));
-            report.advice = Some(format!("apt-get install {}", packages.join(" ")));
-            if spec.framework.kind == Kind::Stack {
-                let without = format!(", or bancada serve MODEL --stack {spec} --no-nginx");
-                report
-                    .advice
-                    .iter_mut()
-                    .for_each(|advice| *advice += &without);
-            }
-        }
+        self.note_needs(spec, &mut report);
         if let Err(problem) = self.import(spec, &installed, &mut report) {
             report.condition = Condition::Broken;
             report.problem = Some(problem);
@@ -225,7 +208,29 @@ impl Doctor<'_> {
         report
     }
 
-    /// The framework, then its adapter, in the framework's own Python.
+    fn note_needs(&self, spec: &Spec, report: &mut FrameworkReport) {
+        let missing = self.machine.missing(&spec.framework.needs);
+        if missing.is_empty() {
+            return;
+        }
+        let packages: Vec<&str> = missing.iter().map(|n| n.debian.as_str()).collect();
+        let needs: Vec<String> = missing
+            .iter()
+            .map(|n| format!("needs {}", n.what()))
+            .collect();
+        let install = format!("apt-get install {}", packages.join(" "));
+        report.problem = Some(needs.join(", "));
+        match spec.framework.kind {
+            // It can do without, and is another stack then.
+            Kind::Stack => report.advice = Some(format!("{install}, or start it with --no-nginx")),
+            _ => {
+                report.condition = Condition::Broken;
+                report.advice = Some(install);
+            }
+        }
+    }
+
+    /// The framework, then its adapter or the server around it, in the framework's own Python.
     fn import(
         &self,
         spec: &Spec,

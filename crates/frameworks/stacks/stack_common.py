@@ -32,6 +32,8 @@ LONGEST_END_SECONDS = 15
 KEEP_ALIVE_SECONDS = 75
 # (x / 255 − 0.5) / 0.5, as all networks here are trained.
 USUAL = 127.5
+# Where Debian keeps servers; a person's PATH may not have it.
+SERVERS = ["/usr/local/sbin", "/usr/sbin"]
 WAITED_FOR = {signal.SIGTERM, signal.SIGINT, signal.SIGCHLD}
 
 
@@ -74,25 +76,29 @@ def main(script, model, preload):
     Description.read()
     if not (folder() / model).exists():
         sys.exit(f"there is no {model} in {folder()}")
-    fronted = has_front()
+    front = front_program()
     address = f"{os.environ.get('BANCADA_HOST') or '127.0.0.1'}:{number_of('SAGEMAKER_BIND_TO_PORT', 8080)}"
     with place_for_files() as place:
         # By names without a folder: a socket's may not be longer than some hundred characters.
-        commands = {"Gunicorn": gunicorn(Path(script).stem, "unix:socket" if fronted else address, preload)}
-        if fronted:
+        commands = {"Gunicorn": gunicorn(Path(script).stem, "unix:socket" if front else address, preload)}
+        if front:
             (place / "nginx.conf").write_text(nginx(address))
-            commands["NGINX"] = ["nginx", "-p", f"{place}/", "-e", "stderr", "-c", f"{place}/nginx.conf"]
+            commands["NGINX"] = [front, "-p", f"{place}/", "-e", "stderr", "-c", f"{place}/nginx.conf"]
         watch(commands, place)
 
 
-def has_front():
+def front_program():
+    """NGINX, or None where it was said that there is to be none."""
     front = os.environ.get("BANCADA_STACK_FRONT") or "nginx"
-    if front not in ("nginx", "none"):
+    if front == "none":
+        return None
+    if front != "nginx":
         sys.exit(f"BANCADA_STACK_FRONT is `{front}`, and should be nginx or none")
-    if front == "nginx" and not shutil.which("nginx"):
-        sys.exit("there is no program `nginx` on the path: install it (Debian: nginx-light), or do without it by "
-                 "BANCADA_STACK_FRONT=none")
-    return front == "nginx"
+    places = os.pathsep.join([os.environ.get("PATH") or os.defpath, *SERVERS])
+    if program := shutil.which("nginx", path=places):
+        return program
+    sys.exit("there is no program `nginx` on the path: install it (Debian: nginx-light), or do without it by "
+             "BANCADA_STACK_FRONT=none")
 
 
 @contextlib.contextmanager
@@ -127,14 +133,16 @@ def watch(commands, place):
 
 
 def end(child, how):
+    """Asked again every second: a signal that comes while NGINX starts is noted there, and looked at with the next."""
     if child is None:
         return
-    child.send_signal(how)
-    try:
-        child.wait(LONGEST_END_SECONDS)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        child.wait()
+    for _ in range(LONGEST_END_SECONDS):
+        child.send_signal(how)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(1)
+            return
+    child.kill()
+    child.wait()
 
 
 def gunicorn(module, address, preload):

@@ -51,6 +51,8 @@ pub struct Comparison {
     pub dataset: String,
     /// How often both name the same class first.
     pub agreement: Share,
+    /// Different classes that the model of 32 bits named: where there is but one, agreement says little.
+    pub classes_named: u32,
     /// None where the weights were not trained on this dataset.
     pub accuracy: Option<Accuracy>,
 }
@@ -151,6 +153,7 @@ fn comparison(compared: &Compared, dataset: String, trained: bool) -> Option<Com
     Some(Comparison {
         dataset,
         agreement: share(compared.agree)?,
+        classes_named: compared.named,
         accuracy: match trained {
             true => Some(Accuracy {
                 full: share(compared.full_right)?,

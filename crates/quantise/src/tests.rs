@@ -74,6 +74,7 @@ fn untrained_weights_have_agreement_and_no_accuracy() {
         right: 188,
         agree: 197,
         classes: 10,
+        named: 10,
     };
     let trained = comparison(&compared, "digits".to_owned(), true).unwrap();
     let accuracy = trained.accuracy.unwrap();

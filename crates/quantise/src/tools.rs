@@ -49,6 +49,8 @@ pub(crate) struct Compared {
     pub(crate) agree: u32,
     /// Of the model's answer.
     pub(crate) classes: u32,
+    /// Of them, those that the model of 32 bits named first for some image.
+    pub(crate) named: u32,
 }
 
 #[derive(Deserialize)]

@@ -13,7 +13,7 @@ use ort::session::{InMemorySession, Session, SessionOutputs};
 use ort::value::{TensorElementType, TensorRef, ValueType};
 
 use crate::model::{Model, ModelError, Predictor, Signature};
-use crate::prepared::{Keep, Place, is_whole};
+use crate::prepared::{Keep, Place, is_copy_of_quantised, is_quantised, is_whole};
 use crate::tensor::Tensor;
 
 /// How models here name the output that sums to 1; others are told by their description.
@@ -74,19 +74,21 @@ impl OnnxRuntime {
         let prepared = made.and_then(|made| self.read_prepared(&made, threads));
         match prepared {
             Some(model) => Ok(model),
-            None => self.read(Source::File(path.to_owned()), threads),
+            None => self.read(Source::file(path), threads),
         }
     }
 
     /// A model that is in no file.
     pub fn open_bytes(&self, bytes: Vec<u8>, threads: usize) -> Result<OnnxModel, ModelError> {
-        self.read(Source::Memory(bytes), threads)
+        let packed = is_quantised(&bytes[..]).unwrap_or(false);
+        let place = Bytes::Memory(bytes);
+        self.read(Source { place, packed }, threads)
     }
 
     fn read_prepared(&self, path: &Path, threads: usize) -> Option<OnnxModel> {
         let source = Source::mapped(path).ok()?;
-        match &source {
-            Source::Mapped(map) if is_whole(path, map) => self.read(source, threads).ok(),
+        match &source.place {
+            Bytes::Mapped(map) if is_whole(path, map) => self.read(source, threads).ok(),
             _ => None,
         }
     }
@@ -94,7 +96,8 @@ impl OnnxRuntime {
     /// None where there is no place for it, or the runtime cannot write this model so.
     fn prepare(&self, path: &Path, place: &Place) -> Result<Option<PathBuf>, ModelError> {
         let mut trouble = None;
-        let made = place.make(|to| {
+        let quantised = File::open(path).and_then(is_quantised).unwrap_or(false);
+        let made = place.make(quantised, |to| {
             let written = self.write_prepared(path, to);
             written.map_err(|problem| {
                 trouble = Some(problem.clone());
@@ -106,12 +109,12 @@ impl OnnxRuntime {
             (Ok(made), _) => Ok(made),
             // A folder that cannot be written is no reason not to serve; a model that cannot be read is.
             (Err(_), None) => Ok(None),
-            (Err(_), Some(_)) => self.read(Source::File(path.to_owned()), 1).map(|_| None),
+            (Err(_), Some(_)) => self.read(Source::file(path), 1).map(|_| None),
         }
     }
 
     fn write_prepared(&self, path: &Path, to: &Path) -> Result<(), ModelError> {
-        let builder = self.builder(1)?;
+        let builder = self.builder(1, false)?;
         let builder = builder
             .with_optimization_level(GraphOptimizationLevel::All)
             .map_err(ModelError::new)?;
@@ -126,7 +129,7 @@ impl OnnxRuntime {
     }
 
     fn read(&self, source: Source, threads: usize) -> Result<OnnxModel, ModelError> {
-        let session = source.session(self.builder(threads)?)?;
+        let session = source.session(self.builder(threads, source.packed)?)?;
         let signature = signature(session.as_ref(), &self.version)?;
         let output = output(session.as_ref())?;
         Ok(OnnxModel {
@@ -138,7 +141,7 @@ impl OnnxRuntime {
         })
     }
 
-    fn builder(&self, threads: usize) -> Result<SessionBuilder, ModelError> {
+    fn builder(&self, threads: usize, packed: bool) -> Result<SessionBuilder, ModelError> {
         let builder = Session::builder(&self.environment).map_err(ModelError::new)?;
         let builder = builder
             .with_intra_threads(threads)
@@ -148,8 +151,8 @@ impl OnnxRuntime {
             .with_intra_op_spinning(false)
             .map_err(ModelError::new)?;
         // Packed weights and planned memory are a copy for each session: some percent faster, and several times as
-        // large with networks that end in large dense layers.
-        let builder = builder.with_prepacking(false).map_err(ModelError::new)?;
+        // large with networks that end in large dense layers. Bytes are small, and several times as slow unpacked.
+        let builder = builder.with_prepacking(packed).map_err(ModelError::new)?;
         builder.with_memory_pattern(false).map_err(ModelError::new)
     }
 }
@@ -170,27 +173,45 @@ fn version(library: &Path) -> String {
         .to_owned()
 }
 
+/// A model to make sessions of.
+struct Source {
+    place: Bytes,
+    /// Whether each session lays the weights out once more.
+    packed: bool,
+}
+
 /// Where a model's bytes are.
-enum Source {
+enum Bytes {
     File(PathBuf),
     Mapped(&'static Mmap),
     Memory(Vec<u8>),
 }
 
 impl Source {
+    fn file(path: &Path) -> Source {
+        Source {
+            place: Bytes::File(path.to_owned()),
+            // What cannot be read is told by whoever needs it.
+            packed: File::open(path).and_then(is_quantised).unwrap_or(false),
+        }
+    }
+
     fn mapped(path: &Path) -> Result<Source, ModelError> {
         let file = File::open(path).map_err(ModelError::new)?;
         // SAFETY: prepared copies are written under another name and renamed, and never changed after.
         let map = unsafe { Mmap::map(&file) }.map_err(ModelError::new)?;
-        // Sessions point into it until the program ends.
-        Ok(Source::Mapped(Box::leak(Box::new(map))))
+        Ok(Source {
+            // Sessions point into it until the program ends.
+            place: Bytes::Mapped(Box::leak(Box::new(map))),
+            packed: is_copy_of_quantised(path),
+        })
     }
 
     fn session(&self, mut builder: SessionBuilder) -> Result<Held, ModelError> {
-        match self {
-            Source::File(path) => builder.commit_from_file(path).map(Held::Own),
-            Source::Memory(bytes) => builder.commit_from_memory(bytes).map(Held::Own),
-            Source::Mapped(map) => builder.commit_from_memory_directly(map).map(Held::Mapped),
+        match &self.place {
+            Bytes::File(path) => builder.commit_from_file(path).map(Held::Own),
+            Bytes::Memory(bytes) => builder.commit_from_memory(bytes).map(Held::Own),
+            Bytes::Mapped(map) => builder.commit_from_memory_directly(map).map(Held::Mapped),
         }
         .map_err(ModelError::new)
     }
@@ -241,7 +262,10 @@ impl Model for OnnxModel {
             .take_if(|(own, _)| *own == threads);
         let session = match first {
             Some((_, session)) => session,
-            None => self.source.session(self.runtime.builder(threads)?)?,
+            None => {
+                let builder = self.runtime.builder(threads, self.source.packed)?;
+                self.source.session(builder)?
+            }
         };
         Ok(Box::new(OnnxPredictor {
             session,

@@ -23,6 +23,12 @@ pub enum Keep {
     Nowhere,
 }
 
+/// Before the checksum in a copy's name.
+const QUANTISED: &str = "int8-";
+/// The operator that makes whole numbers of what comes in; names stand in a model's file as they are.
+const OPERATOR: &[u8] = b"QuantizeLinear";
+const PIECE_BYTES: usize = 1 << 20;
+
 pub(crate) struct Place {
     beside: Shelf,
     kept: Option<Shelf>,
@@ -65,9 +71,10 @@ impl Place {
             .collect()
     }
 
-    /// `write` makes the file that is named; others see it whole or not at all.
+    /// `write` makes the file that is named; others see it whole or not at all. Of a quantised model its name tells.
     pub(crate) fn make<E: From<io::Error>>(
         &self,
+        quantised: bool,
         write: impl FnOnce(&Path) -> Result<(), E>,
     ) -> Result<Option<PathBuf>, E> {
         let Some(Shelf { folder, beginning }) = &self.kept else {
@@ -78,8 +85,9 @@ impl Place {
         }
         let unfinished = folder.join(format!("{beginning}{}.partial", std::process::id()));
         let finish = || {
+            let mark = if quantised { QUANTISED } else { "" };
             let path = folder.join(format!(
-                "{beginning}{:016x}.ort",
+                "{beginning}{mark}{:016x}.ort",
                 checksum(&fs::read(&unfinished)?)
             ));
             fs::rename(&unfinished, &path)?;
@@ -123,6 +131,28 @@ pub fn is_whole(path: &Path, bytes: &[u8]) -> bool {
         .rsplit_once('-')
         .and_then(|(_, sum)| u64::from_str_radix(sum, 16).ok());
     promised == Some(checksum(bytes))
+}
+
+/// Whether a prepared copy is of a quantised model.
+pub(crate) fn is_copy_of_quantised(copy: &Path) -> bool {
+    let name = copy.file_name().unwrap_or_default().to_string_lossy();
+    name.contains(&format!("-{QUANTISED}"))
+}
+
+/// Whether a model computes in whole numbers.
+pub(crate) fn is_quantised(mut model: impl io::Read) -> io::Result<bool> {
+    let mut piece = vec![0; PIECE_BYTES];
+    let mut kept = 0;
+    loop {
+        let read = model.read(&mut piece[kept..])?;
+        let there = kept + read;
+        if read == 0 || memchr::memmem::find(&piece[..there], OPERATOR).is_some() {
+            return Ok(read > 0);
+        }
+        // The name may lie across two pieces.
+        kept = there.min(OPERATOR.len() - 1);
+        piece.copy_within(there - kept..there, 0);
+    }
 }
 
 /// Against damage, not against forgery: four lanes of multiplications, as fast as memory.
@@ -234,7 +264,7 @@ mod tests {
         fs::write(&model, "x").unwrap();
         let place = Place::new(&model, "r", &Keep::In(folder.path().join("cache"))).unwrap();
         assert!(place.find().is_empty());
-        let failed = place.make(|path| {
+        let failed = place.make(false, |path| {
             fs::write(path, "half")?;
             Err(io::Error::other("full"))
         });
@@ -244,14 +274,35 @@ mod tests {
             0
         );
         let made = place
-            .make(|path| fs::write(path, "whole"))
+            .make(true, |path| fs::write(path, "whole"))
             .unwrap()
             .unwrap();
         assert_eq!(place.find(), std::slice::from_ref(&made));
+        assert!(is_copy_of_quantised(&made) && !is_copy_of_quantised(&model));
         assert!(is_whole(&made, b"whole"));
         assert!(!is_whole(&made, b"whoel"));
         assert!(!is_whole(&model, b"x"));
         let nowhere = Place::new(&model, "r", &Keep::Nowhere).unwrap();
-        assert_eq!(nowhere.make(|path| fs::write(path, "")).unwrap(), None);
+        let made = nowhere.make(false, |path| fs::write(path, ""));
+        assert_eq!(made.unwrap(), None);
+    }
+
+    #[test]
+    fn quantised_models_are_told_wherever_the_name_stands() {
+        let check = |before: usize, name: &str, expected: bool| {
+            let bytes = [&vec![7; before], name.as_bytes(), &[7; 3]].concat();
+            assert_eq!(
+                is_quantised(&bytes[..]).unwrap(),
+                expected,
+                "{before} {name}"
+            );
+        };
+        check(0, "QuantizeLinear", true);
+        check(100, "DynamicQuantizeLinear", true);
+        for across in 1..20 {
+            check(PIECE_BYTES - across, "QuantizeLinear", true);
+        }
+        check(100, "QuantizeLinea", false);
+        check(PIECE_BYTES * 2, "Conv", false);
     }
 }

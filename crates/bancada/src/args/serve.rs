@@ -21,6 +21,9 @@ pub(crate) struct ServeCommandArgs {
     /// Without NGINX before it, which is another stack then
     #[arg(long, requires = "stack")]
     pub(crate) no_nginx: bool,
+    /// Prepare it, print command and variables of its start as JSON, and end: for benches
+    #[arg(long, requires = "stack", conflicts_with = "prepare", hide = true)]
+    pub(crate) start_json: bool,
     #[command(flatten)]
     pub(crate) instance: InstanceArgs,
 }

@@ -136,7 +136,8 @@ fn line(report: &FrameworkReport, width: usize, coloured: bool) -> String {
         false => mark.to_owned(),
     };
     let mut text = format!("{mark} {:width$}  {}", report.name, facts(report));
-    if report.condition == Condition::Broken {
+    // Of what works, only where it wants something more.
+    if matches!(report.condition, Condition::Works | Condition::Broken) {
         let indent = " ".repeat(width + 4);
         for said in report.problem.iter() {
             text += &format!("\n{indent}{said}");

@@ -136,7 +136,11 @@ fn compared(comparison: &Comparison, chosen: &Chosen) -> Vec<String> {
             "it has other classes than {dataset}, so there is no accuracy to tell; on held-out images of it:"
         )),
     }
-    lines.push(format!("  same class  {}", share(&comparison.agreement)));
+    lines.push(format!(
+        "  same class  {}, {} named",
+        share(&comparison.agreement),
+        format::counted(comparison.classes_named as usize, "class", "classes")
+    ));
     lines
 }
 

@@ -9,6 +9,8 @@ mod prepare;
 
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
 pub use error::StackError;
 pub use prepare::{StackModel, StackNetwork};
 
@@ -48,7 +50,7 @@ pub enum Front {
 }
 
 /// A process that ends with all its children on SIGTERM.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StackStart {
     pub command: Vec<String>,
     pub env: Vec<(String, String)>,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use frameworks::{
-    Front, Home, Machine, Spec, StackError, StackModel, StackNetwork, StackWish, Stacks,
+    Front, Home, Machine, Spec, StackError, StackModel, StackNetwork, StackStart, StackWish, Stacks,
 };
 
 use super::offers::Offered;
@@ -40,6 +40,20 @@ pub(super) fn serve(args: &ServeCommandArgs, spec: &Spec, printer: &Printer) -> 
         folder: None,
     };
     let start = stacks.start(spec, &wish).map_err(Failure::trouble)?;
+    if args.start_json {
+        printer.data(&serde_json::to_string(&start).map_err(Failure::trouble)?);
+        return Ok(Exit::Ok);
+    }
+    become_it(spec, &wish, start, printer)
+}
+
+/// Only a failure comes back.
+fn become_it(
+    spec: &Spec,
+    wish: &StackWish<'_>,
+    start: StackStart,
+    printer: &Printer,
+) -> CommandResult {
     for difference in &start.differences {
         printer.talk(&format!("! {difference}"));
     }
@@ -52,7 +66,6 @@ pub(super) fn serve(args: &ServeCommandArgs, spec: &Spec, printer: &Printer) -> 
     let Some((program, arguments)) = start.command.split_first() else {
         return Err(Failure::trouble(format!("{spec} has no command")));
     };
-    // Only a failure comes back.
     let failed = Command::new(program).args(arguments).envs(start.env).exec();
     Err(Failure::trouble(format!(
         "cannot start {program}: {failed}"
