@@ -1,0 +1,228 @@
+//! Bills of several formats, read as a stream of [`Charge`]s. The format is known by the header.
+
+mod aws;
+mod azure;
+mod columns;
+mod focus;
+mod google;
+mod google_json;
+mod layout;
+mod quantity;
+mod rows;
+mod tags;
+
+use std::fmt;
+use std::io::{self, Read};
+
+use flate2::read::MultiGzDecoder;
+use serde::{Deserialize, Serialize};
+
+use crate::charge::{Charge, Tag};
+use crate::reconciliation::RowProblem;
+use crate::records::{LONGEST_ROW, Next, Records};
+
+use self::columns::{Columns, Unfit};
+use self::rows::RowReader;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    Focus,
+    AwsReport,
+    AzureExport,
+    GoogleCsv,
+    GoogleJson,
+}
+
+impl Format {
+    pub fn title(self) -> &'static str {
+        match self {
+            Format::Focus => "FOCUS",
+            Format::AwsReport => "AWS Cost and Usage Report",
+            Format::AzureExport => "Azure cost export",
+            Format::GoogleCsv => "Google billing export (CSV)",
+            Format::GoogleJson => "Google billing export (JSON lines)",
+        }
+    }
+}
+
+/// What was found in one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileCounts {
+    pub format: Format,
+    /// Rows below the header, blank ones not counted.
+    pub rows: u64,
+    pub left_out: u64,
+}
+
+/// Why a file could not be read at all.
+#[derive(Debug)]
+pub enum BillError {
+    Io(io::Error),
+    Empty,
+    /// UTF-16, which spreadsheets write as "Unicode text".
+    Utf16,
+    UnknownFormat {
+        columns: Vec<String>,
+        /// The format it is nearest to, and what that one still needs.
+        nearest: Option<NearestFormat>,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NearestFormat {
+    pub format: Format,
+    pub missing: Vec<&'static str>,
+}
+
+impl std::error::Error for BillError {}
+
+impl From<io::Error> for BillError {
+    fn from(error: io::Error) -> Self {
+        BillError::Io(error)
+    }
+}
+
+impl fmt::Display for BillError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BillError::Io(error) => write!(f, "it cannot be read: {error}"),
+            BillError::Empty => write!(f, "it is empty; expected is a bill with a header line"),
+            BillError::Utf16 => write!(
+                f,
+                "it is UTF-16 text; save it as CSV in UTF-8 (in Excel: \"CSV UTF-8\")"
+            ),
+            BillError::UnknownFormat { columns, nearest } => {
+                const SHOWN: usize = 8;
+                let shown: Vec<String> = columns
+                    .iter()
+                    .take(SHOWN)
+                    .map(|c| format!("`{}`", short(c)))
+                    .collect();
+                let more = if columns.len() > SHOWN { ", …" } else { "" };
+                write!(
+                    f,
+                    "no known bill has the columns {}{more}",
+                    shown.join(", ")
+                )?;
+                match nearest {
+                    Some(near) => write!(
+                        f,
+                        "; for a {} it needs {} too",
+                        near.format.title(),
+                        near.missing.join(", ")
+                    ),
+                    None => write!(f, "; expected is {EXPECTED}"),
+                }
+            }
+        }
+    }
+}
+
+const EXPECTED: &str = "FOCUS (BilledCost, BillingCurrency, ChargePeriodStart), an AWS Cost and \
+     Usage Report (lineItem/UnblendedCost or line_item_unblended_cost), an Azure cost export \
+     (Date, MeterName, Cost or CostInBillingCurrency, BillingCurrency) or a Google billing export \
+     (service.description, usage_start_time, cost, currency; or JSON lines)";
+
+fn short(text: &str) -> String {
+    let cut: String = text.chars().take(40).collect();
+    cut.replace(|c: char| c.is_control(), " ")
+}
+
+/// What a reader tells of a bill.
+pub trait Listener {
+    fn charge(&mut self, charge: &Charge);
+    /// A row that was left out, or was used without a part of it.
+    fn problem(&mut self, problem: RowProblem);
+}
+
+/// Reads a bill, plain or compressed by gzip. Rows that cannot be used are told as problems and
+/// counted; the rest is read.
+pub fn read_bill(
+    reader: impl Read,
+    tag: &Tag,
+    listener: &mut impl Listener,
+) -> Result<FileCounts, BillError> {
+    let mut start = Records::new(reader);
+    let is_gzip = start.peek(2)?.starts_with(&[0x1f, 0x8b]);
+    match is_gzip {
+        true => read_plain(
+            Records::new(MultiGzDecoder::new(start.into_rest())),
+            tag,
+            listener,
+        ),
+        false => read_plain(start, tag, listener),
+    }
+}
+
+fn read_plain<R: Read>(
+    mut records: Records<R>,
+    tag: &Tag,
+    listener: &mut impl Listener,
+) -> Result<FileCounts, BillError> {
+    let start = records.peek(4)?;
+    match start {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [_, 0, _, 0, ..] | [0, _, 0, _, ..] => {
+            return Err(BillError::Utf16);
+        }
+        [0xef, 0xbb, 0xbf, ..] => records.skip(3),
+        _ => {}
+    }
+    let head = records.peek(LONGEST_ROW / 16)?.trim_ascii_start();
+    if head.is_empty() {
+        return Err(BillError::Empty);
+    }
+    if head[0] == b'{' {
+        return google_json::read(records, tag, listener);
+    }
+    records.delimiter = columns::delimiter(head);
+    read_rows(records, tag, listener)
+}
+
+fn read_rows<R: Read>(
+    mut records: Records<R>,
+    tag: &Tag,
+    listener: &mut impl Listener,
+) -> Result<FileCounts, BillError> {
+    let columns = loop {
+        match records.next()? {
+            Next::End => return Err(BillError::Empty),
+            Next::Unreadable { .. } => {}
+            Next::Row => {
+                let row = records.row();
+                let header: Vec<String> = (0..row.len()).map(|c| row.cell(c).into()).collect();
+                break Columns::find(&header, tag).map_err(|Unfit { nearest }| {
+                    BillError::UnknownFormat {
+                        columns: header,
+                        nearest,
+                    }
+                })?;
+            }
+        }
+    };
+    let mut counts = FileCounts {
+        format: columns.format(),
+        rows: 0,
+        left_out: 0,
+    };
+    let mut reader = RowReader::new(columns, tag, records.delimiter == b',');
+    loop {
+        let line = match records.next()? {
+            Next::End => break,
+            Next::Row => {
+                counts.rows += 1;
+                let read = reader.read(&records.row(), listener);
+                if read.is_err() {
+                    counts.left_out += 1;
+                }
+                continue;
+            }
+            Next::Unreadable { line } => line,
+        };
+        counts.rows += 1;
+        counts.left_out += 1;
+        listener.problem(RowProblem::unreadable(line));
+    }
+    reader.finish(listener);
+    Ok(counts)
+}
