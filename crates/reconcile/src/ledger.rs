@@ -37,6 +37,8 @@ pub(crate) struct Ledger<'q> {
     pub(crate) buckets: HashMap<BucketKey, Decimal>,
     pub(crate) services: Names,
     pub(crate) scopes: Names,
+    /// Rows of one place mostly follow one another.
+    last_scope: (String, u32),
     pub(crate) piles: HashMap<PileKey, Pile>,
     /// First to last moment of the rows of a provider.
     pub(crate) periods: BTreeMap<Provider, Interval>,
@@ -48,6 +50,7 @@ struct Class {
     category: CategoryId,
     shared: bool,
     group: Option<usize>,
+    service: u32,
 }
 
 /// A machine of the bill that is of a type the study used.
@@ -106,6 +109,8 @@ pub(crate) struct Pile {
 impl<'q> Ledger<'q> {
     pub(crate) fn new(groups: &'q [Group]) -> Self {
         let rules = rules();
+        let mut scopes = Names::default();
+        let nowhere = scopes.others("");
         Ledger {
             rules,
             groups,
@@ -116,7 +121,8 @@ impl<'q> Ledger<'q> {
             resources: Vec::new(),
             buckets: HashMap::new(),
             services: Names::default(),
-            scopes: Names::default(),
+            scopes,
+            last_scope: (String::new(), nowhere),
             piles: HashMap::new(),
             periods: BTreeMap::new(),
             pooled: Vec::new(),
@@ -130,7 +136,7 @@ impl<'q> Ledger<'q> {
         }
         let class = self.class(charge);
         match class.group {
-            Some(group) => self.add_machine(charge, group),
+            Some(group) => self.add_machine(charge, class.service, group),
             None => self.add_to_piles(charge, class),
         }
     }
@@ -166,7 +172,8 @@ impl<'q> Ledger<'q> {
         class
     }
 
-    fn find_class(&self, charge: &Charge) -> Class {
+    fn find_class(&mut self, charge: &Charge) -> Class {
+        let service = self.service(charge);
         let category = self.rules.of(charge);
         let is_of = |group: &Group| {
             group.name.as_ref().is_some_and(|name| {
@@ -194,11 +201,12 @@ impl<'q> Ledger<'q> {
             category,
             shared: self.rules.category(category).shared,
             group,
+            service,
         }
     }
 
-    fn add_machine(&mut self, charge: &Charge, group: usize) {
-        let id = self.resource(charge, group);
+    fn add_machine(&mut self, charge: &Charge, service: u32, group: usize) {
+        let id = self.resource(charge, service, group);
         let Some(resource) = self.resources.get_mut(id as usize) else {
             return;
         };
@@ -240,9 +248,8 @@ impl<'q> Ledger<'q> {
         *self.buckets.entry(key).or_default() += seconds;
     }
 
-    fn resource(&mut self, charge: &Charge, group: usize) -> u32 {
+    fn resource(&mut self, charge: &Charge, service: u32, group: usize) -> u32 {
         let scope = self.scope(&charge.scope);
-        let service = self.service(charge);
         let tagged = u8::from(charge.tagged);
         let currency = charge.currency;
         let mut key = format!(
@@ -290,7 +297,7 @@ impl<'q> Ledger<'q> {
         };
         let key = PileKey {
             place,
-            service: self.service(charge),
+            service: class.service,
             category: class.category,
             currency: charge.currency,
         };
@@ -315,27 +322,29 @@ impl<'q> Ledger<'q> {
     }
 
     fn scope(&mut self, name: &str) -> u32 {
-        match self.scopes.id(cut(name, LONGEST_NAME)) {
-            Some(id) => id,
-            None => {
-                self.pool("accounts and groups", MAX_NAMES);
-                self.scopes.others(OTHERS)
-            }
+        let name = cut(name, LONGEST_NAME);
+        if self.last_scope.0 != name {
+            let id = match self.scopes.id(name) {
+                Some(id) => id,
+                None => {
+                    self.pool("accounts and groups", MAX_NAMES);
+                    self.scopes.others(OTHERS)
+                }
+            };
+            self.last_scope = (name.to_owned(), id);
         }
+        self.last_scope.1
     }
 
     /// The provider stands before a service's name.
     fn service(&mut self, charge: &Charge) -> u32 {
-        self.class_key.clear();
-        self.class_key.push_str(charge.provider.word());
-        self.class_key.push(' ');
-        self.class_key.push_str(cut(&charge.service, LONGEST_NAME));
-        match self.services.id(&self.class_key) {
+        let provider = charge.provider.word();
+        let name = format!("{provider} {}", cut(&charge.service, LONGEST_NAME));
+        match self.services.id(&name) {
             Some(id) => id,
             None => {
                 self.pool("services", MAX_NAMES);
-                self.services
-                    .others(&format!("{} {OTHERS}", charge.provider.word()))
+                self.services.others(&format!("{provider} {OTHERS}"))
             }
         }
     }

@@ -251,7 +251,7 @@ impl fmt::Display for Note {
             ),
             Note::Undecided { scope, amount } => write!(
                 f,
-                "{amount} in {scope} may be of this study and are not counted: other machines are \
+                "{amount} in `{scope}` may be of this study and are not counted: other machines are \
                  there too; tag the study's resources, or name their tag with --tag"
             ),
             Note::MoreMachinesThanRuns {

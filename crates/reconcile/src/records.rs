@@ -191,7 +191,7 @@ impl<R: Read> Records<R> {
         let bytes = &self.buffer[self.begin..self.end];
         self.fields.clear();
         let mut at = 0;
-        let mut lines = 1;
+        let mut any_quoted = false;
         loop {
             let mut field = Span {
                 begin: at,
@@ -205,7 +205,7 @@ impl<R: Read> Records<R> {
                 else {
                     return Scan::More;
                 };
-                lines += newlines(&bytes[at..closing]);
+                any_quoted = true;
                 field.end = closing;
                 at = closing + 1;
             }
@@ -225,7 +225,14 @@ impl<R: Read> Records<R> {
             self.fields.push(field);
             if ends {
                 let end = self.begin + (stop + 1).min(bytes.len());
-                return Scan::Row { end, lines };
+                let inside = match any_quoted {
+                    true => newlines(&bytes[..stop]),
+                    false => 0,
+                };
+                return Scan::Row {
+                    end,
+                    lines: inside + 1,
+                };
             }
             at = stop + 1;
         }
@@ -274,6 +281,14 @@ pub(crate) struct Row<'b> {
 impl<'b> Row<'b> {
     pub(crate) fn len(&self) -> usize {
         self.fields.len()
+    }
+
+    /// As it stands in the file, quotes inside still doubled.
+    pub(crate) fn raw(&self, column: usize) -> &'b [u8] {
+        match self.fields.get(column) {
+            Some(field) => &self.bytes[field.begin..field.end],
+            None => &[],
+        }
     }
 
     /// Empty where the row is too short. `NULL` is how some write an empty one.

@@ -10,6 +10,9 @@ const PLACES: u32 = 18;
 /// None where it is no number, or one beyond 10^12. `comma_parts_cells` says that a comma cannot
 /// be a decimal mark without quotes, so that `1,234` means thousands.
 pub(crate) fn number(text: &str, comma_parts_cells: bool) -> Option<Decimal> {
+    if text.is_empty() {
+        return None;
+    }
     let parsed = match memchr::memchr3(b',', b'e', b'E', text.as_bytes()) {
         None => text.parse::<Decimal>().ok().or_else(|| spaced(text)),
         Some(_) => spaced(&with_point(text, comma_parts_cells)),
@@ -18,7 +21,9 @@ pub(crate) fn number(text: &str, comma_parts_cells: bool) -> Option<Decimal> {
         true => parsed.round_dp(PLACES),
         false => parsed,
     };
-    (kept.abs() <= LARGEST).then_some(kept)
+    // So few characters cannot write a larger one; comparing costs more than parsing.
+    let is_short = text.len() <= 12 && !text.contains(['e', 'E']);
+    (is_short || kept.abs() <= LARGEST).then_some(kept)
 }
 
 /// `1 234.5`, `1.2E-05`.

@@ -10,7 +10,7 @@ use super::layout::Field;
 use super::quantity::{Counted, machine_seconds};
 use super::tags::{entry, has_tag};
 use super::{Format, Listener};
-use crate::charge::{Charge, Interval, ListCost, Provider, Tag};
+use crate::charge::{Charge, Interval, ListCost, Provider, Tag, contains};
 use crate::reconciliation::RowProblem;
 use crate::records::Row;
 use crate::values::{DAY_MS, DayOrder, HOUR_MS, moment, number};
@@ -115,7 +115,10 @@ impl<'t> RowReader<'t> {
             cost,
             currency,
             credits: self.credits(row),
-            rounding: self.rounding(row, cost, quantity),
+            rounding: match seconds {
+                Some(_) => self.rounding(row, cost, quantity),
+                None => Decimal::ZERO,
+            },
             list_cost: self.list_cost(row, cost, currency),
             tagged: self.is_tagged(row),
         })
@@ -301,7 +304,13 @@ impl<'t> RowReader<'t> {
             .columns
             .tag
             .is_some_and(|column| row.cell(column).eq_ignore_ascii_case(&self.tag.value));
-        own_column || has_tag(&self.text(row, Field::Tags), self.tag)
+        let listed = || {
+            let column = self.columns.place(Field::Tags)?;
+            // Most rows lack the tag, and then nothing need be unquoted.
+            contains(row.raw(column), self.tag.value.as_bytes())
+                .then(|| has_tag(&row.cell(column), self.tag))
+        };
+        own_column || listed().unwrap_or(false)
     }
 }
 
