@@ -3,6 +3,7 @@
 mod image;
 mod import;
 mod load;
+mod reconcile;
 mod serve;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use clap_complete::Shell;
 pub(crate) use self::image::{ImageBuildArgs, ImageCommand};
 pub(crate) use self::import::{ImportArgs, ImportCommand, ImportLogArgs};
 pub(crate) use self::load::{LoadArgs, SeriesArg};
+pub(crate) use self::reconcile::ReconcileArgs;
 pub(crate) use self::serve::{InstanceArgs, RuntimeArg, ServeCommandArgs};
 
 /// How long will a neural network take to train, and how much will it cost, here or there?
@@ -55,6 +57,8 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Bring measurements made elsewhere (CSV, logs) into a study
     Import(Box<ImportArgs>),
+    /// Hold a provider's bills against a study's estimate and explain the difference
+    Reconcile(ReconcileArgs),
     /// Check that all frameworks compute the same network
     Verify(VerifyArgs),
     /// Serve models over HTTP: of the zoo, of runs, or any ONNX file

@@ -63,6 +63,7 @@ fn empty(question: &Question, currency: Currency, read: Read) -> Reconciliation 
         bill_as_written: Vec::new(),
         bill_rows: 0,
         difference: zero,
+        difference_percent: None,
         matched_by: MatchedBy::Nothing,
         lines: Vec::new(),
         unexplained: Unexplained {
@@ -364,6 +365,7 @@ impl Explainer<'_> {
         let result = &mut self.result;
         result.matched_by = self.belonging.matched_by.clone();
         result.difference = Money::new(difference.normalize(), currency);
+        result.difference_percent = share(difference, result.estimate.amount);
         result.estimate.amount = result.estimate.amount.normalize();
         result.bill.amount = result.bill.amount.normalize();
         result.bill_as_written = self

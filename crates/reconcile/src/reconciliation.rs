@@ -24,6 +24,8 @@ pub struct Reconciliation {
     pub bill_as_written: Vec<Money>,
     pub bill_rows: u64,
     pub difference: Money,
+    /// Of the estimate; none where that is nothing.
+    pub difference_percent: Option<Decimal>,
     pub matched_by: MatchedBy,
     /// Largest first.
     pub lines: Vec<ExplainedLine>,
@@ -62,6 +64,14 @@ pub struct ExplainedLine {
     /// Rows of the bill behind it.
     pub rows: u64,
     pub details: Vec<String>,
+}
+
+impl ExplainedLine {
+    /// Below a cent, and below a thousandth of the difference.
+    pub fn is_negligible(&self) -> bool {
+        let cent = Decimal::new(1, 2);
+        self.amount.amount.abs() < cent && self.share_percent.is_some_and(|s| s.is_zero())
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -236,6 +246,9 @@ impl fmt::Display for Note {
                 f,
                 "{rows} rows were left out: the bill's total may be wrong by them"
             ),
+            Note::UnpricedRuns { runs: 1 } => {
+                write!(f, "1 run has no price and is not in the estimate")
+            }
             Note::UnpricedRuns { runs } => {
                 write!(f, "{runs} runs have no price and are not in the estimate")
             }

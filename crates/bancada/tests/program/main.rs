@@ -15,6 +15,7 @@ mod frameworks;
 mod kill;
 mod logs;
 mod onnx;
+mod reconcile;
 mod serving;
 mod setup;
 mod training;

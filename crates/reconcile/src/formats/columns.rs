@@ -13,8 +13,8 @@ pub(super) struct Columns {
     pub(super) tag: Option<usize>,
     /// What dates such as 03/04/2024 mean until one of them proves it.
     pub(super) order: DayOrder,
-    /// Cells of the header.
-    pub(super) width: usize,
+    /// As the file writes them.
+    header: Vec<String>,
 }
 
 pub(super) struct Unfit {
@@ -40,7 +40,7 @@ impl Columns {
                     places,
                     tag: tag_column(layout, header, tag),
                     order: day_order(header),
-                    width: header.len(),
+                    header: header.to_vec(),
                 });
             }
             let found = places.iter().flatten().count();
@@ -62,8 +62,14 @@ impl Columns {
         self.places[field as usize]
     }
 
-    pub(super) fn name(&self, field: Field) -> &'static str {
-        preferred_name(self.layout, field)
+    /// What the file calls a column.
+    pub(super) fn name(&self, field: Field) -> &str {
+        let own = self.place(field).and_then(|place| self.header.get(place));
+        own.map_or_else(|| preferred_name(self.layout, field), String::as_str)
+    }
+
+    pub(super) fn width(&self) -> usize {
+        self.header.len()
     }
 }
 

@@ -126,15 +126,25 @@ struct Resource {
     global_name: Option<String>,
 }
 
+/// Byte-seconds pass every bound, and only times are wanted: any value will do.
 #[derive(Deserialize)]
 struct Usage {
-    amount: Option<Amount>,
+    amount: Option<serde_json::Value>,
     unit: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Credit {
     amount: Amount,
+}
+
+impl Usage {
+    fn quantity(&self) -> Option<Decimal> {
+        match self.amount.as_ref()? {
+            serde_json::Value::String(text) => number(text, true),
+            other => number(&other.to_string(), true),
+        }
+    }
 }
 
 impl<'l> Wire<'l> {
@@ -151,7 +161,7 @@ impl<'l> Wire<'l> {
         let seconds = self.usage.as_ref().and_then(|usage| {
             machine_seconds(&Counted {
                 provider: Provider::Google,
-                quantity: usage.amount.as_ref()?.0,
+                quantity: usage.quantity()?,
                 unit: usage.unit.as_deref()?,
                 description: &self.sku.description,
                 machine: &machine,

@@ -62,6 +62,11 @@ pub enum BillError {
     Empty,
     /// UTF-16, which spreadsheets write as "Unicode text".
     Utf16,
+    /// Not text at all: what it is, and what to do.
+    NotText {
+        what: &'static str,
+        todo: &'static str,
+    },
     UnknownFormat {
         columns: Vec<String>,
         /// The format it is nearest to, and what that one still needs.
@@ -92,6 +97,7 @@ impl fmt::Display for BillError {
                 f,
                 "it is UTF-16 text; save it as CSV in UTF-8 (in Excel: \"CSV UTF-8\")"
             ),
+            BillError::NotText { what, todo } => write!(f, "it is {what}; {todo}"),
             BillError::UnknownFormat { columns, nearest } => {
                 const SHOWN: usize = 8;
                 let shown: Vec<String> = columns
@@ -108,7 +114,7 @@ impl fmt::Display for BillError {
                 match nearest {
                     Some(near) => write!(
                         f,
-                        "; for a {} it needs {} too",
+                        "; it is nearest to the format {}, and lacks {}",
                         near.format.title(),
                         near.missing.join(", ")
                     ),
@@ -164,6 +170,18 @@ fn read_plain<R: Read>(
     match start {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [_, 0, _, 0, ..] | [0, _, 0, _, ..] => {
             return Err(BillError::Utf16);
+        }
+        [b'P', b'A', b'R', b'1', ..] => {
+            return Err(BillError::NotText {
+                what: "a Parquet file",
+                todo: "have the provider export CSV, or convert it",
+            });
+        }
+        [b'P', b'K', 3, 4, ..] => {
+            return Err(BillError::NotText {
+                what: "a zip archive or a workbook",
+                todo: "unpack it, or save it as CSV in UTF-8",
+            });
         }
         [0xef, 0xbb, 0xbf, ..] => records.skip(3),
         _ => {}

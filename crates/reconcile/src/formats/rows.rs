@@ -141,7 +141,7 @@ impl<'t> RowReader<'t> {
     /// With a cell too many or too few, nobody knows which column an amount stands in. A mark at
     /// the end of the line is no cell.
     fn check_width(&self, row: &Row) -> Result<(), String> {
-        let width = self.columns.width;
+        let width = self.columns.width();
         let trailing = row.len() == width + 1 && row.cell(width).is_empty();
         match row.len() == width || trailing {
             true => Ok(()),
