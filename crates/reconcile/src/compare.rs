@@ -88,7 +88,7 @@ impl Comparer<'_> {
         let period = group
             .name
             .as_ref()
-            .and_then(|name| self.ledger.periods.get(&name.provider));
+            .and_then(|name| self.ledger.period(name.provider));
         let is_covered = |run: &&EstimatedRun| period.is_some_and(|p| p.meets(run.time));
         let (inside, outside): (Vec<_>, Vec<_>) = group.runs.iter().partition(is_covered);
         let covered = self.sum_runs(&inside);
@@ -314,7 +314,7 @@ fn time_steps(covered: &Covered, time: &MachineTime) -> [TimeStep; 6] {
 
 fn price_detail(group: &Group, billed: &Billed) -> String {
     let price = &group.price;
-    let in_bill = per_hour(billed).map_or_else(|| "another".to_owned(), |money| rounded(money));
+    let in_bill = per_hour(billed).map_or_else(|| "another".to_owned(), rounded);
     let days = billed.time.map_or(String::new(), |time| {
         format!(", {} to {}", day_of(time.start_ms), day_of(time.end_ms - 1))
     });

@@ -40,10 +40,20 @@ pub(crate) struct Ledger<'q> {
     /// Rows of one place mostly follow one another.
     last_scope: (String, u32),
     pub(crate) piles: HashMap<PileKey, Pile>,
-    /// First to last moment of the rows of a provider.
-    pub(crate) periods: BTreeMap<Provider, Interval>,
+    periods: BTreeMap<Provider, Period>,
     pub(crate) pooled: Vec<Note>,
 }
+
+/// First to last moment of the rows of a provider.
+#[derive(Debug, Default)]
+struct Period {
+    /// Of rows of at most [`LONGEST_USAGE_MS`]: taxes and fees are charged for a month, also when
+    /// the bill ends within it.
+    usage: Option<Interval>,
+    all: Option<Interval>,
+}
+
+const LONGEST_USAGE_MS: i64 = 2 * crate::values::DAY_MS;
 
 #[derive(Debug, Clone, Copy)]
 struct Class {
@@ -131,8 +141,11 @@ impl<'q> Ledger<'q> {
 
     pub(crate) fn add(&mut self, charge: &Charge) {
         if let Some(time) = charge.time {
-            let period = self.periods.entry(charge.provider).or_insert(time);
-            *period = period.with(time);
+            let period = self.periods.entry(charge.provider).or_default();
+            period.all = Some(time.with_other(period.all));
+            if time.end_ms - time.start_ms <= LONGEST_USAGE_MS {
+                period.usage = Some(time.with_other(period.usage));
+            }
         }
         let class = self.class(charge);
         match class.group {
@@ -223,7 +236,7 @@ impl<'q> Ledger<'q> {
             resource.seconds += charge.seconds.unwrap_or_default();
             return;
         };
-        resource.time = Some(resource.time.map_or(time, |all| all.with(time)));
+        resource.time = Some(time.with_other(resource.time));
         let timeline = &self.groups[group].timeline;
         resource.met_runs |= timeline.run_ms(time) > 0;
         let seconds = charge.seconds.unwrap_or_default();
@@ -356,6 +369,15 @@ impl<'q> Ledger<'q> {
         }
     }
 
+    /// What time the bill covers. Rows of a provider that nobody knows may be of any.
+    pub(crate) fn period(&self, provider: Provider) -> Option<Interval> {
+        let of = |provider: Provider| {
+            let period = self.periods.get(&provider)?;
+            period.usage.or(period.all)
+        };
+        of(provider).or_else(|| of(Provider::Other))
+    }
+
     pub(crate) fn provider_of(&self, service: u32) -> Provider {
         let name = self.services.name(service);
         match name.split(' ').next() {
@@ -373,6 +395,10 @@ impl Interval {
             start_ms: self.start_ms.min(other.start_ms),
             end_ms: self.end_ms.max(other.end_ms),
         }
+    }
+
+    fn with_other(self, other: Option<Interval>) -> Interval {
+        other.map_or(self, |other| self.with(other))
     }
 
     pub(crate) fn meets(self, other: Interval) -> bool {

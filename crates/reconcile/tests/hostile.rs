@@ -10,6 +10,7 @@ mod common;
 
 use common::{Study, causes, money, sums_up};
 use reconcile::{BillError, reconcile};
+use rust_decimal::Decimal;
 
 fn study() -> Study {
     let machine = "azure/Standard_F4s_v2@eastus";
@@ -219,5 +220,51 @@ fn runs_outside_the_period_are_a_line() {
     let study = study().run(machine, "0.169", "2024-05-01T10:00:00Z", 3600.0);
     let found = study.against(&format!("{HEADER}\n{ROW}\n"));
     assert_eq!(causes(&found), ["not-in-period -0.169"]);
+    sums_up(&found);
+}
+
+#[test]
+fn talk_before_the_header_and_headers_within_are_passed_by() {
+    let bill = format!("Usage report\nfor March\n\n{HEADER}\n{ROW}\n{HEADER}\n{ROW}\n");
+    let found = study().against(&bill);
+    assert_eq!(found.bill, money("0.338 USD"));
+    assert_eq!((found.files[0].rows, found.problem_count), (2, 0));
+}
+
+#[test]
+fn a_tax_for_the_month_does_not_cover_runs_after_the_bill() {
+    let machine = "aws/c5.xlarge@us-east-1";
+    let study = Study::in_dollars()
+        .run(machine, "0.17", "2024-03-04T10:00:00Z", 3600.0)
+        .run(machine, "0.17", "2024-03-20T10:00:00Z", 3600.0);
+    let found = study.against(
+        "lineItem/UsageStartDate,lineItem/UsageEndDate,lineItem/LineItemType,lineItem/ProductCode,lineItem/UsageType,lineItem/UsageAmount,pricing/unit,lineItem/UnblendedCost,lineItem/ResourceId\n\
+         2024-03-04T10:00:00Z,2024-03-04T11:00:00Z,Usage,AmazonEC2,BoxUsage:c5.xlarge,1,Hrs,0.17,i-1\n\
+         2024-03-01T00:00:00Z,2024-04-01T00:00:00Z,Tax,AmazonEC2,,1,,0.017,\n",
+    );
+    assert_eq!(causes(&found), ["not-in-period -0.17", "tax 0.017"]);
+    sums_up(&found);
+}
+
+#[test]
+fn what_is_beyond_the_bounds_is_summed_together() {
+    // More machines, places and services than are kept apart, each with its own stretch of time.
+    let machine = "azure/Standard_F4s_v2@eastus";
+    let study = study().run(machine, "0.169", "2024-03-20T10:00:00Z", 3600.0);
+    let mut bill = format!("{HEADER},ResourceGroup\n");
+    for n in 0..6000 {
+        let day = 4 + n % 17;
+        let date = format!("2024-03-{day:02}");
+        bill += &format!("{date},F4s v2,Virtual Machines,1,1 Hour,0.169,USD,vm{n},g{n}\n");
+        bill += &format!("{date},Something,Service {n},1,1,0.01,USD,x{n},g{n}\n");
+    }
+    let found = study.against(&bill);
+    let apart: Decimal = found.apart.iter().map(|apart| apart.amount.amount).sum();
+    assert_eq!(found.bill.amount + apart, Decimal::new(179 * 6000, 3));
+    let pooled = found
+        .notes
+        .iter()
+        .filter(|note| matches!(note, reconcile::Note::Pooled { .. }));
+    assert_eq!(pooled.count(), 3);
     sums_up(&found);
 }

@@ -129,22 +129,26 @@ fn tag_column(layout: &Layout, header: &[String], tag: &Tag) -> Option<usize> {
     })
 }
 
-/// The most frequent of the usual ones in the first line, outside quotes.
+/// The most frequent of the usual ones in any of the first lines, outside quotes.
 pub(super) fn delimiter(head: &[u8]) -> u8 {
-    let line = head.split(|b| *b == b'\n').next().unwrap_or_default();
-    let count = |delimiter: u8| {
-        let mut quoted = false;
-        let outside = line.iter().filter(|b| {
-            quoted ^= **b == b'"';
-            **b == delimiter && !quoted
-        });
-        outside.count()
+    let most = |delimiter: u8| {
+        let lines = head.split(|b| *b == b'\n').take(super::TALK_LINES);
+        lines.map(|line| count(line, delimiter)).max().unwrap_or(0)
     };
     let mut best = b',';
     for other in [b';', b'\t', b'|'] {
-        if count(other) > count(best) {
+        if most(other) > most(best) {
             best = other;
         }
     }
     best
+}
+
+fn count(line: &[u8], delimiter: u8) -> usize {
+    let mut quoted = false;
+    let outside = line.iter().filter(|b| {
+        quoted ^= **b == b'"';
+        **b == delimiter && !quoted
+    });
+    outside.count()
 }

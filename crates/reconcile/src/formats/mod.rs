@@ -22,7 +22,7 @@ use crate::reconciliation::RowProblem;
 use crate::records::{LONGEST_ROW, Next, Records};
 
 use self::columns::{Columns, Unfit};
-use self::rows::RowReader;
+use self::rows::{RowRead, RowReader};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -197,27 +197,42 @@ fn read_plain<R: Read>(
     read_rows(records, tag, listener)
 }
 
+/// Some exports have a few lines of talk before the header.
+const TALK_LINES: usize = 20;
+
+fn find_header<R: Read>(records: &mut Records<R>, tag: &Tag) -> Result<Columns, BillError> {
+    let mut first = None;
+    for _ in 0..TALK_LINES {
+        match records.next()? {
+            Next::End => break,
+            Next::Unreadable { .. } => {}
+            Next::Row => {
+                let row = records.row();
+                let header: Vec<String> = (0..row.len()).map(|c| row.cell(c).into()).collect();
+                match Columns::find(&header, tag) {
+                    Ok(columns) => return Ok(columns),
+                    Err(Unfit { nearest }) => {
+                        let better = nearest.is_some() || first.is_none();
+                        if better {
+                            first = Some((header, nearest));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    match first {
+        Some((columns, nearest)) => Err(BillError::UnknownFormat { columns, nearest }),
+        None => Err(BillError::Empty),
+    }
+}
+
 fn read_rows<R: Read>(
     mut records: Records<R>,
     tag: &Tag,
     listener: &mut impl Listener,
 ) -> Result<FileCounts, BillError> {
-    let columns = loop {
-        match records.next()? {
-            Next::End => return Err(BillError::Empty),
-            Next::Unreadable { .. } => {}
-            Next::Row => {
-                let row = records.row();
-                let header: Vec<String> = (0..row.len()).map(|c| row.cell(c).into()).collect();
-                break Columns::find(&header, tag).map_err(|Unfit { nearest }| {
-                    BillError::UnknownFormat {
-                        columns: header,
-                        nearest,
-                    }
-                })?;
-            }
-        }
-    };
+    let columns = find_header(&mut records, tag)?;
     let mut counts = FileCounts {
         format: columns.format(),
         rows: 0,
@@ -225,21 +240,16 @@ fn read_rows<R: Read>(
     };
     let mut reader = RowReader::new(columns, tag, records.delimiter == b',');
     loop {
-        let line = match records.next()? {
+        let read = match records.next()? {
             Next::End => break,
-            Next::Row => {
-                counts.rows += 1;
-                let read = reader.read(&records.row(), listener);
-                if read.is_err() {
-                    counts.left_out += 1;
-                }
-                continue;
+            Next::Row => reader.read(&records.row(), listener),
+            Next::Unreadable { line } => {
+                listener.problem(RowProblem::unreadable(line));
+                RowRead::LeftOut
             }
-            Next::Unreadable { line } => line,
         };
-        counts.rows += 1;
-        counts.left_out += 1;
-        listener.problem(RowProblem::unreadable(line));
+        counts.rows += u64::from(read != RowRead::HeaderAgain);
+        counts.left_out += u64::from(read == RowRead::LeftOut);
     }
     reader.finish(listener);
     Ok(counts)

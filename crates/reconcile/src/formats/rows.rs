@@ -17,6 +17,8 @@ use crate::values::{DAY_MS, DayOrder, HOUR_MS, moment, number};
 
 /// Half a cent: an amount rounded to cents is no further from the exact one.
 const HALF_A_CENT: Decimal = Decimal::from_parts(5, 0, 0, false, 3);
+/// What is further off for its size is another price, not a rounding.
+const ROUNDING_PARTS: Decimal = Decimal::ONE_HUNDRED;
 
 pub(super) struct RowReader<'t> {
     columns: Columns,
@@ -28,8 +30,15 @@ pub(super) struct RowReader<'t> {
     ambiguous_before: bool,
 }
 
-/// The row was told as a problem.
-pub(super) struct LeftOut;
+/// What became of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RowRead {
+    Used,
+    /// Told as a problem.
+    LeftOut,
+    /// The header once more, where files were put one after the other.
+    HeaderAgain,
+}
 
 impl<'t> RowReader<'t> {
     pub(super) fn new(columns: Columns, tag: &'t Tag, comma_parts_cells: bool) -> Self {
@@ -43,15 +52,18 @@ impl<'t> RowReader<'t> {
         }
     }
 
-    pub(super) fn read(&mut self, row: &Row, listener: &mut impl Listener) -> Result<(), LeftOut> {
+    pub(super) fn read(&mut self, row: &Row, listener: &mut impl Listener) -> RowRead {
         match self.charge(row, listener) {
             Ok(charge) => {
                 listener.charge(&charge);
-                Ok(())
+                RowRead::Used
+            }
+            Err(_) if self.text(row, Field::Cost) == self.columns.name(Field::Cost) => {
+                RowRead::HeaderAgain
             }
             Err(what) => {
                 listener.problem(RowProblem::left_out(row.line, what));
-                Err(LeftOut)
+                RowRead::LeftOut
             }
         }
     }
@@ -272,10 +284,13 @@ impl<'t> RowReader<'t> {
             .filter(|price| !price.is_zero())
             .zip(quantity)
             .and_then(|(price, quantity)| price.checked_mul(quantity));
-        exact
-            .map(|exact| cost - exact)
-            .filter(|rest| rest.abs() <= HALF_A_CENT)
-            .unwrap_or_default()
+        let is_rounding = |rest: Decimal, exact: Decimal| {
+            rest.abs() <= HALF_A_CENT && rest.abs() * ROUNDING_PARTS <= exact.abs()
+        };
+        match exact.map(|exact| (cost - exact, exact)) {
+            Some((rest, exact)) if is_rounding(rest, exact) => rest,
+            _ => Decimal::ZERO,
+        }
     }
 
     fn list_cost(&self, row: &Row, cost: Decimal, currency: Currency) -> Option<ListCost> {
