@@ -75,8 +75,9 @@ fn read(bill: &Path) {
     let seconds = begun.elapsed().as_secs_f64();
     let rows = found.files[0].rows;
     println!(
-        "  {:<30} {seconds:>7.2} s {:>10.0} rows/s   peak {:>6.1} MB   ({} matched, {} left out)",
+        "  {:<24} {seconds:>7.2} s (CPU {:>5.2}) {:>8.0} rows/s   peak {:>6.1} MB   ({} matched, {} left out)",
         format!("bancada, {rows} rows"),
+        cpu_seconds(),
         rows as f64 / seconds,
         peak_megabytes(),
         found.bill_rows,
@@ -94,6 +95,17 @@ fn study() -> Study {
     study
 }
 
+/// Of this process, user and system, in the hundredths of a second that Linux counts in.
+fn cpu_seconds() -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    let ticks = after_name.split_whitespace().skip(11).take(2);
+    ticks
+        .filter_map(|ticks| ticks.parse::<f64>().ok())
+        .sum::<f64>()
+        / 100.0
+}
+
 /// `VmHWM` of this process.
 fn peak_megabytes() -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -109,11 +121,13 @@ fn peers(bill: &Path, column: &str) {
         rows=csv.reader(open(sys.argv[1],newline=''))\n\
         at=next(rows).index(sys.argv[2])\n\
         total=sum(decimal.Decimal(row[at]) for row in rows)\n\
-        print(time.time()-t,resource.getrusage(resource.RUSAGE_SELF).ru_maxrss/1024)";
+        u=resource.getrusage(resource.RUSAGE_SELF)\n\
+        print(time.time()-t,u.ru_utime+u.ru_stime,u.ru_maxrss/1024)";
     let duckdb = "import duckdb,sys,resource,time\n\
         t=time.time()\n\
-        total=duckdb.sql(f'select sum(\"{sys.argv[2]}\"::decimal(38,18)) from read_csv(\\'{sys.argv[1]}\\', all_varchar=true, header=true)').fetchone()\n\
-        print(time.time()-t,resource.getrusage(resource.RUSAGE_SELF).ru_maxrss/1024)";
+        total=duckdb.sql(f'select sum(\"{sys.argv[2]}\"::decimal(38,18)) from read_csv(\\'{sys.argv[1]}\\', all_varchar=true, header=true)').fetchall()\n\
+        u=resource.getrusage(resource.RUSAGE_SELF)\n\
+        print(time.time()-t,u.ru_utime+u.ru_stime,u.ru_maxrss/1024)";
     for (name, script) in [("python csv, one sum", csv), ("duckdb, one sum", duckdb)] {
         let ended = Command::new(&python)
             .args(["-c", script])
@@ -127,12 +141,12 @@ fn peers(bill: &Path, column: &str) {
             _ => "not installed".to_owned(),
         };
         let mut figures = told.split(' ').map(str::parse::<f64>);
-        match (figures.next(), figures.next()) {
-            (Some(Ok(seconds)), Some(Ok(megabytes))) => println!(
-                "  {name:<30} {seconds:>7.2} s {:>10.0} rows/s   peak {megabytes:>6.1} MB",
+        match [figures.next(), figures.next(), figures.next()] {
+            [Some(Ok(seconds)), Some(Ok(cpu)), Some(Ok(megabytes))] => println!(
+                "  {name:<24} {seconds:>7.2} s (CPU {cpu:>5.2}) {:>8.0} rows/s   peak {megabytes:>6.1} MB",
                 ROWS as f64 / seconds
             ),
-            _ => println!("  {name:<30} {told}"),
+            _ => println!("  {name:<24} {told}"),
         }
     }
 }
@@ -201,7 +215,7 @@ const KINDS: [[&str; 4]; 8] = [
 
 fn made(number: u64) -> Made {
     let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
-    let ours = mixed % 50 == 0;
+    let ours = mixed.is_multiple_of(50);
     Made {
         day: 1 + mixed / 7 % 28,
         hour: mixed / 11 % 24,

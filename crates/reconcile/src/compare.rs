@@ -42,8 +42,8 @@ pub(crate) struct Compared {
     pub(crate) unexplained: Option<(String, Decimal)>,
 }
 
-/// The group's runs within the period of the bill, summed.
-struct Covered {
+/// Runs of a group, summed: those within the period of the bill, or those outside.
+struct RunSums {
     runs: u64,
     /// In the common currency, and in the price's.
     amount: Decimal,
@@ -99,7 +99,7 @@ impl Comparer<'_> {
             estimate: covered.amount + uncovered.amount,
             bill: billed.cost,
             rows: billed.rows,
-            machine: comparison(group, &covered, &billed),
+            machine: comparison(group, &[&covered, &uncovered], &billed),
             rate: None,
             unexplained: None,
         };
@@ -126,10 +126,10 @@ impl Comparer<'_> {
         compared
     }
 
-    fn sum_runs(&self, runs: &[&EstimatedRun]) -> Covered {
+    fn sum_runs(&self, runs: &[&EstimatedRun]) -> RunSums {
         let amount = |run: &&EstimatedRun| run.amount(self.currency, self.rates);
         let run_ms: i64 = runs.iter().map(|r| r.time.end_ms - r.time.start_ms).sum();
-        Covered {
+        RunSums {
             runs: runs.len() as u64,
             amount: runs.iter().filter_map(amount).sum(),
             priced: runs.iter().map(|run| run.bill.total.amount).sum(),
@@ -169,7 +169,7 @@ impl Comparer<'_> {
     fn walk(
         &self,
         group: &Group,
-        covered: &Covered,
+        covered: &RunSums,
         billed: &Billed,
         lines: &mut Lines,
     ) -> Option<RateComparison> {
@@ -216,7 +216,7 @@ impl Comparer<'_> {
     fn at_bill_rate(
         &self,
         group: &Group,
-        covered: &Covered,
+        covered: &RunSums,
         billed: &Billed,
         at_bill_price: Decimal,
     ) -> Option<Exchange> {
@@ -292,7 +292,7 @@ struct TimeStep {
 }
 
 /// From the estimate's seconds to the bill's. The steps sum to the difference of the two.
-fn time_steps(covered: &Covered, time: &MachineTime) -> [TimeStep; 6] {
+fn time_steps(covered: &RunSums, time: &MachineTime) -> [TimeStep; 6] {
     // What rounding up adds to a run is paid after it: it explains as much of the time outside.
     let outside = time.between.max(Decimal::ZERO) + time.after.max(Decimal::ZERO);
     let rounded = covered.rounding_seconds.min(outside);
@@ -328,7 +328,7 @@ fn price_detail(group: &Group, billed: &Billed) -> String {
 }
 
 /// Four places: prices an hour differ in the third.
-fn rounded(money: Money) -> String {
+pub(crate) fn rounded(money: Money) -> String {
     format!(
         "{} {}",
         money.currency.symbol(),
@@ -347,12 +347,16 @@ fn per_hour(billed: &Billed) -> Option<Money> {
     })
 }
 
-fn comparison(group: &Group, covered: &Covered, billed: &Billed) -> MachineComparison {
+fn comparison(group: &Group, runs: &[&RunSums], billed: &Billed) -> MachineComparison {
+    let sum = |seconds: fn(&RunSums) -> Decimal| -> Decimal {
+        let each = runs.iter().map(|part| seconds(part));
+        each.sum::<Decimal>().normalize()
+    };
     MachineComparison {
         machine: group.price.machine.clone(),
         runs: group.runs.len() as u64,
-        run_seconds: covered.run_seconds.normalize(),
-        estimated_seconds: (covered.paid_seconds + covered.rounding_seconds).normalize(),
+        run_seconds: sum(|part| part.run_seconds),
+        estimated_seconds: sum(|part| part.paid_seconds + part.rounding_seconds),
         estimated_per_hour: group.price.per_hour,
         price_date: group.price.date.clone(),
         price_source: group.price.source.clone(),
@@ -369,7 +373,7 @@ pub(crate) fn count(number: u64, what: &str) -> String {
     format!("{number} {what}{plural}")
 }
 
-fn hours(seconds: Decimal) -> String {
+pub(crate) fn hours(seconds: Decimal) -> String {
     let hours = seconds
         .checked_div(SECONDS_PER_HOUR)
         .unwrap_or_default()

@@ -70,7 +70,11 @@ impl Lines {
         if !amount.is_zero() {
             let sum = self.sum(cause.name(), cause.title());
             sum.amount += amount;
-            sum.details.push(detail.into());
+            let detail = detail.into();
+            // Two machines on one bill have one rate of exchange.
+            if !sum.details.contains(&detail) {
+                sum.details.push(detail);
+            }
         }
     }
 

@@ -46,21 +46,60 @@ pub(crate) fn machine_time(
     }
     let mut ordered: Vec<(Interval, Decimal)> = buckets.into_iter().collect();
     ordered.sort_by_key(|(time, _)| (time.end_ms - time.start_ms, time.start_ms));
-    let mut taken: BTreeMap<i64, Decimal> = BTreeMap::new();
+    let mut run_time = RunTime::new(group, &ordered);
     for (stretch, seconds) in ordered {
-        let already: Decimal = taken
-            .range(stretch.start_ms..stretch.end_ms)
-            .map(|(_, seconds)| *seconds)
-            .sum();
-        let run_time = from_ms(group.timeline.run_ms(stretch)) - already;
-        let in_runs = seconds.min(run_time).max(Decimal::ZERO);
-        *taken.entry(stretch.start_ms).or_default() += in_runs;
+        let in_runs = run_time.take(stretch, seconds);
         time.in_runs += in_runs;
         time.put_outside(seconds - in_runs, stretch, group);
     }
     // Time without a date can lie anywhere.
     time.between = time.billed - time.in_runs - time.before - time.after;
     time
+}
+
+/// Run time that no row has paid yet, in pieces by their beginning. No stretch of a row begins
+/// or ends within a piece.
+struct RunTime {
+    pieces: BTreeMap<i64, Decimal>,
+}
+
+impl RunTime {
+    fn new(group: &Group, stretches: &[(Interval, Decimal)]) -> RunTime {
+        let ends = stretches
+            .iter()
+            .flat_map(|(stretch, _)| [stretch.start_ms, stretch.end_ms]);
+        let mut cuts: Vec<i64> = group.timeline.moments().chain(ends).collect();
+        cuts.sort_unstable();
+        cuts.dedup();
+        let pieces = cuts.windows(2).filter_map(|pair| {
+            let run_ms = group.timeline.run_ms(Interval {
+                start_ms: pair[0],
+                end_ms: pair[1],
+            });
+            (run_ms > 0).then(|| (pair[0], from_ms(run_ms)))
+        });
+        RunTime {
+            pieces: pieces.collect(),
+        }
+    }
+
+    /// At most so many seconds of the run time within the stretch; they are gone then.
+    fn take(&mut self, stretch: Interval, seconds: Decimal) -> Decimal {
+        let mut taken = Decimal::ZERO;
+        while taken < seconds {
+            let mut inside = self.pieces.range_mut(stretch.start_ms..stretch.end_ms);
+            let Some((&start, left)) = inside.next() else {
+                break;
+            };
+            let part = (*left).min(seconds - taken);
+            taken += part;
+            *left -= part;
+            if left.is_zero() {
+                self.pieces.remove(&start);
+            }
+        }
+        taken
+    }
 }
 
 impl MachineTime {

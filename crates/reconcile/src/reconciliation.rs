@@ -6,6 +6,7 @@ use model::{Currency, Money};
 use rust_decimal::Decimal;
 use serde::{Serialize, Serializer};
 
+use crate::compare::{hours, rounded};
 use crate::formats::Format;
 
 /// Estimate and bill of a study, side by side. `lines` and `unexplained` sum to `difference`, and
@@ -107,6 +108,29 @@ pub struct MachineComparison {
     /// First and last day of the rows.
     pub billed_from: Option<String>,
     pub billed_to: Option<String>,
+}
+
+/// `azure/…: 140 h estimated at US$ 0.169/h (2024-02-20), 143.25 h billed at R$ 0.8484/h`.
+impl fmt::Display for MachineComparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: {} estimated at {}/h ({})",
+            self.machine,
+            hours(self.estimated_seconds),
+            rounded(self.estimated_per_hour),
+            self.price_date
+        )?;
+        match self.billed_per_hour {
+            Some(price) => write!(
+                f,
+                ", {} billed at {}/h",
+                hours(self.billed_seconds),
+                rounded(price)
+            ),
+            None => write!(f, ", {} billed", hours(self.billed_seconds)),
+        }
+    }
 }
 
 /// So many of `to` for one of `from`: in the study, and in the bill.

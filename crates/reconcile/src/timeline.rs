@@ -66,6 +66,11 @@ impl Timeline {
         })
     }
 
+    /// When runs begin or end.
+    pub(crate) fn moments(&self) -> impl Iterator<Item = i64> {
+        self.points.iter().map(|point| point.ms)
+    }
+
     pub(crate) fn run_ms(&self, time: Interval) -> i64 {
         self.at(time.end_ms, Point::run_at) - self.at(time.start_ms, Point::run_at)
     }

@@ -184,6 +184,23 @@ proptest! {
         sums_up(&found);
     }
 
+    /// No run time is paid twice, however the stretches of rows overlap: what the bill has of it
+    /// is at most what there was.
+    #[test]
+    fn run_time_is_counted_once(mut rows in rows(1), runs in runs()) {
+        rows.iter_mut().for_each(|row| {
+            row.cost_millionths = row.quantity_thousandths.abs();
+            row.quantity_thousandths = row.quantity_thousandths.abs();
+            row.what %= 2;
+        });
+        let found = study(&runs, false, 1, false).against(&bill(&rows));
+        prop_assert!(common::amount(&found, "missing-time") <= Decimal::ZERO);
+        for cause in ["before-runs", "between-runs", "after-runs"] {
+            prop_assert!(common::amount(&found, cause) >= Decimal::ZERO, "{}", cause);
+        }
+        sums_up(&found);
+    }
+
     /// The order of rows says nothing.
     #[test]
     fn rows_in_another_order_are_the_same_bill(rows in rows(2), runs in runs()) {

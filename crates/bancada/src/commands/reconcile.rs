@@ -54,52 +54,8 @@ const AMOUNT_WIDTH: usize = 14;
 fn text(found: &Reconciliation) -> String {
     let mut out = String::new();
     write_head(&mut out, found);
-    row(
-        &mut out,
-        "estimate",
-        &found.estimate,
-        &count(found.estimated_runs, "run"),
-    );
-    let written: Vec<String> = found
-        .bill_as_written
-        .iter()
-        .filter(|money| money.currency != found.currency)
-        .map(|money| format!(", {money} as written"))
-        .collect();
-    let rows = format!("{}{}", count(found.bill_rows, "row"), written.concat());
-    row(&mut out, "bill", &found.bill, &rows);
-    let percent = found.difference_percent.map_or(String::new(), |percent| {
-        format!("{percent} % of the estimate")
-    });
-    row(&mut out, "difference", &found.difference, &percent);
-    out.push('\n');
-    let (small, shown): (Vec<_>, Vec<_>) =
-        found.lines.iter().partition(|line| line.is_negligible());
-    for line in shown {
-        row(
-            &mut out,
-            &line.title,
-            &line.amount,
-            &share(line.share_percent),
-        );
-        for detail in &line.details {
-            _ = writeln!(out, "      {detail}");
-        }
-    }
-    if !small.is_empty() {
-        let titles: Vec<&str> = small.iter().map(|line| line.title.as_str()).collect();
-        _ = writeln!(out, "  below a cent: {}", titles.join(", "));
-    }
-    let unexplained = &found.unexplained;
-    row(
-        &mut out,
-        "unexplained",
-        &unexplained.amount,
-        &share(unexplained.share_percent),
-    );
-    for part in &unexplained.parts {
-        _ = writeln!(out, "      {}: {}", part.what, part.amount);
-    }
+    write_totals(&mut out, found);
+    write_lines(&mut out, found);
     write_rest(&mut out, found);
     out
 }
@@ -123,6 +79,50 @@ fn write_head(out: &mut String, found: &Reconciliation) {
         MatchedBy::Nothing => "No row is the study's.".to_owned(),
     };
     _ = writeln!(out, "{how}\n");
+}
+
+fn write_totals(out: &mut String, found: &Reconciliation) {
+    let runs = count(found.estimated_runs, "run");
+    row(out, "estimate", &found.estimate, &runs);
+    let written: Vec<String> = found
+        .bill_as_written
+        .iter()
+        .filter(|money| money.currency != found.currency)
+        .map(|money| format!(", {money} as written"))
+        .collect();
+    let rows = format!("{}{}", count(found.bill_rows, "row"), written.concat());
+    row(out, "bill", &found.bill, &rows);
+    let percent = found.difference_percent.map_or(String::new(), |percent| {
+        format!("{percent} % of the estimate")
+    });
+    row(out, "difference", &found.difference, &percent);
+    out.push('\n');
+    for machine in &found.machines {
+        _ = writeln!(out, "  {machine}");
+    }
+    out.push('\n');
+}
+
+fn write_lines(out: &mut String, found: &Reconciliation) {
+    let (small, shown): (Vec<_>, Vec<_>) =
+        found.lines.iter().partition(|line| line.is_negligible());
+    for line in shown {
+        let share = share(line.share_percent);
+        row(out, &line.title, &line.amount, &share);
+        for detail in &line.details {
+            _ = writeln!(out, "      {detail}");
+        }
+    }
+    if !small.is_empty() {
+        let titles: Vec<&str> = small.iter().map(|line| line.title.as_str()).collect();
+        _ = writeln!(out, "  below a cent: {}", titles.join(", "));
+    }
+    let unexplained = &found.unexplained;
+    let share = share(unexplained.share_percent);
+    row(out, "unexplained", &unexplained.amount, &share);
+    for part in &unexplained.parts {
+        _ = writeln!(out, "      {}: {}", part.what, part.amount);
+    }
 }
 
 fn write_rest(out: &mut String, found: &Reconciliation) {
