@@ -4,6 +4,7 @@ mod image;
 mod import;
 mod load;
 mod quantise;
+mod reconcile;
 mod serve;
 mod serverless;
 
@@ -16,6 +17,7 @@ pub(crate) use self::image::{ImageBuildArgs, ImageCommand};
 pub(crate) use self::import::{ImportArgs, ImportCommand, ImportLogArgs};
 pub(crate) use self::load::{LoadArgs, SeriesArg};
 pub(crate) use self::quantise::QuantiseArgs;
+pub(crate) use self::reconcile::ReconcileArgs;
 pub(crate) use self::serve::{InstanceArgs, RuntimeArg, ServeCommandArgs, ServeReadyArgs};
 pub(crate) use self::serverless::ServerlessArgs;
 
@@ -59,6 +61,8 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Bring measurements made elsewhere (CSV, logs) into a study
     Import(Box<ImportArgs>),
+    /// Hold a provider's bills against a study's estimate and explain the difference
+    Reconcile(ReconcileArgs),
     /// Check that all frameworks compute the same network
     Verify(VerifyArgs),
     /// Serve models over HTTP: of the zoo, of runs, or any ONNX file

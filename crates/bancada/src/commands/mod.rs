@@ -16,6 +16,7 @@ mod manual;
 mod network;
 mod plan;
 mod quantise;
+mod reconcile;
 mod results;
 mod run;
 mod serve;
@@ -41,6 +42,7 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
         Command::Report(args) => results::report(&args, printer),
         Command::Export(args) => export::export(&args, printer),
         Command::Import(args) => import::import(&args, printer),
+        Command::Reconcile(args) => reconcile::reconcile(&args, printer),
         Command::Verify(args) => verify::verify(&args, printer),
         Command::Image(command) => image::image(command, printer),
         Command::Load(args) => load::load(&args, printer),

@@ -25,7 +25,8 @@ pub(super) fn report(args: &ReportArgs, printer: &Printer) -> CommandResult {
     Ok(Exit::Ok)
 }
 
-pub(super) fn analysis_of(results: &Results, printer: &Printer) -> Result<Analysis, Failure> {
+/// Says which bundles cannot be read.
+pub(super) fn talk_of_damaged(results: &Results, printer: &Printer) {
     for damaged in results.store.damaged() {
         printer.talk(&format!(
             "! {} is left out: {}",
@@ -33,6 +34,10 @@ pub(super) fn analysis_of(results: &Results, printer: &Printer) -> Result<Analys
             damaged.why
         ));
     }
+}
+
+pub(super) fn analysis_of(results: &Results, printer: &Printer) -> Result<Analysis, Failure> {
+    talk_of_damaged(results, printer);
     let records = results.store.records().map_err(store_failure)?;
     let superseded = results.store.superseded().map_err(store_failure)?;
     Ok(analyse::analyse(&Input {

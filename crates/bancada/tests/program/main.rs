@@ -16,6 +16,7 @@ mod kill;
 mod logs;
 mod onnx;
 mod quantise;
+mod reconcile;
 mod serving;
 mod setup;
 mod stacks;

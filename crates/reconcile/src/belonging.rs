@@ -1,0 +1,80 @@
+//! Which sums of a bill are of the study.
+
+use std::collections::BTreeSet;
+
+use rust_decimal::Decimal;
+
+use crate::charge::Tag;
+use crate::ledger::{Ledger, PileKey, Place};
+use crate::reconciliation::MatchedBy;
+
+pub(crate) struct Belonging {
+    pub(crate) matched_by: MatchedBy,
+    /// By place in the ledger's resources.
+    pub(crate) resources: Vec<bool>,
+    /// Whatever lies there is of the study.
+    scopes: BTreeSet<u32>,
+    /// Machines of the study lie there, and others too.
+    pub(crate) undecided_scopes: BTreeSet<u32>,
+}
+
+impl Belonging {
+    /// By the tag, if it was asked for or any row has it. Otherwise by machine and time: a
+    /// resource is of the study when it was on during a run; and what lies beside it (disks,
+    /// addresses), when no other machine does.
+    pub(crate) fn find(ledger: &Ledger, asked: Option<&Tag>, wanted: &Tag) -> Belonging {
+        let any_tagged = ledger.resources.iter().any(|resource| resource.tagged)
+            || ledger.piles.keys().any(|key| key.place == Place::Tagged);
+        if any_tagged || asked.is_some() {
+            return Belonging {
+                matched_by: match any_tagged {
+                    true => MatchedBy::Tag {
+                        tag: wanted.to_string(),
+                    },
+                    false => MatchedBy::Nothing,
+                },
+                resources: ledger.resources.iter().map(|r| r.tagged).collect(),
+                scopes: BTreeSet::new(),
+                undecided_scopes: BTreeSet::new(),
+            };
+        }
+        Belonging::by_machine(ledger)
+    }
+
+    fn by_machine(ledger: &Ledger) -> Belonging {
+        let resources: Vec<bool> = ledger.resources.iter().map(|r| r.met_runs).collect();
+        let ours = ledger.resources.iter().filter(|r| r.met_runs);
+        let mut scopes: BTreeSet<u32> = ours.map(|resource| resource.scope).collect();
+        let machine = ledger.rules.id("machine");
+        let piled = ledger
+            .piles
+            .iter()
+            .filter_map(|(key, pile)| match key.place {
+                Place::Scope(scope) if key.category == machine && pile.amount > Decimal::ZERO => {
+                    Some(scope)
+                }
+                _ => None,
+            });
+        let unmet = ledger.resources.iter().filter(|r| !r.met_runs);
+        let others: BTreeSet<u32> = piled.chain(unmet.map(|r| r.scope)).collect();
+        let undecided_scopes = scopes.intersection(&others).copied().collect();
+        scopes = scopes.difference(&others).copied().collect();
+        Belonging {
+            matched_by: match resources.contains(&true) {
+                true => MatchedBy::MachineAndTime,
+                false => MatchedBy::Nothing,
+            },
+            resources,
+            scopes,
+            undecided_scopes,
+        }
+    }
+
+    pub(crate) fn has(&self, key: &PileKey) -> bool {
+        match key.place {
+            Place::Tagged => true,
+            Place::Scope(scope) => self.scopes.contains(&scope),
+            Place::Account => false,
+        }
+    }
+}

@@ -1,0 +1,411 @@
+//! Everything summed → [`Reconciliation`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{Currency, Money};
+use rust_decimal::Decimal;
+
+use crate::belonging::Belonging;
+use crate::compare::Comparer;
+use crate::estimate::{Estimate, Question, in_currency};
+use crate::ledger::{Ledger, Pile, PileKey, Place};
+use crate::lines::{Lines, share};
+use crate::reconciliation::{Apart, MatchedBy, Note, Reconciliation, Unexplained, UnexplainedPart};
+use crate::shared::{Shares, shares};
+
+/// Of the services that are not of the study.
+const APART_SHOWN: usize = 10;
+
+/// What reading gave beside the sums.
+pub(crate) struct Read {
+    pub(crate) files: Vec<crate::reconciliation::FileRead>,
+    pub(crate) problems: Vec<crate::reconciliation::RowProblem>,
+    pub(crate) problem_count: u64,
+}
+
+pub(crate) fn explain(
+    question: &Question,
+    estimate: &Estimate,
+    ledger: &Ledger,
+    read: Read,
+) -> Reconciliation {
+    let belonging = Belonging::find(ledger, question.tag.as_ref(), &question.wanted_tag());
+    let currency = common_currency(question, estimate, ledger, &belonging);
+    let mut explainer = Explainer {
+        ledger,
+        comparer: Comparer {
+            ledger,
+            currency,
+            rates: question.rates,
+        },
+        belonging: &belonging,
+        lines: Lines::default(),
+        written: BTreeMap::new(),
+        without_rate: BTreeMap::new(),
+        result: empty(question, currency, read),
+    };
+    explainer.machines(estimate);
+    explainer.piles();
+    explainer.shared();
+    explainer.apart();
+    explainer.notes(question, estimate);
+    explainer.finish()
+}
+
+fn empty(question: &Question, currency: Currency, read: Read) -> Reconciliation {
+    let zero = Money::zero(currency);
+    Reconciliation {
+        study: question.study.to_owned(),
+        currency,
+        estimate: zero,
+        estimated_runs: 0,
+        bill: zero,
+        bill_as_written: Vec::new(),
+        bill_rows: 0,
+        difference: zero,
+        difference_percent: None,
+        matched_by: MatchedBy::Nothing,
+        lines: Vec::new(),
+        unexplained: Unexplained {
+            amount: zero,
+            share_percent: None,
+            parts: Vec::new(),
+        },
+        machines: Vec::new(),
+        rates: Vec::new(),
+        apart: Vec::new(),
+        files: read.files,
+        problems: read.problems,
+        problem_count: read.problem_count,
+        notes: Vec::new(),
+    }
+}
+
+/// The study's currency, if everything can be brought into it; otherwise the bill's, if it has
+/// one and the estimate can.
+fn common_currency(
+    question: &Question,
+    estimate: &Estimate,
+    ledger: &Ledger,
+    belonging: &Belonging,
+) -> Currency {
+    let ours = |id: usize| belonging.resources.get(id).copied().unwrap_or(false);
+    let machines = ledger
+        .resources
+        .iter()
+        .enumerate()
+        .filter(|(id, _)| ours(*id))
+        .map(|(_, resource)| resource.currency);
+    let piles = ledger.piles.keys().filter(|key| belonging.has(key));
+    let billed: BTreeSet<Currency> = machines.chain(piles.map(|key| key.currency)).collect();
+    let estimated = |to: Currency| {
+        let mut runs = estimate.groups.iter().flat_map(|group| &group.runs);
+        runs.all(|run| run.amount(to, question.rates).is_some())
+    };
+    let convertible = |from: &Currency| {
+        in_currency(Money::zero(*from), question.currency, question.rates).is_some()
+    };
+    let first = billed.first().copied();
+    match first {
+        Some(only)
+            if billed.len() == 1
+                && estimated(only)
+                && !(estimated(question.currency) && convertible(&only)) =>
+        {
+            only
+        }
+        _ => question.currency,
+    }
+}
+
+struct Explainer<'l> {
+    ledger: &'l Ledger<'l>,
+    comparer: Comparer<'l>,
+    belonging: &'l Belonging,
+    lines: Lines,
+    /// The study's part of the bill by currency.
+    written: BTreeMap<Currency, Decimal>,
+    without_rate: BTreeMap<Currency, Decimal>,
+    /// Filled step by step.
+    result: Reconciliation,
+}
+
+impl Explainer<'_> {
+    fn machines(&mut self, estimate: &Estimate) {
+        for (place, group) in estimate.groups.iter().enumerate() {
+            let resources = self.resources_of(place);
+            let compared = self.comparer.compare(group, &resources, &mut self.lines);
+            self.result.estimate.amount += compared.estimate;
+            self.result.estimated_runs += group.runs.len() as u64;
+            self.result.bill.amount += compared.bill;
+            self.result.bill_rows += compared.rows;
+            self.result.rates.extend(compared.rate);
+            if let Some((what, amount)) = compared.unexplained {
+                self.unexplained(what, amount, compared.rows);
+            }
+            let (resources, at_once) = (compared.machine.resources, group.timeline.most_at_once);
+            if resources > at_once.max(1) && self.belonging.matched_by == MatchedBy::MachineAndTime
+            {
+                self.result.notes.push(Note::MoreMachinesThanRuns {
+                    machine: group.price.machine.clone(),
+                    resources,
+                    at_once,
+                });
+            }
+            self.result.machines.push(compared.machine);
+        }
+    }
+
+    /// The study's resources of a group. Their credits are counted here; those in a currency
+    /// without rate are put aside.
+    fn resources_of(&mut self, group: usize) -> BTreeSet<u32> {
+        let mut found = BTreeSet::new();
+        for (id, resource) in self.ledger.resources.iter().enumerate() {
+            if resource.group != group || !self.belonging.resources[id] {
+                continue;
+            }
+            let written = resource.cost + resource.credits;
+            let credits = self.comparer.convert(resource.credits, resource.currency);
+            let Some(credits) = credits else {
+                *self.without_rate.entry(resource.currency).or_default() += written;
+                continue;
+            };
+            *self.written.entry(resource.currency).or_default() += written;
+            self.add_category("credit", credits, 0);
+            found.insert(u32::try_from(id).unwrap_or(u32::MAX));
+        }
+        found
+    }
+
+    fn piles(&mut self) {
+        for (key, pile) in sorted(&self.ledger.piles) {
+            if self.belonging.has(&key) {
+                self.add_pile(&key, pile);
+            }
+        }
+    }
+
+    fn add_pile(&mut self, key: &PileKey, pile: Pile) {
+        let Some(amount) = self.comparer.convert(pile.amount, key.currency) else {
+            *self.without_rate.entry(key.currency).or_default() += pile.amount;
+            return;
+        };
+        *self.written.entry(key.currency).or_default() += pile.amount;
+        self.result.bill_rows += pile.rows;
+        let category = self.ledger.rules.category(key.category);
+        match category.name.as_str() {
+            "other" => {
+                self.result.bill.amount += amount;
+                let what = self.ledger.services.name(key.service).to_owned();
+                self.unexplained(what, amount, pile.rows);
+            }
+            name => self.add_category(name, amount, pile.rows),
+        }
+    }
+
+    fn add_category(&mut self, name: &str, amount: Decimal, rows: u64) {
+        let category = self.ledger.rules.category(self.ledger.rules.id(name));
+        self.result.bill.amount += amount;
+        self.lines
+            .category(&category.name, &category.title, amount, rows);
+    }
+
+    /// Taxes and the like of an account, divided in proportion to what else it was charged.
+    fn shared(&mut self) {
+        let shares = shares(self.ledger, self.belonging);
+        for (key, pile) in sorted(&self.ledger.piles) {
+            if key.place != Place::Account {
+                continue;
+            }
+            let category = self.ledger.rules.category(key.category);
+            let provider = self.ledger.provider_of(key.service);
+            match shares.of(provider, key.currency, pile.amount) {
+                Shares::None => {}
+                Shares::Undividable => self.result.notes.push(Note::NotDivided {
+                    what: category.title,
+                    amount: Money::new(pile.amount, key.currency),
+                }),
+                Shares::Part { amount, percent } => {
+                    let rows = pile.rows;
+                    self.add_pile(&key, Pile { amount, rows });
+                    let whole = Money::new(pile.amount, key.currency);
+                    let detail = format!("{percent} % of {whole}, as of the charges");
+                    if percent < Decimal::ONE_HUNDRED && category.name != "other" {
+                        self.lines.detail(&category.name, &category.title, detail);
+                    }
+                }
+            }
+        }
+    }
+
+    fn unexplained(&mut self, what: String, amount: Decimal, rows: u64) {
+        let currency = self.comparer.currency;
+        let parts = &mut self.result.unexplained.parts;
+        match parts.iter_mut().find(|part| part.what == what) {
+            Some(part) => {
+                part.amount.amount += amount;
+                part.rows += rows;
+            }
+            None => parts.push(UnexplainedPart {
+                what,
+                amount: Money::new(amount, currency),
+                rows,
+            }),
+        }
+    }
+
+    /// Rows that are not the study's, by service; and what may be but cannot be told.
+    fn apart(&mut self) {
+        let mut services: BTreeMap<(u32, Currency), Pile> = BTreeMap::new();
+        let mut undecided: BTreeMap<(u32, Currency), Decimal> = BTreeMap::new();
+        let mut add = |service: u32, currency: Currency, amount: Decimal, rows: u64| {
+            let pile = services.entry((service, currency)).or_default();
+            pile.amount += amount;
+            pile.rows += rows;
+        };
+        for (id, resource) in self.ledger.resources.iter().enumerate() {
+            if !self.belonging.resources[id] {
+                let amount = resource.cost + resource.credits;
+                add(resource.service, resource.currency, amount, resource.rows);
+            }
+        }
+        let machine = self.ledger.rules.id("machine");
+        for (key, pile) in &self.ledger.piles {
+            let Place::Scope(scope) = key.place else {
+                continue;
+            };
+            if self.belonging.has(key) {
+                continue;
+            }
+            add(key.service, key.currency, pile.amount, pile.rows);
+            if self.belonging.undecided_scopes.contains(&scope) && key.category != machine {
+                *undecided.entry((scope, key.currency)).or_default() += pile.amount;
+            }
+        }
+        for ((scope, currency), amount) in undecided {
+            self.result.notes.push(Note::Undecided {
+                scope: self.ledger.scopes.name(scope).to_owned(),
+                amount: Money::new(amount.normalize(), currency),
+            });
+        }
+        self.result.apart = self.largest(services);
+    }
+
+    fn largest(&self, services: BTreeMap<(u32, Currency), Pile>) -> Vec<Apart> {
+        let mut all: Vec<Apart> = services
+            .into_iter()
+            .map(|((service, currency), pile)| Apart {
+                what: self.ledger.services.name(service).trim().to_owned(),
+                amount: Money::new(pile.amount.normalize(), currency),
+                rows: pile.rows,
+            })
+            .collect();
+        all.sort_by_key(|apart| std::cmp::Reverse(apart.amount.amount.abs()));
+        let rest = all.split_off(all.len().min(APART_SHOWN));
+        let mut others: BTreeMap<Currency, Apart> = BTreeMap::new();
+        for apart in rest {
+            let currency = apart.amount.currency;
+            let sum = others.entry(currency).or_insert_with(|| Apart {
+                what: "other services".to_owned(),
+                amount: Money::zero(currency),
+                rows: 0,
+            });
+            sum.amount.amount += apart.amount.amount;
+            sum.rows += apart.rows;
+        }
+        all.extend(others.into_values());
+        all
+    }
+
+    fn notes(&mut self, question: &Question, estimate: &Estimate) {
+        let left_out: u64 = self.result.files.iter().map(|file| file.left_out).sum();
+        let currency = self.comparer.currency;
+        let mut notes = Vec::new();
+        if left_out > 0 {
+            notes.push(Note::TotalMayBeWrong { rows: left_out });
+        }
+        match (&self.belonging.matched_by, &question.tag) {
+            (MatchedBy::Nothing, Some(tag)) => notes.push(Note::NoTaggedRow {
+                tag: tag.to_string(),
+            }),
+            (MatchedBy::Nothing, None) => notes.push(Note::NothingMatched {
+                machines: estimate
+                    .groups
+                    .iter()
+                    .map(|group| group.price.machine.clone())
+                    .collect(),
+            }),
+            (MatchedBy::MachineAndTime, _) => notes.push(Note::NotTagged {
+                tag: question.wanted_tag().to_string(),
+            }),
+            (MatchedBy::Tag { .. }, _) => {}
+        }
+        if estimate.unpriced_runs > 0 {
+            notes.push(Note::UnpricedRuns {
+                runs: estimate.unpriced_runs,
+            });
+        }
+        for (from, amount) in &self.without_rate {
+            notes.push(Note::BillWithoutRate {
+                amount: Money::new(*amount, *from),
+                to: currency,
+            });
+        }
+        notes.extend(estimates_without_rate(estimate, currency, question));
+        notes.append(&mut self.result.notes);
+        notes.extend(self.ledger.pooled.iter().cloned());
+        self.result.notes = notes;
+    }
+
+    fn finish(mut self) -> Reconciliation {
+        let currency = self.comparer.currency;
+        let difference = self.result.bill.amount - self.result.estimate.amount;
+        // What no step accounted for. The arithmetic leaves nothing; were it to, it shows here.
+        let unexplained = difference - self.lines.total();
+        let result = &mut self.result;
+        result.matched_by = self.belonging.matched_by.clone();
+        result.difference = Money::new(difference.normalize(), currency);
+        result.difference_percent = share(difference, result.estimate.amount);
+        result.estimate.amount = result.estimate.amount.normalize();
+        result.bill.amount = result.bill.amount.normalize();
+        result.bill_as_written = self
+            .written
+            .iter()
+            .map(|(currency, amount)| Money::new(amount.normalize(), *currency))
+            .collect();
+        result.unexplained.amount = Money::new(unexplained.normalize(), currency);
+        result.unexplained.share_percent = share(unexplained, difference);
+        let parts = &mut result.unexplained.parts;
+        parts.retain(|part| !part.amount.amount.is_zero());
+        parts.sort_by_key(|part| std::cmp::Reverse(part.amount.amount.abs()));
+        result.lines = self.lines.finish(currency, difference);
+        self.result
+    }
+}
+
+/// In a fixed order: sums of hash maps must not depend on theirs.
+fn sorted(piles: &std::collections::HashMap<PileKey, Pile>) -> Vec<(PileKey, Pile)> {
+    let mut all: Vec<(PileKey, Pile)> = piles.iter().map(|(key, pile)| (*key, *pile)).collect();
+    all.sort_by_key(|(key, _)| *key);
+    all
+}
+
+fn estimates_without_rate(
+    estimate: &Estimate,
+    to: Currency,
+    question: &Question,
+) -> impl Iterator<Item = Note> {
+    let mut missing: BTreeMap<Currency, Decimal> = BTreeMap::new();
+    for run in estimate.groups.iter().flat_map(|group| &group.runs) {
+        if run.amount(to, question.rates).is_none() {
+            let total = run.bill.total;
+            *missing.entry(total.currency).or_default() += total.amount;
+        }
+    }
+    missing
+        .into_iter()
+        .map(move |(currency, amount)| Note::EstimateWithoutRate {
+            amount: Money::new(amount, currency),
+            to,
+        })
+}

@@ -1,0 +1,35 @@
+//! A provider's bill held against a study's estimate, and the difference explained line by line.
+//!
+//! [`reconcile`] reads any number of bills as streams and keeps sums, never rows; then it tells
+//! a [`Reconciliation`]. No file is opened here, nothing is printed, no clock is read.
+//!
+//! The way of the data: [`formats`](read_bill) (rows of a file → [`Charge`]s) → `categories` (what
+//! a charge is) and `names` (whose machine) → `ledger` (sums) → `belonging` (which sums are the
+//! study's) → `compare` and `explain` (lines).
+
+mod belonging;
+mod categories;
+mod charge;
+mod compare;
+mod estimate;
+mod explain;
+mod formats;
+mod ledger;
+mod lines;
+mod machine_time;
+mod names;
+mod reconciler;
+mod reconciliation;
+mod records;
+mod shared;
+mod timeline;
+mod values;
+
+pub use charge::{Charge, Interval, ListCost, Provider, Tag};
+pub use estimate::{DEFAULT_TAG, Question};
+pub use formats::{BillError, FileCounts, Format, Listener, NearestFormat, read_bill};
+pub use reconciler::{Bills, reconcile};
+pub use reconciliation::{
+    Apart, ExplainedLine, FileRead, MachineComparison, MatchedBy, Note, RateComparison, RateTold,
+    Reconciliation, RowProblem, Unexplained, UnexplainedPart,
+};

@@ -1,0 +1,328 @@
+//! What a reconciliation found, as values: for a table, for JSON, for a section of a report.
+
+use std::fmt;
+
+use model::{Currency, Money};
+use rust_decimal::Decimal;
+use serde::{Serialize, Serializer};
+
+use crate::compare::{hours, rounded};
+use crate::formats::Format;
+
+/// Estimate and bill of a study, side by side. `lines` and `unexplained` sum to `difference`, and
+/// `difference` is `bill` less `estimate`, to the last digit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Reconciliation {
+    pub study: String,
+    /// Everything below speaks it, unless it says otherwise.
+    pub currency: Currency,
+    /// The sum of what the runs were estimated to cost.
+    pub estimate: Money,
+    pub estimated_runs: u64,
+    /// What the bill's rows of this study sum to.
+    pub bill: Money,
+    /// The same as the provider wrote it, by currency.
+    pub bill_as_written: Vec<Money>,
+    pub bill_rows: u64,
+    pub difference: Money,
+    /// Of the estimate; none where that is nothing.
+    pub difference_percent: Option<Decimal>,
+    pub matched_by: MatchedBy,
+    /// Largest first.
+    pub lines: Vec<ExplainedLine>,
+    pub unexplained: Unexplained,
+    pub machines: Vec<MachineComparison>,
+    pub rates: Vec<RateComparison>,
+    /// Rows of the bill that are not of this study; they count nowhere above.
+    pub apart: Vec<Apart>,
+    pub files: Vec<FileRead>,
+    /// The first of them; `problem_count` has them all.
+    pub problems: Vec<RowProblem>,
+    pub problem_count: u64,
+    pub notes: Vec<Note>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "how", rename_all = "kebab-case")]
+pub enum MatchedBy {
+    Tag {
+        tag: String,
+    },
+    /// Machine type and region, and on while runs were under way.
+    MachineAndTime,
+    Nothing,
+}
+
+/// One cause of the difference.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ExplainedLine {
+    /// `disk`, `before-runs`, `unit-price` …: a stable name.
+    pub cause: String,
+    pub title: String,
+    pub amount: Money,
+    /// Of the difference; none where there is no difference.
+    pub share_percent: Option<Decimal>,
+    /// Rows of the bill behind it.
+    pub rows: u64,
+    pub details: Vec<String>,
+}
+
+impl ExplainedLine {
+    /// Below a cent, and below a thousandth of the difference.
+    pub fn is_negligible(&self) -> bool {
+        let cent = Decimal::new(1, 2);
+        self.amount.amount.abs() < cent && self.share_percent.is_some_and(|s| s.is_zero())
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Unexplained {
+    pub amount: Money,
+    pub share_percent: Option<Decimal>,
+    pub parts: Vec<UnexplainedPart>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct UnexplainedPart {
+    pub what: String,
+    pub amount: Money,
+    pub rows: u64,
+}
+
+/// A machine of the estimate and what the bill says of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MachineComparison {
+    /// `azure/Standard_F4s_v2@eastus`.
+    pub machine: String,
+    pub runs: u64,
+    pub run_seconds: Decimal,
+    pub estimated_seconds: Decimal,
+    pub estimated_per_hour: Money,
+    pub price_date: String,
+    pub price_source: String,
+    /// How many resources of the bill were matched with it.
+    pub resources: u64,
+    pub billed_seconds: Decimal,
+    /// In the bill's own currency; none where the bill gives no time, or several currencies.
+    pub billed_per_hour: Option<Money>,
+    /// First and last day of the rows.
+    pub billed_from: Option<String>,
+    pub billed_to: Option<String>,
+}
+
+/// `azure/…: 140 h estimated at US$ 0.169/h (2024-02-20), 143.25 h billed at R$ 0.8484/h`.
+impl fmt::Display for MachineComparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: {} estimated at {}/h ({})",
+            self.machine,
+            hours(self.estimated_seconds),
+            rounded(self.estimated_per_hour),
+            self.price_date
+        )?;
+        match self.billed_per_hour {
+            Some(price) => write!(
+                f,
+                ", {} billed at {}/h",
+                hours(self.billed_seconds),
+                rounded(price)
+            ),
+            None => write!(f, ", {} billed", hours(self.billed_seconds)),
+        }
+    }
+}
+
+/// So many of `to` for one of `from`: in the study, and in the bill.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RateComparison {
+    pub from: Currency,
+    pub to: Currency,
+    pub study_rate: Decimal,
+    pub study_rate_date: String,
+    pub bill_rate: Decimal,
+    pub told: RateTold,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RateTold {
+    /// The bill has a column with it.
+    ByTheBill,
+    /// From the two unit prices, taken to be the same in the price's own currency.
+    Implied,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Apart {
+    pub what: String,
+    pub amount: Money,
+    pub rows: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FileRead {
+    pub file: String,
+    pub format: Format,
+    pub rows: u64,
+    pub left_out: u64,
+}
+
+/// A row that was left out, or used without a part of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RowProblem {
+    pub file: String,
+    pub line: u64,
+    pub what: String,
+    /// Then its money is missing from the totals.
+    pub left_out: bool,
+}
+
+impl RowProblem {
+    pub(crate) fn left_out(line: u64, what: String) -> Self {
+        RowProblem {
+            file: String::new(),
+            line,
+            what,
+            left_out: true,
+        }
+    }
+
+    pub(crate) fn used(line: u64, what: String) -> Self {
+        RowProblem {
+            left_out: false,
+            ..RowProblem::left_out(line, what)
+        }
+    }
+
+    pub(crate) fn unreadable(line: u64) -> Self {
+        let longest = crate::records::LONGEST_ROW >> 20;
+        RowProblem::left_out(
+            line,
+            format!("a quote in it does not end, or it is longer than {longest} MiB"),
+        )
+    }
+}
+
+impl fmt::Display for RowProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.what)
+    }
+}
+
+/// What a reader should know before believing the figures.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Note {
+    /// Rows were left out, whose money nobody knows.
+    TotalMayBeWrong {
+        rows: u64,
+    },
+    UnpricedRuns {
+        runs: u64,
+    },
+    NoTaggedRow {
+        tag: String,
+    },
+    NothingMatched {
+        machines: Vec<String>,
+    },
+    /// Machine and time were all there was to match by.
+    NotTagged {
+        tag: String,
+    },
+    /// Disks and the like that may be of the study: other machines stand in the same place.
+    Undecided {
+        scope: String,
+        amount: Money,
+    },
+    MoreMachinesThanRuns {
+        machine: String,
+        resources: u64,
+        at_once: u64,
+    },
+    BillWithoutRate {
+        amount: Money,
+        to: Currency,
+    },
+    EstimateWithoutRate {
+        amount: Money,
+        to: Currency,
+    },
+    /// Taxes and the like of an account that cannot be divided.
+    NotDivided {
+        what: String,
+        amount: Money,
+    },
+    /// More different ones than are kept apart.
+    Pooled {
+        what: &'static str,
+        limit: usize,
+    },
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Note::TotalMayBeWrong { rows: 1 } => {
+                write!(f, "1 row was left out: the bill's total may be wrong by it")
+            }
+            Note::TotalMayBeWrong { rows } => write!(
+                f,
+                "{rows} rows were left out: the bill's total may be wrong by them"
+            ),
+            Note::UnpricedRuns { runs: 1 } => {
+                write!(f, "1 run has no price and is not in the estimate")
+            }
+            Note::UnpricedRuns { runs } => {
+                write!(f, "{runs} runs have no price and are not in the estimate")
+            }
+            Note::NoTaggedRow { tag } => write!(f, "no row of the bill has the tag {tag}"),
+            Note::NothingMatched { machines } => write!(
+                f,
+                "no row of the bill is of {} while the runs were under way",
+                machines.join(", ")
+            ),
+            Note::NotTagged { tag } => write!(
+                f,
+                "rows are matched by machine and time; resources tagged {tag} would be sure"
+            ),
+            Note::Undecided { scope, amount } => write!(
+                f,
+                "{amount} in `{scope}` may be of this study and are not counted: other machines are \
+                 there too; tag the study's resources, or name their tag with --tag"
+            ),
+            Note::MoreMachinesThanRuns {
+                machine,
+                resources,
+                at_once,
+            } => write!(
+                f,
+                "{resources} resources are {machine} and were on during the runs, of which at most \
+                 {at_once} went at once; some may be of others"
+            ),
+            Note::BillWithoutRate { amount, to } => write!(
+                f,
+                "{amount} of the bill are not counted: no rate from {} to {to}; add one as [[rates]]",
+                amount.currency
+            ),
+            Note::EstimateWithoutRate { amount, to } => write!(
+                f,
+                "{amount} of the estimate are not counted: no rate from {} to {to}; add one as [[rates]]",
+                amount.currency
+            ),
+            Note::NotDivided { what, amount } => write!(
+                f,
+                "{what} of {amount} cannot be divided among the bill's rows and are not counted"
+            ),
+            Note::Pooled { what, limit } => {
+                write!(f, "more than {limit} {what}: the rest is taken together")
+            }
+        }
+    }
+}
+
+impl Serialize for Note {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}

@@ -1,0 +1,207 @@
+//! Studies made by hand, for the tests and the bench.
+
+#![allow(dead_code, reason = "each binary uses a part of it")]
+
+use std::collections::BTreeMap;
+
+use model::run::{EnvironmentRecord, Origin};
+use model::{
+    BillingRule, Currency, ExchangeRate, Inventory, Limits, Money, Outcome, PaidPhases, Phase,
+    Price, RunId, RunRecord, Scenario,
+};
+use reconcile::{Question, Reconciliation, reconcile};
+use rust_decimal::Decimal;
+
+pub(crate) struct Study {
+    pub(crate) name: &'static str,
+    pub(crate) currency: Currency,
+    pub(crate) rates: Vec<ExchangeRate>,
+    pub(crate) billing: BillingRule,
+    pub(crate) runs: Vec<RunRecord>,
+}
+
+impl Study {
+    pub(crate) fn in_dollars() -> Study {
+        Study {
+            name: "training-cost",
+            currency: Currency::USD,
+            rates: Vec::new(),
+            billing: BillingRule::default(),
+            runs: Vec::new(),
+        }
+    }
+
+    /// Speaks R$ at this many for a dollar.
+    pub(crate) fn in_reais(rate: &str) -> Study {
+        Study {
+            currency: Currency::BRL,
+            rates: vec![rate_of("USD", "BRL", rate)],
+            ..Study::in_dollars()
+        }
+    }
+
+    /// Only the phase `train` is paid, and a run is 60 s longer than that.
+    pub(crate) fn paying_training_alone(mut self) -> Study {
+        self.billing.paid = PaidPhases::Only(vec!["train".to_owned()]);
+        self
+    }
+
+    /// A run that began at `2024-03-04T08:00:00Z` and trained so long.
+    pub(crate) fn run(self, machine: &str, per_hour: &str, started: &str, seconds: f64) -> Study {
+        let price = self.price(machine, per_hour);
+        self.priced_run(Some(price), started, seconds)
+    }
+
+    pub(crate) fn unpriced_run(self, started: &str, seconds: f64) -> Study {
+        self.priced_run(None, started, seconds)
+    }
+
+    fn price(&self, machine: &str, per_hour: &str) -> Price {
+        Price {
+            machine: machine.to_owned(),
+            per_hour: format!("{per_hour} USD").parse().unwrap(),
+            source: "price list".to_owned(),
+            date: "2024-02-20".to_owned(),
+            billing: self.billing.clone(),
+        }
+    }
+
+    fn priced_run(mut self, price: Option<Price>, started: &str, seconds: f64) -> Study {
+        let alone = self.billing.paid == PaidPhases::All;
+        let phases = phases(seconds, alone);
+        let total = phases.iter().map(|phase| phase.seconds).sum();
+        let bill = price.as_ref().map(|price| {
+            cost::bill(&cost::BillRequest {
+                phases: &phases,
+                total_seconds: total,
+                price,
+                spoken: self.currency,
+                rates: &self.rates,
+            })
+            .bill
+        });
+        self.runs.push(RunRecord {
+            schema: model::run::BUNDLE_SCHEMA,
+            study: self.name.to_owned(),
+            run: RunId {
+                scenario: 1,
+                repetition: self.runs.len() as u32 + 1,
+            },
+            scenario: Scenario {
+                number: 1,
+                levels: Vec::new(),
+            },
+            origin: Origin::Measured {
+                bancada: "0.1.0".to_owned(),
+            },
+            outcome: Outcome::ok(),
+            started: started.parse().unwrap(),
+            seconds: total,
+            phases,
+            epochs: Vec::new(),
+            metrics: BTreeMap::new(),
+            environment: EnvironmentRecord {
+                name: "cloud".to_owned(),
+                limits: Limits::default(),
+                limits_by: "none".to_owned(),
+                device: None,
+            },
+            command: Vec::new(),
+            machine: Inventory::default(),
+            price,
+            bill,
+            warnings: Vec::new(),
+            framework: None,
+            profile: Vec::new(),
+        });
+        self
+    }
+
+    pub(crate) fn question(&self) -> Question<'_> {
+        Question {
+            study: self.name,
+            runs: self.runs.iter().collect(),
+            currency: self.currency,
+            rates: &self.rates,
+            tag: None,
+        }
+    }
+
+    pub(crate) fn against(&self, bill: &str) -> Reconciliation {
+        self.against_bytes(bill.as_bytes())
+    }
+
+    pub(crate) fn against_bytes(&self, bill: &[u8]) -> Reconciliation {
+        reconcile(&self.question(), |bills| bills.read("bill.csv", bill)).unwrap()
+    }
+
+    pub(crate) fn against_tagged(&self, bill: &str, tag: &str) -> Reconciliation {
+        let question = Question {
+            tag: Some(tag.parse().unwrap()),
+            ..self.question()
+        };
+        reconcile(&question, |bills| bills.read("bill.csv", bill.as_bytes())).unwrap()
+    }
+}
+
+pub(crate) fn rate_of(from: &str, to: &str, rate: &str) -> ExchangeRate {
+    ExchangeRate {
+        from: from.parse().unwrap(),
+        to: to.parse().unwrap(),
+        rate: rate.parse().unwrap(),
+        date: "2024-03-01".to_owned(),
+        source: "central bank".to_owned(),
+    }
+}
+
+fn phases(seconds: f64, alone: bool) -> Vec<Phase> {
+    let phase = |name: &str, begin_seconds: f64, seconds: f64| Phase {
+        name: name.to_owned(),
+        begin_seconds,
+        seconds,
+    };
+    match alone {
+        true => vec![phase("train", 0.0, seconds)],
+        false => vec![phase("load-data", 0.0, 60.0), phase("train", 60.0, seconds)],
+    }
+}
+
+pub(crate) fn decimal(text: &str) -> Decimal {
+    text.parse().unwrap()
+}
+
+/// The amount of a cause; zero where it is not among the lines.
+pub(crate) fn amount(found: &Reconciliation, cause: &str) -> Decimal {
+    let line = found.lines.iter().find(|line| line.cause == cause);
+    line.map_or(Decimal::ZERO, |line| line.amount.amount)
+}
+
+/// Each cause with its amount, in the order of the causes' names.
+pub(crate) fn causes(found: &Reconciliation) -> Vec<String> {
+    let mut list: Vec<String> = found
+        .lines
+        .iter()
+        .map(|line| format!("{} {}", line.cause, line.amount.amount))
+        .collect();
+    list.sort();
+    list
+}
+
+#[track_caller]
+pub(crate) fn sums_up(found: &Reconciliation) {
+    let lines: Decimal = found.lines.iter().map(|line| line.amount.amount).sum();
+    let parts: Decimal = found
+        .unexplained
+        .parts
+        .iter()
+        .map(|part| part.amount.amount)
+        .sum();
+    let difference = found.bill.amount - found.estimate.amount;
+    assert_eq!(found.difference.amount, difference);
+    assert_eq!(lines + found.unexplained.amount.amount, difference);
+    assert_eq!(parts, found.unexplained.amount.amount, "{found:#?}");
+}
+
+pub(crate) fn money(text: &str) -> Money {
+    text.parse().unwrap()
+}
