@@ -1,7 +1,7 @@
 //! What answers cost: by memory and machine, cold against warm, on demand against always on, and
 //! whether a place is too large or too small for its load (study B of docs/studies.md).
 
-use model::run::metric;
+use model::run::{metric, phase};
 use model::{Environment, LoadShape, Service, ServingRecord, Workload};
 use serde::Serialize;
 use stats::{Estimate, Interval};
@@ -192,6 +192,15 @@ impl Maker<'_, '_> {
         varied.or(fixed).unwrap_or(LoadShape::Clients)
     }
 
+    /// The levels that tell a scenario from others alike but for these factors.
+    fn varied(&self, scenario: &ScenarioResult, but: &[&str]) -> Vec<LevelFacts> {
+        let is_varied = |level: &&LevelFacts| {
+            let factor = self.table.study.factor(&level.factor);
+            factor.is_none_or(|factor| factor.levels.len() > 1)
+        };
+        others(scenario, but).filter(is_varied).cloned().collect()
+    }
+
     /// Scenarios alike but for the load.
     fn cold_starts(&self, scenarios: &[ScenarioResult]) -> Vec<ColdStart> {
         let of = |wanted: LoadShape| {
@@ -224,7 +233,7 @@ impl Maker<'_, '_> {
         if a.is_empty() || b.is_empty() {
             return None;
         }
-        let levels: Vec<LevelFacts> = others(cold, &["load"]).cloned().collect();
+        let levels = self.varied(cold, &["load"]);
         Some(ColdStart {
             phrase: phrase(&levels),
             levels,
@@ -277,9 +286,7 @@ impl Maker<'_, '_> {
         let day = always_on.mean(metric::COST_PER_INFERENCE)?.value / busy * SECONDS_PER_DAY;
         let capacity_per_day = SECONDS_PER_DAY / busy;
         let requests = day / each.value;
-        let levels: Vec<LevelFacts> = others(on_demand, &["load", "environment"])
-            .cloned()
-            .collect();
+        let levels = self.varied(on_demand, &["load", "environment"]);
         Some(BreakEven {
             phrase: phrase(&levels),
             on_demand: on_demand.number,
@@ -330,8 +337,8 @@ impl Maker<'_, '_> {
                     .map(|bytes| 100.0 * bytes / (f64::from(serverless.memory_mb) * 1_048_576.0)),
                 _ => most(metric::MEMORY_PERCENT),
             };
-            let (Some(cpu_percent), Some(memory_percent)) = (most(metric::CPU_PERCENT), memory)
-            else {
+            let cpu = rows.iter().filter_map(|row| busy_percent(row, environment));
+            let (Some(cpu_percent), Some(memory_percent)) = (cpu.reduce(f64::max), memory) else {
                 continue;
             };
             let verdict = fit(cpu_percent, memory_percent);
@@ -351,6 +358,27 @@ impl Maker<'_, '_> {
         found
     }
 }
+
+/// CPU time over the time in which there was something to answer: pauses of a load say nothing of
+/// a machine's size.
+fn busy_percent(row: &Row, environment: &Environment) -> Option<f64> {
+    let told = |name: &str| row.record.metrics.get(name).map(|metric| metric.value);
+    let used = told(metric::CORES_USED)?;
+    let given = 100.0 * used / told(metric::CPU_PERCENT).filter(|percent| *percent > 0.0)?;
+    let given = match &environment.service {
+        Some(Service::Serverless(serverless)) => {
+            (f64::from(serverless.memory_mb) / MB_PER_CORE).min(given)
+        }
+        _ => given,
+    };
+    let work = row.record.phases.iter().filter(|p| phase::is_work(&p.name));
+    let asked: f64 = work.map(|p| p.seconds).sum();
+    let busy = told(metric::BUSY_SECONDS).filter(|busy| *busy > 0.0)?;
+    Some((100.0 * used * asked / busy / given).min(100.0))
+}
+
+/// As the emulator gives cores to workers: AWS Lambda's published proportion.
+const MB_PER_CORE: f64 = 1769.0;
 
 /// A machine at the next smaller size has half of both: what fits there twice over is too large
 /// here. Beyond nine tenths, queues grow and the kernel ends processes.

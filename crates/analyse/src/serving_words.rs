@@ -1,7 +1,6 @@
 //! Serving in sentences.
 
 use model::Currency;
-use stats::Estimate;
 
 use crate::format;
 use crate::serving::{BreakEven, ColdStart, Fit, Place, ServedScenario, Serving};
@@ -11,52 +10,18 @@ const DECIDES_PERCENT: f64 = 50.0;
 
 pub(crate) fn sentences(serving: &Serving, currency: Currency) -> Vec<String> {
     let mut said = Vec::new();
-    said.extend(best(serving, currency));
     said.extend(share(serving));
     said.extend(serving.cold_starts.iter().map(cold_start));
     said.extend(memory(serving, currency));
-    said.extend(serving.break_evens.iter().map(break_even));
+    let pays = |even: &&BreakEven| even.within_capacity;
+    said.extend(serving.break_evens.iter().filter(pays).map(break_even));
+    said.extend(never(&serving.break_evens));
     let fits = serving.provisioning.iter();
     said.extend(
         fits.filter(|p| p.verdict != Fit::Fits)
             .map(|p| p.sentence.clone()),
     );
     said
-}
-
-/// The fastest answer and the cheapest one.
-fn best(serving: &Serving, currency: Currency) -> Option<String> {
-    let value = |estimate: &Option<Estimate>| estimate.as_ref().map(|e| e.value);
-    let least = |of: &dyn Fn(&ServedScenario) -> Option<f64>| {
-        let timed = serving
-            .scenarios
-            .iter()
-            .filter_map(|s| Some((s, of(s)?)))
-            .min_by(|a, b| a.1.total_cmp(&b.1));
-        timed.map(|(scenario, _)| scenario)
-    };
-    if serving.scenarios.len() < 2 {
-        return None;
-    }
-    let fastest = least(&|s| value(&s.latency_seconds))?;
-    let latency = format::duration(value(&fastest.latency_seconds)?);
-    let Some(cheapest) = least(&|s| value(&s.cost_per_inference)) else {
-        return Some(format!(
-            "Fastest answers: {}, {latency} on average.",
-            fastest.label
-        ));
-    };
-    let cost = per_million(value(&cheapest.cost_per_inference)?, currency);
-    Some(match fastest.scenario == cheapest.scenario {
-        true => format!(
-            "Fastest and cheapest answers: {} ({}), {latency} on average, {cost} a million.",
-            fastest.label, fastest.phrase
-        ),
-        false => format!(
-            "Fastest answers: {} ({}), {latency} on average. Cheapest: {} ({}), {cost} a million.",
-            fastest.label, fastest.phrase, cheapest.label, cheapest.phrase
-        ),
-    })
 }
 
 /// When does the model no longer decide the latency?
@@ -170,17 +135,32 @@ fn break_even(even: &BreakEven) -> String {
         let ends = format::interval(i.low, i.high, number);
         format!(" {ends}")
     });
-    match even.within_capacity {
-        true => format!(
-            "{of}from {} requests a day{} on, {always_on} is cheaper than {on_demand}.",
-            number(rate.value),
-            interval.unwrap_or_default()
-        ),
-        false => format!(
-            "{of}{on_demand} stays cheaper than {always_on} at any rate that one such machine can answer ({} a day).",
-            number(even.capacity_per_day)
-        ),
+    format!(
+        "{of}from {} requests a day{} on, {always_on} is cheaper than {on_demand}.",
+        number(rate.value),
+        interval.unwrap_or_default()
+    )
+}
+
+/// Machines that no rate makes cheaper, in one sentence.
+fn never(evens: &[BreakEven]) -> Option<String> {
+    let mut pairs: Vec<String> = Vec::new();
+    for even in evens.iter().filter(|even| !even.within_capacity) {
+        let (on_demand, always_on) = (&even.on_demand_environment, &even.always_on_environment);
+        let pair = match even.phrase.as_str() {
+            "" => format!("{on_demand} against {always_on}"),
+            phrase => format!("{on_demand} against {always_on} ({phrase})"),
+        };
+        if !pairs.contains(&pair) {
+            pairs.push(pair);
+        }
     }
+    (!pairs.is_empty()).then(|| {
+        format!(
+            "At any rate that one machine can answer, on demand stays cheaper: {}.",
+            format::listed(&pairs, 4)
+        )
+    })
 }
 
 pub(crate) fn provisioning(
@@ -190,7 +170,7 @@ pub(crate) fn provisioning(
     verdict: Fit,
 ) -> String {
     let use_of = format!(
-        "{environment}: CPU {} % busy, memory {} % used",
+        "{environment}, while it answers: CPU {} % busy, memory {} % used",
         format::whole(cpu_percent),
         format::whole(memory_percent)
     );

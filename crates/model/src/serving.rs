@@ -24,8 +24,13 @@ pub struct ServeWorkload {
     pub rate: Option<f64>,
     /// Requests that count; none is what the load's name means.
     pub requests: Option<u64>,
-    /// Between an answer and the next request of a series; none is what the load's name means.
+    /// Between an answer and the next request of a series that is not cold; none is what the load's
+    /// name means.
     pub pause_seconds: Option<f64>,
+    /// The same of cold requests; none is a little more than the idle time of the environment's
+    /// workers.
+    #[serde(default)]
+    pub cold_pause_seconds: Option<f64>,
     /// How long requests count, of loads that are not series.
     pub seconds: f64,
     /// The latency that 99 of 100 requests must keep, for the search of the highest rate.
@@ -46,6 +51,27 @@ pub struct ServeWorkload {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
 }
+
+/// Of the protocol `cold`, after which the workers of its study were gone.
+pub const COLD_PAUSE_SECONDS: f64 = 15.0 * 60.0;
+
+impl ServeWorkload {
+    /// Between two requests of a series, at that place; none is what the load's name means.
+    pub fn pause_at(&self, service: Option<&Service>) -> Option<f64> {
+        if self.load != LoadShape::Cold {
+            return self.pause_seconds;
+        }
+        // As much more than the idle time as the protocol's pause is more than the default.
+        let gone = |idle: f64| idle * COLD_PAUSE_SECONDS / DEFAULT_IDLE_SECONDS + 0.1;
+        self.cold_pause_seconds.or(match service {
+            Some(Service::Serverless(serverless)) => Some(gone(serverless.idle_seconds)),
+            _ => None,
+        })
+    }
+}
+
+/// A little less than the pause of cold requests.
+pub const DEFAULT_IDLE_SECONDS: f64 = 14.0 * 60.0;
 
 /// How requests follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -311,7 +311,12 @@ const WORKLOAD: Section = Section {
         key(
             "pause",
             Kind::Duration,
-            "Between an answer and the next request of `warm`, `cold` and `real-time`. Default: what the name says.",
+            "Between an answer and the next request of `warm` and `real-time`. Default: what the name says.",
+        ),
+        key(
+            "cold_pause",
+            Kind::Duration,
+            "The same of `cold`. Default: a little more than the idle time of the environment's workers, or 15min.",
         ),
         key(
             "duration",
@@ -381,6 +386,7 @@ const SCALE: Section = Section {
         ),
         count("requests", 1_000_000_000, "Requests that count."),
         key("pause", Kind::Duration, "Between requests of a series."),
+        key("cold_pause", Kind::Duration, "Between cold requests."),
         key("duration", Kind::Duration, "How long requests count."),
         key(
             "idle",

@@ -357,7 +357,8 @@ fn shown_in_full(analysis: &Analysis) -> Vec<&Variation> {
     let shown = |v: &&Variation| {
         analysis.time_metric.as_deref() == Some(v.metric.as_str())
             || analysis.study.metrics.contains(&v.metric)
-            || (v.metric == metric::COST && environments > 1)
+            || ([metric::COST, metric::COST_PER_INFERENCE].contains(&v.metric.as_str())
+                && environments > 1)
     };
     analysis.variations.iter().filter(shown).collect()
 }

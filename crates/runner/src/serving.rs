@@ -67,7 +67,7 @@ pub(crate) fn prepare_serving(
         true => Some(surroundings.models.ready(workload, surroundings)?),
         false => None,
     };
-    let load = load_job(workload, seed, surroundings);
+    let load = load_job(workload, environment.service.as_ref(), seed, surroundings);
     let bodies = bodies(workload, model.as_ref(), surroundings)?;
     let job = |target: AskTarget| AskJob {
         protocol: JOB_PROTOCOL,
@@ -272,13 +272,19 @@ fn endpoint_name(environment: &str) -> String {
     format!("bancada-{}-{moment:x}", environment.trim_matches('-'))
 }
 
-fn load_job(workload: &ServeWorkload, seed: u64, surroundings: Surroundings<'_>) -> LoadJob {
+fn load_job(
+    workload: &ServeWorkload,
+    service: Option<&Service>,
+    seed: u64,
+    surroundings: Surroundings<'_>,
+) -> LoadJob {
     LoadJob {
         shape: workload.load,
         clients: workload.clients,
         rate: workload.rate,
         requests: workload.requests,
-        pause_seconds: workload.pause_seconds,
+        // A provider's workers have an idle time of their own, which the protocol's pause is for.
+        pause_seconds: workload.pause_at(service.filter(|_| !surroundings.real)),
         seconds: workload.seconds,
         under_seconds: workload.under_seconds,
         timeout_seconds: workload.timeout_seconds,

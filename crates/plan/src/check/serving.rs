@@ -96,22 +96,29 @@ pub(super) fn wrong(workload: &ServeWorkload, service: Option<&Service>) -> Vec<
         let message = "precision = \"int8\" is an ONNX model, which TensorFlow does not serve";
         say("precision", message.to_owned());
     }
-    if let (LoadShape::Cold, Some(Service::Serverless(serverless))) = (workload.load, service) {
-        let pause = workload.pause_seconds.unwrap_or(COLD_PAUSE_SECONDS);
-        if pause <= serverless.idle_seconds {
+    if let Some(Service::Serverless(serverless)) = service {
+        let idle = serverless.idle_seconds;
+        let pause = workload.pause_at(service);
+        if workload.load == LoadShape::Cold && pause.is_some_and(|pause| pause <= idle) {
+            let pause = pause.unwrap_or_default();
             let message = format!(
-                "cold requests {pause} s apart find a worker that goes only after {} s idle",
-                serverless.idle_seconds
+                "cold requests {pause} s apart find a worker that goes only after {idle} s idle"
             );
+            say("cold_pause", message);
+        }
+        let usual = pause.unwrap_or(SERIES_PAUSE_SECONDS);
+        let is_warm = matches!(workload.load, LoadShape::Warm | LoadShape::RealTime);
+        if is_warm && usual >= idle {
+            let message =
+                format!("{word} requests {usual} s apart find a worker gone after {idle} s idle");
             say("pause", message);
         }
     }
     found
 }
 
-/// Of the protocol of that name (study B of docs/studies.md), a little more than the worker's idle
-/// time.
-const COLD_PAUSE_SECONDS: f64 = 15.0 * 60.0;
+/// Of the protocols `warm` and `real-time` (study B of docs/studies.md).
+const SERIES_PAUSE_SECONDS: f64 = 5.0;
 
 /// A service without a workload that asks it.
 pub(super) fn check_services(draft: &Draft, serves: bool, problems: &mut Problems) {

@@ -12,7 +12,7 @@ use crate::{serve, train, values};
 /// What may be smaller beside repetitions and levels.
 const FIELDS: [&str; 6] = ["epochs", "images", "held_out", "image", "batch", "dataset"];
 /// The same of a workload that serves.
-const SERVE_FIELDS: [&str; 4] = ["requests", "pause", "duration", "image"];
+const SERVE_FIELDS: [&str; 5] = ["requests", "pause", "cold_pause", "duration", "image"];
 
 pub(super) fn read(
     top: &Table<'_>,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::Service;
-use model::serving::{RealTime, SageMaker, Serverless, UrlService};
+use model::serving::{DEFAULT_IDLE_SECONDS, RealTime, SageMaker, Serverless, UrlService};
 use source::{Diagnostic, Located, Problems, Table};
 
 use super::take;
@@ -12,8 +12,6 @@ use crate::values;
 /// Of workers on demand: sizes that the service has (study B of docs/studies.md).
 const MEMORY_STEP_MB: i64 = 1024;
 const MOST_MEMORY_MB: i64 = 6144;
-/// A little less than the 15 minutes after which the same study found its workers gone.
-const DEFAULT_IDLE_SECONDS: f64 = 840.0;
 const DEFAULT_CONCURRENCY: u32 = 5;
 
 pub(super) fn read(table: &Table<'_>, problems: &mut Problems) -> Option<Located<Service>> {

@@ -3,8 +3,10 @@
 use std::fmt::Write;
 
 use analyse::{Analysis, ScenarioResult, Topic, format};
+use model::run::metric;
 
 use super::page::{Page, escape, prose};
+use crate::tables::currency_symbol;
 use crate::view::{Cell, Column, costs_besides_spent, wide_scenario_table};
 
 pub(super) fn head(page: &mut Page, analysis: &Analysis) {
@@ -108,10 +110,19 @@ pub(super) fn key_numbers(page: &mut Page, analysis: &Analysis) {
         .filter(|_| analysis.scenarios.len() > 1)
         .and_then(|s| Some((s, s.cost.as_ref()?)))
     {
+        let answer = cheapest.mean(metric::COST_PER_INFERENCE);
+        let (value, of) = match answer {
+            Some(each) => {
+                let symbol = currency_symbol(analysis);
+                let million = format::significant(each.value * 1e6, 3);
+                (format!("{symbol} {million}"), "a million answers: ")
+            }
+            None => (cost.mean.to_string(), ""),
+        };
         cards.push((
             format!("cheapest: {}", cheapest.label),
-            cost.mean.to_string(),
-            cheapest.phrase(),
+            value,
+            format!("{of}{}", cheapest.phrase()),
         ));
     }
     let mut out = String::from("<dl class=\"cards\">\n");

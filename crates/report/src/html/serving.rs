@@ -38,11 +38,6 @@ pub(super) fn serving(page: &mut Page, analysis: &Analysis) {
             "A machine that is always on costs the same with and without requests; on demand each answer has its price. They cost the same at the rate given. Several machines, and cold starts of workers that wait longer than their idle time, are not in it.",
         );
     }
-    if !serving.provisioning.is_empty() {
-        page.subtitle("Too large, too small");
-        let said = serving.provisioning.iter().map(|p| p.sentence.as_str());
-        page.list("findings", said);
-    }
     page.close();
 }
 

@@ -1,0 +1,263 @@
+//! Studies that serve: made-up answers whose costs, cold starts and break-evens are known.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail so")]
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use analyse::{Analysis, Fit, Input, Place, analyse};
+use common::{Recipe, World, factor};
+use model::run::{Metric, metric, phase};
+use model::serving::{OK, QuantileRecord, Serverless};
+use model::{
+    Level, LoadShape, Phase, ServePrecision, ServeWorkload, Service, ServingRecord, Workload,
+};
+
+const REQUESTS: f64 = 25.0;
+
+/// What is made up of one kind of place.
+struct Made {
+    latency: f64,
+    cost: f64,
+    cores: f64,
+}
+
+/// On demand an answer costs 2e-6 and takes 0.1 s; a machine answers in 0.05 s for 0.36 an hour, so
+/// that a day of it is 8.64 and worth 4,320,000 answers on demand, more than the 1,728,000 it can
+/// give; the dear one on demand costs 10e-6.
+fn made(environment: &str, load: &str) -> Made {
+    let cold = if load == "cold" { 4.0 } else { 1.0 };
+    match environment {
+        "small" => Made {
+            latency: 0.1 * cold,
+            cost: 2e-6,
+            cores: 0.3,
+        },
+        "large" => Made {
+            latency: 0.1 * cold,
+            cost: 10e-6,
+            cores: 0.3,
+        },
+        _ => Made {
+            latency: 0.05,
+            cost: 0.05 * 0.36 / 3600.0,
+            cores: 1.9,
+        },
+    }
+}
+
+fn workload() -> ServeWorkload {
+    ServeWorkload {
+        stack: "bancada".to_owned(),
+        model: "mobilenet".to_owned(),
+        image: Some(224),
+        classes: None,
+        precision: ServePrecision::Float32,
+        load: LoadShape::Warm,
+        clients: 1,
+        rate: None,
+        requests: None,
+        pause_seconds: None,
+        cold_pause_seconds: None,
+        seconds: 10.0,
+        under_seconds: None,
+        timeout_seconds: 60.0,
+        body: None,
+        trace: None,
+        workers: None,
+        threads: None,
+        command: Vec::new(),
+        env: BTreeMap::new(),
+    }
+}
+
+fn world() -> World {
+    let levels = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| Level::from(*name))
+            .collect::<Vec<_>>()
+    };
+    let mut world = Recipe {
+        factors: vec![
+            factor("environment", &levels(&["small", "large", "machine"])),
+            factor("load", &levels(&["cold", "warm"])),
+        ],
+        ..Recipe::default()
+    }
+    .world();
+    world.study.workload = Workload::Serve(workload());
+    for (environment, memory_mb) in [("small", 1024), ("large", 4096)] {
+        let found = world.study.environments.iter_mut();
+        let found = found.into_iter().find(|e| e.name == environment).unwrap();
+        found.service = Some(Service::Serverless(Serverless {
+            memory_mb,
+            idle_seconds: 60.0,
+            concurrency: 5,
+            sagemaker: None,
+        }));
+    }
+    for record in &mut world.records {
+        let level = |name: &str| record.scenario.level(name).unwrap().to_string();
+        let Made {
+            latency,
+            cost,
+            cores,
+        } = made(&level("environment"), &level("load"));
+        // Repetitions differ by a hundredth, in a known way.
+        let jitter = 1.0 + 0.01 * (f64::from(record.run.repetition) - 2.0);
+        let busy = REQUESTS * latency * jitter;
+        record.epochs.clear();
+        record.phases = vec![Phase {
+            name: phase::WARM.to_owned(),
+            begin_seconds: 0.0,
+            seconds: 2.0 * busy,
+        }];
+        record.seconds = 2.0 * busy;
+        record.metrics = [
+            (metric::LATENCY_SECONDS, latency * jitter, "s"),
+            (metric::PREDICTION_SECONDS, 0.02, "s"),
+            (metric::PREDICTION_PERCENT, 2.0 / (latency * jitter), "%"),
+            (metric::REQUESTS, REQUESTS, ""),
+            (metric::FAILED_REQUESTS, 0.0, ""),
+            (metric::BUSY_SECONDS, busy, "s"),
+            (metric::COST_PER_INFERENCE, cost * jitter, "USD"),
+            // Half of the time of the load is pauses.
+            (metric::CORES_USED, cores / 2.0, ""),
+            (metric::CPU_PERCENT, 100.0 * cores / 2.0 / 2.0, "%"),
+            (metric::MEMORY_PERCENT, 10.0, "%"),
+            (metric::PEAK_MEMORY_BYTES, 100e6, "B"),
+        ]
+        .into_iter()
+        .map(|(name, value, unit)| {
+            let unit = unit.to_owned();
+            (name.to_owned(), Metric { value, unit })
+        })
+        .collect();
+        record.serving = Some(ServingRecord {
+            ends: [(OK.to_owned(), REQUESTS as u64)].into(),
+            latency: vec![QuantileRecord {
+                share: 0.5,
+                seconds: latency,
+                low_seconds: None,
+                high_seconds: None,
+            }],
+            prediction: Vec::new(),
+            first_failure: None,
+            client_limited: None,
+            service: None,
+        });
+    }
+    world
+}
+
+fn analysis(world: &World) -> Analysis {
+    analyse(&Input {
+        study: &world.study,
+        plan: &world.plan,
+        records: &world.records,
+        superseded: &[],
+    })
+}
+
+fn close(actual: f64, expected: f64) {
+    assert!(
+        (actual / expected - 1.0).abs() < 2e-3,
+        "{actual} is not about {expected}"
+    );
+}
+
+#[test]
+fn time_is_the_latency_and_cost_that_of_an_answer() {
+    let analysis = analysis(&world());
+    assert_eq!(
+        analysis.time_metric.as_deref(),
+        Some(metric::LATENCY_SECONDS)
+    );
+    assert!(analysis.variation(metric::COST_PER_INFERENCE).is_some());
+    assert!(analysis.variation(metric::COST).is_none());
+    // C6 is the machine, warm; C2 the small workers, warm.
+    assert_eq!(analysis.best.cheapest, Some(2));
+    let fastest = analysis.best.fastest.unwrap();
+    assert!([5, 6].contains(&fastest), "{fastest}");
+    let served = &analysis.serving.unwrap().scenarios;
+    assert_eq!(served.len(), 6);
+    assert_eq!(served[0].requests, 75);
+    assert_eq!(served[0].place, Place::OnDemand { memory_mb: 1024 });
+    assert_eq!(served[5].place, Place::AlwaysOn);
+}
+
+#[test]
+fn cold_answers_are_held_against_warm_ones() {
+    let serving = analysis(&world()).serving.unwrap();
+    let small = &serving.cold_starts[0];
+    assert_eq!((small.cold, small.warm), (1, 2));
+    assert_eq!((small.cold_requests, small.warm_requests), (75, 75));
+    close(small.ratio.value, 4.0);
+    assert!(small.ratio.interval.unwrap().contains(4.0));
+    close(small.difference.value, 0.3);
+    let said = serving.sentences.iter();
+    let said: Vec<&String> = said.filter(|s| s.contains("cold answer takes")).collect();
+    assert_eq!(said.len(), 3);
+    assert!(
+        said[0].starts_with("small: a cold answer takes 4.0×"),
+        "{}",
+        said[0]
+    );
+}
+
+#[test]
+fn a_machine_is_worth_it_from_a_rate_on_or_never() {
+    let serving = analysis(&world()).serving.unwrap();
+    let of = |environment: &str| {
+        let mut evens = serving.break_evens.iter();
+        evens
+            .find(|even| even.on_demand_environment == environment && even.always_on == 6)
+            .unwrap()
+    };
+    let small = of("small");
+    close(small.requests_per_day.value, 4_320_000.0);
+    close(small.capacity_per_day, 1_728_000.0);
+    assert!(!small.within_capacity);
+    let large = of("large");
+    close(large.requests_per_day.value, 864_000.0);
+    assert!(large.within_capacity);
+    let interval = large.requests_per_day.interval.unwrap();
+    assert!(interval.low < 864_000.0 && 864_000.0 < interval.high);
+    let text = serving.sentences.join("\n");
+    assert!(
+        text.contains("requests a day [") && text.contains("machine is cheaper than large"),
+        "{text}"
+    );
+    assert!(
+        text.contains("on demand stays cheaper: small against machine"),
+        "{text}"
+    );
+    assert!(
+        text.contains("More memory does not make an answer cheaper: 1024 MB"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_place_that_is_too_large_is_named() {
+    let serving = analysis(&world()).serving.unwrap();
+    let of = |name: &str| {
+        let mut found = serving.provisioning.iter();
+        found.find(|p| p.environment == name).unwrap()
+    };
+    // 0.3 cores of 1024 / 1769, while there is something to answer.
+    close(of("small").cpu_percent, 100.0 * 0.3 / (1024.0 / 1769.0));
+    assert_eq!(of("small").verdict, Fit::Fits);
+    // More than the two cores there are is not given.
+    close(of("large").cpu_percent, 15.0);
+    assert_eq!(of("large").verdict, Fit::TooLarge);
+    close(of("machine").cpu_percent, 95.0);
+    assert_eq!(of("machine").verdict, Fit::TooSmall);
+}
+
+#[test]
+fn a_study_that_trains_serves_nothing() {
+    assert!(analysis(&Recipe::default().world()).serving.is_none());
+}
