@@ -39,6 +39,7 @@ pub(crate) fn open_study(
         folder: Some(&folder),
         read: &read,
         scale,
+        catalog: cost::catalog(),
     };
     let study = plan::read_study(&text, &options).map_err(|diagnostics| {
         let source = Source {
