@@ -29,6 +29,7 @@ fn download(
         to: &to,
         most_bytes: 300_000,
         limits,
+        headers: &[],
     };
     let result = download.run(&mut |progress| last = progress.received_bytes);
     let told = match result {
