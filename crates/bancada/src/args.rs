@@ -3,6 +3,7 @@
 mod image;
 mod import;
 mod load;
+mod price;
 mod serve;
 
 use std::path::PathBuf;
@@ -13,6 +14,9 @@ use clap_complete::Shell;
 pub(crate) use self::image::{ImageBuildArgs, ImageCommand};
 pub(crate) use self::import::{ImportArgs, ImportCommand, ImportLogArgs};
 pub(crate) use self::load::{LoadArgs, SeriesArg};
+pub(crate) use self::price::{
+    PriceCommand, PriceCompareArgs, PriceFindArgs, PriceSort, PriceUpdateArgs,
+};
 pub(crate) use self::serve::{InstanceArgs, RuntimeArg, ServeCommandArgs};
 
 /// How long will a neural network take to train, and how much will it cost, here or there?
@@ -64,6 +68,9 @@ pub(crate) enum Command {
     Image(ImageCommand),
     /// Load a server with requests and tell how it answered
     Load(Box<LoadArgs>),
+    /// Prices of machines: find, show, compare, refresh
+    #[command(subcommand)]
+    Price(PriceCommand),
     /// List and describe networks
     #[command(subcommand)]
     Network(NetworkCommand),

@@ -14,6 +14,7 @@
 
 mod bill;
 mod catalog;
+mod compare;
 mod currency;
 mod exchange;
 mod own_machine;
@@ -24,6 +25,7 @@ pub use catalog::{
     LeftOut, LookupError, LookupProblem, Paying, Quote, Reason, Shape, SortBy, Tally, Wanted,
     catalog, find, is_date, names, provider_named, same_shape, search, write_catalog,
 };
+pub use compare::{Comparison, Repriced, ScenarioPaid, compare, times};
 pub use currency::known_currency;
 pub use exchange::{NoRate, convert, find_rate};
 pub use own_machine::{OwnMachine, OwnMachineError, own_machine_per_hour};

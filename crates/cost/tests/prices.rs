@@ -360,6 +360,27 @@ fn machines_are_found() {
 }
 
 #[test]
+fn dates_are_days_or_years() {
+    let check = |text: &str, expected| assert_eq!(cost::is_date(text), expected, "{text}");
+    check("2026-08-22", true);
+    check("2023", true);
+    for wrong in [
+        "",
+        "202",
+        "2026-13-01",
+        "2026-00-10",
+        "2026-1-010",
+        "2026-08-32",
+        "2026/08/22",
+        "2026-08-22T",
+        "+026-08-22",
+        "äöüä-08-22",
+    ] {
+        check(wrong, false);
+    }
+}
+
+#[test]
 fn numbers_that_are_asked_for_are_read() {
     let check = |text: &str, expected: Option<(i64, Option<i64>)>| {
         let bound = Bound::parse(text).ok();

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use cost::{Builder, Catalog, CatalogFile, Quote, Tally, write_catalog};
+use cost::{Builder, Catalog, CatalogFile, Tally, write_catalog};
 
 /// Where it lies below the cache folder. It may be deleted: the embedded prices stay.
 pub fn catalog_file(home: &Path) -> PathBuf {
@@ -64,12 +64,12 @@ fn read(path: &Path) -> io::Result<Option<CatalogFile>> {
 }
 
 fn kept(catalog: &Catalog) -> Option<Kept> {
-    let quotes = |entry: &'_ cost::CatalogEntry| [entry.on_demand.clone(), entry.spot.clone()];
-    let dates = catalog.entries.iter().flat_map(quotes).flatten();
-    let newest = dates.map(|quote: Quote| quote.date).max()?;
+    let entries = catalog.entries.iter();
+    let quotes = entries.flat_map(|entry| [entry.on_demand.as_ref(), entry.spot.as_ref()]);
+    let newest = quotes.flatten().map(|quote| quote.date.as_str()).max()?;
     Some(Kept {
         entries: catalog.entries.len(),
-        newest,
+        newest: newest.to_owned(),
     })
 }
 

@@ -5,6 +5,7 @@
 //! Linux machine, on demand or spot, by the hour) and count every other with the reason why it is
 //! not used: nothing becomes a wrong price without a word.
 
+mod age;
 mod aws;
 pub mod aws_offer;
 pub mod aws_products;
@@ -20,6 +21,7 @@ mod kind;
 pub mod skypilot;
 mod update;
 
+pub use age::age;
 pub use cache::{Kept, Loaded, catalog_file, keep, load};
 pub use collect::{About, PriceList, Unreadable};
 pub use file::{FileError, Given, ReadFiles, read_files};

@@ -14,6 +14,7 @@ mod load;
 mod manual;
 mod network;
 mod plan;
+pub(crate) mod price;
 mod results;
 mod run;
 mod serve;
@@ -42,6 +43,7 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
         Command::Image(command) => image::image(command, printer),
         Command::Load(args) => load::load(&args, printer),
         Command::Serve(args) => serve::serve(&args, printer),
+        Command::Price(command) => price::price(command, printer),
         Command::Network(command) => network::network(command, printer),
         Command::Data(command) => data::data(command, printer),
         Command::Setup(args) => setup::setup(&args, printer),

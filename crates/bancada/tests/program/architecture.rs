@@ -186,6 +186,14 @@ const RULES: &[(Rule, &[&[&str]])] = &[
     ),
     (
         Rule {
+            name: "prices",
+            crates: &["plan", "store", "measure", "stats", "runner", "tokio"],
+            words: &["Study", "Scenario", "f64", "async fn"],
+        },
+        &[CLOCKS, PRINTING],
+    ),
+    (
+        Rule {
             name: "analyse",
             crates: &["store", "measure", "engine", "report"],
             words: &[],

@@ -15,6 +15,7 @@ mod frameworks;
 mod kill;
 mod logs;
 mod onnx;
+mod price;
 mod serving;
 mod setup;
 mod training;

@@ -198,16 +198,21 @@ impl Row<'_> {
 
 /// `2026-08-22`, or the year alone.
 pub fn is_date(text: &str) -> bool {
-    let digits =
-        |part: &str, count: usize| part.len() == count && part.bytes().all(|b| b.is_ascii_digit());
-    let mut parts = text.split('-');
-    let year = parts.next().is_some_and(|year| digits(year, 4));
-    let rest: Vec<&str> = parts.collect();
-    let within = |part: &str, most: u32| part.parse().is_ok_and(|n: u32| (1..=most).contains(&n));
-    year && match rest.as_slice() {
-        [] => true,
-        [month, day] => digits(month, 2) && digits(day, 2) && within(month, 12) && within(day, 31),
-        _ => false,
+    let digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+    let within = |part: &str, most: u32| {
+        digits(part) && part.parse().is_ok_and(|n: u32| (1..=most).contains(&n))
+    };
+    match text.split_at_checked(4) {
+        Some((year, "")) => digits(year),
+        Some((year, rest)) => {
+            let parts = rest.strip_prefix('-').and_then(|rest| rest.split_once('-'));
+            text.len() == 10
+                && digits(year)
+                && parts.is_some_and(|(month, day)| {
+                    month.len() == 2 && within(month, 12) && within(day, 31)
+                })
+        }
+        None => false,
     }
 }
 
