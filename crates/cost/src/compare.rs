@@ -168,7 +168,7 @@ fn sum(amounts: impl Iterator<Item = Option<Money>>) -> Option<Money> {
             return None;
         }
         let amount = so_far.amount.saturating_add(money.amount);
-        total = Some(Money::new(amount, money.currency));
+        total = Some(Money::new(amount.normalize(), money.currency));
     }
     total
 }

@@ -144,20 +144,24 @@ struct GpuKey {
 /// What so many GPUs cost apart.
 #[derive(Debug, Default)]
 struct GpuPrices {
-    on_demand: Option<Decimal>,
-    spot: Option<Decimal>,
+    prices: RowPrices,
     disagree: bool,
-    rows: u64,
     used: bool,
-    place: String,
+    /// Of every row, for messages.
+    places: Vec<String>,
 }
 
-/// A machine that is not whole without its GPU.
-struct Host {
+#[derive(Debug, Default, Clone, Copy)]
+struct RowPrices {
+    on_demand: Option<Decimal>,
+    spot: Option<Decimal>,
+}
+
+/// A row with at least one price.
+struct Row {
     machine: String,
     region: String,
-    paying: Paying,
-    amount: Decimal,
+    prices: RowPrices,
     place: String,
 }
 
@@ -167,7 +171,8 @@ struct List<'f> {
     columns: Columns,
     collector: Collector,
     gpus: BTreeMap<GpuKey, GpuPrices>,
-    hosts: Vec<Host>,
+    /// Machines that are not whole without a GPU, or that may have one attached.
+    hosts: Vec<Row>,
 }
 
 impl List<'_> {
@@ -176,8 +181,8 @@ impl List<'_> {
         let place = format!("{}:{line}", self.file);
         let machine = record.get(self.columns.machine).unwrap_or_default().trim();
         let leave = |list: &mut Self, reason: Reason, said: String| {
-            list.collector
-                .leave_out(reason, || format!("{place}: {machine}: {said}"));
+            let place = || format!("{place}: {machine}: {said}");
+            list.collector.leave_out(reason, place);
         };
         if record.len() != self.columns.count {
             let said = format!("{} cells, expected {}", record.len(), self.columns.count);
@@ -187,106 +192,96 @@ impl List<'_> {
         if region.is_empty() {
             return leave(self, Reason::NoRegion, "no region".to_owned());
         }
-        let mut priced = false;
-        let prices = [
-            (Paying::OnDemand, record.get(self.columns.price)),
-            (
-                Paying::Spot,
-                self.columns.spot.and_then(|at| record.get(at)),
-            ),
-        ];
-        for (paying, text) in prices {
+        let mut wrong = Vec::new();
+        let mut price = |column: Option<usize>| {
             // An empty cell is a price that nobody claims to know.
-            let text = text.unwrap_or_default().trim();
-            match amount(text) {
-                _ if text.is_empty() => {}
-                Ok(amount) => {
-                    priced = true;
-                    let host = Host {
-                        machine: machine.to_owned(),
-                        region: region.to_owned(),
-                        paying,
-                        amount,
-                        place: place.clone(),
-                    };
-                    self.price(record, host);
-                }
-                Err(reason) => {
-                    priced = true;
-                    leave(self, reason, format!("the price is {text}"));
-                }
-            }
-        }
-        if !priced {
+            let text = self.cell(record, column)?;
+            amount(text)
+                .map_err(|reason| wrong.push((reason, text)))
+                .ok()
+        };
+        let prices = RowPrices {
+            on_demand: price(Some(self.columns.price)),
+            spot: price(self.columns.spot),
+        };
+        let has_price = prices.on_demand.is_some() || prices.spot.is_some();
+        if !has_price && wrong.is_empty() {
             leave(self, Reason::ZeroPrice, "no price".to_owned());
+        }
+        for (reason, text) in wrong {
+            leave(self, reason, format!("the price is {text}"));
+        }
+        if has_price {
+            let row = Row {
+                machine: machine.to_owned(),
+                region: region.to_owned(),
+                prices,
+                place: place.clone(),
+            };
+            self.priced(record, row);
         }
     }
 
-    fn price(&mut self, record: &csv::StringRecord, host: Host) {
-        let has_machine = !host.machine.is_empty();
-        if self.provider == "gcp" && !has_machine {
-            return self.gpu(record, host);
-        }
-        if !has_machine {
-            let place = || format!("{}: {}", host.place, host.amount);
-            return self.collector.leave_out(Reason::NoMachine, place);
-        }
-        if self.provider == "gcp" {
-            let gpu_in_row = self.cell(record, self.columns.gpu).is_some();
-            if gcp_shapes::needs_gpu(&host.machine) && !gpu_in_row {
-                return self.hosts.push(host);
+    fn priced(&mut self, record: &csv::StringRecord, row: Row) {
+        let has_gpu = self.cell(record, self.columns.gpu).is_some();
+        match (self.provider, row.machine.is_empty()) {
+            ("gcp", true) => return self.gpu(record, row),
+            (_, true) => {
+                let place = || row.place.clone();
+                return self.collector.leave_out(Reason::NoMachine, place);
             }
-            let attached =
-                gcp_shapes::with_gpus().any(|m| m.name != host.machine && m.host() == host.machine);
-            if attached && !gpu_in_row {
-                let Host {
-                    machine,
-                    region,
-                    place,
-                    ..
-                } = &host;
-                self.hosts.push(Host {
-                    machine: machine.clone(),
-                    region: region.clone(),
-                    place: place.clone(),
-                    ..host
-                });
+            ("gcp", false) if !has_gpu && gcp_shapes::needs_gpu(&row.machine) => {
+                return self.hosts.push(row);
             }
+            _ => {}
         }
-        let shape = self.shape(record, &host.machine);
-        self.collector.add(offer(host, shape));
+        let shape = self.shape(record, &row.machine);
+        self.offer(&row, shape);
+        if self.provider == "gcp" && !has_gpu {
+            self.hosts.push(row);
+        }
+    }
+
+    fn offer(&mut self, row: &Row, shape: Shape) {
+        let prices = [
+            (Paying::OnDemand, row.prices.on_demand),
+            (Paying::Spot, row.prices.spot),
+        ];
+        for (paying, amount) in prices {
+            let Some(amount) = amount else { continue };
+            self.collector.add(Offer {
+                machine: row.machine.clone(),
+                region: row.region.clone(),
+                paying,
+                // The catalog has no column for it: all its prices are in dollars.
+                per_hour: Money::new(amount, Currency::USD),
+                shape: shape.clone(),
+                since: String::new(),
+                place: row.place.clone(),
+            });
+        }
     }
 
     /// A row without machine: a price of GPUs alone.
-    fn gpu(&mut self, record: &csv::StringRecord, row: Host) {
+    fn gpu(&mut self, record: &csv::StringRecord, row: Row) {
         let kind = self.cell(record, self.columns.gpu);
         let count = self.cell(record, self.columns.gpus).and_then(number);
         let (Some(kind), Some(count)) = (kind, count) else {
-            let place = || format!("{}: {}", row.place, row.amount);
-            return self.collector.leave_out(Reason::NoMachine, place);
+            return self.collector.leave_out(Reason::NoMachine, || row.place);
         };
         let key = GpuKey {
             kind: kind.to_owned(),
             count,
-            region: row.region.clone(),
+            region: row.region,
         };
-        let prices = self.gpus.entry(key).or_default();
-        prices.rows += 1;
-        if prices.place.is_empty() {
-            prices.place = row.place;
-        }
-        match row.paying {
-            // Zones differ in their spot prices: the lowest is kept, as for machines.
-            Paying::Spot => {
-                let lowest = prices
-                    .spot
-                    .map_or(row.amount, |known| known.min(row.amount));
-                prices.spot = Some(lowest);
-            }
-            Paying::OnDemand => {
-                prices.disagree |= prices.on_demand.is_some_and(|known| known != row.amount);
-                prices.on_demand = Some(row.amount);
-            }
+        let known = self.gpus.entry(key).or_default();
+        known.places.push(row.place);
+        // Zones differ in their spot prices: the lowest is kept, as for machines.
+        let spots = [known.prices.spot, row.prices.spot].into_iter().flatten();
+        known.prices.spot = spots.min();
+        if let Some(new) = row.prices.on_demand {
+            known.disagree |= known.prices.on_demand.is_some_and(|old| old != new);
+            known.prices.on_demand = Some(new);
         }
     }
 
@@ -322,7 +317,7 @@ impl List<'_> {
     fn finish(mut self) -> Collector {
         let machines: Vec<gcp_shapes::Machine> = gcp_shapes::with_gpus().collect();
         for host in std::mem::take(&mut self.hosts) {
-            let mut known = false;
+            let mut known = !gcp_shapes::needs_gpu(&host.machine);
             for machine in machines.iter().filter(|m| m.host() == host.machine) {
                 known = true;
                 self.combine(machine, &host);
@@ -332,22 +327,22 @@ impl List<'_> {
                 self.collector.leave_out(Reason::UnknownShape, place);
             }
         }
-        for (key, prices) in &self.gpus {
-            let reason = match (prices.disagree, prices.used) {
+        for (key, gpu) in &self.gpus {
+            let reason = match (gpu.disagree, gpu.used) {
                 (true, _) => Reason::Disagreeing,
                 (false, true) => continue,
                 (false, false) => Reason::NoMachine,
             };
-            for _ in 0..prices.rows {
-                self.collector.leave_out(reason, || {
-                    format!("{}: {} × {}", prices.place, key.count, key.kind)
-                });
+            for place in &gpu.places {
+                let (count, kind) = (key.count, &key.kind);
+                self.collector
+                    .leave_out(reason, || format!("{place}: {count} × {kind}"));
             }
         }
         self.collector
     }
 
-    fn combine(&mut self, machine: &gcp_shapes::Machine, host: &Host) {
+    fn combine(&mut self, machine: &gcp_shapes::Machine, host: &Row) {
         let Some(gpu) = &machine.shape.gpu else {
             return;
         };
@@ -356,48 +351,30 @@ impl List<'_> {
             count: gpu.count.unwrap_or_default(),
             region: host.region.clone(),
         };
-        let price = self.gpus.get_mut(&key).and_then(|prices| {
-            prices.used = true;
-            match host.paying {
-                _ if prices.disagree => None,
-                Paying::OnDemand => prices.on_demand,
-                Paying::Spot => prices.spot,
-            }
-        });
-        match price {
-            Some(price) => self.collector.add(offer(
-                Host {
-                    machine: machine.name.clone(),
-                    region: host.region.clone(),
-                    amount: host.amount + price,
-                    place: host.place.clone(),
-                    paying: host.paying,
-                },
-                machine.shape.clone(),
-            )),
-            None if machine.name == host.machine => {
-                self.collector.leave_out(Reason::GpuMissing, || {
-                    format!(
-                        "{}: {} needs {} × {}",
-                        host.place, host.machine, key.count, key.kind
-                    )
-                })
-            }
-            None => {}
+        let mut gpus = RowPrices::default();
+        if let Some(known) = self.gpus.get_mut(&key).filter(|known| !known.disagree) {
+            known.used = true;
+            gpus = known.prices;
         }
-    }
-}
-
-fn offer(host: Host, shape: Shape) -> Offer {
-    Offer {
-        machine: host.machine,
-        region: host.region,
-        paying: host.paying,
-        // The catalog has no column for it: all its prices are in dollars.
-        per_hour: Money::new(host.amount, Currency::USD),
-        shape,
-        since: String::new(),
-        place: host.place,
+        let sum = |host: Option<Decimal>, gpus: Option<Decimal>| Some(host? + gpus?);
+        let prices = RowPrices {
+            on_demand: sum(host.prices.on_demand, gpus.on_demand),
+            spot: sum(host.prices.spot, gpus.spot),
+        };
+        if prices.on_demand.is_some() || prices.spot.is_some() {
+            let whole = Row {
+                machine: machine.name.clone(),
+                region: host.region.clone(),
+                place: host.place.clone(),
+                prices,
+            };
+            self.offer(&whole, machine.shape.clone());
+        } else if machine.name == host.machine {
+            self.collector.leave_out(Reason::GpuMissing, || {
+                let Row { place, machine, .. } = host;
+                format!("{place}: {machine} needs {} × {}", key.count, key.kind)
+            });
+        }
     }
 }
 

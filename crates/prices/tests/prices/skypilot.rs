@@ -105,7 +105,9 @@ fn a_machine_and_its_gpu_are_added_where_both_are_there() {
          ,,,A100,1,,us-central1,us-central1-a,2.93391,1.6939\n\
          ,,,A100,1,,us-central1,us-central1-b,2.93391,1.7\n\
          ,,,T4,1,,us-central1,us-central1-a,0.35,0.11\n\
-         ,,,H100,8,,us-central1,us-central1-a,80.0,\n",
+         ,,,A100,2,,us-central1,us-central1-a,5.8,3.3\n\
+         ,,,A100,2,,us-central1,us-central1-b,5.9,3.3\n\
+         ,,,H100,8,,us-central1,us-central1-a,80.0,40.0\n",
     );
     check_prices(
         &list,
@@ -119,10 +121,11 @@ fn a_machine_and_its_gpu_are_added_where_both_are_there() {
     check_left_out(
         &list,
         &[
-            // Two prices of a2-highgpu-2g, two of a2-ultragpu-1g, the row of H100.
-            (Reason::GpuMissing, 2),
-            (Reason::UnknownShape, 2),
+            // a2-highgpu-2g, a2-ultragpu-1g, the rows of H100 and of two A100 that disagree.
+            (Reason::GpuMissing, 1),
+            (Reason::UnknownShape, 1),
             (Reason::NoMachine, 1),
+            (Reason::Disagreeing, 2),
         ],
     );
 }

@@ -120,17 +120,14 @@ fn tell_rest(found: &Found, shown: usize, wanted: &Wanted, catalog: &Catalog, pr
         ));
     }
     for (count, why) in [
-        (
-            found.of_unknown_shape,
-            "may fit, but their shape is not known",
-        ),
+        (found.of_unknown_shape, "may fit, but of unknown shape"),
         (
             found.without_price,
-            "would fit, but have no price of this kind",
+            "would fit, but without a price of this kind",
         ),
         (
             found.of_other_currency,
-            "would fit, but are priced in another currency than --max",
+            "would fit, but priced in another currency than --max",
         ),
     ] {
         if count > 0 {
