@@ -1,7 +1,5 @@
 //! Measured time at other prices.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::collections::BTreeMap;
 
 use cost::{BillRequest, Comparison, bill, compare, find, times};

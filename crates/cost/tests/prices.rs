@@ -1,7 +1,5 @@
 //! The embedded catalog is whole, names are found in it, lists are put together and searched.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use cost::{
     Architecture, Bound, Builder, Catalog, GpuWanted, LookupProblem, Paying, Reason, SortBy,
     Wanted, catalog, find, names, same_shape, search, write_catalog,
