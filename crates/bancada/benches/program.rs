@@ -75,6 +75,7 @@ fn ten_thousand_runs(folder: &Path) {
         folder: None,
         read: &read,
         scale: None,
+        catalog: cost::catalog(),
     };
     let Ok(study) = plan::read_study(STUDY, &options) else {
         return println!("the study of the bench is wrong");

@@ -3,6 +3,7 @@
 mod image;
 mod import;
 mod load;
+mod price;
 mod quantise;
 mod reconcile;
 mod serve;
@@ -16,6 +17,9 @@ use clap_complete::Shell;
 pub(crate) use self::image::{ImageBuildArgs, ImageCommand};
 pub(crate) use self::import::{ImportArgs, ImportCommand, ImportLogArgs};
 pub(crate) use self::load::{LoadArgs, SeriesArg};
+pub(crate) use self::price::{
+    PriceCommand, PriceCompareArgs, PriceFindArgs, PriceSort, PriceUpdateArgs,
+};
 pub(crate) use self::quantise::QuantiseArgs;
 pub(crate) use self::reconcile::ReconcileArgs;
 pub(crate) use self::serve::{InstanceArgs, RuntimeArg, ServeCommandArgs, ServeReadyArgs};
@@ -76,6 +80,9 @@ pub(crate) enum Command {
     Image(ImageCommand),
     /// Load a server with requests and tell how it answered
     Load(Box<LoadArgs>),
+    /// Prices of machines: find, show, compare, refresh
+    #[command(subcommand)]
+    Price(PriceCommand),
     /// List and describe networks
     #[command(subcommand)]
     Network(NetworkCommand),

@@ -35,10 +35,12 @@ pub(crate) fn open_study(
     let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
     let folder = folder_of(path);
     let read = |path: &Path| fs::read_to_string(path);
+    let catalog = crate::commands::price::known(printer);
     let options = plan::ReadOptions {
         folder: Some(&folder),
         read: &read,
         scale,
+        catalog: &catalog,
     };
     let study = plan::read_study(&text, &options).map_err(|diagnostics| {
         let source = Source {

@@ -14,11 +14,19 @@
 
 mod bill;
 mod catalog;
+mod compare;
+mod currency;
 mod exchange;
 mod own_machine;
 
 pub use bill::{BillRequest, BillResult, amount_for, bill};
-pub use catalog::{Catalog, CatalogEntry, LookupError, LookupProblem, catalog, find, names};
+pub use catalog::{
+    Architecture, Bound, Builder, Catalog, CatalogEntry, CatalogFile, Found, Gpu, GpuWanted,
+    LeftOut, LookupError, LookupProblem, Paying, Quote, Reason, Shape, SortBy, Tally, Wanted,
+    catalog, find, is_date, names, provider_named, same_shape, search, write_catalog,
+};
+pub use compare::{Comparison, Repriced, ScenarioPaid, compare, times};
+pub use currency::known_currency;
 pub use exchange::{NoRate, convert, find_rate};
 pub use own_machine::{OwnMachine, OwnMachineError, own_machine_per_hour};
 

@@ -45,32 +45,55 @@ impl Default for Limits {
 
 const LONGEST_BODY: Duration = Duration::from_secs(1800);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// A server that wants more time than this is asked another day.
+const LONGEST_WAIT: Duration = Duration::from_secs(120);
 
 /// What has come so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Progress {
-    pub(crate) received_bytes: u64,
-    pub(crate) total_bytes: Option<u64>,
+pub struct Progress {
+    pub received_bytes: u64,
+    pub total_bytes: Option<u64>,
 }
 
-pub(crate) struct Download<'d> {
-    pub(crate) url: &'d str,
+#[derive(Debug)]
+pub struct Download<'d> {
+    pub url: &'d str,
     /// Appears only when whole; until then `.part` is added to its name.
-    pub(crate) to: &'d Path,
+    pub to: &'d Path,
     /// More is not what is wanted.
-    pub(crate) most_bytes: u64,
-    pub(crate) limits: Limits,
+    pub most_bytes: u64,
+    pub limits: Limits,
+    /// Sent with every request; a key belongs here, not in an address that messages show.
+    pub headers: &'d [Header<'d>],
+}
+
+#[derive(Clone, Copy)]
+pub struct Header<'h> {
+    pub name: &'h str,
+    pub value: &'h str,
+}
+
+/// Values may be secret.
+impl std::fmt::Debug for Header<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: …", self.name)
+    }
 }
 
 /// How one try ended.
 enum Try {
     Whole,
     BrokenOff(String),
+    /// The server says when to come again.
+    Later {
+        problem: String,
+        wait: Duration,
+    },
     Hopeless(Why),
 }
 
 impl Download<'_> {
-    pub(crate) fn run(&self, told: &mut dyn FnMut(Progress)) -> Result<(), Why> {
+    pub fn run(&self, told: &mut dyn FnMut(Progress)) -> Result<(), Why> {
         if self.to.is_file() {
             return Ok(());
         }
@@ -79,16 +102,24 @@ impl Download<'_> {
         let mut limits = self.limits;
         let mut fruitless = 0;
         let mut problem = String::new();
+        let mut wait = Duration::ZERO;
+        // Which version of the file the part is of, as far as this run has seen it.
+        let mut version = None;
         for number in 0..self.limits.tries {
             if number > 0 {
-                thread::sleep(limits.pause);
+                thread::sleep(limits.pause.max(wait));
                 limits.pause = (2 * limits.pause).min(LONGEST_PAUSE);
+                wait = Duration::ZERO;
             }
             let before = length();
-            match self.once(&part, limits, told) {
+            match self.once(&part, limits, &mut version, told) {
                 Try::Whole => return fs::rename(&part, self.to).map_err(Why::io(self.to)),
                 Try::Hopeless(why) => return Err(why),
                 Try::BrokenOff(why) => problem = why,
+                Try::Later {
+                    problem: why,
+                    wait: asked,
+                } => (problem, wait) = (why, asked),
             }
             fruitless = if length() > before { 0 } else { fruitless + 1 };
             if fruitless >= limits.fruitless_tries {
@@ -102,7 +133,13 @@ impl Download<'_> {
         })
     }
 
-    fn once(&self, part: &Path, limits: Limits, told: &mut dyn FnMut(Progress)) -> Try {
+    fn once(
+        &self,
+        part: &Path,
+        limits: Limits,
+        version: &mut Option<String>,
+        told: &mut dyn FnMut(Progress),
+    ) -> Try {
         let mut options = File::options();
         options.create(true).truncate(false).read(true).write(true);
         let opened = options.open(part).and_then(|mut file| {
@@ -113,7 +150,7 @@ impl Download<'_> {
             Ok(opened) => opened,
             Err(error) => return Try::Hopeless(Why::io(part)(error)),
         };
-        let response = match ask(self.url, here, limits) {
+        let response = match self.ask(here, limits, version.as_deref()) {
             Ok(response) => response,
             Err(error) => return judge(&error),
         };
@@ -124,7 +161,7 @@ impl Download<'_> {
                 let _ = file.set_len(0);
                 return Try::BrokenOff("the part on the disk does not fit".to_owned());
             }
-            Answer::Later(status) => return Try::BrokenOff(format!("it answered {status}")),
+            Answer::Later(status) => return later(status, &response, self.url),
             Answer::Never(status) => {
                 return Try::Hopeless(Why::Status {
                     status,
@@ -132,6 +169,7 @@ impl Download<'_> {
                 });
             }
         };
+        *version = text(&response, header::ETAG).filter(|tag| !tag.starts_with("W/"));
         let kept = file
             .set_len(begin)
             .and_then(|()| file.seek(SeekFrom::Start(begin)));
@@ -139,6 +177,35 @@ impl Download<'_> {
             Ok(_) => self.receive(response, &mut file, begin, told),
             Err(error) => Try::Hopeless(Why::io(part)(error)),
         }
+    }
+
+    fn ask(
+        &self,
+        here: u64,
+        limits: Limits,
+        version: Option<&str>,
+    ) -> Result<Response<Body>, ureq::Error> {
+        let agent: Agent = Agent::config_builder()
+            .timeout_resolve(Some(limits.connect))
+            .timeout_connect(Some(limits.connect))
+            .timeout_recv_response(Some(limits.answer))
+            .timeout_recv_body(Some(limits.body))
+            .http_status_as_error(false)
+            .user_agent(concat!("bancada/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .into();
+        let mut request = agent.get(self.url);
+        for Header { name, value } in self.headers {
+            request = request.header(*name, *value);
+        }
+        if here > 0 {
+            request = request.header(header::RANGE, format!("bytes={here}-"));
+            // A file that has changed meanwhile comes anew and whole.
+            if let Some(version) = version {
+                request = request.header(header::IF_RANGE, version);
+            }
+        }
+        request.call()
     }
 
     fn receive(
@@ -183,21 +250,18 @@ impl Download<'_> {
     }
 }
 
-fn ask(url: &str, here: u64, limits: Limits) -> Result<Response<Body>, ureq::Error> {
-    let agent: Agent = Agent::config_builder()
-        .timeout_resolve(Some(limits.connect))
-        .timeout_connect(Some(limits.connect))
-        .timeout_recv_response(Some(limits.answer))
-        .timeout_recv_body(Some(limits.body))
-        .http_status_as_error(false)
-        .user_agent(concat!("bancada/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .into();
-    let mut request = agent.get(url);
-    if here > 0 {
-        request = request.header(header::RANGE, format!("bytes={here}-"));
+/// When to come again, where the server says it in seconds; a date is not worth a calendar here.
+fn later(status: u16, response: &Response<Body>, url: &str) -> Try {
+    let problem = format!("it answered {status}");
+    match number(response, header::RETRY_AFTER).map(Duration::from_secs) {
+        None => Try::BrokenOff(problem),
+        Some(wait) if wait <= LONGEST_WAIT => Try::Later { problem, wait },
+        Some(wait) => Try::Hopeless(Why::Later {
+            status,
+            url: url.to_owned(),
+            seconds: wait.as_secs(),
+        }),
     }
-    request.call()
 }
 
 enum Answer {
@@ -232,7 +296,11 @@ fn range_begin(value: &str) -> Option<u64> {
 }
 
 fn number(response: &Response<Body>, name: header::HeaderName) -> Option<u64> {
-    response.headers().get(name)?.to_str().ok()?.parse().ok()
+    text(response, name)?.trim().parse().ok()
+}
+
+fn text(response: &Response<Body>, name: header::HeaderName) -> Option<String> {
+    Some(response.headers().get(name)?.to_str().ok()?.to_owned())
 }
 
 /// What cannot be reached now will hardly be reached in a second; what broke off may go on.

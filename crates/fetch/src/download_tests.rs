@@ -29,6 +29,7 @@ fn download(
         to: &to,
         most_bytes: 300_000,
         limits,
+        headers: &[],
     };
     let result = download.run(&mut |progress| last = progress.received_bytes);
     let told = match result {
@@ -189,4 +190,34 @@ fn redirections_are_followed() {
     let (told, asked) = download(reply, |_| {}, LIMITS);
     assert_eq!(told, "ok");
     assert_eq!(asked.len(), 2);
+}
+
+#[test]
+fn the_rest_is_asked_of_the_same_version() {
+    let reply = |asked: &Asked| match asked.number {
+        0 => Reply::whole(&[7; 1000]).header("ETag: \"one\"").cut(500),
+        // The file has changed: it comes whole.
+        _ => Reply::whole(&body()).header("ETag: \"two\""),
+    };
+    let (told, asked) = download(reply, |_| {}, LIMITS);
+    assert_eq!(told, "ok");
+    assert_eq!(begins(&asked), [None, Some(500)]);
+    assert_eq!(asked[1].version.as_deref(), Some("\"one\""));
+}
+
+#[test]
+fn a_server_says_when_to_come_again() {
+    let soon = |asked: &Asked| match asked.number {
+        0 => Reply::status(429).header("Retry-After: 0"),
+        _ => Reply::whole(&body()),
+    };
+    let (told, asked) = download(soon, |_| {}, LIMITS);
+    assert_eq!((told.as_str(), asked.len()), ("ok", 2));
+    let never = |_: &Asked| Reply::status(429).header("Retry-After: 3600");
+    let (told, asked) = download(never, |_| {}, LIMITS);
+    assert_eq!(
+        told,
+        "answered 429 for URL/file and asks to come again in 3600 s"
+    );
+    assert_eq!(asked.len(), 1);
 }

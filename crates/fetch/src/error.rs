@@ -44,6 +44,12 @@ pub enum Why {
         status: u16,
         url: String,
     },
+    /// The server wants to be left alone for longer than anyone waits.
+    Later {
+        status: u16,
+        url: String,
+        seconds: u64,
+    },
     /// Every try broke off.
     BrokenOff {
         url: String,
@@ -142,6 +148,14 @@ impl fmt::Display for Why {
         match self {
             Why::Unreachable { problem } => write!(f, "cannot be reached ({problem})"),
             Why::Status { status, url } => write!(f, "answered {status} for {url}"),
+            Why::Later {
+                status,
+                url,
+                seconds,
+            } => write!(
+                f,
+                "answered {status} for {url} and asks to come again in {seconds} s"
+            ),
             Why::BrokenOff { url, problem } => write!(f, "{url} broke off every time ({problem})"),
             Why::TooLarge { what, most_bytes } => {
                 write!(

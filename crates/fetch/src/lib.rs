@@ -24,6 +24,6 @@ mod fetch_tests;
 mod server_tests;
 
 pub use catalog::{names, wanted_bytes};
-pub use download::Limits;
+pub use download::{Download, Header, Limits, Progress};
 pub use error::{Difference, FetchError, Tried, Why};
 pub use fetch::{Fetched, Origin, Request, Told, fetch, is_here};

@@ -208,6 +208,7 @@ impl Bringing<'_> {
             to,
             most_bytes: LARGEST_DOWNLOAD_BYTES,
             limits: self.limits,
+            headers: &[],
         };
         download.run(&mut |progress| {
             tell(Told::Received {

@@ -28,6 +28,8 @@ pub(crate) struct Asked {
     pub(crate) path: String,
     /// First byte of the range asked for.
     pub(crate) begin: Option<usize>,
+    /// The version that a range is wanted of.
+    pub(crate) version: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -78,6 +80,14 @@ impl Reply {
                 Reply::new(206, &range, &body[begin..])
             }
         }
+    }
+
+    /// With one more header.
+    pub(crate) fn header(self, line: &str) -> Self {
+        let head = self
+            .head
+            .replacen("\r\n\r\n", &format!("\r\n{line}\r\n\r\n"), 1);
+        Reply { head, ..self }
     }
 
     pub(crate) fn redirect(to: &str) -> Self {
@@ -207,7 +217,7 @@ impl Serving {
     fn read(&self, stream: &TcpStream) -> Option<Asked> {
         let mut lines = BufReader::new(stream).lines();
         let first = lines.next()?.ok()?;
-        let mut begin = None;
+        let (mut begin, mut version) = (None, None);
         for line in lines.map_while(Result::ok) {
             if line.is_empty() {
                 break;
@@ -215,11 +225,15 @@ impl Serving {
             if let Some(range) = line.to_lowercase().strip_prefix("range: bytes=") {
                 begin = range.trim_end_matches('-').parse().ok();
             }
+            if line.to_lowercase().starts_with("if-range: ") {
+                version = line.split_once(": ").map(|(_, tag)| tag.to_owned());
+            }
         }
         let asked = Asked {
             number: self.counter.fetch_add(1, Ordering::Relaxed),
             path: first.split(' ').nth(1)?.to_owned(),
             begin,
+            version,
         };
         self.asked.lock().unwrap().push(asked.clone());
         Some(asked)

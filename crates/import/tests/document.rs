@@ -42,6 +42,7 @@ fn study_of_document() -> Study {
         folder: None,
         read: &nothing,
         scale: None,
+        catalog: cost::catalog(),
     };
     read_study(block("toml", 0), &options).expect("a study")
 }

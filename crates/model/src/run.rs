@@ -96,6 +96,15 @@ pub struct RunRecord {
     pub profile: Vec<OperatorTime>,
 }
 
+impl RunRecord {
+    /// In which requests were handled: what a service bills, where it tells; otherwise the time
+    /// that the client saw, which is more.
+    pub fn request_seconds(&self) -> Option<f64> {
+        let told = |name: &str| self.metrics.get(name).map(|metric| metric.value);
+        told(metric::BILLED_SECONDS).or_else(|| told(metric::BUSY_SECONDS))
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FrameworkRecord {
     pub name: String,

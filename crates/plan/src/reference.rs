@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use rust_decimal::Decimal;
+
 use crate::check::METRICS;
 use crate::keys::{Key, Kind, Section, TOP};
 use crate::resolve::{CORES, ENVIRONMENT, MEMORY};
@@ -140,23 +142,34 @@ fn write_metrics(out: &mut String) {
 }
 
 fn write_prices(out: &mut String) {
-    out.push_str("\n## Prices of the catalog\n\nOn demand, Linux.\n\n");
-    out.push_str("| name | vCPUs | memory | GPU | an hour | read |\n|---|---|---|---|---|---|\n");
+    out.push_str(
+        "\n## Prices of the catalog\n\nLinux, in US dollars an hour; those that come with Bancada. \
+         `+spot` after a name means the spot price. `bancada price update` renews them and adds others \
+         ([prices.md](prices.md)).\n\n",
+    );
+    out.push_str("| name | vCPUs | memory | GPU | on demand | spot | read |\n|---|---|---|---|---|---|---|\n");
+    let amount = |quote: Option<&cost::Quote>| {
+        quote.map_or_else(String::new, |q| q.per_hour.amount.to_string())
+    };
     for entry in &cost::catalog().entries {
-        let gpu = match (&entry.gpu, entry.gpus) {
-            (Some(gpu), 1) => gpu.clone(),
-            (Some(gpu), count) => format!("{count} × {gpu}"),
-            (None, _) => String::new(),
+        let shape = &entry.shape;
+        let gpu = match &shape.gpu {
+            Some(gpu) => match gpu.count {
+                Some(count) if count != Decimal::ONE => format!("{count} × {}", gpu.kind),
+                _ => gpu.kind.clone(),
+            },
+            None => String::new(),
         };
-        let (name, price) = (entry.name(), &entry.price);
+        let number = |value: Option<Decimal>| value.map(|v| v.to_string()).unwrap_or_default();
         _ = writeln!(
             out,
-            "| `{name}` | {} | {} GB | {gpu} | {} {} | {} |",
-            entry.vcpus,
-            entry.memory_gb,
-            price.per_hour.amount,
-            price.per_hour.currency.code(),
-            price.date,
+            "| `{}` | {} | {} GiB | {gpu} | {} | {} | {} |",
+            entry.name(),
+            number(shape.vcpus),
+            number(shape.memory_gib),
+            amount(entry.on_demand.as_ref()),
+            amount(entry.spot.as_ref()),
+            entry.on_demand.as_ref().map_or("", |q| q.date.as_str()),
         );
     }
 }

@@ -105,8 +105,8 @@ fn offered(words: &[&str]) -> Value {
     json!({ "type": "string", "anyOf": [{ "enum": words }, {}] })
 }
 
-fn price_examples() -> Vec<&'static str> {
-    std::iter::once("0.169 USD/h")
+fn price_examples() -> Vec<String> {
+    std::iter::once("0.169 USD/h".to_owned())
         .chain(cost::names())
         .collect()
 }

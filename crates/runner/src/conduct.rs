@@ -401,7 +401,7 @@ pub fn price_record(record: &mut RunRecord, study: &Study) {
     let result = cost::bill(&BillRequest {
         phases: &record.phases,
         total_seconds: record.seconds,
-        request_seconds: seconds_of_requests(record),
+        request_seconds: record.request_seconds(),
         price,
         spoken: study.currency,
         rates: &study.rates,
@@ -420,12 +420,6 @@ pub fn price_record(record: &mut RunRecord, study: &Study) {
     }
     record.bill = Some(result.bill);
     record.warnings.extend(result.warning);
-}
-
-/// What a service bills, where it tells; otherwise the time that the client saw, which is more.
-fn seconds_of_requests(record: &RunRecord) -> Option<f64> {
-    let told = |name: &str| record.metrics.get(name).map(|metric| metric.value);
-    told(metric::BILLED_SECONDS).or_else(|| told(metric::BUSY_SECONDS))
 }
 
 /// Of one answer, in the study's currency: the seconds it was billed for, or its share of the time

@@ -97,7 +97,8 @@ impl Made<'_> {
         }
         let mut study = inferred.study;
         if let Some(price) = self.price {
-            let price = cost::find(price).map_err(|e| Failure::new(Exit::BadStudy, e))?;
+            let price = super::price::known(printer).price(price);
+            let price = price.map_err(|e| Failure::new(Exit::BadStudy, e))?;
             study.currency = price.per_hour.currency;
             for environment in &mut study.environments {
                 environment.price = Some(price.clone());

@@ -15,6 +15,7 @@ mod load;
 mod manual;
 mod network;
 mod plan;
+pub(crate) mod price;
 mod quantise;
 mod reconcile;
 mod results;
@@ -49,6 +50,7 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
         Command::Quantise(args) => quantise::quantise(&args, printer),
         Command::Serve(args) => serve::serve(&args, printer),
         Command::Serverless(args) => serverless::serverless(&args, printer),
+        Command::Price(command) => price::price(command, printer),
         Command::Network(command) => network::network(command, printer),
         Command::Data(command) => data::data(command, printer),
         Command::Setup(args) => setup::setup(&args, printer),

@@ -174,6 +174,14 @@ const RULES: &[(Rule, &[&[&str]])] = &[
     ),
     (
         Rule {
+            name: "client",
+            crates: &["plan", "measure", "store", "serve", "engine", "tokio"],
+            words: &["async fn", "Study", "Scenario"],
+        },
+        &[PRINTING],
+    ),
+    (
+        Rule {
             name: "load",
             crates: &["model", "plan", "measure", "store", "serve", "tokio"],
             words: &["async fn"],
@@ -219,6 +227,14 @@ const RULES: &[(Rule, &[&[&str]])] = &[
             words: &[],
         },
         &[FILES, CLOCKS, PRINTING],
+    ),
+    (
+        Rule {
+            name: "prices",
+            crates: &["plan", "store", "measure", "stats", "runner", "tokio"],
+            words: &["Study", "Scenario", "f64", "async fn"],
+        },
+        &[CLOCKS, PRINTING],
     ),
     (
         Rule {

@@ -15,6 +15,7 @@ mod frameworks;
 mod kill;
 mod logs;
 mod onnx;
+mod price;
 mod quantise;
 mod reconcile;
 mod serving;

@@ -4,6 +4,7 @@ use model::{BillingRule, Limits, PaidPhases, Price, Service};
 use source::{Diagnostic, Located, Problems, Table};
 
 use super::draft::DraftEnvironment;
+use super::prices::Known;
 use super::{Typed, prices, services, take};
 use crate::values;
 
@@ -12,7 +13,7 @@ pub(crate) const MAX_CORES: f64 = 4096.0;
 pub(super) fn read(
     typed: &Typed<'_>,
     top: &Table<'_>,
-    named: &[Price],
+    known: &Known<'_>,
     problems: &mut Problems,
 ) -> Vec<DraftEnvironment> {
     let Some(table) = top.table("environments", problems) else {
@@ -27,7 +28,7 @@ pub(super) fn read(
             value: name.value.to_owned(),
             span: name.span.clone(),
         };
-        environments.push(read_one(typed, name, inner, named, problems));
+        environments.push(read_one(typed, name, inner, known, problems));
     }
     environments
 }
@@ -36,10 +37,10 @@ fn read_one(
     typed: &Typed<'_>,
     name: Located<String>,
     table: Table<'_>,
-    named: &[Price],
+    known: &Known<'_>,
     problems: &mut Problems,
 ) -> DraftEnvironment {
-    let price = read_price(typed, &table, named, problems);
+    let price = read_price(typed, &table, known, problems);
     let limits = Limits {
         cores: read_cores(&table, problems),
         memory_bytes: take::parsed(&table, "memory", values::size_bytes, problems).map(|m| m.value),
@@ -97,7 +98,7 @@ fn read_cores(table: &Table<'_>, problems: &mut Problems) -> Option<f64> {
 fn read_price(
     typed: &Typed<'_>,
     table: &Table<'_>,
-    named: &[Price],
+    known: &Known<'_>,
     problems: &mut Problems,
 ) -> Option<Price> {
     let text = table.text("price", problems);
@@ -112,7 +113,7 @@ fn read_price(
         problems.push(both.other(take::key_span(table, "price"), "remove one of them"));
     }
     let found = match &text {
-        Some(text) => prices::look_up(text, named, problems),
+        Some(text) => prices::look_up(text, known, problems),
         None => own.map(prices::written_price),
     };
     let priced = ["price", "own"]

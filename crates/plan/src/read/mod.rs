@@ -38,6 +38,8 @@ pub struct ReadOptions<'a> {
     pub read: &'a dyn Fn(&Path) -> io::Result<String>,
     /// A `[scale.NAME]` of the study to carry it out at; none is the whole.
     pub scale: Option<&'a str>,
+    /// Prices of machines, where the study's own do not have a name.
+    pub catalog: &'a cost::Catalog,
 }
 
 impl ReadOptions<'_> {
@@ -61,7 +63,7 @@ pub fn read_study(text: &str, options: &ReadOptions) -> Result<Study, Vec<Diagno
         // A text that is not TOML is only half read: what seems missing then may well be there.
         problems
             .is_empty()
-            .then(|| read_draft(&Typed { text }, top, problems))
+            .then(|| read_draft(&Typed { text }, top, options, problems))
     });
     let study = draft.and_then(|mut draft| {
         crate::check::check_scales(&draft, &mut problems);
@@ -113,12 +115,20 @@ impl<'t> Typed<'t> {
     }
 }
 
-fn read_draft(typed: &Typed<'_>, top: Table<'_>, problems: &mut Problems) -> Draft {
+fn read_draft(
+    typed: &Typed<'_>,
+    top: Table<'_>,
+    options: &ReadOptions,
+    problems: &mut Problems,
+) -> Draft {
     let head = study::read(&top, problems);
     let factors = factors::read(&top, problems);
     let workload = workload::read(&top, problems);
-    let named = prices::read(typed, &top, problems);
-    let environments = environments::read(typed, &top, &named, problems);
+    let known = prices::Known {
+        named: prices::read(typed, &top, problems),
+        catalog: options.catalog,
+    };
+    let environments = environments::read(typed, &top, &known, problems);
     let rates = settings::read_rates(typed, &top, problems);
     let measure = settings::read_measure(&top, problems);
     let import = import::read(&top, problems);

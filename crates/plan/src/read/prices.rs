@@ -1,6 +1,6 @@
 //! Prices as a study writes them: `[prices]`, own machines, billing rules.
 
-use cost::{LookupProblem, OwnMachine, own_machine_per_hour};
+use cost::{Catalog, LookupError, LookupProblem, OwnMachine, own_machine_per_hour};
 use model::{BillingRule, Money, PaidPhases, Price};
 use rust_decimal::Decimal;
 use source::{Diagnostic, Located, Problems, Table, Value};
@@ -14,6 +14,12 @@ const THIS_FILE: &str = "the study file";
 const UNDATED: &str = "undated";
 /// Beyond every machine for rent, and still far from what decimals can count.
 const MAX_PER_HOUR: Decimal = Decimal::from_parts(1_000_000_000, 0, 0, false, 0);
+
+/// Prices that have names, the study's own first.
+pub(super) struct Known<'c> {
+    pub(super) named: Vec<Price>,
+    pub(super) catalog: &'c Catalog,
+}
 
 /// `[prices]`: `lab = "0.20 USD/h"`, or a table with where the price comes from. A name of the
 /// catalog takes the place of the catalog's price.
@@ -80,10 +86,10 @@ pub(super) fn written_price(per_hour: Money) -> Price {
 /// `price = …`: an amount, a name of `[prices]`, or a name of the catalog.
 pub(super) fn look_up(
     text: &Located<String>,
-    named: &[Price],
+    known: &Known<'_>,
     problems: &mut Problems,
 ) -> Option<Price> {
-    if let Some(price) = named.iter().find(|p| p.machine == text.value) {
+    if let Some(price) = known.named.iter().find(|p| p.machine == text.value) {
         return Some(price.clone());
     }
     if text
@@ -101,28 +107,30 @@ pub(super) fn look_up(
         }
         return Some(written_price(money.value));
     }
-    let error = match cost::find(&text.value) {
-        Ok(price) => return Some(price),
-        Err(error) => error,
-    };
-    let mut diagnostic = match error.problem {
-        LookupProblem::Unknown => {
-            Diagnostic::at(text.span.clone(), format!("unknown price `{}`", text.value))
+    match known.catalog.price(&text.value) {
+        Ok(price) => Some(price),
+        Err(error) => {
+            problems.push(not_found(text, &error));
+            None
         }
-        LookupProblem::SeveralRegions => {
-            let message = format!("`{}` is known in several regions", text.value);
-            Diagnostic::at(text.span.clone(), message)
-        }
+    }
+}
+
+fn not_found(text: &Located<String>, error: &LookupError) -> Diagnostic {
+    let name = &text.value;
+    let message = match error.problem {
+        LookupProblem::Unknown => format!("unknown price `{name}`"),
+        LookupProblem::SeveralRegions => format!("`{name}` is known in several regions"),
+        LookupProblem::OnlySpot | LookupProblem::NoSpot => error.to_string(),
     };
+    let mut diagnostic = Diagnostic::at(text.span.clone(), message);
     if let Some(nearest) = error.suggestions.first() {
         diagnostic = diagnostic.label(format!("did you mean `{nearest}`?"));
     }
     if error.suggestions.len() > 1 {
         diagnostic = diagnostic.note(format!("also known: {}", error.suggestions[1..].join(", ")));
     }
-    let own = "or give an amount, such as \"0.169 USD/h\", or your own under [prices]";
-    problems.push(diagnostic.note(own));
-    None
+    diagnostic.note("or give an amount, such as \"0.169 USD/h\", or your own under [prices]")
 }
 
 /// `own = { purchase = "5000 USD", years = 4, watts = 450, electricity = "0.15 USD/kWh" }`.

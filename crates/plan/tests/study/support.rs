@@ -39,6 +39,7 @@ pub(crate) fn read_at(text: &str, scale: Option<&str>) -> Result<Study, Vec<Diag
             folder: None,
             read: &read_file,
             scale,
+            catalog: cost::catalog(),
         },
     )
 }

@@ -74,6 +74,7 @@ impl Study {
             cost::bill(&cost::BillRequest {
                 phases: &phases,
                 total_seconds: total,
+                request_seconds: None,
                 price,
                 spoken: self.currency,
                 rates: &self.rates,
@@ -112,6 +113,7 @@ impl Study {
             bill,
             warnings: Vec::new(),
             framework: None,
+            serving: None,
             profile: Vec::new(),
         });
         self

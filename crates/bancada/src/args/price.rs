@@ -1,0 +1,153 @@
+//! Arguments of `price`.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Subcommand, ValueEnum};
+use cost::{Architecture, Bound, GpuWanted};
+use model::{Currency, Money};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PriceCommand {
+    /// Find machines by what they have and what they cost
+    Find(Box<PriceFindArgs>),
+    /// Show all that is known of a machine: shape, prices, sources, ages, in all regions
+    Show {
+        /// Such as azure/Standard_NC4as_T4_v3, with or without @REGION
+        #[arg(required = true)]
+        machines: Vec<String>,
+        /// Print what is known as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Compare prices: of machines, or of what a study measured at the prices of machines
+    Compare(PriceCompareArgs),
+    /// Refresh the prices from the providers' lists, or from files
+    Update(PriceUpdateArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "A number is at least: --vcpus 4 finds 4 and more, --vcpus =4 only 4, --vcpus 4-8 between. \
+                  Prices are of Linux machines by the hour."
+)]
+pub(crate) struct PriceFindArgs {
+    /// azure, aws, gcp (or google), or another of the catalog
+    #[arg(long)]
+    pub(crate) provider: Option<String>,
+    /// As the provider calls it: eastus, us-east-1, southamerica-east1
+    #[arg(long)]
+    pub(crate) region: Option<String>,
+    #[arg(long, value_parser = Bound::parse)]
+    pub(crate) vcpus: Option<Bound>,
+    /// In GiB
+    #[arg(long, value_parser = Bound::parse)]
+    pub(crate) memory: Option<Bound>,
+    /// T4, A100 (A100-80GB too), any or none
+    #[arg(long, value_parser = gpu)]
+    pub(crate) gpu: Option<GpuWanted>,
+    #[arg(long, value_parser = Bound::parse)]
+    pub(crate) gpus: Option<Bound>,
+    /// x86-64 or arm64
+    #[arg(long, value_parser = architecture)]
+    pub(crate) arch: Option<Architecture>,
+    /// The highest price: "1 USD/h"
+    #[arg(long, value_name = "PRICE", value_parser = per_hour)]
+    pub(crate) max: Option<Money>,
+    /// Only prices in this currency
+    #[arg(long, value_parser = cost::known_currency)]
+    pub(crate) currency: Option<Currency>,
+    /// By their spot prices
+    #[arg(long)]
+    pub(crate) spot: bool,
+    #[arg(long, value_enum, default_value_t = PriceSort::Price)]
+    pub(crate) sort: PriceSort,
+    /// How many to show; 0 shows all
+    #[arg(long, value_name = "COUNT", default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// Print what is found as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PriceSort {
+    Price,
+    Vcpus,
+    Memory,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "With results, the measured time is billed anew at each machine's price: the same time is \
+                  assumed everywhere, so this compares prices and predicts no speed. Without machines, those \
+                  of the same shape are taken."
+)]
+pub(crate) struct PriceCompareArgs {
+    /// A study file or a folder of results, then machines; or machines alone
+    #[arg(value_name = "STUDY|DIR|MACHINE", required = true)]
+    pub(crate) what: Vec<String>,
+    /// Folder of the results [default: results/NAME beside the study file]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// The results of the study made smaller, as its [scale.NAME] says
+    #[arg(long, value_name = "NAME")]
+    pub(crate) scale: Option<String>,
+    /// By spot prices
+    #[arg(long)]
+    pub(crate) spot: bool,
+    /// How many machines to show; 0 shows all
+    #[arg(long, value_name = "COUNT", default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// Print the comparison as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "BANCADA_AZURE_PRICES, BANCADA_AWS_PRICES and BANCADA_GOOGLE_PRICES name mirrors. Google needs an API \
+                  key, in GOOGLE_API_KEY or a file. Prices go to BANCADA_CACHE, else ~/.cache/bancada."
+)]
+pub(crate) struct PriceUpdateArgs {
+    /// azure, aws, google, or price lists as files or web addresses [default: azure, aws, and google with a key]
+    #[arg(value_name = "SOURCE|FILE|URL")]
+    pub(crate) sources: Vec<String>,
+    /// Regions (several with commas) [default: eastus, us-east-1; all of google's]
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) region: Vec<String>,
+    /// The currency to ask azure and google for; aws has dollars
+    #[arg(long, default_value = "USD", value_parser = cost::known_currency)]
+    pub(crate) currency: Currency,
+    /// Whose machines a vms.csv lists, where their names do not tell
+    #[arg(long)]
+    pub(crate) provider: Option<String>,
+    /// When the prices of a file were read, where it does not say it [default: when the file was written]
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = date)]
+    pub(crate) date: Option<String>,
+    /// A file with the API key of google
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key_file: Option<PathBuf>,
+    /// Print what came as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn gpu(text: &str) -> Result<GpuWanted, String> {
+    Ok(GpuWanted::parse(text))
+}
+
+fn architecture(text: &str) -> Result<Architecture, String> {
+    Architecture::parse(text).ok_or_else(|| format!("`{text}` is neither x86-64 nor arm64"))
+}
+
+/// `1 USD/h`, or `1 USD`.
+fn per_hour(text: &str) -> Result<Money, String> {
+    text.trim().trim_end_matches("/h").parse()
+}
+
+fn date(text: &str) -> Result<String, String> {
+    match cost::is_date(text) && text.len() == 10 {
+        true => Ok(text.to_owned()),
+        false => Err(format!("`{text}` is not a date such as 2026-08-22")),
+    }
+}

@@ -1,0 +1,307 @@
+use std::path::{Path, PathBuf};
+
+use cost::{Catalog, CatalogEntry, Comparison, Paying, Repriced};
+use model::{Price, RunRecord};
+use report::format;
+use serde_json::{Value, json};
+
+use super::table::Table;
+use super::{find, unknown};
+use crate::args::{PriceCompareArgs, ResultsArgs};
+use crate::exit::{CommandResult, Exit, Failure};
+use crate::locate::{open_results, store_failure};
+use crate::printer::Printer;
+
+/// Said with every comparison: people would read a prediction into it.
+const SAME_TIME: &str =
+    "The same time is assumed on every machine: this compares prices, it does not predict speed.";
+/// More machines than these do not fit beside each other; they stand below each other.
+const MOST_COLUMNS: usize = 4;
+
+pub(super) fn compare(
+    args: &PriceCompareArgs,
+    catalog: &Catalog,
+    printer: &Printer,
+) -> CommandResult {
+    let (first, machines) = match args.what.as_slice() {
+        [first, machines @ ..] if Path::new(first).exists() => (Some(first), machines),
+        machines => (None, machines),
+    };
+    match first {
+        Some(first) => of_results(first, machines, args, catalog, printer),
+        None => of_machines(machines, args, catalog, printer),
+    }
+}
+
+/// Machines below each other, and how many times the first one's price each has.
+fn of_machines(
+    machines: &[String],
+    args: &PriceCompareArgs,
+    catalog: &Catalog,
+    printer: &Printer,
+) -> CommandResult {
+    let mut entries: Vec<&CatalogEntry> = Vec::new();
+    for machine in machines {
+        entries.push(catalog.find(machine).map_err(|e| not_there(machine, &e))?);
+    }
+    let paying = paying(args);
+    if args.json {
+        let list: Vec<Value> = entries.iter().map(|e| super::json::entry(e)).collect();
+        printer.data(&format!("{:#}", Value::from(list)));
+        return Ok(Exit::Ok);
+    }
+    let mut text = find::list(&entries);
+    let price = |entry: &CatalogEntry| entry.quote(paying).map(|quote| quote.per_hour);
+    if let [first, others @ ..] = entries.as_slice()
+        && let Some(base) = price(first)
+    {
+        for other in others {
+            let times = price(other).and_then(|price| cost::times(price, base));
+            let said = times.map_or("does not compare with".to_owned(), |times| {
+                format!("costs {} times", times.normalize())
+            });
+            text += &format!("{} {said} {}\n", other.name(), first.name());
+        }
+    }
+    printer.data(&text);
+    Ok(Exit::Ok)
+}
+
+/// A single word that is neither a file nor a machine was more likely meant as a file.
+fn not_there(word: &str, error: &cost::LookupError) -> Failure {
+    match word.contains('/') && !word.ends_with(".toml") {
+        true => unknown(error),
+        false => Failure::new(
+            Exit::BadStudy,
+            format!("{word} is neither a file or folder that is there, nor a machine: {error}"),
+        ),
+    }
+}
+
+fn paying(args: &PriceCompareArgs) -> Paying {
+    match args.spot {
+        true => Paying::Spot,
+        false => Paying::OnDemand,
+    }
+}
+
+fn of_results(
+    first: &str,
+    machines: &[String],
+    args: &PriceCompareArgs,
+    catalog: &Catalog,
+    printer: &Printer,
+) -> CommandResult {
+    let results = open_results(
+        &ResultsArgs {
+            study: PathBuf::from(first),
+            out: args.out.clone(),
+            scale: args.scale.clone(),
+        },
+        printer,
+    )?;
+    let records = results.store.records().map_err(store_failure)?;
+    let mut groups = Vec::new();
+    for (environment, records) in by_environment(&records) {
+        let prices = match machines {
+            [] => same_shape(&environment, &records, catalog, paying(args))?,
+            machines => named(machines, catalog, paying(args))?,
+        };
+        groups.push(Group {
+            comparison: cost::compare(&records, &prices),
+            environment,
+        });
+    }
+    if groups.iter().all(|group| group.comparison.runs == 0) {
+        return Err(Failure::trouble(
+            "no run of these results ended ok: there is no time to price",
+        ));
+    }
+    if args.json {
+        let list: Vec<Value> = groups.iter().map(Group::json).collect();
+        printer.data(&format!("{:#}", Value::from(list)));
+    } else {
+        let texts: Vec<String> = groups
+            .iter()
+            .map(|g| g.text(machines.len(), args.limit))
+            .collect();
+        printer.data(&texts.join("\n"));
+    }
+    printer.talk(SAME_TIME);
+    Ok(Exit::Ok)
+}
+
+/// Runs of one environment, and what they would cost elsewhere.
+struct Group {
+    environment: String,
+    comparison: Comparison,
+}
+
+fn by_environment(records: &[RunRecord]) -> Vec<(String, Vec<RunRecord>)> {
+    let mut groups: Vec<(String, Vec<RunRecord>)> = Vec::new();
+    for record in records {
+        let name = &record.environment.name;
+        match groups.iter_mut().find(|(known, _)| known == name) {
+            Some((_, group)) => group.push(record.clone()),
+            None => groups.push((name.clone(), vec![record.clone()])),
+        }
+    }
+    groups
+}
+
+fn named(machines: &[String], catalog: &Catalog, paying: Paying) -> Result<Vec<Price>, Failure> {
+    let price = |machine: &String| {
+        let entry = catalog.find(machine).map_err(|e| unknown(&e))?;
+        let spoken = match paying {
+            Paying::OnDemand => machine.clone(),
+            Paying::Spot => format!("{}+spot", entry.name()),
+        };
+        catalog.price(&spoken).map_err(|e| unknown(&e))
+    };
+    machines.iter().map(price).collect()
+}
+
+/// Machines that could take the place of the one that the runs are priced as.
+fn same_shape(
+    environment: &str,
+    records: &[RunRecord],
+    catalog: &Catalog,
+    paying: Paying,
+) -> Result<Vec<Price>, Failure> {
+    let priced = records.iter().find_map(|record| record.price.as_ref());
+    let entry = priced.and_then(|price| catalog.find(&price.machine).ok());
+    let entry = entry.ok_or_else(|| {
+        Failure::trouble(format!(
+            "the environment `{environment}` is not priced as a machine of the catalog: name machines to compare with"
+        ))
+    })?;
+    let wanted = cost::Wanted {
+        paying,
+        currency: entry.currency(),
+        ..cost::same_shape(&entry.shape)
+    };
+    let found = cost::search(catalog, &wanted).entries;
+    Ok(found.iter().filter_map(|e| e.price(paying)).collect())
+}
+
+impl Group {
+    fn text(&self, named: usize, limit: usize) -> String {
+        let Comparison {
+            runs, other_runs, ..
+        } = &self.comparison;
+        let mut head = format!(
+            "{}: {} that ended ok",
+            self.environment,
+            format::counted(*runs, "run", "runs")
+        );
+        if *other_runs > 0 {
+            head += &format!(
+                ", {} not counted",
+                format::counted(*other_runs, "other", "others")
+            );
+        }
+        if let Some(total) = &self.comparison.measured_total {
+            head += &format!(", billed {}", format::exact_money(total));
+        }
+        let table = match (1..=MOST_COLUMNS).contains(&named) {
+            true => self.beside(),
+            false => self.below(limit),
+        };
+        format!("{head}\n\n{table}")
+    }
+
+    /// Scenarios below each other, machines beside each other: the mean of a run.
+    fn beside(&self) -> String {
+        let comparison = &self.comparison;
+        let mut table = Table::default()
+            .text("a run of")
+            .number("runs")
+            .number("paid time");
+        table = table.number("as billed");
+        for machine in &comparison.machines {
+            table = table.number(&machine.price.machine);
+        }
+        for (at, scenario) in comparison.scenarios.iter().enumerate() {
+            let measured = scenario.measured.as_ref().map(format::exact_money);
+            let mut row = vec![
+                format!("C{}", scenario.number),
+                scenario.runs.to_string(),
+                format!("{} s", scenario.paid_seconds.round_dp(3)),
+                measured.unwrap_or_default(),
+            ];
+            let amounts = comparison.machines.iter().map(|m| m.per_run.get(at));
+            row.extend(amounts.map(|m| m.map(format::exact_money).unwrap_or_default()));
+            table.row(row);
+        }
+        let total = comparison.measured_total.as_ref().map(format::exact_money);
+        let mut last = vec![
+            "all".to_owned(),
+            comparison.runs.to_string(),
+            String::new(),
+            total.unwrap_or_default(),
+        ];
+        last.extend(
+            comparison
+                .machines
+                .iter()
+                .map(|m| format::exact_money(&m.total)),
+        );
+        table.row(last);
+        table.rendered()
+    }
+
+    /// Machines below each other, the cheapest first: all runs together.
+    fn below(&self, limit: usize) -> String {
+        let mut table = Table::default()
+            .text("machine")
+            .number("an hour")
+            .number("all runs")
+            .number("of the bill")
+            .text("read")
+            .text("source");
+        let mut machines: Vec<&Repriced> = self.comparison.machines.iter().collect();
+        machines.sort_by_key(|m| (m.total.currency, m.total.amount));
+        let most = if limit == 0 { usize::MAX } else { limit };
+        for machine in machines.iter().take(most) {
+            let measured = self.comparison.measured_total;
+            let times = measured.and_then(|measured| cost::times(machine.total, measured));
+            table.row(vec![
+                machine.price.machine.clone(),
+                format::exact_money(&machine.price.per_hour),
+                format::exact_money(&machine.total),
+                times.map_or(String::new(), |t| format!("{}×", t.round_dp(2))),
+                machine.price.date.clone(),
+                machine.price.source.clone(),
+            ]);
+        }
+        table.rendered()
+    }
+
+    fn json(&self) -> Value {
+        let comparison = &self.comparison;
+        let scenarios = comparison.scenarios.iter().map(|scenario| {
+            json!({
+                "scenario": scenario.number,
+                "runs": scenario.runs,
+                "paid_seconds": scenario.paid_seconds.to_string(),
+                "measured": scenario.measured,
+            })
+        });
+        let machines = comparison.machines.iter().map(|machine| {
+            json!({
+                "price": machine.price,
+                "per_run": machine.per_run,
+                "total": machine.total,
+            })
+        });
+        json!({
+            "environment": self.environment,
+            "assumption": SAME_TIME,
+            "runs": comparison.runs,
+            "other_runs": comparison.other_runs,
+            "measured_total": comparison.measured_total,
+            "scenarios": scenarios.collect::<Vec<Value>>(),
+            "machines": machines.collect::<Vec<Value>>(),
+        })
+    }
+}

@@ -1,0 +1,255 @@
+//! Catalogs as text: comma-separated, one row a machine, region and currency. The embedded one,
+//! the refreshed one and a person's own have this one format.
+
+use model::{Currency, Money};
+use rust_decimal::Decimal;
+
+use super::{Architecture, Catalog, CatalogEntry, Gpu, Quote, Reason, Shape, Tally};
+use crate::currency::known_currency;
+
+pub(super) const COLUMNS: [&str; 16] = [
+    "provider",
+    "machine",
+    "region",
+    "vcpus",
+    "memory_gib",
+    "gpu",
+    "gpus",
+    "gpu_memory_gib",
+    "architecture",
+    "currency",
+    "on_demand",
+    "on_demand_source",
+    "on_demand_date",
+    "spot",
+    "spot_source",
+    "spot_date",
+];
+
+/// What a file gave, and what of it was left out.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CatalogFile {
+    pub catalog: Catalog,
+    pub left_out: Tally,
+}
+
+impl Catalog {
+    /// `name` is how messages call the file. A row that is wrong is left out and counted; a
+    /// heading that is wrong leaves out all.
+    pub fn parse(name: &str, text: &str) -> CatalogFile {
+        let mut read = CatalogFile::default();
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut reader = csv::ReaderBuilder::new()
+            .flexible(true)
+            .comment(Some(b'#'))
+            .from_reader(text.as_bytes());
+        let whole = |reader: &mut csv::Reader<&[u8]>| {
+            let headers = reader.headers().ok()?;
+            Some(headers.iter().eq(COLUMNS))
+        };
+        if whole(&mut reader) != Some(true) {
+            read.left_out.count(Reason::Malformed, || {
+                format!("{name}:1: the first line must be {}", COLUMNS.join(","))
+            });
+            return read;
+        }
+        let mut record = csv::StringRecord::new();
+        loop {
+            match reader.read_record(&mut record) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    read.left_out
+                        .count(Reason::Malformed, || format!("{name}: {error}"));
+                    break;
+                }
+            }
+            match Row(&record).entry() {
+                Ok(entry) => read.catalog.entries.push(entry),
+                Err(wrong) => {
+                    let line = record.position().map_or(0, csv::Position::line);
+                    let machine = record.get(1).unwrap_or_default();
+                    read.left_out.count(wrong.reason, || {
+                        format!("{name}:{line}: {machine}: {}", wrong.said)
+                    });
+                }
+            }
+        }
+        read
+    }
+}
+
+struct Wrong {
+    reason: Reason,
+    said: String,
+}
+
+impl Wrong {
+    fn new(reason: Reason, said: impl Into<String>) -> Self {
+        let said = said.into();
+        Wrong { reason, said }
+    }
+}
+
+struct Row<'r>(&'r csv::StringRecord);
+
+/// What the price in a column is called in the two after it.
+const ON_DEMAND: usize = 10;
+const SPOT: usize = 13;
+
+impl Row<'_> {
+    fn cell(&self, column: usize) -> &str {
+        self.0.get(column).unwrap_or_default()
+    }
+
+    fn entry(&self) -> Result<CatalogEntry, Wrong> {
+        if self.0.len() != COLUMNS.len() {
+            let said = format!("{} cells, expected {}", self.0.len(), COLUMNS.len());
+            return Err(Wrong::new(Reason::TooFewCells, said));
+        }
+        let named = |column: usize| match self.cell(column) {
+            "" => Err(Wrong::new(
+                Reason::NoMachine,
+                format!("`{}` is empty", COLUMNS[column]),
+            )),
+            text => Ok(text.to_owned()),
+        };
+        let (provider, machine, region) = (named(0)?, named(1)?, named(2)?);
+        let currency = known_currency(self.cell(9))
+            .map_err(|said| Wrong::new(Reason::UnknownCurrency, said))?;
+        let (on_demand, spot) = (
+            self.quote(ON_DEMAND, currency)?,
+            self.quote(SPOT, currency)?,
+        );
+        if on_demand.is_none() && spot.is_none() {
+            return Err(Wrong::new(Reason::ZeroPrice, "no price"));
+        }
+        Ok(CatalogEntry {
+            provider,
+            machine,
+            region,
+            shape: self.shape()?,
+            on_demand,
+            spot,
+        })
+    }
+
+    fn shape(&self) -> Result<Shape, Wrong> {
+        let gpu = match self.cell(5) {
+            "" => None,
+            kind => Some(Gpu {
+                kind: kind.to_owned(),
+                count: self.positive(6)?,
+                memory_gib: self.positive(7)?,
+            }),
+        };
+        Ok(Shape {
+            vcpus: self.positive(3)?,
+            memory_gib: self.positive(4)?,
+            gpu,
+            architecture: match self.cell(8) {
+                "" => None,
+                word => Some(Architecture::parse(word).ok_or_else(|| {
+                    Wrong::new(
+                        Reason::Malformed,
+                        format!("architecture `{word}` is neither x86-64 nor arm64"),
+                    )
+                })?),
+            },
+        })
+    }
+
+    /// Empty is unknown; so is 0.
+    fn positive(&self, column: usize) -> Result<Option<Decimal>, Wrong> {
+        let text = self.cell(column);
+        let what = COLUMNS[column];
+        match text.parse::<Decimal>() {
+            _ if text.is_empty() => Ok(None),
+            Ok(value) if value.is_sign_negative() && !value.is_zero() => {
+                Err(Wrong::new(Reason::Negative, format!("`{what}` is {text}")))
+            }
+            Ok(value) => Ok(Some(value).filter(|value| !value.is_zero())),
+            Err(_) => Err(Wrong::new(
+                Reason::NotANumber,
+                format!("`{what}` is `{text}`, expected a decimal number"),
+            )),
+        }
+    }
+
+    fn quote(&self, column: usize, currency: Currency) -> Result<Option<Quote>, Wrong> {
+        let Some(amount) = self.positive(column)? else {
+            return Ok(None);
+        };
+        let (source, date) = (self.cell(column + 1), self.cell(column + 2));
+        if !is_date(date) || source.is_empty() {
+            let said = format!(
+                "`{}` has the source `{source}` and the date `{date}`: both are needed, the date as 2026-08-22",
+                COLUMNS[column]
+            );
+            return Err(Wrong::new(Reason::BadDate, said));
+        }
+        Ok(Some(Quote {
+            per_hour: Money::new(amount, currency),
+            source: source.to_owned(),
+            date: date.to_owned(),
+        }))
+    }
+}
+
+/// `2026-08-22`, or the year alone.
+pub fn is_date(text: &str) -> bool {
+    let digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+    let within = |part: &str, most: u32| {
+        digits(part) && part.parse().is_ok_and(|n: u32| (1..=most).contains(&n))
+    };
+    match text.split_at_checked(4) {
+        Some((year, "")) => digits(year),
+        Some((year, rest)) => {
+            let parts = rest.strip_prefix('-').and_then(|rest| rest.split_once('-'));
+            text.len() == 10
+                && digits(year)
+                && parts.is_some_and(|(month, day)| {
+                    month.len() == 2 && within(month, 12) && within(day, 31)
+                })
+        }
+        None => false,
+    }
+}
+
+/// In the format that [`Catalog::parse`] reads.
+pub fn write_catalog(catalog: &Catalog) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    // Writing to memory does not fail.
+    _ = writer.write_record(COLUMNS);
+    let number = |value: Option<Decimal>| value.map(|v| v.normalize().to_string());
+    for entry in &catalog.entries {
+        let CatalogEntry { shape, .. } = entry;
+        let gpu = shape.gpu.as_ref();
+        let quote = |quote: Option<&Quote>| match quote {
+            Some(quote) => [
+                quote.per_hour.amount.normalize().to_string(),
+                quote.source.clone(),
+                quote.date.clone(),
+            ],
+            None => Default::default(),
+        };
+        let numbers = [
+            number(shape.vcpus),
+            number(shape.memory_gib),
+            gpu.map(|gpu| gpu.kind.clone()),
+            number(gpu.and_then(|gpu| gpu.count)),
+            number(gpu.and_then(|gpu| gpu.memory_gib)),
+            shape.architecture.map(|a| a.word().to_owned()),
+            entry.currency().map(|c| c.to_string()),
+        ];
+        let names = [&entry.provider, &entry.machine, &entry.region].map(String::as_str);
+        let (on_demand, spot) = (quote(entry.on_demand.as_ref()), quote(entry.spot.as_ref()));
+        let cells = numbers
+            .iter()
+            .map(|cell| cell.as_deref().unwrap_or_default());
+        let quotes = on_demand.iter().chain(&spot).map(String::as_str);
+        _ = writer.write_record(names.into_iter().chain(cells).chain(quotes));
+    }
+    let bytes = writer.into_inner().unwrap_or_default();
+    String::from_utf8(bytes).unwrap_or_default()
+}

@@ -1,0 +1,168 @@
+//! Prices of machines that can be rented: what is known of one, the list that comes with Bancada,
+//! and how lists are put together.
+
+mod file;
+mod left_out;
+mod lookup;
+mod merge;
+mod search;
+
+use std::sync::LazyLock;
+
+use model::{BillingRule, Money, PaidPhases, Price};
+use rust_decimal::Decimal;
+
+pub use file::{CatalogFile, is_date, write_catalog};
+pub use left_out::{LeftOut, Reason, Tally};
+pub use lookup::{LookupError, LookupProblem, provider_named};
+pub use merge::Builder;
+pub use search::{Bound, Found, GpuWanted, SortBy, Wanted, same_shape, search};
+
+/// The catalog that comes with Bancada: facts with their sources and dates, in the format of
+/// every other catalog file.
+pub fn catalog() -> &'static Catalog {
+    // That every row of it is good is a test; a bad one must not stop a study here.
+    static EMBEDDED: LazyLock<Catalog> = LazyLock::new(|| {
+        Catalog::parse("the embedded catalog", include_str!("../../catalog.csv")).catalog
+    });
+    &EMBEDDED
+}
+
+/// Looks a name up in the embedded catalog.
+pub fn find(name: &str) -> Result<Price, LookupError> {
+    catalog().price(name)
+}
+
+/// Full names of the embedded catalog, in its order.
+pub fn names() -> impl Iterator<Item = String> {
+    catalog().entries.iter().map(CatalogEntry::name)
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Catalog {
+    pub entries: Vec<CatalogEntry>,
+}
+
+/// One machine in one region, and what an hour of it costs in one currency.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CatalogEntry {
+    /// `azure`, `aws`, `gcp`, or whoever else lets machines.
+    pub provider: String,
+    pub machine: String,
+    pub region: String,
+    pub shape: Shape,
+    pub on_demand: Option<Quote>,
+    pub spot: Option<Quote>,
+}
+
+/// What is known of a machine. Sources of prices often do not say it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Shape {
+    /// Shared cores are parts of one.
+    pub vcpus: Option<Decimal>,
+    pub memory_gib: Option<Decimal>,
+    /// None for machines without.
+    pub gpu: Option<Gpu>,
+    pub architecture: Option<Architecture>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gpu {
+    /// `T4`, `A100-80GB`; accelerators that are no GPUs too.
+    pub kind: String,
+    /// Some machines have a part of one.
+    pub count: Option<Decimal>,
+    /// Of one of them.
+    pub memory_gib: Option<Decimal>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Architecture {
+    X86,
+    Arm64,
+}
+
+impl Architecture {
+    pub fn word(self) -> &'static str {
+        match self {
+            Architecture::X86 => "x86-64",
+            Architecture::Arm64 => "arm64",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.to_ascii_lowercase().as_str() {
+            "x86-64" | "x86_64" | "x86" | "amd64" | "x64" => Some(Architecture::X86),
+            "arm64" | "aarch64" | "arm" => Some(Architecture::Arm64),
+            _ => None,
+        }
+    }
+}
+
+/// A price as it was read somewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quote {
+    pub per_hour: Money,
+    pub source: String,
+    /// `2026-08-22`: when it was read there. A year alone is where no day is known.
+    pub date: String,
+}
+
+/// How a machine is paid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paying {
+    OnDemand,
+    Spot,
+}
+
+impl CatalogEntry {
+    /// `azure/Standard_F4s_v2@eastus`.
+    pub fn name(&self) -> String {
+        format!("{}/{}@{}", self.provider, self.machine, self.region)
+    }
+
+    pub fn quote(&self, paying: Paying) -> Option<&Quote> {
+        match paying {
+            Paying::OnDemand => self.on_demand.as_ref(),
+            Paying::Spot => self.spot.as_ref(),
+        }
+    }
+
+    /// What both prices are in; an entry without any is not made.
+    pub fn currency(&self) -> Option<model::Currency> {
+        let quote = self.on_demand.as_ref().or(self.spot.as_ref());
+        quote.map(|quote| quote.per_hour.currency)
+    }
+
+    /// As a run is billed; a spot price says so in its name.
+    pub fn price(&self, paying: Paying) -> Option<Price> {
+        let quote = self.quote(paying)?;
+        let mark = match paying {
+            Paying::OnDemand => "",
+            Paying::Spot => lookup::SPOT_MARK,
+        };
+        Some(Price {
+            machine: format!("{}{mark}", self.name()),
+            per_hour: quote.per_hour,
+            source: quote.source.clone(),
+            date: quote.date.clone(),
+            billing: billing_of(&self.provider, &self.machine),
+        })
+    }
+}
+
+/// All bill by the second today. EC2 and Compute Engine count a minute at least; SageMaker's
+/// machines and Azure's have no minimum.
+fn billing_of(provider: &str, machine: &str) -> BillingRule {
+    let managed = machine.starts_with("ml.") || machine.starts_with("sagemaker-");
+    let minimum_seconds = match provider {
+        "aws" if !managed => 60,
+        "gcp" => 60,
+        _ => 0,
+    };
+    BillingRule {
+        step_seconds: 1,
+        minimum_seconds,
+        paid: PaidPhases::All,
+    }
+}

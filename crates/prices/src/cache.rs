@@ -1,0 +1,94 @@
+//! The refreshed catalog: one file in Bancada's cache folder, put over the embedded one.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cost::{Builder, Catalog, CatalogFile, Tally, write_catalog};
+
+/// Where it lies below the cache folder. It may be deleted: the embedded prices stay.
+pub fn catalog_file(home: &Path) -> PathBuf {
+    home.join("prices").join("catalog.csv")
+}
+
+/// All prices that are known on this machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded {
+    pub catalog: Catalog,
+    /// Of the refreshed catalog; none where there is none.
+    pub kept: Option<Kept>,
+    /// Rows of the refreshed catalog that could not be used.
+    pub left_out: Tally,
+    /// Why the refreshed catalog could not be read at all.
+    pub problem: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    pub entries: usize,
+    /// Date of the newest price.
+    pub newest: String,
+}
+
+/// Whatever is wrong with the refreshed catalog, the embedded prices are there.
+pub fn load(home: &Path) -> Loaded {
+    let path = catalog_file(home);
+    let embedded = cost::catalog();
+    let mut loaded = Loaded {
+        catalog: Catalog::default(),
+        kept: None,
+        left_out: Tally::default(),
+        problem: None,
+    };
+    match read(&path) {
+        Ok(Some(refreshed)) => {
+            loaded.kept = kept(&refreshed.catalog);
+            loaded.left_out = refreshed.left_out;
+            loaded.catalog = refreshed.catalog.over(embedded);
+        }
+        Ok(None) => loaded.catalog = embedded.clone(),
+        Err(error) => {
+            loaded.catalog = embedded.clone();
+            loaded.problem = Some(format!("{}: {error}", path.display()));
+        }
+    }
+    loaded
+}
+
+fn read(path: &Path) -> io::Result<Option<CatalogFile>> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(Catalog::parse(&path.display().to_string(), &text))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn kept(catalog: &Catalog) -> Option<Kept> {
+    let entries = catalog.entries.iter();
+    let quotes = entries.flat_map(|entry| [entry.on_demand.as_ref(), entry.spot.as_ref()]);
+    let newest = quotes.flatten().map(|quote| quote.date.as_str()).max()?;
+    Some(Kept {
+        entries: catalog.entries.len(),
+        newest: newest.to_owned(),
+    })
+}
+
+/// Adds prices to the refreshed catalog; the newest of each stays. The file is written beside its
+/// name and renamed when whole.
+pub fn keep(home: &Path, new: Catalog) -> io::Result<Kept> {
+    let path = catalog_file(home);
+    let known = read(&path)?.unwrap_or_default();
+    let mut builder = Builder::from(known.catalog);
+    builder.extend(new);
+    let catalog = builder.finish();
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let beside = path.with_extension(format!("{}.tmp", std::process::id()));
+    fs::write(&beside, write_catalog(&catalog))?;
+    fs::rename(&beside, &path)?;
+    Ok(kept(&catalog).unwrap_or(Kept {
+        entries: 0,
+        newest: String::new(),
+    }))
+}

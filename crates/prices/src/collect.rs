@@ -1,0 +1,221 @@
+//! Rows of price lists gathered into a catalog: what is there twice must agree.
+
+use std::collections::HashMap;
+
+use cost::{Builder, Catalog, CatalogEntry, Paying, Quote, Reason, Shape, Tally};
+use model::{Currency, Money};
+use rust_decimal::Decimal;
+
+/// Where a list comes from, for its prices and for messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct About {
+    /// `Azure Retail Prices API`.
+    pub source: String,
+    /// `2026-11-16`: when it was read, unless the list says when it was published.
+    pub date: String,
+}
+
+/// What a list gave.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PriceList {
+    pub catalog: Catalog,
+    pub left_out: Tally,
+    /// Rows, items, products or SKUs that were looked at.
+    pub rows: u64,
+}
+
+/// A price of a machine, as a row says it.
+#[derive(Debug, Clone)]
+pub(crate) struct Offer {
+    pub(crate) machine: String,
+    pub(crate) region: String,
+    pub(crate) paying: Paying,
+    pub(crate) per_hour: Money,
+    pub(crate) shape: Shape,
+    /// From when on the price holds, where the list says it.
+    pub(crate) since: String,
+    /// For messages: `vms.csv:12`.
+    pub(crate) place: String,
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Key {
+    machine: String,
+    region: String,
+    currency: Currency,
+    is_spot: bool,
+}
+
+struct Slot {
+    offer: Offer,
+    disagrees: bool,
+}
+
+/// Prices of one provider.
+pub(crate) struct Collector {
+    provider: String,
+    slots: HashMap<Key, usize>,
+    /// In the order they came.
+    list: Vec<Slot>,
+    pub(crate) left_out: Tally,
+    pub(crate) rows: u64,
+    /// Spot prices differ from zone to zone of a region: the lowest is kept.
+    pub(crate) zones_have_spot_prices: bool,
+}
+
+impl Collector {
+    pub(crate) fn new(provider: &str) -> Self {
+        Collector {
+            provider: provider.to_owned(),
+            slots: HashMap::new(),
+            list: Vec::new(),
+            left_out: Tally::default(),
+            rows: 0,
+            zones_have_spot_prices: false,
+        }
+    }
+
+    pub(crate) fn leave_out(&mut self, reason: Reason, place: impl FnOnce() -> String) {
+        self.left_out.count(reason, place);
+    }
+
+    pub(crate) fn add(&mut self, offer: Offer) {
+        let key = Key {
+            machine: offer.machine.clone(),
+            region: offer.region.clone(),
+            currency: offer.per_hour.currency,
+            is_spot: offer.paying == Paying::Spot,
+        };
+        match self.slots.get(&key) {
+            Some(&place) => self.again(place, offer),
+            None => {
+                self.slots.insert(key, self.list.len());
+                let disagrees = false;
+                self.list.push(Slot { offer, disagrees });
+            }
+        }
+    }
+
+    /// A price that is there already: the same, a newer one, another zone's, or a contradiction.
+    fn again(&mut self, place: usize, offer: Offer) {
+        let slot = &mut self.list[place];
+        let (known, new) = (slot.offer.per_hour.amount, offer.per_hour.amount);
+        if known == new {
+            return;
+        }
+        if slot.offer.since != offer.since {
+            let older = match slot.offer.since < offer.since {
+                true => {
+                    slot.disagrees = false;
+                    std::mem::replace(&mut slot.offer, offer)
+                }
+                false => offer,
+            };
+            self.left_out.count(Reason::Superseded, || shown(&older));
+        } else if self.zones_have_spot_prices && offer.paying == Paying::Spot {
+            if new < known {
+                slot.offer = offer;
+            }
+        } else {
+            if !slot.disagrees {
+                self.left_out
+                    .count(Reason::Disagreeing, || shown(&slot.offer));
+            }
+            slot.disagrees = true;
+            self.left_out.count(Reason::Disagreeing, || shown(&offer));
+        }
+    }
+
+    /// Rows that disagree are all left out: none of them can be trusted.
+    pub(crate) fn finish(self, about: &About) -> PriceList {
+        let mut builder = Builder::default();
+        for slot in self.list.into_iter().filter(|slot| !slot.disagrees) {
+            let offer = slot.offer;
+            let quote = Some(Quote {
+                per_hour: Money::new(offer.per_hour.amount.normalize(), offer.per_hour.currency),
+                source: about.source.clone(),
+                date: about.date.clone(),
+            });
+            let (on_demand, spot) = match offer.paying {
+                Paying::OnDemand => (quote, None),
+                Paying::Spot => (None, quote),
+            };
+            builder.add(CatalogEntry {
+                provider: self.provider.clone(),
+                machine: offer.machine,
+                region: offer.region,
+                shape: offer.shape,
+                on_demand,
+                spot,
+            });
+        }
+        PriceList {
+            catalog: builder.finish(),
+            left_out: self.left_out,
+            rows: self.rows,
+        }
+    }
+}
+
+fn shown(offer: &Offer) -> String {
+    let Money { amount, currency } = offer.per_hour;
+    format!(
+        "{}: {}@{} {amount} {currency}",
+        offer.place, offer.machine, offer.region
+    )
+}
+
+/// A price as it stands in a list: decimal digits, never a binary fraction on the way. Zero means
+/// that the price is not known.
+pub(crate) fn amount(text: &str) -> Result<Decimal, Reason> {
+    let text = text.trim();
+    let value = text
+        .parse::<Decimal>()
+        .or_else(|_| Decimal::from_scientific(text))
+        .map_err(|_| Reason::NotANumber)?;
+    match value {
+        zero if zero.is_zero() => Err(Reason::ZeroPrice),
+        negative if negative.is_sign_negative() => Err(Reason::Negative),
+        value => Ok(value),
+    }
+}
+
+/// A number of cores or gigabytes; what is no such number is not known.
+pub(crate) fn number(text: &str) -> Option<Decimal> {
+    let plain: String = text.chars().filter(|c| *c != ',').collect();
+    let value = plain.trim().parse::<Decimal>().ok()?;
+    (value > Decimal::ZERO).then(|| value.normalize())
+}
+
+/// `2025-11-01T00:00:00Z` is of the day `2025-11-01`.
+pub(crate) fn day(time: &str) -> &str {
+    time.get(..10).unwrap_or(time)
+}
+
+/// A file that is not what it should be, or not whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreadable {
+    pub file: String,
+    pub why: String,
+}
+
+impl std::error::Error for Unreadable {}
+
+impl std::fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.file, self.why)
+    }
+}
+
+impl Unreadable {
+    pub(crate) fn json(file: &str, expected: &str, error: &serde_json::Error) -> Self {
+        let why = match error.is_eof() {
+            true => format!("{expected} that breaks off ({error}): fetch it again"),
+            false => format!("not {expected}: {error}"),
+        };
+        Unreadable {
+            file: file.to_owned(),
+            why,
+        }
+    }
+}

@@ -1,0 +1,452 @@
+//! Price lists fetched from where the providers publish them: paged, resumed, bounded.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cost::{Catalog, Reason};
+use fetch::{Download, Header, Limits, Why};
+use model::Currency;
+use serde::Deserialize;
+
+use crate::file::{FileError, Given, read_files};
+use crate::{About, PriceList, Unreadable, aws_offer, azure, gcp};
+
+/// An answer of one page; the largest seen have some megabytes.
+const LARGEST_PAGE_BYTES: u64 = 256 << 20;
+/// EC2's offer of one region has some hundred megabytes.
+const LARGEST_OFFER_BYTES: u64 = 4 << 30;
+/// More are not a list but a circle.
+const MOST_PAGES: u32 = 2000;
+/// A page that came whole and cannot be read is asked for so often.
+const PAGE_TRIES: u32 = 3;
+/// Compute Engine's name in Google's billing catalog.
+const COMPUTE_ENGINE: &str = "6F81-5844-456A";
+
+/// Where the lists are; a mirror takes the place of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Addresses {
+    pub azure: String,
+    pub aws: String,
+    pub google: String,
+}
+
+impl Addresses {
+    /// `BANCADA_AZURE_PRICES`, `BANCADA_AWS_PRICES` and `BANCADA_GOOGLE_PRICES` name mirrors.
+    pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let address = |name: &str, usual: &str| {
+            let set = variable(name).filter(|value| !value.is_empty());
+            let address = set.unwrap_or_else(|| usual.to_owned());
+            address.trim_end_matches('/').to_owned()
+        };
+        Addresses {
+            azure: address(
+                "BANCADA_AZURE_PRICES",
+                "https://prices.azure.com/api/retail/prices",
+            ),
+            aws: address(
+                "BANCADA_AWS_PRICES",
+                "https://pricing.us-east-1.amazonaws.com",
+            ),
+            google: address(
+                "BANCADA_GOOGLE_PRICES",
+                "https://cloudbilling.googleapis.com",
+            ),
+        }
+    }
+}
+
+/// One list that can be fetched.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Source {
+    Azure {
+        region: String,
+    },
+    /// `AmazonEC2` or `AmazonSageMaker`.
+    Aws {
+        offer: &'static str,
+        region: String,
+    },
+    /// All regions come in one; only these are kept, or all.
+    Google {
+        key: String,
+        regions: Vec<String>,
+    },
+    /// A `vms.csv` or any other file the parsers know.
+    Url(String),
+}
+
+/// As a person would call it. The key is not part of it.
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Azure { region } => write!(f, "azure {region}"),
+            Source::Aws { offer, region } => write!(f, "aws {offer} {region}"),
+            Source::Google { .. } => f.write_str("google"),
+            Source::Url(url) => f.write_str(url),
+        }
+    }
+}
+
+/// Keys are not for logs.
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[derive(Debug)]
+pub enum UpdateError {
+    Fetch(Why),
+    Unreadable(Unreadable),
+    File(FileError),
+    NoRegion { region: String, known: Vec<String> },
+    Endless { pages: u32 },
+    Io { path: PathBuf, error: io::Error },
+}
+
+impl std::error::Error for UpdateError {}
+
+impl fmt::Display for UpdateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            UpdateError::Fetch(why) => why.fmt(f),
+            UpdateError::Unreadable(unreadable) => unreadable.fmt(f),
+            UpdateError::File(error) => error.fmt(f),
+            UpdateError::NoRegion { region, known } => {
+                write!(
+                    f,
+                    "has no region `{region}`; its regions are {}",
+                    known.join(", ")
+                )
+            }
+            UpdateError::Endless { pages } => {
+                write!(f, "{pages} pages and no end: the list goes in a circle")
+            }
+            UpdateError::Io { path, error } => write!(f, "{}: {error}", path.display()),
+        }
+    }
+}
+
+impl From<Unreadable> for UpdateError {
+    fn from(unreadable: Unreadable) -> Self {
+        UpdateError::Unreadable(unreadable)
+    }
+}
+
+/// What happens meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Of a list in pages; 1 for a file.
+    pub page: u32,
+    pub received_bytes: u64,
+    pub total_bytes: Option<u64>,
+}
+
+pub struct Fetching<'f> {
+    /// Bancada's cache folder; what is begun lies below it and is gone on with.
+    pub home: &'f Path,
+    pub addresses: &'f Addresses,
+    pub limits: Limits,
+    /// The date of prices whose list has none.
+    pub today: &'f str,
+    /// What to ask for where a provider converts.
+    pub currency: Currency,
+    /// Of a `vms.csv`.
+    pub provider: Option<&'f str>,
+    pub tell: &'f mut dyn FnMut(Progress),
+}
+
+impl Fetching<'_> {
+    pub fn fetch(&mut self, source: &Source) -> Result<PriceList, UpdateError> {
+        let work = Work::open(self.home, source, self.today, self.currency)?;
+        let list = match source {
+            Source::Azure { region } => self.azure(region, &work)?,
+            Source::Aws { offer, region } => self.aws(offer, region, &work)?,
+            Source::Google { key, regions } => self.google(key, regions, &work)?,
+            Source::Url(url) => self.url(url, &work)?,
+        };
+        work.done();
+        Ok(list)
+    }
+
+    fn azure(&mut self, region: &str, work: &Work) -> Result<PriceList, UpdateError> {
+        let mut reader = azure::Reader::new(self.about(azure::SOURCE));
+        let filter = format!(
+            "serviceName eq 'Virtual Machines' and armRegionName eq '{region}' and priceType eq 'Consumption'"
+        );
+        let first = format!(
+            "api-version=2023-01-01-preview&currencyCode={}&$filter={}",
+            encoded(&format!("'{}'", self.currency)),
+            encoded(&filter)
+        );
+        let base = self.addresses.azure.clone();
+        let read = &mut |label: &str, text: &str| {
+            let next = reader.page(label, text)?;
+            // The link names the provider's own host; a mirror has the same pages elsewhere.
+            let query = |link: String| link.split_once('?').map(|(_, query)| query.to_owned());
+            Ok(next.and_then(query))
+        };
+        let pages = Pages {
+            label: format!("azure {region}"),
+            address: &|query: &str| format!("{base}?{query}"),
+            headers: &[],
+        };
+        self.pages(&pages, first, work, read)?;
+        Ok(reader.finish())
+    }
+
+    fn google(
+        &mut self,
+        key: &str,
+        regions: &[String],
+        work: &Work,
+    ) -> Result<PriceList, UpdateError> {
+        let mut reader = gcp::Reader::new(self.about(gcp::SOURCE));
+        let (base, currency) = (self.addresses.google.clone(), self.currency);
+        let address = |token: &str| {
+            let token = match token {
+                "" => String::new(),
+                token => format!("&pageToken={}", encoded(token)),
+            };
+            format!(
+                "{base}/v1/services/{COMPUTE_ENGINE}/skus?currencyCode={currency}&pageSize=5000{token}"
+            )
+        };
+        let pages = Pages {
+            label: "google".to_owned(),
+            address: &address,
+            headers: &[Header {
+                name: "X-Goog-Api-Key",
+                value: key,
+            }],
+        };
+        let read = &mut |label: &str, text: &str| reader.page(label, text);
+        self.pages(&pages, String::new(), work, read)?;
+        let mut list = reader.finish();
+        if !regions.is_empty() {
+            keep_regions(&mut list, regions);
+        }
+        Ok(list)
+    }
+
+    /// Page after page. Each is kept as a file until all are there, so that what broke off goes on.
+    fn pages(
+        &mut self,
+        pages: &Pages<'_>,
+        first: String,
+        work: &Work,
+        read: &mut ReadPage<'_>,
+    ) -> Result<(), UpdateError> {
+        let mut next = first;
+        let mut seen = HashSet::new();
+        for page in 1..=MOST_PAGES {
+            let url = (pages.address)(&next);
+            let label = format!("{}, page {page}", pages.label);
+            let file = work.folder.join(format!("page-{page:04}.json"));
+            let mut tries = 0;
+            let following = loop {
+                self.download(&url, &file, pages.headers, (page, LARGEST_PAGE_BYTES))?;
+                let text = fs::read_to_string(&file).map_err(at(&file))?;
+                tries += 1;
+                match read(&label, &text) {
+                    Ok(following) => break following,
+                    Err(unreadable) => {
+                        // Cut off on the way without anyone noticing, or a proxy's own page.
+                        fs::remove_file(&file).map_err(at(&file))?;
+                        if tries == PAGE_TRIES {
+                            return Err(unreadable.into());
+                        }
+                    }
+                }
+            };
+            match following {
+                Some(following) => next = following,
+                None => return Ok(()),
+            }
+            if !seen.insert(next.clone()) {
+                return Err(UpdateError::Endless { pages: page });
+            }
+        }
+        Err(UpdateError::Endless { pages: MOST_PAGES })
+    }
+
+    fn aws(
+        &mut self,
+        offer: &'static str,
+        region: &str,
+        work: &Work,
+    ) -> Result<PriceList, UpdateError> {
+        let base = self.addresses.aws.clone();
+        let index = work.folder.join("region_index.json");
+        let url = format!("{base}/offers/v1.0/aws/{offer}/current/region_index.json");
+        self.download(&url, &index, &[], (1, LARGEST_PAGE_BYTES))?;
+        let text = fs::read_to_string(&index).map_err(at(&index))?;
+        let regions: RegionIndex = serde_json::from_str(&text).map_err(|error| {
+            _ = fs::remove_file(&index);
+            Unreadable::json(&url, "a region index of the AWS Price List", &error)
+        })?;
+        let Some(found) = regions.regions.get(region) else {
+            return Err(UpdateError::NoRegion {
+                region: region.to_owned(),
+                known: regions.regions.into_keys().collect(),
+            });
+        };
+        // The address has the version of the list in it, so a part on the disk is of the same.
+        let path = &found.current_version_url;
+        let url = format!("{base}{path}");
+        let file = work.folder.join(format!("{}.json", encoded(path)));
+        self.download(&url, &file, &[], (1, LARGEST_OFFER_BYTES))?;
+        let opened = File::open(&file).map_err(at(&file))?;
+        let source = format!("{}, {offer}", aws_offer::SOURCE);
+        let about = self.about(&source);
+        aws_offer::read(&url, opened, &about).map_err(|unreadable| {
+            // It will not become better by being kept.
+            _ = fs::remove_file(&file);
+            unreadable.into()
+        })
+    }
+
+    fn url(&mut self, url: &str, work: &Work) -> Result<PriceList, UpdateError> {
+        let name = url.split(['?', '#']).next().unwrap_or(url);
+        let name = name.rsplit('/').next().filter(|name| !name.is_empty());
+        let file = work.folder.join(encoded(name.unwrap_or("list")));
+        // Nothing says that what is at the address is still the same as an earlier part.
+        _ = fs::remove_file(file.with_added_extension("part"));
+        _ = fs::remove_file(&file);
+        self.download(url, &file, &[], (1, LARGEST_PAGE_BYTES))?;
+        let given = Given {
+            provider: self.provider,
+            date: Some(self.today),
+        };
+        let mut read = read_files(&[file], &given);
+        match read.pop().map(|read| read.list) {
+            Some(list) => list.map_err(UpdateError::File),
+            None => Ok(PriceList::default()),
+        }
+    }
+
+    fn download(
+        &mut self,
+        url: &str,
+        to: &Path,
+        headers: &[Header<'_>],
+        (page, most_bytes): (u32, u64),
+    ) -> Result<(), UpdateError> {
+        let download = Download {
+            url,
+            to,
+            most_bytes,
+            limits: self.limits,
+            headers,
+        };
+        let tell = &mut self.tell;
+        let told = &mut |progress: fetch::Progress| {
+            tell(Progress {
+                page,
+                received_bytes: progress.received_bytes,
+                total_bytes: progress.total_bytes,
+            });
+        };
+        download.run(told).map_err(UpdateError::Fetch)
+    }
+
+    fn about(&self, source: &str) -> About {
+        About {
+            source: source.to_owned(),
+            date: self.today.to_owned(),
+        }
+    }
+}
+
+/// Reads a page, called so, and says which is the next.
+type ReadPage<'r> = dyn FnMut(&str, &str) -> Result<Option<String>, Unreadable> + 'r;
+
+/// A list in pages: what it is called, and where the page of a token lies.
+struct Pages<'p> {
+    label: String,
+    address: &'p dyn Fn(&str) -> String,
+    headers: &'p [Header<'p>],
+}
+
+#[derive(Deserialize)]
+struct RegionIndex {
+    regions: BTreeMap<String, RegionOffer>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RegionOffer {
+    current_version_url: String,
+}
+
+fn keep_regions(list: &mut PriceList, regions: &[String]) {
+    let entries = std::mem::take(&mut list.catalog.entries);
+    let (kept, others) = entries
+        .into_iter()
+        .partition(|entry| regions.contains(&entry.region));
+    list.catalog = Catalog { entries: kept };
+    let others: Vec<cost::CatalogEntry> = others;
+    for entry in others {
+        list.left_out.count(Reason::OtherRegion, || entry.name());
+    }
+}
+
+/// A folder for what is on its way, of today: yesterday's pages have yesterday's prices.
+struct Work {
+    folder: PathBuf,
+}
+
+impl Work {
+    fn open(
+        home: &Path,
+        source: &Source,
+        today: &str,
+        currency: Currency,
+    ) -> Result<Self, UpdateError> {
+        let all = home.join("prices").join("work");
+        let name = encoded(&source.to_string());
+        let begin = format!("{name}-{currency}-");
+        // Offers of AWS have their version in their names and may be gone on with on any day.
+        let day = match source {
+            Source::Aws { .. } => "any-day",
+            _ => today,
+        };
+        let folder = all.join(format!("{begin}{day}"));
+        fs::create_dir_all(&folder).map_err(at(&folder))?;
+        for other in fs::read_dir(&all).into_iter().flatten().flatten() {
+            let of_this = other.file_name().to_string_lossy().starts_with(&begin);
+            if of_this && other.path() != folder {
+                _ = fs::remove_dir_all(other.path());
+            }
+        }
+        // The index is small and says which version is the newest today.
+        _ = fs::remove_file(folder.join("region_index.json"));
+        Ok(Work { folder })
+    }
+
+    fn done(self) {
+        _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn at(path: &Path) -> impl FnOnce(io::Error) -> UpdateError {
+    let path = path.to_owned();
+    move |error| UpdateError::Io { path, error }
+}
+
+/// Percent-encoded, for a part of an address and for the name of a file.
+fn encoded(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                out.push(char::from(byte));
+            }
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}

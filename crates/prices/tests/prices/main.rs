@@ -1,0 +1,13 @@
+//! Documents in the providers' formats, written for these tests, with the traps that real ones
+//! have; and the ways they come: pages, broken downloads, hosts that do not answer.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod aws;
+mod azure;
+mod files;
+mod gcp;
+mod server;
+mod skypilot;
+mod support;
+mod update;
