@@ -8,6 +8,7 @@ import numpy as np
 
 import protocol
 import variances
+import workers
 
 
 def settle_threads():
@@ -18,7 +19,27 @@ def settle_threads():
         os.environ["MXNET_MP_OPENCV_NUM_THREADS"] = str(threads)
 
 
+def join_hosts():
+    """MXNet reads from its surroundings which part it plays. Each host has a server, which adds up its share of the
+    gradients; the first has the scheduler, by which all find each other."""
+    protocol.lead_hosts()
+    job = protocol.Job.read()
+    if not job.hosts:
+        return
+    host, _, port = os.environ["BANCADA_WORKERS"].split(",")[0].partition(":")
+    places = job.hosts.places
+    os.environ.update(DMLC_PS_ROOT_URI=host, DMLC_PS_ROOT_PORT=port, DMLC_NODE_HOST=os.environ["BANCADA_ADDRESS"],
+                      DMLC_NUM_WORKER=str(job.workers), DMLC_NUM_SERVER=str(sum(not p["local_rank"] for p in places)))
+    if job.rank == 0:
+        workers.beside("mxnet", DMLC_ROLE="scheduler")
+    if places[job.rank]["local_rank"] == 0:
+        workers.beside("mxnet", DMLC_ROLE="server")
+    os.environ["DMLC_ROLE"] = "worker"
+
+
 settle_threads()
+if __name__ == "__main__":
+    join_hosts()
 
 import mxnet as mx  # noqa: E402
 from mxnet import autograd, gluon  # noqa: E402
@@ -176,16 +197,25 @@ def uncounted_padding(node, graph):
     return protocol.real_pixels(node, shape)[None, None]
 
 
+# Above the numbers of all parameters.
+LOSS_KEY = 1 << 20
+
+
 class Adapter:
     name = "mxnet"
     version = mx.__version__
+    # Whether the others have heard a loss.
+    told = False
     shards_itself = True
 
     def __init__(self, job, graph, weights):
         self.job = job
-        self.contexts = contexts(job.devices, job.workers)
-        # Batches are cut so that all shards are alike.
-        job.workers = len(self.contexts)
+        if job.hosts:
+            self.contexts = contexts([job.my_device], 1)
+        else:
+            self.contexts = contexts(job.devices, job.workers)
+            # Batches are cut so that all shards are alike.
+            job.workers = len(self.contexts)
         mx.random.seed(job.seed % (1 << 31))
         self.half = self.mixed_precision() if job.precision == "mixed" else None
         self.network = Network(graph, weights, self.contexts)
@@ -195,7 +225,9 @@ class Adapter:
                 block.hybridize(static_alloc=True, static_shape=bool(job.compile))
         self.own = self.network.collect_params()
         self.trained = {p["name"]: p["trained"] for n in graph["nodes"] for p in n["parameters"]}
-        self.trainer = gluon.Trainer(self.own, *optimizer(job.optimizer))
+        self.store = mx.kv.create("dist_sync") if job.hosts else None
+        reduced = {"kvstore": self.store, "update_on_kvstore": False} if job.hosts else {}
+        self.trainer = gluon.Trainer(self.own, *optimizer(job.optimizer), **reduced)
         if self.half == "float16":
             mx.contrib.amp.init_trainer(self.trainer)
         self.variances = running_variances(graph, self.own, self.contexts[0])
@@ -233,8 +265,16 @@ class Adapter:
 
     def step(self, images, labels):
         losses = self.back_propagate(images, labels)
-        self.trainer.step(len(labels))
+        self.trainer.step(len(labels) * self.job.processes)
         return mean(losses)
+
+    def share(self, value):
+        total = mx.nd.array([value])
+        if not self.told:
+            self.store.init(LOSS_KEY, total)
+            self.told = True
+        self.store.pushpull(LOSS_KEY, total, out=total)
+        return float(total.asscalar()) / self.job.workers
 
     def synchronise(self):
         # A loss can be read as soon as it is known, while its gradients are still being computed.
@@ -287,7 +327,8 @@ class Adapter:
         for images, wanted in gluon.data.DataLoader(pictures, batch_size=job.batch, shuffle=True):
             alike = len(wanted) - len(wanted) % job.workers
             if alike:
-                yield images[:alike], wanted[:alike]
+                mine = slice(job.rank, alike, job.processes)
+                yield images[mine], wanted[mine]
 
     def profile(self, steps):
         with tempfile.TemporaryDirectory() as folder:

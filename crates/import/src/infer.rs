@@ -205,6 +205,7 @@ fn environments(factors: &[Factor]) -> Vec<Environment> {
         price: None,
         limits: Limits::default(),
         device: None,
+        hosts: None,
     };
     names.into_iter().map(environment).collect()
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::hosts::Hosts;
 use crate::money::{Currency, ExchangeRate, Money, Price};
 use crate::run::RunId;
 
@@ -298,6 +299,9 @@ pub struct Environment {
     pub limits: Limits,
     /// Overrides the workload's device.
     pub device: Option<String>,
+    /// Machines for its workers; none means this one for all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Hosts>,
 }
 
 /// What a run may use of its machine; none means all of it.

@@ -163,6 +163,7 @@ impl Recipe {
                 .map(|name| Environment {
                     price: Some(price(&name)),
                     device: (name == "gpu").then(|| "cuda:0".to_owned()),
+                    hosts: None,
                     limits: Limits {
                         cores: Some(2.0),
                         memory_bytes: None,

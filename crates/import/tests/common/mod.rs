@@ -41,6 +41,7 @@ pub(crate) fn study(factors: &[(&str, &[Level])]) -> Study {
                 memory_bytes: None,
             },
             device: None,
+            hosts: None,
         }],
         measure: MeasureSettings {
             interval_seconds: 1.0,

@@ -84,5 +84,6 @@ fn environment(draft: &DraftEnvironment) -> Environment {
         price: draft.price.clone(),
         limits: draft.limits.clone(),
         device: draft.device.clone(),
+        hosts: draft.hosts.as_ref().map(|hosts| hosts.value.clone()),
     }
 }

@@ -4,7 +4,7 @@ use model::{Limits, Price};
 use source::{Diagnostic, Located, Problems, Table};
 
 use super::draft::DraftEnvironment;
-use super::{Typed, prices, take};
+use super::{Typed, hosts, prices, take};
 use crate::values;
 
 pub(crate) const MAX_CORES: f64 = 4096.0;
@@ -56,12 +56,14 @@ fn read_one(
             );
         }
     }
+    let hosts = hosts::read(&table, problems);
     table.finish(problems);
     DraftEnvironment {
         name,
         price,
         limits,
         device: device.map(|d| d.value),
+        hosts,
     }
 }
 
