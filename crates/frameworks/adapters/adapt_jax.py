@@ -166,7 +166,7 @@ class Adapter:
         self.names = list(kept)
         parts = [{name: kept[name] for name in kept if trained[name] is is_trained} for is_trained in (True, False)]
         state = (*parts, self.optimizer.init(parts[0]), jax.random.key(job.seed % (1 << 63)))
-        self.state = jax.device_put(state, self.whole)
+        self.state = everywhere(state, self.whole) if job.hosts else jax.device_put(state, self.whole)
         # The state before a step is not needed after it: its memory is taken for the new one.
         whether = (lambda function, **_: function) if job.compile is False else jax.jit
         self.run_step = whether(self.next_state, donate_argnums=0)
@@ -267,6 +267,17 @@ def shardings(job):
         return devices[0], devices[0]
     mesh = Mesh(np.array(devices), ("batch",))
     return NamedSharding(mesh, PartitionSpec("batch")), NamedSharding(mesh, PartitionSpec())
+
+
+def everywhere(state, whole):
+    """What every process has alike, on all devices: each gives its own, since none can put on another's."""
+
+    def copied(value):
+        if jnp.issubdtype(value.dtype, jax.dtypes.prng_key):
+            return jax.random.wrap_key_data(copied(jax.random.key_data(value)))
+        return jax.make_array_from_process_local_data(whole, np.asarray(value), value.shape)
+
+    return jax.tree.map(copied, state)
 
 
 def join(job):

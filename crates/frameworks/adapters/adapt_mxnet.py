@@ -197,15 +197,9 @@ def uncounted_padding(node, graph):
     return protocol.real_pixels(node, shape)[None, None]
 
 
-# Above the numbers of all parameters.
-LOSS_KEY = 1 << 20
-
-
 class Adapter:
     name = "mxnet"
     version = mx.__version__
-    # Whether the others have heard a loss.
-    told = False
     shards_itself = True
 
     def __init__(self, job, graph, weights):
@@ -225,9 +219,8 @@ class Adapter:
                 block.hybridize(static_alloc=True, static_shape=bool(job.compile))
         self.own = self.network.collect_params()
         self.trained = {p["name"]: p["trained"] for n in graph["nodes"] for p in n["parameters"]}
-        self.store = mx.kv.create("dist_sync") if job.hosts else None
-        reduced = {"kvstore": self.store, "update_on_kvstore": False} if job.hosts else {}
-        self.trainer = gluon.Trainer(self.own, *optimizer(job.optimizer), **reduced)
+        self.sums = Sums([self.own[name] for name, trained in self.trained.items() if trained]) if job.hosts else None
+        self.trainer = gluon.Trainer(self.own, *optimizer(job.optimizer))
         if self.half == "float16":
             mx.contrib.amp.init_trainer(self.trainer)
         self.variances = running_variances(graph, self.own, self.contexts[0])
@@ -265,16 +258,13 @@ class Adapter:
 
     def step(self, images, labels):
         losses = self.back_propagate(images, labels)
+        if self.sums:
+            self.sums.of_gradients()
         self.trainer.step(len(labels) * self.job.processes)
         return mean(losses)
 
     def share(self, value):
-        total = mx.nd.array([value])
-        if not self.told:
-            self.store.init(LOSS_KEY, total)
-            self.told = True
-        self.store.pushpull(LOSS_KEY, total, out=total)
-        return float(total.asscalar()) / self.job.workers
+        return self.sums.of(value) / self.job.workers
 
     def synchronise(self):
         # A loss can be read as soon as it is known, while its gradients are still being computed.
@@ -339,6 +329,28 @@ class Adapter:
             mx.nd.waitall()
             mx.profiler.set_state("stop")
             yield from operators(mx.profiler.dumps(reset=True, format="json"))
+
+
+class Sums:
+    """Over the workers of all hosts, by the servers. Gluon's trainer would ask them too, but its first question for
+    weights and its first gradients may overtake each other: the weights were then the gradients."""
+
+    def __init__(self, parameters):
+        self.store = mx.kv.create("dist_sync")
+        self.gradients = [parameter.list_grad()[0] for parameter in parameters]
+        self.number = mx.nd.zeros(1)
+        for key, array in enumerate([*self.gradients, self.number]):
+            self.store.init(key, mx.nd.zeros_like(array))
+
+    def of_gradients(self):
+        for key, gradient in enumerate(self.gradients):
+            # The first layers' come last and are needed first.
+            self.store.pushpull(key, gradient, out=gradient, priority=-key)
+
+    def of(self, value):
+        self.number[:] = value
+        self.store.pushpull(len(self.gradients), self.number, out=self.number)
+        return float(self.number.asscalar())
 
 
 def running_variances(graph, own, context):

@@ -460,6 +460,11 @@ def main(adapter_class):
     try:
         Training(job, events, adapter_class).run()
         workers.end()
+        if job.hosts:
+            # At once: a framework would wait at its end for workers that are gone.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(0)
     except Exception as error:
         if isinstance(error, getattr(adapter_class, "out_of_memory", ())) or says_out_of_memory(error):
             # By whichever worker: the launcher may end the first before it meets the same.
