@@ -125,6 +125,9 @@ def elsewhere(launch, names):
 
     def start(variables):
         given = {name: os.environ[name] for name in names if name in os.environ}
+        if "BANCADA_EVENTS" in given:
+            # It begins in another folder.
+            given["BANCADA_EVENTS"] = os.path.abspath(given["BANCADA_EVENTS"])
         settings = [f"{name}={shlex.quote(value)}" for name, value in {**given, **variables}.items()]
         command = " ".join(map(shlex.quote, [sys.executable, *sys.argv]))
         process = subprocess.Popen([*launch, "sh"], stdin=subprocess.PIPE)
