@@ -23,6 +23,8 @@ SECONDS_TO_END = 60
 SECONDS_TO_MEET = 300
 
 together = None
+# What this worker started besides.
+helpers = []
 
 
 def lead(count, hosts):
@@ -74,19 +76,8 @@ class Leader:
     def end(self, seconds):
         """Tells the others to end, and ends those that do not."""
         self.ending = True
-        for process in self.others:
-            try:
-                process.stdin.close()
-            except OSError:
-                # It is gone already.
-                pass
-        until = time.monotonic() + seconds
-        for process in self.others:
-            try:
-                process.wait(max(until - time.monotonic(), 0))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        end_all(self.others, seconds)
+        end_all(helpers, seconds)
 
 
 class Follower:
@@ -99,6 +90,7 @@ class Follower:
 
     def wait(self):
         wait_for_first()
+        end_all(helpers, SECONDS_TO_END)
         # At once: frameworks would wait here for workers that are gone.
         os._exit(0 if self.done else 1)
 
@@ -106,6 +98,23 @@ class Follower:
         # The first still verifies and saves, and its framework may take it ill if others leave.
         self.done = True
         self.thread.join()
+
+
+def end_all(processes, seconds):
+    """By closing the pipes that they listen to; those that do not hear are killed."""
+    for process in processes:
+        try:
+            process.stdin.close()
+        except OSError:
+            # It is gone already.
+            pass
+    until = time.monotonic() + seconds
+    for process in processes:
+        try:
+            process.wait(max(until - time.monotonic(), 0))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def wait_for_first():
@@ -242,9 +251,6 @@ def beside(module, **variables):
                                env={**os.environ, **variables})
     # Its pipe closes when this process ends, however it does.
     helpers.append(process)
-
-
-helpers = []
 
 
 def free_port():
