@@ -104,10 +104,16 @@ pub(crate) fn bills(table: &Table) -> Vec<BillFacts> {
 /// Bills stay as they were made, so a price that changed since must be said where it shows.
 pub(crate) fn notes(table: &Table) -> Vec<String> {
     let mut environments: BTreeMap<&str, Vec<Billed>> = BTreeMap::new();
+    let study = table.study;
+    // By the number of its hosts a run costs more than another: that is no change of a price.
+    let has_hosts = |name: &str| study.environment(name).is_some_and(|e| e.hosts.is_some());
     for record in table.runs.iter().map(|row| row.record) {
         let (Some(price), Some(_)) = (&record.price, &record.bill) else {
             continue;
         };
+        if has_hosts(&record.environment.name) {
+            continue;
+        }
         let groups = environments.entry(&record.environment.name).or_default();
         let run = record.run.to_string();
         match groups.iter_mut().find(|g| same_bill(g.price, price)) {

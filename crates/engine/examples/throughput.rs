@@ -54,6 +54,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         precision: Default::default(),
         compile: None,
         workers: 1,
+        hosts: None,
         profile: false,
         checkpoint: None,
         verify: None,

@@ -45,6 +45,7 @@ fn job(name: &str, dataset: &str, images: u32) -> TrainJob {
         precision: Default::default(),
         compile: None,
         workers: 1,
+        hosts: None,
         profile: false,
         checkpoint: None,
         verify: None,

@@ -14,18 +14,19 @@ def prepare(job):
     """What JAX reads from its surroundings when it is imported."""
     if job.device.startswith("cpu"):
         os.environ["JAX_PLATFORMS"] = "cpu"
-        if job.workers > 1:
+        if job.workers > 1 and not job.hosts:
             flags = os.environ.get("XLA_FLAGS", "")
             os.environ["XLA_FLAGS"] = f"{flags} --xla_force_host_platform_device_count={job.workers}".strip()
     if job.threads:
         # The size of XLA's pool of threads on a processor, which all workers share; there is no other way to say it.
-        os.environ["NPROC"] = str(job.threads * job.workers)
+        os.environ["NPROC"] = str(job.threads if job.hosts else job.threads * job.workers)
     # Else it takes most of the memory at once, and none could say how much it needs.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 
 if __name__ == "__main__":
     prepare(protocol.Job.read())
+    protocol.lead_hosts()
 
 import jax
 import jax.numpy as jnp
@@ -153,6 +154,8 @@ class Adapter:
 
     def __init__(self, job, graph, weights):
         self.job, self.channels = job, ChannelsLast(graph)
+        if job.hosts:
+            join(job)
         # Where batches go, and where everything else.
         self.split, self.whole = shardings(job)
         half = jnp.bfloat16 if job.precision == "mixed" else None
@@ -163,7 +166,7 @@ class Adapter:
         self.names = list(kept)
         parts = [{name: kept[name] for name in kept if trained[name] is is_trained} for is_trained in (True, False)]
         state = (*parts, self.optimizer.init(parts[0]), jax.random.key(job.seed % (1 << 63)))
-        self.state = jax.device_put(state, self.whole)
+        self.state = everywhere(state, self.whole) if job.hosts else jax.device_put(state, self.whole)
         # The state before a step is not needed after it: its memory is taken for the new one.
         whether = (lambda function, **_: function) if job.compile is False else jax.jit
         self.run_step = whether(self.next_state, donate_argnums=0)
@@ -192,13 +195,23 @@ class Adapter:
 
     def step(self, images, labels):
         if self.split is not self.whole:
-            images, labels = jax.device_put((images, labels), self.split)
+            images, labels = self.spread(images), self.spread(labels)
         self.state, loss = self.run_step(self.state, images, labels)
         # All that a step gives is there when one of it is.
         return float(loss)
 
+    def spread(self, share):
+        """A batch over the devices; over hosts this process has its own share of it."""
+        if self.job.hosts:
+            return jax.make_array_from_process_local_data(self.split, share)
+        return jax.device_put(share, self.split)
+
+    def here(self):
+        """The state as this process has it: the first one verifies and saves alone."""
+        return jax.tree.map(lambda value: value.addressable_data(0), self.state) if self.job.hosts else self.state
+
     def logits(self, images):
-        return np.asarray(self.run_logits(self.state, images))
+        return np.asarray(self.run_logits(self.here(), images))
 
     def gradients(self, images, labels):
         trained, gathered, _, key = self.state
@@ -212,12 +225,14 @@ class Adapter:
                 [(node["name"], np.asarray(value, np.float32)) for node, value in zip(self.network.nodes[1:], seen)])
 
     def weights(self):
-        kept = {**self.state[0], **self.state[1]}
+        trained, gathered, *_ = self.here()
+        kept = {**trained, **gathered}
         return {name: self.channels.outward(name, np.asarray(kept[name])) for name in self.names}
 
     def save(self, stem):
         """The arrays as JAX holds them: channels last."""
-        np.savez(stem + ".npz", **{**self.state[0], **self.state[1]})
+        trained, gathered, *_ = self.here()
+        np.savez(stem + ".npz", **trained, **gathered)
 
     def profile(self, steps):
         with tempfile.TemporaryDirectory() as folder:
@@ -242,13 +257,46 @@ def turned(images):
 
 def shardings(job):
     """Of batches and of all else: one device, or the batch split over several."""
-    devices = [device_of(job.devices[place % len(job.devices)], place) for place in range(job.workers)]
+    if job.hosts:
+        devices = jax.devices()
+    else:
+        devices = [device_of(job.devices[place % len(job.devices)], place) for place in range(job.workers)]
     if len(set(devices)) < job.workers:
         sys.exit(f"{job.workers} workers need as many devices, and `{job.device}` names {len(set(devices))}")
     if job.workers == 1:
         return devices[0], devices[0]
     mesh = Mesh(np.array(devices), ("batch",))
     return NamedSharding(mesh, PartitionSpec("batch")), NamedSharding(mesh, PartitionSpec())
+
+
+def everywhere(state, whole):
+    """What every process has alike, on all devices: each gives its own, since none can put on another's."""
+
+    def copied(value):
+        if jnp.issubdtype(value.dtype, jax.dtypes.prng_key):
+            return jax.random.wrap_key_data(copied(jax.random.key_data(value)))
+        return jax.make_array_from_process_local_data(whole, np.asarray(value), value.shape)
+
+    return jax.tree.map(copied, state)
+
+
+def join(job):
+    """Makes the devices of all hosts one list; before any of them is asked for."""
+    kind, _, number = job.my_device.partition(":")
+    if kind == "cpu":
+        jax.config.update("jax_cpu_collectives_implementation", "gloo")
+        use_own_address()
+    own = None if kind == "cpu" else [int(number or 0)]
+    jax.distributed.initialize(os.environ["BANCADA_WORKERS"].split(",")[0], job.workers, job.rank, own)
+
+
+def use_own_address():
+    """JAX does not let one say under which address a process is reached, and asks for the machine's name."""
+    from jax._src import xla_bridge
+
+    library = getattr(xla_bridge, "_jax", None) or xla_bridge.xla_client._xla
+    make = library.make_gloo_tcp_collectives
+    library.make_gloo_tcp_collectives = lambda **asked: make(hostname=os.environ["BANCADA_ADDRESS"], **asked)
 
 
 def device_of(name, place):

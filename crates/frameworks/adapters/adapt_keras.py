@@ -31,6 +31,7 @@ def prepare(job):
 
 if __name__ == "__main__":
     prepare(protocol.Job.read())
+    protocol.lead_hosts()
 
 import keras
 from keras import layers, ops
@@ -192,27 +193,28 @@ class OnTensorFlow:
         import tensorflow as tf
 
         if job.threads:
-            tf.config.threading.set_intra_op_parallelism_threads(job.threads * job.workers)
-            tf.config.threading.set_inter_op_parallelism_threads(job.threads * job.workers)
+            tf.config.threading.set_intra_op_parallelism_threads(job.threads * job.shares)
+            tf.config.threading.set_inter_op_parallelism_threads(job.threads * job.shares)
         self.notes = []
         if job.device == "cpu":
             tf.config.set_visible_devices([], "GPU")
             self.notes = protocol.spare_amx(half_products) if job.precision == "mixed" else []
             kind = "CPU"
             tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0],
-                                                       [tf.config.LogicalDeviceConfiguration()] * job.workers)
+                                                       [tf.config.LogicalDeviceConfiguration()] * job.shares)
         else:
             kind = "GPU"
             gpus = tf.config.list_physical_devices("GPU")
-            own = [gpus[number_of(device, len(gpus), "TensorFlow")] for device in job.devices]
-            if len(set(own)) < job.workers:
-                sys.exit(f"{job.workers} workers need as many GPUs, and `{job.device}` names {len(set(own))}")
+            devices = [job.my_device] if job.hosts else job.devices
+            own = [gpus[number_of(device, len(gpus), "TensorFlow")] for device in devices]
+            if len(set(own)) < job.shares:
+                sys.exit(f"{job.shares} workers need as many GPUs, and `{job.device}` names {len(set(own))}")
             tf.config.set_visible_devices(own, "GPU")
             for gpu in own:
                 # Else it takes all memory at once, and none could say how much it needs.
                 tf.config.experimental.set_memory_growth(gpu, True)
         if job.workers > 1:
-            self.mirrored = Mirrored(tf, [f"{kind}:{number}" for number in range(job.workers)])
+            self.mirrored = Mirrored(tf, job, kind)
 
     def gradients(self, model, loss_of, images, labels):
         import tensorflow as tf
@@ -248,9 +250,15 @@ class OnTensorFlow:
 class Mirrored:
     """A model kept alike on several devices over TensorFlow, each of which has its share of every batch."""
 
-    def __init__(self, tf, devices):
-        self.tf, self.strategy = tf, tf.distribute.MirroredStrategy(devices)
-        self.scope, self.count, self.made = self.strategy.scope, len(devices), None
+    def __init__(self, tf, job, kind):
+        self.tf = tf
+        if job.hosts:
+            protocol.tell_tensorflow(job)
+            self.strategy = tf.distribute.MultiWorkerMirroredStrategy()
+        else:
+            devices = [f"{kind}:{number}" for number in range(job.workers)]
+            self.strategy = tf.distribute.MirroredStrategy(devices)
+        self.scope, self.count, self.made = self.strategy.scope, job.shares, None
 
     def make(self, model):
         """What a trace would make inside of it, made before; then Keras' own step on every device."""
@@ -269,7 +277,8 @@ class Mirrored:
 
         def shares(array):
             def share(context):
-                return self.tf.convert_to_tensor(array[context.replica_id_in_sync_group :: self.count])
+                # Over hosts this process has its one share already.
+                return self.tf.convert_to_tensor(array[context.replica_id_in_sync_group % self.count :: self.count])
 
             return self.strategy.experimental_distribute_values_from_function(share)
 
@@ -424,7 +433,7 @@ class Adapter:
         return job.compile
 
     def step(self, images, labels):
-        self.variances.gather(len(labels) // self.job.workers)
+        self.variances.gather(len(labels) // self.job.shares)
         if self.mirrored:
             return self.mirrored.step(self.model, images, labels)
         # It takes as long as a step of `fit` does, and begins its running mean of the loss anew every time.
@@ -467,9 +476,10 @@ class Adapter:
             self.prepared = keras.Sequential(steps)
         for images, wanted in self.backend.batches(raw, labels, self.job, epoch, self.prepared):
             # Shares must be alike, and one without any image would make the loss no number.
-            left_over = len(wanted) % self.job.workers
-            if left_over < len(wanted):
-                yield (images[:-left_over], wanted[:-left_over]) if left_over else (images, wanted)
+            alike = len(wanted) - len(wanted) % self.job.workers
+            if alike:
+                mine = slice(self.job.rank, alike, self.job.processes)
+                yield images[mine], wanted[mine]
 
 
 def wide(values):

@@ -8,6 +8,7 @@ import numpy as np
 
 import protocol
 import variances
+import workers
 
 
 def settle_threads():
@@ -18,7 +19,27 @@ def settle_threads():
         os.environ["MXNET_MP_OPENCV_NUM_THREADS"] = str(threads)
 
 
+def join_hosts():
+    """MXNet reads from its surroundings which part it plays. Each host has a server, which adds up its share of the
+    gradients; the first has the scheduler, by which all find each other."""
+    protocol.lead_hosts()
+    job = protocol.Job.read()
+    if not job.hosts:
+        return
+    host, _, port = os.environ["BANCADA_WORKERS"].split(",")[0].partition(":")
+    places = job.hosts.places
+    os.environ.update(DMLC_PS_ROOT_URI=host, DMLC_PS_ROOT_PORT=port, DMLC_NODE_HOST=os.environ["BANCADA_ADDRESS"],
+                      DMLC_NUM_WORKER=str(job.workers), DMLC_NUM_SERVER=str(sum(not p["local_rank"] for p in places)))
+    if job.rank == 0:
+        workers.beside("mxnet", DMLC_ROLE="scheduler")
+    if places[job.rank]["local_rank"] == 0:
+        workers.beside("mxnet", DMLC_ROLE="server")
+    os.environ["DMLC_ROLE"] = "worker"
+
+
 settle_threads()
+if __name__ == "__main__":
+    join_hosts()
 
 import mxnet as mx  # noqa: E402
 from mxnet import autograd, gluon  # noqa: E402
@@ -183,9 +204,12 @@ class Adapter:
 
     def __init__(self, job, graph, weights):
         self.job = job
-        self.contexts = contexts(job.devices, job.workers)
-        # Batches are cut so that all shards are alike.
-        job.workers = len(self.contexts)
+        if job.hosts:
+            self.contexts = contexts([job.my_device], 1)
+        else:
+            self.contexts = contexts(job.devices, job.workers)
+            # Batches are cut so that all shards are alike.
+            job.workers = len(self.contexts)
         mx.random.seed(job.seed % (1 << 31))
         self.half = self.mixed_precision() if job.precision == "mixed" else None
         self.network = Network(graph, weights, self.contexts)
@@ -195,6 +219,7 @@ class Adapter:
                 block.hybridize(static_alloc=True, static_shape=bool(job.compile))
         self.own = self.network.collect_params()
         self.trained = {p["name"]: p["trained"] for n in graph["nodes"] for p in n["parameters"]}
+        self.sums = Sums([self.own[name] for name, trained in self.trained.items() if trained]) if job.hosts else None
         self.trainer = gluon.Trainer(self.own, *optimizer(job.optimizer))
         if self.half == "float16":
             mx.contrib.amp.init_trainer(self.trainer)
@@ -233,8 +258,13 @@ class Adapter:
 
     def step(self, images, labels):
         losses = self.back_propagate(images, labels)
-        self.trainer.step(len(labels))
+        if self.sums:
+            self.sums.of_gradients()
+        self.trainer.step(len(labels) * self.job.processes)
         return mean(losses)
+
+    def share(self, value):
+        return self.sums.of(value) / self.job.workers
 
     def synchronise(self):
         # A loss can be read as soon as it is known, while its gradients are still being computed.
@@ -287,7 +317,8 @@ class Adapter:
         for images, wanted in gluon.data.DataLoader(pictures, batch_size=job.batch, shuffle=True):
             alike = len(wanted) - len(wanted) % job.workers
             if alike:
-                yield images[:alike], wanted[:alike]
+                mine = slice(job.rank, alike, job.processes)
+                yield images[mine], wanted[mine]
 
     def profile(self, steps):
         with tempfile.TemporaryDirectory() as folder:
@@ -298,6 +329,28 @@ class Adapter:
             mx.nd.waitall()
             mx.profiler.set_state("stop")
             yield from operators(mx.profiler.dumps(reset=True, format="json"))
+
+
+class Sums:
+    """Over the workers of all hosts, by the servers. Gluon's trainer would ask them too, but its first question for
+    weights and its first gradients may overtake each other: the weights were then the gradients."""
+
+    def __init__(self, parameters):
+        self.store = mx.kv.create("dist_sync")
+        self.gradients = [parameter.list_grad()[0] for parameter in parameters]
+        self.number = mx.nd.zeros(1)
+        for key, array in enumerate([*self.gradients, self.number]):
+            self.store.init(key, mx.nd.zeros_like(array))
+
+    def of_gradients(self):
+        for key, gradient in enumerate(self.gradients):
+            # The first layers' come last and are needed first.
+            self.store.pushpull(key, gradient, out=gradient, priority=-key)
+
+    def of(self, value):
+        self.number[:] = value
+        self.store.pushpull(len(self.gradients), self.number, out=self.number)
+        return float(self.number.asscalar())
 
 
 def running_variances(graph, own, context):

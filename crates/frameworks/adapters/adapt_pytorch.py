@@ -3,10 +3,14 @@ import importlib.util
 import sys
 
 import numpy as np
-import torch
-import torch.nn.functional as F
 
 import protocol
+
+if __name__ == "__main__":
+    protocol.lead_hosts()
+
+import torch
+import torch.nn.functional as F
 
 
 class Network(torch.nn.Module):

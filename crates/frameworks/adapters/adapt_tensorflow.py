@@ -1,5 +1,4 @@
 """TensorFlow: layers of tf.nn in a tf.function, optimisers of tf.keras."""
-import json
 import os
 import sys
 import tempfile
@@ -314,10 +313,7 @@ def half_products():
 def strategy_of(job):
     if job.workers == 1:
         return tf.distribute.get_strategy()
-    os.environ["TF_CONFIG"] = json.dumps({
-        "cluster": {"worker": os.environ["BANCADA_WORKERS"].split(",")},
-        "task": {"type": "worker", "index": job.rank},
-    })
+    protocol.tell_tensorflow(job)
     return tf.distribute.MultiWorkerMirroredStrategy()
 
 

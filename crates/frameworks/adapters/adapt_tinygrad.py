@@ -1,9 +1,13 @@
 """tinygrad."""
 import contextlib
 import io
+import os
 import re
 import sys
 from importlib.metadata import version
+
+# Its processes that compile are made anew after so many kernels, and import all of it each time.
+os.environ.setdefault("BEAM_MAX_TASKS_PER_CHILD", "1000000")
 
 from tinygrad import Device, Tensor, TinyJit, nn
 from tinygrad.helpers import DEV, NUM_CPU_THREADS, TRAINING, Context
@@ -48,9 +52,9 @@ class Network:
         if kind == "relu":
             return x.relu()
         if kind == "max-pool":
-            return x.max_pool2d(tuple(op["kernel"]), tuple(op["stride"]), padding=sides(op))
+            return apart(x).max_pool2d(tuple(op["kernel"]), tuple(op["stride"]), padding=sides(op))
         if kind == "avg-pool":
-            return x.avg_pool2d(tuple(op["kernel"]), tuple(op["stride"]), padding=sides(op), count_include_pad=False)
+            return apart(x).avg_pool2d(tuple(op["kernel"]), tuple(op["stride"]), padding=sides(op), count_include_pad=False)
         if kind == "global-avg-pool":
             return x.mean((2, 3)) if len(x.shape) == 4 else x
         if kind == "dropout":
@@ -62,7 +66,7 @@ class Network:
         if kind == "concat":
             return x.cat(*inputs[1:], dim=1)
         if kind == "lrn":
-            return local_response_norm(x, op)
+            return local_response_norm(apart(x), op)
         if kind == "softmax":
             return x.softmax(1)
         sys.exit(f"tinygrad's adapter does not know the layer kind `{kind}` of `{name}`")
@@ -87,12 +91,19 @@ def sides(op):
     return left, right, top, bottom
 
 
+def apart(x):
+    """Kept, and its gradient too, instead of computed again by every kernel that needs it: tinygrad would write the
+    whole of a pooling's or a normalisation's gradient into each place of the unrolled convolution before it, which
+    took minutes to compile."""
+    return x.contiguous().contiguous_backward()
+
+
 def local_response_norm(x, op):
     size = op["size"]
     squares = x.square().pad((None, (size // 2, (size - 1) // 2), None, None))
     # A sum over slices: a pooling over the channels would first turn the whole tensor around.
     total = sum(squares[:, place : place + x.shape[1]] for place in range(size))
-    return x / (op["k"] + op["alpha"] / size * total).pow(op["beta"])
+    return (x / (op["k"] + op["alpha"] / size * total).pow(op["beta"])).contiguous()
 
 
 class Adapter:

@@ -20,9 +20,10 @@ An adapter is one file with one class, and ends with `protocol.main(Adapter)`:
         def share(self, value)              # mean of a number over the workers
         out_of_memory = (SomeError,)        # errors that mean it
         notes = ["…"]                       # sentences to keep with the run
-        shards_itself = True                # one process serves all workers: gets whole batches
+        shards_itself = True                # one process serves all workers of one machine: gets whole batches
 
-An adapter whose framework has no launcher calls `protocol.lead_workers()` before it imports it.
+An adapter calls `protocol.lead_workers()` before it imports its framework, where that has no launcher; where it
+has one, or serves all workers in one process, `protocol.lead_hosts()`, which acts where workers are on several hosts.
 
 `images` are float32 [batch, channels, height, width], `labels` int32 [batch]. Everything that can
 be measured from outside is measured there: here are only phases, steps, epochs and accuracy.
@@ -46,6 +47,7 @@ class Job:
     """The job file: fields by name; objects in it too."""
 
     one_process = False
+    hosts = None
 
     def __init__(self, fields):
         for name, value in fields.items():
@@ -75,13 +77,19 @@ class Job:
         return 1 if self.one_process else self.workers
 
     @property
+    def shares(self):
+        """Of how many workers this process does the work."""
+        return self.workers // self.processes
+
+    @property
     def devices(self):
         return [device.strip() for device in self.device.split(",")]
 
     @property
     def my_device(self):
         """This worker's device: `cpu`, `cuda:1`."""
-        return self.devices[self.rank % len(self.devices)]
+        on_host = self.hosts.places[self.rank]["local_rank"] if self.hosts else self.rank
+        return self.devices[on_host % len(self.devices)]
 
 
 class Events:
@@ -417,7 +425,23 @@ class Training:
 def lead_workers():
     """Starts the other workers where the framework has no launcher of its own; to be called before the
     framework is imported, so that all import it at once. Their addresses are in BANCADA_WORKERS."""
-    workers.lead(Job.read().workers)
+    job = Job.read()
+    workers.lead(job.workers, job.hosts)
+
+
+def lead_hosts():
+    """The same, for workers on several hosts alone."""
+    job = Job.read()
+    if job.hosts:
+        workers.lead(job.workers, job.hosts)
+
+
+def tell_tensorflow(job):
+    """TensorFlow reads from this who its workers are."""
+    os.environ["TF_CONFIG"] = json.dumps({
+        "cluster": {"worker": os.environ["BANCADA_WORKERS"].split(",")},
+        "task": {"type": "worker", "index": job.rank},
+    })
 
 
 def says_out_of_memory(error):
@@ -431,11 +455,16 @@ def says_out_of_memory(error):
 
 def main(adapter_class):
     job = Job.read()
-    job.one_process = getattr(adapter_class, "shards_itself", False)
+    job.one_process = getattr(adapter_class, "shards_itself", False) and not job.hosts
     events = Events(job.rank)
     try:
         Training(job, events, adapter_class).run()
         workers.end()
+        if job.hosts:
+            # At once: a framework would wait at its end for workers that are gone.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(0)
     except Exception as error:
         if isinstance(error, getattr(adapter_class, "out_of_memory", ())) or says_out_of_memory(error):
             # By whichever worker: the launcher may end the first before it meets the same.

@@ -1,28 +1,45 @@
-"""Several processes of one job, for frameworks without a launcher of their own (PyTorch has torchrun).
+"""Several processes of one job, for frameworks without a launcher of their own (PyTorch has torchrun), and for
+all of them where the workers are on several hosts.
 
-The first process starts the others as copies of itself, with RANK, WORLD_SIZE and BANCADA_WORKERS (the
-workers' addresses) in the environment. All end when one fails, and none outlives the first: each holds
-the other end of a pipe that closes with it.
+The first process starts the others as copies of itself, with RANK and WORLD_SIZE in the environment; those of
+another host through the words that the job gives for it, by a shell there. BANCADA_WORKERS then holds the
+workers' addresses: on one machine the first chooses them, over hosts all meet at the first and tell theirs.
+All end when one fails, and none outlives the first: each holds the other end of a pipe that closes with it.
 """
 import atexit
+import hmac
+import json
 import os
+import secrets
+import shlex
 import socket
+import struct
 import subprocess
 import sys
 import threading
 import time
 
 SECONDS_TO_END = 60
+SECONDS_TO_MEET = 300
 
 together = None
+# What this worker started besides.
+helpers = []
 
 
-def lead(count):
+def lead(count, hosts):
     """In the first process: starts the others. In the others: follows the first."""
     global together
-    if count > 1:
-        # Not RANK, which launchers of clusters set too.
-        together = Follower() if "BANCADA_WORKERS" in os.environ else Leader(count)
+    if count == 1:
+        return
+    # Not RANK, which launchers of clusters set too.
+    if "BANCADA_MEET" in os.environ or "BANCADA_WORKERS" in os.environ:
+        together = Follower()
+    elif hosts is None:
+        os.environ["BANCADA_WORKERS"] = ",".join(free_addresses(count))
+        together = Leader([here] * (count - 1), "this machine")
+    else:
+        together = lead_hosts(hosts)
 
 
 def end():
@@ -32,25 +49,25 @@ def end():
 
 
 class Leader:
-    def __init__(self, count):
+    """Starts the others, each by its function of the variables that it needs."""
+
+    def __init__(self, starts, *hosts):
         self.ending = False
         # A cluster's launcher may have given this process another number.
-        os.environ.update(RANK="0", WORLD_SIZE=str(count), BANCADA_WORKERS=",".join(free_addresses(count)))
-        self.others = [
-            subprocess.Popen([sys.executable] + sys.argv, stdin=subprocess.PIPE, env=dict(os.environ, RANK=str(rank)))
-            for rank in range(1, count)
-        ]
-        os.environ["RANK"] = "0"
+        os.environ.update(RANK="0", WORLD_SIZE=str(len(starts) + 1))
+        self.others = [start({"RANK": str(rank), "WORLD_SIZE": str(len(starts) + 1)})
+                       for rank, start in enumerate(starts, 1)]
         atexit.register(self.end, 0)
-        for rank, process in enumerate(self.others, 1):
-            threading.Thread(target=self.watch, args=(rank, process), daemon=True).start()
+        for place, process in enumerate(self.others):
+            host = hosts[place % len(hosts)]
+            threading.Thread(target=self.watch, args=(place + 1, host, process), daemon=True).start()
 
-    def watch(self, rank, process):
+    def watch(self, rank, host, process):
         code = process.wait()
         if self.ending or code == 0:
             return
         self.ending = True
-        sys.stderr.write(f"worker {rank} failed with exit code {code}: the others end too\n")
+        sys.stderr.write(f"worker {rank} on {host} failed with exit code {code}: the others end too\n")
         for other in self.others:
             other.kill()
         # The main thread may wait in the framework for what that worker will never send.
@@ -59,15 +76,8 @@ class Leader:
     def end(self, seconds):
         """Tells the others to end, and ends those that do not."""
         self.ending = True
-        for process in self.others:
-            process.stdin.close()
-        until = time.monotonic() + seconds
-        for process in self.others:
-            try:
-                process.wait(max(until - time.monotonic(), 0))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        end_all(self.others, seconds)
+        end_all(helpers, seconds)
 
 
 class Follower:
@@ -75,10 +85,12 @@ class Follower:
         self.done = False
         self.thread = threading.Thread(target=self.wait, daemon=True)
         self.thread.start()
+        if "BANCADA_MEET" in os.environ:
+            meet_first()
 
     def wait(self):
-        while os.read(0, 1):
-            pass
+        wait_for_first()
+        end_all(helpers, SECONDS_TO_END)
         # At once: frameworks would wait here for workers that are gone.
         os._exit(0 if self.done else 1)
 
@@ -86,6 +98,165 @@ class Follower:
         # The first still verifies and saves, and its framework may take it ill if others leave.
         self.done = True
         self.thread.join()
+
+
+def end_all(processes, seconds):
+    """By closing the pipes that they listen to; those that do not hear are killed."""
+    for process in processes:
+        try:
+            process.stdin.close()
+        except OSError:
+            # It is gone already.
+            pass
+    until = time.monotonic() + seconds
+    for process in processes:
+        try:
+            process.wait(max(until - time.monotonic(), 0))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def wait_for_first():
+    """Until the first process closes the pipe, or is no more."""
+    while os.read(0, 1):
+        pass
+
+
+def here(variables):
+    """A copy of this process on this machine."""
+    return subprocess.Popen([sys.executable] + sys.argv, stdin=subprocess.PIPE, env={**os.environ, **variables})
+
+
+def elsewhere(launch, names):
+    """A copy of this process where `launch` leads: a shell there reads what to start from its standard input, since
+    programs that reach other hosts differ in what they do with quotes and variables."""
+
+    def start(variables):
+        given = {name: os.environ[name] for name in names if name in os.environ}
+        if "BANCADA_EVENTS" in given:
+            # It begins in another folder.
+            given["BANCADA_EVENTS"] = os.path.abspath(given["BANCADA_EVENTS"])
+        settings = [f"{name}={shlex.quote(value)}" for name, value in {**given, **variables}.items()]
+        command = " ".join(map(shlex.quote, [sys.executable, *sys.argv]))
+        process = subprocess.Popen([*launch, "sh"], stdin=subprocess.PIPE)
+        try:
+            process.stdin.write(f"export {' '.join(settings)}; exec {command}\n".encode())
+            process.stdin.flush()
+        except OSError:
+            # It ended at once, and whoever watches it says so.
+            pass
+        return process
+
+    return start
+
+
+def lead_hosts(hosts):
+    """Starts a worker in every place but the first, and waits until all have told their addresses."""
+    table = socket.create_server(("", 0))
+    others = hosts.places[1:]
+    os.environ["BANCADA_MEET"] = f"{hosts.first}:{table.getsockname()[1]}"
+    os.environ["BANCADA_SECRET"] = secrets.token_hex(16)
+    names = [*hosts.variables, "BANCADA_JOB", "BANCADA_EVENTS", "BANCADA_MEET", "BANCADA_SECRET"]
+    starts = [elsewhere(place["launch"], names) if place["launch"] else here for place in others]
+    leader = Leader(starts, *(place["host"] for place in others))
+    met = gather(table, len(others))
+    remote = next(rank for rank, place in enumerate(others, 1) if place["launch"])
+    # As one of another host sees it: this machine may call itself otherwise.
+    own = met[remote].connection.getsockname()[0]
+    addresses = [f"{own}:{free_port()}"] + [met[rank].address for rank in sorted(met)]
+    for guest in met.values():
+        guest.connection.sendall((json.dumps(addresses) + "\n").encode())
+        guest.connection.close()
+    table.close()
+    know(addresses)
+    return leader
+
+
+class Guest:
+    def __init__(self, connection, address):
+        self.connection, self.address = connection, address
+
+
+def gather(table, count):
+    """Those who know the secret, by rank."""
+    met, until = {}, time.monotonic() + SECONDS_TO_MEET
+    while len(met) < count:
+        table.settimeout(max(until - time.monotonic(), 0.001))
+        try:
+            connection, (address, _) = table.accept()
+            connection.settimeout(10)
+            told = json.loads(connection.makefile().readline(1000))
+            if hmac.compare_digest(str(told["secret"]), os.environ["BANCADA_SECRET"]):
+                met[int(told["rank"])] = Guest(connection, f"{address}:{int(told['port'])}")
+        except socket.timeout:
+            if time.monotonic() >= until:
+                missing = ", ".join(str(rank) for rank in range(1, count + 1) if rank not in met)
+                sys.exit(f"worker {missing} did not come to {os.environ['BANCADA_MEET']} in {SECONDS_TO_MEET} s")
+        except (ValueError, KeyError, TypeError, OSError):
+            # Somebody else.
+            continue
+    return met
+
+
+def meet_first():
+    """Tells the first worker where this one is, and hears where all are."""
+    host, _, port = os.environ["BANCADA_MEET"].rpartition(":")
+    told = {"secret": os.environ["BANCADA_SECRET"], "rank": os.environ["RANK"], "port": free_port()}
+    try:
+        with socket.create_connection((host, int(port)), 60) as connection:
+            connection.settimeout(SECONDS_TO_MEET)
+            connection.sendall((json.dumps(told) + "\n").encode())
+            addresses = json.loads(connection.makefile().readline())
+    except (OSError, ValueError) as error:
+        sys.exit(f"worker {told['rank']} cannot reach the first one at {host}:{port} ({error}): the first of `hosts` "
+                 "must be the name or address under which the others reach that machine")
+    know(addresses)
+
+
+def know(addresses):
+    """Puts the workers' addresses where frameworks look for them."""
+    first, _, port = addresses[0].partition(":")
+    own = addresses[int(os.environ["RANK"])].partition(":")[0]
+    os.environ.update(BANCADA_WORKERS=",".join(addresses), BANCADA_ADDRESS=own, MASTER_ADDR=first, MASTER_PORT=port)
+    interface = interface_of(own)
+    if interface:
+        # Else they look the machine's name up, which may lead to no address that others reach.
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", interface)
+        os.environ.setdefault("NCCL_SOCKET_IFNAME", interface)
+
+
+def interface_of(address):
+    """`eth0`; None where it cannot be asked for."""
+    try:
+        import fcntl
+
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asker:
+            for _, name in socket.if_nameindex():
+                try:
+                    # SIOCGIFADDR, of Linux.
+                    answer = fcntl.ioctl(asker.fileno(), 0x8915, struct.pack("256s", name.encode()))
+                except OSError:
+                    continue
+                if socket.inet_ntoa(answer[20:24]) == address:
+                    return name
+    except (ImportError, OSError):
+        pass
+    return None
+
+
+def beside(module, **variables):
+    """A process of this worker's own that imports a module, and ends with this one."""
+    process = subprocess.Popen([sys.executable, os.path.abspath(__file__), module], stdin=subprocess.PIPE,
+                               env={**os.environ, **variables})
+    # Its pipe closes when this process ends, however it does.
+    helpers.append(process)
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("", 0))
+        return one.getsockname()[1]
 
 
 def free_addresses(count):
@@ -97,3 +268,13 @@ def free_addresses(count):
     for one in sockets:
         one.close()
     return addresses
+
+
+def end_with_first():
+    wait_for_first()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    threading.Thread(target=end_with_first, daemon=True).start()
+    __import__(sys.argv[1])

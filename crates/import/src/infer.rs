@@ -206,6 +206,7 @@ fn environments(factors: &[Factor]) -> Vec<Environment> {
         limits: Limits::default(),
         device: None,
         service: None,
+        hosts: None,
     };
     names.into_iter().map(environment).collect()
 }

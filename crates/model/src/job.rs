@@ -39,6 +39,9 @@ pub struct TrainJob {
     /// Processes that share every batch.
     #[serde(default = "one")]
     pub workers: u32,
+    /// Where they are started; none starts them all on this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<WorkerHosts>,
     /// Whether the framework's profiler is asked for the time of each kind of operator.
     #[serde(default)]
     pub profile: bool,
@@ -52,6 +55,26 @@ pub struct TrainJob {
 
 fn one() -> u32 {
     1
+}
+
+/// One process a worker, the first where this job is started.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WorkerHosts {
+    /// How the others reach the first worker.
+    pub first: String,
+    /// Of every worker, in their order.
+    pub places: Vec<WorkerPlace>,
+    /// Variables that every worker is started with.
+    pub variables: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WorkerPlace {
+    pub host: String,
+    /// Which of the workers of its host it is.
+    pub local_rank: u32,
+    /// The words that start a shell there; none where it is this machine.
+    pub launch: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

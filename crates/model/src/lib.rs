@@ -4,6 +4,7 @@
 //! [`event`], [`sample`], [`machine`], [`money`], [`warning`].
 
 pub mod event;
+pub mod hosts;
 pub mod job;
 pub mod machine;
 pub mod money;
@@ -15,6 +16,7 @@ pub mod verify;
 pub mod warning;
 
 pub use event::{Event, EventKind};
+pub use hosts::Hosts;
 pub use job::{AskJob, TrainJob};
 pub use machine::Inventory;
 pub use money::{Bill, BillLine, BillingRule, Currency, ExchangeRate, Money, PaidPhases, Price};

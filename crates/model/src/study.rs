@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::hosts::Hosts;
 use crate::money::{Currency, ExchangeRate, Money, Price};
 use crate::run::RunId;
 use crate::serving::{ServeWorkload, Service};
@@ -303,6 +304,9 @@ pub struct Environment {
     /// Where requests are answered, for a workload that serves; none is a server started here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<Service>,
+    /// Machines for its workers; none means this one for all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Hosts>,
 }
 
 /// What a run may use of its machine; none means all of it.

@@ -1,26 +1,16 @@
 //! A fingerprint of the question, so that answers to different questions are never mixed.
 
-use model::Study;
+use model::{Environment, Study};
 use serde_json::{Value, json};
 
 /// Sixteen hexadecimal digits over what decides what a scenario's run is: factors, exclusions,
-/// workload, network files, seed, and the limits and devices of the environments.
+/// workload, network files, seed, and the limits, devices and hosts of the environments.
 ///
 /// Not in it: repetitions and order (more of the same answers), prices, currency and budget (other
 /// money for the same time), the name and what is written for people, how it is sampled, how
 /// files are imported, whether models are kept.
 pub fn digest(study: &Study) -> String {
-    let environments: Vec<_> = study
-        .environments
-        .iter()
-        .map(|e| {
-            let mut place = json!({ "name": e.name, "limits": e.limits, "device": e.device });
-            if let (Some(place), Some(service)) = (place.as_object_mut(), &e.service) {
-                place.insert("service".to_owned(), json!(service));
-            }
-            place
-        })
-        .collect();
+    let environments: Vec<_> = study.environments.iter().map(place).collect();
     let mut workload = json!(study.workload);
     if let Some(settings) = workload.as_object_mut() {
         settings.remove("keep_model");
@@ -38,6 +28,26 @@ pub fn digest(study: &Study) -> String {
         question.insert("network_files".to_owned(), json!(study.network_files));
     }
     fingerprint(&question)
+}
+
+fn place(environment: &Environment) -> Value {
+    let Environment {
+        name,
+        limits,
+        device,
+        hosts,
+        service,
+        ..
+    } = environment;
+    let mut place = json!({ "name": name, "limits": limits, "device": device });
+    // How they are reached is no part of the question.
+    if let (Some(place), Some(hosts)) = (place.as_object_mut(), hosts) {
+        place.insert("hosts".to_owned(), json!(hosts.names));
+    }
+    if let (Some(place), Some(service)) = (place.as_object_mut(), service) {
+        place.insert("service".to_owned(), json!(service));
+    }
+    place
 }
 
 /// Sixteen hexadecimal digits over JSON, whatever the order of its keys.

@@ -7,6 +7,8 @@ use model::{
     Workload,
 };
 
+use rust_decimal::Decimal;
+
 use crate::placeholder::substitute;
 use crate::{serve, train, values};
 
@@ -18,7 +20,8 @@ pub(crate) const MEMORY: &str = "memory";
 /// A scenario with all its levels in their places.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved {
-    /// Factors `cores` and `memory` have taken the place of its own limits.
+    /// Factors `cores` and `memory` have taken the place of its own limits; its price is that of
+    /// all the hosts that the scenario needs.
     pub environment: Environment,
     /// Nothing is left to fill in. Paths stay as typed, relative to the study file.
     pub workload: Workload,
@@ -29,15 +32,31 @@ pub struct Resolved {
 /// The environment is the level of the factor `environment`, otherwise the study's only one. Its
 /// device, where it has one, is also the workload's.
 pub fn resolve(study: &Study, scenario: &Scenario) -> Resolved {
-    let environment = resolve_environment(study, scenario);
+    let mut environment = resolve_environment(study, scenario);
     let workload = match &study.workload {
         Workload::Train(train) => Workload::Train(resolve_train(train, scenario, &environment)),
         Workload::Serve(serve) => Workload::Serve(resolve_serve(serve, scenario)),
         Workload::Command(command) => Workload::Command(resolve_command(command, scenario)),
     };
+    if let Workload::Train(train) = &workload {
+        pay_for_hosts(&mut environment, train.workers);
+    }
     Resolved {
         environment,
         workload,
+    }
+}
+
+/// A price is that of one machine: as many are paid as the workers of a run are on.
+fn pay_for_hosts(environment: &mut Environment, workers: u32) {
+    let Some(hosts) = &environment.hosts else {
+        return;
+    };
+    let machines = hosts.machines(workers);
+    if let Some(price) = environment.price.as_mut().filter(|_| machines > 1) {
+        price.machine = format!("{machines} × {}", price.machine);
+        let hourly = &mut price.per_hour.amount;
+        *hourly = hourly.saturating_mul(Decimal::from(machines));
     }
 }
 
@@ -49,6 +68,7 @@ pub(crate) fn local() -> Environment {
         limits: Limits::default(),
         device: None,
         service: None,
+        hosts: None,
     }
 }
 

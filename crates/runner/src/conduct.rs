@@ -238,12 +238,15 @@ impl Conduct<'_> {
         let Some(job) = &mut prepared.job else {
             return Ok(());
         };
-        job.checkpoint = Some(staging.folder().join(MODEL_FILE));
+        // A worker on another host begins in another folder.
+        let folder = std::path::absolute(staging.folder())
+            .map_err(|e| RunnerError::write(staging.folder(), e))?;
+        job.checkpoint = Some(folder.join(MODEL_FILE));
         if let Some(trainer) = &prepared.framework {
             let home = self.options.surroundings.home;
-            ready::fill_job(job, trainer, staging.folder(), home)?;
+            ready::fill_job(job, trainer, &folder, home)?;
         }
-        let path = staging.folder().join("job.json");
+        let path = folder.join("job.json");
         write_json(&path, job)?;
         prepared
             .env

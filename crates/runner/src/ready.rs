@@ -13,6 +13,7 @@ use model::{Pipeline, RunId, Study, TrainJob};
 use network::Weights;
 
 use crate::conduct::{MODEL_FILE, RunnerError};
+use crate::hosts;
 use crate::workload::{Surroundings, Trainer, WorkloadError, prepare};
 
 const WEIGHTS_FILE: &str = "initial.safetensors";
@@ -22,9 +23,12 @@ const ONNX_FILE: &str = "model.onnx";
 
 /// Sees that everything these runs need is there: frameworks, networks, datasets. Caches of images
 /// are made here, so that no run waits for them. Tells each cache that it made.
+///
+/// `results` is where the runs will be: other hosts must see it too.
 pub fn make_ready(
     study: &Study,
     scenarios: &[&model::Scenario],
+    results: &Path,
     surroundings: Surroundings<'_>,
     tell: &mut dyn FnMut(&str, &Cached),
 ) -> Result<(), RunnerError> {
@@ -32,6 +36,15 @@ pub fn make_ready(
     for scenario in scenarios {
         let prepared = prepare(study, scenario, 1, surroundings)?;
         let Some(job) = prepared.job else { continue };
+        if job.hosts.is_some() && seen.insert(format!("{:?} {:?}", job.hosts, prepared.command)) {
+            let needs = hosts::Needs {
+                environment: &prepared.environment,
+                job: &job,
+                command: &prepared.command,
+                folders: [surroundings.home.path(), results],
+            };
+            hosts::check(&needs).map_err(WorkloadError::Hosts)?;
+        }
         if !seen.insert(format!("{:?}", job.data)) {
             continue;
         }

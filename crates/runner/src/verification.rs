@@ -194,6 +194,7 @@ impl<'a> Scene<'a> {
             precision: model::Precision::Float32,
             compile: None,
             workers: 1,
+            hosts: None,
             profile: false,
             checkpoint: None,
             verify: None,

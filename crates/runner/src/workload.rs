@@ -15,6 +15,7 @@ use model::{
 use network::{Graph, InputSpec};
 
 use crate::datasets::Datasets;
+use crate::hosts::{self, HostError};
 use crate::serving::{Asks, Models, prepare_serving};
 
 /// Everything `measure` needs to know of a run's workload.
@@ -152,18 +153,20 @@ fn prepare_training(
         network: train.network.clone(),
         why: e.to_string(),
     })?;
+    let hosts = hosts::of_workers(&environment, train.workers);
     // More threads than there are cores would measure their waiting for each other.
     let given = |cores: f64| cores.min(measure::usable_cores()).ceil().max(1.0) as u32;
     let together = environment.limits.cores.map(given);
     let shared = || (train.workers > 1).then(|| given(f64::MAX));
-    // Each worker has its share of them.
-    let each = |threads: u32| (threads / train.workers.max(1)).max(1);
+    // Each worker has its share of them; no host has more workers than the first.
+    let here = hosts.as_ref().map_or(train.workers, hosts::workers_here);
+    let each = |threads: u32| (threads / here.max(1)).max(1);
     let threads = train.threads.or(together.or_else(shared).map(each));
     let device = environment
         .device
         .clone()
         .unwrap_or_else(|| train.device.clone());
-    let job = TrainJob {
+    let mut job = TrainJob {
         protocol: JOB_PROTOCOL,
         framework: spec.name().to_owned(),
         network,
@@ -187,6 +190,7 @@ fn prepare_training(
         precision: train.precision,
         compile: train.compile,
         workers: train.workers,
+        hosts,
         profile: train.profile,
         checkpoint: None,
         verify: None,
@@ -196,6 +200,9 @@ fn prepare_training(
         env,
         version,
     } = start(&spec, &job, surroundings)?;
+    if let Some(hosts) = &mut job.hosts {
+        hosts.variables = env.iter().map(|(name, _)| name.clone()).collect();
+    }
     Ok(PreparedRun {
         command,
         env,
@@ -297,8 +304,8 @@ fn start_adapter(spec: &Spec, job: &TrainJob, home: &Home) -> Result<Start, Work
     let adapters = home.adapters().map_err(WorkloadError::Home)?;
     let adapter = adapters.join(spec.framework.adapter.as_deref().unwrap_or_default());
     let mut command = vec![installed.python.to_string_lossy().into_owned()];
-    // PyTorch's own launcher; the others start their workers themselves.
-    if job.workers > 1 && spec.name() == "pytorch" {
+    // PyTorch's own launcher; the others, and all of them over hosts, start their workers themselves.
+    if job.workers > 1 && job.hosts.is_none() && spec.name() == "pytorch" {
         let launcher = ["-m", "torch.distributed.run", "--standalone"].map(str::to_owned);
         command.extend(launcher);
         command.push(format!("--nproc-per-node={}", job.workers));
@@ -349,6 +356,7 @@ pub enum WorkloadError {
     /// The machine has no `caffe` program.
     NoCaffe,
     Home(HomeError),
+    Hosts(HostError),
     Network {
         network: String,
         why: String,
@@ -369,6 +377,7 @@ impl fmt::Display for WorkloadError {
             WorkloadError::NoCaffe => SetupError::NoCaffe.fmt(f),
             WorkloadError::Home(error) => error.fmt(f),
             WorkloadError::Serving(why) => f.write_str(why),
+            WorkloadError::Hosts(error) => error.fmt(f),
             WorkloadError::Network { network, why } => write!(f, "network `{network}`: {why}"),
         }
     }

@@ -164,6 +164,7 @@ impl Recipe {
                     price: Some(price(&name)),
                     device: (name == "gpu").then(|| "cuda:0".to_owned()),
                     service: None,
+                    hosts: None,
                     limits: Limits {
                         cores: Some(2.0),
                         memory_bytes: None,

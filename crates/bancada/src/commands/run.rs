@@ -54,6 +54,7 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
     runner::make_ready(
         &opened.study,
         &scenarios,
+        &folder,
         surroundings,
         &mut |dataset, made| {
             talk(&images_line(dataset, made));

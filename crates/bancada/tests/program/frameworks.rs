@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
 
 use crate::common::{Bench, Ran};
 
@@ -45,7 +46,7 @@ exit 1
 "#;
 
 /// An environment as `setup` leaves it, with this for a Python.
-fn set_up(bench: &Bench, framework: &str, version: &str, script: &str) {
+pub(crate) fn set_up(bench: &Bench, framework: &str, version: &str, script: &str) {
     let cache = bench.path().join("cache/frameworks");
     let folder = cache.join(format!("{framework}-{version}"));
     fs::create_dir_all(folder.join("bin")).unwrap();
@@ -289,11 +290,28 @@ fn pilots_leave_no_images_in_the_cache() {
 /// asked for real; elsewhere there is nothing to ask.
 fn with_real_frameworks(bench: &Bench, arguments: &[&str]) -> Ran {
     let mut command = bench.command(arguments);
+    with_real_cache(&mut command);
+    Ran::new(command.output().unwrap())
+}
+
+pub(crate) fn with_real_cache(command: &mut Command) {
     match std::env::var_os("BANCADA_CACHE") {
         Some(cache) => command.env("BANCADA_CACHE", cache),
         None => command.env_remove("BANCADA_CACHE"),
     };
-    Ran::new(command.output().unwrap())
+}
+
+/// Those that are set up, of those that can have several workers.
+pub(crate) fn installed_with_workers(bench: &Bench) -> Vec<&'static str> {
+    let listed = with_real_frameworks(bench, &["setup", "--list"]).ends_with(0);
+    let is_set_up = |name: &str| {
+        let mut rows = listed.out.lines().map(str::split_whitespace);
+        let row = rows.find_map(|mut words| (words.next() == Some(name)).then_some(words));
+        // After the version: `set up, …`; else it is not, or begun, or something is in the way.
+        row.is_some_and(|words| words.skip(1).take(2).eq(["set", "up,"]))
+    };
+    let several = ["pytorch", "tensorflow", "keras-tensorflow", "mxnet", "jax"];
+    several.into_iter().filter(|name| is_set_up(name)).collect()
 }
 
 #[test]
@@ -315,15 +333,7 @@ fn installed_frameworks_compute_the_same() {
 #[test]
 fn installed_frameworks_train_alike_with_one_worker_and_with_two() {
     let bench = Bench::new();
-    let listed = with_real_frameworks(&bench, &["setup", "--list"]).ends_with(0);
-    let is_set_up = |name: &str| {
-        let mut rows = listed.out.lines().map(str::split_whitespace);
-        let row = rows.find_map(|mut words| (words.next() == Some(name)).then_some(words));
-        // After the version: `set up, …`; else it is not, or begun, or something is in the way.
-        row.is_some_and(|words| words.skip(1).take(2).eq(["set", "up,"]))
-    };
-    let several = ["pytorch", "tensorflow", "keras-tensorflow", "mxnet", "jax"];
-    for framework in several.into_iter().filter(|name| is_set_up(name)) {
+    for framework in installed_with_workers(&bench) {
         let name = format!("workers-{framework}");
         let study = format!(
             "[study]\nname = \"{name}\"\nrepetitions = 1\n\n[factors]\nworkers = [1, 2]\n\n[workload]\nframework = \"{framework}\"\n\

@@ -12,6 +12,7 @@ mod cli;
 mod common;
 mod data;
 mod frameworks;
+mod hosts;
 mod kill;
 mod logs;
 mod onnx;

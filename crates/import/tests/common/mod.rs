@@ -42,6 +42,7 @@ pub(crate) fn study(factors: &[(&str, &[Level])]) -> Study {
             },
             device: None,
             service: None,
+            hosts: None,
         }],
         measure: MeasureSettings {
             interval_seconds: 1.0,

@@ -85,5 +85,6 @@ fn environment(draft: &DraftEnvironment) -> Environment {
         limits: draft.limits.clone(),
         device: draft.device.clone(),
         service: draft.service.as_ref().map(|service| service.value.clone()),
+        hosts: draft.hosts.as_ref().map(|hosts| hosts.value.clone()),
     }
 }

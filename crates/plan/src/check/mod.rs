@@ -7,6 +7,7 @@ mod command;
 mod contradictions;
 mod environments;
 mod exclusions;
+mod hosts;
 mod import;
 mod levels;
 mod money;
@@ -48,6 +49,7 @@ const DECISIVE: &[&str] = &[
     "batch",
     "optimizer",
     "device",
+    "workers",
 ];
 
 /// None where too little is right to say what the study means.
@@ -216,6 +218,7 @@ fn check_scenarios(
         problems.push(diagnostic.label("after this one nothing is left"));
     }
     contradictions::check(draft, &study, &scenarios, networks, problems);
+    hosts::check(draft, &study, &scenarios, problems);
 }
 
 /// Where a value of a scenario comes from.

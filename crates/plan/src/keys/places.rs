@@ -25,6 +25,16 @@ pub(super) const ENVIRONMENT: Section = Section {
             "Goes before the workload's device: `cuda:0`; `cuda:0,cuda:1` trains on both.",
         ),
         key(
+            "hosts",
+            Kind::Texts,
+            "Machines that the workers of a run are spread over, by the names under which they reach each other; the first is this one. All see the same folders at the same paths. The price is that of one.",
+        ),
+        key(
+            "launch",
+            Kind::Texts,
+            "How a shell is started on another host. Default [\"ssh\", \"-o\", \"BatchMode=yes\", \"{host}\"].",
+        ),
+        key(
             "billing",
             Kind::Table(&BILLING),
             "How time becomes money here, where it differs from the price's own rule.",

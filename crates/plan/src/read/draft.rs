@@ -1,7 +1,7 @@
 //! What stands in a study file, with its places, before it is known to make sense.
 
 use model::study::{LogPattern, MeasureSettings};
-use model::{Currency, ExchangeRate, Level, Limits, Money, Order, Price, Service};
+use model::{Currency, ExchangeRate, Hosts, Level, Limits, Money, Order, Price, Service};
 use source::{Located, Span};
 
 use crate::design::same_level;
@@ -170,6 +170,7 @@ pub(crate) struct DraftEnvironment {
     pub(crate) limits: Limits,
     pub(crate) device: Option<String>,
     pub(crate) service: Option<Located<Service>>,
+    pub(crate) hosts: Option<Located<Hosts>>,
 }
 
 /// `[import]`. What has no place here cannot be wrong once it is read.

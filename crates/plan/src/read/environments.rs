@@ -5,7 +5,7 @@ use source::{Diagnostic, Located, Problems, Table};
 
 use super::draft::DraftEnvironment;
 use super::prices::Known;
-use super::{Typed, prices, services, take};
+use super::{Typed, hosts, prices, services, take};
 use crate::values;
 
 pub(crate) const MAX_CORES: f64 = 4096.0;
@@ -71,6 +71,7 @@ fn read_one(
             paid: PaidPhases::Requests,
         };
     }
+    let hosts = hosts::read(&table, problems);
     table.finish(problems);
     DraftEnvironment {
         name,
@@ -78,6 +79,7 @@ fn read_one(
         limits,
         device: device.map(|d| d.value),
         service,
+        hosts,
     }
 }
 

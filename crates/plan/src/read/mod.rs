@@ -4,6 +4,7 @@
 mod draft;
 mod environments;
 mod factors;
+mod hosts;
 mod import;
 mod prices;
 mod scale;

@@ -367,6 +367,18 @@ fn the_digest_is_of_the_question_alone() {
     other("batch  = 128", "batch  = 64");
     other("cores = 4", "cores = 2");
     other("cuda:0", "cuda:1");
+    let on_hosts = |more: &str| {
+        let hosts = "cores = 4\nhosts = [\"node1\", \"node2\"]\n";
+        base.replace("cores = 4", &format!("{hosts}{more}"))
+            .replace("batch  = 128", "batch  = 128\nworkers = 2")
+            .replace("\"engine\"", "\"jax\"")
+    };
+    let [ssh, other_hosts] = [on_hosts(""), on_hosts("").replace("node2", "node3")];
+    assert_eq!(
+        of(&ssh),
+        of(&on_hosts("launch = [\"srun\", \"-w\", \"{host}\"]"))
+    );
+    assert_ne!(of(&ssh), of(&other_hosts));
     other("[factors]", "exclude = [{ image = 64 }]\n[factors]");
     // Written down: results of today must be found by the version of tomorrow.
     assert_eq!(
@@ -391,4 +403,23 @@ fn models_are_kept_unless_told_otherwise_and_that_is_the_same_question() {
     check("", true);
     check("keep_model = true", true);
     check("keep_model = false", false);
+}
+
+#[test]
+fn workers_on_several_hosts_are_paid_by_host() {
+    let study = good(
+        "[study]\nname = \"s\"\n[factors]\nworkers = [1, 2, 4]\n[workload]\nframework = \"jax\"\nnetwork = \"rede1\"\n\
+         [environments.cluster]\nprice = \"0.5 USD/h\"\nhosts = [\"node1\", \"node2\"]\n",
+    );
+    let hosts = study.environments[0].hosts.clone().unwrap();
+    assert_eq!(hosts.launch, ["ssh", "-o", "BatchMode=yes", "{host}"]);
+    let check = |number: u32, hourly: &str, machine: &str| {
+        let environment = resolve(&study, &scenario(&study, number)).environment;
+        let price = environment.price.unwrap();
+        assert_eq!(price.per_hour.to_string(), hourly);
+        assert_eq!(price.machine, machine);
+    };
+    check(1, "US$ 0.50", "own");
+    check(2, "US$ 1.00", "2 × own");
+    check(3, "US$ 1.00", "2 × own");
 }

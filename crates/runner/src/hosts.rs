@@ -1,0 +1,380 @@
+//! Workers on several hosts: who is where, and whether the hosts can do it before anything runs.
+
+use std::fmt;
+use std::fs;
+use std::io::{self, Read, Write as _};
+use std::net::{IpAddr, TcpListener, ToSocketAddrs as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use model::job::{WorkerHosts, WorkerPlace};
+use model::{Environment, Hosts, TrainJob};
+
+/// For a host to answer; a first connection by SSH takes a few seconds.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// What a host says last when it has looked for everything.
+const DONE: &str = "bancada: looked for everything";
+
+/// Where each worker is; none where all are on this machine.
+pub(crate) fn of_workers(environment: &Environment, workers: u32) -> Option<WorkerHosts> {
+    let hosts = environment.hosts.as_ref()?;
+    let shares = hosts.shares(workers);
+    if shares.len() < 2 {
+        return None;
+    }
+    let mut places = Vec::new();
+    for (number, (host, share)) in hosts.names.iter().zip(shares).enumerate() {
+        let launch = match number {
+            0 => Vec::new(),
+            _ => hosts.launch_on(host),
+        };
+        places.extend((0..share).map(|local_rank| WorkerPlace {
+            host: host.clone(),
+            local_rank,
+            launch: launch.clone(),
+        }));
+    }
+    Some(WorkerHosts {
+        first: address_of(hosts.names.first()?).to_owned(),
+        places,
+        variables: Vec::new(),
+    })
+}
+
+/// Of the first host, which has the most.
+pub(crate) fn workers_here(hosts: &WorkerHosts) -> u32 {
+    let here = hosts.places.iter().filter(|place| place.launch.is_empty());
+    u32::try_from(here.count()).unwrap_or(u32::MAX)
+}
+
+/// `user@node1` is reached at `node1`.
+fn address_of(host: &str) -> &str {
+    host.rsplit('@').next().unwrap_or(host)
+}
+
+/// What a run over hosts needs to find on all of them.
+pub(crate) struct Needs<'a> {
+    pub(crate) environment: &'a Environment,
+    pub(crate) job: &'a TrainJob,
+    /// Python and adapter.
+    pub(crate) command: &'a [String],
+    /// Folders that all must share.
+    pub(crate) folders: [&'a Path; 2],
+}
+
+/// Asks every host that gets workers; says what is missing where.
+pub(crate) fn check(needs: &Needs<'_>) -> Result<(), HostError> {
+    let (Some(hosts), Some(placed)) = (&needs.environment.hosts, &needs.job.hosts) else {
+        return Ok(());
+    };
+    check_first(&placed.first)?;
+    let mut probes = Vec::new();
+    for folder in needs.folders {
+        probes.push(Probe::leave(folder)?);
+    }
+    let programs = needs.command.iter().map(PathBuf::from);
+    let wanted: Vec<PathBuf> = programs
+        .chain(probes.iter().map(|probe| probe.path.clone()))
+        .collect();
+    let used = hosts.machines(needs.job.workers) as usize;
+    for host in hosts.names.iter().take(used).skip(1) {
+        check_host(hosts, host, &wanted)?;
+    }
+    Ok(())
+}
+
+fn check_first(name: &str) -> Result<(), HostError> {
+    let found = (name, 0).to_socket_addrs();
+    let addresses: Vec<IpAddr> = found
+        .map_err(|source| HostError::Unknown {
+            host: name.to_owned(),
+            source,
+        })?
+        .map(|address| address.ip())
+        .collect();
+    // An address can be listened at only where it is one's own.
+    match addresses
+        .iter()
+        .any(|ip| TcpListener::bind((*ip, 0)).is_ok())
+    {
+        true => Ok(()),
+        false => Err(HostError::NotHere(name.to_owned())),
+    }
+}
+
+fn check_host(hosts: &Hosts, host: &str, wanted: &[PathBuf]) -> Result<(), HostError> {
+    let launch = hosts.launch_on(host);
+    let unreached = |why: String| HostError::Unreached {
+        host: host.to_owned(),
+        launch: launch.join(" "),
+        why,
+    };
+    let answer = ask(&launch, &script(wanted)).map_err(|error| unreached(error.to_string()))?;
+    let lines = || answer.said.lines().map(str::trim);
+    if let Some(path) = lines().find_map(|line| line.strip_prefix("missing ")) {
+        return Err(HostError::Missing {
+            host: host.to_owned(),
+            path: path.to_owned(),
+        });
+    }
+    match lines().any(|line| line == DONE) {
+        true => Ok(()),
+        false if answer.late => Err(unreached(format!("no answer in {} s", PATIENCE.as_secs()))),
+        false => Err(unreached(last_line(&answer.complained))),
+    }
+}
+
+fn last_line(text: &str) -> String {
+    let mut lines = text.lines().rev().map(str::trim);
+    let last = lines.find(|line| !line.is_empty());
+    last.unwrap_or("it said nothing").to_owned()
+}
+
+/// For a shell: tells each path that is not there.
+fn script(wanted: &[PathBuf]) -> String {
+    let quoted = |path: &PathBuf| format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"));
+    let paths: Vec<String> = wanted.iter().map(quoted).collect();
+    format!(
+        "for path in {}; do test -r \"$path\" || echo \"missing $path\"; done; echo '{DONE}'\n",
+        paths.join(" ")
+    )
+}
+
+/// A file that no other folder of the same name has.
+struct Probe {
+    path: PathBuf,
+}
+
+impl Probe {
+    fn leave(folder: &Path) -> Result<Probe, HostError> {
+        let name = format!(".hosts-{}-{:?}", std::process::id(), Instant::now());
+        let name = name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
+        let path = std::path::absolute(folder).map(|folder| folder.join(name));
+        let written = path.and_then(|path| fs::write(&path, b"").map(|()| path));
+        match written {
+            Ok(path) => Ok(Probe { path }),
+            Err(source) => Err(HostError::Unwritable {
+                folder: folder.display().to_string(),
+                source,
+            }),
+        }
+    }
+}
+
+impl Drop for Probe {
+    fn drop(&mut self) {
+        _ = fs::remove_file(&self.path);
+    }
+}
+
+struct Answer {
+    said: String,
+    complained: String,
+    late: bool,
+}
+
+/// A shell started by these words, with this to do.
+fn ask(launch: &[String], script: &str) -> io::Result<Answer> {
+    let Some((program, arguments)) = launch.split_first() else {
+        return Err(io::Error::other("`launch` is empty"));
+    };
+    let mut child = Command::new(program)
+        .args(arguments)
+        .arg("sh")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let said = child.stdout.take().map(read_all);
+    let complained = child.stderr.take().map(read_all);
+    if let Some(mut stdin) = child.stdin.take() {
+        // It may have ended already; what it said tells why.
+        _ = stdin.write_all(script.as_bytes());
+    }
+    let deadline = Instant::now() + PATIENCE;
+    let late = loop {
+        if child.try_wait()?.is_some() {
+            break false;
+        }
+        if Instant::now() > deadline {
+            child.kill()?;
+            child.wait()?;
+            break true;
+        }
+        thread::sleep(Duration::from_millis(20));
+    };
+    Ok(Answer {
+        said: heard(said),
+        complained: heard(complained),
+        late,
+    })
+}
+
+fn read_all(mut pipe: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        _ = pipe.read_to_end(&mut bytes);
+        _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
+    });
+    receiver
+}
+
+/// Whoever holds the pipe of a process that is gone is not waited for.
+fn heard(pipe: Option<Receiver<String>>) -> String {
+    let last_words = Duration::from_secs(2);
+    let text = pipe.and_then(|pipe| pipe.recv_timeout(last_words).ok());
+    text.unwrap_or_default()
+}
+
+/// Why workers cannot be spread over the hosts.
+#[derive(Debug)]
+pub enum HostError {
+    Unknown {
+        host: String,
+        source: io::Error,
+    },
+    /// The first host is another machine.
+    NotHere(String),
+    Unreached {
+        host: String,
+        launch: String,
+        why: String,
+    },
+    Missing {
+        host: String,
+        path: String,
+    },
+    Unwritable {
+        folder: String,
+        source: io::Error,
+    },
+}
+
+impl fmt::Display for HostError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HostError::Unknown { host, source } => write!(
+                f,
+                "the first of `hosts`, {host}, has no address here ({source}): name this machine as the others reach it"
+            ),
+            HostError::NotHere(host) => write!(
+                f,
+                "the first of `hosts` must be this machine, and {host} is another: start bancada there, or put this \
+                 machine first"
+            ),
+            HostError::Unreached { host, launch, why } => write!(
+                f,
+                "host {host} cannot be reached by `{launch}`: {why}\n  = `launch` of the environment says how a shell \
+                 is started there"
+            ),
+            HostError::Missing { host, path } => write!(
+                f,
+                "host {host} does not see {path}: results and cache must lie on a file system that all hosts share, \
+                 at the same path (--out and BANCADA_CACHE say where)"
+            ),
+            HostError::Unwritable { folder, source } => {
+                write!(f, "cannot write in {folder}: {source}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for HostError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Limits;
+
+    fn environment(names: &[&str], launch: &[&str]) -> Environment {
+        let texts = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        Environment {
+            name: "cluster".to_owned(),
+            price: None,
+            limits: Limits::default(),
+            device: None,
+            service: None,
+            hosts: Some(Hosts {
+                names: texts(names),
+                launch: texts(launch),
+            }),
+        }
+    }
+
+    #[test]
+    fn workers_get_their_places_in_the_order_of_the_hosts() {
+        let environment = environment(&["me@node1", "node2"], &["ssh", "{host}"]);
+        assert_eq!(of_workers(&environment, 1), None);
+        let placed = of_workers(&environment, 3).unwrap();
+        assert_eq!(placed.first, "node1");
+        assert_eq!(workers_here(&placed), 2);
+        let shown = placed.places.iter();
+        let shown: Vec<String> = shown
+            .map(|p| format!("{} {} {:?}", p.host, p.local_rank, p.launch))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "me@node1 0 []",
+                "me@node1 1 []",
+                "node2 0 [\"ssh\", \"node2\"]"
+            ]
+        );
+    }
+
+    /// Hosts that are shells of this machine.
+    fn told(launch: &[&str], wanted: &[&Path]) -> String {
+        let environment = environment(&["127.0.0.1", "node2"], launch);
+        let wanted: Vec<PathBuf> = wanted.iter().map(|path| path.to_path_buf()).collect();
+        match check_host(&environment.hosts.unwrap(), "node2", &wanted) {
+            Ok(()) => "fine".to_owned(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_host_is_asked_for_what_its_workers_need() {
+        let folder =
+            std::env::temp_dir().join(format!("bancada it's hosts {}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let [here, missing] = ["here", "not here"].map(|name| folder.join(name));
+        fs::write(&here, "").unwrap();
+        // What starts a shell without a word of where is a shell itself.
+        let launch = ["env", "HOST={host}"];
+        assert_eq!(told(&launch, &[&here]), "fine");
+        let said = told(&launch, &[&here, &missing]);
+        assert!(
+            said.contains(&format!("host node2 does not see {}", missing.display())),
+            "{said}"
+        );
+        let said = told(
+            &["sh", "-c", "echo no route to $0 >&2; exit 255", "{host}"],
+            &[&here],
+        );
+        assert!(said.contains("no route to node2"), "{said}");
+        let said = told(&["/no/such/program", "{host}"], &[&here]);
+        assert!(
+            said.contains("host node2 cannot be reached by `/no/such/program node2`"),
+            "{said}"
+        );
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn the_first_host_is_this_machine() {
+        assert!(check_first("127.0.0.1").is_ok());
+        // Of the block for documentation (RFC 5737): nobody's.
+        assert!(matches!(
+            check_first("192.0.2.1"),
+            Err(HostError::NotHere(_))
+        ));
+        assert!(matches!(
+            check_first("no such host"),
+            Err(HostError::Unknown { .. })
+        ));
+    }
+}
