@@ -87,8 +87,7 @@ pub fn quantise(home: &Home, wish: &QuantiseWish<'_>) -> Result<Quantised, Quant
     if let Some(found) = read(&folder) {
         return Ok(found);
     }
-    let unfinished = parent.join(format!(".{key}.{}.part", std::process::id()));
-    fs::create_dir_all(&unfinished).map_err(QuantiseError::io("create", &unfinished))?;
+    let unfinished = frameworks::unfinished_folder(&parent, &key).map_err(QuantiseError::Home)?;
     let made = work
         .make(&unfinished)
         .and_then(|quantised| keep(quantised, &unfinished, &folder));

@@ -12,6 +12,7 @@ use crate::digest::digest;
 use crate::home::{HomeError, Installed, whole};
 use crate::process::ask;
 use crate::spec::Spec;
+use crate::unfinished::unfinished_folder;
 
 /// VGG-19 takes TensorFlow some ten seconds.
 const PATIENCE: Duration = Duration::from_secs(900);
@@ -54,8 +55,7 @@ impl Stacks<'_> {
         if folder.is_dir() {
             return Ok(folder);
         }
-        let unfinished = parent.join(format!(".{key}.{}.part", std::process::id()));
-        fs::create_dir_all(&unfinished).map_err(home("create", &unfinished))?;
+        let unfinished = unfinished_folder(&parent, &key).map_err(StackError::Home)?;
         if let Err(error) = preparing.fill(&unfinished) {
             let _ = fs::remove_dir_all(&unfinished);
             return Err(error);
