@@ -11,6 +11,7 @@ use crate::environment::{Environment, State, state_of};
 use crate::marker::Marker;
 use crate::registry::{self, Framework};
 use crate::spec::Spec;
+use crate::unfinished::unfinished_folder;
 
 /// `$BANCADA_CACHE`, else `$XDG_CACHE_HOME/bancada`, else `~/.cache/bancada`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,8 +81,7 @@ impl Home {
         if folder.is_dir() {
             return Ok(folder);
         }
-        let unfinished = parent.join(format!(".{digest}.{}.part", std::process::id()));
-        fs::create_dir_all(&unfinished).map_err(HomeError::io("create", &unfinished))?;
+        let unfinished = unfinished_folder(&parent, &digest)?;
         for file in files {
             let path = unfinished.join(file.name);
             fs::write(&path, file.text).map_err(HomeError::io("write", &path))?;

@@ -17,6 +17,7 @@ mod registry;
 mod setup;
 mod spec;
 mod stack;
+mod unfinished;
 
 pub use adapters::adapters_digest;
 pub use disk::{Size, free_bytes, size_of};
@@ -35,3 +36,4 @@ pub use setup::{
 };
 pub use spec::{Spec, SpecError};
 pub use stack::{Front, StackError, StackModel, StackNetwork, StackStart, StackWish, Stacks};
+pub use unfinished::unfinished_folder;

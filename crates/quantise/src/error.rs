@@ -3,13 +3,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use data::DataError;
-use frameworks::{NotSetUp, SpecError};
+use frameworks::{HomeError, NotSetUp, SpecError};
 
 /// Why a model could not be quantised.
 #[derive(Debug)]
 pub enum QuantiseError {
     Spec(SpecError),
     NotSetUp(NotSetUp),
+    Home(HomeError),
     /// Ranges are taken from images, and none were named.
     NoPictures,
     /// The model's input is no picture, or does not tell its sizes.
@@ -47,6 +48,7 @@ impl fmt::Display for QuantiseError {
         match self {
             QuantiseError::Spec(error) => error.fmt(f),
             QuantiseError::NotSetUp(error) => error.fmt(f),
+            QuantiseError::Home(error) => error.fmt(f),
             QuantiseError::NoPictures => f.write_str(
                 "name the dataset whose training images the ranges are taken from (--dataset), \
                  or have them found while the model computes (--dynamic)",

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use frameworks::{Home, Installed, Spec};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use stats::Estimate;
 
@@ -18,6 +19,7 @@ pub use error::QuantiseError;
 pub use wish::{Pictures, QuantiseWish};
 
 use tools::{Asked, Compared};
+use wish::Prepared;
 
 /// The environment that `bancada setup` makes for it.
 pub const TOOLS: &str = "onnx-tools";
@@ -73,17 +75,21 @@ pub struct Share {
 
 /// The quantised model; made where it is not in the cache.
 pub fn quantise(home: &Home, wish: &QuantiseWish<'_>) -> Result<Quantised, QuantiseError> {
-    let tools = installed(home)?;
-    let bits = weight_bits();
+    let work = Work {
+        home,
+        wish,
+        tools: installed(home)?,
+        bits: weight_bits(),
+    };
     let parent = home.path().join(FOLDER);
-    let key = key(wish, &tools, bits)?;
+    let key = work.key()?;
     let folder = parent.join(&key);
     if let Some(found) = read(&folder) {
         return Ok(found);
     }
-    let unfinished = parent.join(format!(".{key}.{}.part", std::process::id()));
-    fs::create_dir_all(&unfinished).map_err(QuantiseError::io("create", &unfinished))?;
-    let made = make(home, wish, &tools, bits, &unfinished)
+    let unfinished = frameworks::unfinished_folder(&parent, &key).map_err(QuantiseError::Home)?;
+    let made = work
+        .make(&unfinished)
         .and_then(|quantised| keep(quantised, &unfinished, &folder));
     if made.is_err() {
         let _ = fs::remove_dir_all(&unfinished);
@@ -96,56 +102,80 @@ fn installed(home: &Home) -> Result<Installed, QuantiseError> {
     home.interpreter(&spec).map_err(QuantiseError::NotSetUp)
 }
 
-fn make(
-    home: &Home,
-    wish: &QuantiseWish<'_>,
-    tools: &Installed,
+struct Work<'a> {
+    home: &'a Home,
+    wish: &'a QuantiseWish<'a>,
+    tools: Installed,
     bits: u8,
-    folder: &Path,
-) -> Result<Quantised, QuantiseError> {
-    // The tools are started in another folder.
-    let model = std::path::absolute(wish.model).map_err(QuantiseError::io("find", wish.model))?;
-    let images = match &wish.pictures {
-        Some(pictures) => {
-            let input = wish.input(&tools::look(tools, &model)?)?;
-            Some(pictures.prepare(home, wish, input)?)
-        }
-        None if wish.dynamic => None,
-        None => return Err(QuantiseError::NoPictures),
-    };
-    let to = folder.join(MODEL);
-    let asked = Asked {
-        model: &model,
-        to: &to,
-        bits,
-        dynamic: wish.dynamic,
-        images: images.as_ref().map(|prepared| &prepared.images),
-    };
-    let compared = tools::quantise(tools, &asked)?;
-    let size = |path: &Path| -> Result<u64, QuantiseError> {
-        let metadata = fs::metadata(path).map_err(QuantiseError::io("read", path))?;
-        Ok(metadata.len())
-    };
-    Ok(Quantised {
-        bytes: size(&to)?,
-        full_bytes: size(wish.model)?,
-        path: to,
-        weight_bits: bits,
-        dynamic: wish.dynamic,
-        calibration_images: images
-            .as_ref()
-            .filter(|_| !wish.dynamic)
-            .map(|prepared| prepared.train),
-        comparison: match (compared, images) {
-            (Some(compared), Some(prepared)) => {
-                // Of a network for other classes no answer is right.
-                let trained = wish.trained && compared.classes == prepared.classes;
-                comparison(&compared, prepared.dataset, trained)
+}
+
+impl Work<'_> {
+    /// Everything that decides the result.
+    fn key(&self) -> Result<String, QuantiseError> {
+        let wish = self.wish;
+        let model = digest_of(wish.model).map_err(QuantiseError::io("read", wish.model))?;
+        let decides = json!({
+            "model": model,
+            "description": wish.description,
+            "pictures": wish.pictures,
+            "dynamic": wish.dynamic,
+            "trained": wish.trained,
+            "bits": self.bits,
+            "tools": self.tools.version,
+            "script": tools::SCRIPT,
+        });
+        Ok(short(Sha256::digest(decides.to_string()).as_slice()))
+    }
+
+    fn make(&self, folder: &Path) -> Result<Quantised, QuantiseError> {
+        let wish = self.wish;
+        // The tools are started in another folder.
+        let model =
+            std::path::absolute(wish.model).map_err(QuantiseError::io("find", wish.model))?;
+        let prepared = self.pictures(&model)?;
+        let to = folder.join(MODEL);
+        let asked = Asked {
+            model: &model,
+            to: &to,
+            bits: self.bits,
+            dynamic: wish.dynamic,
+            images: prepared.as_ref().map(|prepared| &prepared.images),
+        };
+        let compared = tools::quantise(&self.tools, &asked)?;
+        let size = |path: &Path| -> Result<u64, QuantiseError> {
+            let metadata = fs::metadata(path).map_err(QuantiseError::io("read", path))?;
+            Ok(metadata.len())
+        };
+        let calibrated = prepared.as_ref().filter(|_| !wish.dynamic);
+        Ok(Quantised {
+            bytes: size(&to)?,
+            full_bytes: size(&model)?,
+            path: to,
+            weight_bits: self.bits,
+            dynamic: wish.dynamic,
+            calibration_images: calibrated.map(|prepared| prepared.train),
+            comparison: match (compared, prepared) {
+                (Some(compared), Some(prepared)) => {
+                    // Of a network for other classes no answer is right.
+                    let trained = wish.trained && compared.classes == prepared.classes;
+                    comparison(&compared, prepared.dataset, trained)
+                }
+                _ => None,
+            },
+            version: self.tools.version.clone(),
+        })
+    }
+
+    fn pictures(&self, model: &Path) -> Result<Option<Prepared>, QuantiseError> {
+        match self.wish.pictures {
+            Some(pictures) => {
+                let input = self.wish.input(&tools::look(&self.tools, model)?)?;
+                pictures.prepare(self.home, self.wish, input).map(Some)
             }
-            _ => None,
-        },
-        version: tools.version.clone(),
-    })
+            None if self.wish.dynamic => Ok(None),
+            None => Err(QuantiseError::NoPictures),
+        }
+    }
 }
 
 fn comparison(compared: &Compared, dataset: String, trained: bool) -> Option<Comparison> {
@@ -203,18 +233,6 @@ fn read(folder: &Path) -> Option<Quantised> {
     let path = folder.join(MODEL);
     let whole = fs::metadata(&path).is_ok_and(|file| file.len() == found.bytes);
     whole.then_some(Quantised { path, ..found })
-}
-
-/// Everything that decides the result.
-fn key(wish: &QuantiseWish<'_>, tools: &Installed, bits: u8) -> Result<String, QuantiseError> {
-    let model = digest_of(wish.model).map_err(QuantiseError::io("read", wish.model))?;
-    let decides = (
-        (model, tools::SCRIPT, &tools.version, bits),
-        (wish.dynamic, wish.trained, wish.description),
-        &wish.pictures,
-    );
-    let text = serde_json::to_string(&decides).unwrap_or_default();
-    Ok(short(Sha256::digest(text).as_slice()))
 }
 
 fn digest_of(path: &Path) -> io::Result<String> {

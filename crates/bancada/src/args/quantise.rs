@@ -40,11 +40,10 @@ pub(crate) struct QuantiseArgs {
 }
 
 fn known_dataset(text: &str) -> Result<String, String> {
-    let mut names = data::names();
-    match names.clone().any(|name| name == text) {
+    match data::names().any(|name| name == text) {
         true => Ok(text.to_owned()),
         false => {
-            let known: Vec<&str> = names.by_ref().collect();
+            let known: Vec<&str> = data::names().collect();
             Err(format!("known: {}", known.join(", ")))
         }
     }

@@ -58,21 +58,24 @@ impl Chosen {
         };
         let job = offered.trained_on()?;
         let seeded = offered.is_seeded();
+        // Of a file only whoever names the dataset knows.
+        let trained = match (&args.dataset, &job) {
+            (Some(dataset), Some(job)) => *dataset == job.dataset,
+            _ => !seeded,
+        };
+        let seed = job.as_ref().map_or(1, |job| job.seed);
         let pictures = match (&args.dataset, job) {
-            (Some(dataset), job) => {
-                let seed = job.map_or(1, |job| job.seed);
-                Some(pictures(dataset, seed))
-            }
+            (Some(dataset), _) => Some(pictures(dataset, seed)),
             (None, Some(job)) => Some(Pictures {
                 data_dir: job.data_dir,
-                ..pictures(&job.dataset, job.seed)
+                ..pictures(&job.dataset, seed)
             }),
-            (None, None) if seeded => Some(pictures("digits", 1)),
+            (None, None) if seeded => Some(pictures("digits", seed)),
             (None, None) => None,
         };
         Ok(Chosen {
             pictures,
-            trained: !seeded,
+            trained,
             seeded,
         })
     }
@@ -104,7 +107,7 @@ fn in_words(quantised: &Quantised, chosen: &Chosen, to: &Path) -> String {
         None => "ranges found while it computes".to_owned(),
     };
     let mut lines = vec![format!(
-        "{}: {} of {} (weights of {} bits, {ranges}, ONNX Runtime {})",
+        "{}: {} instead of {} (weights of {} bits, {ranges}, ONNX Runtime {})",
         to.display(),
         size(quantised.bytes),
         size(quantised.full_bytes),
@@ -133,7 +136,7 @@ fn compared(comparison: &Comparison, chosen: &Chosen) -> Vec<String> {
             "its weights are drawn, not trained, so no accuracy is worth the name; on held-out images of {dataset}:"
         )),
         None => lines.push(format!(
-            "it has other classes than {dataset}, so there is no accuracy to tell; on held-out images of it:"
+            "it was not trained on {dataset}, so there is no accuracy to tell; on held-out images of it:"
         )),
     }
     lines.push(format!(

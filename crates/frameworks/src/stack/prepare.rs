@@ -12,6 +12,7 @@ use crate::digest::digest;
 use crate::home::{HomeError, Installed, whole};
 use crate::process::ask;
 use crate::spec::Spec;
+use crate::unfinished::unfinished_folder;
 
 /// VGG-19 takes TensorFlow some ten seconds.
 const PATIENCE: Duration = Duration::from_secs(900);
@@ -42,112 +43,112 @@ pub struct StackNetwork {
 impl Stacks<'_> {
     /// The folder for [`super::StackWish::model`]; made where it is not there.
     pub fn prepare(&self, spec: &Spec, model: &StackModel<'_>) -> Result<PathBuf, StackError> {
-        let installed = self.installed(spec)?;
+        let preparing = Preparing {
+            stacks: self,
+            spec,
+            model,
+            installed: self.installed(spec)?,
+        };
         let parent = self.home.path().join(FOLDER);
-        let key = key(spec, &installed, model)?;
+        let key = preparing.key()?;
         let folder = parent.join(format!("{}-{key}", spec.name()));
         if folder.is_dir() {
             return Ok(folder);
         }
-        let unfinished = parent.join(format!(".{key}.{}.part", std::process::id()));
-        fs::create_dir_all(&unfinished).map_err(home("create", &unfinished))?;
-        let made = self.fill(spec, &installed, model, &unfinished);
-        if let Err(error) = made {
+        let unfinished = unfinished_folder(&parent, &key).map_err(StackError::Home)?;
+        if let Err(error) = preparing.fill(&unfinished) {
             let _ = fs::remove_dir_all(&unfinished);
             return Err(error);
         }
         whole(&unfinished, folder).map_err(StackError::Home)
     }
+}
 
-    fn fill(
-        &self,
-        spec: &Spec,
-        installed: &Installed,
-        model: &StackModel<'_>,
-        folder: &Path,
-    ) -> Result<(), StackError> {
-        write(&folder.join("model.json"), model.description.as_bytes())?;
-        match spec.framework.convert.as_deref() {
-            Some(convert) => self.convert(spec, installed, model, folder, convert)?,
+struct Preparing<'a> {
+    stacks: &'a Stacks<'a>,
+    spec: &'a Spec,
+    model: &'a StackModel<'a>,
+    installed: Installed,
+}
+
+impl Preparing<'_> {
+    /// What decides the folder's content. A changed file is told by its name, size and time, as
+    /// `make` does: reading half a gigabyte would take as long as a start.
+    fn key(&self) -> Result<String, StackError> {
+        let onnx = self.model.onnx;
+        let path = fs::canonicalize(onnx).map_err(home("find", onnx))?;
+        let metadata = fs::metadata(&path).map_err(home("read", &path))?;
+        let changed = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+        let changed = changed
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap_or_default();
+        Ok(digest([
+            self.spec.name(),
+            &self.installed.version,
+            &digest_of(STACKS),
+            &adapters_digest(),
+            &text(&path),
+            &format!("{} {}", metadata.len(), changed.as_nanos()),
+            self.model.description,
+        ]))
+    }
+
+    fn fill(&self, folder: &Path) -> Result<(), StackError> {
+        let description = self.model.description;
+        write(&folder.join("model.json"), description.as_bytes())?;
+        match self.spec.framework.convert.as_deref() {
+            Some(convert) => self.convert(folder, convert)?,
             None => {
-                let onnx = fs::canonicalize(model.onnx).map_err(home("find", model.onnx))?;
+                let onnx = self.model.onnx;
+                let onnx = fs::canonicalize(onnx).map_err(home("find", onnx))?;
                 let link = folder.join("model.onnx");
                 symlink(onnx, &link).map_err(home("write", &link))?;
             }
         }
         // The first start would compile them, and be measured with it.
-        let mut compile = Command::new(&installed.python);
-        compile.args(["-m", "compileall", "-q"]);
-        compile.arg(self.home.stacks().map_err(StackError::Home)?);
+        let stacks = self.stacks.home.stacks().map_err(StackError::Home)?;
+        let mut compile = Command::new(&self.installed.python);
+        compile.args(["-m", "compileall", "-q"]).arg(stacks);
+        // It only starts more slowly once.
         let _ = ask(&mut compile, PATIENCE);
         Ok(())
     }
 
-    fn convert(
-        &self,
-        spec: &Spec,
-        installed: &Installed,
-        model: &StackModel<'_>,
-        folder: &Path,
-        convert: &str,
-    ) -> Result<(), StackError> {
-        let network = model.network.ok_or_else(|| StackError::NoGraph {
-            spec: spec.clone(),
-            model: model.name.to_owned(),
+    fn convert(&self, folder: &Path, convert: &str) -> Result<(), StackError> {
+        let name = || self.model.name.to_owned();
+        let spec = || self.spec.clone();
+        let network = self.model.network.ok_or_else(|| StackError::NoGraph {
+            spec: spec(),
+            model: name(),
         })?;
-        let network = network().map_err(|why| StackError::Network {
-            model: model.name.to_owned(),
-            why,
-        })?;
-        let given = ["graph.json", "model.safetensors"].map(|name| folder.join(name));
-        write(&given[0], network.graph.as_bytes())?;
-        write(&given[1], &network.weights)?;
-        let adapters = self.home.adapters().map_err(StackError::Home)?;
-        let mut command = Command::new(&installed.python);
+        let network = network().map_err(|why| StackError::Network { model: name(), why })?;
+        let graph = folder.join("graph.json");
+        let weights = folder.join("model.safetensors");
+        write(&graph, network.graph.as_bytes())?;
+        write(&weights, &network.weights)?;
+        let adapters = self.stacks.home.adapters().map_err(StackError::Home)?;
+        let python = &self.installed.python;
+        let variables = self.installed.variables.iter();
+        let mut command = Command::new(python);
         command
-            .arg(self.script(Some(convert))?)
+            .arg(self.stacks.script(Some(convert))?)
             .arg(folder)
             .current_dir(folder)
-            .envs(
-                installed
-                    .variables
-                    .iter()
-                    .map(|(name, value)| (name, value)),
-            )
+            .envs(variables.map(|(name, value)| (name, value)))
             .env("BANCADA_ADAPTERS", adapters);
-        let answer = ask(&mut command, PATIENCE).map_err(home("start", &installed.python))?;
+        let answer = ask(&mut command, PATIENCE).map_err(home("start", python))?;
         if !answer.success {
             return Err(StackError::Conversion {
-                spec: spec.clone(),
-                model: model.name.to_owned(),
+                spec: spec(),
+                model: name(),
                 last_lines: last_lines(&answer.stderr),
             });
         }
-        for path in &given {
-            fs::remove_file(path).map_err(home("remove", path))?;
+        for path in [graph, weights] {
+            fs::remove_file(&path).map_err(home("remove", &path))?;
         }
         Ok(())
     }
-}
-
-/// What decides the folder's content. A changed file is told by its name, size and time, as `make`
-/// does: reading half a gigabyte would take as long as a start.
-fn key(spec: &Spec, installed: &Installed, model: &StackModel<'_>) -> Result<String, StackError> {
-    let path = fs::canonicalize(model.onnx).map_err(home("find", model.onnx))?;
-    let metadata = fs::metadata(&path).map_err(home("read", &path))?;
-    let changed = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-    let changed = changed
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default();
-    Ok(digest([
-        spec.name(),
-        &installed.version,
-        &digest_of(STACKS),
-        &adapters_digest(),
-        &text(&path),
-        &format!("{} {}", metadata.len(), changed.as_nanos()),
-        model.description,
-    ]))
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), StackError> {
