@@ -13,16 +13,17 @@ pub(crate) fn number(text: &str, comma_parts_cells: bool) -> Option<Decimal> {
     if text.is_empty() {
         return None;
     }
-    let parsed = match memchr::memchr3(b',', b'e', b'E', text.as_bytes()) {
-        None => text.parse::<Decimal>().ok().or_else(|| spaced(text)),
-        Some(_) => spaced(&with_point(text, comma_parts_cells)),
+    let is_plain = memchr::memchr3(b',', b'e', b'E', text.as_bytes()).is_none();
+    let parsed = match is_plain {
+        true => text.parse::<Decimal>().ok().or_else(|| spaced(text)),
+        false => spaced(&with_point(text, comma_parts_cells)),
     }?;
     let kept = match parsed.scale() > PLACES {
         true => parsed.round_dp(PLACES),
         false => parsed,
     };
     // So few characters cannot write a larger one; comparing costs more than parsing.
-    let is_short = text.len() <= 12 && !text.contains(['e', 'E']);
+    let is_short = is_plain && text.len() <= 12;
     (is_short || kept.abs() <= LARGEST).then_some(kept)
 }
 
@@ -156,6 +157,9 @@ fn local_date(text: &str, order: DayOrder) -> Option<(Date, &str)> {
 
 /// Milliseconds since midnight UTC; `Some(None)` where there is no clock at all.
 fn clock(text: &str) -> Option<Option<i64>> {
+    if let Some(usual) = usual_clock(text.as_bytes()) {
+        return Some(Some(usual));
+    }
     let text = text.trim_start_matches(['T', ' ']).trim_end();
     if text.is_empty() {
         return Some(None);
@@ -180,6 +184,20 @@ fn clock(text: &str) -> Option<Option<i64>> {
     sane.then_some(Some(
         ((hours * 60 + minutes) * 60 + seconds) * 1000 + fraction - zone,
     ))
+}
+
+/// `T10:00:00Z` and ` 10:00:00`, which nearly all bills write.
+fn usual_clock(text: &[u8]) -> Option<i64> {
+    let [b'T' | b' ', h1, h2, b':', m1, m2, b':', s1, s2, rest @ ..] = text else {
+        return None;
+    };
+    if !matches!(rest, b"" | b"Z") {
+        return None;
+    }
+    let hours = digits(&[*h1, *h2])?;
+    let minutes = digits(&[*m1, *m2]).filter(|minutes| *minutes < 60)?;
+    let seconds = digits(&[*s1, *s2]).filter(|seconds| *seconds <= 60)?;
+    (hours <= 24).then_some(((hours * 60 + minutes) * 60 + seconds) * 1000)
 }
 
 fn milliseconds(fraction: &str) -> Option<i64> {
