@@ -212,7 +212,11 @@ impl<R: Read> Records<R> {
                 field.end = closing;
                 at = closing + 1;
             }
-            let stop = memchr2(self.delimiter, b'\n', &bytes[at..]).map(|found| at + found);
+            let stop = match bytes.get(at) {
+                // Most cells of a wide report are empty.
+                Some(byte) if *byte == self.delimiter => Some(at),
+                _ => memchr2(self.delimiter, b'\n', &bytes[at..]).map(|found| at + found),
+            };
             let stop = match stop {
                 Some(stop) => stop,
                 None if self.at_end && at <= bytes.len() && !bytes.is_empty() => bytes.len(),

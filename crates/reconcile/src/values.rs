@@ -75,8 +75,18 @@ pub(crate) struct Moment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ReadMoment {
     pub(crate) moment: Moment,
-    /// What this date proves about the order of its numbers.
-    pub(crate) shows: Option<DayOrder>,
+    pub(crate) order: OrderRead,
+}
+
+/// How sure it is which number of a date is the month.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OrderRead {
+    /// The way of writing leaves no doubt.
+    Certain,
+    /// Both numbers could be.
+    ByCustom,
+    /// One of the numbers is above 12.
+    Proven(DayOrder),
 }
 
 pub(crate) const DAY_MS: i64 = 86_400_000;
@@ -97,7 +107,7 @@ pub(crate) fn moment(text: &str, order: DayOrder) -> Option<ReadMoment> {
             ms: days * DAY_MS + clock.unwrap_or(0),
             day_only: clock.is_none(),
         },
-        shows: date.shows,
+        order: date.order,
     })
 }
 
@@ -105,7 +115,7 @@ struct Date {
     year: i64,
     month: i64,
     day: i64,
-    shows: Option<DayOrder>,
+    order: OrderRead,
 }
 
 fn iso_date(bytes: &[u8]) -> Option<Date> {
@@ -116,7 +126,7 @@ fn iso_date(bytes: &[u8]) -> Option<Date> {
         year: digits(&bytes[..4])?,
         month: digits(&bytes[5..7])?,
         day: digits(&bytes[8..10])?,
-        shows: None,
+        order: OrderRead::Certain,
     })
 }
 
@@ -132,15 +142,16 @@ fn local_date(text: &str, order: DayOrder) -> Option<(Date, &str)> {
     if parts.next().is_some() {
         return None;
     }
-    let shows = match (with_points, first > 12, second > 12) {
-        (true, _, _) => None,
-        (_, true, false) => Some(DayOrder::DayFirst),
-        (_, false, true) => Some(DayOrder::MonthFirst),
-        _ => None,
+    let read = match (with_points, first > 12, second > 12) {
+        (true, _, _) => OrderRead::Certain,
+        (_, true, false) => OrderRead::Proven(DayOrder::DayFirst),
+        (_, false, true) => OrderRead::Proven(DayOrder::MonthFirst),
+        _ => OrderRead::ByCustom,
     };
-    let order = match with_points {
-        true => DayOrder::DayFirst,
-        false => shows.unwrap_or(order),
+    let order = match read {
+        OrderRead::Certain => DayOrder::DayFirst,
+        OrderRead::Proven(proven) => proven,
+        OrderRead::ByCustom => order,
     };
     let (month, day) = match order {
         DayOrder::MonthFirst => (first, second),
@@ -150,7 +161,7 @@ fn local_date(text: &str, order: DayOrder) -> Option<(Date, &str)> {
         year: digits(year.as_bytes())?,
         month,
         day,
-        shows,
+        order: read,
     };
     Some((date, rest))
 }

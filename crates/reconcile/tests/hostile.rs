@@ -107,13 +107,24 @@ fn broken_rows_are_left_out_and_counted() {
 }
 
 #[test]
-fn a_row_without_a_date_still_costs() {
-    let bill = format!("{HEADER}\n{ROW}\nsoon,F4s v2,Virtual Machines,1,1 Hour,0.169,USD,vm\n");
+fn a_row_without_date_or_quantity_still_costs() {
+    let bill = format!(
+        "{HEADER}\n{ROW}\nsoon,F4s v2,Virtual Machines,1,1 Hour,0.169,USD,vm\n\
+         2024-03-04,S4 LRS Disk,Storage,some,1/Month,0.1,USD,vm\n"
+    );
     let found = study().against(&bill);
-    assert_eq!(found.bill, money("0.338 USD"));
-    assert_eq!(causes(&found), ["between-runs 0.169"]);
+    assert_eq!(found.bill, money("0.438 USD"));
+    assert_eq!(causes(&found), ["between-runs 0.169", "disk 0.1"]);
     assert_eq!(found.files[0].left_out, 0);
-    assert_eq!(found.problem_count, 1);
+    let told: Vec<String> = found.problems.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "bill.csv:3: `Date` is `soon`; expected is a date such as 2024-03-21; the row counts \
+             without its time",
+            "bill.csv:4: `Quantity` is `some`; expected is a number; the row counts without it",
+        ]
+    );
     sums_up(&found);
 }
 
@@ -190,8 +201,10 @@ fn day_and_month_that_turn_out_exchanged_are_said() {
     let row = |date: &str| ROW.replace("2024-03-04", date);
     let bill = format!("{HEADER}\n{}\n{}\n", row("04/03/2024"), row("25/03/2024"));
     let found = study().against(&bill);
-    assert_eq!(found.problems.len(), 1);
-    assert!(found.problems[0].what.starts_with("day and month"));
+    let told: Vec<u64> = found.problems.iter().map(|problem| problem.line).collect();
+    assert_eq!(told, [3]);
+    let at_once = format!("{HEADER}\n{}\n{}\n", row("25/03/2024"), row("04/03/2024"));
+    assert_eq!(study().against(&at_once).problem_count, 0);
 }
 
 #[test]
