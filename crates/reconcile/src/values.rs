@@ -24,7 +24,15 @@ pub(crate) fn number(text: &str, comma_parts_cells: bool) -> Option<Decimal> {
     };
     // So few characters cannot write a larger one; comparing costs more than parsing.
     let is_short = is_plain && text.len() <= 12;
-    (is_short || kept.abs() <= LARGEST).then_some(kept)
+    match is_short {
+        true => Some(kept),
+        false => bounded(kept),
+    }
+}
+
+/// None for what is too large to be summed safely.
+pub(crate) fn bounded(number: Decimal) -> Option<Decimal> {
+    (number.abs() <= LARGEST).then_some(number)
 }
 
 /// `1 234.5`, `1.2E-05`.

@@ -281,3 +281,43 @@ fn what_is_beyond_the_bounds_is_summed_together() {
     assert_eq!(pooled.count(), 3);
     sums_up(&found);
 }
+
+#[test]
+fn numbers_beyond_all_measure_are_survived() {
+    let header = "Date,MeterName,MeterCategory,Quantity,UnitOfMeasure,Cost,BillingCurrency,ResourceId,EffectivePrice,PricingCurrency,ExchangeRatePricingToBilling";
+    let row = |quantity: &str, cost: &str, price: &str, rate: &str| {
+        format!(
+            "2024-03-04,F4s v2,Virtual Machines,{quantity},100 Hours,{cost},BRL,vm,{price},USD,{rate}\n"
+        )
+    };
+    let (large, small) = ("1000000000000", "0.000000000000000001");
+    let mut bill = format!("{header}\n");
+    for _ in 0..20 {
+        bill += &row(large, large, large, small);
+        bill += &row(large, large, small, large);
+        bill += &row("-1000000000000", large, large, "0");
+        bill += &row(small, &format!("-{large}"), small, small);
+        bill += &row("1e11", "1e-18", "1e11", "1e-11");
+    }
+    let mut study = study();
+    study.rates = vec![common::rate_of("BRL", "USD", "0.0000001")];
+    sums_up(&study.against(&bill));
+}
+
+#[test]
+fn long_rows_of_time_are_survived() {
+    let bill = "BilledCost,BillingCurrency,ChargePeriodStart,ChargePeriodEnd,ServiceName,ChargeDescription,ConsumedQuantity,ConsumedUnit,ProviderName\n\
+        1,USD,1970-01-01,9999-12-31,Virtual Machines,F4s v2,1000000000000,Hours,Azure\n\
+        1,USD,9999-12-31,1970-01-01,Virtual Machines,F4s v2,1000000000000,Hours,Azure\n";
+    sums_up(&study().against(bill));
+}
+
+#[test]
+fn nulls_of_json_are_nothing() {
+    let found = study().against(
+        "{\"service\":{\"description\":\"Compute Engine\"},\"usage_start_time\":\"2024-03-04T10:00:00Z\",\"usage_end_time\":null,\"cost\":0.5,\"currency\":\"USD\",\"labels\":null,\"system_labels\":null,\"credits\":null,\"cost_type\":null,\"usage\":null,\"location\":null,\"resource\":{\"name\":null},\"project\":{\"id\":null}}\n\
+         not json\n",
+    );
+    assert_eq!(found.apart[0].amount, money("0.5 USD"));
+    assert_eq!((found.files[0].rows, found.files[0].left_out), (2, 1));
+}

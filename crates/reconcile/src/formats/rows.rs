@@ -13,7 +13,7 @@ use super::{Format, Listener};
 use crate::charge::{Charge, Interval, ListCost, Provider, Tag, contains};
 use crate::reconciliation::RowProblem;
 use crate::records::Row;
-use crate::values::{DAY_MS, DayOrder, HOUR_MS, OrderRead, moment, number};
+use crate::values::{DAY_MS, DayOrder, HOUR_MS, OrderRead, bounded, moment, number};
 
 /// Half a cent: an amount rounded to cents is no further from the exact one.
 const HALF_A_CENT: Decimal = Decimal::from_parts(5, 0, 0, false, 3);
@@ -322,9 +322,7 @@ impl<'t> RowReader<'t> {
         }
         let amount = match self.number(row, Field::ListCost) {
             Some(amount) => amount,
-            None => cost
-                .checked_div(self.number(row, Field::Rate)?)?
-                .round_dp(18),
+            None => bounded(cost.checked_div(self.number(row, Field::Rate)?)?)?.round_dp(18),
         };
         Some(ListCost {
             amount,
