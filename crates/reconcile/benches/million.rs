@@ -125,6 +125,7 @@ fn peers(bill: &Path, column: &str) {
         print(time.time()-t,u.ru_utime+u.ru_stime,u.ru_maxrss/1024)";
     let duckdb = "import duckdb,sys,resource,time\n\
         t=time.time()\n\
+        duckdb.sql('set enable_progress_bar=false')\n\
         total=duckdb.sql(f'select sum(\"{sys.argv[2]}\"::decimal(38,18)) from read_csv(\\'{sys.argv[1]}\\', all_varchar=true, header=true)').fetchall()\n\
         u=resource.getrusage(resource.RUSAGE_SELF)\n\
         print(time.time()-t,u.ru_utime+u.ru_stime,u.ru_maxrss/1024)";
@@ -161,55 +162,63 @@ struct Made {
     kind: usize,
 }
 
-/// Services, usage types and descriptions as large bills have them.
-const KINDS: [[&str; 4]; 8] = [
+/// Services, usage types, operations, descriptions and units as large bills have them.
+const KINDS: [[&str; 5]; 8] = [
     [
         "AmazonEC2",
         "BoxUsage:g4dn.xlarge",
         "RunInstances",
         "$0.526 per On Demand Linux g4dn.xlarge Instance Hour",
+        "Hrs",
     ],
     [
         "AmazonEC2",
         "BoxUsage:m5.large",
         "RunInstances",
         "$0.096 per On Demand Linux m5.large Instance Hour",
+        "Hrs",
     ],
     [
         "AmazonEC2",
         "EBS:VolumeUsage.gp3",
         "CreateVolume-Gp3",
         "$0.08 per GB-month of General Purpose (gp3) provisioned storage",
+        "GB-Mo",
     ],
     [
         "AmazonS3",
         "TimedStorage-ByteHrs",
         "StandardStorage",
         "$0.023 per GB - first 50 TB / month of storage used",
+        "GB-Mo",
     ],
     [
         "AmazonEC2",
         "USE1-EUC1-AWS-Out-Bytes",
         "InterZone-Out",
         "$0.02 per GB - US East data transfer to EU (Frankfurt)",
+        "GB",
     ],
     [
         "AWSLambda",
         "Lambda-GB-Second",
         "Invoke",
         "$0.0000166667 for every GB-second, monthly tier",
+        "GB-Seconds",
     ],
     [
         "AmazonCloudWatch",
         "CW:MetricMonitorUsage",
         "MetricStorage",
         "$0.30 per metric-month for the first 10,000 metrics",
+        "Metrics",
     ],
     [
         "AmazonVPC",
         "PublicIPv4:InUseAddress",
         "RunInstances",
         "$0.005 per In-use public IPv4 address per hour",
+        "Hrs",
     ],
 ];
 
@@ -241,11 +250,11 @@ fn focus(number: u64) -> String {
         ours,
         kind,
     } = made(number);
-    let [service, _, _, description] = KINDS[kind];
+    let [service, _, _, description, unit] = KINDS[kind];
     let next = hour + 1;
     let study = if ours { "training-cost" } else { "another" };
     format!(
-        "us-east-1a,0.{cost:06}0000,\"1234567890123\",\"Institute\",\"USD\",\"2024-04-01 00:00:00\",\"2024-03-01 00:00:00\",\"Usage\",NULL,\"{description}\",\"Usage-Based\",\"2024-03-{day:02} {next:02}:00:00\",\"2024-03-{day:02} {hour:02}:00:00\",NULL,NULL,NULL,NULL,NULL,1.000000000000000,\"Hrs\",0.{cost:06}0000,0.526,0.{cost:06}0000,\"Amazon Web Services, Inc.\",0.{cost:06}0000,\"0.526\",\"Standard\",1.00000000000,\"Hrs\",\"AWS\",\"Amazon Web Services, Inc.\",\"us-east-1\",\"US East (N. Virginia)\",\"arn:aws:ec2:us-east-1:123456789012:instance/i-0{resource:015}\",NULL,NULL,\"Compute\",\"{service}\",\"G95FST5FTYV3JSRX\",\"G95FST5FTYV3JSRX.JRTCKXETXF.VXGXCWQKTY\",\"51738928782\",\"Group of networks\",\"{{\"\"application\"\": \"\"training\"\", \"\"environment\"\": \"\"dev\"\", \"\"bancada\"\": \"\"{study}\"\"}}\"\n"
+        "us-east-1a,0.{cost:06}0000,\"1234567890123\",\"Institute\",\"USD\",\"2024-04-01 00:00:00\",\"2024-03-01 00:00:00\",\"Usage\",NULL,\"{description}\",\"Usage-Based\",\"2024-03-{day:02} {next:02}:00:00\",\"2024-03-{day:02} {hour:02}:00:00\",NULL,NULL,NULL,NULL,NULL,1.000000000000000,\"{unit}\",0.{cost:06}0000,0.526,0.{cost:06}0000,\"Amazon Web Services, Inc.\",0.{cost:06}0000,\"0.526\",\"Standard\",1.00000000000,\"{unit}\",\"AWS\",\"Amazon Web Services, Inc.\",\"us-east-1\",\"US East (N. Virginia)\",\"arn:aws:ec2:us-east-1:123456789012:instance/i-0{resource:015}\",NULL,NULL,\"Compute\",\"{service}\",\"G95FST5FTYV3JSRX\",\"G95FST5FTYV3JSRX.JRTCKXETXF.VXGXCWQKTY\",\"51738928782\",\"Group of networks\",\"{{\"\"application\"\": \"\"training\"\", \"\"environment\"\": \"\"dev\"\", \"\"bancada\"\": \"\"{study}\"\"}}\"\n"
     )
 }
 
@@ -268,7 +277,7 @@ fn aws(number: u64) -> String {
         ours,
         kind,
     } = made(number);
-    let [service, usage, operation, description] = KINDS[kind];
+    let [service, usage, operation, description, unit] = KINDS[kind];
     let machine = usage.strip_prefix("BoxUsage:").unwrap_or_default();
     let next = hour + 1;
     let study = if ours { "training-cost" } else { "" };
@@ -278,6 +287,6 @@ fn aws(number: u64) -> String {
     );
     let empty = ",".repeat(EMPTY);
     format!(
-        "ab{number:050},{start}/{end},1234,AWS,Anniversary,123456789012,2024-03-01T00:00:00Z,2024-04-01T00:00:00Z,51738928782,Usage,{start},{end},{service},{usage},{operation},us-east-1a,arn:aws:ec2:us-east-1:123456789012:instance/i-0{resource:015},1.0000000000,USD,0.5260000000,0.{cost:06}0000,\"{description}\",Amazon Elastic Compute Cloud,{machine},us-east-1,Hrs,{study}{empty}\n"
+        "ab{number:050},{start}/{end},1234,AWS,Anniversary,123456789012,2024-03-01T00:00:00Z,2024-04-01T00:00:00Z,51738928782,Usage,{start},{end},{service},{usage},{operation},us-east-1a,arn:aws:ec2:us-east-1:123456789012:instance/i-0{resource:015},1.0000000000,USD,0.5260000000,0.{cost:06}0000,\"{description}\",Amazon Elastic Compute Cloud,{machine},us-east-1,{unit},{study}{empty}\n"
     )
 }

@@ -51,6 +51,23 @@ pub struct Interval {
     pub end_ms: i64,
 }
 
+impl Interval {
+    pub(crate) fn with(self, other: Interval) -> Interval {
+        Interval {
+            start_ms: self.start_ms.min(other.start_ms),
+            end_ms: self.end_ms.max(other.end_ms),
+        }
+    }
+
+    pub(crate) fn with_other(self, other: Option<Interval>) -> Interval {
+        other.map_or(self, |other| self.with(other))
+    }
+
+    pub(crate) fn meets(self, other: Interval) -> bool {
+        self.start_ms < other.end_ms && other.start_ms < self.end_ms
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListCost {
     pub amount: Decimal,

@@ -38,8 +38,14 @@ pub(crate) struct Compared {
     pub(crate) rows: u64,
     pub(crate) machine: MachineComparison,
     pub(crate) rate: Option<RateComparison>,
-    /// Money that nothing could be held against, and why.
-    pub(crate) unexplained: Option<(String, Decimal)>,
+    pub(crate) unexplained: Option<NotCompared>,
+}
+
+/// Money that nothing could be held against.
+pub(crate) struct NotCompared {
+    /// Which machine, and why.
+    pub(crate) what: String,
+    pub(crate) amount: Decimal,
 }
 
 /// Runs of a group, summed: those within the period of the bill, or those outside.
@@ -119,7 +125,8 @@ impl Comparer<'_> {
         };
         if let Some(why) = why {
             let what = format!("{machine}: {why}");
-            compared.unexplained = Some((what, billed.cost - covered.amount));
+            let amount = billed.cost - covered.amount;
+            compared.unexplained = Some(NotCompared { what, amount });
             return compared;
         }
         compared.rate = self.walk(group, &covered, &billed, lines);

@@ -1,25 +1,25 @@
 //! Everything summed → [`Reconciliation`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use model::{Currency, Money};
 use rust_decimal::Decimal;
 
+use crate::apart::apart;
 use crate::belonging::Belonging;
-use crate::compare::Comparer;
+use crate::compare::{Comparer, NotCompared};
 use crate::estimate::{Estimate, Question, in_currency};
 use crate::ledger::{Ledger, Pile, PileKey, Place};
 use crate::lines::{Lines, share};
-use crate::reconciliation::{Apart, MatchedBy, Note, Reconciliation, Unexplained, UnexplainedPart};
+use crate::reconciliation::{
+    FileRead, MatchedBy, Note, Reconciliation, RowProblem, Unexplained, UnexplainedPart,
+};
 use crate::shared::{Shares, shares};
-
-/// Of the services that are not of the study.
-const APART_SHOWN: usize = 10;
 
 /// What reading gave beside the sums.
 pub(crate) struct Read {
-    pub(crate) files: Vec<crate::reconciliation::FileRead>,
-    pub(crate) problems: Vec<crate::reconciliation::RowProblem>,
+    pub(crate) files: Vec<FileRead>,
+    pub(crate) problems: Vec<RowProblem>,
     pub(crate) problem_count: u64,
 }
 
@@ -140,7 +140,7 @@ impl Explainer<'_> {
             self.result.bill.amount += compared.bill;
             self.result.bill_rows += compared.rows;
             self.result.rates.extend(compared.rate);
-            if let Some((what, amount)) = compared.unexplained {
+            if let Some(NotCompared { what, amount }) = compared.unexplained {
                 self.unexplained(what, amount, compared.rows);
             }
             let (resources, at_once) = (compared.machine.resources, group.timeline.most_at_once);
@@ -254,67 +254,10 @@ impl Explainer<'_> {
         }
     }
 
-    /// Rows that are not the study's, by service; and what may be but cannot be told.
     fn apart(&mut self) {
-        let mut services: BTreeMap<(u32, Currency), Pile> = BTreeMap::new();
-        let mut undecided: BTreeMap<(u32, Currency), Decimal> = BTreeMap::new();
-        let mut add = |service: u32, currency: Currency, amount: Decimal, rows: u64| {
-            let pile = services.entry((service, currency)).or_default();
-            pile.amount += amount;
-            pile.rows += rows;
-        };
-        for (id, resource) in self.ledger.resources.iter().enumerate() {
-            if !self.belonging.resources[id] {
-                let amount = resource.cost + resource.credits;
-                add(resource.service, resource.currency, amount, resource.rows);
-            }
-        }
-        let machine = self.ledger.rules.id("machine");
-        for (key, pile) in &self.ledger.piles {
-            let Place::Scope(scope) = key.place else {
-                continue;
-            };
-            if self.belonging.has(key) {
-                continue;
-            }
-            add(key.service, key.currency, pile.amount, pile.rows);
-            if self.belonging.undecided_scopes.contains(&scope) && key.category != machine {
-                *undecided.entry((scope, key.currency)).or_default() += pile.amount;
-            }
-        }
-        for ((scope, currency), amount) in undecided {
-            self.result.notes.push(Note::Undecided {
-                scope: self.ledger.scopes.name(scope).to_owned(),
-                amount: Money::new(amount.normalize(), currency),
-            });
-        }
-        self.result.apart = self.largest(services);
-    }
-
-    fn largest(&self, services: BTreeMap<(u32, Currency), Pile>) -> Vec<Apart> {
-        let mut all: Vec<Apart> = services
-            .into_iter()
-            .map(|((service, currency), pile)| Apart {
-                what: self.ledger.services.name(service).trim().to_owned(),
-                amount: Money::new(pile.amount.normalize(), currency),
-                rows: pile.rows,
-            })
-            .collect();
-        all.sort_by_key(|apart| std::cmp::Reverse(apart.amount.amount.abs()));
-        let rest = all.split_off(all.len().min(APART_SHOWN));
-        let mut others: BTreeMap<Currency, Apart> = BTreeMap::new();
-        for apart in rest {
-            let currency = apart.amount.currency;
-            let sum = others.entry(currency).or_insert_with(|| Apart {
-                what: "other services".to_owned(),
-                amount: Money::zero(currency),
-                rows: 0,
-            });
-            sum.amount.amount += apart.amount.amount;
-            sum.rows += apart.rows;
-        }
-        all.extend(others.into_values());
-        all
+        let found = apart(self.ledger, self.belonging);
+        self.result.apart = found.services;
+        self.result.notes.extend(found.undecided);
     }
 
     fn notes(&mut self, question: &Question, estimate: &Estimate) {
@@ -384,7 +327,7 @@ impl Explainer<'_> {
 }
 
 /// In a fixed order: sums of hash maps must not depend on theirs.
-fn sorted(piles: &std::collections::HashMap<PileKey, Pile>) -> Vec<(PileKey, Pile)> {
+fn sorted(piles: &HashMap<PileKey, Pile>) -> Vec<(PileKey, Pile)> {
     let mut all: Vec<(PileKey, Pile)> = piles.iter().map(|(key, pile)| (*key, *pile)).collect();
     all.sort_by_key(|(key, _)| *key);
     all

@@ -13,6 +13,7 @@ use rust_decimal::Decimal;
 use crate::categories::{CategoryId, Rules, rules};
 use crate::charge::{Charge, Interval, Provider};
 use crate::estimate::Group;
+use crate::interned::Names;
 use crate::reconciliation::Note;
 
 pub(crate) const MAX_RESOURCES: usize = 4096;
@@ -37,11 +38,16 @@ pub(crate) struct Ledger<'q> {
     pub(crate) buckets: HashMap<BucketKey, Decimal>,
     pub(crate) services: Names,
     pub(crate) scopes: Names,
-    /// Rows of one place mostly follow one another.
-    last_scope: (String, u32),
+    last_scope: LastScope,
     pub(crate) piles: HashMap<PileKey, Pile>,
     periods: BTreeMap<Provider, Period>,
     pub(crate) pooled: Vec<Note>,
+}
+
+/// Rows of one place mostly follow one another.
+struct LastScope {
+    name: String,
+    id: u32,
 }
 
 /// First to last moment of the rows of a provider.
@@ -120,7 +126,7 @@ impl<'q> Ledger<'q> {
     pub(crate) fn new(groups: &'q [Group]) -> Self {
         let rules = rules();
         let mut scopes = Names::default();
-        let nowhere = scopes.others("");
+        let nowhere = scopes.id("");
         Ledger {
             rules,
             groups,
@@ -132,7 +138,10 @@ impl<'q> Ledger<'q> {
             buckets: HashMap::new(),
             services: Names::default(),
             scopes,
-            last_scope: (String::new(), nowhere),
+            last_scope: LastScope {
+                name: String::new(),
+                id: nowhere,
+            },
             piles: HashMap::new(),
             periods: BTreeMap::new(),
             pooled: Vec::new(),
@@ -324,9 +333,9 @@ impl<'q> Ledger<'q> {
     fn pile(&mut self, mut key: PileKey, amount: Decimal) {
         if self.piles.len() >= MAX_PILES && !self.piles.contains_key(&key) {
             self.pool("kinds of charges", MAX_PILES);
-            key.service = self.services.others(OTHERS);
+            key.service = self.services.id(OTHERS);
             if let Place::Scope(scope) = &mut key.place {
-                *scope = self.scopes.others(OTHERS);
+                *scope = self.scopes.id(OTHERS);
             }
         }
         let pile = self.piles.entry(key).or_default();
@@ -336,28 +345,31 @@ impl<'q> Ledger<'q> {
 
     fn scope(&mut self, name: &str) -> u32 {
         let name = cut(name, LONGEST_NAME);
-        if self.last_scope.0 != name {
-            let id = match self.scopes.id(name) {
+        if self.last_scope.name != name {
+            let id = match self.scopes.id_within(MAX_NAMES, name) {
                 Some(id) => id,
                 None => {
                     self.pool("accounts and groups", MAX_NAMES);
-                    self.scopes.others(OTHERS)
+                    self.scopes.id(OTHERS)
                 }
             };
-            self.last_scope = (name.to_owned(), id);
+            self.last_scope = LastScope {
+                name: name.to_owned(),
+                id,
+            };
         }
-        self.last_scope.1
+        self.last_scope.id
     }
 
     /// The provider stands before a service's name.
     fn service(&mut self, charge: &Charge) -> u32 {
         let provider = charge.provider.word();
         let name = format!("{provider} {}", cut(&charge.service, LONGEST_NAME));
-        match self.services.id(&name) {
+        match self.services.id_within(MAX_NAMES, &name) {
             Some(id) => id,
             None => {
                 self.pool("services", MAX_NAMES);
-                self.services.others(&format!("{provider} {OTHERS}"))
+                self.services.id(&format!("{provider} {OTHERS}"))
             }
         }
     }
@@ -389,56 +401,6 @@ impl<'q> Ledger<'q> {
     }
 }
 
-impl Interval {
-    pub(crate) fn with(self, other: Interval) -> Interval {
-        Interval {
-            start_ms: self.start_ms.min(other.start_ms),
-            end_ms: self.end_ms.max(other.end_ms),
-        }
-    }
-
-    fn with_other(self, other: Option<Interval>) -> Interval {
-        other.map_or(self, |other| self.with(other))
-    }
-
-    pub(crate) fn meets(self, other: Interval) -> bool {
-        self.start_ms < other.end_ms && other.start_ms < self.end_ms
-    }
-}
-
 fn cut(text: &str, longest: usize) -> &str {
     &text[..text.floor_char_boundary(longest)]
-}
-
-/// Names by number, so that sums have small keys.
-#[derive(Default)]
-pub(crate) struct Names {
-    ids: HashMap<Box<str>, u32>,
-    names: Vec<Box<str>>,
-}
-
-impl Names {
-    /// None for a new one beyond the limit.
-    fn id(&mut self, name: &str) -> Option<u32> {
-        match self.ids.get(name) {
-            Some(id) => Some(*id),
-            None if self.names.len() >= MAX_NAMES => None,
-            None => Some(self.others(name)),
-        }
-    }
-
-    /// Without regard to the limit: for the few names under which the rest is summed.
-    fn others(&mut self, name: &str) -> u32 {
-        if let Some(id) = self.ids.get(name) {
-            return *id;
-        }
-        let id = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
-        self.ids.insert(name.into(), id);
-        self.names.push(name.into());
-        id
-    }
-
-    pub(crate) fn name(&self, id: u32) -> &str {
-        self.names.get(id as usize).map_or("", |name| name)
-    }
 }

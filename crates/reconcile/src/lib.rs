@@ -7,6 +7,7 @@
 //! a charge is) and `names` (whose machine) → `ledger` (sums) → `belonging` (which sums are the
 //! study's) → `compare` and `explain` (lines).
 
+mod apart;
 mod belonging;
 mod categories;
 mod charge;
@@ -14,6 +15,7 @@ mod compare;
 mod estimate;
 mod explain;
 mod formats;
+mod interned;
 mod ledger;
 mod lines;
 mod machine_time;

@@ -110,7 +110,11 @@ impl MachineTime {
         if rest <= Decimal::ZERO || outer_ms == 0 {
             return;
         }
-        let before = (rest * Decimal::from(gaps.before_ms) / Decimal::from(outer_ms)).round_dp(3);
+        let before = rest
+            .checked_mul(Decimal::from(gaps.before_ms))
+            .and_then(|product| product.checked_div(Decimal::from(outer_ms)))
+            .unwrap_or(rest)
+            .round_dp(3);
         self.before += before;
         self.after += rest - before;
     }

@@ -11,7 +11,8 @@ use memchr::{memchr, memchr2};
 
 /// Bytes of the longest row that is read. Rows of real bills have some thousand.
 pub(crate) const LONGEST_ROW: usize = 1 << 20;
-const FIRST_BUFFER: usize = 1 << 18;
+/// Stays in the processor's cache.
+const FIRST_BUFFER: usize = 1 << 16;
 
 pub(crate) struct Records<R> {
     reader: R,
@@ -107,8 +108,10 @@ impl<R: Read> Records<R> {
     }
 
     pub(crate) fn row(&self) -> Row<'_> {
+        let bytes = &self.buffer[self.row_begin..self.begin];
         Row {
-            bytes: &self.buffer[self.row_begin..],
+            bytes,
+            text: std::str::from_utf8(bytes).ok(),
             fields: &self.fields,
             line: self.row_line,
         }
@@ -209,7 +212,11 @@ impl<R: Read> Records<R> {
                 field.end = closing;
                 at = closing + 1;
             }
-            let stop = memchr2(self.delimiter, b'\n', &bytes[at..]).map(|found| at + found);
+            let stop = match bytes.get(at) {
+                // Most cells of a wide report are empty.
+                Some(byte) if *byte == self.delimiter => Some(at),
+                _ => memchr2(self.delimiter, b'\n', &bytes[at..]).map(|found| at + found),
+            };
             let stop = match stop {
                 Some(stop) => stop,
                 None if self.at_end && at <= bytes.len() && !bytes.is_empty() => bytes.len(),
@@ -274,6 +281,8 @@ pub(crate) struct Line<'b> {
 #[derive(Clone, Copy)]
 pub(crate) struct Row<'b> {
     bytes: &'b [u8],
+    /// None where the row is not all UTF-8.
+    text: Option<&'b str>,
     fields: &'b [Span],
     pub(crate) line: u64,
 }
@@ -296,10 +305,12 @@ impl<'b> Row<'b> {
         let Some(field) = self.fields.get(column) else {
             return Cow::Borrowed("");
         };
-        let raw = &self.bytes[field.begin..field.end];
-        let text = match std::str::from_utf8(raw) {
-            Ok(text) => Cow::Borrowed(text.trim_ascii()),
-            Err(_) => Cow::Owned(String::from_utf8_lossy(raw).trim().to_owned()),
+        let text = match self.text.and_then(|row| row.get(field.begin..field.end)) {
+            Some(text) => Cow::Borrowed(text.trim_ascii()),
+            None => {
+                let raw = &self.bytes[field.begin..field.end];
+                Cow::Owned(String::from_utf8_lossy(raw).trim().to_owned())
+            }
         };
         match text {
             Cow::Borrowed("NULL" | "null") => Cow::Borrowed(""),

@@ -13,17 +13,26 @@ pub(crate) fn number(text: &str, comma_parts_cells: bool) -> Option<Decimal> {
     if text.is_empty() {
         return None;
     }
-    let parsed = match memchr::memchr3(b',', b'e', b'E', text.as_bytes()) {
-        None => text.parse::<Decimal>().ok().or_else(|| spaced(text)),
-        Some(_) => spaced(&with_point(text, comma_parts_cells)),
+    let is_plain = memchr::memchr3(b',', b'e', b'E', text.as_bytes()).is_none();
+    let parsed = match is_plain {
+        true => text.parse::<Decimal>().ok().or_else(|| spaced(text)),
+        false => spaced(&with_point(text, comma_parts_cells)),
     }?;
     let kept = match parsed.scale() > PLACES {
         true => parsed.round_dp(PLACES),
         false => parsed,
     };
     // So few characters cannot write a larger one; comparing costs more than parsing.
-    let is_short = text.len() <= 12 && !text.contains(['e', 'E']);
-    (is_short || kept.abs() <= LARGEST).then_some(kept)
+    let is_short = is_plain && text.len() <= 12;
+    match is_short {
+        true => Some(kept),
+        false => bounded(kept),
+    }
+}
+
+/// None for what is too large to be summed safely.
+pub(crate) fn bounded(number: Decimal) -> Option<Decimal> {
+    (number.abs() <= LARGEST).then_some(number)
 }
 
 /// `1 234.5`, `1.2E-05`.
@@ -74,8 +83,18 @@ pub(crate) struct Moment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ReadMoment {
     pub(crate) moment: Moment,
-    /// What this date proves about the order of its numbers.
-    pub(crate) shows: Option<DayOrder>,
+    pub(crate) order: OrderRead,
+}
+
+/// How sure it is which number of a date is the month.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OrderRead {
+    /// The way of writing leaves no doubt.
+    Certain,
+    /// Both numbers could be.
+    ByCustom,
+    /// One of the numbers is above 12.
+    Proven(DayOrder),
 }
 
 pub(crate) const DAY_MS: i64 = 86_400_000;
@@ -96,7 +115,7 @@ pub(crate) fn moment(text: &str, order: DayOrder) -> Option<ReadMoment> {
             ms: days * DAY_MS + clock.unwrap_or(0),
             day_only: clock.is_none(),
         },
-        shows: date.shows,
+        order: date.order,
     })
 }
 
@@ -104,7 +123,7 @@ struct Date {
     year: i64,
     month: i64,
     day: i64,
-    shows: Option<DayOrder>,
+    order: OrderRead,
 }
 
 fn iso_date(bytes: &[u8]) -> Option<Date> {
@@ -115,7 +134,7 @@ fn iso_date(bytes: &[u8]) -> Option<Date> {
         year: digits(&bytes[..4])?,
         month: digits(&bytes[5..7])?,
         day: digits(&bytes[8..10])?,
-        shows: None,
+        order: OrderRead::Certain,
     })
 }
 
@@ -131,15 +150,16 @@ fn local_date(text: &str, order: DayOrder) -> Option<(Date, &str)> {
     if parts.next().is_some() {
         return None;
     }
-    let shows = match (with_points, first > 12, second > 12) {
-        (true, _, _) => None,
-        (_, true, false) => Some(DayOrder::DayFirst),
-        (_, false, true) => Some(DayOrder::MonthFirst),
-        _ => None,
+    let read = match (with_points, first > 12, second > 12) {
+        (true, _, _) => OrderRead::Certain,
+        (_, true, false) => OrderRead::Proven(DayOrder::DayFirst),
+        (_, false, true) => OrderRead::Proven(DayOrder::MonthFirst),
+        _ => OrderRead::ByCustom,
     };
-    let order = match with_points {
-        true => DayOrder::DayFirst,
-        false => shows.unwrap_or(order),
+    let order = match read {
+        OrderRead::Certain => DayOrder::DayFirst,
+        OrderRead::Proven(proven) => proven,
+        OrderRead::ByCustom => order,
     };
     let (month, day) = match order {
         DayOrder::MonthFirst => (first, second),
@@ -149,13 +169,16 @@ fn local_date(text: &str, order: DayOrder) -> Option<(Date, &str)> {
         year: digits(year.as_bytes())?,
         month,
         day,
-        shows,
+        order: read,
     };
     Some((date, rest))
 }
 
 /// Milliseconds since midnight UTC; `Some(None)` where there is no clock at all.
 fn clock(text: &str) -> Option<Option<i64>> {
+    if let Some(usual) = usual_clock(text.as_bytes()) {
+        return Some(Some(usual));
+    }
     let text = text.trim_start_matches(['T', ' ']).trim_end();
     if text.is_empty() {
         return Some(None);
@@ -180,6 +203,20 @@ fn clock(text: &str) -> Option<Option<i64>> {
     sane.then_some(Some(
         ((hours * 60 + minutes) * 60 + seconds) * 1000 + fraction - zone,
     ))
+}
+
+/// `T10:00:00Z` and ` 10:00:00`, which nearly all bills write.
+fn usual_clock(text: &[u8]) -> Option<i64> {
+    let [b'T' | b' ', h1, h2, b':', m1, m2, b':', s1, s2, rest @ ..] = text else {
+        return None;
+    };
+    if !matches!(rest, b"" | b"Z") {
+        return None;
+    }
+    let hours = digits(&[*h1, *h2])?;
+    let minutes = digits(&[*m1, *m2]).filter(|minutes| *minutes < 60)?;
+    let seconds = digits(&[*s1, *s2]).filter(|seconds| *seconds <= 60)?;
+    (hours <= 24).then_some(((hours * 60 + minutes) * 60 + seconds) * 1000)
 }
 
 fn milliseconds(fraction: &str) -> Option<i64> {

@@ -158,6 +158,8 @@ fn bill(rows: &[Row]) -> String {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
     #[test]
     fn lines_sum_to_bill_less_estimate(
         rows in rows(3),

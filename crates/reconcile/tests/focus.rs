@@ -160,3 +160,29 @@ fn a_tag_that_no_row_has_counts_nothing() {
     assert_eq!(notes[0], "no row of the bill has the tag project=thesis");
     sums_up(&found);
 }
+
+#[test]
+fn rounding_up_that_was_expected_explains_itself() {
+    let mut study = Study::in_dollars();
+    study.billing.step_seconds = 3600;
+    let study = study.run(T4, "0.526", "2024-03-04T10:00:00Z", 1800.0);
+    let check = |row: &str, expected: &[&str]| {
+        let found = study.against(&focus(&[row]));
+        assert_eq!(causes(&found), expected);
+        sums_up(&found);
+    };
+    check(MACHINE[1], &[]);
+    let half = MACHINE[1]
+        .replacen("0.526,USD", "0.263,USD", 1)
+        .replace(",1,Hrs,0.526,1,", ",0.5,Hrs,0.526,0.5,");
+    check(&half, &["estimated-rounding -0.263"]);
+}
+
+#[test]
+fn amounts_in_cents_are_told_as_rounding() {
+    let study = Study::in_dollars().run(T4, "0.526", "2024-03-04T10:00:00Z", 3600.0);
+    let row = MACHINE[1].replacen("0.526,USD", "0.53,USD", 1);
+    let found = study.against(&focus(&[&row]));
+    assert_eq!(causes(&found), ["rounding 0.004"]);
+    sums_up(&found);
+}

@@ -107,13 +107,24 @@ fn broken_rows_are_left_out_and_counted() {
 }
 
 #[test]
-fn a_row_without_a_date_still_costs() {
-    let bill = format!("{HEADER}\n{ROW}\nsoon,F4s v2,Virtual Machines,1,1 Hour,0.169,USD,vm\n");
+fn a_row_without_date_or_quantity_still_costs() {
+    let bill = format!(
+        "{HEADER}\n{ROW}\nsoon,F4s v2,Virtual Machines,1,1 Hour,0.169,USD,vm\n\
+         2024-03-04,S4 LRS Disk,Storage,some,1/Month,0.1,USD,vm\n"
+    );
     let found = study().against(&bill);
-    assert_eq!(found.bill, money("0.338 USD"));
-    assert_eq!(causes(&found), ["between-runs 0.169"]);
+    assert_eq!(found.bill, money("0.438 USD"));
+    assert_eq!(causes(&found), ["between-runs 0.169", "disk 0.1"]);
     assert_eq!(found.files[0].left_out, 0);
-    assert_eq!(found.problem_count, 1);
+    let told: Vec<String> = found.problems.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "bill.csv:3: `Date` is `soon`; expected is a date such as 2024-03-21; the row counts \
+             without its time",
+            "bill.csv:4: `Quantity` is `some`; expected is a number; the row counts without it",
+        ]
+    );
     sums_up(&found);
 }
 
@@ -190,8 +201,10 @@ fn day_and_month_that_turn_out_exchanged_are_said() {
     let row = |date: &str| ROW.replace("2024-03-04", date);
     let bill = format!("{HEADER}\n{}\n{}\n", row("04/03/2024"), row("25/03/2024"));
     let found = study().against(&bill);
-    assert_eq!(found.problems.len(), 1);
-    assert!(found.problems[0].what.starts_with("day and month"));
+    let told: Vec<u64> = found.problems.iter().map(|problem| problem.line).collect();
+    assert_eq!(told, [3]);
+    let at_once = format!("{HEADER}\n{}\n{}\n", row("25/03/2024"), row("04/03/2024"));
+    assert_eq!(study().against(&at_once).problem_count, 0);
 }
 
 #[test]
@@ -267,4 +280,44 @@ fn what_is_beyond_the_bounds_is_summed_together() {
         .filter(|note| matches!(note, reconcile::Note::Pooled { .. }));
     assert_eq!(pooled.count(), 3);
     sums_up(&found);
+}
+
+#[test]
+fn numbers_beyond_all_measure_are_survived() {
+    let header = "Date,MeterName,MeterCategory,Quantity,UnitOfMeasure,Cost,BillingCurrency,ResourceId,EffectivePrice,PricingCurrency,ExchangeRatePricingToBilling";
+    let row = |quantity: &str, cost: &str, price: &str, rate: &str| {
+        format!(
+            "2024-03-04,F4s v2,Virtual Machines,{quantity},100 Hours,{cost},BRL,vm,{price},USD,{rate}\n"
+        )
+    };
+    let (large, small) = ("1000000000000", "0.000000000000000001");
+    let mut bill = format!("{header}\n");
+    for _ in 0..20 {
+        bill += &row(large, large, large, small);
+        bill += &row(large, large, small, large);
+        bill += &row("-1000000000000", large, large, "0");
+        bill += &row(small, &format!("-{large}"), small, small);
+        bill += &row("1e11", "1e-18", "1e11", "1e-11");
+    }
+    let mut study = study();
+    study.rates = vec![common::rate_of("BRL", "USD", "0.0000001")];
+    sums_up(&study.against(&bill));
+}
+
+#[test]
+fn long_rows_of_time_are_survived() {
+    let bill = "BilledCost,BillingCurrency,ChargePeriodStart,ChargePeriodEnd,ServiceName,ChargeDescription,ConsumedQuantity,ConsumedUnit,ProviderName\n\
+        1,USD,1970-01-01,9999-12-31,Virtual Machines,F4s v2,1000000000000,Hours,Azure\n\
+        1,USD,9999-12-31,1970-01-01,Virtual Machines,F4s v2,1000000000000,Hours,Azure\n";
+    sums_up(&study().against(bill));
+}
+
+#[test]
+fn nulls_of_json_are_nothing() {
+    let found = study().against(
+        "{\"service\":{\"description\":\"Compute Engine\"},\"usage_start_time\":\"2024-03-04T10:00:00Z\",\"usage_end_time\":null,\"cost\":0.5,\"currency\":\"USD\",\"labels\":null,\"system_labels\":null,\"credits\":null,\"cost_type\":null,\"usage\":null,\"location\":null,\"resource\":{\"name\":null},\"project\":{\"id\":null}}\n\
+         not json\n",
+    );
+    assert_eq!(found.apart[0].amount, money("0.5 USD"));
+    assert_eq!((found.files[0].rows, found.files[0].left_out), (2, 1));
 }

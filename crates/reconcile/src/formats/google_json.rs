@@ -15,7 +15,7 @@ use super::{BillError, FileCounts, Format, Listener, google};
 use crate::charge::{Charge, Interval, ListCost, Provider, Tag};
 use crate::reconciliation::RowProblem;
 use crate::records::Records;
-use crate::values::{DayOrder, HOUR_MS, moment, number};
+use crate::values::{DayOrder, HOUR_MS, bounded, moment, number};
 
 const EXPECTED: &str = "expected is an object with service, usage_start_time, cost and currency";
 
@@ -74,14 +74,14 @@ struct Wire<'l> {
     sku: Described<'l>,
     #[serde(borrow)]
     usage_start_time: Cow<'l, str>,
-    #[serde(borrow, default)]
-    usage_end_time: Cow<'l, str>,
+    #[serde(default)]
+    usage_end_time: Option<String>,
     #[serde(default)]
     project: Option<Project>,
     #[serde(default)]
-    labels: Vec<Label>,
+    labels: Option<Vec<Label>>,
     #[serde(default)]
-    system_labels: Vec<Label>,
+    system_labels: Option<Vec<Label>>,
     #[serde(default)]
     location: Option<Location>,
     #[serde(default)]
@@ -93,9 +93,9 @@ struct Wire<'l> {
     #[serde(default)]
     usage: Option<Usage>,
     #[serde(default)]
-    credits: Vec<Credit>,
-    #[serde(borrow, default)]
-    cost_type: Cow<'l, str>,
+    credits: Option<Vec<Credit>>,
+    #[serde(default)]
+    cost_type: Option<String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -150,8 +150,8 @@ impl Usage {
 impl<'l> Wire<'l> {
     fn charge(self, line: u64, tag: &Tag) -> Charge<'l> {
         let label = |key: &str| {
-            let found = self.system_labels.iter().find(|label| label.key == key);
-            found.and_then(|label| label.value.clone())
+            let mut all = self.system_labels.iter().flatten();
+            all.find(|label| label.key == key)?.value.clone()
         };
         let time = self.time();
         let machine = label(google::MACHINE).unwrap_or_default();
@@ -169,7 +169,7 @@ impl<'l> Wire<'l> {
                 time,
             })
         });
-        let tagged = self.labels.iter().any(|label| {
+        let tagged = self.labels.iter().flatten().any(|label| {
             let value = label.value.as_deref().unwrap_or_default();
             is_key(&label.key, &tag.key) && value.eq_ignore_ascii_case(&tag.value)
         });
@@ -177,7 +177,7 @@ impl<'l> Wire<'l> {
             .currency_conversion_rate
             .as_ref()
             .filter(|_| self.currency != Currency::USD)
-            .and_then(|rate| self.cost.0.checked_div(rate.0))
+            .and_then(|rate| bounded(self.cost.0.checked_div(rate.0)?))
             .map(|amount| ListCost {
                 amount: amount.round_dp(18),
                 currency: Currency::USD,
@@ -188,7 +188,7 @@ impl<'l> Wire<'l> {
         Charge {
             line,
             provider: Provider::Google,
-            kind: self.cost_type,
+            kind: self.cost_type.unwrap_or_default().into(),
             service: self.service.description,
             meter: Cow::Borrowed(""),
             meter_kind: Cow::Borrowed(""),
@@ -206,7 +206,7 @@ impl<'l> Wire<'l> {
             seconds,
             cost: self.cost.0,
             currency: self.currency,
-            credits: self.credits.iter().map(|credit| credit.amount.0).sum(),
+            credits: self.credits.iter().flatten().map(|c| c.amount.0).sum(),
             rounding: Decimal::ZERO,
             list_cost,
             tagged,
@@ -216,7 +216,8 @@ impl<'l> Wire<'l> {
     fn time(&self) -> Option<Interval> {
         let read = |text: &str| moment(text, DayOrder::MonthFirst).map(|read| read.moment.ms);
         let start_ms = read(&self.usage_start_time)?;
-        let end_ms = read(&self.usage_end_time).filter(|end| *end > start_ms);
+        let end_ms = self.usage_end_time.as_deref().and_then(read);
+        let end_ms = end_ms.filter(|end| *end > start_ms);
         Some(Interval {
             start_ms,
             end_ms: end_ms.unwrap_or(start_ms + HOUR_MS),

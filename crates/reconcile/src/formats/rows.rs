@@ -13,7 +13,7 @@ use super::{Format, Listener};
 use crate::charge::{Charge, Interval, ListCost, Provider, Tag, contains};
 use crate::reconciliation::RowProblem;
 use crate::records::Row;
-use crate::values::{DAY_MS, DayOrder, HOUR_MS, moment, number};
+use crate::values::{DAY_MS, DayOrder, HOUR_MS, OrderRead, bounded, moment, number};
 
 /// Half a cent: an amount rounded to cents is no further from the exact one.
 const HALF_A_CENT: Decimal = Decimal::from_parts(5, 0, 0, false, 3);
@@ -25,9 +25,10 @@ pub(super) struct RowReader<'t> {
     tag: &'t Tag,
     comma_parts_cells: bool,
     order: DayOrder,
-    /// The first date that proved the order; dates before it were read by custom.
-    proven_at: Option<u64>,
-    ambiguous_before: bool,
+    /// A date was read as custom has it, and none has proven yet that it is right.
+    any_by_custom: bool,
+    /// The line of a date that proved the dates before it to be read wrongly.
+    disproven_at: Option<u64>,
 }
 
 /// What became of a row.
@@ -47,8 +48,8 @@ impl<'t> RowReader<'t> {
             columns,
             tag,
             comma_parts_cells,
-            proven_at: None,
-            ambiguous_before: false,
+            any_by_custom: false,
+            disproven_at: None,
         }
     }
 
@@ -70,13 +71,10 @@ impl<'t> RowReader<'t> {
 
     /// What can only be said when the file is through.
     pub(super) fn finish(&self, listener: &mut impl Listener) {
-        if let Some(line) = self.proven_at.filter(|_| self.ambiguous_before) {
-            listener.problem(RowProblem::used(
-                line,
-                "day and month are the other way round here than custom says; dates on lines \
-                 before it may be read with the two exchanged"
-                    .to_owned(),
-            ));
+        if let Some(line) = self.disproven_at {
+            let what = "its date has day and month the other way round than those before it, \
+                        which may have been read with the two exchanged";
+            listener.problem(RowProblem::used(line, what.to_owned()));
         }
     }
 
@@ -95,7 +93,7 @@ impl<'t> RowReader<'t> {
         });
         let machine = self.machine(row);
         let description = self.text(row, Field::Description);
-        let quantity = self.number(row, Field::Quantity);
+        let quantity = self.quantity(row, listener);
         let unit = self.text(row, Field::Unit);
         let details = self.text(row, Field::Details);
         let seconds = quantity.and_then(|quantity| {
@@ -148,6 +146,21 @@ impl<'t> RowReader<'t> {
             &row.cell(self.columns.place(field)?),
             self.comma_parts_cells,
         )
+    }
+
+    /// One beyond all bounds (byte-seconds) is none; what is no number at all is told.
+    fn quantity(&self, row: &Row, listener: &mut impl Listener) -> Option<Decimal> {
+        let found = self.number(row, Field::Quantity);
+        let text = self.text(row, Field::Quantity);
+        if found.is_none() && text.contains(|c: char| c.is_alphabetic() && c != 'e' && c != 'E') {
+            let what = format!(
+                "`{}` is {}; expected is a number; the row counts without it",
+                self.columns.name(Field::Quantity),
+                shown(&text)
+            );
+            listener.problem(RowProblem::used(row.line, what));
+        }
+        found
     }
 
     /// With a cell too many or too few, nobody knows which column an amount stands in. A mark at
@@ -233,10 +246,15 @@ impl<'t> RowReader<'t> {
         };
         let read = moment(&start, self.order)
             .ok_or_else(|| unreadable(Field::Start, &start, &self.columns))?;
-        if let Some(order) = read.shows {
-            self.ambiguous_before |= self.proven_at.is_none() && order != self.order;
-            self.proven_at.get_or_insert(row.line);
-            self.order = order;
+        match read.order {
+            OrderRead::Certain => {}
+            OrderRead::ByCustom => self.any_by_custom = true,
+            OrderRead::Proven(order) => {
+                if order != self.order && self.any_by_custom {
+                    self.disproven_at.get_or_insert(row.line);
+                }
+                self.order = order;
+            }
         }
         let start = read.moment;
         let end = self.text(row, Field::End);
@@ -304,9 +322,7 @@ impl<'t> RowReader<'t> {
         }
         let amount = match self.number(row, Field::ListCost) {
             Some(amount) => amount,
-            None => cost
-                .checked_div(self.number(row, Field::Rate)?)?
-                .round_dp(18),
+            None => bounded(cost.checked_div(self.number(row, Field::Rate)?)?)?.round_dp(18),
         };
         Some(ListCost {
             amount,
