@@ -221,6 +221,7 @@ impl<'de> Visitor<'de> for Counted<'_> {
         while let Some(sku) = map.next_key::<String>()? {
             map.next_value::<IgnoredAny>()?;
             let reason = self.1;
+            self.0.collector.rows += 1;
             self.0.collector.leave_out(reason, || format!("SKU {sku}"));
         }
         Ok(())

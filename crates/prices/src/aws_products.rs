@@ -91,6 +91,7 @@ impl Reading<'_> {
             if kind != "OnDemand" {
                 let count = terms.as_object().map_or(1, serde_json::Map::len);
                 for _ in 0..count {
+                    self.collector.rows += 1;
                     self.collector.leave_out(Reason::Reservation, place);
                 }
                 continue;

@@ -147,7 +147,7 @@ impl<'n> Name<'n> {
             vcpus: by_number.then(|| self.constrained.unwrap_or(self.size).into()),
             memory_gib: self
                 .gib_per_vcpu()
-                .map(|gib| Decimal::from(gib * self.size)),
+                .map(|gib| Decimal::from(gib) * Decimal::from(self.size)),
             gpu,
             architecture: Some(match arm {
                 true => Architecture::Arm64,

@@ -20,7 +20,7 @@ pub struct About {
 pub struct PriceList {
     pub catalog: Catalog,
     pub left_out: Tally,
-    /// Rows, items, products or SKUs that were looked at.
+    /// Rows, items, products, reserved terms or SKUs that were looked at.
     pub rows: u64,
 }
 
@@ -176,9 +176,14 @@ pub(crate) fn amount(text: &str) -> Result<Decimal, Reason> {
     match value {
         zero if zero.is_zero() => Err(Reason::ZeroPrice),
         negative if negative.is_sign_negative() => Err(Reason::Negative),
+        value if value > MOST_PER_HOUR => Err(Reason::NotANumber),
         value => Ok(value),
     }
 }
+
+/// Beyond every machine for rent, in the smallest currencies too, and far from what decimals can
+/// count: sums and products of prices stay in range.
+const MOST_PER_HOUR: Decimal = Decimal::from_parts(1_000_000_000, 0, 0, false, 0);
 
 /// A number of cores or gigabytes; what is no such number is not known.
 pub(crate) fn number(text: &str) -> Option<Decimal> {

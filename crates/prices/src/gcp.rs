@@ -9,7 +9,7 @@ use rust_decimal::Decimal;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::collect::{About, Collector, Offer, PriceList, Unreadable, day};
+use crate::collect::{About, Collector, Offer, PriceList, Unreadable, amount, day};
 use crate::gcp_shapes::{self, Machine};
 
 pub(crate) const SOURCE: &str = "Google Cloud Billing Catalog";
@@ -241,15 +241,12 @@ fn head(description: &str) -> &str {
 impl UnitPrice {
     fn money(&self) -> Result<Money, Reason> {
         let currency = known_currency(&self.currency_code).map_err(|_| Reason::UnknownCurrency)?;
-        let units: Decimal = match self.units.as_str() {
-            "" => Decimal::ZERO,
+        let units: i64 = match self.units.as_str() {
+            "" => 0,
             units => units.parse().map_err(|_| Reason::NotANumber)?,
         };
-        match units + Decimal::new(self.nanos, 9) {
-            zero if zero.is_zero() => Err(Reason::ZeroPrice),
-            negative if negative.is_sign_negative() => Err(Reason::Negative),
-            amount => Ok(Money::new(amount, currency)),
-        }
+        let exact = Decimal::from(units) + Decimal::new(self.nanos, 9);
+        Ok(Money::new(amount(&exact.to_string())?, currency))
     }
 }
 

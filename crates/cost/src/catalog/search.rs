@@ -203,11 +203,12 @@ fn fits(shape: &Shape, wanted: &Wanted) -> Option<bool> {
     }
 }
 
-/// Amounts of two currencies do not compare: each currency is a group of its own.
+/// Amounts of two currencies do not compare: each currency is a group of its own, dollars first.
 fn order(a: &CatalogEntry, b: &CatalogEntry, wanted: &Wanted) -> Ordering {
     let amount = |e: &CatalogEntry| e.quote(wanted.paying).map(|q| q.per_hour.amount);
     let by_price = || {
-        let currencies = a.currency().cmp(&b.currency());
+        let group = |e: &CatalogEntry| (e.currency() != Some(Currency::USD), e.currency());
+        let currencies = group(a).cmp(&group(b));
         currencies.then_with(|| amount(a).cmp(&amount(b)))
     };
     let by_name =

@@ -7,6 +7,7 @@ mod aws;
 mod azure;
 mod files;
 mod gcp;
+mod hostile;
 mod server;
 mod skypilot;
 mod support;
