@@ -7,6 +7,7 @@ mod conduct;
 mod datasets;
 pub mod forecast;
 mod hosts;
+mod load_length;
 mod picture;
 mod pilot;
 mod ready;
@@ -20,6 +21,7 @@ pub use conduct::{Conduct, Ended, Options, Progress, Retry, RunnerError, due_run
 pub use datasets::Datasets;
 pub use forecast::{EnvironmentForecast, Forecast, RunForecast, Spread};
 pub use hosts::HostError;
+pub use load_length::from_loads;
 pub use pilot::{BadPilot, Pilot, PilotOptions, pilot};
 pub use ready::{make_ready, scenarios_of};
 pub use scratch::Scratch;

@@ -43,6 +43,15 @@ pub(super) fn make(ask: &Ask<'_>, printer: &Printer) -> Result<Option<Forecast>,
             }
             (expected, format!("from {tried} short pilot runs"))
         }
+        (false, false) if matches!(study.workload, Workload::Serve(_)) => {
+            let mut expected = runner::from_loads(study, plan);
+            if expected.is_empty() && known.is_empty() {
+                return Ok(None);
+            }
+            expected.extend(known);
+            forecast::fill_unknown(&mut expected, &plan.scenarios);
+            (expected, "from the length of the loads".to_owned())
+        }
         (false, false) if known.is_empty() => return Ok(None),
         (false, false) => {
             let mut expected = known;

@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod answers;
 mod architecture;
 mod caffe;
 mod cli;
