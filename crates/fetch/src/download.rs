@@ -309,17 +309,39 @@ fn judge(error: &ureq::Error) -> Try {
     let problem = error.to_string();
     match error {
         ureq::Error::Timeout(Timeout::RecvResponse | Timeout::RecvBody) => Try::BrokenOff(problem),
-        ureq::Error::Io(error) if error.kind() != std::io::ErrorKind::ConnectionRefused => {
-            Try::BrokenOff(problem)
-        }
+        ureq::Error::Io(error) if !is_nobody_there(error) => Try::BrokenOff(problem),
         ureq::Error::Protocol(_) => Try::BrokenOff(problem),
         _ => Try::Hopeless(Why::Unreachable { problem }),
     }
 }
 
+/// Refused, or a name that nobody knows; the library has no kind of its own for the latter.
+fn is_nobody_there(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind;
+    let refused = matches!(
+        error.kind(),
+        ErrorKind::ConnectionRefused | ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable
+    );
+    refused || error.to_string().contains("failed to lookup address")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_unknown_name_is_not_tried_again() {
+        let lookup = std::io::Error::other(
+            "failed to lookup address information: Name or service not known",
+        );
+        assert!(is_nobody_there(&lookup));
+        assert!(is_nobody_there(
+            &std::io::ErrorKind::ConnectionRefused.into()
+        ));
+        assert!(!is_nobody_there(
+            &std::io::ErrorKind::ConnectionReset.into()
+        ));
+    }
 
     #[test]
     fn ranges_are_read() {

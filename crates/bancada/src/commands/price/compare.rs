@@ -67,15 +67,12 @@ fn of_machines(
     Ok(Exit::Ok)
 }
 
-/// A single word that is neither a file nor a machine was more likely meant as a file.
+/// It may have been meant as a file.
 fn not_there(word: &str, error: &cost::LookupError) -> Failure {
-    match word.contains('/') && !word.ends_with(".toml") {
-        true => unknown(error),
-        false => Failure::new(
-            Exit::BadStudy,
-            format!("{word} is neither a file or folder that is there, nor a machine: {error}"),
-        ),
-    }
+    Failure::new(
+        Exit::BadStudy,
+        format!("{error} (and no file or folder is called {word})"),
+    )
 }
 
 fn paying(args: &PriceCompareArgs) -> Paying {
