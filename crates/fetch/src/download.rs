@@ -44,6 +44,7 @@ impl Default for Limits {
 }
 
 const LONGEST_BODY: Duration = Duration::from_secs(1800);
+const MOST_REDIRECTS: u32 = 10;
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// A server that wants more time than this is asked another day.
 const LONGEST_WAIT: Duration = Duration::from_secs(120);
@@ -191,6 +192,11 @@ impl Download<'_> {
             .timeout_recv_response(Some(limits.answer))
             .timeout_recv_body(Some(limits.body))
             .http_status_as_error(false)
+            // A key is for the host that it was given for, not for whoever that one points to.
+            .max_redirects(match self.headers {
+                [] => MOST_REDIRECTS,
+                _ => 0,
+            })
             .user_agent(concat!("bancada/", env!("CARGO_PKG_VERSION")))
             .build()
             .into();
