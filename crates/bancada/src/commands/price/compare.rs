@@ -122,9 +122,8 @@ fn of_results(
             .iter()
             .map(|g| g.text(machines.len(), args.limit))
             .collect();
-        printer.data(&texts.join("\n"));
+        printer.data(&format!("{}\n{SAME_TIME}", texts.join("\n")));
     }
-    printer.talk(SAME_TIME);
     Ok(Exit::Ok)
 }
 
@@ -271,7 +270,14 @@ impl Group {
                 machine.price.source.clone(),
             ]);
         }
-        table.rendered()
+        let rest = machines.len().saturating_sub(most);
+        match rest {
+            0 => table.rendered(),
+            _ => format!(
+                "{}And {rest} more: --limit 0 shows all.\n",
+                table.rendered()
+            ),
+        }
     }
 
     fn json(&self) -> Value {
