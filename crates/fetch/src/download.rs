@@ -44,6 +44,7 @@ impl Default for Limits {
 }
 
 const LONGEST_BODY: Duration = Duration::from_secs(1800);
+const MOST_REDIRECTS: u32 = 10;
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// A server that wants more time than this is asked another day.
 const LONGEST_WAIT: Duration = Duration::from_secs(120);
@@ -191,6 +192,11 @@ impl Download<'_> {
             .timeout_recv_response(Some(limits.answer))
             .timeout_recv_body(Some(limits.body))
             .http_status_as_error(false)
+            // A key is for the host that it was given for, not for whoever that one points to.
+            .max_redirects(match self.headers {
+                [] => MOST_REDIRECTS,
+                _ => 0,
+            })
             .user_agent(concat!("bancada/", env!("CARGO_PKG_VERSION")))
             .build()
             .into();
@@ -309,17 +315,39 @@ fn judge(error: &ureq::Error) -> Try {
     let problem = error.to_string();
     match error {
         ureq::Error::Timeout(Timeout::RecvResponse | Timeout::RecvBody) => Try::BrokenOff(problem),
-        ureq::Error::Io(error) if error.kind() != std::io::ErrorKind::ConnectionRefused => {
-            Try::BrokenOff(problem)
-        }
+        ureq::Error::Io(error) if !is_nobody_there(error) => Try::BrokenOff(problem),
         ureq::Error::Protocol(_) => Try::BrokenOff(problem),
         _ => Try::Hopeless(Why::Unreachable { problem }),
     }
 }
 
+/// Refused, or a name that nobody knows; the library has no kind of its own for the latter.
+fn is_nobody_there(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind;
+    let refused = matches!(
+        error.kind(),
+        ErrorKind::ConnectionRefused | ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable
+    );
+    refused || error.to_string().contains("failed to lookup address")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_unknown_name_is_not_tried_again() {
+        let lookup = std::io::Error::other(
+            "failed to lookup address information: Name or service not known",
+        );
+        assert!(is_nobody_there(&lookup));
+        assert!(is_nobody_there(
+            &std::io::ErrorKind::ConnectionRefused.into()
+        ));
+        assert!(!is_nobody_there(
+            &std::io::ErrorKind::ConnectionReset.into()
+        ));
+    }
 
     #[test]
     fn ranges_are_read() {

@@ -19,11 +19,14 @@ pub mod gcp;
 mod gcp_shapes;
 mod kind;
 pub mod skypilot;
+mod source;
 mod update;
+mod work;
 
 pub use age::age;
 pub use cache::{Kept, Loaded, catalog_file, keep, load};
 pub use collect::{About, PriceList, Unreadable};
 pub use file::{FileError, Given, ReadFiles, read_files};
 pub use kind::{HEAD_BYTES, Kind, kind_of};
-pub use update::{Addresses, Fetching, Progress, Source, UpdateError};
+pub use source::{Addresses, Source, UpdateError};
+pub use update::{Fetching, Progress};

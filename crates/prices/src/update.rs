@@ -1,17 +1,17 @@
 //! Price lists fetched from where the providers publish them: paged, resumed, bounded.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fmt;
 use std::fs::{self, File};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cost::{Catalog, Reason};
-use fetch::{Download, Header, Limits, Why};
+use fetch::{Download, Header, Limits};
 use model::Currency;
 use serde::Deserialize;
 
-use crate::file::{FileError, Given, read_files};
+use crate::file::{Given, read_files};
+use crate::source::{Addresses, Source, UpdateError};
+use crate::work::{Work, at, encoded};
 use crate::{About, PriceList, Unreadable, aws_offer, azure, gcp};
 
 /// An answer of one page; the largest seen have some megabytes.
@@ -24,117 +24,6 @@ const MOST_PAGES: u32 = 2000;
 const PAGE_TRIES: u32 = 3;
 /// Compute Engine's name in Google's billing catalog.
 const COMPUTE_ENGINE: &str = "6F81-5844-456A";
-
-/// Where the lists are; a mirror takes the place of one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Addresses {
-    pub azure: String,
-    pub aws: String,
-    pub google: String,
-}
-
-impl Addresses {
-    /// `BANCADA_AZURE_PRICES`, `BANCADA_AWS_PRICES` and `BANCADA_GOOGLE_PRICES` name mirrors.
-    pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Self {
-        let address = |name: &str, usual: &str| {
-            let set = variable(name).filter(|value| !value.is_empty());
-            let address = set.unwrap_or_else(|| usual.to_owned());
-            address.trim_end_matches('/').to_owned()
-        };
-        Addresses {
-            azure: address(
-                "BANCADA_AZURE_PRICES",
-                "https://prices.azure.com/api/retail/prices",
-            ),
-            aws: address(
-                "BANCADA_AWS_PRICES",
-                "https://pricing.us-east-1.amazonaws.com",
-            ),
-            google: address(
-                "BANCADA_GOOGLE_PRICES",
-                "https://cloudbilling.googleapis.com",
-            ),
-        }
-    }
-}
-
-/// One list that can be fetched.
-#[derive(Clone, PartialEq, Eq)]
-pub enum Source {
-    Azure {
-        region: String,
-    },
-    /// `AmazonEC2` or `AmazonSageMaker`.
-    Aws {
-        offer: &'static str,
-        region: String,
-    },
-    /// All regions come in one; only these are kept, or all.
-    Google {
-        key: String,
-        regions: Vec<String>,
-    },
-    /// A `vms.csv` or any other file the parsers know.
-    Url(String),
-}
-
-/// As a person would call it. The key is not part of it.
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Source::Azure { region } => write!(f, "azure {region}"),
-            Source::Aws { offer, region } => write!(f, "aws {offer} {region}"),
-            Source::Google { .. } => f.write_str("google"),
-            Source::Url(url) => f.write_str(url),
-        }
-    }
-}
-
-/// Keys are not for logs.
-impl fmt::Debug for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-#[derive(Debug)]
-pub enum UpdateError {
-    Fetch(Why),
-    Unreadable(Unreadable),
-    File(FileError),
-    NoRegion { region: String, known: Vec<String> },
-    Endless { pages: u32 },
-    Io { path: PathBuf, error: io::Error },
-}
-
-impl std::error::Error for UpdateError {}
-
-impl fmt::Display for UpdateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            UpdateError::Fetch(why) => why.fmt(f),
-            UpdateError::Unreadable(unreadable) => unreadable.fmt(f),
-            UpdateError::File(error) => error.fmt(f),
-            UpdateError::NoRegion { region, known } => {
-                write!(
-                    f,
-                    "has no region `{region}`; its regions are {}",
-                    known.join(", ")
-                )
-            }
-            UpdateError::Endless { pages } => {
-                write!(f, "{pages} pages and no end: the list goes in a circle")
-            }
-            UpdateError::Io { path, error } => write!(f, "{}: {error}", path.display()),
-        }
-    }
-}
-
-impl From<Unreadable> for UpdateError {
-    fn from(unreadable: Unreadable) -> Self {
-        UpdateError::Unreadable(unreadable)
-    }
-}
 
 /// What happens meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -313,8 +202,7 @@ impl Fetching<'_> {
         let name = url.split(['?', '#']).next().unwrap_or(url);
         let name = name.rsplit('/').next().filter(|name| !name.is_empty());
         let file = work.folder.join(encoded(name.unwrap_or("list")));
-        // Nothing says that what is at the address is still the same as an earlier part.
-        _ = fs::remove_file(file.with_added_extension("part"));
+        // What is at the address may be another today.
         _ = fs::remove_file(&file);
         self.download(url, &file, &[], (1, LARGEST_PAGE_BYTES))?;
         let given = Given {
@@ -392,61 +280,4 @@ fn keep_regions(list: &mut PriceList, regions: &[String]) {
     for entry in others {
         list.left_out.count(Reason::OtherRegion, || entry.name());
     }
-}
-
-/// A folder for what is on its way, of today: yesterday's pages have yesterday's prices.
-struct Work {
-    folder: PathBuf,
-}
-
-impl Work {
-    fn open(
-        home: &Path,
-        source: &Source,
-        today: &str,
-        currency: Currency,
-    ) -> Result<Self, UpdateError> {
-        let all = home.join("prices").join("work");
-        let name = encoded(&source.to_string());
-        let begin = format!("{name}-{currency}-");
-        // Offers of AWS have their version in their names and may be gone on with on any day.
-        let day = match source {
-            Source::Aws { .. } => "any-day",
-            _ => today,
-        };
-        let folder = all.join(format!("{begin}{day}"));
-        fs::create_dir_all(&folder).map_err(at(&folder))?;
-        for other in fs::read_dir(&all).into_iter().flatten().flatten() {
-            let of_this = other.file_name().to_string_lossy().starts_with(&begin);
-            if of_this && other.path() != folder {
-                _ = fs::remove_dir_all(other.path());
-            }
-        }
-        // The index is small and says which version is the newest today.
-        _ = fs::remove_file(folder.join("region_index.json"));
-        Ok(Work { folder })
-    }
-
-    fn done(self) {
-        _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
-fn at(path: &Path) -> impl FnOnce(io::Error) -> UpdateError {
-    let path = path.to_owned();
-    move |error| UpdateError::Io { path, error }
-}
-
-/// Percent-encoded, for a part of an address and for the name of a file.
-fn encoded(text: &str) -> String {
-    let mut out = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                out.push(char::from(byte));
-            }
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
 }

@@ -89,12 +89,12 @@ impl Catalog {
     pub fn find(&self, name: &str) -> Result<&CatalogEntry, LookupError> {
         let asked = Asked::parse(name).ok_or_else(|| self.unknown(name))?;
         let all = self.regions_of(&asked);
+        let at_home: Vec<&CatalogEntry> =
+            all.iter().copied().filter(|e| asked.is_home(e)).collect();
         let matching: Vec<&CatalogEntry> = match asked.region {
             Some(region) => all.into_iter().filter(|e| e.region == region).collect(),
-            None => match all.iter().copied().filter(|e| asked.is_home(e)).collect() {
-                at_home if Vec::is_empty(&at_home) => all,
-                at_home => at_home,
-            },
+            None if at_home.is_empty() => all,
+            None => at_home,
         };
         let one_region = matching
             .windows(2)

@@ -277,6 +277,21 @@ fn googles_key_is_in_a_header_and_in_no_message() {
 }
 
 #[test]
+fn the_key_is_not_carried_to_another_host() {
+    let home = tempfile::tempdir().unwrap();
+    let other = Server::start(|_| Reply::whole(&gcp::page(&[], "")));
+    let location = format!("Location: {}/elsewhere\r\n", other.url);
+    let server = Server::start(move |_| Reply::status(302, &location));
+    let source = Source::Google {
+        key: "a-secret".to_owned(),
+        regions: Vec::new(),
+    };
+    let error = fetch(home.path(), &server.url, &source).unwrap_err();
+    assert!(error.to_string().contains("302"), "{error}");
+    assert_eq!(other.asked(), []);
+}
+
+#[test]
 fn a_list_at_any_address_is_read() {
     let home = tempfile::tempdir().unwrap();
     let server = Server::start(|_| {

@@ -67,15 +67,12 @@ fn of_machines(
     Ok(Exit::Ok)
 }
 
-/// A single word that is neither a file nor a machine was more likely meant as a file.
+/// It may have been meant as a file.
 fn not_there(word: &str, error: &cost::LookupError) -> Failure {
-    match word.contains('/') && !word.ends_with(".toml") {
-        true => unknown(error),
-        false => Failure::new(
-            Exit::BadStudy,
-            format!("{word} is neither a file or folder that is there, nor a machine: {error}"),
-        ),
-    }
+    Failure::new(
+        Exit::BadStudy,
+        format!("{error} (and no file or folder is called {word})"),
+    )
 }
 
 fn paying(args: &PriceCompareArgs) -> Paying {
@@ -125,9 +122,8 @@ fn of_results(
             .iter()
             .map(|g| g.text(machines.len(), args.limit))
             .collect();
-        printer.data(&texts.join("\n"));
+        printer.data(&format!("{}\n{SAME_TIME}", texts.join("\n")));
     }
-    printer.talk(SAME_TIME);
     Ok(Exit::Ok)
 }
 
@@ -274,7 +270,14 @@ impl Group {
                 machine.price.source.clone(),
             ]);
         }
-        table.rendered()
+        let rest = machines.len().saturating_sub(most);
+        match rest {
+            0 => table.rendered(),
+            _ => format!(
+                "{}And {rest} more: --limit 0 shows all.\n",
+                table.rendered()
+            ),
+        }
     }
 
     fn json(&self) -> Value {
