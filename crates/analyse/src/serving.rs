@@ -318,6 +318,7 @@ impl Maker<'_, '_> {
                 .runs
                 .iter()
                 .filter(|row| row.is_ok() && row.record.environment.name == environment.name)
+                .filter(|row| !is_elsewhere(row))
                 .collect();
             let most = |name: &str| {
                 let values = self.values(&rows, name);
@@ -350,6 +351,12 @@ impl Maker<'_, '_> {
         }
         found
     }
+}
+
+/// Of a server elsewhere nothing is known but its answers.
+fn is_elsewhere(row: &Row) -> bool {
+    let serving = row.record.serving.as_ref();
+    serving.is_some_and(|serving| serving.is_elsewhere)
 }
 
 /// A machine at the next smaller size has half of both: what fits there twice over is too large

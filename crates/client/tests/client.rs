@@ -140,6 +140,7 @@ fn job(target: AskTarget, shape: LoadShape, folder: &Path) -> AskJob {
         requests: folder.join("requests.csv"),
         outcome: folder.join("load.json"),
         record: folder.join("serving.json"),
+        endpoint: folder.join("endpoint.json"),
     }
 }
 
@@ -153,6 +154,7 @@ fn asked(target: AskTarget, shape: LoadShape, change: impl FnOnce(&mut AskJob)) 
         Surroundings {
             server_started_unix_seconds: Some(0.0),
             stop: &AtomicBool::new(false),
+            roots_pem: String::new(),
             tell: &mut |kind, _| events.push(kind),
         },
     );

@@ -55,6 +55,16 @@ pub struct Asks {
     pub alone: bool,
 }
 
+impl Asks {
+    /// Whether its client makes something that is paid for until it is deleted.
+    pub(crate) fn makes_endpoint(&self) -> bool {
+        match &self.job.target {
+            AskTarget::Server { .. } => false,
+            AskTarget::Service { service, .. } => !matches!(service, Service::Url(_)),
+        }
+    }
+}
+
 pub(crate) fn prepare_serving(
     workload: &ServeWorkload,
     environment: Environment,
@@ -79,6 +89,7 @@ pub(crate) fn prepare_serving(
         requests: PathBuf::from("requests.csv"),
         outcome: PathBuf::from("load.json"),
         record: PathBuf::from("serving.json"),
+        endpoint: PathBuf::from("endpoint.json"),
     };
     if let Some(service) = elsewhere {
         let name = endpoint_name(&environment.name);
