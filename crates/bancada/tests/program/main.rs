@@ -7,10 +7,12 @@
 )]
 
 mod architecture;
+mod aws;
 mod caffe;
 mod cli;
 mod common;
 mod data;
+mod endpoints;
 mod frameworks;
 mod kill;
 mod logs;
