@@ -211,7 +211,7 @@ mod tests {
         let check = |load: Load, is_ok: bool| {
             assert_eq!(check_length(&load).is_ok(), is_ok, "{load:?}");
         };
-        let minutes = |minutes| Extent::Time(Duration::from_secs(60 * minutes));
+        let minutes = |minutes: u64| Extent::Time(Duration::from_secs(60 * minutes));
         check(open(1.0, minutes(4)), true);
         check(open(1.0, minutes(5)), false);
         check(open(1.0, Extent::Requests(240)), true);

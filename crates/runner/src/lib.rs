@@ -21,5 +21,5 @@ pub use forecast::{EnvironmentForecast, Forecast, RunForecast, Spread};
 pub use pilot::{BadPilot, Pilot, PilotOptions, pilot};
 pub use ready::{make_ready, scenarios_of};
 pub use scratch::Scratch;
-pub use serving::{Models, ReadyModel};
+pub use serving::{Models, ReadyModel, was_elsewhere};
 pub use workload::{PreparedRun, Surroundings, Trainer, WorkloadError, prepare};

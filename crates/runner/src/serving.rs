@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use frameworks::{Front, Machine, Spec, StackWish, Stacks};
 use model::job::{AskTarget, JOB_PROTOCOL, LoadJob};
 use model::serving::Serverless;
-use model::{AskJob, Environment, ServePrecision, ServeWorkload, Service};
+use model::{AskJob, Environment, RunRecord, ServePrecision, ServeWorkload, Service};
 use serde::{Deserialize, Serialize};
 
 use crate::picture;
@@ -22,6 +22,8 @@ const START_TIMEOUT_SECONDS: f64 = 240.0;
 const USUAL_SIDE: u32 = 224;
 const BANCADA: &str = "bancada";
 const COMMAND: &str = "command";
+/// The client as a command; of a run whose server is elsewhere, the whole of it.
+const ASK: &str = "ask";
 
 /// A model as `bancada serve-ready` made it, before anything is measured: on the disk, converted,
 /// optimised, quantised, so that no start is charged for it.
@@ -94,7 +96,7 @@ pub(crate) fn prepare_serving(
     if let Some(service) = elsewhere {
         let name = endpoint_name(&environment.name);
         return Ok(PreparedRun {
-            command: own(surroundings, &["ask"]),
+            command: own(surroundings, &[ASK]),
             asks: Some(Asks {
                 job: job(AskTarget::Service { service, name }),
                 model,
@@ -136,6 +138,11 @@ fn elsewhere(environment: &Environment, surroundings: Surroundings<'_>) -> Optio
         Service::Serverless(serverless) => surroundings.real && serverless.sagemaker.is_some(),
     };
     is_elsewhere.then(|| service.clone())
+}
+
+/// Whether a run asked a server that it did not start.
+pub fn was_elsewhere(record: &RunRecord) -> bool {
+    matches!(record.command.as_slice(), [_, word] if word == ASK)
 }
 
 fn emulated(environment: &Environment) -> Option<&Serverless> {

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use model::{Inventory, Status, Study, Warning};
-use runner::{
-    Conduct, Ended, Forecast, Ledger, Options, Progress, Retry, RunnerError, Surroundings,
-};
+use model::{Inventory, Status, Study};
+use runner::{Conduct, Ended, Forecast, Ledger, Options, Retry, RunnerError, Surroundings};
 
+use super::endpoints::{self, Endpoints};
 use super::forecasting::{self, time_words};
 use super::results::{analysis_of, print_tables, write_report};
 use crate::args::{RetryArg, RunArgs};
@@ -40,6 +39,7 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
         datasets: &datasets,
     };
     let earlier = store.records().map_err(store_failure)?;
+    endpoints::refuse_mixture(&opened.study, &earlier, args)?;
     let retry = Retry {
         statuses: args.retry.iter().map(|r| status_of(*r)).collect(),
     };
@@ -115,48 +115,6 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
         folder,
     };
     conclude(&results, ended, args, printer)
-}
-
-/// What is made at a provider costs money until it is gone.
-struct Endpoints {
-    /// Whether there may be any.
-    real: bool,
-    is_told: bool,
-    /// A sentence for each that may still be there.
-    left: Vec<String>,
-}
-
-impl Endpoints {
-    fn new(real: bool) -> Self {
-        Endpoints {
-            real,
-            is_told: false,
-            left: Vec::new(),
-        }
-    }
-
-    fn on(&mut self, progress: &Progress<'_>, reporter: &Reporter) {
-        match progress {
-            Progress::Tick { .. } if self.real && !self.is_told => {
-                if STOP.asked() != measure::Asked::Nothing {
-                    self.is_told = true;
-                    reporter.say(
-                        "Ending: an endpoint is torn down first, which may take minutes. A second Ctrl-C ends at once \
-                         and may leave it behind, to be paid for.",
-                    );
-                }
-            }
-            Progress::RunEnds { record, .. } => {
-                let left = record
-                    .warnings
-                    .iter()
-                    .filter(|warning| matches!(warning, Warning::EndpointLeft { .. }))
-                    .map(|warning| format!("error: {}: {warning}", record.run));
-                self.left.extend(left);
-            }
-            _ => {}
-        }
-    }
 }
 
 /// Tables, report and the word that the exit code says too.

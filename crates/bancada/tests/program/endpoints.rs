@@ -14,6 +14,7 @@ use crate::common::{Bench, Ran};
 
 const NAME: &str = "endpoints";
 const FAILED_RUNS: i32 = 5;
+const RESULTS_IN_USE: i32 = 6;
 const INTERRUPTED: i32 = 130;
 const ANSWER: &str = r#"{"classes": [], "prediction_ms": 2}"#;
 
@@ -140,6 +141,10 @@ fn both_kinds_are_made_asked_billed_and_gone(moto: &Moto) {
     let ran = ended(child).ends_with(0);
     assert_eq!(moto.everything(), [""; 0]);
     tells_no_secret(&bench, &ran, &moto.keys);
+    bench
+        .bancada(&["run", "study.toml", "--no-pilot"])
+        .ends_with(RESULTS_IN_USE)
+        .says("C1-r1 of these results was answered at the provider");
 
     let on_demand = bench.record(NAME, "C1-r1");
     // One that does not count, and three; each took its container 250 ms.
