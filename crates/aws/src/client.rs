@@ -162,8 +162,7 @@ impl Client {
         })
     }
 
-    /// A text of the service's without the credentials: some repeat what they were sent.
-    pub fn without_secrets(&self, text: &str) -> String {
+    fn without_secrets(&self, text: &str) -> String {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         match held.as_ref() {
             Some(credentials) => credentials.hide_in(text),

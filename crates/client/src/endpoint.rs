@@ -34,7 +34,6 @@ pub(crate) fn ask(
     let endpoint = asking.make(&client, &wanted, &mut kept)?;
     let begin = Timestamp::now();
     let mut signed = Signed {
-        client: &client,
         invoker: client.invoker(&endpoint.name, &job.content_type),
         bodies,
     };

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use aws_endpoint::{Client, Invoker, SIGNATURE_LASTS};
+use aws_endpoint::{Invoker, SIGNATURE_LASTS};
 use jiff::Timestamp;
 use load::{Arrivals, Closed, Extent, Header, Load, Open, Outcome, Request, Series};
 use model::LoadShape;
@@ -16,7 +16,6 @@ const SIGNED_FOR: f64 = 0.8;
 
 /// An endpoint and what it is asked.
 pub(crate) struct Signed<'a> {
-    pub(crate) client: &'a Client,
     pub(crate) invoker: Invoker<'a>,
     pub(crate) bodies: Vec<Vec<u8>>,
 }
@@ -34,7 +33,8 @@ impl Asking<'_, '_, '_> {
         if !matches!(shape, LoadShape::Cold | LoadShape::RealTime) {
             self.phase(phase::COLD, None);
             let first = self.send_signed(signed, &Load::Series(crate::FIRST))?;
-            self.sent_before = answered(first)?.counts.total();
+            let first = answered(first).map_err(|error| signed.with_reason(error))?;
+            self.sent_before = first.counts.total();
         }
         let name = match shape {
             LoadShape::Cold => phase::COLD,
@@ -72,15 +72,22 @@ impl Asking<'_, '_, '_> {
     fn send_signed(&self, signed: &Signed<'_>, load: &Load) -> Result<Outcome, AskError> {
         let until = Instant::now() + signed_for();
         let request = signed.request()?;
-        let mut outcome = self.run_until(&request, load, Some(until))?;
-        // The service repeats the headers it got where it refuses a signature.
-        let failure = outcome.first_failure.take();
-        outcome.first_failure = failure.map(|text| signed.client.without_secrets(&text));
-        Ok(outcome)
+        self.run_until(&request, load, Some(until))
     }
 }
 
 impl Signed<'_> {
+    /// A load keeps no answers: for the words of a refusal it is asked once more.
+    fn with_reason(&self, error: AskError) -> AskError {
+        let body = self.bodies.first().map_or(&[][..], Vec::as_slice);
+        match (error, self.invoker.invoke(body)) {
+            (AskError::NoAnswer(why), Err(reason)) => {
+                AskError::NoAnswer(format!("{why}; asked once more: {reason}"))
+            }
+            (error, _) => error,
+        }
+    }
+
     fn request(&self) -> Result<Request, AskError> {
         let now = Timestamp::now();
         let target = self.invoker.url().parse().map_err(AskError::Load)?;

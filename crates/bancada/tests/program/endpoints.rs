@@ -247,14 +247,15 @@ fn a_killed_program_leaves_nothing(moto: &Moto) {
 fn a_refused_invocation_leaves_nothing_and_tells_no_secret(moto: &Moto) {
     let runtime = Fake::start(|asked: &Asked, _| {
         let headers = format!("should have been {:?}", asked.headers);
-        Reply::Answer(403, headers)
+        Reply::Answer(403, json!({ "message": headers }).to_string())
     });
     let bench = bench(&["on-demand"], "0s");
     let variables = with_runtime(moto.keys.variables(&moto.url).into(), &runtime);
     let ran = Ran::new(command(&bench, &variables).output().unwrap())
         .ends_with(FAILED_RUNS)
         .says("the first request was not answered")
-        .says("403");
+        .says("403")
+        .says("should have been");
     assert_eq!(moto.everything(), [""; 0]);
     tells_no_secret(&bench, &ran, &moto.keys);
 }
