@@ -14,7 +14,7 @@ use model::serving::{EndpointRecord, SageMaker};
 use model::{AskJob, Service};
 
 use crate::figures::Figures;
-use crate::signed::Signed;
+use crate::signed::{Signed, signed_for};
 use crate::{AskError, Asking, Surroundings, shape, write_json};
 
 pub(crate) fn ask(
@@ -36,6 +36,7 @@ pub(crate) fn ask(
     let mut signed = Signed {
         invoker: client.invoker(&endpoint.name, &job.content_type),
         bodies,
+        lasts: signed_for(),
     };
     let asked = asking.ask_signed(&mut signed);
     let end = Timestamp::now();

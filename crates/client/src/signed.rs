@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use aws_endpoint::{Invoker, SIGNATURE_LASTS};
 use jiff::Timestamp;
-use load::{Arrivals, Closed, Extent, Header, Load, Open, Outcome, Request, Series};
+use load::{Arrivals, Closed, End, Extent, Header, Load, Open, Outcome, Request, Series};
 use model::LoadShape;
 use model::run::phase;
 
@@ -18,6 +18,8 @@ const SIGNED_FOR: f64 = 0.8;
 pub(crate) struct Signed<'a> {
     pub(crate) invoker: Invoker<'a>,
     pub(crate) bodies: Vec<Vec<u8>>,
+    /// How long a signature is used.
+    pub(crate) lasts: Duration,
 }
 
 impl Asking<'_, '_, '_> {
@@ -33,7 +35,11 @@ impl Asking<'_, '_, '_> {
         if !matches!(shape, LoadShape::Cold | LoadShape::RealTime) {
             self.phase(phase::COLD, None);
             let first = self.send_signed(signed, &Load::Series(crate::FIRST))?;
-            let first = answered(first).map_err(|error| signed.with_reason(error))?;
+            let is_refused = first.singles.iter().any(|single| is_refusal(single.end));
+            let first = answered(first).map_err(|error| match is_refused {
+                true => signed.with_reason(error),
+                false => error,
+            })?;
             self.sent_before = first.counts.total();
         }
         let name = match shape {
@@ -56,8 +62,9 @@ impl Asking<'_, '_, '_> {
             let outcome = self.send_signed(signed, &part)?;
             next = rest(&part, &outcome);
             if let (Some(_), Load::Series(series)) = (&next, &part) {
-                let ended = last_end_unix_seconds(&outcome) + series.pause.as_secs_f64();
-                wait::pause(shape::duration(ended - unix_seconds()), self.world.stop);
+                let next = last_end_unix_seconds(&outcome) + series.pause.as_secs_f64();
+                let left = (next - unix_seconds()).max(0.0);
+                wait::pause(shape::duration(left), self.world.stop);
             }
             // Bodies go on in turn, too.
             let sent = outcome.counts.total() + outcome.uncounted.total();
@@ -70,7 +77,7 @@ impl Asking<'_, '_, '_> {
 
     /// As much of the load as the signatures last.
     fn send_signed(&self, signed: &Signed<'_>, load: &Load) -> Result<Outcome, AskError> {
-        let until = Instant::now() + signed_for();
+        let until = Instant::now() + signed.lasts;
         let request = signed.request()?;
         self.run_until(&request, load, Some(until))
     }
@@ -105,7 +112,11 @@ impl Signed<'_> {
     }
 }
 
-fn signed_for() -> Duration {
+fn is_refusal(end: End) -> bool {
+    matches!(end, End::Answered(_)) && !end.is_ok()
+}
+
+pub(crate) fn signed_for() -> Duration {
     SIGNATURE_LASTS.mul_f64(SIGNED_FOR)
 }
 
@@ -176,7 +187,120 @@ fn open_seconds(open: &Open) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+    use std::net::{TcpListener, TcpStream};
+    use std::path::PathBuf;
+    use std::sync::atomic::AtomicBool;
+    use std::sync::{Arc, Mutex};
+    use std::thread;
+
+    use aws_endpoint::{Client, Variables};
+    use model::job::{AskTarget, JOB_PROTOCOL, LoadJob};
+    use model::serving::UrlService;
+    use model::{AskJob, Service};
+
     use super::*;
+    use crate::Surroundings;
+
+    #[derive(Default)]
+    struct Seen {
+        connections: usize,
+        bodies: Vec<u8>,
+    }
+
+    /// Bodies are one byte long.
+    fn converse(stream: TcpStream, seen: &Mutex<Seen>) -> Option<()> {
+        let mut writer = stream.try_clone().ok()?;
+        let mut reader = BufReader::new(stream);
+        loop {
+            let mut line = String::new();
+            while line != "\r\n" {
+                line.clear();
+                if reader.read_line(&mut line).ok()? == 0 {
+                    return None;
+                }
+            }
+            let mut body = [0];
+            reader.read_exact(&mut body).ok()?;
+            seen.lock().ok()?.bodies.push(body[0]);
+            let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+            writer.write_all(answer).ok()?;
+        }
+    }
+
+    fn job() -> AskJob {
+        let (requests, outcome) = (PathBuf::new(), PathBuf::new());
+        let (record, endpoint) = (PathBuf::new(), PathBuf::new());
+        AskJob {
+            protocol: JOB_PROTOCOL,
+            target: AskTarget::Service {
+                service: Service::Url(UrlService {
+                    url: String::new(),
+                    headers: Default::default(),
+                }),
+                name: "n".to_owned(),
+            },
+            bodies: Vec::new(),
+            content_type: "text/plain".to_owned(),
+            load: LoadJob {
+                shape: LoadShape::RealTime,
+                clients: 1,
+                rate: None,
+                requests: Some(9),
+                pause_seconds: Some(0.04),
+                seconds: 1.0,
+                under_seconds: None,
+                timeout_seconds: 60.0,
+                trace: None,
+                seed: 1,
+            },
+            requests,
+            outcome,
+            record,
+            endpoint,
+        }
+    }
+
+    #[test]
+    fn a_series_longer_than_its_signatures_goes_on_with_others() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let seen: Arc<Mutex<Seen>> = Arc::default();
+        let kept = Arc::clone(&seen);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                kept.lock().unwrap().connections += 1;
+                let kept = Arc::clone(&kept);
+                thread::spawn(move || converse(stream, &kept));
+            }
+        });
+        let variables = Variables::from([
+            ("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE"),
+            ("AWS_SECRET_ACCESS_KEY", "hidden-key"),
+            ("AWS_ENDPOINT_URL", url.as_str()),
+        ]);
+        let client = Client::new(variables, Some("us-east-1")).unwrap();
+        let mut signed = Signed {
+            invoker: client.invoker("retina", "text/plain"),
+            bodies: vec![b"a".to_vec(), b"b".to_vec()],
+            // Shorter than the pauses of the whole series.
+            lasts: Duration::from_millis(60),
+        };
+        let job = job();
+        let mut world = Surroundings {
+            server_started_unix_seconds: None,
+            stop: &AtomicBool::new(false),
+            roots_pem: String::new(),
+            tell: &mut |_, _| (),
+        };
+        let mut asking = Asking::new(&job, &mut world);
+        asking.ask_signed(&mut signed).unwrap();
+        assert_eq!(asking.outcome.counts.ok, 9);
+        assert_eq!(asking.outcome.singles.len(), 9);
+        let seen = seen.lock().unwrap();
+        assert_eq!(seen.bodies, b"ababababa");
+        assert!(seen.connections > 1);
+    }
 
     fn outcome(ok: u64) -> Outcome {
         let mut outcome = Outcome::default();
