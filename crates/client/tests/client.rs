@@ -1,6 +1,6 @@
 //! A client against a small server of this test, over real connections.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -74,7 +74,7 @@ fn answer_all(
             format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
         } else if head[0].starts_with("post") && body == b"picture" {
             let number = invocations.fetch_add(1, Ordering::Relaxed) + 1;
-            let status = match number % fails == 0 {
+            let status = match number.is_multiple_of(fails) {
                 true => "500 broken",
                 false => "200 OK",
             };
@@ -112,11 +112,11 @@ impl Asked {
     }
 
     fn phases(&self) -> Vec<&str> {
-        let name = |event| match event {
-            &EventKind::Phase { ref phase } => Some(phase.as_str()),
+        let phases = self.events.iter().filter_map(|event| match event {
+            EventKind::Phase { phase } => Some(phase.as_str()),
             _ => None,
-        };
-        self.events.iter().filter_map(name).collect()
+        });
+        phases.collect()
     }
 
     fn record(&self) -> ServingRecord {
