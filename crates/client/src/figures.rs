@@ -78,13 +78,16 @@ impl Asking<'_, '_, '_> {
         };
         match seen {
             Ok(Some(latency)) => {
+                self.tell_seen(figures, latency);
                 if latency.samples < answers as f64 {
                     self.note(format!(
                         "CloudWatch showed {} of {answers} requests: `figures` is how long it is waited for",
                         latency.samples
                     ));
+                } else if figures.bills_requests {
+                    // A part of the requests is no bill: then the time that the client saw is.
+                    self.tell(metric::BILLED_SECONDS, latency.seconds, "s");
                 }
-                self.tell_seen(figures, latency);
             }
             Ok(None) => self.note(
                 "CloudWatch showed no figures of this endpoint: `figures` is how long it is waited for"
@@ -98,7 +101,6 @@ impl Asking<'_, '_, '_> {
         let each = latency.mean_seconds();
         self.tell(metric::CONTAINER_SECONDS, each, "s");
         if figures.bills_requests {
-            self.tell(metric::BILLED_SECONDS, latency.seconds, "s");
             self.tell(metric::BILLED_SECONDS_PER_REQUEST, each, "s");
         }
         if let Ok(Some(overhead)) = figures.sum(Metric::OverheadLatency) {

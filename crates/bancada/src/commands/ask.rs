@@ -24,8 +24,10 @@ pub(super) fn ask() -> CommandResult {
         unsafe { libc::signal(signal, on_signal as *const () as libc::sighandler_t) };
     }
     let job: AskJob = read_job()?;
+    let mut roots = String::new();
     if let AskTarget::Service { .. } = job.target {
         outlive_parent();
+        roots = roots_pem()?;
     }
     let path = std::env::var_os(EVENTS_VARIABLE);
     let mut events = path.and_then(|path| OpenOptions::new().append(true).open(path).ok());
@@ -43,7 +45,7 @@ pub(super) fn ask() -> CommandResult {
     let surroundings = Surroundings {
         server_started_unix_seconds: started.and_then(|text| text.parse().ok()),
         stop: &STOP,
-        roots_pem: roots_pem()?,
+        roots_pem: roots,
         tell: &mut tell,
     };
     client::ask(&job, surroundings).map_err(Failure::trouble)?;
