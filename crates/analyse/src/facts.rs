@@ -322,6 +322,7 @@ fn warning_kind(warning: &Warning) -> &'static str {
         Warning::ComputesOtherwise { .. } => "computes-otherwise",
         Warning::ClientLimited { .. } => "client-limited",
         Warning::FailedRequests { .. } => "failed-requests",
+        Warning::EndpointLeft { .. } => "endpoint-left",
     }
 }
 

@@ -325,6 +325,7 @@ impl Maker<'_, '_> {
                 .runs
                 .iter()
                 .filter(|row| row.is_ok() && row.record.environment.name == environment.name)
+                .filter(|row| !is_elsewhere(row))
                 .collect();
             let most = |name: &str| {
                 let values = self.values(&rows, name);
@@ -379,6 +380,12 @@ fn busy_percent(row: &Row, environment: &Environment) -> Option<f64> {
 
 /// As the emulator gives cores to workers: AWS Lambda's published proportion.
 const MB_PER_CORE: f64 = 1769.0;
+
+/// Of a server elsewhere nothing is known but its answers.
+fn is_elsewhere(row: &Row) -> bool {
+    let serving = row.record.serving.as_ref();
+    serving.is_some_and(|serving| serving.is_elsewhere)
+}
 
 /// A machine at the next smaller size has half of both: what fits there twice over is too large
 /// here. Beyond nine tenths, queues grow and the kernel ends processes.

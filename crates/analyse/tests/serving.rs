@@ -147,6 +147,7 @@ fn world() -> World {
             first_failure: None,
             client_limited: None,
             service: None,
+            is_elsewhere: false,
         });
     }
     world

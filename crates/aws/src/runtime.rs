@@ -69,6 +69,10 @@ impl Invoker<'_> {
         self
     }
 
+    pub fn content_type(&self) -> &str {
+        &self.content_type
+    }
+
     pub fn url(&self) -> String {
         let address = self.client.address(Service::Runtime);
         format!("{}{}", address.base, self.path)

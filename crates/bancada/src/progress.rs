@@ -71,6 +71,15 @@ impl Reporter {
         }
     }
 
+    /// A line for a person, whatever else is shown.
+    pub(crate) fn say(&self, text: &str) {
+        match self {
+            Reporter::Bar(bar) => bar.bar.println(text),
+            Reporter::Lines { printer, .. } | Reporter::Json { printer } => printer.talk(text),
+            Reporter::Quiet => {}
+        }
+    }
+
     pub(crate) fn finish(&self) {
         if let Reporter::Bar(bar) = self {
             bar.bar.finish_and_clear();

@@ -30,6 +30,8 @@ pub enum AskError {
     NoVariable(String),
     /// A load that names no rate, no trace, …
     Incomplete(&'static str),
+    /// A load that is not for endpoints that are paid for, as the end of a sentence.
+    NotHere(&'static str),
     Trace {
         path: PathBuf,
         line: usize,
@@ -61,6 +63,7 @@ impl fmt::Display for AskError {
                 write!(f, "a header names the variable {name}, which is not set")
             }
             AskError::Incomplete(what) => write!(f, "the load names no {what}"),
+            AskError::NotHere(why) => write!(f, "an endpoint of SageMaker {why}"),
             AskError::Trace { path, line } => write!(
                 f,
                 "{}:{line}: a line must hold a time in seconds, not before that of the line above",

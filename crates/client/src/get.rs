@@ -7,7 +7,7 @@ use std::time::Duration;
 /// By the container contract a ping is answered within this.
 const PING_TIMEOUT: Duration = Duration::from_secs(2);
 /// More is no answer to a ping or a bill.
-const MOST_BYTES: u64 = 1 << 20;
+const MOST_BYTES: usize = 1 << 20;
 
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -24,9 +24,27 @@ pub(crate) fn get(address: &str, path: &str) -> io::Result<Answer> {
     let request = format!("GET {path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes())?;
     let mut answer = Vec::new();
-    stream.take(MOST_BYTES).read_to_end(&mut answer)?;
+    let mut part = [0; 4096];
+    while answer.len() < MOST_BYTES && !is_whole(&answer) {
+        match stream.read(&mut part)? {
+            0 => break,
+            count => answer.extend_from_slice(&part[..count]),
+        }
+    }
     parse(&String::from_utf8_lossy(&answer))
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "what came is no HTTP answer"))
+}
+
+/// By the length it tells: not every server closes the connection when it is asked to.
+fn is_whole(answer: &[u8]) -> bool {
+    let end = answer.windows(4).position(|four| four == b"\r\n\r\n");
+    let Some(end) = end else { return false };
+    let head = String::from_utf8_lossy(&answer[..end]).to_ascii_lowercase();
+    let length = head.lines().find_map(|line| {
+        let value = line.strip_prefix("content-length:")?;
+        value.trim().parse::<usize>().ok()
+    });
+    length.is_some_and(|length| answer.len() >= end + 4 + length)
 }
 
 /// None where the server has no such path, as all but the emulator have.
@@ -66,6 +84,18 @@ fn dechunked(mut rest: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_answer_is_whole_when_its_length_is_there() {
+        let check =
+            |text: &str, expected| assert_eq!(is_whole(text.as_bytes()), expected, "{text}");
+        check("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n", false);
+        check("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na", false);
+        check("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab", true);
+        check("HTTP/1.1 503 no\r\ncontent-length: 0\r\n\r\n", true);
+        // Its end is the connection's.
+        check("HTTP/1.1 200 OK\r\n\r\nab", false);
+    }
 
     #[test]
     fn answers_are_read() {

@@ -6,19 +6,23 @@
 //! endpoint at a provider that is set up here and torn down again.
 //!
 //! Read in this order: [`ask`], then `wait` (a server's first ping), `shape` (the load asked for),
-//! `seen` (what becomes of its outcome) and `endpoint`.
+//! `send` (a load carried out), `seen` (what becomes of its outcome), then `endpoint` with `signed`
+//! (its requests) and `figures` (what its provider counted).
 
 mod endpoint;
 mod error;
+mod figures;
 mod get;
 mod seen;
+mod send;
 mod shape;
+mod signed;
 mod wait;
 
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use load::{Header, Load, Options, Outcome, Request, Series};
 use model::event::EventKind;
@@ -35,6 +39,8 @@ pub struct Surroundings<'a> {
     pub server_started_unix_seconds: Option<f64>,
     /// Set by whoever wants it to end early.
     pub stop: &'a AtomicBool,
+    /// Certificates in PEM form that https trusts beside the well-known authorities.
+    pub roots_pem: String,
     /// An event, and when it happened where that is not now.
     pub tell: &'a mut dyn FnMut(EventKind, Option<f64>),
 }
@@ -61,11 +67,12 @@ pub fn ask(job: &AskJob, mut surroundings: Surroundings<'_>) -> Result<(), AskEr
             ..
         } => {
             let mut asking = Asking::new(job, &mut surroundings);
+            asking.is_elsewhere = true;
             asking.load(&url_request(url, job, bodies)?)?;
             asking.conclude(None)
         }
         AskTarget::Service { service, name } => {
-            endpoint::ask(job, service, name, &bodies, &mut surroundings)
+            endpoint::ask(job, service, name, bodies, &mut surroundings)
         }
     }
 }
@@ -77,7 +84,10 @@ fn read_bodies(paths: &[std::path::PathBuf]) -> Result<Vec<Vec<u8>>, AskError> {
             error,
         })
     };
-    paths.iter().map(read).collect()
+    match paths.is_empty() {
+        true => Err(AskError::Incomplete("body")),
+        false => paths.iter().map(read).collect(),
+    }
 }
 
 /// `{NAME}` in a header stands for a variable, so that no secret stands in a study.
@@ -120,6 +130,11 @@ pub(crate) struct Asking<'j, 's, 'w> {
     /// A server that may be the emulator, and tell what it bills.
     emulator: Option<String>,
     billed_before_ms: f64,
+    /// Requests before those that count, at an endpoint.
+    sent_before: u64,
+    is_elsewhere: bool,
+    /// What answers, in words, where that is no server of this machine.
+    service: Option<String>,
 }
 
 impl<'j, 's, 'w> Asking<'j, 's, 'w> {
@@ -130,6 +145,9 @@ impl<'j, 's, 'w> Asking<'j, 's, 'w> {
             outcome: Outcome::default(),
             emulator: None,
             billed_before_ms: 0.0,
+            sent_before: 0,
+            is_elsewhere: false,
+            service: None,
         }
     }
 
@@ -167,11 +185,7 @@ impl<'j, 's, 'w> Asking<'j, 's, 'w> {
         let counts_first = matches!(shape, LoadShape::Cold | LoadShape::RealTime);
         if !counts_first {
             self.phase(phase::COLD, None);
-            let first = self.run(request, &Load::Series(FIRST))?;
-            if first.counts.failed() > 0 {
-                let why = first.first_failure.unwrap_or_default();
-                return Err(AskError::NoAnswer(why));
-            }
+            let first = answered(self.run(request, &Load::Series(FIRST))?)?;
             self.tell_first_answer(&first);
             self.billed_before_ms = self.bill().as_ref().and_then(billed_ms).unwrap_or(0.0);
         }
@@ -197,12 +211,28 @@ impl<'j, 's, 'w> Asking<'j, 's, 'w> {
     }
 
     pub(crate) fn run(&self, request: &Request, load: &Load) -> Result<Outcome, AskError> {
-        load::run(request, load, &self.options()).map_err(AskError::Load)
+        self.run_until(request, load, None)
+    }
+
+    /// After a moment, nothing more is sent.
+    pub(crate) fn run_until(
+        &self,
+        request: &Request,
+        load: &Load,
+        until: Option<Instant>,
+    ) -> Result<Outcome, AskError> {
+        let sending = send::Sending {
+            request: request.clone(),
+            load: load.clone(),
+            options: self.options(),
+        };
+        sending.carry_out(until, self.world.stop)
     }
 
     pub(crate) fn options(&self) -> Options {
         Options {
             timeout: shape::duration(self.job.load.timeout_seconds),
+            roots_pem: self.world.roots_pem.clone(),
             ..Options::default()
         }
     }
@@ -226,8 +256,17 @@ impl<'j, 's, 'w> Asking<'j, 's, 'w> {
         }
     }
 
-    /// Everything that was seen, told and written.
-    pub(crate) fn conclude(mut self, bill: Option<&serde_json::Value>) -> Result<(), AskError> {
+    /// Everything that was seen, told and written, and the end.
+    fn conclude(mut self, bill: Option<&serde_json::Value>) -> Result<(), AskError> {
+        self.tell_outcome(bill)?;
+        self.phase(phase::SHUTDOWN, None);
+        Ok(())
+    }
+
+    pub(crate) fn tell_outcome(
+        &mut self,
+        bill: Option<&serde_json::Value>,
+    ) -> Result<(), AskError> {
         let outcome = std::mem::take(&mut self.outcome);
         if outcome.counts.ok == 0 {
             let why = outcome.first_failure.clone().unwrap_or_default();
@@ -245,18 +284,23 @@ impl<'j, 's, 'w> Asking<'j, 's, 'w> {
             let each = (milliseconds - self.billed_before_ms) / 1e3 / answered as f64;
             self.tell(metric::BILLED_SECONDS_PER_REQUEST, each, "s");
         }
-        let record = seen::record(&outcome, bill);
+        let mut record = seen::record(&outcome, bill);
+        record.is_elsewhere = self.is_elsewhere;
+        record.service = record.service.or_else(|| self.service.clone());
         write_json(&self.job.record, &record)?;
         write_json(&self.job.outcome, &outcome)?;
         if !outcome.singles.is_empty() {
             write(&self.job.requests, seen::csv(&outcome).as_bytes())?;
         }
-        self.phase(phase::SHUTDOWN, None);
         Ok(())
     }
+}
 
-    pub(crate) fn keep(&mut self, outcome: Outcome) {
-        self.outcome = outcome;
+/// The first request of a load must be answered: who does not answer one is not loaded.
+pub(crate) fn answered(first: Outcome) -> Result<Outcome, AskError> {
+    match first.counts.failed() > 0 {
+        true => Err(AskError::NoAnswer(first.first_failure.unwrap_or_default())),
+        false => Ok(first),
     }
 }
 
@@ -270,7 +314,7 @@ const FIRST: Series = Series {
     pause: std::time::Duration::ZERO,
 };
 
-fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), AskError> {
+pub(crate) fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), AskError> {
     let bytes = serde_json::to_vec(value).map_err(|error| AskError::File {
         path: path.to_owned(),
         error: error.into(),

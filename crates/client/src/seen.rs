@@ -77,6 +77,7 @@ pub(crate) fn record(outcome: &Outcome, bill: Option<&serde_json::Value>) -> Ser
         first_failure: outcome.first_failure.clone(),
         client_limited: outcome.client_limited.clone(),
         service: bill.and_then(emulated),
+        is_elsewhere: false,
     }
 }
 

@@ -65,9 +65,9 @@ pub(crate) fn for_ping(
 
 /// A pause that somebody may end.
 pub(crate) fn pause(length: Duration, stop: &AtomicBool) {
-    let end = Instant::now() + length;
+    let begin = Instant::now();
     while !stop.load(Ordering::Relaxed) {
-        let left = end.saturating_duration_since(Instant::now());
+        let left = length.saturating_sub(begin.elapsed());
         if left.is_zero() {
             return;
         }

@@ -1,19 +1,21 @@
 //! A client against a small server of this test, over real connections.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::io::{BufRead as _, BufReader, Read, Write};
+use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use client::{Surroundings, ask};
+use client::{AskError, Surroundings, ask};
 use model::job::{AskTarget, JOB_PROTOCOL, LoadJob};
 use model::run::metric;
 use model::serving::UrlService;
 use model::{AskJob, EventKind, LoadShape, Service, ServingRecord};
+use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 /// Pings are unhealthy until the third, every `fails`-th invocation has status 500.
 struct Server {
@@ -39,9 +41,13 @@ fn server(fails: usize) -> Server {
     }
 }
 
-fn answer_all(stream: TcpStream, invocations: &AtomicUsize, pings: &AtomicUsize, fails: usize) {
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
-    let mut writer = stream;
+fn answer_all(
+    stream: impl Read + Write,
+    invocations: &AtomicUsize,
+    pings: &AtomicUsize,
+    fails: usize,
+) {
+    let mut reader = BufReader::new(stream);
     loop {
         let mut head = Vec::new();
         loop {
@@ -68,7 +74,7 @@ fn answer_all(stream: TcpStream, invocations: &AtomicUsize, pings: &AtomicUsize,
             format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
         } else if head[0].starts_with("post") && body == b"picture" {
             let number = invocations.fetch_add(1, Ordering::Relaxed) + 1;
-            let status = match number % fails == 0 {
+            let status = match number.is_multiple_of(fails) {
                 true => "500 broken",
                 false => "200 OK",
             };
@@ -83,7 +89,8 @@ fn answer_all(stream: TcpStream, invocations: &AtomicUsize, pings: &AtomicUsize,
         } else {
             "HTTP/1.1 404 no\r\ncontent-length: 0\r\n\r\n".to_owned()
         };
-        if writer.write_all(answer.as_bytes()).is_err() || answer.contains("close") {
+        let written = reader.get_mut().write_all(answer.as_bytes());
+        if written.is_err() || reader.get_mut().flush().is_err() || answer.contains("close") {
             return;
         }
     }
@@ -105,11 +112,11 @@ impl Asked {
     }
 
     fn phases(&self) -> Vec<&str> {
-        let name = |event| match event {
-            &EventKind::Phase { ref phase } => Some(phase.as_str()),
+        let phases = self.events.iter().filter_map(|event| match event {
+            EventKind::Phase { phase } => Some(phase.as_str()),
             _ => None,
-        };
-        self.events.iter().filter_map(name).collect()
+        });
+        phases.collect()
     }
 
     fn record(&self) -> ServingRecord {
@@ -140,10 +147,20 @@ fn job(target: AskTarget, shape: LoadShape, folder: &Path) -> AskJob {
         requests: folder.join("requests.csv"),
         outcome: folder.join("load.json"),
         record: folder.join("serving.json"),
+        endpoint: folder.join("endpoint.json"),
     }
 }
 
 fn asked(target: AskTarget, shape: LoadShape, change: impl FnOnce(&mut AskJob)) -> Asked {
+    asked_trusting(String::new(), target, shape, change)
+}
+
+fn asked_trusting(
+    roots_pem: String,
+    target: AskTarget,
+    shape: LoadShape,
+    change: impl FnOnce(&mut AskJob),
+) -> Asked {
     let folder = tempfile::tempdir().unwrap();
     let mut job = job(target, shape, folder.path());
     change(&mut job);
@@ -153,6 +170,7 @@ fn asked(target: AskTarget, shape: LoadShape, change: impl FnOnce(&mut AskJob)) 
         Surroundings {
             server_started_unix_seconds: Some(0.0),
             stop: &AtomicBool::new(false),
+            roots_pem,
             tell: &mut |kind, _| events.push(kind),
         },
     );
@@ -309,4 +327,112 @@ fn a_server_elsewhere_is_asked_with_its_headers() {
     .result
     .unwrap_err();
     assert!(why.contains("NO_SUCH_VARIABLE_HERE"), "{why}");
+}
+
+struct Secured {
+    url: String,
+    certificate_pem: String,
+}
+
+/// The same server behind TLS, with a certificate of its own making.
+fn secured() -> Secured {
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![made.cert.der().clone()], key)
+        .unwrap();
+    let config = Arc::new(config);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
+            let stream = StreamOwned::new(connection, stream);
+            thread::spawn(move || {
+                answer_all(
+                    stream,
+                    &AtomicUsize::new(0),
+                    &AtomicUsize::new(0),
+                    usize::MAX,
+                );
+            });
+        }
+    });
+    Secured {
+        url: format!("https://localhost:{port}/predict"),
+        certificate_pem: pem(made.cert.der()),
+    }
+}
+
+fn pem(der: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::from("-----BEGIN CERTIFICATE-----\n");
+    for three in der.chunks(3) {
+        let byte = |at: usize| usize::from(three.get(at).copied().unwrap_or(0));
+        let word = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for at in 0..4 {
+            let digit = char::from(DIGITS[word >> (18 - 6 * at) & 63]);
+            text.push(if at <= three.len() { digit } else { '=' });
+        }
+    }
+    text + "\n-----END CERTIFICATE-----\n"
+}
+
+#[test]
+fn https_is_spoken_to_whom_is_trusted() {
+    let server = secured();
+    let target = || AskTarget::Service {
+        service: Service::Url(UrlService {
+            url: server.url.clone(),
+            headers: [("X-Key".to_owned(), "sesame".to_owned())].into(),
+        }),
+        name: "n".to_owned(),
+    };
+    let trusted = server.certificate_pem.clone();
+    let well = asked_trusting(trusted, target(), LoadShape::RealTime, |_| ());
+    well.result.as_ref().unwrap();
+    assert_eq!(well.metric(metric::REQUESTS), Some(20.0));
+    assert_eq!(well.metric(metric::FAILED_REQUESTS), Some(0.0));
+    assert!(well.record().is_elsewhere);
+    let why = asked(target(), LoadShape::RealTime, |job| {
+        job.load.requests = Some(1)
+    })
+    .result
+    .unwrap_err();
+    assert!(why.contains("certificate"), "{why}");
+}
+
+/// A server that never answers is left at once by whoever is asked to end.
+#[test]
+fn who_is_asked_to_end_leaves_its_answers_behind() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let target = AskTarget::Service {
+        service: Service::Url(UrlService {
+            url: format!("http://{}/", listener.local_addr().unwrap()),
+            headers: Default::default(),
+        }),
+        name: "n".to_owned(),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let mut job = job(target, LoadShape::RealTime, folder.path());
+    job.load.timeout_seconds = 3600.0;
+    let stop = AtomicBool::new(false);
+    let result = thread::scope(|scope| {
+        scope.spawn(|| {
+            let (_connection, _) = listener.accept().unwrap();
+            stop.store(true, Ordering::Relaxed);
+        });
+        let world = Surroundings {
+            server_started_unix_seconds: None,
+            stop: &stop,
+            roots_pem: String::new(),
+            tell: &mut |_, _| (),
+        };
+        ask(&job, world)
+    });
+    assert!(matches!(result, Err(AskError::Stopped)), "{result:?}");
 }

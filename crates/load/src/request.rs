@@ -33,6 +33,8 @@ pub struct Request {
     pub method: Method,
     /// Beside `Host`, `Content-Type`, `Content-Length` and `Connection`, which are written here.
     pub headers: Vec<Header>,
+    /// Of one body alone, such as its signature: a list for each of the bodies, or none at all.
+    pub own_headers: Vec<Vec<Header>>,
     pub content_type: String,
     /// Sent in turn; at least one.
     pub bodies: Vec<Vec<u8>>,
@@ -46,6 +48,7 @@ impl Request {
             target,
             method: Method::Post,
             headers: Vec::new(),
+            own_headers: Vec::new(),
             content_type: content_type.to_owned(),
             bodies,
             keep_alive: true,
@@ -65,12 +68,19 @@ impl Request {
         if self.bodies.is_empty() {
             return Err(LoadError::Plan("there is no body to send".to_owned()));
         }
+        if !self.own_headers.is_empty() && self.own_headers.len() != self.bodies.len() {
+            let problem = "there are bodies with and without headers of their own";
+            return Err(LoadError::Plan(problem.to_owned()));
+        }
         let head = self.head()?;
-        Ok(self
-            .bodies
-            .iter()
-            .map(|body| self.message(&head, body))
-            .collect())
+        let message = |(place, body): (usize, &Vec<u8>)| {
+            let mut head = head.clone();
+            for Header { name, value } in self.own_headers.get(place).into_iter().flatten() {
+                add_header(&mut head, name, value)?;
+            }
+            Ok(self.message(&head, body))
+        };
+        self.bodies.iter().enumerate().map(message).collect()
     }
 
     fn message(&self, head: &str, body: &[u8]) -> Vec<u8> {
@@ -103,11 +113,16 @@ impl Request {
             .filter(|(_, value)| !value.is_empty())
             .chain(given)
         {
-            check_header(name, value)?;
-            head.push_str(&format!("{name}: {value}\r\n"));
+            add_header(&mut head, name, value)?;
         }
         Ok(head)
     }
+}
+
+fn add_header(head: &mut String, name: &str, value: &str) -> Result<(), LoadError> {
+    check_header(name, value)?;
+    head.push_str(&format!("{name}: {value}\r\n"));
+    Ok(())
 }
 
 /// A line break in a header would begin another request.
@@ -149,6 +164,28 @@ mod tests {
             text(&Request::get(target)),
             "GET /p?q HTTP/1.1\r\nhost: a:1\r\n\r\n"
         );
+    }
+
+    #[test]
+    fn bodies_may_have_headers_of_their_own() {
+        let target: Target = "http://a/".parse().unwrap();
+        let mut request = Request::post(target, "", vec![b"x".to_vec(), b"y".to_vec()]);
+        let signed = |value: &str| {
+            vec![Header {
+                name: "signature".to_owned(),
+                value: value.to_owned(),
+            }]
+        };
+        request.own_headers = vec![signed("of x"), signed("of y")];
+        let sent = text(&request);
+        for (value, body) in [("of x", "x"), ("of y", "y")] {
+            let expected = format!("signature: {value}\r\ncontent-length: 1\r\n\r\n{body}");
+            assert!(sent.contains(&expected), "{sent}");
+        }
+        request.own_headers.pop();
+        assert!(matches!(request.wire(), Err(LoadError::Plan(_))));
+        request.own_headers.push(signed("a\r\nb: c"));
+        assert!(matches!(request.wire(), Err(LoadError::Plan(_))));
     }
 
     #[test]

@@ -118,6 +118,8 @@ pub struct AskJob {
     pub outcome: PathBuf,
     /// A [`crate::serving::ServingRecord`], JSON.
     pub record: PathBuf,
+    /// Of an endpoint at a provider, a [`crate::serving::EndpointRecord`], JSON.
+    pub endpoint: PathBuf,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -231,11 +231,13 @@ pub mod phase {
     /// The load on a server that has answered before.
     pub const WARM: &str = "warm";
     pub const SHUTDOWN: &str = "shutdown";
+    /// The endpoint is gone; what its provider counted is waited for. Nobody is paid for it.
+    pub const FIGURES: &str = "figures";
 
     /// As a run lives through them.
-    pub const ORDER: [&str; 12] = [
+    pub const ORDER: [&str; 13] = [
         STARTUP, INSTALL, LOAD_DATA, START, TRAIN, VERIFY, SAVE, PROFILE, SETUP, COLD, WARM,
-        SHUTDOWN,
+        SHUTDOWN, FIGURES,
     ];
 
     /// The phases that a run is there for: use of the machine is told of these.
@@ -332,9 +334,15 @@ pub mod metric {
     pub const BUSY_SECONDS: &str = "busy_seconds";
     /// What a serverless service bills.
     pub const BILLED_SECONDS: &str = "billed_seconds";
-    /// That had to wait for a worker to be started.
     /// The same of one request that counts.
     pub const BILLED_SECONDS_PER_REQUEST: &str = "billed_seconds_per_request";
+    /// From the wish for an endpoint at a provider until it was in service.
+    pub const ENDPOINT_SECONDS: &str = "endpoint_seconds";
+    /// Mean of what the container took, as its provider saw it.
+    pub const CONTAINER_SECONDS: &str = "container_seconds";
+    /// Mean of what the provider added to it.
+    pub const OVERHEAD_SECONDS: &str = "overhead_seconds";
+    /// That had to wait for a worker to be started.
     pub const COLD_REQUESTS: &str = "cold_requests";
     pub const COST_PER_INFERENCE: &str = "cost_per_inference";
     pub const CLIENT_CPU_SECONDS: &str = "client_cpu_seconds";

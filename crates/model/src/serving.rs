@@ -195,6 +195,20 @@ pub struct SageMaker {
     pub role: String,
     /// `s3://bucket/model.tar.gz`; none where the image holds the model.
     pub model_data: Option<String>,
+    /// How long CloudWatch is asked for its figures, after the endpoint is gone.
+    pub figures_seconds: f64,
+}
+
+/// What became of an endpoint at a provider, as its client last wrote it. Written before anything
+/// is made, so that one whose client was killed is known, too.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EndpointRecord {
+    pub name: String,
+    pub region: String,
+    /// With all it is made of.
+    pub is_gone: bool,
+    /// As the end of a sentence.
+    pub detail: String,
 }
 
 /// What the client of a serving run saw, beside the run's metrics.
@@ -213,6 +227,9 @@ pub struct ServingRecord {
     /// What stood between client and stack, in words: the emulator and its idle time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<String>,
+    /// The server was elsewhere: CPU and memory of the run are the client's alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_elsewhere: bool,
 }
 
 impl ServingRecord {

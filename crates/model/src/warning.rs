@@ -63,6 +63,12 @@ pub enum Warning {
         requests: u64,
         first: String,
     },
+    /// What was made at a provider was not wholly deleted again.
+    EndpointLeft {
+        endpoint: String,
+        region: String,
+        why: String,
+    },
 }
 
 impl fmt::Display for Warning {
@@ -161,6 +167,15 @@ impl fmt::Display for Warning {
             } => write!(
                 f,
                 "{failed} of {requests} requests were not answered well and stand in no latency, the first: {first}"
+            ),
+            Warning::EndpointLeft {
+                endpoint,
+                region,
+                why,
+            } => write!(
+                f,
+                "the endpoint `{endpoint}` in {region} MAY STILL BE THERE AND COST MONEY ({why}): \
+                 aws sagemaker delete-endpoint --region {region} --endpoint-name {endpoint}"
             ),
             Warning::NoRate { from, to } => {
                 write!(f, "no rate from {from} to {to}: add one under [[rates]]")

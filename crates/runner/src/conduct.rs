@@ -8,6 +8,7 @@ use cost::BillRequest;
 use measure::{Asked, ClientCommand, Measured, Stop, Watched};
 use model::event::JOB_VARIABLE;
 use model::run::{BUNDLE_SCHEMA, EnvironmentRecord, Origin, metric, phase};
+use model::serving::EndpointRecord;
 use model::{
     Event, EventKind, Inventory, Metric, Money, Phase, Plan, Price, RunId, RunRecord, Scenario,
     ServingRecord, Status, Study, Warning,
@@ -27,6 +28,11 @@ use crate::workload::{PreparedRun, Surroundings, WorkloadError, prepare};
 pub(crate) const MODEL_FILE: &str = "model.safetensors";
 /// What the client of a serving run saw.
 const SERVING_FILE: &str = "serving.json";
+/// What became of the endpoint that it made.
+const ENDPOINT_FILE: &str = "endpoint.json";
+/// An endpoint that is being made can be deleted only when it is in service, minutes later: whoever
+/// has no patience stops twice, and is told what may be left.
+const TEAR_DOWN_SECONDS: f64 = 900.0;
 
 /// A study being carried out.
 pub struct Conduct<'a> {
@@ -226,6 +232,7 @@ impl Conduct<'_> {
         )?;
         let mut record = self.record(run, scenario, prepared, measured);
         serving_record(&mut record, staging.folder());
+        record.warnings.extend(endpoint_left(staging.folder()));
         price_record(&mut record, self.study);
         staging.commit(&record)?;
         Ok(FinishedRun {
@@ -265,7 +272,12 @@ impl Conduct<'_> {
         };
         let folder = staging.folder();
         let job = &mut asks.job;
-        for path in [&mut job.requests, &mut job.outcome, &mut job.record] {
+        for path in [
+            &mut job.requests,
+            &mut job.outcome,
+            &mut job.record,
+            &mut job.endpoint,
+        ] {
             *path = folder.join(&*path);
         }
         let path = folder.join("ask.json");
@@ -289,13 +301,17 @@ impl Conduct<'_> {
         folder: &Path,
         watch: &mut dyn FnMut(Watched<'_>),
     ) -> Result<Measured, RunnerError> {
+        let mut settings = self.study.measure.clone();
+        if prepared.makes_endpoint() {
+            settings.grace_seconds = settings.grace_seconds.max(TEAR_DOWN_SECONDS);
+        }
         let request = measure::Request {
             command: prepared.command.clone(),
             env: prepared.env.clone(),
             directory: prepared.directory.clone(),
             folder: folder.to_owned(),
             limits: prepared.limits().clone(),
-            settings: self.study.measure.clone(),
+            settings,
             log: prepared.log.clone(),
             tells_steps: prepared.job.is_some(),
             client,
@@ -398,12 +414,23 @@ fn serving_record(record: &mut RunRecord, folder: &Path) {
     record.serving = Some(serving);
 }
 
+/// An endpoint that nobody saw gone.
+fn endpoint_left(folder: &Path) -> Option<Warning> {
+    let read = std::fs::read(folder.join(ENDPOINT_FILE)).ok()?;
+    let endpoint = serde_json::from_slice::<EndpointRecord>(&read).ok()?;
+    (!endpoint.is_gone).then_some(Warning::EndpointLeft {
+        endpoint: endpoint.name,
+        region: endpoint.region,
+        why: endpoint.detail,
+    })
+}
+
 /// Makes the bill of a run that has a price, and the metric `cost` from it.
 pub fn price_record(record: &mut RunRecord, study: &Study) {
     let Some(price) = &record.price else { return };
     let result = cost::bill(&BillRequest {
         phases: &record.phases,
-        total_seconds: record.seconds,
+        total_seconds: paid_life(record),
         request_seconds: record.request_seconds(),
         price,
         spoken: study.currency,
@@ -423,6 +450,12 @@ pub fn price_record(record: &mut RunRecord, study: &Study) {
     }
     record.bill = Some(result.bill);
     record.warnings.extend(result.warning);
+}
+
+/// While figures are waited for, there is no endpoint any more.
+fn paid_life(record: &RunRecord) -> f64 {
+    let waits = record.phases.iter().filter(|p| p.name == phase::FIGURES);
+    record.seconds - waits.map(|phase| phase.seconds).sum::<f64>()
 }
 
 /// Of one answer, in the study's currency: the seconds it was billed for, or its share of the time

@@ -25,5 +25,5 @@ pub use load_length::from_loads;
 pub use pilot::{BadPilot, Pilot, PilotOptions, pilot};
 pub use ready::{make_ready, scenarios_of};
 pub use scratch::Scratch;
-pub use serving::{Models, ReadyModel};
+pub use serving::{Models, ReadyModel, was_elsewhere};
 pub use workload::{PreparedRun, Surroundings, Trainer, WorkloadError, prepare};

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use frameworks::{Front, Machine, Spec, StackWish, Stacks};
 use model::job::{AskTarget, JOB_PROTOCOL, LoadJob};
 use model::serving::Serverless;
-use model::{AskJob, Environment, ServePrecision, ServeWorkload, Service};
+use model::{AskJob, Environment, RunRecord, ServePrecision, ServeWorkload, Service};
 use serde::{Deserialize, Serialize};
 
 use crate::picture;
@@ -22,6 +22,8 @@ const START_TIMEOUT_SECONDS: f64 = 240.0;
 const USUAL_SIDE: u32 = 224;
 const BANCADA: &str = "bancada";
 const COMMAND: &str = "command";
+/// The client as a command; of a run whose server is elsewhere, the whole of it.
+const ASK: &str = "ask";
 
 /// A model as `bancada serve-ready` made it, before anything is measured: on the disk, converted,
 /// optimised, quantised, so that no start is charged for it.
@@ -55,6 +57,16 @@ pub struct Asks {
     pub alone: bool,
 }
 
+impl Asks {
+    /// Whether its client makes something that is paid for until it is deleted.
+    pub(crate) fn makes_endpoint(&self) -> bool {
+        match &self.job.target {
+            AskTarget::Server { .. } => false,
+            AskTarget::Service { service, .. } => !matches!(service, Service::Url(_)),
+        }
+    }
+}
+
 pub(crate) fn prepare_serving(
     workload: &ServeWorkload,
     environment: Environment,
@@ -79,11 +91,12 @@ pub(crate) fn prepare_serving(
         requests: PathBuf::from("requests.csv"),
         outcome: PathBuf::from("load.json"),
         record: PathBuf::from("serving.json"),
+        endpoint: PathBuf::from("endpoint.json"),
     };
     if let Some(service) = elsewhere {
         let name = endpoint_name(&environment.name);
         return Ok(PreparedRun {
-            command: own(surroundings, &["ask"]),
+            command: own(surroundings, &[ASK]),
             asks: Some(Asks {
                 job: job(AskTarget::Service { service, name }),
                 model,
@@ -125,6 +138,11 @@ fn elsewhere(environment: &Environment, surroundings: Surroundings<'_>) -> Optio
         Service::Serverless(serverless) => surroundings.real && serverless.sagemaker.is_some(),
     };
     is_elsewhere.then(|| service.clone())
+}
+
+/// Whether a run asked a server that it did not start.
+pub fn was_elsewhere(record: &RunRecord) -> bool {
+    matches!(record.command.as_slice(), [_, word] if word == ASK)
 }
 
 fn emulated(environment: &Environment) -> Option<&Serverless> {

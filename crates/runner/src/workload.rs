@@ -64,6 +64,10 @@ impl PreparedRun {
         }
     }
 
+    pub(crate) fn makes_endpoint(&self) -> bool {
+        self.asks.as_ref().is_some_and(Asks::makes_endpoint)
+    }
+
     pub fn limits(&self) -> &Limits {
         &self.environment.limits
     }

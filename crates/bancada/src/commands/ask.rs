@@ -7,10 +7,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use client::Surroundings;
 use model::event::{EVENTS_VARIABLE, STARTED_VARIABLE};
+use model::job::AskTarget;
 use model::{AskJob, Event, EventKind};
 
 use super::engine_train::read_job;
 use crate::exit::{CommandResult, Exit, Failure};
+
+/// Of certificates in PEM form that https trusts beside the well-known authorities.
+const ROOTS_VARIABLE: &str = "SSL_CERT_FILE";
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
@@ -20,6 +24,11 @@ pub(super) fn ask() -> CommandResult {
         unsafe { libc::signal(signal, on_signal as *const () as libc::sighandler_t) };
     }
     let job: AskJob = read_job()?;
+    let mut roots = String::new();
+    if let AskTarget::Service { .. } = job.target {
+        outlive_parent();
+        roots = roots_pem()?;
+    }
     let path = std::env::var_os(EVENTS_VARIABLE);
     let mut events = path.and_then(|path| OpenOptions::new().append(true).open(path).ok());
     let started = std::env::var(STARTED_VARIABLE).ok();
@@ -36,10 +45,28 @@ pub(super) fn ask() -> CommandResult {
     let surroundings = Surroundings {
         server_started_unix_seconds: started.and_then(|text| text.parse().ok()),
         stop: &STOP,
+        roots_pem: roots,
         tell: &mut tell,
     };
     client::ask(&job, surroundings).map_err(Failure::trouble)?;
     Ok(Exit::Ok)
+}
+
+/// Whoever measures dies with SIGKILL for its runs. An endpoint has to be torn down even then.
+fn outlive_parent() {
+    // SAFETY: it takes numbers alone.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM as libc::c_ulong) };
+}
+
+/// As other programs are told of certificates to trust.
+fn roots_pem() -> Result<String, Failure> {
+    let Some(path) = std::env::var_os(ROOTS_VARIABLE) else {
+        return Ok(String::new());
+    };
+    std::fs::read_to_string(&path).map_err(|error| {
+        let path = path.to_string_lossy();
+        Failure::trouble(format!("{ROOTS_VARIABLE} names {path}: {error}"))
+    })
 }
 
 extern "C" fn on_signal(_signal: libc::c_int) {

@@ -5,6 +5,7 @@ mod caffe_train;
 mod check;
 mod data;
 mod doctor;
+mod endpoints;
 mod engine_train;
 mod export;
 mod forecasting;

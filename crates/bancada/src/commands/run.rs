@@ -6,6 +6,7 @@ use std::path::Path;
 use model::{Inventory, Status, Study};
 use runner::{Conduct, Ended, Forecast, Ledger, Options, Retry, RunnerError, Surroundings};
 
+use super::endpoints::{self, Endpoints};
 use super::forecasting::{self, time_words};
 use super::results::{analysis_of, print_tables, write_report};
 use crate::args::{RetryArg, RunArgs};
@@ -38,6 +39,7 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
         datasets: &datasets,
     };
     let earlier = store.records().map_err(store_failure)?;
+    endpoints::refuse_mixture(&opened.study, &earlier, args)?;
     let retry = Retry {
         statuses: args.retry.iter().map(|r| status_of(*r)).collect(),
     };
@@ -95,8 +97,16 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
         options,
     };
     let mut reporter = Reporter::choose(study, plan.runs.len(), args.json, args.quiet, printer);
-    let ended = conduct.run(&mut |progress| reporter.on(&progress));
+    let mut endpoints = Endpoints::new(args.real);
+    let ended = conduct.run(&mut |progress| {
+        endpoints.on(&progress, &reporter);
+        reporter.on(&progress);
+    });
     reporter.finish();
+    endpoints
+        .left
+        .iter()
+        .for_each(|left| printer.complain(left));
     let ended = ended.map_err(runner_failure)?;
 
     let results = Results {

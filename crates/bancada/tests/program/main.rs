@@ -8,10 +8,12 @@
 
 mod answers;
 mod architecture;
+mod aws;
 mod caffe;
 mod cli;
 mod common;
 mod data;
+mod endpoints;
 mod frameworks;
 mod hosts;
 mod kill;

@@ -110,6 +110,11 @@ const SAGEMAKER: Section = Section {
             Kind::Text,
             "`s3://bucket/model.tar.gz`. Default: the image holds the model.",
         ),
+        key(
+            "figures",
+            Kind::Duration,
+            "How long CloudWatch's figures are waited for, once the endpoint is gone; `0s` does not ask. Default 5min.",
+        ),
     ],
 };
 

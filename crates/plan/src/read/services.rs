@@ -13,6 +13,8 @@ use crate::values;
 const MEMORY_STEP_MB: i64 = 1024;
 const MOST_MEMORY_MB: i64 = 6144;
 const DEFAULT_CONCURRENCY: u32 = 5;
+/// CloudWatch shows a minute's figures some minutes later.
+const DEFAULT_FIGURES_SECONDS: f64 = 300.0;
 
 pub(super) fn read(table: &Table<'_>, problems: &mut Problems) -> Option<Located<Service>> {
     let sagemaker = read_sagemaker(table, problems);
@@ -108,12 +110,14 @@ fn read_sagemaker(parent: &Table<'_>, problems: &mut Problems) -> Option<SageMak
     };
     let (region, image, role) = (required("region"), required("image"), required("role"));
     let model_data = table.text("model_data", problems).map(|text| text.value);
+    let figures = take::parsed(&table, "figures", values::duration_seconds, problems);
     table.finish(problems);
     Some(SageMaker {
         region: region?,
         image: image?,
         role: role?,
         model_data,
+        figures_seconds: figures.map_or(DEFAULT_FIGURES_SECONDS, |figures| figures.value),
     })
 }
 

@@ -1,0 +1,118 @@
+//! What an endpoint's provider counted: the cold part of cold starts, and what it bills.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use aws_endpoint::{AwsError, Client, Metric, VARIANT, Window};
+use jiff::{SignedDuration, Timestamp};
+use model::event::EventKind;
+use model::run::metric;
+
+use crate::{Asking, wait};
+
+/// It is asked so often within the time it has, but not oftener than makes sense.
+const TRIES: u32 = 10;
+const SHORTEST_BETWEEN: Duration = Duration::from_millis(100);
+const LONGEST_BETWEEN: Duration = Duration::from_secs(30);
+
+/// One endpoint's figures.
+pub(crate) struct Figures<'a> {
+    pub(crate) client: &'a Client,
+    pub(crate) endpoint: &'a str,
+    pub(crate) begin: Timestamp,
+    pub(crate) end: Timestamp,
+    /// How long they are waited for.
+    pub(crate) patience: Duration,
+    /// Whether its requests are what is paid for.
+    pub(crate) bills_requests: bool,
+}
+
+/// Of all requests together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Sum {
+    seconds: f64,
+    samples: f64,
+}
+
+impl Sum {
+    fn mean_seconds(self) -> f64 {
+        self.seconds / self.samples
+    }
+}
+
+impl Figures<'_> {
+    /// None where nothing was counted (yet).
+    fn sum(&self, metric: Metric) -> Result<Option<Sum>, AwsError> {
+        // Its minutes begin before the first request, and end after the last.
+        let minute = SignedDuration::from_mins(1);
+        let window = Window {
+            begin: self.begin.saturating_sub(minute).unwrap_or(self.begin),
+            end: self.end.saturating_add(minute).unwrap_or(self.end),
+            period_minutes: 1,
+        };
+        let points = self
+            .client
+            .metric(metric, self.endpoint, VARIANT, &window)?;
+        let times = points.iter().filter_map(|point| point.as_time(point.sum));
+        let sum = Sum {
+            seconds: times.map(|time| time.as_secs_f64()).sum(),
+            samples: points.iter().map(|point| point.samples).sum(),
+        };
+        Ok(Some(sum).filter(|sum| sum.samples > 0.0))
+    }
+}
+
+impl Asking<'_, '_, '_> {
+    /// Minutes are shown one after the other: only when all `answers` are in is it the whole.
+    pub(crate) fn tell_figures(&mut self, figures: &Figures<'_>, answers: u64) {
+        let begin = Instant::now();
+        let between = (figures.patience / TRIES).clamp(SHORTEST_BETWEEN, LONGEST_BETWEEN);
+        let seen = loop {
+            let seen = figures.sum(Metric::ModelLatency);
+            let is_all = matches!(&seen, Ok(Some(sum)) if sum.samples >= answers as f64);
+            let is_late = begin.elapsed() >= figures.patience;
+            if is_all || is_late || self.world.stop.load(Ordering::Relaxed) {
+                break seen;
+            }
+            wait::pause(between, self.world.stop);
+        };
+        match seen {
+            Ok(Some(latency)) => {
+                self.tell_seen(figures, latency);
+                if latency.samples < answers as f64 {
+                    self.note(format!(
+                        "CloudWatch showed {} of {answers} requests: `figures` is how long it is waited for",
+                        latency.samples
+                    ));
+                } else if figures.bills_requests {
+                    // A part of the requests is no bill: then the time that the client saw is.
+                    self.tell(metric::BILLED_SECONDS, latency.seconds, "s");
+                }
+            }
+            Ok(None) => self.note(
+                "CloudWatch showed no figures of this endpoint: `figures` is how long it is waited for"
+                    .to_owned(),
+            ),
+            Err(error) => self.note(format!("CloudWatch's figures could not be read: {error}")),
+        }
+    }
+
+    fn tell_seen(&mut self, figures: &Figures<'_>, latency: Sum) {
+        let each = latency.mean_seconds();
+        self.tell(metric::CONTAINER_SECONDS, each, "s");
+        if figures.bills_requests {
+            self.tell(metric::BILLED_SECONDS_PER_REQUEST, each, "s");
+        }
+        if let Ok(Some(overhead)) = figures.sum(Metric::OverheadLatency) {
+            self.tell(metric::OVERHEAD_SECONDS, overhead.mean_seconds(), "s");
+        }
+        if let Ok(Some(setup)) = figures.sum(Metric::ModelSetupTime) {
+            self.tell(metric::SETUP_SECONDS, setup.mean_seconds(), "s");
+            self.tell(metric::COLD_REQUESTS, setup.samples, "");
+        }
+    }
+
+    fn note(&mut self, text: String) {
+        (self.world.tell)(EventKind::Note { text }, None);
+    }
+}

@@ -1,0 +1,62 @@
+//! A load carried out on a thread of its own, so that whoever is asked to end can leave its last
+//! answers behind.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use load::{Load, LoadError, Options, Outcome, Request, Watch, run_watched};
+
+use crate::AskError;
+
+/// How often it is looked whether to stop.
+const LOOK: Duration = Duration::from_millis(50);
+
+pub(crate) struct Sending {
+    pub(crate) request: Request,
+    pub(crate) load: Load,
+    pub(crate) options: Options,
+}
+
+impl Sending {
+    /// After `until` nothing more is sent, and the answers under way are waited for. After `stop`
+    /// nothing is waited for: an endpoint costs money meanwhile, and the process is about to end.
+    pub(crate) fn carry_out(
+        self,
+        until: Option<Instant>,
+        stop: &AtomicBool,
+    ) -> Result<Outcome, AskError> {
+        let watch = Arc::new(Watch::default());
+        let (tell, told) = mpsc::channel();
+        let watched = Arc::clone(&watch);
+        let work = move || {
+            let outcome = run_watched(&self.request, &self.load, &self.options, &watched);
+            // Nobody listens any more after a stop.
+            _ = tell.send(outcome);
+        };
+        let started = thread::Builder::new().name("send".to_owned()).spawn(work);
+        started.map_err(|error| AskError::Load(no_thread(&error)))?;
+        loop {
+            match told.recv_timeout(LOOK) {
+                Ok(outcome) => return outcome.map_err(AskError::Load),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(AskError::Load(no_thread(&"it ended by itself")));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if stop.load(Ordering::Relaxed) {
+                watch.stop();
+                return Err(AskError::Stopped);
+            }
+            if until.is_some_and(|until| Instant::now() >= until) {
+                watch.stop();
+            }
+        }
+    }
+}
+
+fn no_thread(why: &dyn std::fmt::Display) -> LoadError {
+    LoadError::Plan(format!("the thread that sends: {why}"))
+}
