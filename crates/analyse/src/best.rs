@@ -9,13 +9,25 @@ use stats::Point;
 use crate::analysis::{Best, ScenarioResult};
 use crate::format;
 use crate::phrase::{MetricInfo, metric_value};
+use crate::serving::Serving;
 
-pub(crate) fn best(scenarios: &[ScenarioResult], time: Option<&MetricInfo>) -> Best {
+pub(crate) fn best(
+    scenarios: &[ScenarioResult],
+    time: Option<&MetricInfo>,
+    serving: Option<&Serving>,
+) -> Best {
     let Some(time) = time else {
         return Best::default();
     };
+    let failing = |s: &ScenarioResult| {
+        let served = serving.iter().flat_map(|serving| &serving.scenarios);
+        served
+            .into_iter()
+            .any(|one| one.scenario == s.number && !one.is_reliable())
+    };
     let timed: Vec<Timed> = scenarios
         .iter()
+        .filter(|s| !failing(s))
         .filter_map(|s| {
             let seconds = s.mean(&time.name)?.value;
             Some(Timed {

@@ -1,6 +1,6 @@
 //! What is told, not computed: the study, its totals, the machines, the warnings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::run::Origin;
 use model::{
@@ -87,7 +87,10 @@ fn serving_sentence(study: &Study, serve: &ServeWorkload) -> String {
         true => serve.model.as_str(),
         false => "each model",
     };
-    let mut text = format!("serving {subject}");
+    let mut text = match subject {
+        "" => "asking a server".to_owned(),
+        subject => format!("serving {subject}"),
+    };
     if let Some(side) = serve.image.filter(|_| fixed("image")) {
         text += &format!(" at {side} px");
     }
@@ -386,6 +389,24 @@ pub(crate) fn sampler(table: &Table) -> Option<SamplerCost> {
     })
 }
 
+/// Answers of one scenario that were computed in several ways have no common mean.
+fn several_runtimes(table: &Table) -> Option<String> {
+    let mut known: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
+    for row in &table.runs {
+        let serving = row.record.serving.as_ref();
+        if let Some(runtime) = serving.and_then(|serving| serving.runtime.as_deref()) {
+            let of_scenario = known.entry(row.record.run.scenario).or_default();
+            of_scenario.insert(runtime);
+        }
+    }
+    let (scenario, runtimes) = known.into_iter().find(|(_, runtimes)| runtimes.len() > 1)?;
+    let runtimes: Vec<String> = runtimes.into_iter().map(str::to_owned).collect();
+    Some(format!(
+        "Answers of C{scenario} were computed by {}, and are not to be compared: do its runs again with one of them.",
+        format::listed(&runtimes, 3)
+    ))
+}
+
 pub(crate) fn notes(table: &Table) -> Vec<String> {
     let mut notes = Vec::new();
     let mut files: BTreeMap<&str, usize> = BTreeMap::new();
@@ -400,6 +421,7 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
             format::counted(runs, "run was", "runs were")
         ));
     }
+    notes.extend(several_runtimes(table));
     for metric in &table.unknown_metrics {
         notes.push(format!(
             "The study asks for the metric `{metric}`, which no run told."

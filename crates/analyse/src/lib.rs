@@ -67,16 +67,21 @@ pub fn analyse(input: &Input) -> Analysis {
     let table = Table::new(input.study, input.records);
     let time = table.time_column();
     let scenarios = scenarios::scenarios(&table, input.plan, CONFIDENCE);
+    let serving = serving::serving(&table, &scenarios, CONFIDENCE);
     let mut analysis = Analysis {
         schema: ANALYSIS_SCHEMA,
         study: facts::study_facts(&table, CONFIDENCE),
         totals: facts::totals(&table, input.plan, input.superseded),
         time_metric: time.map(|column| table.columns[column].name.clone()),
-        best: best::best(&scenarios, time.map(|column| &table.columns[column])),
+        best: best::best(
+            &scenarios,
+            time.map(|column| &table.columns[column]),
+            serving.as_ref(),
+        ),
         sweeps: sweeps::sweeps(&table, &scenarios),
         speed_ups: speedup::speed_ups(&table, &scenarios, CONFIDENCE),
         frameworks: frameworks::frameworks(&table, &scenarios),
-        serving: serving::serving(&table, &scenarios, CONFIDENCE),
+        serving,
         scenarios,
         runs: scenarios::run_rows(&table),
         variations: variations(&table, time),

@@ -29,6 +29,9 @@ pub struct ServedScenario {
     pub label: String,
     pub phrase: String,
     pub place: Place,
+    /// What tells it from others alike but for the environment.
+    #[serde(skip)]
+    pub beside_environment: String,
     /// The word of the load.
     pub load: &'static str,
     /// Of all runs together, that count.
@@ -46,6 +49,16 @@ pub struct ServedScenario {
     /// What stood between client and stack, in words.
     pub service: Option<String>,
 }
+
+impl ServedScenario {
+    /// Who answers only some requests is fast and cheap for a bad reason.
+    pub fn is_reliable(&self) -> bool {
+        self.failed as f64 <= MOST_FAILED * self.requests as f64
+    }
+}
+
+/// Of all requests: a service that promises less would promise little.
+const MOST_FAILED: f64 = 0.01;
 
 /// Where a scenario's answers come from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -84,6 +97,8 @@ pub struct BreakEven {
     pub requests_per_day: Estimate,
     /// What the machine can answer in a day, as far as it was asked.
     pub capacity_per_day: f64,
+    /// Whether it was only asked one request after the other.
+    pub one_by_one: bool,
     pub within_capacity: bool,
 }
 
@@ -119,7 +134,7 @@ pub(crate) fn serving(
     let served: Vec<ServedScenario> = scenarios.iter().filter_map(|s| maker.served(s)).collect();
     let cold_starts = maker.cold_starts(scenarios);
     let break_evens = maker.break_evens(scenarios, &served);
-    let provisioning = maker.provisioning();
+    let provisioning = maker.provisioning(scenarios);
     let mut serving = Serving {
         scenarios: served,
         cold_starts,
@@ -153,6 +168,7 @@ impl Maker<'_, '_> {
             label: scenario.label.clone(),
             phrase: scenario.phrase(),
             place: place(self.environment(scenario)),
+            beside_environment: phrase(&self.varied(scenario, &["environment"])),
             load: self.load(scenario).word(),
             requests: records.iter().map(|r| r.requests()).sum(),
             failed: records.iter().map(|r| r.failed()).sum(),
@@ -208,7 +224,12 @@ impl Maker<'_, '_> {
             scenarios.iter().filter(is_wanted)
         };
         let mut found = Vec::new();
-        for cold in of(LoadShape::Cold) {
+        // Of a machine that is always on, no answer is cold, whatever the load is called.
+        let has_cold = |s: &&ScenarioResult| {
+            let cold = self.values(&self.ok(s.number), metric::COLD_REQUESTS);
+            cold.iter().sum::<f64>() > 0.0
+        };
+        for cold in of(LoadShape::Cold).filter(has_cold) {
             let Some(warm) = of(LoadShape::Warm).find(|warm| alike(cold, warm, &["load"])) else {
                 continue;
             };
@@ -250,45 +271,80 @@ impl Maker<'_, '_> {
         })
     }
 
+    /// One for each two environments and each combination of the other factors.
     fn break_evens(
         &self,
         scenarios: &[ScenarioResult],
         served: &[ServedScenario],
     ) -> Vec<BreakEven> {
-        let place_of = |s: &ScenarioResult| {
-            let found = served.iter().find(|one| one.scenario == s.number);
-            found.map(|one| one.place.clone())
-        };
-        let mut found = Vec::new();
-        for on_demand in scenarios {
-            // Where a worker answers often enough to be worth a machine, it is warm.
-            let is_cold = self.load(on_demand) == LoadShape::Cold;
-            if is_cold || !matches!(place_of(on_demand), Some(Place::OnDemand { .. })) {
-                continue;
-            }
-            for always_on in scenarios {
-                let is_on = place_of(always_on) == Some(Place::AlwaysOn);
-                if is_on && alike(on_demand, always_on, &["load", "environment"]) {
-                    found.extend(self.break_even(on_demand, always_on));
+        let mut found: Vec<BreakEven> = Vec::new();
+        let reliable: Vec<&ScenarioResult> = scenarios
+            .iter()
+            .filter(|s| {
+                served
+                    .iter()
+                    .any(|one| one.scenario == s.number && one.is_reliable())
+            })
+            .collect();
+        for on_demand in reliable.iter().filter(|s| self.is_on_demand(s)) {
+            for always_on in reliable.iter().filter(|s| !self.is_on_demand(s)) {
+                if !alike(on_demand, always_on, &["load", "environment"]) {
+                    continue;
+                }
+                let is_same = |even: &&mut BreakEven| {
+                    even.on_demand_environment == on_demand.environment
+                        && even.always_on_environment == always_on.environment
+                        && even.phrase == self.phrase_beside(on_demand)
+                };
+                let new = self.break_even(on_demand, always_on, &reliable);
+                match (found.iter_mut().find(is_same), new) {
+                    (None, Some(new)) => found.push(new),
+                    _ => continue,
                 }
             }
         }
         found
     }
 
+    fn phrase_beside(&self, scenario: &ScenarioResult) -> String {
+        phrase(&self.varied(scenario, &["load", "environment"]))
+    }
+
+    fn is_on_demand(&self, scenario: &ScenarioResult) -> bool {
+        matches!(place(self.environment(scenario)), Place::OnDemand { .. })
+    }
+
+    /// Where workers answer often enough to be worth a machine, they are warm; a search says what
+    /// they bear, not what an answer costs.
+    fn is_usual(&self, scenario: &ScenarioResult) -> bool {
+        !matches!(self.load(scenario), LoadShape::Cold | LoadShape::Search)
+    }
+
     fn break_even(
         &self,
         on_demand: &ScenarioResult,
         always_on: &ScenarioResult,
+        all: &[&ScenarioResult],
     ) -> Option<BreakEven> {
+        if !self.is_usual(on_demand) {
+            return None;
+        }
         let each = on_demand.mean(metric::COST_PER_INFERENCE)?;
         let busy = self.seconds_per_answer(always_on.number)?;
         let day = always_on.mean(metric::COST_PER_INFERENCE)?.value / busy * SECONDS_PER_DAY;
-        let capacity_per_day = SECONDS_PER_DAY / busy;
+        // What it was seen to answer under the heaviest load; one by one where there was none.
+        let rates = all
+            .iter()
+            .filter(|s| s.environment == always_on.environment)
+            .filter(|s| alike(s, always_on, &["load"]))
+            .flat_map(|s| [metric::REQUESTS_PER_SECOND, metric::HIGHEST_RATE].map(|m| s.mean(m)))
+            .flatten()
+            .map(|rate| rate.value);
+        let at_once = rates.reduce(f64::max);
+        let capacity_per_day = SECONDS_PER_DAY * at_once.unwrap_or(1.0 / busy);
         let requests = day / each.value;
-        let levels = self.varied(on_demand, &["load", "environment"]);
         Some(BreakEven {
-            phrase: phrase(&levels),
+            phrase: self.phrase_beside(on_demand),
             on_demand: on_demand.number,
             on_demand_environment: on_demand.environment.clone(),
             always_on: always_on.number,
@@ -303,6 +359,7 @@ impl Maker<'_, '_> {
                 ..each.clone()
             },
             capacity_per_day,
+            one_by_one: at_once.is_none(),
             within_capacity: requests <= capacity_per_day,
         })
     }
@@ -317,29 +374,26 @@ impl Maker<'_, '_> {
     }
 
     /// The busiest scenario of each environment decides whether it fits.
-    fn provisioning(&self) -> Vec<Provisioning> {
+    fn provisioning(&self, scenarios: &[ScenarioResult]) -> Vec<Provisioning> {
         let mut found: Vec<Provisioning> = Vec::new();
         for environment in &self.table.study.environments {
-            let rows: Vec<&Row> = self
-                .table
-                .runs
+            let service = environment.service.as_ref();
+            let mut cpu: Vec<f64> = Vec::new();
+            let mut memory: Vec<f64> = Vec::new();
+            let own = scenarios
                 .iter()
-                .filter(|row| row.is_ok() && row.record.environment.name == environment.name)
-                .filter(|row| !is_elsewhere(row))
-                .collect();
-            let most = |name: &str| {
-                let values = self.values(&rows, name);
-                values.into_iter().reduce(f64::max)
-            };
-            let memory = match &environment.service {
-                Some(Service::Url(_)) => continue,
-                // The emulator's processes together, over the memory that one worker has.
-                Some(Service::Serverless(serverless)) => most(metric::PEAK_MEMORY_BYTES)
-                    .map(|bytes| 100.0 * bytes / (f64::from(serverless.memory_mb) * 1_048_576.0)),
-                _ => most(metric::MEMORY_PERCENT),
-            };
-            let cpu = rows.iter().filter_map(|row| busy_percent(row, environment));
-            let (Some(cpu_percent), Some(memory_percent)) = (cpu.reduce(f64::max), memory) else {
+                .filter(|s| s.environment == environment.name);
+            for scenario in own {
+                let load = self.load(scenario);
+                for row in self.ok(scenario.number) {
+                    let busy = busy_percent(row, load, service).filter(|_| !is_elsewhere(row));
+                    let Some(busy) = busy else { continue };
+                    cpu.push(busy);
+                    memory.extend(memory_percent(row, service));
+                }
+            }
+            let most = |values: Vec<f64>| values.into_iter().reduce(f64::max);
+            let (Some(cpu_percent), Some(memory_percent)) = (most(cpu), most(memory)) else {
                 continue;
             };
             let verdict = fit(cpu_percent, memory_percent);
@@ -360,22 +414,41 @@ impl Maker<'_, '_> {
     }
 }
 
-/// CPU time over the time in which there was something to answer: pauses of a load say nothing of
-/// a machine's size.
-fn busy_percent(row: &Row, environment: &Environment) -> Option<f64> {
+/// CPU time over the time in which there was something to answer: pauses of a series say nothing of
+/// a machine's size. None where the load says nothing of it, either: a closed loop fills any machine,
+/// and a cold one starts workers.
+fn busy_percent(row: &Row, load: LoadShape, service: Option<&Service>) -> Option<f64> {
     let told = |name: &str| row.record.metrics.get(name).map(|metric| metric.value);
     let used = told(metric::CORES_USED)?;
-    let given = 100.0 * used / told(metric::CPU_PERCENT).filter(|percent| *percent > 0.0)?;
-    let given = match &environment.service {
+    let percent = told(metric::CPU_PERCENT).filter(|percent| *percent > 0.0)?;
+    let given = match service {
         Some(Service::Serverless(serverless)) => {
-            (f64::from(serverless.memory_mb) / MB_PER_CORE).min(given)
+            (f64::from(serverless.memory_mb) / MB_PER_CORE).min(100.0 * used / percent)
         }
-        _ => given,
+        _ => 100.0 * used / percent,
     };
-    let work = row.record.phases.iter().filter(|p| phase::is_work(&p.name));
-    let asked: f64 = work.map(|p| p.seconds).sum();
-    let busy = told(metric::BUSY_SECONDS).filter(|busy| *busy > 0.0)?;
-    Some((100.0 * used * asked / busy / given).min(100.0))
+    match (load, service) {
+        (LoadShape::Warm | LoadShape::RealTime, _) => {
+            let warm = row.record.phases.iter().filter(|p| p.name == phase::WARM);
+            let asked: f64 = warm.map(|p| p.seconds).sum();
+            let busy = told(metric::BUSY_SECONDS).filter(|busy| *busy > 0.0)?;
+            Some((100.0 * used * asked / busy / given).min(100.0))
+        }
+        (LoadShape::Rate | LoadShape::Poisson | LoadShape::Trace, None) => Some(percent),
+        _ => None,
+    }
+}
+
+/// Of a worker on demand: the emulator's processes together, over the memory that one has.
+fn memory_percent(row: &Row, service: Option<&Service>) -> Option<f64> {
+    let told = |name: &str| row.record.metrics.get(name).map(|metric| metric.value);
+    match service {
+        Some(Service::Serverless(serverless)) => {
+            let bytes = told(metric::PEAK_MEMORY_BYTES)?;
+            Some(100.0 * bytes / (f64::from(serverless.memory_mb) * 1_048_576.0))
+        }
+        _ => told(metric::MEMORY_PERCENT),
+    }
 }
 
 /// As the emulator gives cores to workers: AWS Lambda's published proportion.

@@ -1,5 +1,7 @@
 //! Serving in sentences.
 
+use std::collections::BTreeMap;
+
 use model::Currency;
 
 use crate::format;
@@ -10,6 +12,7 @@ const DECIDES_PERCENT: f64 = 50.0;
 
 pub(crate) fn sentences(serving: &Serving, currency: Currency) -> Vec<String> {
     let mut said = Vec::new();
+    said.extend(unreliable(serving));
     said.extend(share(serving));
     said.extend(serving.cold_starts.iter().map(cold_start));
     said.extend(memory(serving, currency));
@@ -22,6 +25,23 @@ pub(crate) fn sentences(serving: &Serving, currency: Currency) -> Vec<String> {
             .map(|p| p.sentence.clone()),
     );
     said
+}
+
+/// Scenarios that are left out of what is fastest and cheapest.
+fn unreliable(serving: &Serving) -> Option<String> {
+    let failing = serving.scenarios.iter().filter(|s| !s.is_reliable());
+    let named: Vec<String> = failing
+        .map(|s| {
+            let share = s.failed as f64 / s.requests.max(1) as f64;
+            format!("{} ({})", s.label, format::percent(share))
+        })
+        .collect();
+    (!named.is_empty()).then(|| {
+        format!(
+            "Left out of what is fastest, cheapest and worth it, as requests failed: {}.",
+            format::listed(&named, 6)
+        )
+    })
 }
 
 /// When does the model no longer decide the latency?
@@ -75,25 +95,42 @@ fn cold_start(start: &ColdStart) -> String {
     )
 }
 
-/// Does more memory make an inference cheaper?
+/// Does more memory make an inference cheaper? Of combinations that every size has.
 fn memory(serving: &Serving, currency: Currency) -> Option<String> {
-    let sized = |s: &ServedScenario| match (&s.place, &s.cost_per_inference) {
-        (Place::OnDemand { memory_mb }, Some(cost)) if s.load != "cold" => {
-            Some((*memory_mb, cost.value))
-        }
-        _ => None,
-    };
-    let mut by_size: Vec<(u32, Vec<f64>)> = Vec::new();
-    for (size, cost) in serving.scenarios.iter().filter_map(sized) {
-        match by_size.iter_mut().find(|(known, _)| *known == size) {
-            Some((_, costs)) => costs.push(cost),
-            None => by_size.push((size, vec![cost])),
+    let mut by_size: BTreeMap<u32, BTreeMap<&str, f64>> = BTreeMap::new();
+    for served in serving.scenarios.iter().filter(|s| s.is_reliable()) {
+        let (Place::OnDemand { memory_mb }, Some(cost)) =
+            (&served.place, &served.cost_per_inference)
+        else {
+            continue;
+        };
+        if !["cold", "search"].contains(&served.load) {
+            let costs = by_size.entry(*memory_mb).or_default();
+            costs.insert(served.beside_environment.as_str(), cost.value);
         }
     }
-    by_size.sort_by_key(|(size, _)| *size);
+    let everywhere = |key: &&str| by_size.values().all(|costs| costs.contains_key(*key));
+    let shared: Vec<&str> = by_size
+        .values()
+        .next()?
+        .keys()
+        .copied()
+        .filter(everywhere)
+        .collect();
+    if shared.is_empty() {
+        return None;
+    }
+    let mean = |costs: &BTreeMap<&str, f64>| {
+        let values: Vec<f64> = shared
+            .iter()
+            .filter_map(|key| costs.get(key))
+            .copied()
+            .collect();
+        stats::precise::mean(&values)
+    };
     let means: Vec<(u32, f64)> = by_size
         .iter()
-        .map(|(size, costs)| (*size, stats::precise::mean(costs)))
+        .map(|(size, costs)| (*size, mean(costs)))
         .collect();
     let (first, last) = (means.first()?, means.last()?);
     if first.0 == last.0 {
@@ -157,7 +194,11 @@ fn never(evens: &[BreakEven]) -> Option<String> {
     }
     (!pairs.is_empty()).then(|| {
         format!(
-            "At any rate that one machine can answer, on demand stays cheaper: {}.",
+            "At any rate that one machine {}, on demand stays cheaper: {}.",
+            match evens.iter().any(|even| even.one_by_one) {
+                true => "answers one request after the other",
+                false => "was seen to answer",
+            },
             format::listed(&pairs, 4)
         )
     })

@@ -57,7 +57,6 @@ pub fn ask(job: &AskJob, mut surroundings: Surroundings<'_>) -> Result<(), AskEr
             asking.wait(address, *start_timeout_seconds)?;
             let target = format!("{address}/invocations").parse();
             let request = Request::post(target.map_err(AskError::Load)?, &job.content_type, bodies);
-            asking.emulator = Some(address.clone());
             asking.load(&request)?;
             let bill = asking.bill();
             asking.conclude(bill.as_ref())
@@ -155,6 +154,10 @@ impl<'j, 's, 'w> Asking<'j, 's, 'w> {
         get::json(self.emulator.as_deref()?, "/bancada/bill")
     }
 
+    fn billed_ms(&self) -> f64 {
+        self.bill().as_ref().and_then(billed_ms).unwrap_or(0.0)
+    }
+
     pub(crate) fn phase(&mut self, name: &str, at: Option<f64>) {
         let phase = name.to_owned();
         (self.world.tell)(EventKind::Phase { phase }, at);
@@ -172,6 +175,11 @@ impl<'j, 's, 'w> Asking<'j, 's, 'w> {
             .unwrap_or_else(unix_seconds);
         self.phase(phase::SETUP, Some(started));
         let pings = wait::for_ping(address, timeout_seconds, self.world.stop)?;
+        self.emulator = Some(address.to_owned());
+        // The emulator is healthy without a worker; what it takes to start one, answers tell.
+        if self.bill().is_some() {
+            return Ok(());
+        }
         let first = pings.first_unix_seconds - started;
         self.tell(metric::FIRST_PING_SECONDS, first, "s");
         let setup = pings.healthy_unix_seconds - started;
@@ -187,7 +195,10 @@ impl<'j, 's, 'w> Asking<'j, 's, 'w> {
             self.phase(phase::COLD, None);
             let first = answered(self.run(request, &Load::Series(FIRST))?)?;
             self.tell_first_answer(&first);
-            self.billed_before_ms = self.bill().as_ref().and_then(billed_ms).unwrap_or(0.0);
+            if let Some(seconds) = first.setup.mean_seconds() {
+                self.tell(metric::SETUP_SECONDS, seconds, "s");
+            }
+            self.billed_before_ms = self.billed_ms();
         }
         let name = match shape {
             LoadShape::Cold => phase::COLD,
@@ -242,6 +253,8 @@ impl<'j, 's, 'w> Asking<'j, 's, 'w> {
         let held = found.holds_per_second;
         self.tell(metric::HIGHEST_RATE, held.unwrap_or(0.0), "1/s");
         let rate = held.ok_or(AskError::NoRateHolds)?;
+        // What the search itself cost is no answer's.
+        self.billed_before_ms = self.billed_ms();
         // Once more at that rate, so that all the other figures are of it.
         let load = shape::at_rate(&self.job.load, rate);
         self.outcome = self.run(request, &load)?;

@@ -34,7 +34,11 @@ pub(crate) fn metrics(outcome: &Outcome, shape: LoadShape) -> Vec<Seen> {
         ),
         (
             metric::PREDICTION_PERCENT,
-            outcome.prediction_share().map(|share| 100.0 * share),
+            // A model that takes longer than the whole answer has another clock, or another unit.
+            outcome
+                .prediction_share()
+                .filter(|share| *share <= 1.0)
+                .map(|share| 100.0 * share),
             "%",
         ),
         (metric::REQUESTS, Some(outcome.counts.total() as f64), ""),
@@ -76,6 +80,7 @@ pub(crate) fn record(outcome: &Outcome, bill: Option<&serde_json::Value>) -> Ser
         prediction: quantiles(&outcome.prediction),
         first_failure: outcome.first_failure.clone(),
         client_limited: outcome.client_limited.clone(),
+        runtime: None,
         service: bill.and_then(emulated),
         is_elsewhere: false,
     }

@@ -49,6 +49,8 @@ impl Client {
         let nothing = || io::Error::new(io::ErrorKind::InvalidInput, "the client has no command");
         let (program, arguments) = asked.command.split_first().ok_or_else(nothing)?;
         let output = events.with_file_name(OUTPUT);
+        // Rounded down: what is told of the start must not come after it.
+        let started = format!("{:.6}", server_started_unix_seconds - 1e-6);
         let file = File::create(&output)?;
         let second = file.try_clone()?;
         let mut command = Command::new(program);
@@ -56,10 +58,7 @@ impl Client {
             .args(arguments)
             .envs(asked.env.iter().map(|(name, value)| (name, value)))
             .env(EVENTS_VARIABLE, events)
-            .env(
-                STARTED_VARIABLE,
-                format!("{server_started_unix_seconds:.6}"),
-            )
+            .env(STARTED_VARIABLE, started)
             .stdin(Stdio::null())
             .stdout(file)
             .stderr(second);

@@ -71,7 +71,13 @@ impl Facts<'_> {
     /// What passed in the phases that the run is there for; cores and CPU shares are told of these.
     pub(crate) fn work(&self) -> Option<Work> {
         let mut work = Work::default();
-        for part in self.phases.iter().filter(|p| phase::is_work(&p.name)) {
+        // A server's steady state, where it has one: what its first answer takes is told apart.
+        let is_steady = self.phases.iter().any(|p| p.name == phase::WARM);
+        let counts = |p: &&Phase| match is_steady {
+            true => p.name == phase::WARM,
+            false => phase::is_work(&p.name),
+        };
+        for part in self.phases.iter().filter(counts) {
             let end_seconds = part.begin_seconds + part.seconds;
             let passed = self
                 .sampled

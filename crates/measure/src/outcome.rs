@@ -56,7 +56,14 @@ pub(crate) struct Evidence<'a> {
 impl Evidence<'_> {
     pub(crate) fn outcome(&self) -> Outcome {
         let (status, sentence) = self.status();
-        let lines = last_lines(self.log_end, SHOWN_LINES);
+        // Who asked says what was wrong better than the server's last line; and what was ended from
+        // here has no cause in its log.
+        let speaks_for_itself = status == Status::Interrupted
+            || (status == Status::Failed && matches!(self.client, Some(Verdict::Failed(_))));
+        let lines = match speaks_for_itself {
+            true => String::new(),
+            false => last_lines(self.log_end, SHOWN_LINES),
+        };
         let detail = sentence.map(|sentence| match lines.as_str() {
             "" => sentence,
             lines => format!("{sentence}; the log ends:\n{lines}"),

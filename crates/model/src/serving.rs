@@ -224,6 +224,9 @@ pub struct ServingRecord {
     pub first_failure: Option<String>,
     /// Why the figures tell about the client rather than the server, if they do.
     pub client_limited: Option<String>,
+    /// What computed the answers, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<String>,
     /// What stood between client and stack, in words: the emulator and its idle time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<String>,

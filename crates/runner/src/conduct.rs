@@ -230,8 +230,10 @@ impl Conduct<'_> {
             prepared.framework.as_ref(),
             prepared.keep_model,
         )?;
+        let asked = prepared.asks.as_ref().and_then(|asks| asks.model.as_ref());
+        let runtime = asked.and_then(|model| model.runtime.clone());
         let mut record = self.record(run, scenario, prepared, measured);
-        serving_record(&mut record, staging.folder());
+        serving_record(&mut record, runtime, staging.folder());
         record.warnings.extend(endpoint_left(staging.folder()));
         price_record(&mut record, self.study);
         staging.commit(&record)?;
@@ -395,11 +397,27 @@ impl Conduct<'_> {
     }
 }
 
+/// Use of the machine, which nobody knows of a server elsewhere.
+const OF_THE_SERVER: [&str; 5] = [
+    metric::CORES_USED,
+    metric::CPU_PERCENT,
+    metric::MACHINE_CPU_PERCENT,
+    metric::PEAK_MEMORY_BYTES,
+    metric::MEMORY_PERCENT,
+];
+
 /// What the client of a serving run saw; nothing where it did not get so far.
-fn serving_record(record: &mut RunRecord, folder: &Path) {
+fn serving_record(record: &mut RunRecord, runtime: Option<String>, folder: &Path) {
     let read = std::fs::read(folder.join(SERVING_FILE)).ok();
     let read = read.and_then(|bytes| serde_json::from_slice::<ServingRecord>(&bytes).ok());
-    let Some(serving) = read else { return };
+    let Some(mut serving) = read else { return };
+    serving.runtime = runtime;
+    if serving.is_elsewhere {
+        // What was sampled here is the client.
+        record
+            .metrics
+            .retain(|name, _| !OF_THE_SERVER.contains(&name.as_str()));
+    }
     if let Some(reason) = &serving.client_limited {
         let reason = reason.clone();
         record.warnings.push(Warning::ClientLimited { reason });

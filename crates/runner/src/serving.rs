@@ -1,7 +1,7 @@
 //! A scenario that serves → the server's command, and what its client is asked to do.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -34,6 +34,9 @@ pub struct ReadyModel {
     /// What another stack reads.
     pub stack_folder: Option<PathBuf>,
     pub bytes: Option<u64>,
+    /// What computes: `ONNX Runtime`, `the embedded engine`, or the stack's own.
+    #[serde(default)]
+    pub runtime: Option<String>,
     /// Of its square input.
     pub side: Option<u32>,
     /// On held-out images, percent; none where its weights were not trained.
@@ -94,6 +97,7 @@ pub(crate) fn prepare_serving(
         endpoint: PathBuf::from("endpoint.json"),
     };
     if let Some(service) = elsewhere {
+        check_headers(&service)?;
         let name = endpoint_name(&environment.name);
         return Ok(PreparedRun {
             command: own(surroundings, &[ASK]),
@@ -338,13 +342,44 @@ fn bodies(
         .filter(|path| path.is_file() && !content_type_of(path).is_empty())
         .collect();
     files.sort();
-    match files.is_empty() {
-        true => Err(WorkloadError::Serving(format!(
+    let kinds: BTreeSet<&str> = files.iter().map(|path| content_type_of(path)).collect();
+    match kinds.len() {
+        0 => Err(WorkloadError::Serving(format!(
             "{} has no pictures (.jpg, .png), tensors (.npy) or .json to send",
             path.display()
         ))),
-        false => Ok(files),
+        1 => Ok(files),
+        _ => {
+            let kinds: Vec<&str> = kinds.into_iter().collect();
+            Err(WorkloadError::Serving(format!(
+                "{} has files of several kinds ({}), and requests of a run are of one: keep one kind",
+                path.display(),
+                kinds.join(", ")
+            )))
+        }
     }
+}
+
+/// Before anything runs: a secret that is not there would fail every run.
+fn check_headers(service: &Service) -> Result<(), WorkloadError> {
+    let Service::Url(url) = service else {
+        return Ok(());
+    };
+    for (header, value) in &url.headers {
+        let named = value
+            .split('{')
+            .skip(1)
+            .filter_map(|rest| rest.split_once('}'));
+        for (name, _) in named {
+            if std::env::var_os(name).is_none() {
+                return Err(WorkloadError::Serving(format!(
+                    "the header `{header}` of {} needs the variable {name}, which is not set",
+                    url.url
+                )));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn content_type(bodies: &[PathBuf]) -> &'static str {

@@ -164,16 +164,6 @@ const RULES: &[(Rule, &[&[&str]])] = &[
     ),
     (
         Rule {
-            name: "client",
-            crates: &[
-                "plan", "network", "engine", "measure", "store", "serve", "runner", "tokio",
-            ],
-            words: &["async fn", "Study", "Scenario"],
-        },
-        &[PRINTING],
-    ),
-    (
-        Rule {
             name: "quantise",
             crates: &[
                 "model", "plan", "network", "engine", "measure", "store", "serve", "ort", "tokio",

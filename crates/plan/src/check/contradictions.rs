@@ -72,7 +72,10 @@ impl Checker<'_> {
             return;
         };
         for wrong in serving::wrong(workload, environment.service.as_ref()) {
-            if self.seen.insert(wrong.message.clone()) {
+            let is_there = |field: &str| {
+                self.draft.value(field).is_some() || self.draft.factor(field).is_some()
+            };
+            if !wrong.needs.is_some_and(is_there) && self.seen.insert(wrong.message.clone()) {
                 let span = serving::place(self.draft, serve, wrong.field);
                 self.problems.push(Diagnostic::at(span, wrong.message));
             }

@@ -61,7 +61,8 @@ pub(super) fn check_serve<'d>(
     networks: &mut Networks,
     problems: &mut Problems,
 ) -> Vec<&'d FieldValue> {
-    if draft.value("model").is_none() && draft.factor("model").is_none() {
+    let named = draft.value("model").is_some() || draft.factor("model").is_some();
+    if !named && super::serving::needs_model(draft) {
         let missing = Diagnostic::at(serve.span.clone(), "`model` is missing");
         let missing = missing.label("add model = \"mobilenet\" here, or a factor `model`");
         problems.push(missing.note(format!("known: {}", list(network::names()))));

@@ -4,8 +4,8 @@ use model::{LoadShape, ServePrecision, ServeWorkload, Service};
 use source::{Diagnostic, Problems, Span};
 
 use crate::placeholder::{Piece, pieces};
-use crate::read::{Draft, DraftServe};
-use crate::serve::COMMAND;
+use crate::read::{Draft, DraftEnvironment, DraftServe};
+use crate::serve::{self, COMMAND};
 
 /// What `{…}` stands for in the command of a server, beside factors.
 const PORT: &str = "port";
@@ -23,6 +23,78 @@ pub(super) fn check(draft: &Draft, serve: &DraftServe, problems: &mut Problems) 
         problems.push(unused.label("add stack = \"command\", or remove it"));
     }
     check_placeholders(draft, serve, problems);
+    check_idle_settings(draft, problems);
+}
+
+/// Settings that no load of the study looks at.
+fn check_idle_settings(draft: &Draft, problems: &mut Problems) {
+    let loads = loads(draft);
+    for (field, users) in USERS {
+        let place = match (draft.factor(field), draft.value(field)) {
+            (Some(factor), _) => factor.name.span.clone(),
+            (None, Some(value)) => value.level.span.clone(),
+            (None, None) => continue,
+        };
+        if !loads.iter().any(|load| users.contains(load)) {
+            let words: Vec<&str> = users.iter().map(|load| load.word()).collect();
+            let message = format!("`{field}` changes nothing with this load");
+            let idle = Diagnostic::at(place, message);
+            problems.push(idle.label(format!("it goes with {}", words.join(", "))));
+        }
+    }
+}
+
+/// Which loads look at a setting; the others are everybody's.
+const USERS: &[(&str, &[LoadShape])] = &[
+    ("clients", &[LoadShape::Clients]),
+    ("rate", &[LoadShape::Rate, LoadShape::Poisson]),
+    ("pause", &[LoadShape::Warm, LoadShape::RealTime]),
+    ("cold_pause", &[LoadShape::Cold]),
+    (
+        "duration",
+        &[
+            LoadShape::Clients,
+            LoadShape::Rate,
+            LoadShape::Poisson,
+            LoadShape::Search,
+        ],
+    ),
+    ("under", &[LoadShape::Search]),
+    ("trace", &[LoadShape::Trace]),
+];
+
+fn loads(draft: &Draft) -> Vec<LoadShape> {
+    let word = |level: &model::Level| level.as_text().and_then(LoadShape::named);
+    match (draft.factor("load"), draft.value("load")) {
+        (Some(factor), _) => factor
+            .levels
+            .iter()
+            .filter_map(|l| word(&l.value))
+            .collect(),
+        // A word that is wrong was told already; with it, nothing can be said of the rest.
+        (None, Some(value)) => match word(&value.level.value) {
+            Some(load) => vec![load],
+            None => LoadShape::ALL.to_vec(),
+        },
+        (None, None) => vec![serve::defaults().load],
+    }
+}
+
+/// A server of one's own, and one that runs already, have their model.
+pub(super) fn needs_model(draft: &Draft) -> bool {
+    let is_own = |level: &model::Level| level.as_text() == Some(COMMAND);
+    let all_own = match (draft.factor("stack"), draft.value("stack")) {
+        (Some(factor), _) => factor.levels.iter().all(|level| is_own(&level.value)),
+        (None, Some(value)) => is_own(&value.level.value),
+        (None, None) => false,
+    };
+    let is_elsewhere = |e: &DraftEnvironment| {
+        let service = e.service.as_ref().map(|service| &service.value);
+        matches!(service, Some(Service::Url(_)))
+    };
+    let all_elsewhere =
+        !draft.environments.is_empty() && draft.environments.iter().all(is_elsewhere);
+    !all_own && !all_elsewhere
 }
 
 /// Whether some scenario may have it.
@@ -68,12 +140,26 @@ pub(super) fn mentions(serve: &DraftServe, factor: &str) -> bool {
 /// What a scenario that serves lacks or has too much, as a sentence, with the field to show.
 pub(super) struct Wrong {
     pub(super) field: &'static str,
+    /// What is missing: told better where it is there and wrong.
+    pub(super) needs: Option<&'static str>,
     pub(super) message: String,
 }
 
 pub(super) fn wrong(workload: &ServeWorkload, service: Option<&Service>) -> Vec<Wrong> {
     let mut found = Vec::new();
-    let mut say = |field: &'static str, message: String| found.push(Wrong { field, message });
+    let mut say = |field: &'static str, message: String| {
+        let needs = match (field, workload.load) {
+            ("load", LoadShape::Rate | LoadShape::Poisson) => Some("rate"),
+            ("load", LoadShape::Search) => Some("under"),
+            ("load", LoadShape::Trace) => Some("trace"),
+            _ => None,
+        };
+        found.push(Wrong {
+            field,
+            needs,
+            message,
+        });
+    };
     let word = workload.load.word();
     match workload.load {
         LoadShape::Rate | LoadShape::Poisson if workload.rate.is_none() => {

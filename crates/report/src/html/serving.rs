@@ -21,7 +21,7 @@ pub(super) fn serving(page: &mut Page, analysis: &Analysis) {
     }
     page.table(&answers_table(analysis, serving));
     page.note(
-        "Latency is the client's: from the time a request was meant to be sent to its whole answer. Prediction is the model alone, by the server's own clock. The cost of an answer is the time billed for it, or, of a machine that is always on, its share of the time in which there was something to answer: a machine that waits costs more.",
+        "Latency is the client's: from the time a request was meant to be sent to its whole answer. Prediction is the model alone, by the server's own clock. The cost of an answer is the time billed for it, or, of a machine that is always on, its share of the time that a load lasted, without the pauses of a series: a machine that waits longer costs more.",
     );
     let services: Vec<&str> = services(serving);
     if !services.is_empty() {

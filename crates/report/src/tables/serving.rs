@@ -113,7 +113,12 @@ pub(crate) fn break_even_table(serving: &Serving) -> Option<Table> {
             TableCell::new(&even.on_demand_environment),
             TableCell::new(&even.always_on_environment),
             from,
-            TableCell::new(number(even.capacity_per_day)),
+            match even.one_by_one {
+                true => {
+                    TableCell::new(number(even.capacity_per_day)).small("one by one".to_owned())
+                }
+                false => TableCell::new(number(even.capacity_per_day)),
+            },
         ]);
     }
     Some(table.cut())

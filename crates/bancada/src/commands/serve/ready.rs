@@ -15,6 +15,7 @@ use crate::args::ServeReadyArgs;
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
 
+const ONNX_RUNTIME: &str = "ONNX Runtime";
 /// Enough to find the ranges of activations, and to tell percents apart.
 const CALIBRATION_IMAGES: u32 = 128;
 const HELD_OUT_IMAGES: u32 = 500;
@@ -53,6 +54,7 @@ fn for_server(
         }
         return Ok(ReadyModel {
             served,
+            runtime: Some("the embedded engine".to_owned()),
             side,
             ..nothing()
         });
@@ -62,6 +64,7 @@ fn for_server(
     Ok(ReadyModel {
         bytes: size(&onnx),
         served: vec![named(offered, &onnx)],
+        runtime: Some(ONNX_RUNTIME.to_owned()),
         side,
         accuracy_percent: None,
         ..nothing()
@@ -79,6 +82,7 @@ fn for_stack(spec: &Spec, offered: &Offered, home: &Home) -> Result<ReadyModel, 
     Ok(ReadyModel {
         bytes: size(&onnx),
         stack_folder: Some(folder),
+        runtime: Some(spec.to_string()),
         side: offered.side(),
         ..nothing()
     })
@@ -139,6 +143,7 @@ fn quantised(stack: Option<&Spec>, offered: &Offered, home: &Home) -> Result<Rea
     let percent = |share: &::quantise::Share| 100.0 * share.estimate.value;
     Ok(ReadyModel {
         served: vec![named(offered, &path)],
+        runtime: stack.is_none().then(|| ONNX_RUNTIME.to_owned()),
         stack_folder,
         bytes: Some(bytes),
         side: offered.side(),
@@ -174,6 +179,7 @@ fn nothing() -> ReadyModel {
         served: Vec::new(),
         stack_folder: None,
         bytes: None,
+        runtime: None,
         side: None,
         accuracy_percent: None,
         agreement_percent: None,
