@@ -7,29 +7,21 @@ use std::path::Path;
 use cost::BillRequest;
 use measure::{Asked, ClientCommand, Measured, Stop, Watched};
 use model::event::JOB_VARIABLE;
-use model::run::{BUNDLE_SCHEMA, EnvironmentRecord, Origin, metric, phase};
-use model::serving::EndpointRecord;
+use model::run::{BUNDLE_SCHEMA, EnvironmentRecord, Origin, phase};
 use model::{
-    Event, EventKind, Inventory, Metric, Money, Phase, Plan, Price, RunId, RunRecord, Scenario,
-    ServingRecord, Status, Study, Warning,
+    Event, EventKind, Inventory, Money, Phase, Plan, RunId, RunRecord, Scenario, Status, Study,
 };
-use rust_decimal::Decimal;
-use rust_decimal::prelude::ToPrimitive;
 use store::{Staging, Store, StoreError};
 
 use crate::budget::Ledger;
+use crate::finish::{endpoint_left, model_metrics, price_record, serving_record};
 use crate::forecast::{self, RunForecast};
 use crate::ready;
-use crate::serving::ReadyModel;
 use crate::verification;
 use crate::workload::{PreparedRun, Surroundings, WorkloadError, prepare};
 
 /// The trained weights, in a run's bundle.
 pub(crate) const MODEL_FILE: &str = "model.safetensors";
-/// What the client of a serving run saw.
-const SERVING_FILE: &str = "serving.json";
-/// What became of the endpoint that it made.
-const ENDPOINT_FILE: &str = "endpoint.json";
 /// An endpoint that is being made can be deleted only when it is in service, minutes later: whoever
 /// has no patience stops twice, and is told what may be left.
 const TEAR_DOWN_SECONDS: f64 = 900.0;
@@ -395,121 +387,6 @@ impl Conduct<'_> {
         }
         record
     }
-}
-
-/// Use of the machine, which nobody knows of a server elsewhere.
-const OF_THE_SERVER: [&str; 5] = [
-    metric::CORES_USED,
-    metric::CPU_PERCENT,
-    metric::MACHINE_CPU_PERCENT,
-    metric::PEAK_MEMORY_BYTES,
-    metric::MEMORY_PERCENT,
-];
-
-/// What the client of a serving run saw; nothing where it did not get so far.
-fn serving_record(record: &mut RunRecord, runtime: Option<String>, folder: &Path) {
-    let read = std::fs::read(folder.join(SERVING_FILE)).ok();
-    let read = read.and_then(|bytes| serde_json::from_slice::<ServingRecord>(&bytes).ok());
-    let Some(mut serving) = read else { return };
-    serving.runtime = runtime;
-    if serving.is_elsewhere {
-        // What was sampled here is the client.
-        record
-            .metrics
-            .retain(|name, _| !OF_THE_SERVER.contains(&name.as_str()));
-    }
-    if let Some(reason) = &serving.client_limited {
-        let reason = reason.clone();
-        record.warnings.push(Warning::ClientLimited { reason });
-    }
-    if serving.failed() > 0 {
-        record.warnings.push(Warning::FailedRequests {
-            failed: serving.failed(),
-            requests: serving.requests(),
-            first: serving.first_failure.clone().unwrap_or_default(),
-        });
-    }
-    record.serving = Some(serving);
-}
-
-/// An endpoint that nobody saw gone.
-fn endpoint_left(folder: &Path) -> Option<Warning> {
-    let read = std::fs::read(folder.join(ENDPOINT_FILE)).ok()?;
-    let endpoint = serde_json::from_slice::<EndpointRecord>(&read).ok()?;
-    (!endpoint.is_gone).then_some(Warning::EndpointLeft {
-        endpoint: endpoint.name,
-        region: endpoint.region,
-        why: endpoint.detail,
-    })
-}
-
-/// Makes the bill of a run that has a price, and the metric `cost` from it.
-pub fn price_record(record: &mut RunRecord, study: &Study) {
-    let Some(price) = &record.price else { return };
-    let result = cost::bill(&BillRequest {
-        phases: &record.phases,
-        total_seconds: paid_life(record),
-        request_seconds: record.request_seconds(),
-        price,
-        spoken: study.currency,
-        rates: &study.rates,
-    });
-    let total = result.bill.spoken_total();
-    if let Some(value) = total.amount.to_f64() {
-        let unit = total.currency.code().to_owned();
-        record
-            .metrics
-            .insert(metric::COST.to_owned(), Metric { value, unit });
-    }
-    if let Some(value) = per_inference(record, study, price) {
-        let unit = total.currency.code().to_owned();
-        let name = metric::COST_PER_INFERENCE.to_owned();
-        record.metrics.insert(name, Metric { value, unit });
-    }
-    record.bill = Some(result.bill);
-    record.warnings.extend(result.warning);
-}
-
-/// While figures are waited for, there is no endpoint any more.
-fn paid_life(record: &RunRecord) -> f64 {
-    let waits = record.phases.iter().filter(|p| p.name == phase::FIGURES);
-    record.seconds - waits.map(|phase| phase.seconds).sum::<f64>()
-}
-
-/// Of one answer, in the study's currency: the seconds it was billed for, or its share of the time
-/// in which a machine had something to answer, at the price of a second. Pauses of a load are
-/// nobody's cost here; what an idle machine costs is for the break-even to say.
-fn per_inference(record: &RunRecord, study: &Study, price: &Price) -> Option<f64> {
-    let told = |name: &str| record.metrics.get(name).map(|metric| metric.value);
-    let busy = || {
-        let answered = told(metric::REQUESTS)? - told(metric::FAILED_REQUESTS)?;
-        Some(told(metric::BUSY_SECONDS)? / answered)
-    };
-    let seconds = told(metric::BILLED_SECONDS_PER_REQUEST).or_else(busy)?;
-    let seconds = Decimal::from_f64_retain(seconds)?;
-    let amount = seconds
-        .checked_mul(price.per_hour.amount)?
-        .checked_div(Decimal::from(3600))?;
-    let money = Money::new(amount, price.per_hour.currency);
-    let spoken = cost::convert(money, study.currency, &study.rates).ok()?;
-    spoken.amount.to_f64()
-}
-
-fn model_metrics(model: &ReadyModel) -> Vec<(String, Metric)> {
-    let all = [
-        (
-            metric::MODEL_BYTES,
-            model.bytes.map(|bytes| bytes as f64),
-            "B",
-        ),
-        (metric::ACCURACY, model.accuracy_percent, "%"),
-        (metric::AGREEMENT_PERCENT, model.agreement_percent, "%"),
-    ];
-    let named = all.into_iter().filter_map(|(name, value, unit)| {
-        let (value, unit) = (value?, unit.to_owned());
-        Some((name.to_owned(), Metric { value, unit }))
-    });
-    named.collect()
 }
 
 /// The life of the run under way, up to now.

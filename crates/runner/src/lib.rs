@@ -5,6 +5,7 @@ pub mod agreement;
 mod budget;
 mod conduct;
 mod datasets;
+mod finish;
 pub mod forecast;
 mod hosts;
 mod load_length;
@@ -17,8 +18,9 @@ pub mod verification;
 mod workload;
 
 pub use budget::{Ledger, over_budget};
-pub use conduct::{Conduct, Ended, Options, Progress, Retry, RunnerError, due_runs, price_record};
+pub use conduct::{Conduct, Ended, Options, Progress, Retry, RunnerError, due_runs};
 pub use datasets::Datasets;
+pub use finish::price_record;
 pub use forecast::{EnvironmentForecast, Forecast, RunForecast, Spread};
 pub use hosts::HostError;
 pub use load_length::from_loads;

@@ -167,7 +167,8 @@ class Hosts:
 os.environ.setdefault("ODD", "it's $ODD\" \\")
 workers.lead(3, Hosts)
 rank = os.environ["RANK"]
-print(rank, os.environ["BANCADA_WORKERS"], os.environ["ODD"], flush=True)
+# One write, so that what several tell is not mixed.
+os.write(1, f"{rank} {os.environ['BANCADA_WORKERS']} {os.environ['ODD']}\n".encode())
 if sys.argv[1] == "fails" and rank == "2":
     sys.exit(3)
 time.sleep(60)

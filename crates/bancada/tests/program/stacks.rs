@@ -89,7 +89,8 @@ fn compare(bench: &Bench, stack: &str, [network, side, channels]: [&str; 3], fro
     assert_eq!(answered.len(), right.len());
 
     let processes = tree(server.child.id());
-    assert!(processes.len() > 3, "{processes:?}");
+    // At least Gunicorn and its two workers.
+    assert!(processes.len() >= 3, "{processes:?}");
     // SAFETY: it is our child, which has not been waited for.
     unsafe { libc::kill(server.child.id() as i32, libc::SIGTERM) };
     assert!(server.child.wait().unwrap().success());
