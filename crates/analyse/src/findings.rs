@@ -159,10 +159,11 @@ pub(crate) fn advice(analysis: &Analysis) -> Vec<String> {
 
 /// The level that is best for the factor that matters most.
 fn first_choice(analysis: &Analysis, time: &Variation) -> Option<String> {
-    let term = time
-        .terms
-        .iter()
-        .find(|t| t.factors.len() == 1 && t.verdict.is_sure())?;
+    // How a server was asked is no choice of whoever runs it.
+    let is_choice = |factor: &str| analysis.serving.is_none() || factor != "load";
+    let term = time.terms.iter().find(|t| {
+        t.factors.len() == 1 && t.verdict.is_sure() && t.factors.iter().all(|f| is_choice(f))
+    })?;
     let factor = term.factors.first()?;
     let lower = analysis
         .metric(&time.metric)

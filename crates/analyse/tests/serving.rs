@@ -187,6 +187,9 @@ fn time_is_the_latency_and_cost_that_of_an_answer() {
     );
     assert!(analysis.variation(metric::COST_PER_INFERENCE).is_some());
     assert!(analysis.variation(metric::COST).is_none());
+    // How it is asked decides the latency, and is nothing to choose.
+    let advice = analysis.advice.join("\n");
+    assert!(!advice.contains("look at load first"), "{advice}");
     // C6 is the machine, warm; C2 the small workers, warm.
     assert_eq!(analysis.best.cheapest, Some(2));
     let fastest = analysis.best.fastest.unwrap();
