@@ -136,7 +136,9 @@ class Images:
 
     def take(self, rows):
         """The images of these rows, in this order, copied into one array."""
-        batch = self.images.take(rows, 0)
+        batch = aligned((len(rows), *self.images.shape[1:]))
+        # Clipped, for rows are of these images: to raise instead, NumPy would write somewhere else first.
+        self.images.take(rows, 0, out=batch, mode="clip")
         self.seen_bytes += batch.nbytes
         if self.seen_bytes > self.KEPT_BYTES:
             self.seen_bytes = 0
@@ -146,6 +148,14 @@ class Images:
 
                 advise(mmap.MADV_DONTNEED)
         return batch, self.labels[rows]
+
+
+def aligned(shape):
+    """An empty float32 array that begins where frameworks let their own begin: their kernels read others slower."""
+    count = int(np.prod(shape))
+    room = np.empty(4 * count + 64, np.uint8)
+    begin = -room.ctypes.data % 64
+    return room[begin : begin + 4 * count].view(np.float32).reshape(shape)
 
 
 def order(seed, epoch, count):
