@@ -107,6 +107,9 @@ pub struct StudyFacts {
     pub confidence: f64,
     /// Set where the study was carried out smaller than it is written.
     pub scale: Option<ScaleFacts>,
+    /// Set where bills are not those that were frozen with the runs: a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repriced: Option<String>,
 }
 
 #[derive(Debug, Clone, Serialize)]

@@ -18,7 +18,7 @@ use crate::smaller::scale_facts;
 use crate::table::{Row, Table};
 use crate::{frameworks, prices};
 
-pub(crate) fn study_facts(table: &Table, confidence: f64) -> StudyFacts {
+pub(crate) fn study_facts(table: &Table, repriced: Option<&str>, confidence: f64) -> StudyFacts {
     let study = table.study;
     StudyFacts {
         name: study.name.clone(),
@@ -54,6 +54,7 @@ pub(crate) fn study_facts(table: &Table, confidence: f64) -> StudyFacts {
         metrics: asked_metrics(table),
         confidence,
         scale: scale_facts(study),
+        repriced: repriced.map(str::to_owned),
     }
 }
 

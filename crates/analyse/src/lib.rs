@@ -4,6 +4,7 @@
 mod along;
 mod analysis;
 mod best;
+mod billing_words;
 mod curves;
 mod decides;
 mod design;
@@ -36,6 +37,7 @@ pub use analysis::{
     Finding, LevelFacts, MachineUse, OutcomeGroup, PhaseMean, RunRow, SamplerCost, ScenarioResult,
     Spent, StatusCounts, StudyFacts, Topic, Totals, WarnedRun, WarningGroup,
 };
+pub use billing_words::billing_words;
 pub use curves::CurvePoint;
 pub use decides::{Comparison, LevelEffect, Noise, Scale, Variation, VariationTerm, Verdict};
 pub use frameworks::{CheckState, FrameworkCheck, FrameworkResult, Frameworks};
@@ -61,6 +63,8 @@ pub struct Input<'a> {
     pub records: &'a [RunRecord],
     /// Attempts that were done again: paid for, but no results.
     pub superseded: &'a [RunRecord],
+    /// Where bills are not those that were frozen with the runs: how they came about.
+    pub repriced: Option<&'a str>,
 }
 
 pub fn analyse(input: &Input) -> Analysis {
@@ -70,7 +74,7 @@ pub fn analyse(input: &Input) -> Analysis {
     let serving = serving::serving(&table, &scenarios, CONFIDENCE);
     let mut analysis = Analysis {
         schema: ANALYSIS_SCHEMA,
-        study: facts::study_facts(&table, CONFIDENCE),
+        study: facts::study_facts(&table, input.repriced, CONFIDENCE),
         totals: facts::totals(&table, input.plan, input.superseded),
         time_metric: time.map(|column| table.columns[column].name.clone()),
         best: best::best(

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use model::money::PaidPhases;
 use model::run::Origin;
-use model::{BillingRule, Currency, Money, Price, RunRecord};
+use model::{Currency, Money, Price, RunRecord};
 use rust_decimal::Decimal;
 
 use crate::analysis::{BillFacts, Spent};
+use crate::billing_words::billing_words;
 use crate::format;
 use crate::table::Table;
 
@@ -158,7 +158,7 @@ fn note(environment: &str, groups: &[Billed], now: Option<Option<&Price>>) -> Op
         .any(|(a, b)| a.billing != b.billing);
     let say = |price: &Price| {
         let more = match rules_differ {
-            true => format!("; {}", rule(&price.billing)),
+            true => format!("; {}", billing_words(&price.billing)),
             false => String::new(),
         };
         let hourly = format::exact_money(&price.per_hour);
@@ -181,21 +181,4 @@ fn note(environment: &str, groups: &[Billed], now: Option<Option<&Price>>) -> Op
         "Prices of {environment}: {}{now}: bills are frozen with their runs.",
         billed.join("; ")
     ))
-}
-
-fn rule(rule: &BillingRule) -> String {
-    let mut parts = vec![match rule.step_seconds {
-        0 => "exact time".to_owned(),
-        step => format!("steps of {}", format::duration(f64::from(step))),
-    }];
-    if rule.minimum_seconds > 0 {
-        let least = format::duration(f64::from(rule.minimum_seconds));
-        parts.push(format!("at least {least}"));
-    }
-    match &rule.paid {
-        PaidPhases::All => {}
-        PaidPhases::Only(phases) => parts.push(format!("only {}", format::listed(phases, 8))),
-        PaidPhases::Requests => parts.push("only while requests are handled".to_owned()),
-    }
-    parts.join(", ")
 }

@@ -15,6 +15,7 @@ fn analysis(world: &World) -> Analysis {
         plan: &world.plan,
         records: &world.records,
         superseded: &[],
+        repriced: None,
     })
 }
 

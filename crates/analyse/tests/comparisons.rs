@@ -14,6 +14,7 @@ fn analysis(world: &World) -> Analysis {
         plan: &world.plan,
         records: &world.records,
         superseded: &[],
+        repriced: None,
     })
 }
 

@@ -53,7 +53,7 @@ proptest! {
             }
             kept
         });
-        let found = analyse(&Input { study: &world.study, plan: &world.plan, records: &world.records, superseded: &[] });
+        let found = analyse(&Input { study: &world.study, plan: &world.plan, records: &world.records, superseded: &[], repriced: None });
         let per_scenario: usize = found.scenarios.iter().map(|s| s.runs.total()).sum();
         prop_assert_eq!(per_scenario, world.records.len());
         prop_assert_eq!(found.totals.runs.total(), world.records.len());

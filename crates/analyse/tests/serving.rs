@@ -168,6 +168,7 @@ fn analysis(world: &World) -> Analysis {
         plan: &world.plan,
         records: &world.records,
         superseded: &[],
+        repriced: None,
     })
 }
 

@@ -58,11 +58,11 @@ pub(crate) enum Command {
     /// Print the JSON schema of study files, for editors
     Schema,
     /// Print the results of a study as tables
-    Show(ResultsArgs),
+    Show(Box<ShowArgs>),
     /// Write the HTML report of a study again
-    Report(ReportArgs),
+    Report(Box<ReportArgs>),
     /// Write the results of a study as CSV, JSON, Markdown or LaTeX
-    Export(ExportArgs),
+    Export(Box<ExportArgs>),
     /// Bring measurements made elsewhere (CSV, logs) into a study
     Import(Box<ImportArgs>),
     /// Hold a provider's bills against a study's estimate and explain the difference
@@ -199,10 +199,48 @@ pub(crate) struct ResultsArgs {
 }
 
 #[derive(Debug, ClapArgs)]
+pub(crate) struct ShowArgs {
+    #[command(flatten)]
+    pub(crate) results: ResultsArgs,
+    #[command(flatten)]
+    pub(crate) what_if: WhatIfArgs,
+}
+
+/// Other money for the same measurements.
+#[derive(Debug, Default, ClapArgs)]
+#[command(next_help_heading = "Other prices (nothing is run again, nothing kept is changed)")]
+pub(crate) struct WhatIfArgs {
+    /// Bill anew by the study file and the catalog as they are now, not as they were at each run
+    #[arg(long)]
+    pub(crate) reprice: bool,
+    /// A file with [environments.NAME], [prices], [[rates]] or `currency` to go over the study's
+    #[arg(long, value_name = "FILE")]
+    pub(crate) what_if: Option<PathBuf>,
+    /// A price, of one environment or of all that have one: of the catalog, or `0.2 USD/h`
+    #[arg(long, value_name = "[ENVIRONMENT=]PRICE")]
+    pub(crate) price: Vec<String>,
+    /// The same machines in another region
+    #[arg(long, value_name = "REGION")]
+    pub(crate) region: Option<String>,
+    /// Say money in another currency; needs a rate
+    #[arg(long, value_name = "CODE")]
+    pub(crate) currency: Option<String>,
+    /// So many of one currency for one of another, such as USD:BRL=5.42
+    #[arg(long, value_name = "FROM:TO=RATE")]
+    pub(crate) rate: Vec<String>,
+    /// Percent on top of everything
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) tax: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) results: ResultsArgs,
-    /// The file to write [default: report.html in the folder of the results]
+    #[command(flatten)]
+    pub(crate) what_if: WhatIfArgs,
+    /// The file to write [default: report.html in the folder of the results; with other prices
+    /// report-what-if.html]
     #[arg(long, value_name = "FILE")]
     pub(crate) to: Option<PathBuf>,
 }
@@ -211,6 +249,8 @@ pub(crate) struct ReportArgs {
 pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(crate) results: ResultsArgs,
+    #[command(flatten)]
+    pub(crate) what_if: WhatIfArgs,
     #[arg(long, short, value_enum, default_value_t = Format::Csv)]
     pub(crate) format: Format,
     /// What to write as CSV

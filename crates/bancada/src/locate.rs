@@ -166,6 +166,19 @@ pub(crate) fn open_results(args: &ResultsArgs, printer: &Printer) -> Result<Resu
     })
 }
 
+/// The study file as it is now, or its copy beside the results, with its name.
+pub(crate) fn study_text(path: &Path, results: &Results) -> Result<(String, String), Failure> {
+    if !path.is_dir() {
+        let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+        return Ok((path.display().to_string(), text));
+    }
+    let copy = results.folder.join(STUDY_COPY).display().to_string();
+    let bytes = results.store.read_file(STUDY_COPY).map_err(store_failure)?;
+    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    let missing = || Failure::trouble(format!("there is no {copy}: name the study file itself"));
+    Ok((copy.clone(), text.ok_or_else(missing)?))
+}
+
 #[derive(serde::Deserialize)]
 struct Question {
     study: Study,

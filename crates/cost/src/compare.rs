@@ -18,6 +18,8 @@ pub struct Comparison {
     pub runs: usize,
     /// Runs that ended otherwise.
     pub other_runs: usize,
+    /// Of the runs that count, those that paid for the time of requests only.
+    pub by_request: usize,
     /// The sum of the runs' own bills; none where one has no bill, or another currency.
     pub measured_total: Option<Money>,
 }
@@ -57,6 +59,9 @@ pub fn compare(records: &[RunRecord], prices: &[Price]) -> Comparison {
     Comparison {
         runs,
         other_runs: records.len() - runs,
+        by_request: all()
+            .filter(|run| paid_phases(run) == PaidPhases::Requests)
+            .count(),
         measured_total: sum(all().map(own_bill)),
         scenarios: scenarios
             .iter()
@@ -112,14 +117,7 @@ fn billed(run: &RunRecord, price: &Price) -> Money {
         },
         ..price.clone()
     };
-    let request = BillRequest {
-        phases: &run.phases,
-        total_seconds: run.seconds,
-        request_seconds: run.request_seconds(),
-        price: &price,
-        spoken: price.per_hour.currency,
-        rates: &[],
-    };
+    let request = BillRequest::of(run, &price, price.per_hour.currency, &[]);
     bill(&request).bill.total
 }
 
@@ -128,6 +126,7 @@ fn paid_phases(run: &RunRecord) -> PaidPhases {
     price.map_or(PaidPhases::All, |price| price.billing.paid.clone())
 }
 
+/// As a bill without rounding would count it.
 fn paid_seconds(run: &RunRecord) -> Decimal {
     let exact = Price {
         machine: String::new(),
@@ -136,24 +135,15 @@ fn paid_seconds(run: &RunRecord) -> Decimal {
         date: String::new(),
         billing: BillingRule {
             step_seconds: 0,
-            minimum_seconds: 0,
             paid: paid_phases(run),
+            ..BillingRule::default()
         },
+        changes: Vec::new(),
+        own: None,
     };
-    let request = BillRequest {
-        phases: &run.phases,
-        total_seconds: run.seconds,
-        request_seconds: run.request_seconds(),
-        price: &exact,
-        spoken: model::Currency::USD,
-        rates: &[],
-    };
-    bill(&request)
-        .bill
-        .lines
-        .iter()
-        .map(|line| line.seconds)
-        .sum()
+    let request = BillRequest::of(run, &exact, model::Currency::USD, &[]);
+    let lines = bill(&request).bill.lines;
+    lines.iter().map(|line| line.seconds).sum()
 }
 
 fn own_bill(run: &RunRecord) -> Option<Money> {

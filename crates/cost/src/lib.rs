@@ -8,27 +8,35 @@
 //!   the whole paid time. A line is what its seconds add to the amount so far. So the total is
 //!   exactly the sum of its lines, does not depend on how a run is divided into phases, and never
 //!   gets smaller by paying in parts.
+//! - A discount takes off the difference to the rounded-up rest; a charge and a tax are rounded up
+//!   at the same place.
 //! - A converted amount is rounded half to even at the same place.
 //! - Nothing is rounded to cents: a run may cost US$ 0.00009. Showing fewer places is for whoever
 //!   prints.
 
+mod beside;
 mod bill;
 mod catalog;
 mod compare;
 mod currency;
 mod exchange;
+mod lost;
 mod own_machine;
+mod paid_time;
+mod rules;
 
-pub use bill::{BillRequest, BillResult, amount_for, bill};
+pub use bill::{BillRequest, BillResult, Requests, bill};
 pub use catalog::{
     Architecture, Bound, Builder, Catalog, CatalogEntry, CatalogFile, Found, Gpu, GpuWanted,
     LeftOut, LookupError, LookupProblem, Paying, Quote, Reason, Shape, SortBy, Tally, Wanted,
-    catalog, find, is_date, names, provider_named, same_shape, search, write_catalog,
+    catalog, find, in_region, is_date, names, provider_named, same_shape, search, write_catalog,
 };
 pub use compare::{Comparison, Repriced, ScenarioPaid, compare, times};
 pub use currency::known_currency;
 pub use exchange::{NoRate, convert, find_rate};
-pub use own_machine::{OwnMachine, OwnMachineError, own_machine_per_hour};
+pub use own_machine::{OwnMachineError, own_machine_per_hour};
+pub use paid_time::amount_for;
+pub use rules::{KnownCharge, ProviderRule, Rules, UnitPrice, rules, unit_price};
 
 /// Decimal places kept of an amount: the smallest unit is a ten-thousandth of a millionth.
 pub const AMOUNT_PLACES: u32 = 10;

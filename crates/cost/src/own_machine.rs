@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use model::{Currency, Money};
+use model::{Currency, Money, OwnMachine};
 use rust_decimal::Decimal;
 
 use crate::AMOUNT_PLACES;
@@ -11,19 +11,6 @@ use crate::AMOUNT_PLACES;
 const DAYS_PER_YEAR: Decimal = Decimal::from_parts(36525, 0, 0, false, 2);
 const HOURS_PER_DAY: Decimal = Decimal::from_parts(24, 0, 0, false, 0);
 const WATTS_PER_KILOWATT: Decimal = Decimal::ONE_THOUSAND;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OwnMachine {
-    pub purchase: Money,
-    /// How long it will be used.
-    pub years: Decimal,
-    /// Drawn from the wall while it works.
-    pub watts: Decimal,
-    pub electricity_per_kilowatt_hour: Money,
-    /// Hours of a day that it works: a machine that idles half the day costs twice as much an
-    /// hour of work. None means all 24.
-    pub hours_per_day: Option<Decimal>,
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnMachineError {

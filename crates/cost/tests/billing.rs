@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use cost::{BillRequest, NoRate, OwnMachine, OwnMachineError, bill, convert, own_machine_per_hour};
-use model::{Bill, BillingRule, Currency, ExchangeRate, Money, PaidPhases, Phase, Price, Warning};
+use cost::{BillRequest, NoRate, OwnMachineError, Requests, bill, convert, own_machine_per_hour};
+use model::{
+    Bill, BillingRule, Currency, ExchangeRate, Money, OwnMachine, PaidPhases, Phase, Price, Warning,
+};
 use proptest::prelude::*;
 use rust_decimal::Decimal;
 
@@ -21,7 +23,10 @@ fn price(per_hour: &str, step_seconds: u32, minimum_seconds: u32, paid: PaidPhas
             step_seconds,
             minimum_seconds,
             paid,
+            ..BillingRule::default()
         },
+        changes: Vec::new(),
+        own: None,
     }
 }
 
@@ -58,7 +63,8 @@ fn bill_of(parts: &[(&str, f64)], total_seconds: f64, price: &Price) -> Bill {
     let request = BillRequest {
         phases: &phases,
         total_seconds,
-        request_seconds: None,
+        requests: None,
+        started: None,
         price,
         spoken,
         rates: &[],
@@ -68,12 +74,13 @@ fn bill_of(parts: &[(&str, f64)], total_seconds: f64, price: &Price) -> Bill {
 
 #[test]
 fn requests_alone_are_paid_where_the_rule_says_so() {
-    let check = |request_seconds, expected: &[&str]| {
+    let check = |seconds: Option<f64>, expected: &[&str]| {
         let price = price("0.144 USD", 0, 0, PaidPhases::Requests);
         let request = BillRequest {
             phases: &phases(&[("setup", 5.0), ("warm", 100.0)]),
             total_seconds: 105.0,
-            request_seconds,
+            requests: seconds.map(|seconds| Requests { count: 5, seconds }),
+            started: None,
             price: &price,
             spoken: Currency::USD,
             rates: &[],
@@ -210,7 +217,8 @@ fn the_total_is_told_in_the_studys_currency() {
         bill(&BillRequest {
             phases: &[],
             total_seconds: 3600.0,
-            request_seconds: None,
+            requests: None,
+            started: None,
             price: &price,
             spoken,
             rates,

@@ -26,7 +26,8 @@ fn run(scenario: u32, repetition: u32, seconds: f64, price: Option<&Price>) -> R
         let request = BillRequest {
             phases: &phases,
             total_seconds: seconds,
-            request_seconds: None,
+            requests: None,
+            started: None,
             price,
             spoken: Currency::USD,
             rates: &[],

@@ -71,6 +71,7 @@ pub(crate) fn of_rows(name: &str, read: &Rows, spec: &ImportSpec, first: &str) -
             grace_seconds: 10.0,
         },
         metrics: spec.metrics.iter().map(|m| m.metric.clone()).collect(),
+        target_accuracy_percent: None,
         import: None,
         network_files: Default::default(),
         scale: None,

@@ -19,7 +19,10 @@ pub use event::{Event, EventKind};
 pub use hosts::Hosts;
 pub use job::{AskJob, TrainJob};
 pub use machine::Inventory;
-pub use money::{Bill, BillLine, BillingRule, Currency, ExchangeRate, Money, PaidPhases, Price};
+pub use money::{
+    Bill, BillLine, BillingRule, Currency, ExchangeRate, LineKind, Money, OwnMachine, PaidPhases,
+    Price,
+};
 pub use run::{
     Epoch, FrameworkRecord, Metric, OperatorTime, Outcome, Phase, RunId, RunRecord, Status,
     Verified,

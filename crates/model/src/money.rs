@@ -6,6 +6,8 @@ use std::str::FromStr;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
+use crate::Timestamp;
+
 /// An ISO 4217 code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Currency([u8; 3]);
@@ -132,15 +134,91 @@ pub struct Price {
     /// `2024-03-01`: when it was read there.
     pub date: String,
     pub billing: BillingRule,
+    /// What takes the place of `per_hour` from a moment on, in order of time: a market's price.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<PriceChange>,
+    /// Of a machine that was bought: what `per_hour` was made of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<OwnMachine>,
 }
 
-/// How paid time is made of measured time.
+impl Price {
+    /// For all machines of a run: time and whatever goes with a machine are paid for each.
+    pub fn of_machines(&mut self, machines: u32) {
+        let times = Decimal::from(machines);
+        self.machine = format!("{machines} × {}", self.machine);
+        self.per_hour.amount = self.per_hour.amount.saturating_mul(times);
+        for change in &mut self.changes {
+            change.per_hour = change.per_hour.saturating_mul(times);
+        }
+        let of_a_machine = |charge: &&mut Charge| charge.unit.is_time();
+        for charge in self.billing.charges.iter_mut().filter(of_a_machine) {
+            charge.quantity = charge.quantity.saturating_mul(times);
+        }
+    }
+}
+
+/// Of a price that moves.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PriceChange {
+    pub from: Timestamp,
+    /// In the price's currency.
+    #[serde(with = "rust_decimal::serde::str")]
+    pub per_hour: Decimal,
+}
+
+/// A machine that was bought, not rented.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnMachine {
+    pub purchase: Money,
+    /// How long it will be used.
+    #[serde(with = "rust_decimal::serde::str")]
+    pub years: Decimal,
+    /// Drawn from the wall while it works.
+    #[serde(with = "rust_decimal::serde::str")]
+    pub watts: Decimal,
+    pub electricity_per_kilowatt_hour: Money,
+    /// Hours of a day that it works: a machine that idles half the day costs twice as much an
+    /// hour of work. None means all 24.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hours_per_day: Option<Decimal>,
+}
+
+/// How use becomes money: what is counted, what is taken off, and what comes on top.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BillingRule {
     /// Time is rounded up to whole steps. Zero bills the exact time.
     pub step_seconds: u32,
     pub minimum_seconds: u32,
     pub paid: PaidPhases,
+    /// Where requests are paid, each of them is rounded up to it; zero bills the exact time.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub request_step_ms: u32,
+    /// Where requests are paid, each of them counts this at least.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub request_minimum_ms: u32,
+    /// Taken off the price of time, one after the other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub discounts: Vec<Discount>,
+    /// Of a machine that its provider may take away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interruptions: Option<Interruptions>,
+    /// What is paid beside the time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub charges: Vec<Charge>,
+    /// On top of everything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tax_percent: Option<Decimal>,
+    /// What discounts and free amounts are reckoned by.
+    #[serde(default, skip_serializing_if = "MonthOfUse::is_unknown")]
+    pub month: MonthOfUse,
+    /// None for the study's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<RuleOrigin>,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl Default for BillingRule {
@@ -150,7 +228,167 @@ impl Default for BillingRule {
             step_seconds: 1,
             minimum_seconds: 0,
             paid: PaidPhases::All,
+            request_step_ms: 0,
+            request_minimum_ms: 0,
+            discounts: Vec::new(),
+            interruptions: None,
+            charges: Vec::new(),
+            tax_percent: None,
+            month: MonthOfUse::default(),
+            origin: None,
         }
+    }
+}
+
+impl BillingRule {
+    /// Only the time that requests take, as it is.
+    pub fn requests() -> Self {
+        BillingRule {
+            step_seconds: 0,
+            paid: PaidPhases::Requests,
+            ..BillingRule::default()
+        }
+    }
+}
+
+/// A provider's rule that was read somewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleOrigin {
+    /// `aws/lambda`.
+    pub name: String,
+    /// `2017-10-02`: since when it holds.
+    pub since: String,
+    pub source: String,
+}
+
+/// What is taken off the price of time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Discount {
+    /// `sustained use`, `savings plan`.
+    pub what: String,
+    #[serde(flatten)]
+    pub terms: DiscountTerms,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum DiscountTerms {
+    /// For a promise to use it.
+    Committed {
+        #[serde(with = "rust_decimal::serde::str")]
+        percent: Decimal,
+        /// Of the time, as far as the promise covers it.
+        #[serde(with = "rust_decimal::serde::str")]
+        share_percent: Decimal,
+    },
+    /// The more of a month, the less for the rest of it.
+    Sustained { tiers: Vec<SustainedTier> },
+    /// The first of every month.
+    FreeTime {
+        #[serde(with = "rust_decimal::serde::str")]
+        seconds_per_month: Decimal,
+    },
+}
+
+/// Up to this part of a month, that part of the price is paid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SustainedTier {
+    #[serde(with = "rust_decimal::serde::str")]
+    pub up_to_percent: Decimal,
+    #[serde(with = "rust_decimal::serde::str")]
+    pub pays_percent: Decimal,
+}
+
+/// How often a provider takes a machine away, and what that loses.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Interruptions {
+    #[serde(with = "rust_decimal::serde::str")]
+    pub per_hour: Decimal,
+    /// Until the next machine works.
+    pub restart_seconds: u32,
+    /// Between two states that can be gone on from; none loses everything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint_seconds: Option<u32>,
+    /// A machine taken away sooner is not paid.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unpaid_seconds: u32,
+}
+
+/// What is paid beside the time of the machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Charge {
+    /// `disk`, `data out`.
+    pub what: String,
+    pub kind: LineKind,
+    pub unit: Unit,
+    /// Of a unit.
+    pub price: Money,
+    /// Gigabytes; addresses; of requests, those that were made count.
+    #[serde(with = "rust_decimal::serde::str")]
+    pub quantity: Decimal,
+    /// Units of a month that cost nothing.
+    #[serde(with = "rust_decimal::serde::str")]
+    pub free: Decimal,
+    pub source: String,
+    pub date: String,
+}
+
+/// What a charge is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    GigabyteMonth,
+    Gigabyte,
+    Hour,
+    MillionRequests,
+    /// A fee, spread over the month's hours of use.
+    Month,
+    Run,
+}
+
+impl Unit {
+    pub const ALL: [Unit; 6] = [
+        Unit::GigabyteMonth,
+        Unit::Gigabyte,
+        Unit::Hour,
+        Unit::MillionRequests,
+        Unit::Month,
+        Unit::Run,
+    ];
+
+    /// As it stands behind a price: `0.08 USD/GB-month`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Unit::GigabyteMonth => "GB-month",
+            Unit::Gigabyte => "GB",
+            Unit::Hour => "h",
+            Unit::MillionRequests => "million requests",
+            Unit::Month => "month",
+            Unit::Run => "run",
+        }
+    }
+
+    /// Whether it is paid for as long as the machine is there.
+    pub fn is_time(self) -> bool {
+        matches!(self, Unit::GigabyteMonth | Unit::Hour | Unit::Month)
+    }
+}
+
+/// How much is used in a month.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct MonthOfUse {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hours: Option<Decimal>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<Decimal>,
+    /// Sent out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gigabytes: Option<Decimal>,
+}
+
+impl MonthOfUse {
+    pub fn is_unknown(&self) -> bool {
+        *self == MonthOfUse::default()
     }
 }
 
@@ -201,12 +439,88 @@ pub struct ConvertedTotal {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "BillLineFile")]
 pub struct BillLine {
     /// `train`, `startup`, `rounding up to 60 s`.
     pub what: String,
+    pub kind: LineKind,
+    /// Of machine time; zero where the line is none.
     #[serde(with = "rust_decimal::serde::str")]
     pub seconds: Decimal,
+    /// What else was counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted: Option<Counted>,
     pub amount: Money,
+}
+
+/// Units of a charge at their price.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Counted {
+    #[serde(with = "rust_decimal::serde::str")]
+    pub quantity: Decimal,
+    pub unit: Unit,
+    pub unit_price: Money,
+    pub source: String,
+    pub date: String,
+}
+
+/// What a line is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LineKind {
+    /// A phase, or the whole run.
+    Time,
+    /// Paid, but nobody used it.
+    Rounding,
+    /// The same, for a run shorter than what is paid at least.
+    Minimum,
+    /// Attempts that are expected to be lost.
+    Lost,
+    Discount,
+    FreeTier,
+    Requests,
+    Disk,
+    Storage,
+    Traffic,
+    Address,
+    Fee,
+    Tax,
+}
+
+impl LineKind {
+    /// Paid for time in which nothing ran.
+    pub fn is_unused_time(self) -> bool {
+        matches!(self, LineKind::Rounding | LineKind::Minimum)
+    }
+}
+
+/// As lines stand in files; the first ones had no kind but two names.
+#[derive(Deserialize)]
+struct BillLineFile {
+    what: String,
+    kind: Option<LineKind>,
+    #[serde(with = "rust_decimal::serde::str")]
+    seconds: Decimal,
+    #[serde(default)]
+    counted: Option<Counted>,
+    amount: Money,
+}
+
+impl From<BillLineFile> for BillLine {
+    fn from(line: BillLineFile) -> Self {
+        let by_name = || match &line.what {
+            what if what.starts_with("rounding up to ") => LineKind::Rounding,
+            what if what.starts_with("minimum of ") => LineKind::Minimum,
+            _ => LineKind::Time,
+        };
+        BillLine {
+            kind: line.kind.unwrap_or_else(by_name),
+            what: line.what,
+            seconds: line.seconds,
+            counted: line.counted,
+            amount: line.amount,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -244,5 +558,32 @@ mod tests {
         let money: Money = "0.1000000000000000000000000001 USD".parse().unwrap();
         let json = serde_json::to_string(&money).unwrap();
         assert_eq!(serde_json::from_str::<Money>(&json).unwrap(), money);
+    }
+
+    #[test]
+    fn lines_of_the_first_files_get_their_kind_by_name() {
+        let check = |what: &str, expected: LineKind| {
+            let text = format!(
+                r#"{{"what": "{what}", "seconds": "1", "amount": {{"amount": "2", "currency": "USD"}}}}"#
+            );
+            let line: BillLine = serde_json::from_str(&text).unwrap();
+            assert_eq!(line.kind, expected, "{what}");
+            let again = serde_json::to_string(&line).unwrap();
+            assert_eq!(serde_json::from_str::<BillLine>(&again).unwrap(), line);
+        };
+        check("train", LineKind::Time);
+        check("rounding up to 60 s", LineKind::Rounding);
+        check("minimum of 60 s", LineKind::Minimum);
+    }
+
+    #[test]
+    fn a_rule_of_the_first_files_is_a_rule_of_today() {
+        let text = r#"{"step_seconds": 1, "minimum_seconds": 60, "paid": "all"}"#;
+        let rule: BillingRule = serde_json::from_str(text).unwrap();
+        let expected = BillingRule {
+            minimum_seconds: 60,
+            ..BillingRule::default()
+        };
+        assert_eq!(rule, expected);
     }
 }

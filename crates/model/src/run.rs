@@ -103,6 +103,11 @@ impl RunRecord {
         let told = |name: &str| self.metrics.get(name).map(|metric| metric.value);
         told(metric::BILLED_SECONDS).or_else(|| told(metric::BUSY_SECONDS))
     }
+
+    /// That count: those that the client made of a server.
+    pub fn requests(&self) -> u64 {
+        self.serving.as_ref().map_or(0, ServingRecord::requests)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -37,6 +37,9 @@ pub struct Study {
     /// is what all runs train, whatever becomes of the file.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub network_files: BTreeMap<String, String>,
+    /// What it costs to get there is asked, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_accuracy_percent: Option<f64>,
     /// How to read measurements made elsewhere.
     #[serde(default)]
     pub import: Option<ImportSettings>,

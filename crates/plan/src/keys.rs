@@ -41,6 +41,8 @@ pub(crate) enum Kind {
     Price,
     Electricity,
     Date,
+    /// A date with a time.
+    Moment,
     Currency,
     Texts,
     /// `"all"` or names of phases.
@@ -172,6 +174,11 @@ const STUDY: Section = Section {
             "metrics",
             Kind::Texts,
             "Metrics that the report puts first.",
+        ),
+        key(
+            "target_accuracy",
+            Kind::Number,
+            "Percent of held-out images answered right: the report says what it takes and costs to get there.",
         ),
         key(
             "exclude",

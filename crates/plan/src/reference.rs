@@ -99,6 +99,7 @@ fn words(kind: &Kind) -> String {
         Kind::Price => "price",
         Kind::Electricity => "price: `\"0.15 USD/kWh\"`",
         Kind::Date => "date: `2024-03-01`",
+        Kind::Moment => "moment: `2026-11-16T12:00:00Z`",
         Kind::Currency => "currency: `\"USD\"`",
         Kind::Texts => "list of texts",
         Kind::Paid => "`\"all\"`, `\"requests\"`, or list of phases",

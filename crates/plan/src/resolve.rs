@@ -7,8 +7,6 @@ use model::{
     Workload,
 };
 
-use rust_decimal::Decimal;
-
 use crate::placeholder::substitute;
 use crate::{serve, train, values};
 
@@ -54,9 +52,7 @@ fn pay_for_hosts(environment: &mut Environment, workers: u32) {
     };
     let machines = hosts.machines(workers);
     if let Some(price) = environment.price.as_mut().filter(|_| machines > 1) {
-        price.machine = format!("{machines} × {}", price.machine);
-        let hourly = &mut price.per_hour.amount;
-        *hourly = hourly.saturating_mul(Decimal::from(machines));
+        price.of_machines(machines);
     }
 }
 

@@ -67,6 +67,7 @@ fn kind(kind: &Kind) -> Value {
         Kind::Price => json!({ "type": "string", "examples": price_examples() }),
         Kind::Electricity => pattern("^[0-9._]+ +[A-Z]{3} */ *kWh$", "0.15 USD/kWh"),
         Kind::Date => pattern("^[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?$", "2024-03-01"),
+        Kind::Moment => pattern("^[0-9]{4}-[0-9]{2}-[0-9]{2}", "2026-11-16T12:00:00Z"),
         Kind::Currency => pattern("^[A-Z]{3}$", "USD"),
         Kind::Texts => texts(),
         Kind::Paid => {

@@ -24,6 +24,70 @@ pub struct PriceList {
     pub rows: u64,
 }
 
+impl PriceList {
+    /// A day that has not come is a mistake, and its price would be the newest until then.
+    pub fn leave_out_after(&mut self, today: &str) {
+        let left_out = &mut self.left_out;
+        for entry in &mut self.catalog.entries {
+            let name = entry.name();
+            for quote in [&mut entry.on_demand, &mut entry.spot] {
+                if let Some(wrong) = quote.take_if(|quote| quote.date.as_str() > today) {
+                    left_out.count(Reason::FutureDate, || format!("{name}: {}", wrong.date));
+                }
+            }
+        }
+        self.drop_unpriced();
+    }
+
+    /// Of one day a machine has one price: where rows say several, none of them can be trusted.
+    pub(crate) fn leave_out_disagreeing(&mut self) {
+        let mut known: HashMap<(Key, String), Option<Decimal>> = HashMap::new();
+        let keyed = |entry: &CatalogEntry, quote: &Quote, is_spot: bool| {
+            let key = Key {
+                machine: format!("{}/{}", entry.provider, entry.machine),
+                region: entry.region.clone(),
+                currency: quote.per_hour.currency,
+                is_spot,
+            };
+            (key, quote.date.clone())
+        };
+        for entry in &self.catalog.entries {
+            for (quote, is_spot) in [(&entry.on_demand, false), (&entry.spot, true)] {
+                let Some(quote) = quote else { continue };
+                let amount = quote.per_hour.amount;
+                known
+                    .entry(keyed(entry, quote, is_spot))
+                    .and_modify(|first| *first = first.filter(|first| *first == amount))
+                    .or_insert(Some(amount));
+            }
+        }
+        for entry in &mut self.catalog.entries {
+            for is_spot in [false, true] {
+                let quote = match is_spot {
+                    true => &entry.spot,
+                    false => &entry.on_demand,
+                };
+                let Some(quote) = quote else { continue };
+                if known.get(&keyed(entry, quote, is_spot)) != Some(&None) {
+                    continue;
+                }
+                let said = format!("{}: {}", entry.name(), quote.per_hour.amount);
+                self.left_out.count(Reason::Disagreeing, || said);
+                match is_spot {
+                    true => entry.spot = None,
+                    false => entry.on_demand = None,
+                }
+            }
+        }
+        self.drop_unpriced();
+    }
+
+    fn drop_unpriced(&mut self) {
+        let entries = &mut self.catalog.entries;
+        entries.retain(|entry| entry.currency().is_some());
+    }
+}
+
 /// A price of a machine, as a row says it.
 #[derive(Debug, Clone)]
 pub(crate) struct Offer {

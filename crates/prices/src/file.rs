@@ -157,11 +157,13 @@ fn read_one(path: &Path, kind: Kind, given: &Given<'_>) -> Result<PriceList, Fil
         Kind::Catalog => {
             let read = Catalog::parse(&file_name, &text(path)?);
             let rows = read.catalog.entries.len() as u64 + read.left_out.total();
-            Ok(PriceList {
+            let mut list = PriceList {
                 catalog: read.catalog,
                 left_out: read.left_out,
                 rows,
-            })
+            };
+            list.leave_out_disagreeing();
+            Ok(list)
         }
     }
 }

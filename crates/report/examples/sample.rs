@@ -107,6 +107,7 @@ fn write(folder: &Path, name: &str, world: common::World) -> std::io::Result<()>
         plan: &world.plan,
         records: &world.records,
         superseded: &[],
+        repriced: None,
     };
     let analysis = analyse::analyse(&input);
     let analysed = begin.elapsed();

@@ -21,12 +21,15 @@ pub fn latex(analysis: &Analysis) -> String {
     let mut out = String::from("% \\usepackage{booktabs}\n\\begin{table}\n  \\centering\n");
     let scale = analysis.study.scale.as_ref();
     let scale = scale.map_or_else(String::new, |s| format!(" {}", s.sentence.replace('`', "")));
+    let repriced = analysis.study.repriced.as_ref();
+    let repriced = repriced.map_or_else(String::new, |s| format!(" {}", s.replace('`', "")));
     let _ = writeln!(
         out,
-        "  \\caption{{{}: means over repetitions, $\\pm$ half the {} interval.{}}}",
+        "  \\caption{{{}: means over repetitions, $\\pm$ half the {} interval.{}{}}}",
         escape(&analysis.study.name),
         escape(&format::percent(analysis.study.confidence)),
-        escape(&scale)
+        escape(&scale),
+        escape(&repriced)
     );
     let _ = writeln!(
         out,

@@ -11,7 +11,7 @@ mod terminal;
 mod text;
 mod view;
 
-pub use analyse::{Analysis, format};
+pub use analyse::{Analysis, billing_words, format};
 pub use delimited::{csv_losses, csv_profile, csv_runs, csv_scenarios, csv_variation};
 pub use html::html;
 pub use json::{RESULT_SCHEMA, json};

@@ -19,6 +19,9 @@ pub fn markdown(analysis: &Analysis, meta: &ReportMeta) -> String {
     if let Some(scale) = &analysis.study.scale {
         let _ = write!(out, "> {}\n\n", escape(&crate::text::safe(&scale.sentence)));
     }
+    if let Some(repriced) = &analysis.study.repriced {
+        let _ = write!(out, "> {}\n\n", escape(&crate::text::safe(repriced)));
+    }
     let _ = write!(out, "{}\n\n", escape(&crate::text::safe(&totals(analysis))));
     list(
         &mut out,

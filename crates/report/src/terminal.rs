@@ -154,6 +154,9 @@ impl Screen<'_> {
         if let Some(scale) = &analysis.study.scale {
             self.paragraph("! ", Style::Warn, &scale.sentence);
         }
+        if let Some(repriced) = &analysis.study.repriced {
+            self.paragraph("! ", Style::Warn, repriced);
+        }
         self.blank();
     }
 

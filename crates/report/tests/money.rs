@@ -23,6 +23,7 @@ fn read(world: &World, superseded: &[RunRecord]) -> Read {
         plan: &world.plan,
         records: &world.records,
         superseded,
+        repriced: None,
     });
     let meta = ReportMeta {
         generated: Timestamp::from_second(1_710_000_000).unwrap(),

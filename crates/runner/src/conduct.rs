@@ -322,7 +322,11 @@ impl Conduct<'_> {
                 phases: &so_far.phases(),
                 total_seconds: so_far.seconds,
                 // What is billed of requests is known at the end; until then, the most it can be.
-                request_seconds: Some(so_far.seconds),
+                requests: Some(cost::Requests {
+                    count: 0,
+                    seconds: so_far.seconds,
+                }),
+                started: None,
                 price,
                 spoken: self.study.currency,
                 rates: &self.study.rates,

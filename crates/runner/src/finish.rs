@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cost::BillRequest;
-use model::run::{metric, phase};
+use model::run::metric;
 use model::serving::EndpointRecord;
 use model::{Metric, Money, Price, RunRecord, ServingRecord, Study, Warning};
 use rust_decimal::Decimal;
@@ -65,14 +65,8 @@ pub(crate) fn endpoint_left(folder: &Path) -> Option<Warning> {
 /// Makes the bill of a run that has a price, and the metric `cost` from it.
 pub fn price_record(record: &mut RunRecord, study: &Study) {
     let Some(price) = &record.price else { return };
-    let result = cost::bill(&BillRequest {
-        phases: &record.phases,
-        total_seconds: paid_life(record),
-        request_seconds: record.request_seconds(),
-        price,
-        spoken: study.currency,
-        rates: &study.rates,
-    });
+    let request = BillRequest::of(record, price, study.currency, &study.rates);
+    let result = cost::bill(&request);
     let total = result.bill.spoken_total();
     if let Some(value) = total.amount.to_f64() {
         let unit = total.currency.code().to_owned();
@@ -89,10 +83,15 @@ pub fn price_record(record: &mut RunRecord, study: &Study) {
     record.warnings.extend(result.warning);
 }
 
-/// While figures are waited for, there is no endpoint any more.
-fn paid_life(record: &RunRecord) -> f64 {
-    let waits = record.phases.iter().filter(|p| p.name == phase::FIGURES);
-    record.seconds - waits.map(|phase| phase.seconds).sum::<f64>()
+/// Bills a run again, at the price it has now.
+pub fn reprice_record(record: &mut RunRecord, study: &Study) {
+    record.bill = None;
+    for name in [metric::COST, metric::COST_PER_INFERENCE] {
+        record.metrics.remove(name);
+    }
+    let is_of_money = |warning: &Warning| matches!(warning, Warning::NoRate { .. });
+    record.warnings.retain(|warning| !is_of_money(warning));
+    price_record(record, study);
 }
 
 /// Of one answer, in the study's currency: the seconds it was billed for, or its share of the time

@@ -319,7 +319,11 @@ fn money_of(
         let request = BillRequest {
             phases: &phases,
             total_seconds,
-            request_seconds: Some(asked.map(|p| p.seconds).sum()),
+            requests: Some(cost::Requests {
+                count: 0,
+                seconds: asked.map(|p| p.seconds).sum(),
+            }),
+            started: None,
             price,
             spoken: study.currency,
             rates: &study.rates,

@@ -20,7 +20,7 @@ mod workload;
 pub use budget::{Ledger, over_budget};
 pub use conduct::{Conduct, Ended, Options, Progress, Retry, RunnerError, due_runs};
 pub use datasets::Datasets;
-pub use finish::price_record;
+pub use finish::{price_record, reprice_record};
 pub use forecast::{EnvironmentForecast, Forecast, RunForecast, Spread};
 pub use hosts::HostError;
 pub use load_length::from_loads;

@@ -24,6 +24,8 @@ pub fn price(environment: &str) -> Price {
             step_seconds: 0,
             ..BillingRule::default()
         },
+        changes: Vec::new(),
+        own: None,
     }
 }
 
@@ -47,6 +49,8 @@ pub(super) fn bill(seconds: f64, price: &Price, currency: Currency) -> Bill {
     Bill {
         lines: vec![BillLine {
             what: "whole run".to_owned(),
+            kind: LineKind::Time,
+            counted: None,
             seconds,
             amount: total,
         }],

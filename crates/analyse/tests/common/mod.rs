@@ -178,6 +178,7 @@ impl Recipe {
                 grace_seconds: 5.0,
             },
             metrics: Vec::new(),
+            target_accuracy_percent: None,
             import: None,
             network_files: Default::default(),
             scale: None,

@@ -19,6 +19,12 @@ pub(crate) enum PriceCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Show how providers bill: steps, minimums, memory, free amounts, disks, with sources and dates
+    Rules {
+        /// Only those whose name begins so: aws, aws/lambda
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+    },
     /// Compare prices: of machines, or of what a study measured at the prices of machines
     Compare(PriceCompareArgs),
     /// Refresh the prices from the providers' lists, or from files

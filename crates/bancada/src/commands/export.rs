@@ -1,6 +1,7 @@
 use std::fs;
 
-use super::results::{analysis_of, meta};
+use super::results::{analysis_at, meta};
+use super::what_if;
 use crate::args::{CsvTable, ExportArgs, Format};
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::locate::open_results;
@@ -8,7 +9,8 @@ use crate::printer::Printer;
 
 pub(super) fn export(args: &ExportArgs, printer: &Printer) -> CommandResult {
     let results = open_results(&args.results, printer)?;
-    let analysis = analysis_of(&results, printer)?;
+    let other = what_if::asked(&args.what_if, &args.results.study, &results, printer)?;
+    let analysis = analysis_at(&results, other.as_ref(), printer)?;
     let text = match (args.format, args.table) {
         (Format::Csv, CsvTable::Runs) => report::csv_runs(&analysis),
         (Format::Csv, CsvTable::Scenarios) => report::csv_scenarios(&analysis),

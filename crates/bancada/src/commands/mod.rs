@@ -25,6 +25,7 @@ mod serve;
 mod serverless;
 mod setup;
 mod verify;
+mod what_if;
 
 use crate::args::Command;
 use crate::exit::{CommandResult, Exit};

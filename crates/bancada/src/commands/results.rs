@@ -5,22 +5,28 @@ use analyse::{Analysis, Input};
 use model::Timestamp;
 use report::{ReportMeta, TerminalOptions};
 
-use crate::args::{ReportArgs, ResultsArgs};
+use super::what_if::{self, OtherMoney};
+use crate::args::{ReportArgs, ShowArgs};
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::locate::{Results, open_results, store_failure};
 use crate::printer::Printer;
 
-pub(super) fn show(args: &ResultsArgs, printer: &Printer) -> CommandResult {
-    let results = open_results(args, printer)?;
-    let analysis = analysis_of(&results, printer)?;
+pub(super) fn show(args: &ShowArgs, printer: &Printer) -> CommandResult {
+    let results = open_results(&args.results, printer)?;
+    let other = what_if::asked(&args.what_if, &args.results.study, &results, printer)?;
+    let analysis = analysis_at(&results, other.as_ref(), printer)?;
     print_tables(&analysis, printer);
     Ok(Exit::Ok)
 }
 
 pub(super) fn report(args: &ReportArgs, printer: &Printer) -> CommandResult {
     let results = open_results(&args.results, printer)?;
-    let analysis = analysis_of(&results, printer)?;
-    let path = write_report(&analysis, &results, args.to.as_deref())?;
+    let other = what_if::asked(&args.what_if, &args.results.study, &results, printer)?;
+    let analysis = analysis_at(&results, other.as_ref(), printer)?;
+    // The report of what was paid stays what it is.
+    let beside = other.is_some().then(|| results.folder.join(WHAT_IF_REPORT));
+    let to = args.to.as_deref().or(beside.as_deref());
+    let path = write_report(&analysis, &results, to)?;
     printer.data(&path.display().to_string());
     Ok(Exit::Ok)
 }
@@ -36,15 +42,31 @@ pub(super) fn talk_of_damaged(results: &Results, printer: &Printer) {
     }
 }
 
+const WHAT_IF_REPORT: &str = "report-what-if.html";
+
 pub(super) fn analysis_of(results: &Results, printer: &Printer) -> Result<Analysis, Failure> {
+    analysis_at(results, None, printer)
+}
+
+/// With other money, where that is asked.
+pub(super) fn analysis_at(
+    results: &Results,
+    other: Option<&OtherMoney>,
+    printer: &Printer,
+) -> Result<Analysis, Failure> {
     talk_of_damaged(results, printer);
-    let records = results.store.records().map_err(store_failure)?;
-    let superseded = results.store.superseded().map_err(store_failure)?;
+    let mut records = results.store.records().map_err(store_failure)?;
+    let mut superseded = results.store.superseded().map_err(store_failure)?;
+    if let Some(other) = other {
+        let all = records.iter_mut().chain(&mut superseded);
+        all.for_each(|record| other.bill(record));
+    }
     Ok(analyse::analyse(&Input {
-        study: &results.study,
+        study: other.map_or(&results.study, OtherMoney::study),
         plan: &results.plan,
         records: &records,
         superseded: &superseded,
+        repriced: other.map(|other| other.sentence.as_str()),
     }))
 }
 

@@ -35,6 +35,7 @@ pub enum Reason {
     NotANumber,
     UnknownCurrency,
     BadDate,
+    FutureDate,
     TooFewCells,
     Malformed,
 }
@@ -76,6 +77,7 @@ impl Reason {
             Reason::NotANumber => "a number that is none",
             Reason::UnknownCurrency => "an unknown currency",
             Reason::BadDate => "a date that is none",
+            Reason::FutureDate => "a date that has not come",
             Reason::TooFewCells => "a row with too few cells",
             Reason::Malformed => "rows that cannot be read",
         }

@@ -70,6 +70,21 @@ impl<'a> Asked<'a> {
     }
 }
 
+/// The same machine in another region; none for what is no name of a catalog.
+pub fn in_region(name: &str, region: &str) -> Option<String> {
+    let Asked {
+        provider,
+        machine,
+        paying,
+        ..
+    } = Asked::parse(name)?;
+    let mark = match paying {
+        Paying::OnDemand => "",
+        Paying::Spot => SPOT_MARK,
+    };
+    Some(format!("{provider}/{machine}@{region}{mark}"))
+}
+
 impl Catalog {
     /// `provider/machine@region`, or without the region; then the provider's home region is
     /// meant, or the only one. `:BRL` at the end asks for a currency, `+spot` for the spot price.

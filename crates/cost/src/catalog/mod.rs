@@ -9,14 +9,16 @@ mod search;
 
 use std::sync::LazyLock;
 
-use model::{BillingRule, Money, PaidPhases, Price};
+use model::{BillingRule, Money, Price};
 use rust_decimal::Decimal;
 
 pub use file::{CatalogFile, is_date, write_catalog};
 pub use left_out::{LeftOut, Reason, Tally};
-pub use lookup::{LookupError, LookupProblem, provider_named};
+pub use lookup::{LookupError, LookupProblem, in_region, provider_named};
 pub use merge::Builder;
 pub use search::{Bound, Found, GpuWanted, SortBy, Wanted, same_shape, search};
+
+use crate::rules;
 
 /// The catalog that comes with Bancada: facts with their sources and dates, in the format of
 /// every other catalog file.
@@ -134,6 +136,17 @@ impl CatalogEntry {
         quote.map(|quote| quote.per_hour.currency)
     }
 
+    /// The provider's rule when the price was read. A rule that discounts long use is for machines
+    /// that stay.
+    fn billing(&self, paying: Paying, day: &str) -> BillingRule {
+        let rule = rules().of_machine(&self.provider, &self.machine, day);
+        let mut billing = rule.map_or_else(BillingRule::default, |rule| rule.billing(None));
+        if paying == Paying::Spot {
+            billing.discounts.clear();
+        }
+        billing
+    }
+
     /// As a run is billed; a spot price says so in its name.
     pub fn price(&self, paying: Paying) -> Option<Price> {
         let quote = self.quote(paying)?;
@@ -146,23 +159,9 @@ impl CatalogEntry {
             per_hour: quote.per_hour,
             source: quote.source.clone(),
             date: quote.date.clone(),
-            billing: billing_of(&self.provider, &self.machine),
+            billing: self.billing(paying, &quote.date),
+            changes: Vec::new(),
+            own: None,
         })
-    }
-}
-
-/// All bill by the second today. EC2 and Compute Engine count a minute at least; SageMaker's
-/// machines and Azure's have no minimum.
-fn billing_of(provider: &str, machine: &str) -> BillingRule {
-    let managed = machine.starts_with("ml.") || machine.starts_with("sagemaker-");
-    let minimum_seconds = match provider {
-        "aws" if !managed => 60,
-        "gcp" => 60,
-        _ => 0,
-    };
-    BillingRule {
-        step_seconds: 1,
-        minimum_seconds,
-        paid: PaidPhases::All,
     }
 }

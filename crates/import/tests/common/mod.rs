@@ -50,6 +50,7 @@ pub(crate) fn study(factors: &[(&str, &[Level])]) -> Study {
             grace_seconds: 1.0,
         },
         metrics: Vec::new(),
+        target_accuracy_percent: None,
         import: None,
         network_files: Default::default(),
         scale: None,

@@ -113,6 +113,7 @@ pub(crate) fn check(
         environments,
         measure: draft.measure.clone(),
         metrics: draft.head.metrics.iter().map(|m| m.value.clone()).collect(),
+        target_accuracy_percent: draft.head.target_accuracy,
         import,
         network_files: BTreeMap::new(),
         scale: None,

@@ -126,6 +126,11 @@ pub(super) const PRICE: Section = Section {
         key("source", Kind::Text, "Where the price was read."),
         key("date", Kind::Date, "When it was read there."),
         key("billing", Kind::Table(&BILLING), "How time becomes money."),
+        key(
+            "changes",
+            Kind::Tables(&CHANGE),
+            "What takes the place of `per_hour` from a moment on: a market's price.",
+        ),
     ],
 };
 
@@ -148,9 +153,26 @@ const OWN: Section = Section {
     ],
 };
 
-const BILLING: Section = Section {
-    about: "How paid time is made of measured time.",
+const CHANGE: Section = Section {
+    about: "A price from a moment on.",
     keys: &[
+        required("from", Kind::Moment, "When it begins to hold."),
+        required(
+            "per_hour",
+            Kind::Money,
+            "An hour of the machine, from then on.",
+        ),
+    ],
+};
+
+const BILLING: Section = Section {
+    about: "How use becomes money: what is counted, what is taken off, what comes on top.",
+    keys: &[
+        key(
+            "rule",
+            Kind::Offered(rule_names),
+            "A provider's rule by its name, instead of the price's own; `gcp@2016-05-01` is the one of that day. `bancada price rules` lists them. What else is written here goes before it.",
+        ),
         key(
             "step",
             Kind::Duration,
@@ -162,6 +184,127 @@ const BILLING: Section = Section {
             Kind::Paid,
             "`all` of the run's life, only the phases named, or `requests`: only while requests are handled, which holds for `serverless` unless said otherwise.",
         ),
+        key(
+            "request_step",
+            Kind::Duration,
+            "Where requests are paid, each is rounded up to it: `100ms`. Reckoned with the mean request.",
+        ),
+        key(
+            "request_minimum",
+            Kind::Duration,
+            "Where requests are paid, each pays at least this.",
+        ),
+        key(
+            "discounts",
+            Kind::Tables(&DISCOUNT),
+            "What is taken off the price of time, one after the other.",
+        ),
+        key(
+            "interruptions",
+            Kind::Table(&INTERRUPTIONS),
+            "Of a machine that its provider may take away: the attempts that are expected to be lost are on the bill.",
+        ),
+        key(
+            "charges",
+            Kind::Tables(&CHARGE),
+            "What is paid beside the time: disks, storage, traffic, addresses, fees.",
+        ),
+        key("tax", Kind::Decimal, "Percent on top of everything."),
+        key(
+            "month",
+            Kind::Table(&MONTH),
+            "How much is used in a month. Free amounts, discounts for long use and fees of a month are reckoned by it, and not at all without it.",
+        ),
+    ],
+};
+
+fn rule_names() -> Vec<&'static str> {
+    cost::rules().names()
+}
+
+const DISCOUNT: Section = Section {
+    about: "Percent off the price of time, for a promise to use it.",
+    keys: &[
+        required("percent", Kind::Decimal, "Taken off."),
+        key("what", Kind::Text, "As the bill calls it: `savings plan`."),
+        key(
+            "share",
+            Kind::Decimal,
+            "Percent of the time that it covers; the rest pays the whole price. Default 100.",
+        ),
+    ],
+};
+
+const INTERRUPTIONS: Section = Section {
+    about: "How often a provider takes a machine away, and what that loses.",
+    keys: &[
+        required(
+            "per_hour",
+            Kind::Decimal,
+            "How many are expected in an hour: `0.05`.",
+        ),
+        key(
+            "restart",
+            Kind::Duration,
+            "Until the next machine works. Default 0s.",
+        ),
+        key(
+            "checkpoint",
+            Kind::Duration,
+            "Between two states that can be gone on from. Without it, an interruption loses everything.",
+        ),
+        key(
+            "unpaid",
+            Kind::Duration,
+            "A machine taken away sooner is not paid (AWS: 1h). Counts where there is no `checkpoint`.",
+        ),
+    ],
+};
+
+const CHARGE: Section = Section {
+    about: "What is paid beside the time of the machine.",
+    keys: &[
+        required(
+            "price",
+            Kind::Text,
+            "Of a unit: `0.08 USD/GB-month`, `0.09 USD/GB`, `0.005 USD/h`, `0.20 USD/million requests`, `20 USD/month`, `1 USD/run`; or a name that `bancada price rules` lists: `aws/gp3`.",
+        ),
+        key("what", Kind::Text, "As the bill calls it."),
+        key(
+            "kind",
+            Kind::Words(charge_kinds),
+            "What it is for, as `bancada reconcile` sorts bills. Default by the unit.",
+        ),
+        key(
+            "gigabytes",
+            Kind::Decimal,
+            "How many, of a price for gigabytes: of a disk, or sent by a run.",
+        ),
+        key(
+            "count",
+            Kind::Decimal,
+            "How many, of a price for an hour, a month or a run. Default 1.",
+        ),
+        key(
+            "free",
+            Kind::Decimal,
+            "Units of a month that cost nothing; needs `month`.",
+        ),
+        key("source", Kind::Text, "Where the price was read."),
+        key("date", Kind::Date, "When it was read there."),
+    ],
+};
+
+fn charge_kinds() -> Vec<&'static str> {
+    crate::read::CHARGE_KINDS.to_vec()
+}
+
+const MONTH: Section = Section {
+    about: "How much is used in a month.",
+    keys: &[
+        key("hours", Kind::Decimal, "Hours that the machine is there."),
+        key("requests", Kind::Decimal, "Requests that are made."),
+        key("gigabytes", Kind::Decimal, "Gigabytes that are sent out."),
     ],
 };
 

@@ -53,6 +53,7 @@ pub(crate) struct Head {
     pub(crate) budget: Option<Located<Money>>,
     pub(crate) currency: Option<Currency>,
     pub(crate) metrics: Vec<Located<String>>,
+    pub(crate) target_accuracy: Option<f64>,
     pub(crate) exclude: Vec<DraftExclusion>,
 }
 

@@ -1,11 +1,12 @@
 //! `[environments]`: where runs happen and what an hour there costs.
 
+use model::money::Charge;
 use model::{BillingRule, Limits, PaidPhases, Price, Service};
 use source::{Diagnostic, Located, Problems, Table};
 
 use super::draft::DraftEnvironment;
 use super::prices::Known;
-use super::{Typed, hosts, prices, services, take};
+use super::{Typed, billing, hosts, prices, services, take};
 use crate::values;
 
 pub(crate) const MAX_CORES: f64 = 4096.0;
@@ -40,7 +41,17 @@ fn read_one(
     known: &Known<'_>,
     problems: &mut Problems,
 ) -> DraftEnvironment {
-    let price = read_price(typed, &table, known, problems);
+    let service = services::read(&table, problems);
+    let worker = match service.as_ref().map(|service| &service.value) {
+        Some(Service::Serverless(serverless)) => Some(serverless.memory_mb),
+        _ => None,
+    };
+    let money = Money {
+        known,
+        before: None,
+        worker_memory_mb: worker,
+    };
+    let price = read_price(typed, &table, &money, problems);
     let limits = Limits {
         cores: read_cores(&table, problems),
         memory_bytes: take::parsed(&table, "memory", values::size_bytes, problems).map(|m| m.value),
@@ -56,20 +67,6 @@ fn read_one(
                 Diagnostic::at(device.span.clone(), wrong).label("such as \"cpu\" or \"cuda:0\""),
             );
         }
-    }
-    let service = services::read(&table, problems);
-    let mut price = price;
-    // What a worker on demand costs is paid for requests, unless the study says otherwise.
-    if let (Some(price), Some(Service::Serverless(_)), None) = (
-        &mut price,
-        service.as_ref().map(|service| &service.value),
-        table.key_span("billing"),
-    ) {
-        price.billing = BillingRule {
-            step_seconds: 0,
-            minimum_seconds: 0,
-            paid: PaidPhases::Requests,
-        };
     }
     let hosts = hosts::read(&table, problems);
     table.finish(problems);
@@ -97,10 +94,19 @@ fn read_cores(table: &Table<'_>, problems: &mut Problems) -> Option<f64> {
     }
 }
 
-fn read_price(
+/// What a place's price is read with.
+pub(super) struct Money<'a> {
+    pub(super) known: &'a Known<'a>,
+    /// Holds where none is written.
+    pub(super) before: Option<&'a Price>,
+    /// Of workers on demand.
+    pub(super) worker_memory_mb: Option<u32>,
+}
+
+pub(super) fn read_price(
     typed: &Typed<'_>,
     table: &Table<'_>,
-    known: &Known<'_>,
+    money: &Money<'_>,
     problems: &mut Problems,
 ) -> Option<Price> {
     let text = table.text("price", problems);
@@ -115,12 +121,13 @@ fn read_price(
         problems.push(both.other(take::key_span(table, "price"), "remove one of them"));
     }
     let found = match &text {
-        Some(text) => prices::look_up(text, known, problems),
-        None => own.map(prices::written_price),
+        Some(text) => prices::look_up(text, money.known, money.worker_memory_mb, problems),
+        None => own.or_else(|| money.before.cloned()),
     };
-    let priced = ["price", "own"]
+    let written = ["price", "own"]
         .iter()
         .any(|key| table.key_span(key).is_some());
+    let priced = written || money.before.is_some();
     let mut price = found;
     for (key, value) in [("price_source", source), ("price_date", date)] {
         let Some(value) = value else { continue };
@@ -138,14 +145,42 @@ fn read_price(
             }
         }
     }
-    let mut billing = price
-        .as_ref()
-        .map(|p| p.billing.clone())
-        .unwrap_or_default();
-    prices::read_billing(table, &mut billing, problems);
+    let rule = price.as_ref().map(|price| price.billing.clone());
+    let mut rule = rule.unwrap_or_default();
+    // What a worker on demand costs is paid for requests, unless the study says otherwise.
+    if written && money.worker_memory_mb.is_some() && rule.paid == PaidPhases::All {
+        rule = BillingRule {
+            discounts: rule.discounts,
+            charges: rule.charges,
+            tax_percent: rule.tax_percent,
+            month: rule.month,
+            ..BillingRule::requests()
+        };
+    }
+    billing::read(typed, table, &mut rule, money.worker_memory_mb, problems);
     if let (false, Some(span)) = (priced, table.key_span("billing")) {
         let unpriced = Diagnostic::at(span, "`billing` without a price bills nothing");
         problems.push(unpriced.label("add price = \"…\""));
     }
-    price.map(|price| Price { billing, ..price })
+    let price = price.map(|price| Price {
+        billing: rule,
+        ..price
+    })?;
+    check_charges(table, &price, problems);
+    Some(price)
+}
+
+/// A bill is in one currency.
+fn check_charges(table: &Table<'_>, price: &Price, problems: &mut Problems) {
+    let currency = price.per_hour.currency;
+    let other = |charge: &&Charge| charge.price.currency != currency;
+    if let Some(charge) = price.billing.charges.iter().find(other) {
+        let message = format!(
+            "`{}` is priced in {}, the machine in {currency}: a bill is in one currency",
+            charge.what, charge.price.currency
+        );
+        let span = table.key_span("billing");
+        let span = span.unwrap_or_else(|| take::key_span(table, "price"));
+        problems.push(Diagnostic::at(span, message));
+    }
 }

@@ -1,6 +1,7 @@
 //! The study file as typed: sections, values and their places. What they mean together is for
 //! `check`.
 
+mod billing;
 mod draft;
 mod environments;
 mod factors;
@@ -12,6 +13,7 @@ mod services;
 mod settings;
 mod study;
 mod take;
+mod what_if;
 mod workload;
 
 use std::io;
@@ -20,6 +22,7 @@ use std::path::{Path, PathBuf};
 use model::{Study, Workload};
 use source::{Diagnostic, Problems, Table};
 
+pub(crate) use billing::CHARGE_KINDS;
 pub(crate) use draft::{
     Draft, DraftColumn, DraftCommand, DraftCondition, DraftEnvironment, DraftExclusion,
     DraftFactor, DraftImport, DraftScale, DraftServe, DraftTrain, DraftWorkload, FieldValue,
@@ -27,6 +30,7 @@ pub(crate) use draft::{
 pub(crate) use environments::MAX_CORES;
 pub(crate) use import::{DECIMAL_MARKS, ROWS};
 pub(crate) use study::{MAX_REPETITIONS, ORDERS};
+pub use what_if::{WhatIf, money_of_study, read_what_if};
 pub(crate) use workload::{KINDS, LOG_EVENTS};
 
 /// What reading a study needs from outside.

@@ -1,17 +1,18 @@
-//! Prices as a study writes them: `[prices]`, own machines, billing rules.
+//! Prices as a study writes them: `[prices]`, own machines, prices that move.
 
-use cost::{Catalog, LookupError, LookupProblem, OwnMachine, own_machine_per_hour};
-use model::{BillingRule, Money, PaidPhases, Price};
+use cost::{Catalog, LookupError, LookupProblem, own_machine_per_hour, rules};
+use model::money::PriceChange;
+use model::{BillingRule, Money, OwnMachine, Price, Timestamp};
 use rust_decimal::Decimal;
 use source::{Diagnostic, Located, Problems, Table, Value};
 
-use super::{Typed, take};
+use super::{Typed, billing, take};
 use crate::values;
 
 /// The `machine` of a price that stands in the study without a name.
 pub(super) const OWN: &str = "own";
-const THIS_FILE: &str = "the study file";
-const UNDATED: &str = "undated";
+pub(super) const THIS_FILE: &str = "the study file";
+pub(super) const UNDATED: &str = "undated";
 /// Beyond every machine for rent, and still far from what decimals can count.
 const MAX_PER_HOUR: Decimal = Decimal::from_parts(1_000_000_000, 0, 0, false, 0);
 
@@ -55,20 +56,30 @@ fn read_named(
     let own = read_own(typed, &table, problems);
     let source = table.text("source", problems).map(|t| t.value);
     let date = take::date(typed, &table, "date", problems).map(|d| d.value);
-    let mut billing = BillingRule::default();
-    read_billing(&table, &mut billing, problems);
+    let mut rule = BillingRule::default();
+    billing::read(typed, &table, &mut rule, None, problems);
+    let changes = read_changes(typed, &table, problems);
     let given = ["per_hour", "own"].map(|key| table.key_span(key).is_some());
     if given[0] == given[1] {
         let message = format!("[prices.{name}] needs `per_hour` or `own`, one of them");
         problems.push(Diagnostic::at(table.span.clone(), message));
     }
+    let table_changes_span = take::key_span(&table, "changes");
     table.finish(problems);
-    let per_hour = own.or_else(|| per_hour.map(|money| money.value))?;
+    let price = match own {
+        Some(own) => own,
+        None => written_price(per_hour?.value),
+    };
+    check_changes(&changes, &price, &table_changes_span, problems);
     Some(Price {
         source: source.unwrap_or_else(|| THIS_FILE.to_owned()),
         date: date.unwrap_or_else(|| UNDATED.to_owned()),
-        billing,
-        ..written_price(per_hour)
+        billing: rule,
+        changes: changes
+            .into_iter()
+            .map(|change| change.value.change)
+            .collect(),
+        ..price
     })
 }
 
@@ -80,13 +91,93 @@ pub(super) fn written_price(per_hour: Money) -> Price {
         source: THIS_FILE.to_owned(),
         date: UNDATED.to_owned(),
         billing: BillingRule::default(),
+        changes: Vec::new(),
+        own: None,
+    }
+}
+
+/// A change and the currency it was written in.
+struct Change {
+    change: PriceChange,
+    money: Money,
+}
+
+/// `changes = [{ from = 2026-11-16T12:00:00Z, per_hour = "0.05 USD" }]`.
+fn read_changes(
+    typed: &Typed<'_>,
+    parent: &Table<'_>,
+    problems: &mut Problems,
+) -> Vec<Located<Change>> {
+    let values = parent.array("changes", problems).unwrap_or_default();
+    let mut changes = Vec::new();
+    for value in values {
+        let Some(table) = value.table("changes", problems) else {
+            continue;
+        };
+        let from = table.required("from", problems);
+        let from = from.and_then(|from| {
+            let text = from.as_text().unwrap_or_else(|| typed.at(&from.span));
+            let moment = moment(text);
+            if moment.is_none() {
+                let wrong = Diagnostic::at(from.span.clone(), "`from` must be a moment");
+                problems.push(wrong.label("such as 2026-11-16T12:00:00Z"));
+            }
+            moment
+        });
+        let per_hour = take::required_parsed(&table, "per_hour", values::money, problems);
+        table.finish(problems);
+        if let (Some(from), Some(money)) = (from, per_hour) {
+            let change = PriceChange {
+                from,
+                per_hour: money.value.amount,
+            };
+            changes.push(Located {
+                value: Change {
+                    change,
+                    money: money.value,
+                },
+                span: value.span.clone(),
+            });
+        }
+    }
+    changes
+}
+
+/// A day alone is its beginning.
+fn moment(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    let day = || format!("{text}T00:00:00Z").parse().ok();
+    text.parse().ok().or_else(day)
+}
+
+fn check_changes(
+    changes: &[Located<Change>],
+    price: &Price,
+    whole: &source::Span,
+    problems: &mut Problems,
+) {
+    let currency = price.per_hour.currency;
+    for change in changes {
+        if change.value.money.currency != currency {
+            let message = format!("the price is in {currency}, this change of it is not");
+            problems.push(Diagnostic::at(change.span.clone(), message));
+        }
+    }
+    let in_order = changes
+        .windows(2)
+        .all(|two| two[0].value.change.from < two[1].value.change.from);
+    if !in_order {
+        let wrong = Diagnostic::at(whole.clone(), "the changes are not in the order of time");
+        problems.push(wrong.label("each must begin after the one before"));
     }
 }
 
 /// `price = …`: an amount, a name of `[prices]`, or a name of the catalog.
+/// `memory_mb` is that of a worker, for prices of memory.
 pub(super) fn look_up(
     text: &Located<String>,
     known: &Known<'_>,
+    memory_mb: Option<u32>,
     problems: &mut Problems,
 ) -> Option<Price> {
     if let Some(price) = known.named.iter().find(|p| p.machine == text.value) {
@@ -107,6 +198,10 @@ pub(super) fn look_up(
         }
         return Some(written_price(money.value));
     }
+    let by_memory = rules().named(&text.value);
+    if let Some(rule) = by_memory.filter(|rule| rule.per_gb_second.is_some()) {
+        return price_of_memory(text, rule, memory_mb, problems);
+    }
     match known.catalog.price(&text.value) {
         Ok(price) => Some(price),
         Err(error) => {
@@ -114,6 +209,28 @@ pub(super) fn look_up(
             None
         }
     }
+}
+
+/// `aws/lambda`: so much for a gigabyte and second, by the memory of the environment's workers.
+fn price_of_memory(
+    text: &Located<String>,
+    rule: &cost::ProviderRule,
+    memory_mb: Option<u32>,
+    problems: &mut Problems,
+) -> Option<Price> {
+    let Some(memory_mb) = memory_mb else {
+        let message = format!("`{}` is paid by the memory of a worker", text.value);
+        let missing = Diagnostic::at(text.span.clone(), message);
+        problems.push(missing.label("add serverless = { memory = 2048 }"));
+        return None;
+    };
+    Some(Price {
+        machine: format!("{} {memory_mb} MB", rule.name),
+        source: rule.source.clone(),
+        date: rule.since.clone().unwrap_or_else(|| UNDATED.to_owned()),
+        billing: rule.billing(Some(memory_mb)),
+        ..written_price(rule.per_hour(memory_mb)?)
+    })
 }
 
 fn not_found(text: &Located<String>, error: &LookupError) -> Diagnostic {
@@ -138,7 +255,7 @@ pub(super) fn read_own(
     typed: &Typed<'_>,
     parent: &Table<'_>,
     problems: &mut Problems,
-) -> Option<Money> {
+) -> Option<Price> {
     let table = parent.table("own", problems)?;
     let mut money = |key: &str, parse: fn(&str) -> Result<Money, String>| {
         take::required_parsed(&table, key, parse, problems)
@@ -160,9 +277,13 @@ pub(super) fn read_own(
         electricity_per_kilowatt_hour: electricity?.value,
         hours_per_day,
     };
-    own_machine_per_hour(&machine)
+    let per_hour = own_machine_per_hour(&machine)
         .map_err(|error| problems.push(Diagnostic::at(span, error.to_string())))
-        .ok()
+        .ok()?;
+    Some(Price {
+        own: Some(machine),
+        ..written_price(per_hour)
+    })
 }
 
 /// A number, exactly as typed, bare or in quotes.
@@ -182,48 +303,4 @@ pub(super) fn decimal(
         ));
     }
     number
-}
-
-/// `billing = { step = "60s", minimum = "10min", paid = ["train"] }`; what is left out stays.
-pub(super) fn read_billing(parent: &Table<'_>, rule: &mut BillingRule, problems: &mut Problems) {
-    let Some(table) = parent.table("billing", problems) else {
-        return;
-    };
-    if let Some(step) = take::parsed(&table, "step", whole_seconds, problems) {
-        rule.step_seconds = step.value;
-    }
-    if let Some(minimum) = take::parsed(&table, "minimum", whole_seconds, problems) {
-        rule.minimum_seconds = minimum.value;
-    }
-    match table.get("paid") {
-        Some(value) if value.as_text() == Some("all") => rule.paid = PaidPhases::All,
-        Some(value) if value.as_text() == Some("requests") => rule.paid = PaidPhases::Requests,
-        Some(value) if value.kind() == "array" => {
-            let phases = take::texts(&value, "paid", problems);
-            if phases.is_empty() {
-                let nothing = Diagnostic::at(value.span, "no phase is paid");
-                problems.push(nothing.label("name some, or write paid = \"all\""));
-            }
-            rule.paid = PaidPhases::Only(phases.into_iter().map(|p| p.value).collect());
-        }
-        Some(value) => {
-            let wrong = Diagnostic::at(
-                value.span,
-                "`paid` must be \"all\", \"requests\" or a list of phases",
-            );
-            problems.push(wrong.label("such as [\"train\"]"));
-        }
-        None => {}
-    }
-    table.finish(problems);
-}
-
-fn whole_seconds(text: &str) -> Result<u32, String> {
-    let seconds = values::duration_seconds(text)?;
-    match seconds.fract() == 0.0 && seconds <= f64::from(u32::MAX) {
-        true => Ok(seconds as u32),
-        false => Err(format!(
-            "`{text}` is not a whole number of seconds: bills count in those"
-        )),
-    }
 }

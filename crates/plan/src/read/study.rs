@@ -28,6 +28,7 @@ pub(super) fn read(top: &Table<'_>, problems: &mut Problems) -> Head {
     let order = take::word(&table, "order", ORDERS, problems);
     let budget = take::parsed(&table, "budget", values::money, problems);
     let currency = take::parsed(&table, "currency", str::parse::<Currency>, problems);
+    let target_accuracy = read_target(&table, problems);
     let metrics = table.get("metrics");
     let exclude = table.array("exclude", problems).unwrap_or_default();
     let head = Head {
@@ -47,6 +48,7 @@ pub(super) fn read(top: &Table<'_>, problems: &mut Problems) -> Head {
         }),
         budget,
         currency: currency.map(|c| c.value),
+        target_accuracy,
         metrics: metrics
             .map(|v| take::texts(&v, "metrics", problems))
             .unwrap_or_default(),
@@ -57,6 +59,20 @@ pub(super) fn read(top: &Table<'_>, problems: &mut Problems) -> Head {
     };
     table.finish(problems);
     head
+}
+
+/// Percent, above 0 and up to 100.
+fn read_target(table: &Table<'_>, problems: &mut Problems) -> Option<f64> {
+    let target = table.number("target_accuracy", problems)?;
+    if target.value > 0.0 && target.value <= 100.0 {
+        return Some(target.value);
+    }
+    let wrong = Diagnostic::at(
+        target.span,
+        "`target_accuracy` is percent: above 0, up to 100",
+    );
+    problems.push(wrong.label("such as 98.5"));
+    None
 }
 
 /// `{ framework = "caffe", image = [64, 128] }`: a list stands for any of its levels.

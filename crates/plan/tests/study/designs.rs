@@ -32,6 +32,7 @@ fn study(factors: Vec<Factor>, exclude: Vec<Exclusion>) -> Study {
             grace_seconds: 5.0,
         },
         metrics: vec![],
+        target_accuracy_percent: None,
         import: None,
         network_files: Default::default(),
         scale: None,

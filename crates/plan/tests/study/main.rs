@@ -11,6 +11,7 @@ mod designs;
 mod hostile;
 mod imports;
 mod mistakes;
+mod money;
 mod reference;
 mod scale;
 mod schema;

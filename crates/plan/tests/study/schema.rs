@@ -52,6 +52,42 @@ const SECTIONS: &[(&str, &str)] = &[
         "/properties/prices/additionalProperties/anyOf/1/properties/billing",
         "[prices.a.billing]\nzzz = 1",
     ),
+    (
+        "/properties/environments/additionalProperties/properties/billing/properties/discounts/items",
+        "[environments.a.billing]\ndiscounts = [{ zzz = 1 }]",
+    ),
+    (
+        "/properties/environments/additionalProperties/properties/billing/properties/interruptions",
+        "[environments.a.billing]\ninterruptions = { zzz = 1 }",
+    ),
+    (
+        "/properties/environments/additionalProperties/properties/billing/properties/charges/items",
+        "[environments.a.billing]\ncharges = [{ zzz = 1 }]",
+    ),
+    (
+        "/properties/environments/additionalProperties/properties/billing/properties/month",
+        "[environments.a.billing]\nmonth = { zzz = 1 }",
+    ),
+    (
+        "/properties/prices/additionalProperties/anyOf/1/properties/billing/properties/discounts/items",
+        "[prices.a.billing]\ndiscounts = [{ zzz = 1 }]",
+    ),
+    (
+        "/properties/prices/additionalProperties/anyOf/1/properties/billing/properties/interruptions",
+        "[prices.a.billing]\ninterruptions = { zzz = 1 }",
+    ),
+    (
+        "/properties/prices/additionalProperties/anyOf/1/properties/billing/properties/charges/items",
+        "[prices.a.billing]\ncharges = [{ zzz = 1 }]",
+    ),
+    (
+        "/properties/prices/additionalProperties/anyOf/1/properties/billing/properties/month",
+        "[prices.a.billing]\nmonth = { zzz = 1 }",
+    ),
+    (
+        "/properties/prices/additionalProperties/anyOf/1/properties/changes/items",
+        "[prices.a]\nchanges = [{ zzz = 1 }]",
+    ),
     ("/properties/rates/items", "[[rates]]\nzzz = 1"),
     ("/properties/measure", "[measure]\nzzz = 1"),
     ("/properties/import", "[import]\nzzz = 1"),

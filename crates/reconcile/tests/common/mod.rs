@@ -63,6 +63,8 @@ impl Study {
             source: "price list".to_owned(),
             date: "2024-02-20".to_owned(),
             billing: self.billing.clone(),
+            changes: Vec::new(),
+            own: None,
         }
     }
 
@@ -74,7 +76,8 @@ impl Study {
             cost::bill(&cost::BillRequest {
                 phases: &phases,
                 total_seconds: total,
-                request_seconds: None,
+                requests: None,
+                started: None,
                 price,
                 spoken: self.currency,
                 rates: &self.rates,

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use analyse::{Analysis, BillFacts, MachineUse, format};
-use model::money::PaidPhases;
-use model::{BillingRule, Order, Timestamp};
+use analyse::{Analysis, BillFacts, MachineUse, billing_words, format};
+use model::{Order, Timestamp};
 
 use super::page::{Page, escape};
+use crate::tables::bill_table;
 
 pub(super) fn bills(page: &mut Page, analysis: &Analysis) {
     if analysis.bills.is_empty() {
@@ -44,30 +44,7 @@ fn bill(page: &mut Page, facts: &BillFacts, several: bool) {
         page.subtitle(&facts.environment);
     }
     let price = &facts.price;
-    let mut lines = String::new();
-    for line in &facts.example.lines {
-        let _ = write!(
-            lines,
-            "{}: {} s, {}<br>",
-            escape(&line.what),
-            line.seconds.normalize(),
-            format::exact_money(&line.amount)
-        );
-    }
-    let _ = write!(
-        lines,
-        "<strong>total {}</strong>",
-        format::exact_money(&facts.example.total)
-    );
-    if let Some(converted) = &facts.example.converted {
-        let rate = &converted.rate;
-        let text = format!(
-            " = {} at {} {} for one {} ({}, {})",
-            converted.total, rate.rate, rate.to, rate.from, rate.source, rate.date
-        );
-        lines.push_str(&escape(&text));
-    }
-    page.facts(&[
+    let mut rows = vec![
         ("machine".to_owned(), escape(&price.machine)),
         (
             "price".to_owned(),
@@ -77,31 +54,23 @@ fn bill(page: &mut Page, facts: &BillFacts, several: bool) {
             "read from".to_owned(),
             escape(&format!("{}, {}", price.source, price.date)),
         ),
-        ("billing".to_owned(), escape(&rule(&price.billing))),
-        ("runs".to_owned(), format::count(facts.runs)),
-        (format!("{}, for example", facts.example_run), lines),
-    ]);
-}
-
-fn rule(rule: &BillingRule) -> String {
-    let step = match rule.step_seconds {
-        0 => "the exact time is paid".to_owned(),
-        1 => "time is rounded up to whole seconds".to_owned(),
-        step => format!(
-            "time is rounded up to steps of {}",
-            format::duration(f64::from(step))
-        ),
-    };
-    let least = match rule.minimum_seconds {
-        0 => String::new(),
-        least => format!(", at least {}", format::duration(f64::from(least))),
-    };
-    let paid = match &rule.paid {
-        PaidPhases::All => "every phase of a run's life".to_owned(),
-        PaidPhases::Only(phases) => format!("only {}", format::listed(phases, 8)),
-        PaidPhases::Requests => "only the time in which requests are handled".to_owned(),
-    };
-    format!("{step}{least}; {paid}")
+        ("billing".to_owned(), escape(&billing_words(&price.billing))),
+    ];
+    if let Some(origin) = &price.billing.origin {
+        let text = format!("{}, since {}: {}", origin.name, origin.since, origin.source);
+        rows.push(("rule".to_owned(), escape(&text)));
+    }
+    rows.push(("runs".to_owned(), format::count(facts.runs)));
+    page.facts(&rows);
+    page.paragraph(&format!("The bill of {}, for example:", facts.example_run));
+    page.table(&bill_table(facts));
+    if let Some(converted) = &facts.example.converted {
+        let rate = &converted.rate;
+        page.paragraph(&format!(
+            "That is {} at {} {} for one {} ({}, {}).",
+            converted.total, rate.rate, rate.to, rate.from, rate.source, rate.date
+        ));
+    }
 }
 
 pub(super) fn measured(page: &mut Page, analysis: &Analysis) {

@@ -23,6 +23,9 @@ pub(super) fn head(page: &mut Page, analysis: &Analysis) {
     if let Some(scale) = &study.scale {
         page.callout("A smaller study", [scale.sentence.as_str()]);
     }
+    if let Some(repriced) = &study.repriced {
+        page.callout("Other prices", [repriced.as_str()]);
+    }
     page.open("summary", "In short");
     page.paragraph(&crate::markdown::totals(analysis));
     let findings = analysis

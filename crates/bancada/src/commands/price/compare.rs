@@ -199,6 +199,12 @@ impl Group {
         if let Some(total) = &self.comparison.measured_total {
             head += &format!(", billed {}", format::exact_money(total));
         }
+        if self.comparison.by_request > 0 {
+            head += &format!(
+                ". {} paid by the request: at a machine's price their requests' time is counted, while a machine is paid for all of its time",
+                format::counted(self.comparison.by_request, "run was", "runs were")
+            );
+        }
         let table = match (1..=MOST_COLUMNS).contains(&named) {
             true => self.beside(),
             false => self.below(limit),
@@ -302,6 +308,7 @@ impl Group {
             "assumption": SAME_TIME,
             "runs": comparison.runs,
             "other_runs": comparison.other_runs,
+            "by_request": comparison.by_request,
             "measured_total": comparison.measured_total,
             "scenarios": scenarios.collect::<Vec<Value>>(),
             "machines": machines.collect::<Vec<Value>>(),

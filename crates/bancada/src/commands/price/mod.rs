@@ -3,6 +3,7 @@
 mod compare;
 mod find;
 mod json;
+mod rules;
 mod show;
 mod table;
 mod update;
@@ -22,6 +23,7 @@ pub(super) fn price(command: PriceCommand, printer: &Printer) -> CommandResult {
         PriceCommand::Show { machines, json } => {
             show::show(&machines, json, &known(printer), printer)
         }
+        PriceCommand::Rules { names } => rules::rules(&names, printer),
         PriceCommand::Compare(args) => compare::compare(&args, &known(printer), printer),
         PriceCommand::Update(args) => update::update(&args, printer),
     }
@@ -53,7 +55,7 @@ fn checked(loaded: Loaded, printer: &Printer) -> Loaded {
     loaded
 }
 
-fn today() -> String {
+pub(super) fn today() -> String {
     Timestamp::now().to_string().chars().take(10).collect()
 }
 

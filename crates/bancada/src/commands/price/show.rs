@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::find::gpu;
 use super::table::Table;
 use super::{json, today, unknown};
-use crate::exit::{CommandResult, Exit};
+use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
 
 pub(super) fn show(
@@ -16,7 +16,12 @@ pub(super) fn show(
 ) -> CommandResult {
     let mut found: Vec<Vec<&CatalogEntry>> = Vec::new();
     for machine in machines {
-        found.push(catalog.all_named(machine).map_err(|e| unknown(&e))?);
+        let entries = catalog.all_named(machine).map_err(|e| unknown(&e))?;
+        if machine.ends_with("+spot") && entries.iter().all(|e| e.spot.is_none()) {
+            let message = format!("no spot price of `{machine}` is known");
+            return Err(Failure::new(Exit::BadStudy, message));
+        }
+        found.push(entries);
     }
     if as_json {
         let list: Vec<Value> = found.iter().flatten().map(|e| json::entry(e)).collect();

@@ -174,7 +174,8 @@ impl Update<'_> {
     }
 
     fn came(&mut self, name: &str, list: Result<PriceList, String>) {
-        let kept = list.and_then(|list| {
+        let kept = list.and_then(|mut list| {
+            list.leave_out_after(&self.today);
             let kept = prices::keep(self.home, list.catalog.clone());
             match kept {
                 Ok(_) => Ok(list),

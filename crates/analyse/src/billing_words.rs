@@ -1,0 +1,125 @@
+//! A billing rule as a person would say it.
+
+use model::BillingRule;
+use model::money::{Charge, Discount, DiscountTerms, MonthOfUse, PaidPhases, Unit};
+use rust_decimal::Decimal;
+
+use crate::format;
+
+/// `time is rounded up to whole seconds, at least 1 min; every phase is paid; tax of 17 %`.
+pub fn billing_words(rule: &BillingRule) -> String {
+    let mut parts = vec![time(rule), paid(rule)];
+    parts.extend(rule.interruptions.as_ref().map(|interruptions| {
+        let saved = match interruptions.checkpoint_seconds {
+            Some(seconds) => {
+                let every = format::duration(f64::from(seconds));
+                format!("what is not saved every {every} is lost")
+            }
+            None => "everything is lost each time".to_owned(),
+        };
+        format!(
+            "{} interruptions an hour are expected, {saved}",
+            interruptions.per_hour.normalize()
+        )
+    }));
+    let discounts = rule.discounts.iter();
+    parts.extend(discounts.map(|one| discount(one, &rule.month)));
+    let charges = rule.charges.iter();
+    parts.extend(charges.map(|one| charge(one, &rule.month)));
+    parts.extend(
+        rule.tax_percent
+            .map(|percent| format!("tax of {} %", percent.normalize())),
+    );
+    parts.join("; ")
+}
+
+fn time(rule: &BillingRule) -> String {
+    if rule.paid == PaidPhases::Requests {
+        let milliseconds = |ms: u32| format::duration(f64::from(ms) / 1000.0);
+        let step = match rule.request_step_ms {
+            0 => "requests pay their exact time".to_owned(),
+            step => format!("each request is rounded up to {}", milliseconds(step)),
+        };
+        return match rule.request_minimum_ms {
+            0 => step,
+            least => format!("{step}, at least {}", milliseconds(least)),
+        };
+    }
+    let step = match rule.step_seconds {
+        0 => "the exact time is paid".to_owned(),
+        1 => "time is rounded up to whole seconds".to_owned(),
+        step => {
+            let step = format::duration(f64::from(step));
+            format!("time is rounded up to steps of {step}")
+        }
+    };
+    match rule.minimum_seconds {
+        0 => step,
+        least => format!("{step}, at least {}", format::duration(f64::from(least))),
+    }
+}
+
+fn paid(rule: &BillingRule) -> String {
+    match &rule.paid {
+        PaidPhases::All => "every phase of a run's life".to_owned(),
+        PaidPhases::Only(phases) => format!("only {}", format::listed(phases, 8)),
+        PaidPhases::Requests => "only the time in which requests are handled".to_owned(),
+    }
+}
+
+fn discount(discount: &Discount, month: &MonthOfUse) -> String {
+    let what = &discount.what;
+    match &discount.terms {
+        DiscountTerms::Committed {
+            percent,
+            share_percent,
+        } => {
+            let (percent, share) = (percent.normalize(), share_percent.normalize());
+            match share == Decimal::ONE_HUNDRED {
+                true => format!("{what}: {percent} % off"),
+                false => format!("{what}: {percent} % off {share} % of the time"),
+            }
+        }
+        DiscountTerms::Sustained { .. } => match month.hours {
+            Some(hours) => format!("{what}, by {} hours a month", hours.normalize()),
+            None => format!("{what} is not counted: the month's hours are not known"),
+        },
+        DiscountTerms::FreeTime { .. } if month.hours.or(month.requests).is_some() => what.clone(),
+        DiscountTerms::FreeTime { .. } => {
+            format!("{what} are not counted: the month's use is not known")
+        }
+    }
+}
+
+fn charge(charge: &Charge, month: &MonthOfUse) -> String {
+    let price = format!(
+        "{}/{}",
+        format::exact_money(&charge.price),
+        charge.unit.word()
+    );
+    let quantity = charge.quantity.normalize();
+    let counted = match charge.unit {
+        Unit::GigabyteMonth | Unit::Gigabyte => format!("{quantity} GB at {price}"),
+        _ if quantity > Decimal::ONE => format!("{quantity} at {price}"),
+        _ => price,
+    };
+    let free = charge.free.normalize();
+    let known = match charge.unit {
+        Unit::GigabyteMonth => true,
+        Unit::MillionRequests => month.requests.is_some(),
+        Unit::Gigabyte => month.gigabytes.is_some(),
+        _ => month.hours.is_some(),
+    };
+    match (free.is_zero(), known) {
+        (true, _) => format!("{}: {counted}", charge.what),
+        (false, true) => format!(
+            "{}: {counted}, {free} {} of a month free",
+            charge.what,
+            charge.unit.word()
+        ),
+        (false, false) => format!(
+            "{}: {counted}; what is free of a month is not counted, its use is not known",
+            charge.what
+        ),
+    }
+}

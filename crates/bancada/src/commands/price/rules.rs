@@ -1,0 +1,73 @@
+use cost::{KnownCharge, ProviderRule};
+use report::{billing_words, format};
+
+use super::table::Table;
+use crate::exit::{CommandResult, Exit, Failure};
+use crate::printer::Printer;
+
+/// Of a worker of 1 GB, whose seconds are GB-seconds.
+const MEMORY_MB: u32 = 1024;
+
+pub(super) fn rules(names: &[String], printer: &Printer) -> CommandResult {
+    let asked = |name: &str| names.is_empty() || names.iter().any(|n| name.starts_with(n.as_str()));
+    let rules: Vec<&ProviderRule> = cost::rules()
+        .all()
+        .iter()
+        .filter(|r| asked(&r.name))
+        .collect();
+    let charges = cost::rules().charges().iter();
+    let charges: Vec<&KnownCharge> = charges.filter(|c| asked(&c.name)).collect();
+    if rules.is_empty() && charges.is_empty() {
+        let message = format!("no rule has a name that begins with {}", names.join(" or "));
+        return Err(Failure::new(Exit::BadStudy, message));
+    }
+    for rule in rules {
+        printer.data(&paragraph(rule));
+    }
+    if !charges.is_empty() {
+        printer.data(&charge_table(&charges));
+    }
+    Ok(Exit::Ok)
+}
+
+/// `aws since 2017-10-02`, what it says, and where that was read.
+fn paragraph(rule: &ProviderRule) -> String {
+    let since = match &rule.since {
+        Some(since) => format!("since {since}"),
+        None => "from the beginning".to_owned(),
+    };
+    let price = rule.per_gb_second.map_or(String::new(), |price| {
+        format!("{} a GB-second; ", format::exact_money(&price))
+    });
+    let words = billing_words(&rule.billing(Some(MEMORY_MB)));
+    format!(
+        "{} {since}\n  {price}{words}\n  {}\n",
+        rule.name, rule.source
+    )
+}
+
+fn charge_table(charges: &[&KnownCharge]) -> String {
+    let mut table = Table::default()
+        .text("beside machines")
+        .text("what")
+        .number("price")
+        .number("free a month")
+        .text("read")
+        .text("source");
+    for charge in charges {
+        let unit = charge.unit_price.unit.word();
+        let free = charge.free.normalize();
+        table.row(vec![
+            charge.name.clone(),
+            charge.what.clone(),
+            format!("{}/{unit}", format::exact_money(&charge.unit_price.price)),
+            match free.is_zero() {
+                true => "0".to_owned(),
+                false => format!("{free} {unit}"),
+            },
+            charge.date.clone(),
+            charge.source.clone(),
+        ]);
+    }
+    table.rendered()
+}

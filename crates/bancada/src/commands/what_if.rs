@@ -1,0 +1,212 @@
+//! The same measurements at other prices: nothing is run again and nothing kept is changed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use cost::Catalog;
+use model::{RunRecord, Study};
+use plan::WhatIf;
+use source::{Diagnostic, Source};
+
+use crate::args::WhatIfArgs;
+use crate::exit::{Exit, Failure};
+use crate::locate::{Results, study_text};
+use crate::printer::Printer;
+
+/// Other money for the runs of a study.
+pub(super) struct OtherMoney {
+    what_if: WhatIf,
+    /// For whoever reads a cost.
+    pub(super) sentence: String,
+}
+
+impl OtherMoney {
+    pub(super) fn study(&self) -> &Study {
+        &self.what_if.study
+    }
+
+    /// Runs of places that nobody asked about keep the price they were billed at.
+    pub(super) fn bill(&self, record: &mut RunRecord) {
+        let study = self.study();
+        if self.what_if.changed.contains(&record.environment.name) {
+            record.price = plan::resolve(study, &record.scenario).environment.price;
+        }
+        runner::reprice_record(record, study);
+    }
+}
+
+/// None where the bills that are frozen with the runs are asked for.
+pub(super) fn asked(
+    args: &WhatIfArgs,
+    study_path: &Path,
+    results: &Results,
+    printer: &Printer,
+) -> Result<Option<OtherMoney>, Failure> {
+    let mut how: Vec<String> = Vec::new();
+    let catalog = super::price::known(printer);
+    let mut reader = Reader {
+        catalog: &catalog,
+        printer,
+        what_if: WhatIf {
+            study: results.study.clone(),
+            changed: Vec::new(),
+        },
+    };
+    if args.reprice {
+        let (name, text) = study_text(study_path, results)?;
+        reader.read(&name, &text, plan::money_of_study)?;
+        how.push("the study file and the catalog as they are now".to_owned());
+    }
+    if let Some(path) = &args.what_if {
+        let name = path.display().to_string();
+        let text = fs::read_to_string(path).map_err(|error| {
+            Failure::new(Exit::BadStudy, format!("cannot read {name}: {error}"))
+        })?;
+        reader.read(&name, &text, plan::read_what_if)?;
+        how.push(name);
+    }
+    if let Some(options) = options(args, &reader.what_if.study)? {
+        reader.read("the options", &options.text, plan::read_what_if)?;
+        how.push(options.said);
+    }
+    if how.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(OtherMoney {
+        sentence: format!(
+            "What if: costs are billed anew by {}, not as they were frozen with the runs. Times are the measured ones.",
+            how.join(", then ")
+        ),
+        what_if: reader.what_if,
+    }))
+}
+
+struct Reader<'r> {
+    catalog: &'r Catalog,
+    printer: &'r Printer,
+    /// So far.
+    what_if: WhatIf,
+}
+
+type Read = fn(&str, &Study, &Catalog) -> Result<WhatIf, Vec<Diagnostic>>;
+
+impl Reader<'_> {
+    fn read(&mut self, name: &str, text: &str, read: Read) -> Result<(), Failure> {
+        let read = read(text, &self.what_if.study, self.catalog);
+        let mut next = read.map_err(|diagnostics| {
+            let source = Source { name, text };
+            let told = source.render_all(&diagnostics, self.printer.style());
+            Failure::bad_study(told.trim_end().to_owned())
+        })?;
+        next.changed.append(&mut self.what_if.changed);
+        self.what_if = next;
+        Ok(())
+    }
+}
+
+/// Options as a text that the reader of files reads, so that both mean the same.
+struct Options {
+    text: String,
+    said: String,
+}
+
+fn options(args: &WhatIfArgs, study: &Study) -> Result<Option<Options>, Failure> {
+    let mut text = String::new();
+    let mut said: Vec<String> = Vec::new();
+    if let Some(currency) = &args.currency {
+        text += &format!("currency = {}\n", quoted(currency));
+        said.push(format!("--currency {currency}"));
+    }
+    let mut places: BTreeMap<&str, String> = BTreeMap::new();
+    let priced = || study.environments.iter().filter(|e| e.price.is_some());
+    for asked in &args.price {
+        let named = asked.split_once('=').and_then(|(name, price)| {
+            let environment = study.environment(name.trim())?;
+            Some((environment.name.as_str(), price.trim()))
+        });
+        let (names, price): (Vec<&str>, &str) = match named {
+            Some((name, price)) => (vec![name], price),
+            None => (priced().map(|e| e.name.as_str()).collect(), asked),
+        };
+        if names.is_empty() {
+            return Err(wrong(format!(
+                "--price {asked}: no environment of the study has a price; say which one is meant: --price NAME=PRICE"
+            )));
+        }
+        for name in names {
+            let line = format!("price = {}\n", quoted(price));
+            places.insert(name, line);
+        }
+        said.push(format!("--price {asked}"));
+    }
+    if let Some(region) = &args.region {
+        let mut moved = 0;
+        for environment in priced().filter(|e| !args.price.iter().any(|p| names(p, &e.name))) {
+            let machine = environment.price.as_ref().map(|price| &price.machine);
+            let elsewhere = machine.and_then(|machine| cost::in_region(machine, region));
+            if let Some(name) = elsewhere {
+                let line = format!("price = {}\n", quoted(&name));
+                places.insert(&environment.name, line);
+                moved += 1;
+            }
+        }
+        if moved == 0 {
+            return Err(wrong(format!(
+                "--region {region}: no environment is priced as a machine of the catalog"
+            )));
+        }
+        said.push(format!("--region {region}"));
+    }
+    if let Some(tax) = &args.tax {
+        for environment in priced() {
+            let place = places.entry(&environment.name).or_default();
+            *place += &format!("billing = {{ tax = {} }}\n", quoted(tax));
+        }
+        said.push(format!("--tax {tax}"));
+    }
+    for (name, lines) in places {
+        text += &format!("[environments.{}]\n{lines}", quoted(name));
+    }
+    for rate in &args.rate {
+        text += &rate_table(rate)?;
+        said.push(format!("--rate {rate}"));
+    }
+    Ok((!said.is_empty()).then(|| Options {
+        text,
+        said: said.join(" "),
+    }))
+}
+
+fn names(price: &str, environment: &str) -> bool {
+    price
+        .split_once('=')
+        .is_some_and(|(name, _)| name.trim() == environment)
+}
+
+/// `USD:BRL=5.42`.
+fn rate_table(text: &str) -> Result<String, Failure> {
+    let parts = text.split_once('=').and_then(|(pair, rate)| {
+        let (from, to) = pair.split_once(':')?;
+        Some((from.trim(), to.trim(), rate.trim()))
+    });
+    let Some((from, to, rate)) = parts else {
+        return Err(wrong(format!(
+            "--rate {text} is not a rate such as USD:BRL=5.42"
+        )));
+    };
+    let [from, to, rate] = [from, to, rate].map(quoted);
+    let today = super::price::today();
+    Ok(format!(
+        "[[rates]]\nfrom = {from}\nto = {to}\nrate = {rate}\ndate = \"{today}\"\nsource = \"--rate\"\n"
+    ))
+}
+
+fn wrong(message: String) -> Failure {
+    Failure::new(Exit::BadStudy, message)
+}
+
+/// As a text of TOML; JSON writes the same.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

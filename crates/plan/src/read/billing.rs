@@ -1,0 +1,362 @@
+//! `billing`: how use becomes money at a place.
+
+use cost::{UnitPrice, rules};
+use model::money::{Charge, Discount, DiscountTerms, Interruptions, LineKind, MonthOfUse, Unit};
+use model::{BillingRule, PaidPhases};
+use rust_decimal::Decimal;
+use source::{Diagnostic, Problems, Table, Value};
+
+use super::{Typed, prices, take};
+use crate::values;
+
+/// What a charge may be called for.
+pub(crate) const CHARGE_KINDS: &[&str] =
+    &["disk", "storage", "traffic", "address", "requests", "fee"];
+
+/// What is left out stays as it is in `rule`. `memory_mb` is that of a worker, where there are some.
+pub(super) fn read(
+    typed: &Typed<'_>,
+    parent: &Table<'_>,
+    rule: &mut BillingRule,
+    memory_mb: Option<u32>,
+    problems: &mut Problems,
+) {
+    let Some(table) = parent.table("billing", problems) else {
+        return;
+    };
+    read_rule(&table, rule, memory_mb, problems);
+    if let Some(step) = take::parsed(&table, "step", whole_seconds, problems) {
+        rule.step_seconds = step.value;
+    }
+    if let Some(minimum) = take::parsed(&table, "minimum", whole_seconds, problems) {
+        rule.minimum_seconds = minimum.value;
+    }
+    if let Some(step) = take::parsed(&table, "request_step", whole_milliseconds, problems) {
+        rule.request_step_ms = step.value;
+    }
+    if let Some(minimum) = take::parsed(&table, "request_minimum", whole_milliseconds, problems) {
+        rule.request_minimum_ms = minimum.value;
+    }
+    read_paid(&table, rule, problems);
+    rule.month = read_month(typed, &table, problems).unwrap_or(rule.month);
+    let reader = Reader { typed };
+    let discounts = tables(&table, "discounts", problems);
+    let discounts = discounts.iter();
+    rule.discounts
+        .extend(discounts.filter_map(|value| reader.discount(value, problems)));
+    if let Some(interruptions) = reader.interruptions(&table, problems) {
+        rule.interruptions = Some(interruptions);
+    }
+    for value in tables(&table, "charges", problems) {
+        if let Some(charge) = reader.charge(&value, problems) {
+            check_month(&charge, &value, rule, problems);
+            rule.charges.push(charge);
+        }
+    }
+    rule.tax_percent = reader.percent(&table, "tax", problems).or(rule.tax_percent);
+    table.finish(problems);
+}
+
+/// A provider's rule by its name, in place of the price's own.
+fn read_rule(
+    table: &Table<'_>,
+    rule: &mut BillingRule,
+    memory_mb: Option<u32>,
+    problems: &mut Problems,
+) {
+    let Some(name) = table.text("rule", problems) else {
+        return;
+    };
+    match rules().named(&name.value) {
+        Some(found) => *rule = found.billing(memory_mb),
+        None => {
+            let known = rules().names().into_iter();
+            let unknown = Diagnostic::unknown("rule", &name.value, name.span, known);
+            problems.push(unknown.note(
+                "bancada price rules lists them; `gcp@2016-05-01` means the rule of that day",
+            ));
+        }
+    }
+}
+
+fn read_paid(table: &Table<'_>, rule: &mut BillingRule, problems: &mut Problems) {
+    match table.get("paid") {
+        Some(value) if value.as_text() == Some("all") => rule.paid = PaidPhases::All,
+        Some(value) if value.as_text() == Some("requests") => rule.paid = PaidPhases::Requests,
+        Some(value) if value.kind() == "array" => {
+            let phases = take::texts(&value, "paid", problems);
+            if phases.is_empty() {
+                let nothing = Diagnostic::at(value.span, "no phase is paid");
+                problems.push(nothing.label("name some, or write paid = \"all\""));
+            }
+            rule.paid = PaidPhases::Only(phases.into_iter().map(|p| p.value).collect());
+        }
+        Some(value) => {
+            let wrong = Diagnostic::at(
+                value.span,
+                "`paid` must be \"all\", \"requests\" or a list of phases",
+            );
+            problems.push(wrong.label("such as [\"train\"]"));
+        }
+        None => {}
+    }
+}
+
+fn read_month(
+    typed: &Typed<'_>,
+    parent: &Table<'_>,
+    problems: &mut Problems,
+) -> Option<MonthOfUse> {
+    const MOST_HOURS: Decimal = Decimal::from_parts(744, 0, 0, false, 0);
+    let table = parent.table("month", problems)?;
+    let mut number = |key: &str| {
+        table.get(key)?;
+        let number = prices::decimal(typed, &table, key, problems)?;
+        let wrong = match number <= Decimal::ZERO {
+            true => Some(format!("`{key}` of a month must be above zero")),
+            false if key == "hours" && number > MOST_HOURS => {
+                Some("a month has 744 hours at most".to_owned())
+            }
+            false => None,
+        };
+        match wrong {
+            Some(wrong) => {
+                problems.push(Diagnostic::at(take::key_span(&table, key), wrong));
+                None
+            }
+            None => Some(number),
+        }
+    };
+    let month = MonthOfUse {
+        hours: number("hours"),
+        requests: number("requests"),
+        gigabytes: number("gigabytes"),
+    };
+    table.finish(problems);
+    Some(month)
+}
+
+/// A fee for a month is nobody's, and a free amount of a month nothing, unless it is known how
+/// much a month is used.
+fn check_month(charge: &Charge, value: &Value<'_>, rule: &BillingRule, problems: &mut Problems) {
+    let month = &rule.month;
+    let missing = match charge.unit {
+        Unit::Month if month.hours.is_none() => Some("hours"),
+        Unit::Hour if !charge.free.is_zero() && month.hours.is_none() => Some("hours"),
+        Unit::Gigabyte if !charge.free.is_zero() && month.gigabytes.is_none() => Some("gigabytes"),
+        Unit::MillionRequests if !charge.free.is_zero() && month.requests.is_none() => {
+            Some("requests")
+        }
+        _ => None,
+    };
+    if let Some(missing) = missing {
+        let message = format!(
+            "`{}` goes by the month, and the month is not known",
+            charge.what
+        );
+        let unknown = Diagnostic::at(value.span.clone(), message);
+        problems.push(unknown.label(format!("add to billing: month = {{ {missing} = … }}")));
+    }
+}
+
+struct Reader<'a> {
+    typed: &'a Typed<'a>,
+}
+
+impl Reader<'_> {
+    fn discount(&self, value: &Value<'_>, problems: &mut Problems) -> Option<Discount> {
+        let table = value.table("discounts", problems)?;
+        let what = table.text("what", problems).map(|text| text.value);
+        let percent = self.percent(&table, "percent", problems);
+        let share_percent = self.percent(&table, "share", problems);
+        if table.key_span("percent").is_none() {
+            let missing = Diagnostic::at(table.span.clone(), "a discount needs `percent`");
+            problems.push(missing.label("such as { what = \"savings plan\", percent = 30 }"));
+        }
+        table.finish(problems);
+        Some(Discount {
+            what: what.unwrap_or_else(|| "discount".to_owned()),
+            terms: DiscountTerms::Committed {
+                percent: percent?,
+                share_percent: share_percent.unwrap_or(Decimal::ONE_HUNDRED),
+            },
+        })
+    }
+
+    /// From 0 to 100.
+    fn percent(&self, table: &Table<'_>, key: &str, problems: &mut Problems) -> Option<Decimal> {
+        table.get(key)?;
+        let number = prices::decimal(self.typed, table, key, problems)?;
+        let range = Decimal::ZERO..=Decimal::ONE_HUNDRED;
+        if range.contains(&number) {
+            return Some(number);
+        }
+        let message = format!("`{key}` is percent: from 0 to 100");
+        problems.push(Diagnostic::at(take::key_span(table, key), message));
+        None
+    }
+
+    fn interruptions(&self, parent: &Table<'_>, problems: &mut Problems) -> Option<Interruptions> {
+        let table = parent.table("interruptions", problems)?;
+        let per_hour = prices::decimal(self.typed, &table, "per_hour", problems);
+        let mut seconds = |key: &str| {
+            let read = take::parsed(&table, key, whole_seconds, problems);
+            read.map(|seconds| seconds.value)
+        };
+        let restart = seconds("restart");
+        let checkpoint = seconds("checkpoint");
+        let unpaid = seconds("unpaid");
+        if per_hour.is_some_and(|rate| rate.is_sign_negative()) {
+            let span = take::key_span(&table, "per_hour");
+            problems.push(Diagnostic::at(span, "`per_hour` must not be negative"));
+        }
+        if checkpoint == Some(0) {
+            let span = take::key_span(&table, "checkpoint");
+            let wrong = Diagnostic::at(span, "`checkpoint` must be above zero");
+            problems.push(wrong.label("leave it out where every interruption loses all"));
+        }
+        table.finish(problems);
+        Some(Interruptions {
+            per_hour: per_hour?,
+            restart_seconds: restart.unwrap_or(0),
+            checkpoint_seconds: checkpoint,
+            unpaid_seconds: unpaid.unwrap_or(0),
+        })
+    }
+
+    fn charge(&self, value: &Value<'_>, problems: &mut Problems) -> Option<Charge> {
+        let table = value.table("charges", problems)?;
+        let price = table.required("price", problems);
+        let price = price.and_then(|price| price.text("price", problems));
+        let kind = take::word(&table, "kind", CHARGE_KINDS, problems).and_then(kind_named);
+        let what = table.text("what", problems).map(|text| text.value);
+        let source = table.text("source", problems).map(|text| text.value);
+        let date = take::date(self.typed, &table, "date", problems).map(|date| date.value);
+        let gigabytes = self.amount(&table, "gigabytes", problems);
+        let count = self.amount(&table, "count", problems);
+        let free = self.amount(&table, "free", problems);
+        let known = price.as_ref().and_then(|p| rules().charge(&p.value));
+        let unit_price = match (known, price) {
+            (Some(known), _) => Some(known.unit_price),
+            (None, Some(text)) => {
+                let named = |text: &str| cost::unit_price(text).map_err(with_names);
+                take::parse_located(text, named, problems).map(|located| located.value)
+            }
+            (None, None) => None,
+        };
+        if let Some(UnitPrice { unit, .. }) = unit_price {
+            check_quantity(&table, unit, problems);
+        }
+        table.finish(problems);
+        let UnitPrice { price, unit } = unit_price?;
+        let kind = kind
+            .or_else(|| known.map(|known| known.kind))
+            .unwrap_or_else(|| usual_kind(unit));
+        let usual_what = || match known {
+            Some(known) => known.what.clone(),
+            None => usual_what(kind).to_owned(),
+        };
+        Some(Charge {
+            what: what.unwrap_or_else(usual_what),
+            kind,
+            unit,
+            price,
+            quantity: gigabytes.or(count).unwrap_or(Decimal::ONE),
+            free: free
+                .or_else(|| known.map(|known| known.free))
+                .unwrap_or_default(),
+            source: source
+                .or_else(|| known.map(|known| known.source.clone()))
+                .unwrap_or_else(|| prices::THIS_FILE.to_owned()),
+            date: date
+                .or_else(|| known.map(|known| known.date.clone()))
+                .unwrap_or_else(|| prices::UNDATED.to_owned()),
+        })
+    }
+
+    fn amount(&self, table: &Table<'_>, key: &str, problems: &mut Problems) -> Option<Decimal> {
+        table.get(key)?;
+        let number = prices::decimal(self.typed, table, key, problems)?;
+        if !number.is_sign_negative() {
+            return Some(number);
+        }
+        let message = format!("`{key}` must not be negative");
+        problems.push(Diagnostic::at(take::key_span(table, key), message));
+        None
+    }
+}
+
+fn check_quantity(table: &Table<'_>, unit: Unit, problems: &mut Problems) {
+    let of_gigabytes = matches!(unit, Unit::GigabyteMonth | Unit::Gigabyte);
+    let (wanted, other) = match of_gigabytes {
+        true => ("gigabytes", "count"),
+        false => ("count", "gigabytes"),
+    };
+    if let Some(span) = table.key_span(other) {
+        let message = format!("`{other}` says nothing of a price for one {}", unit.word());
+        problems.push(Diagnostic::at(span, message).label(format!("write `{wanted}`")));
+    } else if of_gigabytes && table.key_span(wanted).is_none() {
+        let missing = Diagnostic::at(table.span.clone(), "how many gigabytes is not said");
+        problems.push(missing.label("add gigabytes = …"));
+    }
+}
+
+fn with_names(message: String) -> String {
+    let names: Vec<&str> = rules().charges().iter().map(|c| c.name.as_str()).collect();
+    format!("{message}; or a known name: {}", names.join(", "))
+}
+
+fn kind_named(word: &str) -> Option<LineKind> {
+    match word {
+        "disk" => Some(LineKind::Disk),
+        "storage" => Some(LineKind::Storage),
+        "traffic" => Some(LineKind::Traffic),
+        "address" => Some(LineKind::Address),
+        "requests" => Some(LineKind::Requests),
+        "fee" => Some(LineKind::Fee),
+        _ => None,
+    }
+}
+
+fn usual_kind(unit: Unit) -> LineKind {
+    match unit {
+        Unit::GigabyteMonth => LineKind::Disk,
+        Unit::Gigabyte => LineKind::Traffic,
+        Unit::Hour => LineKind::Address,
+        Unit::MillionRequests => LineKind::Requests,
+        Unit::Month | Unit::Run => LineKind::Fee,
+    }
+}
+
+fn usual_what(kind: LineKind) -> &'static str {
+    match kind {
+        LineKind::Disk => "disk",
+        LineKind::Storage => "storage",
+        LineKind::Traffic => "data out",
+        LineKind::Address => "address",
+        LineKind::Requests => "requests made",
+        _ => "fee",
+    }
+}
+
+fn tables<'t>(table: &Table<'t>, key: &str, problems: &mut Problems) -> Vec<Value<'t>> {
+    table.array(key, problems).unwrap_or_default()
+}
+
+fn whole_seconds(text: &str) -> Result<u32, String> {
+    let seconds = values::duration_seconds(text)?;
+    match seconds.fract() == 0.0 && seconds <= f64::from(u32::MAX) {
+        true => Ok(seconds as u32),
+        false => Err(format!(
+            "`{text}` is not a whole number of seconds: bills count in those"
+        )),
+    }
+}
+
+fn whole_milliseconds(text: &str) -> Result<u32, String> {
+    let milliseconds = (values::duration_seconds(text)? * 1000.0 * 1e6).round() / 1e6;
+    match milliseconds.fract() == 0.0 && milliseconds <= f64::from(u32::MAX) {
+        true => Ok(milliseconds as u32),
+        false => Err(format!("`{text}` is not a whole number of milliseconds")),
+    }
+}

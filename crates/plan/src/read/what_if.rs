@@ -1,0 +1,146 @@
+//! The same measurements at other prices: a small file, or options, that go over a study's money.
+
+use model::{ExchangeRate, Price, Service, Study};
+use source::{Diagnostic, Problems, Table};
+
+use super::prices::Known;
+use super::{Typed, environments, prices, settings, take};
+
+/// A study with other money, and which places it changed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WhatIf {
+    pub study: Study,
+    /// Environments whose price is another now; runs elsewhere keep the price they were billed at.
+    pub changed: Vec<String>,
+}
+
+/// `currency`, `[prices]`, `[environments.NAME]` with what concerns money, and `[[rates]]`, as in a
+/// study file. What is not said stays as it is in the study.
+pub fn read_what_if(
+    text: &str,
+    study: &Study,
+    catalog: &cost::Catalog,
+) -> Result<WhatIf, Vec<Diagnostic>> {
+    whole(text, |typed, top, problems| {
+        let currency = take::parsed(&top, "currency", str::parse, problems);
+        let what_if = WhatIf {
+            study: Study {
+                currency: currency.map_or(study.currency, |currency| currency.value),
+                ..study.clone()
+            },
+            changed: Vec::new(),
+        };
+        let what_if = over(what_if, typed, &top, catalog, Else::IsWrong, problems);
+        top.finish(problems);
+        what_if
+    })
+}
+
+/// What a study file says of money by now, over a study that was carried out. Places that are new
+/// in it have no runs to bill.
+pub fn money_of_study(
+    text: &str,
+    study: &Study,
+    catalog: &cost::Catalog,
+) -> Result<WhatIf, Vec<Diagnostic>> {
+    whole(text, |typed, top, problems| {
+        let head = top.table("study", problems);
+        let currency = head.and_then(|head| take::parsed(&head, "currency", str::parse, problems));
+        let what_if = WhatIf {
+            study: Study {
+                currency: currency.map_or(study.currency, |currency| currency.value),
+                rates: Vec::new(),
+                ..study.clone()
+            },
+            changed: Vec::new(),
+        };
+        over(what_if, typed, &top, catalog, Else::IsElsewhere, problems)
+    })
+}
+
+/// What else stands in the text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Else {
+    IsWrong,
+    /// It is a study, and checked as one where it is run.
+    IsElsewhere,
+}
+
+fn whole(
+    text: &str,
+    read: impl FnOnce(&Typed<'_>, Table<'_>, &mut Problems) -> WhatIf,
+) -> Result<WhatIf, Vec<Diagnostic>> {
+    let mut problems = Problems::default();
+    let what_if = source::parse(text, &mut problems, |top, problems| {
+        problems
+            .is_empty()
+            .then(|| read(&Typed { text }, top, problems))
+    });
+    match what_if {
+        Some(what_if) if problems.is_empty() => Ok(what_if),
+        _ => Err(problems.into_sorted()),
+    }
+}
+
+fn over(
+    what_if: WhatIf,
+    typed: &Typed<'_>,
+    top: &Table<'_>,
+    catalog: &cost::Catalog,
+    other: Else,
+    problems: &mut Problems,
+) -> WhatIf {
+    let WhatIf {
+        mut study,
+        mut changed,
+    } = what_if;
+    let rates = settings::read_rates(typed, top, problems);
+    // Of two rates the newer counts: what is asked takes the place of what was, whatever its day.
+    let pair = |rate: &ExchangeRate| [rate.from.min(rate.to), rate.from.max(rate.to)];
+    let is_asked = |rate: &ExchangeRate| rates.iter().any(|asked| pair(asked) == pair(rate));
+    study.rates.retain(|rate| !is_asked(rate));
+    study.rates.extend(rates);
+    let known = Known {
+        named: prices::read(typed, top, problems),
+        catalog,
+    };
+    if let Some(table) = top.table("environments", problems) {
+        for (name, value) in table.entries() {
+            let Some(inner) = value.table(&format!("environments.{}", name.value), problems) else {
+                continue;
+            };
+            let names: Vec<String> = study.environments.iter().map(|e| e.name.clone()).collect();
+            let place = study.environments.iter_mut().find(|e| e.name == name.value);
+            let Some(environment) = place else {
+                if other == Else::IsElsewhere {
+                    continue;
+                }
+                let names = names.iter().map(String::as_str);
+                let span = name.span.clone();
+                problems.push(Diagnostic::unknown("environment", name.value, span, names));
+                continue;
+            };
+            let worker = match &environment.service {
+                Some(Service::Serverless(serverless)) => Some(serverless.memory_mb),
+                _ => None,
+            };
+            let money = environments::Money {
+                known: &known,
+                before: environment
+                    .price
+                    .as_ref()
+                    .filter(|_| other == Else::IsWrong),
+                worker_memory_mb: worker,
+            };
+            let price: Option<Price> = environments::read_price(typed, &inner, &money, problems);
+            if other == Else::IsWrong {
+                inner.finish(problems);
+            }
+            if price.is_some() || other == Else::IsElsewhere {
+                environment.price = price;
+                changed.push(environment.name.clone());
+            }
+        }
+    }
+    WhatIf { study, changed }
+}

@@ -1,0 +1,205 @@
+//! Billing rules and other money, as studies and what-if files write them.
+
+use model::money::{DiscountTerms, LineKind, Unit};
+use model::{BillingRule, Currency, PaidPhases, Price, Study};
+use plan::{money_of_study, read_what_if};
+use rust_decimal::Decimal;
+
+use crate::support::{good, shown};
+
+fn decimal(text: &str) -> Decimal {
+    text.parse().unwrap()
+}
+
+fn study_of(environment: &str) -> Study {
+    good(&format!(
+        "[study]\nname = \"s\"\n[workload]\nkind = \"serve\"\nmodel = \"lenet5\"\n[environments.a]\n{environment}"
+    ))
+}
+
+fn price_of(study: &Study) -> &Price {
+    study.environment("a").unwrap().price.as_ref().unwrap()
+}
+
+fn rule_of(environment: &str) -> BillingRule {
+    price_of(&study_of(environment)).billing.clone()
+}
+
+#[test]
+fn a_rule_has_all_that_a_bill_knows() {
+    let rule = rule_of(
+        r#"
+price = "gcp/n1-standard-4"
+[environments.a.billing]
+step = "1min"
+discounts = [{ what = "plan", percent = 37, share = 60 }, { percent = "5.5" }]
+interruptions = { per_hour = 0.05, restart = "3min", checkpoint = "10min", unpaid = "1h" }
+charges = [
+  { price = "gcp/pd-balanced", gigabytes = 100 },
+  { price = "0.09 USD/GB", gigabytes = 2, free = 100, what = "uploads" },
+  { price = "0.10 USD/GB-month", gigabytes = 5, kind = "storage", source = "a list", date = 2026-11-16 },
+]
+tax = 17
+month = { hours = 400, gigabytes = 250 }
+"#,
+    );
+    assert_eq!((rule.step_seconds, rule.minimum_seconds), (60, 60));
+    let percents: Vec<_> = rule.discounts.iter().map(|d| d.terms.clone()).collect();
+    assert!(matches!(percents[0], DiscountTerms::Sustained { .. }));
+    let committed = |percent: &str, share: &str| DiscountTerms::Committed {
+        percent: decimal(percent),
+        share_percent: decimal(share),
+    };
+    assert_eq!(
+        percents[1..],
+        [committed("37", "60"), committed("5.5", "100")]
+    );
+    let interruptions = rule.interruptions.unwrap();
+    assert_eq!(interruptions.per_hour, decimal("0.05"));
+    assert_eq!(interruptions.checkpoint_seconds, Some(600));
+    let charges: Vec<_> = rule
+        .charges
+        .iter()
+        .map(|c| (c.what.as_str(), c.kind, c.unit, c.quantity.to_string()))
+        .collect();
+    assert_eq!(
+        charges,
+        [
+            (
+                "disk",
+                LineKind::Disk,
+                Unit::GigabyteMonth,
+                "100".to_owned()
+            ),
+            ("uploads", LineKind::Traffic, Unit::Gigabyte, "2".to_owned()),
+            (
+                "storage",
+                LineKind::Storage,
+                Unit::GigabyteMonth,
+                "5".to_owned()
+            ),
+        ]
+    );
+    assert!(rule.charges[0].source.starts_with("https://"));
+    assert_eq!(rule.charges[2].date, "2026-11-16");
+    assert_eq!(rule.tax_percent, Some(decimal("17")));
+    assert_eq!(rule.month.hours, Some(decimal("400")));
+    assert_eq!(rule.origin.unwrap().name, "gcp/n1");
+}
+
+#[test]
+fn a_rule_has_a_name_and_a_day() {
+    let rule = rule_of(
+        "price = \"gcp/e2-standard-4\"\nbilling = { rule = \"gcp@2016-05-01\", minimum = \"5min\" }",
+    );
+    assert_eq!((rule.step_seconds, rule.minimum_seconds), (60, 300));
+    let spot = rule_of("price = \"gcp/n1-standard-4+spot\"");
+    assert!(spot.discounts.is_empty());
+}
+
+#[test]
+fn memory_has_a_price_where_workers_have_memory() {
+    let study = study_of("price = \"aws/lambda\"\nserverless = { memory = 2048 }");
+    let price = price_of(&study);
+    assert_eq!(price.machine, "aws/lambda 2048 MB");
+    assert_eq!(price.per_hour.amount, decimal("0.12000024"));
+    assert_eq!(price.billing.paid, PaidPhases::Requests);
+    assert_eq!(price.billing.charges[0].unit, Unit::MillionRequests);
+    // A price of one's own keeps what it says of charges.
+    let own = rule_of(
+        "price = \"mine\"\nserverless = { memory = 1024 }\n[prices.mine]\nper_hour = \"0.1 USD\"\nbilling = { tax = 20 }",
+    );
+    assert_eq!(
+        (own.paid, own.tax_percent),
+        (PaidPhases::Requests, Some(decimal("20")))
+    );
+}
+
+#[test]
+fn prices_may_move() {
+    let study = study_of(
+        r#"price = "market"
+[prices.market]
+per_hour = "0.10 USD"
+changes = [
+  { from = 2026-11-16T12:00:00Z, per_hour = "0.05 USD" },
+  { from = "2026-11-17", per_hour = "0.20 USD" },
+]"#,
+    );
+    let changes = &price_of(&study).changes;
+    assert_eq!(changes.len(), 2);
+    assert_eq!(changes[0].per_hour, decimal("0.05"));
+    assert_eq!(changes[1].from.to_string(), "2026-11-17T00:00:00Z");
+}
+
+#[test]
+fn what_if_goes_over_the_money_and_nothing_else() {
+    let study = good(
+        r#"
+[study]
+name = "s"
+currency = "USD"
+[factors]
+environment = ["a", "b"]
+[workload]
+network = "rede1"
+[environments.a]
+price = "azure/Standard_F4s_v2"
+[environments.b]
+price = "0.5 USD/h"
+[[rates]]
+from = "USD"
+to = "BRL"
+rate = 5
+date = "2026-01-01"
+"#,
+    );
+    let text = r#"
+currency = "BRL"
+[environments.a]
+billing = { tax = 17 }
+[[rates]]
+from = "USD"
+to = "BRL"
+rate = 6
+date = "2025-01-01"
+"#;
+    let what_if = read_what_if(text, &study, cost::catalog()).unwrap();
+    assert_eq!(what_if.changed, ["a"]);
+    assert_eq!(what_if.study.currency, Currency::BRL);
+    assert_eq!(what_if.study.rates.len(), 1);
+    assert_eq!(what_if.study.rates[0].rate, decimal("6"));
+    let before = price_of(&study);
+    let after = price_of(&what_if.study);
+    assert_eq!(after.per_hour, before.per_hour);
+    assert_eq!(after.billing.tax_percent, Some(decimal("17")));
+    assert_eq!(what_if.study.environment("b"), study.environment("b"));
+    assert_eq!(plan::digest(&what_if.study), plan::digest(&study));
+    let check = |text: &str, expected: &str| {
+        let mistakes = read_what_if(text, &study, cost::catalog()).unwrap_err();
+        let told = shown(text, &mistakes);
+        assert!(told.contains(expected), "{told}");
+    };
+    check(
+        "[environments.c]\nprice = \"1 USD/h\"",
+        "unknown environment `c`",
+    );
+    check("[environments.a]\ncores = 2", "cores");
+    check("[study]\nname = \"x\"", "study");
+    check("currency = ", "not TOML");
+}
+
+#[test]
+fn a_study_file_of_today_has_todays_money() {
+    let text = |price: &str| {
+        format!(
+            "[study]\nname = \"s\"\n[workload]\nnetwork = \"rede1\"\n[environments.a]\ncores = 2\n{price}"
+        )
+    };
+    let study = good(&text("price = \"0.5 USD/h\""));
+    let now = money_of_study(&text("price = \"0.7 USD/h\""), &study, cost::catalog()).unwrap();
+    assert_eq!(price_of(&now.study).per_hour.amount, decimal("0.7"));
+    assert_eq!(now.changed, ["a"]);
+    let unpriced = money_of_study(&text(""), &study, cost::catalog()).unwrap();
+    assert_eq!(unpriced.study.environment("a").unwrap().price, None);
+}

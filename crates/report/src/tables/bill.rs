@@ -1,0 +1,78 @@
+//! The lines of a bill.
+
+use analyse::{BillFacts, format};
+use model::{BillLine, LineKind, Money};
+
+use super::{Table, TableCell, Tone};
+
+/// One row a line, the total last.
+pub(crate) fn bill_table(facts: &BillFacts) -> Table {
+    let mut table = Table::default();
+    table.text("line");
+    table.number("counted");
+    table.number("unit price");
+    table.number("amount");
+    let hour = facts.price.per_hour;
+    for line in &facts.example.lines {
+        let tone = match line.kind.is_unused_time() {
+            true => Tone::Warning,
+            false => Tone::Plain,
+        };
+        table.rows.push(vec![
+            TableCell {
+                text: line.what.clone(),
+                small: what_for(line).to_owned(),
+                tone,
+            },
+            cell(counted(line)),
+            cell(unit_price(line, hour)),
+            cell(format::exact_money(&line.amount)),
+        ]);
+    }
+    let total = format::exact_money(&facts.example.total);
+    table.rows.push(vec![
+        cell("total".to_owned()),
+        cell(String::new()),
+        cell(String::new()),
+        cell(total),
+    ]);
+    table
+}
+
+fn cell(text: String) -> TableCell {
+    TableCell {
+        text,
+        ..TableCell::default()
+    }
+}
+
+fn what_for(line: &BillLine) -> &'static str {
+    match line.kind {
+        LineKind::Rounding | LineKind::Minimum => "paid, not used",
+        LineKind::Lost => "an expectation",
+        _ => "",
+    }
+}
+
+fn counted(line: &BillLine) -> String {
+    match &line.counted {
+        Some(counted) => format!("{} {}", counted.quantity.normalize(), counted.unit.word()),
+        None if line.seconds.is_zero() => String::new(),
+        None => format!("{} s", line.seconds.normalize()),
+    }
+}
+
+/// A price that moves stands in the line's name.
+fn unit_price(line: &BillLine, hour: Money) -> String {
+    match &line.counted {
+        Some(counted) => format!(
+            "{}/{} ({}, {})",
+            format::exact_money(&counted.unit_price),
+            counted.unit.word(),
+            counted.source,
+            counted.date
+        ),
+        None if line.seconds.is_zero() => String::new(),
+        None => format!("{}/h", format::exact_money(&hour)),
+    }
+}
