@@ -26,3 +26,4 @@ mod serving;
 mod setup;
 mod stacks;
 mod training;
+mod what_if;

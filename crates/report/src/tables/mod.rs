@@ -7,7 +7,7 @@ mod serving;
 mod speedup;
 mod sweep;
 
-pub(crate) use bill::bill_table;
+pub(crate) use bill::{bill_table, charge_sources};
 pub(crate) use frameworks::{checks_table, comparison_table, shared_sentence};
 pub(crate) use profile::{kinds_of, kinds_table, operators_table, profiled};
 pub(crate) use serving::{answers_table, break_even_table, currency_symbol};
