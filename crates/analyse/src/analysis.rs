@@ -13,6 +13,7 @@ use crate::curves::CurvePoint;
 use crate::decides::Variation;
 use crate::format;
 use crate::frameworks::Frameworks;
+use crate::money::MoneyResult;
 use crate::phrase::MetricInfo;
 use crate::profile::ProfileResult;
 use crate::serving::Serving;
@@ -45,6 +46,7 @@ pub struct Analysis {
     /// Of a study that serves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub serving: Option<Serving>,
+    pub money: MoneyResult,
     pub best: Best,
     /// The result in sentences, the most important first.
     pub findings: Vec<Finding>,
@@ -254,6 +256,7 @@ pub struct CostResult {
     pub total: Money,
     pub per_epoch: Option<Money>,
     pub per_thousand_images: Option<Money>,
+    pub per_thousand_steps: Option<Money>,
     pub estimate: Estimate,
 }
 

@@ -87,6 +87,7 @@ pub fn csv_scenarios(analysis: &Analysis) -> String {
         "cost_total",
         "cost_per_epoch",
         "cost_per_thousand_images",
+        "cost_per_thousand_steps",
     ] {
         out.all([money_column(analysis, what)]);
     }
@@ -134,6 +135,7 @@ fn scenario_row(
         cost.map(|c| c.total),
         cost.and_then(|c| c.per_epoch),
         cost.and_then(|c| c.per_thousand_images),
+        cost.and_then(|c| c.per_thousand_steps),
     ];
     out.all(amounts.iter().map(|m| {
         m.map(|m| m.amount.normalize().to_string())
@@ -224,6 +226,7 @@ fn metrics(analysis: &Analysis) -> impl Iterator<Item = (usize, &MetricInfo)> {
         metric::COST,
         analyse::COST_PER_EPOCH,
         analyse::COST_PER_THOUSAND_IMAGES,
+        analyse::COST_PER_THOUSAND_STEPS,
     ];
     analysis
         .metrics
