@@ -20,6 +20,7 @@ use crate::serving::Serving;
 use crate::smaller::ScaleFacts;
 use crate::speedup::SpeedUp;
 use crate::sweeps::Sweep;
+use crate::unused::RunUnused;
 
 pub const ANALYSIS_SCHEMA: u32 = 1;
 
@@ -276,6 +277,9 @@ pub struct RunRow {
     pub environment: String,
     pub started: Timestamp,
     pub cost: Option<Money>,
+    /// Parts of the cost that were paid and not used, or not for the work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unused: Option<RunUnused>,
     pub warnings: usize,
     /// In the order of `Analysis::metrics`.
     pub values: Vec<Option<f64>>,

@@ -28,6 +28,7 @@ mod speedup_words;
 mod sweeps;
 mod table;
 mod target;
+mod unused;
 mod variation;
 mod words;
 
@@ -55,6 +56,7 @@ pub use speedup::{SpeedUp, SpeedUpKind, SpeedUpLine, SpeedUpPoint};
 pub use stats::Estimate;
 pub use sweeps::{CellState, Sweep, SweepCell, SweepLevel, SweepLine};
 pub use target::{Target, TargetResult};
+pub use unused::{PhaseCost, RunUnused, Unused};
 
 use table::Table;
 
@@ -89,7 +91,7 @@ pub fn analyse(input: &Input) -> Analysis {
         sweeps: sweeps::sweeps(&table, &scenarios),
         speed_ups: speedup::speed_ups(&table, &scenarios, CONFIDENCE),
         frameworks: frameworks::frameworks(&table, &scenarios),
-        money: money::money(&table, &scenarios),
+        money: money::money(&table, &scenarios, input.superseded),
         serving,
         scenarios,
         runs: scenarios::run_rows(&table),

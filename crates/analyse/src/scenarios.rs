@@ -10,7 +10,7 @@ use stats::Summary;
 use crate::analysis::{CostResult, LevelFacts, PhaseMean, RunRow, ScenarioResult, StatusCounts};
 use crate::phrase::level_phrase;
 use crate::table::{self, Row, Table};
-use crate::{curves, profile};
+use crate::{curves, profile, unused};
 
 /// The half-width of an interval, relative to its value, that is asked for.
 pub(crate) const WANTED_PRECISION: f64 = 0.05;
@@ -225,6 +225,7 @@ pub(crate) fn run_rows(table: &Table) -> Vec<RunRow> {
         environment: row.record.environment.name.clone(),
         started: row.record.started,
         cost: row.cost,
+        unused: unused::of_run(row.record, row.cost),
         warnings: row.record.warnings.len(),
         values: row.values.clone(),
         framework: row.record.framework.clone(),

@@ -7,7 +7,7 @@ use analyse::{Analysis, Variation, format};
 use crate::ReportMeta;
 use crate::tables::{
     Table, answers_table, break_even_table, checks_table, comparison_table, kinds_table,
-    shared_sentence, speed_up_table, sweep_table, sweep_unit, target_table,
+    shared_sentence, speed_up_table, sweep_table, sweep_unit, target_table, unused_table,
 };
 use crate::view::{ScenarioTable, costs_besides_spent, scenario_table};
 
@@ -83,6 +83,10 @@ fn about_money(out: &mut String, analysis: &Analysis) {
     if let Some(target) = analysis.money.target.as_ref() {
         let _ = write!(out, "## Up to {}\n\n", escape(&target.name()));
         table(out, &target_table(analysis, target));
+    }
+    if let Some(unused) = unused_table(&analysis.money.unused) {
+        *out += "## Paid and not used\n\n";
+        table(out, &unused);
     }
 }
 

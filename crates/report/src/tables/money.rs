@@ -1,6 +1,8 @@
 //! Money beside the scenarios' costs.
 
-use analyse::{Analysis, Estimate, Target, format};
+use analyse::{Analysis, Estimate, Target, Unused, format};
+use model::Money;
+use rust_decimal::Decimal;
 
 use super::{Table, TableCell, Tone, currency_symbol};
 
@@ -30,6 +32,96 @@ pub(crate) fn target_table(analysis: &Analysis, target: &Target) -> Table {
         ]);
     }
     table.cut()
+}
+
+/// A row an environment; columns without an amount are left out. None where nothing is to be said.
+pub(crate) fn unused_table(unused: &[Unused]) -> Option<Table> {
+    let columns: Vec<&UnusedColumn> = UNUSED
+        .iter()
+        .filter(|column| unused.iter().any(|one| !(column.amount)(one).is_zero()))
+        .collect();
+    if columns.is_empty() {
+        return None;
+    }
+    let mut table = Table::default();
+    table.text("environment");
+    table.number("paid");
+    for column in &columns {
+        table.number(column.header);
+    }
+    for one in unused {
+        let runs = format::counted(one.runs, "run", "runs");
+        let mut row = vec![
+            TableCell::new(&one.environment).small(runs),
+            TableCell::new(one.paid.to_string()),
+        ];
+        row.extend(columns.iter().map(|column| column.cell(one)));
+        table.rows.push(row);
+    }
+    Some(table.cut())
+}
+
+struct UnusedColumn {
+    header: &'static str,
+    amount: fn(&Unused) -> Decimal,
+    small: fn(&Unused) -> String,
+}
+
+impl UnusedColumn {
+    fn cell(&self, of: &Unused) -> TableCell {
+        let amount = (self.amount)(of);
+        if amount.is_zero() {
+            return TableCell::none();
+        }
+        let money = Money { amount, ..of.paid };
+        TableCell::new(money.to_string()).small((self.small)(of))
+    }
+}
+
+const UNUSED: [UnusedColumn; 7] = [
+    UnusedColumn {
+        header: "rounding up",
+        amount: |one| one.rounding.amount,
+        small: |_| String::new(),
+    },
+    UnusedColumn {
+        header: "minimum",
+        amount: |one| one.minimum.amount,
+        small: |_| String::new(),
+    },
+    UnusedColumn {
+        header: "no result",
+        amount: |one| one.no_result.amount,
+        small: |_| String::new(),
+    },
+    UnusedColumn {
+        header: "done again",
+        amount: |one| one.done_again.amount,
+        small: |_| String::new(),
+    },
+    UnusedColumn {
+        header: "not used in all",
+        amount: |one| one.unused.amount,
+        small: |one| format::percent(one.unused_share),
+    },
+    UnusedColumn {
+        header: "not the work itself",
+        amount: |one| one.not_work.iter().map(|phase| phase.cost.amount).sum(),
+        small: phases,
+    },
+    UnusedColumn {
+        header: "expected to be lost",
+        amount: |one| one.expected_lost.amount,
+        small: |one| format::percent(one.expected_lost_share),
+    },
+];
+
+fn phases(one: &Unused) -> String {
+    let phases = one.not_work.iter();
+    let named: Vec<String> = phases
+        .map(|phase| format!("{} {}", phase.phase, format::percent(phase.share)))
+        .collect();
+    named.join(", ")
 }
 
 fn seconds(estimate: Option<&Estimate>) -> TableCell {
