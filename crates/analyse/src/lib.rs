@@ -18,6 +18,7 @@ mod money;
 mod phrase;
 mod prices;
 mod profile;
+mod provisioning;
 mod scenarios;
 mod sentence;
 mod serving;
@@ -50,7 +51,8 @@ pub use phrase::{
     MetricInfo, SECONDS_PER_IMAGE, TO_TARGET_SECONDS, is_own_metric, metric_info, metric_value,
 };
 pub use profile::{KindTime, MOST_OPERATORS, OPERATOR_KINDS, OperatorMean, ProfileResult};
-pub use serving::{BreakEven, ColdStart, Fit, Place, Provisioning, ServedScenario, Serving};
+pub use provisioning::{Fit, Provisioning};
+pub use serving::{BreakEven, ColdStart, Place, ServedScenario, Serving};
 pub use smaller::ScaleFacts;
 pub use speedup::{SpeedUp, SpeedUpKind, SpeedUpLine, SpeedUpPoint};
 pub use stats::Estimate;

@@ -4,6 +4,7 @@ use model::RunRecord;
 use serde::Serialize;
 
 use crate::analysis::ScenarioResult;
+use crate::provisioning::{self, Fit, Provisioning};
 use crate::table::Table;
 use crate::target::{self, Target};
 use crate::unused::{self, Unused};
@@ -15,6 +16,8 @@ pub struct MoneyResult {
     pub target: Option<Target>,
     /// Paid and not used, one an environment that has bills.
     pub unused: Vec<Unused>,
+    /// Of environments whose use says something about their size.
+    pub provisioning: Vec<Provisioning>,
     /// In words, the most important first.
     pub sentences: Vec<String>,
 }
@@ -26,12 +29,18 @@ pub(crate) fn money(
 ) -> MoneyResult {
     let target = target::target(table, scenarios);
     let unused = unused::unused(table, superseded);
+    let provisioning = provisioning::provisioning(table, scenarios);
     let mut sentences = Vec::new();
     sentences.extend(target.iter().flat_map(|target| target.sentences.clone()));
     sentences.extend(unused.iter().flat_map(|unused| unused.sentences.clone()));
+    // Which scenarios do not fit in memory is said elsewhere.
+    let is_news = |p: &&Provisioning| p.verdict != Fit::Fits && p.out_of_memory == 0;
+    let not_fitting = provisioning.iter().filter(is_news);
+    sentences.extend(not_fitting.map(|p| p.sentence.clone()));
     MoneyResult {
         target,
         unused,
+        provisioning,
         sentences,
     }
 }

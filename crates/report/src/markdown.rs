@@ -7,7 +7,8 @@ use analyse::{Analysis, Variation, format};
 use crate::ReportMeta;
 use crate::tables::{
     Table, answers_table, break_even_table, checks_table, comparison_table, kinds_table,
-    shared_sentence, speed_up_table, sweep_table, sweep_unit, target_table, unused_table,
+    provisioning_table, shared_sentence, speed_up_table, sweep_table, sweep_unit, target_table,
+    unused_table,
 };
 use crate::view::{ScenarioTable, costs_besides_spent, scenario_table};
 
@@ -87,6 +88,10 @@ fn about_money(out: &mut String, analysis: &Analysis) {
     if let Some(unused) = unused_table(&analysis.money.unused) {
         *out += "## Paid and not used\n\n";
         table(out, &unused);
+    }
+    if let Some(provisioning) = provisioning_table(&analysis.money.provisioning) {
+        *out += "## Too large or too small\n\n";
+        table(out, &provisioning);
     }
 }
 

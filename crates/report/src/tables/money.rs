@@ -1,6 +1,6 @@
 //! Money beside the scenarios' costs.
 
-use analyse::{Analysis, Estimate, Target, Unused, format};
+use analyse::{Analysis, Estimate, Fit, Provisioning, Target, Unused, format};
 use model::Money;
 use rust_decimal::Decimal;
 
@@ -122,6 +122,49 @@ fn phases(one: &Unused) -> String {
         .map(|phase| format!("{} {}", phase.phase, format::percent(phase.share)))
         .collect();
     named.join(", ")
+}
+
+/// A row an environment whose use says something about its size.
+pub(crate) fn provisioning_table(found: &[Provisioning]) -> Option<Table> {
+    if found.is_empty() {
+        return None;
+    }
+    let has_gpu = found.iter().any(|one| one.gpu_percent.is_some());
+    let mut table = Table::default();
+    table.text("environment");
+    table.number("CPU");
+    table.number("memory");
+    if has_gpu {
+        table.number("GPU");
+        table.number("its memory");
+    }
+    table.text("verdict");
+    let percent = |value: f64| TableCell::new(format!("{} %", format::whole(value)));
+    for one in found {
+        let runs = format::counted(one.runs, "run", "runs");
+        let mut row = vec![
+            TableCell::new(&one.environment).small(runs),
+            percent(one.cpu_percent),
+            percent(one.memory_percent),
+        ];
+        if has_gpu {
+            let gpu = [one.gpu_percent, one.gpu_memory_percent];
+            row.extend(gpu.map(|value| value.map_or_else(TableCell::none, percent)));
+        }
+        row.push(TableCell::new(verdict(one)));
+        table.rows.push(row);
+    }
+    Some(table.cut())
+}
+
+fn verdict(one: &Provisioning) -> &'static str {
+    match one.verdict {
+        Fit::Fits => "fits",
+        Fit::TooLarge => "a smaller one would do",
+        Fit::TooSmall if one.out_of_memory > 0 => "too small: other runs did not fit in memory",
+        Fit::TooSmall => "nearly too small",
+        Fit::StarvedGpu => "more cores would feed the GPU",
+    }
 }
 
 fn seconds(estimate: Option<&Estimate>) -> TableCell {
