@@ -13,12 +13,14 @@ use crate::curves::CurvePoint;
 use crate::decides::Variation;
 use crate::format;
 use crate::frameworks::Frameworks;
+use crate::money::MoneyResult;
 use crate::phrase::MetricInfo;
 use crate::profile::ProfileResult;
 use crate::serving::Serving;
 use crate::smaller::ScaleFacts;
 use crate::speedup::SpeedUp;
 use crate::sweeps::Sweep;
+use crate::unused::RunUnused;
 
 pub const ANALYSIS_SCHEMA: u32 = 1;
 
@@ -45,6 +47,7 @@ pub struct Analysis {
     /// Of a study that serves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub serving: Option<Serving>,
+    pub money: MoneyResult,
     pub best: Best,
     /// The result in sentences, the most important first.
     pub findings: Vec<Finding>,
@@ -254,6 +257,7 @@ pub struct CostResult {
     pub total: Money,
     pub per_epoch: Option<Money>,
     pub per_thousand_images: Option<Money>,
+    pub per_thousand_steps: Option<Money>,
     pub estimate: Estimate,
 }
 
@@ -273,6 +277,9 @@ pub struct RunRow {
     pub environment: String,
     pub started: Timestamp,
     pub cost: Option<Money>,
+    /// Parts of the cost that were paid and not used, or not for the work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unused: Option<RunUnused>,
     pub warnings: usize,
     /// In the order of `Analysis::metrics`.
     pub values: Vec<Option<f64>>,

@@ -41,6 +41,10 @@ pub(crate) fn findings(analysis: &Analysis) -> Vec<Finding> {
         topic: Topic::Best,
         text: text.clone(),
     }));
+    findings.extend(analysis.money.sentences.iter().map(|text| Finding {
+        topic: Topic::Cost,
+        text: text.clone(),
+    }));
     findings.extend(memory(analysis));
     if let Some(drift) = analysis.drift.as_ref().filter(|d| d.seen) {
         findings.push(Finding {

@@ -14,9 +14,11 @@ mod facts;
 mod findings;
 pub mod format;
 mod frameworks;
+mod money;
 mod phrase;
 mod prices;
 mod profile;
+mod provisioning;
 mod scenarios;
 mod sentence;
 mod serving;
@@ -26,6 +28,8 @@ mod speedup;
 mod speedup_words;
 mod sweeps;
 mod table;
+mod target;
+mod unused;
 mod variation;
 mod words;
 
@@ -41,16 +45,20 @@ pub use billing_words::billing_words;
 pub use curves::CurvePoint;
 pub use decides::{Comparison, LevelEffect, Noise, Scale, Variation, VariationTerm, Verdict};
 pub use frameworks::{CheckState, FrameworkCheck, FrameworkResult, Frameworks};
+pub use money::MoneyResult;
 pub use phrase::{
-    Better, COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES, MetricInfo, SECONDS_PER_IMAGE, is_own_metric,
-    metric_info, metric_value,
+    Better, COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES, COST_PER_THOUSAND_STEPS, COST_TO_TARGET,
+    MetricInfo, SECONDS_PER_IMAGE, TO_TARGET_SECONDS, is_own_metric, metric_info, metric_value,
 };
 pub use profile::{KindTime, MOST_OPERATORS, OPERATOR_KINDS, OperatorMean, ProfileResult};
-pub use serving::{BreakEven, ColdStart, Fit, Place, Provisioning, ServedScenario, Serving};
+pub use provisioning::{Fit, Provisioning};
+pub use serving::{BreakEven, ColdStart, Place, ServedScenario, Serving};
 pub use smaller::ScaleFacts;
 pub use speedup::{SpeedUp, SpeedUpKind, SpeedUpLine, SpeedUpPoint};
 pub use stats::Estimate;
 pub use sweeps::{CellState, Sweep, SweepCell, SweepLevel, SweepLine};
+pub use target::{Target, TargetResult};
+pub use unused::{PhaseCost, RunUnused, Unused};
 
 use table::Table;
 
@@ -85,6 +93,7 @@ pub fn analyse(input: &Input) -> Analysis {
         sweeps: sweeps::sweeps(&table, &scenarios),
         speed_ups: speedup::speed_ups(&table, &scenarios, CONFIDENCE),
         frameworks: frameworks::frameworks(&table, &scenarios),
+        money: money::money(&table, &scenarios, input.superseded),
         serving,
         scenarios,
         runs: scenarios::run_rows(&table),

@@ -27,6 +27,10 @@ pub enum Better {
 /// Made here from the bill, not by the run.
 pub const COST_PER_EPOCH: &str = "cost_per_epoch";
 pub const COST_PER_THOUSAND_IMAGES: &str = "cost_per_thousand_images";
+pub const COST_PER_THOUSAND_STEPS: &str = "cost_per_thousand_steps";
+/// From the start of a run to the accuracy that the study asks for; only of runs that get there.
+pub const TO_TARGET_SECONDS: &str = "to_target_seconds";
+pub const COST_TO_TARGET: &str = "cost_to_target";
 /// Made here from the images per second.
 pub const SECONDS_PER_IMAGE: &str = "seconds_per_image";
 
@@ -107,6 +111,9 @@ fn known(name: &str) -> Option<Known> {
         metric::AGREEMENT_PERCENT => ("agreement with the whole model", Better::Higher),
         COST_PER_EPOCH => ("cost per epoch", Better::Lower),
         COST_PER_THOUSAND_IMAGES => ("cost per thousand images", Better::Lower),
+        COST_PER_THOUSAND_STEPS => ("cost per thousand steps", Better::Lower),
+        TO_TARGET_SECONDS => ("time to the accuracy", Better::Lower),
+        COST_TO_TARGET => ("cost to the accuracy", Better::Lower),
         _ => return None,
     };
     Some(Known { label, better })

@@ -10,7 +10,7 @@ use stats::Summary;
 use crate::analysis::{CostResult, LevelFacts, PhaseMean, RunRow, ScenarioResult, StatusCounts};
 use crate::phrase::level_phrase;
 use crate::table::{self, Row, Table};
-use crate::{curves, profile};
+use crate::{curves, profile, unused};
 
 /// The half-width of an interval, relative to its value, that is asked for.
 pub(crate) const WANTED_PRECISION: f64 = 0.05;
@@ -129,18 +129,22 @@ impl Builder<'_, '_> {
         let column = self.table.column(model::run::metric::COST)?;
         let values: Vec<f64> = ok.iter().filter_map(|row| row.values[column]).collect();
         let money = |amount: Decimal| Money::new(amount, self.table.currency);
-        let mean_of = |each: fn(&RunRecord, Money) -> Option<Decimal>| {
+        let mean_of = |each: &dyn Fn(&RunRecord, Money) -> Option<Decimal>| {
             let amounts: Option<Vec<Decimal>> = paid
                 .iter()
                 .map(|(record, cost)| each(record, *cost))
                 .collect();
             decimal_mean(&amounts?).map(money)
         };
+        let study = self.table.study;
         Some(CostResult {
             mean: money(decimal_mean(&amounts)?),
             total: money(decimal_sum(&amounts)),
-            per_epoch: mean_of(table::per_epoch),
-            per_thousand_images: mean_of(table::per_thousand_images),
+            per_epoch: mean_of(&table::per_epoch),
+            per_thousand_images: mean_of(&table::per_thousand_images),
+            per_thousand_steps: mean_of(&|record, cost| {
+                table::per_thousand_steps(study, record, cost)
+            }),
             estimate: stats::summary(&values, self.confidence)?.mean,
         })
     }
@@ -152,7 +156,7 @@ fn decimal_sum(amounts: &[Decimal]) -> Decimal {
         .fold(Decimal::ZERO, |sum, amount| sum.saturating_add(*amount))
 }
 
-fn decimal_mean(amounts: &[Decimal]) -> Option<Decimal> {
+pub(crate) fn decimal_mean(amounts: &[Decimal]) -> Option<Decimal> {
     decimal_sum(amounts).checked_div(Decimal::from(amounts.len()))
 }
 
@@ -221,6 +225,7 @@ pub(crate) fn run_rows(table: &Table) -> Vec<RunRow> {
         environment: row.record.environment.name.clone(),
         started: row.record.started,
         cost: row.cost,
+        unused: unused::of_run(row.record, row.cost),
         warnings: row.record.warnings.len(),
         values: row.values.clone(),
         framework: row.record.framework.clone(),

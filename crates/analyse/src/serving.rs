@@ -1,8 +1,8 @@
-//! What answers cost: by memory and machine, cold against warm, on demand against always on, and
-//! whether a place is too large or too small for its load (study B of docs/studies.md).
+//! What answers cost: by memory and machine, cold against warm, on demand against always on (study B
+//! of docs/studies.md).
 
-use model::run::{metric, phase};
-use model::{Environment, LoadShape, Service, ServingRecord, Workload};
+use model::run::metric;
+use model::{Environment, LoadShape, Service, ServingRecord, Study, Workload};
 use serde::Serialize;
 use stats::{Estimate, Interval};
 
@@ -18,8 +18,6 @@ pub struct Serving {
     pub scenarios: Vec<ServedScenario>,
     pub cold_starts: Vec<ColdStart>,
     pub break_evens: Vec<BreakEven>,
-    /// Of environments whose CPU and memory say something.
-    pub provisioning: Vec<Provisioning>,
     pub sentences: Vec<String>,
 }
 
@@ -102,24 +100,6 @@ pub struct BreakEven {
     pub within_capacity: bool,
 }
 
-#[derive(Debug, Clone, Serialize)]
-pub struct Provisioning {
-    pub environment: String,
-    pub cpu_percent: f64,
-    pub memory_percent: f64,
-    pub verdict: Fit,
-    pub sentence: String,
-}
-
-/// How a place fits its load.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Fit {
-    TooLarge,
-    Fits,
-    TooSmall,
-}
-
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
 pub(crate) fn serving(
@@ -134,12 +114,10 @@ pub(crate) fn serving(
     let served: Vec<ServedScenario> = scenarios.iter().filter_map(|s| maker.served(s)).collect();
     let cold_starts = maker.cold_starts(scenarios);
     let break_evens = maker.break_evens(scenarios, &served);
-    let provisioning = maker.provisioning(scenarios);
     let mut serving = Serving {
         scenarios: served,
         cold_starts,
         break_evens,
-        provisioning,
         sentences: Vec::new(),
     };
     serving.sentences = serving_words::sentences(&serving, table.currency);
@@ -199,13 +177,7 @@ impl Maker<'_, '_> {
     }
 
     fn load(&self, scenario: &ScenarioResult) -> LoadShape {
-        let varied = scenario.levels.iter().find(|l| l.factor == "load");
-        let varied = varied.and_then(|l| LoadShape::named(&l.level));
-        let fixed = match &self.table.study.workload {
-            Workload::Serve(serve) => Some(serve.load),
-            _ => None,
-        };
-        varied.or(fixed).unwrap_or(LoadShape::Clients)
+        load_of(self.table.study, scenario)
     }
 
     /// The levels that tell a scenario from others alike but for these factors.
@@ -372,106 +344,16 @@ impl Maker<'_, '_> {
         let busy = sum(metric::BUSY_SECONDS);
         (answered > 0.0 && busy > 0.0).then(|| busy / answered)
     }
-
-    /// The busiest scenario of each environment decides whether it fits.
-    fn provisioning(&self, scenarios: &[ScenarioResult]) -> Vec<Provisioning> {
-        let mut found: Vec<Provisioning> = Vec::new();
-        for environment in &self.table.study.environments {
-            let service = environment.service.as_ref();
-            let mut cpu: Vec<f64> = Vec::new();
-            let mut memory: Vec<f64> = Vec::new();
-            let own = scenarios
-                .iter()
-                .filter(|s| s.environment == environment.name);
-            for scenario in own {
-                let load = self.load(scenario);
-                for row in self.ok(scenario.number) {
-                    let busy = busy_percent(row, load, service).filter(|_| !is_elsewhere(row));
-                    let Some(busy) = busy else { continue };
-                    cpu.push(busy);
-                    memory.extend(memory_percent(row, service));
-                }
-            }
-            let most = |values: Vec<f64>| values.into_iter().reduce(f64::max);
-            let (Some(cpu_percent), Some(memory_percent)) = (most(cpu), most(memory)) else {
-                continue;
-            };
-            let verdict = fit(cpu_percent, memory_percent);
-            found.push(Provisioning {
-                environment: environment.name.clone(),
-                cpu_percent,
-                memory_percent,
-                verdict,
-                sentence: serving_words::provisioning(
-                    &environment.name,
-                    cpu_percent,
-                    memory_percent,
-                    verdict,
-                ),
-            });
-        }
-        found
-    }
 }
 
-/// CPU time over the time in which there was something to answer: pauses of a series say nothing of
-/// a machine's size. None where the load says nothing of it, either: a closed loop fills any machine,
-/// and a cold one starts workers.
-fn busy_percent(row: &Row, load: LoadShape, service: Option<&Service>) -> Option<f64> {
-    let told = |name: &str| row.record.metrics.get(name).map(|metric| metric.value);
-    let used = told(metric::CORES_USED)?;
-    let percent = told(metric::CPU_PERCENT).filter(|percent| *percent > 0.0)?;
-    let given = match service {
-        Some(Service::Serverless(serverless)) => {
-            (f64::from(serverless.memory_mb) / MB_PER_CORE).min(100.0 * used / percent)
-        }
-        _ => 100.0 * used / percent,
-    };
-    match (load, service) {
-        (LoadShape::Warm | LoadShape::RealTime, _) => {
-            let warm = row.record.phases.iter().filter(|p| p.name == phase::WARM);
-            let asked: f64 = warm.map(|p| p.seconds).sum();
-            let busy = told(metric::BUSY_SECONDS).filter(|busy| *busy > 0.0)?;
-            Some((100.0 * used * asked / busy / given).min(100.0))
-        }
-        (LoadShape::Rate | LoadShape::Poisson | LoadShape::Trace, None) => Some(percent),
+pub(crate) fn load_of(study: &Study, scenario: &ScenarioResult) -> LoadShape {
+    let varied = scenario.levels.iter().find(|l| l.factor == "load");
+    let varied = varied.and_then(|l| LoadShape::named(&l.level));
+    let fixed = match &study.workload {
+        Workload::Serve(serve) => Some(serve.load),
         _ => None,
-    }
-}
-
-/// Of a worker on demand: the emulator's processes together, over the memory that one has.
-fn memory_percent(row: &Row, service: Option<&Service>) -> Option<f64> {
-    let told = |name: &str| row.record.metrics.get(name).map(|metric| metric.value);
-    match service {
-        Some(Service::Serverless(serverless)) => {
-            let bytes = told(metric::PEAK_MEMORY_BYTES)?;
-            Some(100.0 * bytes / (f64::from(serverless.memory_mb) * 1_048_576.0))
-        }
-        _ => told(metric::MEMORY_PERCENT),
-    }
-}
-
-/// As the emulator gives cores to workers: AWS Lambda's published proportion.
-const MB_PER_CORE: f64 = 1769.0;
-
-/// Of a server elsewhere nothing is known but its answers.
-fn is_elsewhere(row: &Row) -> bool {
-    let serving = row.record.serving.as_ref();
-    serving.is_some_and(|serving| serving.is_elsewhere)
-}
-
-/// A machine at the next smaller size has half of both: what fits there twice over is too large
-/// here. Beyond nine tenths, queues grow and the kernel ends processes.
-fn fit(cpu_percent: f64, memory_percent: f64) -> Fit {
-    const FULL: f64 = 90.0;
-    const HALF: f64 = 45.0;
-    if cpu_percent >= FULL || memory_percent >= FULL {
-        Fit::TooSmall
-    } else if cpu_percent <= HALF && memory_percent <= HALF {
-        Fit::TooLarge
-    } else {
-        Fit::Fits
-    }
+    };
+    varied.or(fixed).unwrap_or(LoadShape::Clients)
 }
 
 fn place(environment: Option<&Environment>) -> Place {

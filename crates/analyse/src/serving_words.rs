@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::Currency;
 
 use crate::format;
-use crate::serving::{BreakEven, ColdStart, Fit, Place, ServedScenario, Serving};
+use crate::serving::{BreakEven, ColdStart, Place, ServedScenario, Serving};
 
 /// Above this share the model decides the latency; below half of it, what is around it does.
 const DECIDES_PERCENT: f64 = 50.0;
@@ -19,11 +19,6 @@ pub(crate) fn sentences(serving: &Serving, currency: Currency) -> Vec<String> {
     let pays = |even: &&BreakEven| even.within_capacity;
     said.extend(serving.break_evens.iter().filter(pays).map(break_even));
     said.extend(never(&serving.break_evens));
-    let fits = serving.provisioning.iter();
-    said.extend(
-        fits.filter(|p| p.verdict != Fit::Fits)
-            .map(|p| p.sentence.clone()),
-    );
     said
 }
 
@@ -202,27 +197,6 @@ fn never(evens: &[BreakEven]) -> Option<String> {
             format::listed(&pairs, 4)
         )
     })
-}
-
-pub(crate) fn provisioning(
-    environment: &str,
-    cpu_percent: f64,
-    memory_percent: f64,
-    verdict: Fit,
-) -> String {
-    let use_of = format!(
-        "{environment}, while it answers: CPU {} % busy, memory {} % used",
-        format::whole(cpu_percent),
-        format::whole(memory_percent)
-    );
-    match verdict {
-        Fit::TooLarge => format!("{use_of} at most: a smaller one would do."),
-        Fit::Fits => format!("{use_of} at most: it fits."),
-        Fit::TooSmall if memory_percent >= cpu_percent => {
-            format!("{use_of}: it is short of memory; take a larger one.")
-        }
-        Fit::TooSmall => format!("{use_of}: it is short of CPU; more load would wait."),
-    }
 }
 
 /// An answer costs too little to be said alone.

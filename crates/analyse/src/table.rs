@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use model::run::{metric, phase};
-use model::{Currency, Money, RunId, RunRecord, Status, Study};
+use model::{Currency, Money, RunId, RunRecord, Status, Study, Workload};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
 use crate::phrase::{
-    self, COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES, MetricInfo, SECONDS_PER_IMAGE, metric_info,
+    self, COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES, COST_PER_THOUSAND_STEPS, COST_TO_TARGET,
+    MetricInfo, SECONDS_PER_IMAGE, TO_TARGET_SECONDS, metric_info,
 };
+use crate::target::{self, Course};
 
 pub(crate) struct Table<'a> {
     pub(crate) study: &'a Study,
@@ -48,7 +50,7 @@ impl<'a> Table<'a> {
         let currency = spoken_currency(study, by_id.values().copied());
         let measured: Vec<Measured> = by_id
             .into_values()
-            .map(|r| Measured::new(r, currency))
+            .map(|r| Measured::new(study, r, currency))
             .collect();
         let (columns, unknown_metrics) = columns(study, currency, &measured);
         let index: BTreeMap<&str, usize> = columns
@@ -116,7 +118,7 @@ struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
-    fn new(record: &'a RunRecord, currency: Currency) -> Self {
+    fn new(study: &Study, record: &'a RunRecord, currency: Currency) -> Self {
         let cost = record
             .bill
             .as_ref()
@@ -150,6 +152,15 @@ impl<'a> Measured<'a> {
             .and_then(|m| per_thousand_images(record, m))
             .and_then(|d| d.to_f64());
         add(COST_PER_THOUSAND_IMAGES, "", thousand);
+        let thousand = cost
+            .and_then(|m| per_thousand_steps(study, record, m))
+            .and_then(|d| d.to_f64());
+        add(COST_PER_THOUSAND_STEPS, "", thousand);
+        if let Course::Reached(arrival) = target::course(study, record) {
+            add(TO_TARGET_SECONDS, "s", Some(arrival.seconds));
+            let paid = cost.and_then(|m| arrival.cost(m).amount.to_f64());
+            add(COST_TO_TARGET, "", paid);
+        }
         let rate = record
             .metrics
             .get(metric::IMAGES_PER_SECOND)
@@ -208,11 +219,46 @@ pub(crate) fn per_epoch(record: &RunRecord, cost: Money) -> Option<Decimal> {
 pub(crate) fn per_thousand_images(record: &RunRecord, cost: Money) -> Option<Decimal> {
     let rate = record.metrics.get(metric::IMAGES_PER_SECOND)?.value;
     let seconds = record.metrics.get(metric::TRAIN_SECONDS)?.value;
-    let thousands = Decimal::from_f64_retain((rate * seconds).round() / 1000.0)?;
+    per_thousand(cost, (rate * seconds).round())
+}
+
+pub(crate) fn per_thousand_steps(
+    study: &Study,
+    record: &RunRecord,
+    cost: Money,
+) -> Option<Decimal> {
+    per_thousand(cost, steps(study, record)?)
+}
+
+/// Whole numbers are exact as decimals; their thousandths would not be as binary fractions.
+fn per_thousand(cost: Money, count: f64) -> Option<Decimal> {
+    let thousands = Decimal::from_f64_retain(count)?.checked_div(Decimal::ONE_THOUSAND)?;
     (thousands > Decimal::ZERO)
         .then(|| cost.amount.checked_div(thousands))
         .flatten()
 }
+
+/// As told, or reckoned from the images of an epoch: its last step may be a smaller one.
+fn steps(study: &Study, record: &RunRecord) -> Option<f64> {
+    let told = |name: &str| record.metrics.get(name).map(|metric| metric.value);
+    if let Some(steps) = told(STEPS) {
+        return Some(steps);
+    }
+    let Workload::Train(train) = &study.workload else {
+        return None;
+    };
+    let varied = record.scenario.level("batch");
+    let batch = match varied {
+        Some(level) => level.as_float()?,
+        None => f64::from(train.batch),
+    };
+    let epochs = Some(record.epochs.len() as f64).filter(|epochs| *epochs > 0.0)?;
+    let images = (told(metric::IMAGES_PER_SECOND)? * told(metric::TRAIN_SECONDS)?).round();
+    (batch > 0.0).then(|| epochs * (images / epochs / batch).ceil())
+}
+
+/// Of runs that were read from a log.
+const STEPS: &str = "steps";
 
 /// Columns in the reader's order: what the study asked for, what decides, then the rest by name.
 fn columns(
@@ -257,14 +303,16 @@ fn columns(
     (columns, unknown)
 }
 
-const MONEY: [&str; 4] = [
+const MONEY: [&str; 6] = [
     metric::COST,
     metric::COST_PER_INFERENCE,
     COST_PER_EPOCH,
     COST_PER_THOUSAND_IMAGES,
+    COST_PER_THOUSAND_STEPS,
+    COST_TO_TARGET,
 ];
 
-const USUAL: [&str; 20] = [
+const USUAL: [&str; 23] = [
     metric::TRAIN_SECONDS,
     metric::LATENCY_SECONDS,
     metric::LATENCY_P50_SECONDS,
@@ -278,8 +326,11 @@ const USUAL: [&str; 20] = [
     metric::COST_PER_INFERENCE,
     metric::TOTAL_SECONDS,
     metric::COST,
+    TO_TARGET_SECONDS,
+    COST_TO_TARGET,
     COST_PER_EPOCH,
     COST_PER_THOUSAND_IMAGES,
+    COST_PER_THOUSAND_STEPS,
     metric::IMAGES_PER_SECOND,
     SECONDS_PER_IMAGE,
     metric::CPU_PERCENT,

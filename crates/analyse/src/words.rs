@@ -2,7 +2,10 @@
 
 use model::run::metric;
 
-use crate::phrase::{COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES, MetricInfo, SECONDS_PER_IMAGE};
+use crate::phrase::{
+    COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES, COST_PER_THOUSAND_STEPS, COST_TO_TARGET, MetricInfo,
+    SECONDS_PER_IMAGE, TO_TARGET_SECONDS,
+};
 
 /// `{}` is the amount, `{label}` what the metric is called.
 pub(crate) struct Words {
@@ -39,7 +42,11 @@ pub(crate) fn words(info: &MetricInfo) -> Words {
             inverse: None,
             label,
         },
-        metric::COST | COST_PER_EPOCH | COST_PER_THOUSAND_IMAGES => Words {
+        metric::COST
+        | COST_PER_EPOCH
+        | COST_PER_THOUSAND_IMAGES
+        | COST_PER_THOUSAND_STEPS
+        | COST_TO_TARGET => Words {
             times: "costs {} as much as",
             more: "costs {} more than",
             less: "costs {} less than",
@@ -70,7 +77,8 @@ pub(crate) fn words(info: &MetricInfo) -> Words {
         metric::TRAIN_SECONDS
         | metric::TOTAL_SECONDS
         | metric::EPOCH_SECONDS
-        | metric::STEP_SECONDS => Words {
+        | metric::STEP_SECONDS
+        | TO_TARGET_SECONDS => Words {
             times: "takes {} as long as",
             more: "takes {} longer than",
             less: "takes {} less time than",

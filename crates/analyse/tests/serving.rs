@@ -263,9 +263,9 @@ fn a_machine_is_worth_it_from_a_rate_on_or_never() {
 
 #[test]
 fn a_place_that_is_too_large_is_named() {
-    let serving = analysis(&world()).serving.unwrap();
+    let money = analysis(&world()).money;
     let of = |name: &str| {
-        let mut found = serving.provisioning.iter();
+        let mut found = money.provisioning.iter();
         found.find(|p| p.environment == name).unwrap()
     };
     // 0.3 cores of 1024 / 1769, while there is something to answer.

@@ -7,7 +7,8 @@ use analyse::{Analysis, Variation, format};
 use crate::ReportMeta;
 use crate::tables::{
     Table, answers_table, break_even_table, checks_table, comparison_table, kinds_table,
-    shared_sentence, speed_up_table, sweep_table, sweep_unit,
+    provisioning_table, shared_sentence, speed_up_table, sweep_table, sweep_unit, target_table,
+    unused_table,
 };
 use crate::view::{ScenarioTable, costs_besides_spent, scenario_table};
 
@@ -52,6 +53,7 @@ pub fn markdown(analysis: &Analysis, meta: &ReportMeta) -> String {
         table(&mut out, &kinds);
         out += "Shares of the profiled time. A profile costs time: its steps are not among the measured ones.\n\n";
     }
+    about_money(&mut out, analysis);
     list(
         &mut out,
         "Warnings",
@@ -75,6 +77,21 @@ fn serving(out: &mut String, analysis: &Analysis) {
     if let Some(break_even) = break_even_table(found) {
         *out += "## On demand or always on\n\n";
         table(out, &break_even);
+    }
+}
+
+fn about_money(out: &mut String, analysis: &Analysis) {
+    if let Some(target) = analysis.money.target.as_ref() {
+        let _ = write!(out, "## Up to {}\n\n", escape(&target.name()));
+        table(out, &target_table(analysis, target));
+    }
+    if let Some(unused) = unused_table(&analysis.money.unused) {
+        *out += "## Paid and not used\n\n";
+        table(out, &unused);
+    }
+    if let Some(provisioning) = provisioning_table(&analysis.money.provisioning) {
+        *out += "## Too large or too small\n\n";
+        table(out, &provisioning);
     }
 }
 

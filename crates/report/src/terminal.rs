@@ -29,6 +29,9 @@ impl Default for TerminalOptions {
     }
 }
 
+/// Sentences; the report has them all.
+const MOST_ABOUT_MONEY: usize = 5;
+
 /// Ends with a newline. No line is wider than asked unless a single word is.
 pub fn terminal(analysis: &Analysis, options: &TerminalOptions) -> String {
     let mut screen = Screen {
@@ -48,6 +51,7 @@ pub fn terminal(analysis: &Analysis, options: &TerminalOptions) -> String {
     for sentence in analysis.serving.iter().flat_map(|s| &s.sentences) {
         screen.paragraph("", Style::Plain, sentence);
     }
+    screen.money(analysis);
     let counted = analysis
         .speed_ups
         .iter()
@@ -158,6 +162,18 @@ impl Screen<'_> {
             self.paragraph("! ", Style::Warn, repriced);
         }
         self.blank();
+    }
+
+    fn money(&mut self, analysis: &Analysis) {
+        let sentences = &analysis.money.sentences;
+        for sentence in sentences.iter().take(MOST_ABOUT_MONEY) {
+            self.paragraph("", Style::Plain, sentence);
+        }
+        if sentences.len() > MOST_ABOUT_MONEY {
+            let more = format::count(sentences.len() - MOST_ABOUT_MONEY);
+            let more = format!("(and {more} more about money in the report)");
+            self.paragraph("", Style::Plain, &more);
+        }
     }
 
     fn scenarios(&mut self, analysis: &Analysis) {

@@ -2,7 +2,7 @@
 //! in Markdown and in LaTeX.
 
 use analyse::format::{self, Unit};
-use analyse::{Analysis, MetricInfo, Scale, ScenarioResult, Totals, Variation};
+use analyse::{Analysis, MetricInfo, Scale, ScenarioResult, Target, Totals, Variation};
 use model::Money;
 use model::run::metric;
 
@@ -81,7 +81,13 @@ pub(crate) fn scenario_table(analysis: &Analysis) -> ScenarioTable {
 pub(crate) fn wide_scenario_table(analysis: &Analysis) -> ScenarioTable {
     table_of(
         analysis,
-        number_columns(analysis, &[analyse::COST_PER_THOUSAND_IMAGES]),
+        number_columns(
+            analysis,
+            &[
+                analyse::COST_PER_THOUSAND_IMAGES,
+                analyse::COST_PER_THOUSAND_STEPS,
+            ],
+        ),
     )
 }
 
@@ -176,6 +182,7 @@ struct NumberColumn<'a> {
     header: String,
     unit: Unit,
     info: &'a MetricInfo,
+    target: Option<&'a Target>,
     priority: u8,
 }
 
@@ -183,6 +190,14 @@ impl NumberColumn<'_> {
     fn symbol(&self) -> String {
         let currency: Result<model::Currency, _> = self.info.unit.parse();
         currency.map_or_else(|_| self.info.unit.clone(), |c| c.symbol().to_owned())
+    }
+
+    fn cost_to_target(&self, scenario: &ScenarioResult) -> Option<Money> {
+        let found = self.target?.scenarios.iter();
+        found
+            .into_iter()
+            .find(|result| result.scenario == scenario.number)
+            .and_then(|result| result.mean_cost)
     }
 
     fn cell(&self, scenario: &ScenarioResult) -> Cell {
@@ -193,6 +208,8 @@ impl NumberColumn<'_> {
             (metric::COST, Some(cost)) => Some(cost.mean),
             (analyse::COST_PER_EPOCH, Some(cost)) => cost.per_epoch,
             (analyse::COST_PER_THOUSAND_IMAGES, Some(cost)) => cost.per_thousand_images,
+            (analyse::COST_PER_THOUSAND_STEPS, Some(cost)) => cost.per_thousand_steps,
+            (analyse::COST_TO_TARGET, _) => self.cost_to_target(scenario),
             _ => None,
         };
         if self.info.name == metric::COST_PER_INFERENCE {
@@ -239,6 +256,7 @@ fn number_columns<'a>(analysis: &'a Analysis, more: &[&'static str]) -> Vec<Numb
         true => metric::COST_PER_INFERENCE,
         false => metric::COST,
     });
+    names.extend([analyse::TO_TARGET_SECONDS, analyse::COST_TO_TARGET]);
     names.extend(more);
     names.extend(analysis.study.metrics.iter().map(String::as_str));
     names.extend(USUAL);
@@ -272,9 +290,10 @@ fn number_columns<'a>(analysis: &'a Analysis, more: &[&'static str]) -> Vec<Numb
         let unit = unit_of(info, means[means.len() / 2]);
         let asked = analysis.study.metrics.iter().any(|m| m == name);
         columns.push(NumberColumn {
-            header: short_label(info),
+            header: header(analysis, info),
             unit,
             info,
+            target: analysis.money.target.as_ref(),
             priority: priority(analysis, name, asked),
         });
     }
@@ -301,6 +320,7 @@ fn priority(analysis: &Analysis, name: &str, asked: bool) -> u8 {
         _ if analysis.time_metric.as_deref() == Some(name) => 0,
         metric::COST | metric::COST_PER_INFERENCE => 1,
         _ if asked => 3,
+        analyse::COST_TO_TARGET | analyse::TO_TARGET_SECONDS => 3,
         metric::LATENCY_P99_SECONDS | metric::REQUESTS_PER_SECOND | metric::HIGHEST_RATE => 3,
         metric::PREDICTION_SECONDS | metric::SETUP_SECONDS => 4,
         metric::IMAGES_PER_SECOND => 4,
@@ -311,8 +331,18 @@ fn priority(analysis: &Analysis, name: &str, asked: bool) -> u8 {
     }
 }
 
+fn header(analysis: &Analysis, info: &MetricInfo) -> String {
+    let target = analysis.money.target.as_ref();
+    match (info.name.as_str(), target) {
+        (analyse::TO_TARGET_SECONDS, Some(target)) => format!("to {}", target.name()),
+        (analyse::COST_TO_TARGET, Some(target)) => format!("cost to {}", target.name()),
+        _ => short_label(info),
+    }
+}
+
 fn short_label(info: &MetricInfo) -> String {
     match info.name.as_str() {
+        analyse::COST_PER_THOUSAND_STEPS => "per 1000 steps".to_owned(),
         metric::IMAGES_PER_SECOND => "images/s".to_owned(),
         metric::CPU_PERCENT => "CPU".to_owned(),
         metric::LATENCY_P99_SECONDS => "p99".to_owned(),

@@ -4,6 +4,7 @@
 mod told;
 
 use analyse::{Analysis, LevelFacts, MetricInfo, ScenarioResult, VariationTerm};
+use model::Money;
 use model::run::metric;
 
 pub use told::{csv_losses, csv_profile};
@@ -28,7 +29,9 @@ pub fn csv_runs(analysis: &Analysis) -> String {
         "started_utc",
     ]);
     out.all(factors.iter().map(|f| format!("factor_{f}")));
-    out.all([money_column(analysis, "cost")]);
+    for what in ["cost", "unused_cost", "not_work_cost", "expected_lost_cost"] {
+        out.all([money_column(analysis, what)]);
+    }
     out.all(metrics(analysis).map(|(_, info)| metric_column(info)));
     out.all(["warnings".to_owned()]);
     out.end_row();
@@ -50,10 +53,13 @@ pub fn csv_runs(analysis: &Analysis) -> String {
                 .iter()
                 .map(|f| scenario.map(|s| level(&s.levels, f)).unwrap_or_default()),
         );
-        out.all([run
-            .cost
-            .map(|m| m.amount.normalize().to_string())
-            .unwrap_or_default()]);
+        let parts = [
+            run.cost,
+            run.unused.map(|u| u.unused),
+            run.unused.map(|u| u.not_work),
+            run.unused.map(|u| u.expected_lost),
+        ];
+        out.all(parts.map(exact));
         out.all(
             metrics(analysis).map(|(place, _)| number(run.values.get(place).copied().flatten())),
         );
@@ -87,6 +93,7 @@ pub fn csv_scenarios(analysis: &Analysis) -> String {
         "cost_total",
         "cost_per_epoch",
         "cost_per_thousand_images",
+        "cost_per_thousand_steps",
     ] {
         out.all([money_column(analysis, what)]);
     }
@@ -134,11 +141,9 @@ fn scenario_row(
         cost.map(|c| c.total),
         cost.and_then(|c| c.per_epoch),
         cost.and_then(|c| c.per_thousand_images),
+        cost.and_then(|c| c.per_thousand_steps),
     ];
-    out.all(amounts.iter().map(|m| {
-        m.map(|m| m.amount.normalize().to_string())
-            .unwrap_or_default()
-    }));
+    out.all(amounts.map(exact));
     for (_, info) in metrics(analysis) {
         let Some(s) = scenario.metrics.get(&info.name) else {
             out.all(SUMMARY.iter().map(|_| String::new()));
@@ -224,12 +229,19 @@ fn metrics(analysis: &Analysis) -> impl Iterator<Item = (usize, &MetricInfo)> {
         metric::COST,
         analyse::COST_PER_EPOCH,
         analyse::COST_PER_THOUSAND_IMAGES,
+        analyse::COST_PER_THOUSAND_STEPS,
     ];
     analysis
         .metrics
         .iter()
         .enumerate()
         .filter(move |(_, info)| !money.contains(&info.name.as_str()))
+}
+
+fn exact(money: Option<Money>) -> String {
+    money
+        .map(|m| m.amount.normalize().to_string())
+        .unwrap_or_default()
 }
 
 fn money_column(analysis: &Analysis, what: &str) -> String {

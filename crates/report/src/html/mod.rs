@@ -8,6 +8,7 @@ mod figures;
 mod frameworks;
 mod lines;
 mod method;
+mod money;
 mod page;
 mod pieces;
 mod profile;
@@ -41,6 +42,7 @@ pub fn html(analysis: &Analysis, meta: &ReportMeta) -> String {
     usage::resources(&mut page, analysis);
     usage::phases(&mut page, analysis);
     profile::profile(&mut page, analysis);
+    money::money(&mut page, analysis);
     method::bills(&mut page, analysis);
     results::outcomes(&mut page, analysis);
     results::warnings(&mut page, analysis);

@@ -1,0 +1,329 @@
+//! What it takes to train up to an accuracy: time and money from a run's start to the end of the
+//! first epoch that is good enough.
+
+use model::run::{metric, phase};
+use model::{Currency, Money, Phase, RunRecord, Study};
+use rust_decimal::Decimal;
+use serde::Serialize;
+use stats::Estimate;
+
+use crate::analysis::ScenarioResult;
+use crate::format;
+use crate::phrase::{COST_TO_TARGET, TO_TARGET_SECONDS};
+use crate::scenarios::{decimal_mean, rows_of};
+use crate::table::{Row, Table};
+
+/// The accuracy that a study asks for, and who gets there.
+#[derive(Debug, Clone, Serialize)]
+pub struct Target {
+    pub accuracy_percent: f64,
+    /// Those with runs that ended as ok and told an accuracy.
+    pub scenarios: Vec<TargetResult>,
+    /// Of those where every run gets there, or of all where no scenario does so.
+    pub cheapest: Option<u32>,
+    pub fastest: Option<u32>,
+    pub sentences: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct TargetResult {
+    pub scenario: u32,
+    pub label: String,
+    pub phrase: String,
+    /// That told an accuracy.
+    pub runs: usize,
+    pub reached: usize,
+    /// Over the runs that got there.
+    pub seconds: Option<Estimate>,
+    /// The same, in the study's currency.
+    pub cost: Option<Estimate>,
+    /// Its exact mean.
+    pub mean_cost: Option<Money>,
+    /// Mean accuracy at the end, of all runs.
+    pub accuracy_percent: Option<f64>,
+}
+
+impl Target {
+    /// `98 %`.
+    pub fn name(&self) -> String {
+        accuracy(self.accuracy_percent)
+    }
+}
+
+impl TargetResult {
+    fn is_sure(&self) -> bool {
+        self.reached == self.runs
+    }
+}
+
+/// What became of a run on its way to the accuracy.
+pub(crate) enum Course {
+    /// No accuracy was asked for, or none was told.
+    Untold,
+    NotReached,
+    Reached(Arrival),
+}
+
+pub(crate) struct Arrival {
+    /// Since the start of the run.
+    pub(crate) seconds: f64,
+    /// Of the run's whole time.
+    share: f64,
+}
+
+impl Arrival {
+    /// As if the run had ended there: so much of its bill as of its time.
+    pub(crate) fn cost(&self, bill: Money) -> Money {
+        let share = Decimal::from_f64_retain(self.share).unwrap_or(Decimal::ONE);
+        let amount = bill.amount.saturating_mul(share);
+        Money::new(
+            amount.round_dp(cost::AMOUNT_PLACES).normalize(),
+            bill.currency,
+        )
+    }
+}
+
+/// A sum of binary fractions may miss a whole percent by its last digit.
+const ROUNDING: f64 = 1e-9;
+
+pub(crate) fn course(study: &Study, record: &RunRecord) -> Course {
+    let Some(wanted) = study.target_accuracy_percent else {
+        return Course::Untold;
+    };
+    let told = accuracies(record);
+    if told.iter().all(Option::is_none) {
+        return Course::Untold;
+    }
+    let is_enough = |percent: &Option<f64>| percent.is_some_and(|p| p >= wanted - ROUNDING);
+    let Some(place) = told.iter().position(is_enough) else {
+        return Course::NotReached;
+    };
+    let whole = whole_seconds(record);
+    let seconds = match record.epochs.is_empty() {
+        true => end_of_training(record).or(whole),
+        false => end_of_epoch(record, place).or(whole),
+    };
+    match seconds.zip(whole) {
+        Some((seconds, whole)) => Course::Reached(Arrival {
+            seconds: seconds.min(whole),
+            share: (seconds / whole).clamp(0.0, 1.0),
+        }),
+        None => Course::Untold,
+    }
+}
+
+/// In percent, one an epoch. What is only told at the end is the last epoch's; who tells of no
+/// epochs has one.
+fn accuracies(record: &RunRecord) -> Vec<Option<f64>> {
+    let mut told: Vec<Option<f64>> = record
+        .epochs
+        .iter()
+        .map(|epoch| epoch.accuracy.map(|fraction| 100.0 * fraction))
+        .collect();
+    let at_the_end = record.metrics.get(metric::ACCURACY).map(|m| m.value);
+    match told.last_mut() {
+        Some(last) => *last = last.or(at_the_end),
+        None => told.push(at_the_end),
+    }
+    told
+}
+
+fn whole_seconds(record: &RunRecord) -> Option<f64> {
+    let told = record.metrics.get(metric::TOTAL_SECONDS).map(|m| m.value);
+    let known = [Some(record.seconds), told].into_iter().flatten();
+    known
+        .into_iter()
+        .find(|seconds| seconds.is_finite() && *seconds > 0.0)
+}
+
+fn training(record: &RunRecord) -> Vec<&Phase> {
+    let phases = record.phases.iter();
+    phases.filter(|p| p.name == phase::TRAIN).collect()
+}
+
+fn end(phase: &Phase) -> f64 {
+    phase.begin_seconds + phase.seconds
+}
+
+fn end_of_training(record: &RunRecord) -> Option<f64> {
+    training(record).last().map(|phase| end(phase))
+}
+
+/// Epochs follow one another in the phase `train`, which may be told in parts, as where each epoch
+/// is followed by its check.
+fn end_of_epoch(record: &RunRecord, place: usize) -> Option<f64> {
+    let parts = training(record);
+    if parts.len() == record.epochs.len() {
+        return parts.get(place).map(|part| end(part));
+    }
+    let mut left = trained_until(record, place)?;
+    for part in &parts {
+        if left <= part.seconds {
+            return Some(part.begin_seconds + left);
+        }
+        left -= part.seconds;
+    }
+    // Without such a phase the run does nothing else.
+    end_of_training(record).or(Some(left))
+}
+
+/// Seconds of training up to the end of an epoch; where epochs tell no times, all are alike.
+fn trained_until(record: &RunRecord, place: usize) -> Option<f64> {
+    let told: Option<f64> = record.epochs[..=place].iter().map(|e| e.seconds).sum();
+    let alike = || {
+        let trained: f64 = training(record).iter().map(|part| part.seconds).sum();
+        let share = (place + 1) as f64 / record.epochs.len() as f64;
+        (trained > 0.0).then_some(trained * share)
+    };
+    told.filter(|seconds| seconds.is_finite()).or_else(alike)
+}
+
+pub(crate) fn target(table: &Table, scenarios: &[ScenarioResult]) -> Option<Target> {
+    let accuracy_percent = table.study.target_accuracy_percent?;
+    let results = scenarios.iter().filter_map(|s| result(table, s));
+    let mut target = Target {
+        accuracy_percent,
+        scenarios: results.collect(),
+        cheapest: None,
+        fastest: None,
+        sentences: Vec::new(),
+    };
+    let all_sure = target.scenarios.iter().any(TargetResult::is_sure);
+    let rivals = || target.scenarios.iter().filter(|r| r.is_sure() || !all_sure);
+    let least = |value: fn(&TargetResult) -> Option<f64>| {
+        let known = rivals().filter_map(|r| Some((r.scenario, value(r)?)));
+        known
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|(scenario, _)| scenario)
+    };
+    let cheapest = least(|r| r.cost.as_ref().map(|e| e.value));
+    let fastest = least(|r| r.seconds.as_ref().map(|e| e.value));
+    (target.cheapest, target.fastest) = (cheapest, fastest);
+    target.sentences = sentences(&target, table.currency);
+    Some(target)
+}
+
+fn result(table: &Table, scenario: &ScenarioResult) -> Option<TargetResult> {
+    let rows: Vec<&Row> = rows_of(table, scenario.number)
+        .iter()
+        .filter(|row| row.is_ok())
+        .collect();
+    let mut amounts: Vec<Decimal> = Vec::new();
+    let (mut runs, mut reached) = (0, 0);
+    for row in &rows {
+        match course(table.study, row.record) {
+            Course::Untold => continue,
+            Course::NotReached => {}
+            Course::Reached(arrival) => {
+                reached += 1;
+                amounts.extend(row.cost.map(|cost| arrival.cost(cost).amount));
+            }
+        }
+        runs += 1;
+    }
+    // A mean of some of them would be of others than the time.
+    let all_paid = amounts.len() == reached;
+    let mean = |name: &str| scenario.mean(name).cloned();
+    (runs > 0).then(|| TargetResult {
+        scenario: scenario.number,
+        label: scenario.label.clone(),
+        phrase: scenario.phrase(),
+        runs,
+        reached,
+        seconds: mean(TO_TARGET_SECONDS),
+        cost: mean(COST_TO_TARGET).filter(|_| all_paid),
+        mean_cost: decimal_mean(&amounts)
+            .filter(|_| all_paid)
+            .map(|amount| Money::new(amount, table.currency)),
+        accuracy_percent: scenario.mean(metric::ACCURACY).map(|e| e.value),
+    })
+}
+
+fn sentences(target: &Target, currency: Currency) -> Vec<String> {
+    let percent = target.name();
+    let find = |number: Option<u32>| target.scenarios.iter().find(|r| Some(r.scenario) == number);
+    if target.scenarios.is_empty() {
+        return Vec::new();
+    }
+    let Some(fastest) = find(target.fastest) else {
+        return vec![nobody(target, &percent)];
+    };
+    let alone = target.scenarios.len() == 1;
+    let seconds = |r: &TargetResult| {
+        let told = r.seconds.as_ref();
+        told.map(|e| format::duration(e.value)).unwrap_or_default()
+    };
+    let named = |r: &TargetResult| match r.is_sure() {
+        true => r.label.clone(),
+        false => format!("{} (in {} of {} runs)", r.label, r.reached, r.runs),
+    };
+    let mut text = match find(target.cheapest) {
+        Some(cheapest) => {
+            let cost = cheapest.cost.as_ref();
+            let cost = cost.map(|e| format::quantity(e, 1.0).text());
+            let cost = format!("{} {}", currency.symbol(), cost.unwrap_or_default());
+            let how = if alone { "" } else { " cheapest" };
+            let first = format!(
+                "{percent} is reached{how} by {}: {cost}, in {}",
+                named(cheapest),
+                seconds(cheapest)
+            );
+            match cheapest.scenario == fastest.scenario {
+                true => first,
+                false => format!(
+                    "{first}; fastest by {}, in {}",
+                    named(fastest),
+                    seconds(fastest)
+                ),
+            }
+        }
+        None => {
+            let how = if alone { "" } else { " fastest" };
+            let (who, when) = (named(fastest), seconds(fastest));
+            format!("{percent} is reached{how} by {who}, in {when}")
+        }
+    };
+    let never: Vec<String> = labels(target, |r| r.reached == 0);
+    if !never.is_empty() {
+        let verb = if never.len() == 1 { "gets" } else { "get" };
+        text += &format!("; {} never {verb} there", format::listed(&never, 6));
+    }
+    let mut said = vec![text + "."];
+    let named_already = [target.cheapest, target.fastest];
+    let sometimes = labels_with_runs(target, |r| {
+        r.reached > 0 && !r.is_sure() && !named_already.contains(&Some(r.scenario))
+    });
+    if !sometimes.is_empty() {
+        let reached = format::listed(&sometimes, 6);
+        said.push(format!("{percent} is not reached in every run: {reached}."));
+    }
+    said
+}
+
+fn labels(target: &Target, wanted: impl Fn(&TargetResult) -> bool) -> Vec<String> {
+    let found = target.scenarios.iter().filter(|r| wanted(r));
+    found.map(|r| r.label.clone()).collect()
+}
+
+fn labels_with_runs(target: &Target, wanted: impl Fn(&TargetResult) -> bool) -> Vec<String> {
+    let found = target.scenarios.iter().filter(|r| wanted(r));
+    found
+        .map(|r| format!("{} in {} of {}", r.label, r.reached, r.runs))
+        .collect()
+}
+
+fn nobody(target: &Target, percent: &str) -> String {
+    let told = target.scenarios.iter();
+    let best = told
+        .filter_map(|r| Some((r, r.accuracy_percent?)))
+        .max_by(|a, b| a.1.total_cmp(&b.1));
+    let best =
+        best.map(|(r, value)| format!(": the best, {}, ends at {}", r.label, accuracy(value)));
+    format!("No run reaches {percent}{}.", best.unwrap_or_default())
+}
+
+/// `98 %`, `97.25 %`: as it was asked for.
+fn accuracy(percent: f64) -> String {
+    let rounded = (percent * 100.0).round() / 100.0;
+    format!("{rounded} %")
+}

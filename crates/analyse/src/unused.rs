@@ -1,0 +1,321 @@
+//! What was paid and not used: time rounded up, attempts that gave nothing, and, apart, what is
+//! not the work itself and what is expected to be lost.
+
+use model::money::LineKind;
+use model::run::{Origin, phase};
+use model::{Bill, BillLine, BillingRule, Money, Price, RunRecord};
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
+use serde::Serialize;
+
+use crate::format;
+use crate::scenarios::phase_place;
+use crate::table::Table;
+
+/// Of one environment, in the study's currency.
+#[derive(Debug, Clone, Serialize)]
+pub struct Unused {
+    pub environment: String,
+    pub runs: usize,
+    /// All bills, those of attempts done again too.
+    pub paid: Money,
+    /// Up to whole steps.
+    pub rounding: Money,
+    /// Up to what is paid at least.
+    pub minimum: Money,
+    /// Of attempts that were done again.
+    pub done_again: Money,
+    /// Of runs that failed or were interrupted.
+    pub no_result: Money,
+    /// The four of them.
+    pub unused: Money,
+    /// Of what was paid, as a fraction.
+    pub unused_share: f64,
+    /// Phases of a run's life that it is not there for, in their order.
+    pub not_work: Vec<PhaseCost>,
+    pub not_work_share: f64,
+    /// Attempts that a provider is expected to take away: on the bill, but not paid yet.
+    pub expected_lost: Money,
+    pub expected_lost_share: f64,
+    pub sentences: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct PhaseCost {
+    pub phase: String,
+    pub cost: Money,
+    /// Of what was paid, as a fraction.
+    pub share: f64,
+}
+
+/// The same of one run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RunUnused {
+    /// Rounding up and the minimum.
+    pub unused: Money,
+    pub not_work: Money,
+    pub expected_lost: Money,
+}
+
+/// Worth a sentence.
+const LEAST_UNUSED: f64 = 0.05;
+/// Something must come before the work: only much of it is worth a sentence.
+const LEAST_NOT_WORK: f64 = 0.25;
+
+pub(crate) fn unused(table: &Table, superseded: &[RunRecord]) -> Vec<Unused> {
+    let mut found: Vec<Gathered> = Vec::new();
+    for row in &table.runs {
+        let (Some(bill), Some(cost)) = (&row.record.bill, row.cost) else {
+            continue;
+        };
+        let gathered = place_of(&mut found, row.record);
+        gathered.runs += 1;
+        gathered.paid += cost.amount;
+        match row.record.outcome.status.is_result() {
+            true => gathered.add(&Parts::of(bill, cost)),
+            false => gathered.no_result += cost.amount,
+        }
+    }
+    for record in superseded {
+        let bill = record.bill.as_ref().map(Bill::spoken_total);
+        let is_own = !matches!(record.origin, Origin::Imported { .. });
+        let paid = bill.filter(|money| is_own && money.currency == table.currency);
+        if let Some(paid) = paid {
+            let gathered = place_of(&mut found, record);
+            gathered.paid += paid.amount;
+            gathered.done_again += paid.amount;
+        }
+    }
+    let money = |amount: Decimal| Money::new(amount.normalize(), table.currency);
+    let paid = |gathered: &Gathered| gathered.paid > Decimal::ZERO;
+    let found = found.into_iter().filter(paid);
+    found.map(|gathered| gathered.into_unused(money)).collect()
+}
+
+pub(crate) fn of_run(record: &RunRecord, cost: Option<Money>) -> Option<RunUnused> {
+    let parts = Parts::of(record.bill.as_ref()?, cost?);
+    let money = |amount: Decimal| Money {
+        amount: amount.normalize(),
+        ..parts.cost
+    };
+    let not_work = parts.not_work.iter().map(|(_, amount)| *amount).sum();
+    Some(RunUnused {
+        unused: money(parts.rounding + parts.minimum),
+        not_work: money(not_work),
+        expected_lost: money(parts.lost),
+    })
+}
+
+/// The lines of a bill that are asked for, in the study's currency.
+struct Parts<'b> {
+    cost: Money,
+    rounding: Decimal,
+    minimum: Decimal,
+    lost: Decimal,
+    not_work: Vec<(&'static str, Decimal)>,
+    lines: &'b [BillLine],
+}
+
+impl<'b> Parts<'b> {
+    fn of(bill: &'b Bill, cost: Money) -> Self {
+        let mut parts = Parts {
+            cost,
+            rounding: Decimal::ZERO,
+            minimum: Decimal::ZERO,
+            lost: Decimal::ZERO,
+            not_work: Vec::new(),
+            lines: &bill.lines,
+        };
+        let Some(factor) = parts.factor(bill) else {
+            return parts;
+        };
+        for line in parts.lines {
+            let amount = line.amount.amount.saturating_mul(factor);
+            let amount = amount.round_dp(cost::AMOUNT_PLACES);
+            match line.kind {
+                LineKind::Rounding => parts.rounding += amount,
+                LineKind::Minimum => parts.minimum += amount,
+                LineKind::Lost => parts.lost += amount,
+                LineKind::Time => {
+                    let name = not_work_of(line);
+                    parts.not_work.extend(name.map(|name| (name, amount)));
+                }
+                _ => {}
+            }
+        }
+        parts
+    }
+
+    /// What a unit of time on the bill came to: each carries its part of what is taken off time
+    /// and of the tax, in the currency that is spoken.
+    fn factor(&self, bill: &Bill) -> Option<Decimal> {
+        let sum = |lines: &mut dyn Iterator<Item = &BillLine>| -> Decimal {
+            lines.map(|line| line.amount.amount).sum()
+        };
+        let time = sum(&mut self.lines.iter().filter(|line| is_time(line.kind)));
+        // What is counted beside the time comes after its discounts, and has its own free parts.
+        let before = self.lines.iter().take_while(|line| line.counted.is_none());
+        let is_off = |kind| matches!(kind, LineKind::Discount | LineKind::FreeTier);
+        let off = sum(&mut before.filter(|line| is_off(line.kind)));
+        let is_tax = |line: &&BillLine| line.kind == LineKind::Tax;
+        let tax = sum(&mut self.lines.iter().filter(is_tax));
+        let of_time = (time + off).checked_div(time)?;
+        let of_net = self.cost.amount.checked_div(bill.total.amount - tax)?;
+        of_time.checked_mul(of_net)
+    }
+}
+
+fn is_time(kind: LineKind) -> bool {
+    matches!(kind, LineKind::Time | LineKind::Lost) || kind.is_unused_time()
+}
+
+/// The phase of a line, where a run is not there for it. Phases of the user's own are work.
+fn not_work_of(line: &BillLine) -> Option<&'static str> {
+    // A price that moves stands behind the phase's name.
+    let name = line.what.split(" at ").next().unwrap_or_default();
+    let known = phase::ORDER.into_iter().find(|known| *known == name);
+    known.filter(|name| !phase::is_work(name))
+}
+
+struct Gathered {
+    environment: String,
+    price: Option<Price>,
+    runs: usize,
+    paid: Decimal,
+    rounding: Decimal,
+    minimum: Decimal,
+    lost: Decimal,
+    done_again: Decimal,
+    no_result: Decimal,
+    not_work: Vec<(&'static str, Decimal)>,
+}
+
+fn place_of<'g>(found: &'g mut Vec<Gathered>, record: &RunRecord) -> &'g mut Gathered {
+    let environment = &record.environment.name;
+    let known = found.iter().position(|g| g.environment == *environment);
+    let place = known.unwrap_or_else(|| {
+        found.push(Gathered {
+            environment: environment.clone(),
+            price: record.price.clone(),
+            runs: 0,
+            paid: Decimal::ZERO,
+            rounding: Decimal::ZERO,
+            minimum: Decimal::ZERO,
+            lost: Decimal::ZERO,
+            done_again: Decimal::ZERO,
+            no_result: Decimal::ZERO,
+            not_work: Vec::new(),
+        });
+        found.len() - 1
+    });
+    &mut found[place]
+}
+
+impl Gathered {
+    fn add(&mut self, parts: &Parts) {
+        self.rounding += parts.rounding;
+        self.minimum += parts.minimum;
+        self.lost += parts.lost;
+        for (name, amount) in &parts.not_work {
+            match self.not_work.iter_mut().find(|(known, _)| known == name) {
+                Some((_, sum)) => *sum += amount,
+                None => self.not_work.push((name, *amount)),
+            }
+        }
+    }
+
+    fn into_unused(mut self, money: impl Fn(Decimal) -> Money) -> Unused {
+        let share = |amount: Decimal| {
+            let share = amount.checked_div(self.paid).unwrap_or_default();
+            share.to_f64().unwrap_or(0.0)
+        };
+        let unused = self.rounding + self.minimum + self.done_again + self.no_result;
+        self.not_work.sort_by_key(|(name, _)| phase_place(name));
+        let not_work = self.not_work.iter().map(|(name, amount)| PhaseCost {
+            phase: (*name).to_owned(),
+            cost: money(*amount),
+            share: share(*amount),
+        });
+        let not_work: Vec<PhaseCost> = not_work.collect();
+        let rule = self.price.as_ref().map(|price| &price.billing);
+        let mut result = Unused {
+            runs: self.runs,
+            paid: money(self.paid),
+            rounding: money(self.rounding),
+            minimum: money(self.minimum),
+            done_again: money(self.done_again),
+            no_result: money(self.no_result),
+            unused: money(unused),
+            unused_share: share(unused),
+            not_work_share: not_work.iter().map(|phase| phase.share).sum(),
+            not_work,
+            expected_lost: money(self.lost),
+            expected_lost_share: share(self.lost),
+            sentences: Vec::new(),
+            environment: self.environment.clone(),
+        };
+        let rounded = share(self.rounding + self.minimum);
+        let in_vain = share(self.done_again + self.no_result);
+        result.sentences = sentences(&result, rule, rounded, in_vain);
+        result
+    }
+}
+
+fn sentences(
+    unused: &Unused,
+    rule: Option<&BillingRule>,
+    rounded: f64,
+    in_vain: f64,
+) -> Vec<String> {
+    let of = format!("of what {} cost was", unused.environment);
+    let mut said = Vec::new();
+    if let Some(rule) = rule.filter(|_| rounded >= LEAST_UNUSED) {
+        let share = format::percent(rounded);
+        said.push(format!("{share} {of} {}.", rounding_words(unused, rule)));
+    }
+    if in_vain >= LEAST_UNUSED {
+        let share = format::percent(in_vain);
+        said.push(format!(
+            "{share} {of} for attempts that gave no result: failed, interrupted or done again."
+        ));
+    }
+    if unused.not_work_share >= LEAST_NOT_WORK {
+        let mut largest: Vec<&PhaseCost> = unused.not_work.iter().collect();
+        largest.sort_by(|a, b| b.share.total_cmp(&a.share));
+        let named = largest.iter().filter(|phase| phase.share >= LEAST_UNUSED);
+        let named: Vec<String> = named
+            .map(|phase| format!("{} {}", phase.phase, format::percent(phase.share)))
+            .collect();
+        let named = match named.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", format::listed(&named, 3)),
+        };
+        let share = format::percent(unused.not_work_share);
+        said.push(format!(
+            "{share} {of} not for the work itself{named}: longer runs would pay it less often."
+        ));
+    }
+    said
+}
+
+fn rounding_words(unused: &Unused, rule: &BillingRule) -> String {
+    let seconds = |seconds: u32| match seconds {
+        // As bills say it.
+        0..=120 => format!("{seconds} s"),
+        _ => format::duration(f64::from(seconds)),
+    };
+    let mut parts = Vec::new();
+    if !unused.rounding.amount.is_zero() {
+        parts.push(format!("rounding up to {}", seconds(rule.step_seconds)));
+    }
+    if !unused.minimum.amount.is_zero() {
+        parts.push(format!("the minimum of {}", seconds(rule.minimum_seconds)));
+    }
+    let advice = match rule.step_seconds > 1 || rule.minimum_seconds > 1 {
+        true => {
+            "run several repetitions on one machine, or choose a provider that bills by the second"
+        }
+        false => "runs are short beside a second",
+    };
+    format!("{}: {advice}", parts.join(" and "))
+}

@@ -1,0 +1,191 @@
+//! Money beside the scenarios' costs.
+
+use analyse::{Analysis, Estimate, Fit, Provisioning, Target, Unused, format};
+use model::Money;
+use rust_decimal::Decimal;
+
+use super::{Table, TableCell, Tone, currency_symbol};
+
+/// What each scenario takes to get to the accuracy that the study asks for.
+pub(crate) fn target_table(analysis: &Analysis, target: &Target) -> Table {
+    let mut table = Table::default();
+    table.text("scenario");
+    for header in ["runs that get there", "time", "cost", "accuracy at the end"] {
+        table.number(header);
+    }
+    let symbol = currency_symbol(analysis);
+    for result in &target.scenarios {
+        let reached = format!("{} of {}", result.reached, result.runs);
+        let reached = match result.reached {
+            0 => TableCell::new(reached).tone(Tone::Ended),
+            _ => TableCell::new(reached),
+        };
+        let accuracy = result.accuracy_percent;
+        table.rows.push(vec![
+            TableCell::new(&result.label).small(result.phrase.clone()),
+            reached,
+            seconds(result.seconds.as_ref()),
+            amount(result.cost.as_ref(), &symbol),
+            accuracy.map_or_else(TableCell::none, |percent| {
+                TableCell::new(format!("{} %", format::significant(percent, 3)))
+            }),
+        ]);
+    }
+    table.cut()
+}
+
+/// A row an environment; columns without an amount are left out. None where nothing is to be said.
+pub(crate) fn unused_table(unused: &[Unused]) -> Option<Table> {
+    let columns: Vec<&UnusedColumn> = UNUSED
+        .iter()
+        .filter(|column| unused.iter().any(|one| !(column.amount)(one).is_zero()))
+        .collect();
+    if columns.is_empty() {
+        return None;
+    }
+    let mut table = Table::default();
+    table.text("environment");
+    table.number("paid");
+    for column in &columns {
+        table.number(column.header);
+    }
+    for one in unused {
+        let runs = format::counted(one.runs, "run", "runs");
+        let mut row = vec![
+            TableCell::new(&one.environment).small(runs),
+            TableCell::new(one.paid.to_string()),
+        ];
+        row.extend(columns.iter().map(|column| column.cell(one)));
+        table.rows.push(row);
+    }
+    Some(table.cut())
+}
+
+struct UnusedColumn {
+    header: &'static str,
+    amount: fn(&Unused) -> Decimal,
+    small: fn(&Unused) -> String,
+}
+
+impl UnusedColumn {
+    fn cell(&self, of: &Unused) -> TableCell {
+        let amount = (self.amount)(of);
+        if amount.is_zero() {
+            return TableCell::none();
+        }
+        let money = Money { amount, ..of.paid };
+        TableCell::new(money.to_string()).small((self.small)(of))
+    }
+}
+
+const UNUSED: [UnusedColumn; 7] = [
+    UnusedColumn {
+        header: "rounding up",
+        amount: |one| one.rounding.amount,
+        small: |_| String::new(),
+    },
+    UnusedColumn {
+        header: "minimum",
+        amount: |one| one.minimum.amount,
+        small: |_| String::new(),
+    },
+    UnusedColumn {
+        header: "no result",
+        amount: |one| one.no_result.amount,
+        small: |_| String::new(),
+    },
+    UnusedColumn {
+        header: "done again",
+        amount: |one| one.done_again.amount,
+        small: |_| String::new(),
+    },
+    UnusedColumn {
+        header: "not used in all",
+        amount: |one| one.unused.amount,
+        small: |one| format::percent(one.unused_share),
+    },
+    UnusedColumn {
+        header: "not the work itself",
+        amount: |one| one.not_work.iter().map(|phase| phase.cost.amount).sum(),
+        small: phases,
+    },
+    UnusedColumn {
+        header: "expected to be lost",
+        amount: |one| one.expected_lost.amount,
+        small: |one| format::percent(one.expected_lost_share),
+    },
+];
+
+fn phases(one: &Unused) -> String {
+    let phases = one.not_work.iter();
+    let named: Vec<String> = phases
+        .map(|phase| format!("{} {}", phase.phase, format::percent(phase.share)))
+        .collect();
+    named.join(", ")
+}
+
+/// A row an environment whose use says something about its size.
+pub(crate) fn provisioning_table(found: &[Provisioning]) -> Option<Table> {
+    if found.is_empty() {
+        return None;
+    }
+    let has_gpu = found.iter().any(|one| one.gpu_percent.is_some());
+    let mut table = Table::default();
+    table.text("environment");
+    table.number("CPU");
+    table.number("memory");
+    if has_gpu {
+        table.number("GPU");
+        table.number("its memory");
+    }
+    table.text("verdict");
+    let percent = |value: f64| TableCell::new(format!("{} %", format::whole(value)));
+    for one in found {
+        let runs = format::counted(one.runs, "run", "runs");
+        let mut row = vec![
+            TableCell::new(&one.environment).small(runs),
+            percent(one.cpu_percent),
+            percent(one.memory_percent),
+        ];
+        if has_gpu {
+            let gpu = [one.gpu_percent, one.gpu_memory_percent];
+            row.extend(gpu.map(|value| value.map_or_else(TableCell::none, percent)));
+        }
+        row.push(TableCell::new(verdict(one)));
+        table.rows.push(row);
+    }
+    Some(table.cut())
+}
+
+fn verdict(one: &Provisioning) -> &'static str {
+    match one.verdict {
+        Fit::Fits => "fits",
+        Fit::TooLarge => "a smaller one would do",
+        Fit::TooSmall if one.out_of_memory > 0 => "too small: other runs did not fit in memory",
+        Fit::TooSmall => "nearly too small",
+        Fit::StarvedGpu => "more cores would feed the GPU",
+    }
+}
+
+fn seconds(estimate: Option<&Estimate>) -> TableCell {
+    let Some(estimate) = estimate else {
+        return TableCell::none();
+    };
+    let ends = estimate.interval;
+    TableCell::new(format::duration(estimate.value)).small(
+        ends.map(|i| format::interval(i.low.max(0.0), i.high, format::duration))
+            .unwrap_or_default(),
+    )
+}
+
+fn amount(estimate: Option<&Estimate>, symbol: &str) -> TableCell {
+    let Some(estimate) = estimate else {
+        return TableCell::none();
+    };
+    let quantity = format::quantity(estimate, 1.0);
+    let cell = TableCell::new(format!("{symbol} {}", quantity.value));
+    match quantity.half_width.as_str() {
+        "" => cell,
+        half => cell.small(format!("± {half}")),
+    }
+}
