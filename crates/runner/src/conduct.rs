@@ -61,6 +61,7 @@ pub enum Progress<'a> {
         scenario: &'a Scenario,
         done: usize,
         total: usize,
+        projected: Option<Money>,
     },
     Told {
         run: RunId,
@@ -78,6 +79,9 @@ pub enum Progress<'a> {
         total: usize,
         seconds_left: f64,
         ledger: &'a Ledger,
+        /// What is spent and what the runs left are expected to cost; none where that of one of
+        /// them is not known.
+        projected: Option<Money>,
     },
 }
 
@@ -120,6 +124,7 @@ impl Conduct<'_> {
                 scenario,
                 done: done_before + place,
                 total,
+                projected: self.projected(&ledger, &due[place..], &expected),
             });
             let seconds_after = seconds_of(&due[place + 1..], &expected);
             let under_way = UnderWay {
@@ -142,6 +147,7 @@ impl Conduct<'_> {
                     total,
                     seconds_left,
                     ledger: &ledger,
+                    projected: self.projected(&ledger, &due[place + 1..], &expected),
                 });
             }
             if finished.budget_spent {
@@ -159,6 +165,26 @@ impl Conduct<'_> {
         self.plan
             .scenario(run.scenario)
             .ok_or(RunnerError::NoScenario(run))
+    }
+
+    fn projected(
+        &self,
+        ledger: &Ledger,
+        left: &[RunId],
+        expected: &BTreeMap<u32, RunForecast>,
+    ) -> Option<Money> {
+        let is_known = |run: &RunId| expected.contains_key(&run.scenario);
+        if !left.iter().all(is_known) {
+            return None;
+        }
+        let rest = forecast::add_up(self.study, self.plan, left, expected.clone(), String::new());
+        let rest = match rest.money {
+            Some(money) => money.value,
+            None if left.is_empty() => Money::zero(ledger.spent.currency),
+            None => return None,
+        };
+        (rest.currency == ledger.spent.currency)
+            .then(|| Money::new(ledger.spent.amount + rest.amount, rest.currency))
     }
 
     /// The money is gone, or the next run is expected to take more than is left.

@@ -96,3 +96,29 @@ fn what_cannot_be_meant_is_said() {
         .ends_with(3)
         .says("no rule has a name");
 }
+
+#[test]
+fn while_a_study_runs_it_says_what_it_will_have_cost() {
+    let bench = Bench::new();
+    let study = format!("{}{PRICED}", shell_study("priced", "true", 2, ""));
+    bench.write("study.toml", &study);
+    let told = bench.bancada(&["run", "study.toml", "--json"]).ends_with(0);
+    let lines = told
+        .out
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok());
+    let ends: Vec<Value> = lines
+        .filter(|line: &Value| line["event"] == "run-ends")
+        .collect();
+    let money = |line: &Value, what: &str| line[what]["amount"].as_str().map(str::to_owned);
+    // 2.50 a run, of which the pilot knows the price: an hour at least.
+    let spent: Vec<_> = ends
+        .iter()
+        .map(|line| money(line, "spent").unwrap())
+        .collect();
+    assert_eq!(spent, ["2.5", "5.0", "7.5", "10.0"]);
+    for line in &ends {
+        let projected: f64 = money(line, "projected").unwrap().parse().unwrap();
+        assert_eq!(projected, 10.0, "{line}");
+    }
+}
