@@ -27,7 +27,7 @@ mod values;
 pub use check::is_study_name;
 pub use design::{plan, same_level, scenarios};
 pub use digest::{digest, fingerprint};
-pub use read::{ReadOptions, read_study};
+pub use read::{ReadOptions, Sent, read_study};
 pub use reference::reference;
 pub use resolve::{Resolved, resolve};
 pub use schema::schema;

@@ -58,6 +58,9 @@ fn read_one(
         }
     }
     let service = services::read(&table, problems);
+    if let Some(Service::Serverless(_)) = service.as_ref().map(|service| &service.value) {
+        check_worker_limits(&table, problems);
+    }
     let mut price = price;
     // What a worker on demand costs is paid for requests, unless the study says otherwise.
     if let (Some(price), Some(Service::Serverless(_)), None) = (
@@ -80,6 +83,21 @@ fn read_one(
         device: device.map(|d| d.value),
         service,
         hosts,
+    }
+}
+
+/// Limits would hold the emulator and all its workers together.
+fn check_worker_limits(table: &Table<'_>, problems: &mut Problems) {
+    for key in ["cores", "memory"] {
+        if let Some(span) = table.key_span(key) {
+            let message = format!(
+                "`{key}` does not go with `serverless`, whose workers have a size of their own"
+            );
+            let wrong = Diagnostic::at(span, message);
+            problems.push(
+                wrong.label("remove it: memory of `serverless` is the size, and brings the cores"),
+            );
+        }
     }
 }
 
