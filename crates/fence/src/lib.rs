@@ -8,8 +8,10 @@
 
 pub mod bytes;
 pub mod cgroup;
+mod guard;
 pub mod limits;
 pub mod start;
 
 pub use allowance::usable_cores;
+pub use guard::Guard;
 pub use limits::Fence;

@@ -110,6 +110,7 @@ impl Finding<'_> {
             usage: self.usage,
             ended: self.ended,
             client: self.client.as_ref(),
+            was_asked: self.story.has_worked(),
             lacks_steps: self.setting.request.tells_steps && !self.story.steps.any,
             told_out_of_memory: self.story.out_of_memory.as_deref(),
             group_kills: group.map_or(0, Group::out_of_memory_kills),
