@@ -8,6 +8,7 @@
 
 mod answers;
 mod architecture;
+mod asking;
 mod aws;
 mod caffe;
 mod cli;

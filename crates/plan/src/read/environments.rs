@@ -42,6 +42,9 @@ fn read_one(
     problems: &mut Problems,
 ) -> DraftEnvironment {
     let service = services::read(&table, problems);
+    if let Some(Service::Serverless(_)) = service.as_ref().map(|service| &service.value) {
+        check_worker_limits(&table, problems);
+    }
     let worker = match service.as_ref().map(|service| &service.value) {
         Some(Service::Serverless(serverless)) => Some(serverless.memory_mb),
         _ => None,
@@ -77,6 +80,21 @@ fn read_one(
         device: device.map(|d| d.value),
         service,
         hosts,
+    }
+}
+
+/// Limits would hold the emulator and all its workers together.
+fn check_worker_limits(table: &Table<'_>, problems: &mut Problems) {
+    for key in ["cores", "memory"] {
+        if let Some(span) = table.key_span(key) {
+            let message = format!(
+                "`{key}` does not go with `serverless`, whose workers have a size of their own"
+            );
+            let wrong = Diagnostic::at(span, message);
+            problems.push(
+                wrong.label("remove it: memory of `serverless` is the size, and brings the cores"),
+            );
+        }
     }
 }
 
