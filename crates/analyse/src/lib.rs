@@ -5,6 +5,8 @@ mod along;
 mod analysis;
 mod best;
 mod billing_words;
+mod breakeven;
+mod breakeven_words;
 mod curves;
 mod decides;
 mod design;
@@ -42,6 +44,7 @@ pub use analysis::{
     Spent, StatusCounts, StudyFacts, Topic, Totals, WarnedRun, WarningGroup,
 };
 pub use billing_words::billing_words;
+pub use breakeven::{Basis, BreakEvens, BuyOrRent, Buying, Dearer, DearerMachine};
 pub use curves::CurvePoint;
 pub use decides::{Comparison, LevelEffect, Noise, Scale, Variation, VariationTerm, Verdict};
 pub use frameworks::{CheckState, FrameworkCheck, FrameworkResult, Frameworks};
@@ -93,7 +96,7 @@ pub fn analyse(input: &Input) -> Analysis {
         sweeps: sweeps::sweeps(&table, &scenarios),
         speed_ups: speedup::speed_ups(&table, &scenarios, CONFIDENCE),
         frameworks: frameworks::frameworks(&table, &scenarios),
-        money: money::money(&table, &scenarios, input.superseded),
+        money: money::money(&table, &scenarios, input.superseded, CONFIDENCE),
         serving,
         scenarios,
         runs: scenarios::run_rows(&table),

@@ -20,6 +20,7 @@ fn main() -> std::io::Result<()> {
     write(&folder, "study-c", studies::study_c())?;
     write(&folder, "study-d", studies::study_d())?;
     write(&folder, "workers", studies::workers())?;
+    write(&folder, "paying", studies::paying())?;
     write(&folder, "troubled", troubled())?;
     write(&folder, "thousand", thousand())?;
     write(&folder, "thousand-with-holes", thousand_with_holes())?;

@@ -6,9 +6,9 @@ use analyse::{Analysis, Variation, format};
 
 use crate::ReportMeta;
 use crate::tables::{
-    Table, answers_table, break_even_table, checks_table, comparison_table, kinds_table,
-    provisioning_table, shared_sentence, speed_up_table, sweep_table, sweep_unit, target_table,
-    unused_table,
+    Table, answers_table, break_even_table, buying_table, checks_table, comparison_table,
+    dearer_table, kinds_table, provisioning_table, shared_sentence, speed_up_table, sweep_table,
+    sweep_unit, target_table, unused_table,
 };
 use crate::view::{ScenarioTable, costs_besides_spent, scenario_table};
 
@@ -74,10 +74,6 @@ fn serving(out: &mut String, analysis: &Analysis) {
     };
     list(out, "Answers", found.sentences.iter().map(String::as_str));
     table(out, &answers_table(analysis, found));
-    if let Some(break_even) = break_even_table(found) {
-        *out += "## On demand or always on\n\n";
-        table(out, &break_even);
-    }
 }
 
 fn about_money(out: &mut String, analysis: &Analysis) {
@@ -85,6 +81,22 @@ fn about_money(out: &mut String, analysis: &Analysis) {
         let _ = write!(out, "## Up to {}\n\n", escape(&target.name()));
         table(out, &target_table(analysis, target));
     }
+    let found = &analysis.money.break_even;
+    let titled = [
+        ("Buying or renting", buying_table(&found.buying)),
+        ("The dearer machine", dearer_table(&found.dearer)),
+        (
+            "On demand or always on",
+            analysis.serving.as_ref().and_then(break_even_table),
+        ),
+    ];
+    for (title, found) in titled {
+        if let Some(found) = found {
+            let _ = write!(out, "## {title}\n\n");
+            table(out, &found);
+        }
+    }
+    list(out, "Not compared", found.notes.iter().map(String::as_str));
     if let Some(unused) = unused_table(&analysis.money.unused) {
         *out += "## Paid and not used\n\n";
         table(out, &unused);

@@ -30,7 +30,7 @@ impl Default for TerminalOptions {
 }
 
 /// Sentences; the report has them all.
-const MOST_ABOUT_MONEY: usize = 5;
+const MOST_ABOUT_MONEY: usize = 6;
 
 /// Ends with a newline. No line is wider than asked unless a single word is.
 pub fn terminal(analysis: &Analysis, options: &TerminalOptions) -> String {

@@ -79,12 +79,13 @@ fn hostile_levels() -> World {
 }
 
 /// Shaped like the studies of docs/studies.md.
-fn of_studies() -> [World; 4] {
+fn of_studies() -> [World; 5] {
     [
         studies::study_a(),
         studies::study_c(),
         studies::study_d(),
         studies::workers(),
+        studies::paying(),
     ]
 }
 
@@ -204,6 +205,8 @@ fn tables_for_programs_keep_their_shape() {
     check_snapshot("quickstart.tex", &report::latex(&found));
     let workers = analysis(&studies::workers());
     check_snapshot("workers.md", &report::markdown(&workers, &meta()));
+    let paying = analysis(&studies::paying());
+    check_snapshot("paying.md", &report::markdown(&paying, &meta()));
     check_snapshot("losses.csv", &rounded(&report::csv_losses(&workers)));
 }
 

@@ -301,6 +301,84 @@ pub fn study_c() -> World {
     world
 }
 
+/// A machine that was bought against two that are rented, one of them by the minute; an accuracy to
+/// get to.
+pub fn paying() -> World {
+    let mut world = Recipe {
+        factors: vec![
+            factor("environment", &texts(&["nuc", "cpu", "gpu"])),
+            factor("network", &texts(&["rede1", "rede2"])),
+            factor("image", &numbers(&[32, 64])),
+        ],
+        repetitions: 4,
+        ..Recipe::default()
+    }
+    .world();
+    world.study.name = "paying".to_owned();
+    world.study.target_accuracy_percent = Some(97.0);
+    for environment in &mut world.study.environments {
+        environment.price = Some(paying_price(&environment.name));
+    }
+    let mut noise = Noise(17);
+    for record in &mut world.records {
+        let gpu = record.environment.name == "gpu";
+        let slower = if record.environment.name == "nuc" {
+            0.7
+        } else {
+            1.0
+        };
+        let trained = record.metrics[metric::TRAIN_SECONDS].value;
+        let train = 40.0 * slower * trained * (1.0 + 0.02 * noise.next());
+        record.phases = phases(train);
+        record.phases[0].seconds = if gpu { 9.0 } else { 3.0 };
+        let mut begin = 0.0;
+        for phase in &mut record.phases {
+            phase.begin_seconds = begin;
+            begin += phase.seconds;
+        }
+        record.seconds = begin;
+        record.metrics = metrics(record, &record.scenario.clone(), train, noise.next());
+        if gpu {
+            let starved = record.metrics.get_mut(metric::GPU_PERCENT);
+            starved.unwrap().value -= 50.0;
+        }
+        for epoch in &mut record.epochs {
+            epoch.seconds = Some(train / 4.0);
+            // The second network stays below.
+            let deep = record.scenario.levels[1].level.to_string() == "rede2";
+            let most = if deep { 0.96 } else { 0.985 };
+            epoch.accuracy = epoch.accuracy.map(|a| a.min(most));
+        }
+        let price = paying_price(&record.environment.name);
+        let request = cost::BillRequest::of(record, &price, Currency::USD, &[]);
+        record.bill = Some(cost::bill(&request).bill);
+        record.price = Some(price);
+    }
+    world
+}
+
+fn paying_price(environment: &str) -> Price {
+    let mut price = super::price(environment);
+    price.billing.step_seconds = 1;
+    match environment {
+        "nuc" => {
+            let own = OwnMachine {
+                purchase: "900 USD".parse().unwrap(),
+                years: "4".parse().unwrap(),
+                watts: "65".parse().unwrap(),
+                electricity_per_kilowatt_hour: "0.30 USD".parse().unwrap(),
+                hours_per_day: None,
+            };
+            price.machine = "own".to_owned();
+            price.per_hour = cost::own_machine_per_hour(&own).unwrap();
+            price.own = Some(own);
+        }
+        "gpu" => price.billing.step_seconds = 60,
+        _ => {}
+    }
+    price
+}
+
 pub fn framework(name: &str, version: &str, verified: Option<Verified>) -> FrameworkRecord {
     FrameworkRecord {
         name: name.to_owned(),

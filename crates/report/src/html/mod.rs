@@ -3,6 +3,7 @@
 
 mod arrange;
 mod axis;
+mod breakeven;
 mod curves;
 mod figures;
 mod frameworks;

@@ -1,8 +1,9 @@
-//! What the results say about money: the way to an accuracy, what was paid and not used, and
-//! machines of the wrong size.
+//! What the results say about money: the way to an accuracy, break-evens, what was paid and not
+//! used, and machines of the wrong size.
 
 use analyse::{Analysis, Target};
 
+use super::breakeven;
 use super::page::Page;
 use crate::tables::{provisioning_table, target_table, unused_table};
 
@@ -10,7 +11,9 @@ pub(super) fn money(page: &mut Page, analysis: &Analysis) {
     let money = &analysis.money;
     let unused = unused_table(&money.unused);
     let provisioning = provisioning_table(&money.provisioning);
-    if money.target.is_none() && unused.is_none() && provisioning.is_none() {
+    let tables = [unused.is_some(), provisioning.is_some()];
+    let is_empty = money.target.is_none() && tables == [false; 2];
+    if is_empty && !breakeven::is_there(analysis) {
         return;
     }
     page.open("money", "Money");
@@ -20,6 +23,7 @@ pub(super) fn money(page: &mut Page, analysis: &Analysis) {
     if let Some(target) = &money.target {
         to_target(page, analysis, target);
     }
+    breakeven::break_evens(page, analysis);
     if let Some(table) = unused {
         page.subtitle("Paid and not used");
         page.table(&table);

@@ -30,15 +30,25 @@ pub(super) fn serving(page: &mut Page, analysis: &Analysis) {
             services.join("; ")
         ));
     }
+    if !serving.break_evens.is_empty() {
+        page.html("<p class=\"note\">From which rate on a machine that is always on is cheaper: <a href=\"#money\">Money</a>.</p>");
+    }
+    page.close();
+}
+
+/// On demand against always on, beside the other ways to pay.
+pub(super) fn break_even(page: &mut Page, analysis: &Analysis) {
+    let Some(serving) = &analysis.serving else {
+        return;
+    };
     if let Some(table) = break_even_table(serving) {
-        page.subtitle("On demand or always on");
+        page.subtitle("Break-even: on demand or always on");
         page.figure(&break_even_figure(analysis, serving));
         page.table(&table);
         page.note(
             "A machine that is always on costs the same with and without requests; on demand each answer has its price. They cost the same at the rate given. Several machines, and cold starts of workers that wait longer than their idle time, are not in it.",
         );
     }
-    page.close();
 }
 
 fn services(serving: &Serving) -> Vec<&str> {

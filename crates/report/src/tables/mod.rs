@@ -1,6 +1,7 @@
 //! Tables besides the scenarios', before they are written: the same in HTML and in Markdown.
 
 mod bill;
+mod breakeven;
 mod frameworks;
 mod money;
 mod profile;
@@ -9,6 +10,7 @@ mod speedup;
 mod sweep;
 
 pub(crate) use bill::{bill_table, charge_sources};
+pub(crate) use breakeven::{buying_table, dearer_table, of, verdict};
 pub(crate) use frameworks::{checks_table, comparison_table, shared_sentence};
 pub(crate) use money::{provisioning_table, target_table, unused_table};
 pub(crate) use profile::{kinds_of, kinds_table, operators_table, profiled};

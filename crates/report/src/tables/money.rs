@@ -117,7 +117,8 @@ const UNUSED: [UnusedColumn; 7] = [
 ];
 
 fn phases(one: &Unused) -> String {
-    let phases = one.not_work.iter();
+    const LEAST: f64 = 0.005;
+    let phases = one.not_work.iter().filter(|phase| phase.share >= LEAST);
     let named: Vec<String> = phases
         .map(|phase| format!("{} {}", phase.phase, format::percent(phase.share)))
         .collect();
@@ -151,13 +152,13 @@ pub(crate) fn provisioning_table(found: &[Provisioning]) -> Option<Table> {
             let gpu = [one.gpu_percent, one.gpu_memory_percent];
             row.extend(gpu.map(|value| value.map_or_else(TableCell::none, percent)));
         }
-        row.push(TableCell::new(verdict(one)));
+        row.push(TableCell::new(fit_words(one)));
         table.rows.push(row);
     }
     Some(table.cut())
 }
 
-fn verdict(one: &Provisioning) -> &'static str {
+fn fit_words(one: &Provisioning) -> &'static str {
     match one.verdict {
         Fit::Fits => "fits",
         Fit::TooLarge => "a smaller one would do",

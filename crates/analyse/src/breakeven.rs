@@ -1,0 +1,442 @@
+//! From where on one way to pay is cheaper than another: buying against renting, and a machine
+//! that costs more an hour against one that costs less. Only what was measured on both counts.
+
+use model::money::PaidPhases;
+use model::{Currency, Money, OwnMachine, Price, RunRecord, Workload};
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
+use serde::Serialize;
+use stats::{Estimate, Interval};
+
+use crate::along::Along;
+use crate::analysis::ScenarioResult;
+use crate::breakeven_words;
+use crate::scenarios::rows_of;
+use crate::table::{Row, Table};
+use crate::unused;
+
+/// Of a study that trains or runs a command; what serves has its own (`Serving::break_evens`).
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct BreakEvens {
+    pub buying: Vec<BuyOrRent>,
+    pub dearer: Vec<DearerMachine>,
+    pub sentences: Vec<String>,
+    /// Pairs that are left out, and why.
+    pub notes: Vec<String>,
+}
+
+/// An own machine against a rented one, alike in the other factors.
+#[derive(Debug, Clone, Serialize)]
+pub struct BuyOrRent {
+    /// The levels of the other factors.
+    pub phrase: String,
+    pub own: u32,
+    pub own_environment: String,
+    pub rented: u32,
+    pub rented_environment: String,
+    /// What the own machine costs in a month without any work.
+    pub per_month: Money,
+    /// What an hour of its work adds.
+    pub electricity_per_hour: Money,
+    /// With what is taken off, charged beside and taxed; without what bills round up.
+    pub rent_per_hour: Money,
+    /// Time on the rented machine over time on the own one.
+    pub time_ratio: Estimate,
+    /// Of the own machine's work; none where renting costs no more than the electricity. Its
+    /// interval has no end where the lower end of the ratio says so.
+    pub hours_per_month: Option<Estimate>,
+    pub verdict: Buying,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Buying {
+    /// It is cheaper from so many hours on.
+    Pays,
+    /// It would be, if a month had more hours.
+    NotWithinAMonth,
+    /// Renting is never dearer.
+    Never,
+}
+
+/// Two rented machines, alike in the other factors.
+#[derive(Debug, Clone, Serialize)]
+pub struct DearerMachine {
+    pub phrase: String,
+    /// Dearer an hour.
+    pub dear: u32,
+    pub dear_environment: String,
+    pub cheap: u32,
+    pub cheap_environment: String,
+    /// How many times as much an hour costs.
+    pub hour_ratio: f64,
+    pub basis: Basis,
+    /// The speed-up at which both cost the same.
+    pub break_even: f64,
+    /// Time on the cheap one over time on the dear one.
+    pub speed_up: Estimate,
+    /// Cost on the cheap one over cost on the dear one: above one, the dear one is cheaper.
+    pub cost_ratio: Estimate,
+    pub verdict: Dearer,
+}
+
+/// What the break-even is reckoned from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// Prices an hour: both bill the plain time.
+    Hours,
+    /// What the runs cost: rounding, discounts, charges or taxes make hours of unlike cost.
+    Runs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dearer {
+    Cheaper,
+    Dearer,
+    /// The interval holds the break-even, or there is none.
+    NotDecided,
+}
+
+pub(crate) const HOURS_PER_MONTH: f64 = 730.0;
+const MONTHS_PER_YEAR: Decimal = Decimal::from_parts(12, 0, 0, false, 0);
+const SECONDS_PER_HOUR: Decimal = Decimal::from_parts(3600, 0, 0, false, 0);
+
+pub(crate) fn break_evens(
+    table: &Table,
+    scenarios: &[ScenarioResult],
+    confidence: f64,
+) -> BreakEvens {
+    // How long a server's run takes is how long it was asked.
+    if matches!(table.study.workload, Workload::Serve(_)) {
+        return BreakEvens::default();
+    }
+    let maker = Maker { table, confidence };
+    let mut found = BreakEvens::default();
+    for line in &Along::new(scenarios, "environment").lines {
+        let phrase = line.phrase();
+        let cells = line.cells.iter().flatten();
+        let sides: Vec<Side> = cells.filter_map(|s| maker.side(s)).collect();
+        for (place, one) in sides.iter().enumerate() {
+            for other in &sides[place + 1..] {
+                maker.pair(&phrase, one, other, &mut found);
+            }
+        }
+    }
+    found.sentences = breakeven_words::sentences(&found);
+    found
+}
+
+/// One scenario in one environment.
+struct Side<'s> {
+    scenario: &'s ScenarioResult,
+    price: &'s Price,
+    rows: Vec<&'s Row<'s>>,
+}
+
+impl Side<'_> {
+    /// Whether an hour of it costs what its price says, whatever the run.
+    fn is_plain(&self) -> bool {
+        let rule = &self.price.billing;
+        let same = |row: &&Row| row.record.price.as_ref() == Some(self.price);
+        rule.step_seconds <= 1
+            && rule.minimum_seconds == 0
+            && rule.discounts.is_empty()
+            && rule.charges.is_empty()
+            && rule.interruptions.is_none()
+            && rule.tax_percent.is_none()
+            && self.price.changes.is_empty()
+            && self.rows.iter().all(same)
+    }
+
+    fn seconds(&self, paid: Option<&PaidPhases>) -> Vec<f64> {
+        let rows = self.rows.iter();
+        rows.filter_map(|row| paid_seconds(row.record, paid))
+            .collect()
+    }
+
+    fn costs(&self) -> Vec<Money> {
+        self.rows.iter().filter_map(|row| row.cost).collect()
+    }
+}
+
+/// Of the phases that are paid; of the whole run where two bills count different ones.
+fn paid_seconds(record: &RunRecord, paid: Option<&PaidPhases>) -> Option<f64> {
+    let seconds = match paid {
+        Some(PaidPhases::Only(names)) => {
+            let phases = record.phases.iter().filter(|p| names.contains(&p.name));
+            phases.map(|phase| phase.seconds).sum()
+        }
+        _ => record.seconds,
+    };
+    Some(seconds).filter(|seconds| seconds.is_finite() && *seconds > 0.0)
+}
+
+struct Maker<'t, 'a> {
+    table: &'t Table<'a>,
+    confidence: f64,
+}
+
+impl<'t> Maker<'t, '_> {
+    fn side(&self, scenario: &'t ScenarioResult) -> Option<Side<'t>> {
+        let rows = rows_of(self.table, scenario.number).iter();
+        let rows: Vec<&Row> = rows
+            .filter(|row| row.is_ok() && row.record.bill.is_some())
+            .collect();
+        let price = rows.first()?.record.price.as_ref()?;
+        (!price.per_hour.amount.is_zero()).then_some(Side {
+            scenario,
+            price,
+            rows,
+        })
+    }
+
+    fn pair(&self, phrase: &str, one: &Side, other: &Side, found: &mut BreakEvens) {
+        let made = match (one.price.own, other.price.own) {
+            (Some(_), Some(_)) => return,
+            (Some(own), None) => self.buying(phrase, &own, one, other),
+            (None, Some(own)) => self.buying(phrase, &own, other, one),
+            (None, None) => self.dearer(phrase, one, other),
+        };
+        match made {
+            Some(Made::Buying(made)) => found.buying.push(*made),
+            Some(Made::Dearer(made)) => found.dearer.push(*made),
+            Some(Made::Note(note)) if !found.notes.contains(&note) => found.notes.push(note),
+            Some(Made::Note(_)) | None => {}
+        }
+    }
+
+    fn buying(
+        &self,
+        phrase: &str,
+        own_machine: &OwnMachine,
+        own: &Side,
+        rented: &Side,
+    ) -> Option<Made> {
+        let Some(currency) = self.common_currency(&[
+            own_machine.purchase,
+            own_machine.electricity_per_kilowatt_hour,
+            rented.price.per_hour,
+        ]) else {
+            return Some(self.left_out(own, rented));
+        };
+        let months = own_machine.years.checked_mul(MONTHS_PER_YEAR)?;
+        let purchase = self.said_in(own_machine.purchase, currency)?.amount;
+        let per_month = purchase.checked_div(months)?;
+        let kilowatts = own_machine.watts.checked_div(Decimal::ONE_THOUSAND)?;
+        let electricity = own_machine.electricity_per_kilowatt_hour;
+        let electricity = self.said_in(electricity, currency)?.amount;
+        let electricity = kilowatts.checked_mul(electricity)?;
+        let rent = self.per_hour(rented, currency)?;
+        let paid = common_paid(own, rented);
+        let time_ratio = self.ratio(&rented.seconds(paid), &own.seconds(paid))?;
+        let money = |amount: Decimal| {
+            let amount = amount.round_dp(cost::AMOUNT_PLACES).normalize();
+            Money::new(amount, currency)
+        };
+        let hours_per_month = hours(
+            per_month.to_f64()?,
+            electricity.to_f64()?,
+            rent.to_f64()?,
+            &time_ratio,
+        );
+        Some(Made::Buying(Box::new(BuyOrRent {
+            phrase: phrase.to_owned(),
+            own: own.scenario.number,
+            own_environment: own.scenario.environment.clone(),
+            rented: rented.scenario.number,
+            rented_environment: rented.scenario.environment.clone(),
+            per_month: money(per_month),
+            electricity_per_hour: money(electricity),
+            rent_per_hour: money(rent),
+            verdict: match &hours_per_month {
+                None => Buying::Never,
+                Some(hours) if hours.value > HOURS_PER_MONTH => Buying::NotWithinAMonth,
+                Some(_) => Buying::Pays,
+            },
+            time_ratio,
+            hours_per_month,
+        })))
+    }
+
+    fn dearer(&self, phrase: &str, one: &Side, other: &Side) -> Option<Made> {
+        let prices = [one.price.per_hour, other.price.per_hour];
+        let Some(currency) = self.common_currency(&prices) else {
+            return Some(self.left_out(one, other));
+        };
+        let hourly = |side: &Side| Some(self.said_in(side.price.per_hour, currency)?.amount);
+        let (cheap, dear) = match hourly(one)? <= hourly(other)? {
+            true => (one, other),
+            false => (other, one),
+        };
+        let hour_ratio = hourly(dear)?.checked_div(hourly(cheap)?)?;
+        // Of two that cost the same an hour, the faster one is cheaper.
+        if hour_ratio == Decimal::ONE {
+            return None;
+        }
+        let paid = common_paid(one, other);
+        let speed_up = self.ratio(&cheap.seconds(paid), &dear.seconds(paid))?;
+        let basis = match paid.is_some() && cheap.is_plain() && dear.is_plain() {
+            true => Basis::Hours,
+            false => Basis::Runs,
+        };
+        let break_even = match basis {
+            Basis::Hours => hour_ratio,
+            Basis::Runs => {
+                let effective = |side: &Side| cost_per_second(side, paid);
+                effective(dear)?.checked_div(effective(cheap)?)?
+            }
+        };
+        let break_even = break_even.to_f64()?;
+        let cost_ratio = match basis {
+            Basis::Hours => scaled(&speed_up, break_even),
+            Basis::Runs => self.ratio(&amounts(cheap), &amounts(dear))?,
+        };
+        let verdict = match cost_ratio.interval {
+            Some(interval) if interval.low > 1.0 => Dearer::Cheaper,
+            Some(interval) if interval.high < 1.0 => Dearer::Dearer,
+            _ => Dearer::NotDecided,
+        };
+        Some(Made::Dearer(Box::new(DearerMachine {
+            phrase: phrase.to_owned(),
+            dear: dear.scenario.number,
+            dear_environment: dear.scenario.environment.clone(),
+            cheap: cheap.scenario.number,
+            cheap_environment: cheap.scenario.environment.clone(),
+            hour_ratio: hour_ratio.to_f64()?,
+            basis,
+            break_even,
+            speed_up,
+            cost_ratio,
+            verdict,
+        })))
+    }
+
+    /// First over second; without an interval where there are too few runs.
+    fn ratio(&self, first: &[f64], second: &[f64]) -> Option<Estimate> {
+        if first.is_empty() || second.is_empty() {
+            return None;
+        }
+        let compared = stats::welch_ratio(first, second, self.confidence);
+        let mean = |values: &[f64]| stats::precise::mean(values);
+        let bare = |_| {
+            let method = "ratio of means, too few runs for an interval";
+            let count = first.len() + second.len();
+            Estimate::bare(mean(first) / mean(second), self.confidence, count, method)
+        };
+        let estimate = compared.map(|comparison| comparison.estimate);
+        Some(estimate.unwrap_or_else(bare)).filter(|e| e.value.is_finite() && e.value > 0.0)
+    }
+
+    /// What an hour of the rented machine came to. Who rents for hours does not pay for each run
+    /// what it was rounded up by.
+    fn per_hour(&self, side: &Side, currency: Currency) -> Option<Decimal> {
+        if side.is_plain() {
+            return Some(self.said_in(side.price.per_hour, currency)?.amount);
+        }
+        let rows = side.rows.iter();
+        let costs: Option<Vec<Decimal>> = rows
+            .map(|row| {
+                let unused = unused::of_run(row.record, row.cost)?.unused;
+                Some(row.cost?.amount - unused.amount)
+            })
+            .collect();
+        let second = per_second(&costs?, &side.seconds(Some(&side.price.billing.paid)))?;
+        let hour = Money::new(second.checked_mul(SECONDS_PER_HOUR)?, self.table.currency);
+        Some(self.said_in(hour, currency)?.amount)
+    }
+
+    /// The one they are all in, else the study's, where rates are known.
+    fn common_currency(&self, all: &[Money]) -> Option<Currency> {
+        let first = all.first()?.currency;
+        if all.iter().all(|money| money.currency == first) {
+            return Some(first);
+        }
+        let known = |money: &Money| self.said_in(*money, self.table.currency).is_some();
+        all.iter().all(known).then_some(self.table.currency)
+    }
+
+    fn said_in(&self, money: Money, currency: Currency) -> Option<Money> {
+        cost::convert(money, currency, &self.table.study.rates).ok()
+    }
+
+    fn left_out(&self, one: &Side, other: &Side) -> Made {
+        let name = |side: &Side| side.scenario.environment.clone();
+        let code = |side: &Side| side.price.per_hour.currency;
+        Made::Note(format!(
+            "No break-even of {} and {}: their prices are in {} and {}, and the study has no rate to {}. Add one under [rates].",
+            name(one),
+            name(other),
+            code(one),
+            code(other),
+            self.table.currency
+        ))
+    }
+}
+
+enum Made {
+    Buying(Box<BuyOrRent>),
+    Dearer(Box<DearerMachine>),
+    Note(String),
+}
+
+/// None where two bills count different phases.
+fn common_paid<'s>(one: &'s Side, other: &Side) -> Option<&'s PaidPhases> {
+    let paid = &one.price.billing.paid;
+    (*paid == other.price.billing.paid).then_some(paid)
+}
+
+fn amounts(side: &Side) -> Vec<f64> {
+    let costs = side.costs().into_iter();
+    costs.filter_map(|cost| cost.amount.to_f64()).collect()
+}
+
+/// All that its runs cost over all that they took, in the study's currency.
+fn cost_per_second(side: &Side, paid: Option<&PaidPhases>) -> Option<Decimal> {
+    let costs = side.costs().into_iter().map(|cost| cost.amount);
+    per_second(&costs.collect::<Vec<_>>(), &side.seconds(paid))
+}
+
+fn per_second(costs: &[Decimal], seconds: &[f64]) -> Option<Decimal> {
+    if costs.is_empty() || costs.len() != seconds.len() {
+        return None;
+    }
+    let cost: Decimal = costs.iter().sum();
+    let seconds = Decimal::from_f64_retain(seconds.iter().sum())?;
+    cost.checked_div(seconds)
+        .filter(|each| *each > Decimal::ZERO)
+}
+
+fn scaled(estimate: &Estimate, by: f64) -> Estimate {
+    Estimate {
+        value: estimate.value / by,
+        interval: estimate.interval.map(|i| Interval {
+            low: i.low / by,
+            high: i.high / by,
+        }),
+        method: "speed-up over the ratio of the prices".to_owned(),
+        ..estimate.clone()
+    }
+}
+
+/// Hours h with month + electricity · h = rent · ratio · h.
+fn hours(month: f64, electricity: f64, rent: f64, ratio: &Estimate) -> Option<Estimate> {
+    let at = |ratio: f64| {
+        let saved = rent * ratio - electricity;
+        (saved > 0.0).then_some(month / saved)
+    };
+    let interval = ratio.interval.and_then(|i| {
+        Some(Interval {
+            low: at(i.high)?,
+            high: at(i.low)?,
+        })
+    });
+    Some(Estimate {
+        value: at(ratio.value)?,
+        interval,
+        standard_error: None,
+        method: "a month of the own machine over what an hour of its work saves".to_owned(),
+        ..ratio.clone()
+    })
+}

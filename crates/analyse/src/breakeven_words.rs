@@ -1,0 +1,183 @@
+//! Break-evens in sentences: one for each two environments, whatever else varies.
+
+use crate::breakeven::{Basis, BreakEvens, BuyOrRent, Buying, Dearer, DearerMachine};
+use crate::format;
+use crate::sentence::Times;
+
+pub(crate) fn sentences(found: &BreakEvens) -> Vec<String> {
+    let buying = pairs(&found.buying, |one| {
+        (&one.own_environment, &one.rented_environment)
+    });
+    let dearer = pairs(&found.dearer, |one| {
+        (&one.dear_environment, &one.cheap_environment)
+    });
+    let mut said: Vec<String> = buying.iter().map(|pair| buying_words(pair)).collect();
+    said.extend(dearer.iter().map(|pair| dearer_words(pair)));
+    said
+}
+
+/// Of the same two environments, in the order they come.
+fn pairs<T>(all: &[T], names: impl Fn(&T) -> (&String, &String)) -> Vec<Vec<&T>> {
+    let mut groups: Vec<Vec<&T>> = Vec::new();
+    for one in all {
+        let known = groups.iter_mut().find(|group| {
+            let first = group.first();
+            first.is_some_and(|first| names(first) == names(one))
+        });
+        match known {
+            Some(group) => group.push(one),
+            None => groups.push(vec![one]),
+        }
+    }
+    groups
+}
+
+fn buying_words(pair: &[&BuyOrRent]) -> String {
+    match pair {
+        [] => String::new(),
+        [only] => buying_one(only),
+        [first, ..] => buying_many(first, pair),
+    }
+}
+
+fn buying_one(one: &BuyOrRent) -> String {
+    let (own, rented) = (&one.own_environment, &one.rented_environment);
+    let hours = one.hours_per_month.as_ref();
+    let number = |value: f64| format::whole(value);
+    match (one.verdict, hours) {
+        (Buying::Pays, Some(hours)) => {
+            let ends = hours.interval.map_or_else(
+                || ", how sure that is cannot be told,".to_owned(),
+                |i| format!(" {}", format::interval(i.low, i.high, number)),
+            );
+            format!(
+                "From {} hours of work a month{ends} on, buying {own} is cheaper than renting {rented}.",
+                number(hours.value)
+            )
+        }
+        (Buying::NotWithinAMonth, Some(hours)) => format!(
+            "Buying {own} would be cheaper than renting {rented} from {} hours of work a month on, which no month has.",
+            number(hours.value)
+        ),
+        _ => format!(
+            "Renting {rented} costs no more than the electricity of {own} for the same work: buying never pays."
+        ),
+    }
+}
+
+fn buying_many(first: &BuyOrRent, pair: &[&BuyOrRent]) -> String {
+    let (own, rented) = (&first.own_environment, &first.rented_environment);
+    let pays = pair.iter().filter(|one| one.verdict == Buying::Pays);
+    let hours = pays.filter_map(|one| Some(one.hours_per_month.as_ref()?.value));
+    let hours: Vec<f64> = hours.collect();
+    let all = format::counted(pair.len(), "combination", "combinations");
+    if hours.is_empty() {
+        return format!(
+            "Buying {own} is not cheaper than renting {rented} within a month, in any of {all}."
+        );
+    }
+    let range = range(&hours, format::whole);
+    let of = match hours.len() == pair.len() {
+        true => format!("over {all}"),
+        false => format!(
+            "in {} of {all}, in the others not within a month",
+            format::count(hours.len())
+        ),
+    };
+    format!(
+        "From {range} hours of work a month on, buying {own} is cheaper than renting {rented}, {of}."
+    )
+}
+
+fn dearer_words(pair: &[&DearerMachine]) -> String {
+    let Some(first) = pair.first() else {
+        return String::new();
+    };
+    let times = |value: f64| format::bare_ratio(value);
+    let evens: Vec<f64> = pair.iter().map(|one| one.break_even).collect();
+    let even = range(&evens, times);
+    let (dear, cheap) = (&first.dear_environment, &first.cheap_environment);
+    let hour = times(first.hour_ratio);
+    let pays = match pair.iter().all(|one| one.basis == Basis::Hours) {
+        true => format!(
+            "{dear} costs {hour} times as much an hour as {cheap}, so it pays from a speed-up of {even}"
+        ),
+        false => format!(
+            "{dear} costs {hour} times as much an hour as {cheap}, and as its runs were billed {even} times as much for the same time, so it pays from that speed-up"
+        ),
+    };
+    let (measured, verdict) = match pair {
+        [only] => one_verdict(only),
+        _ => many_verdicts(pair),
+    };
+    format!("{pays}; measured {measured}: {verdict}.")
+}
+
+fn one_verdict(one: &DearerMachine) -> (String, String) {
+    let ends = one.speed_up.interval.map(|i| (i.low, i.high));
+    let times = Times::new(one.speed_up.value, ends);
+    let bounds = times.bounds.map(|bounds| format!(" {bounds}"));
+    let measured = format!("{}{}", times.value, bounds.unwrap_or_default());
+    let ratio = one.cost_ratio.value;
+    let verdict = match (one.verdict, one.cost_ratio.interval) {
+        (Dearer::Cheaper, _) => format!("it is {}", how_much(ratio, "cheaper")),
+        (Dearer::Dearer, _) => format!("it is {}", how_much(1.0 / ratio, "dearer")),
+        (Dearer::NotDecided, Some(_)) => {
+            "not decided, for the interval holds the break-even".to_owned()
+        }
+        (Dearer::NotDecided, None) => "not decided, for want of repetitions".to_owned(),
+    };
+    (measured, verdict)
+}
+
+/// `3.3 times cheaper`, `8 % dearer`.
+fn how_much(times: f64, word: &str) -> String {
+    let few = match word {
+        "cheaper" => 1.0 - 1.0 / times,
+        _ => times - 1.0,
+    };
+    match times >= 1.25 {
+        true => format!("{} times {word}", format::bare_ratio(times)),
+        false => format!("{} {word}", format::percent(few)),
+    }
+}
+
+fn many_verdicts(pair: &[&DearerMachine]) -> (String, String) {
+    let speeds: Vec<f64> = pair.iter().map(|one| one.speed_up.value).collect();
+    let all = format::count(pair.len());
+    let measured = format!(
+        "{} over {all} combinations",
+        range(&speeds, format::bare_ratio)
+    );
+    let of = |verdict: Dearer| pair.iter().filter(move |one| one.verdict == verdict);
+    let kinds = [
+        (Dearer::Cheaper, "cheaper"),
+        (Dearer::Dearer, "dearer"),
+        (Dearer::NotDecided, "not decided"),
+    ];
+    let said = kinds.iter().filter_map(|(verdict, word)| {
+        let count = of(*verdict).count();
+        match count {
+            0 => None,
+            _ if count == pair.len() => Some(format!("{word} in all of them")),
+            _ => Some(format!("{word} in {}", format::count(count))),
+        }
+    });
+    let said: Vec<String> = said.collect();
+    let it_is = match said.first().is_some_and(|first| first.starts_with("not ")) {
+        true => "",
+        false => "it is ",
+    };
+    (measured, format!("{it_is}{}", said.join(", ")))
+}
+
+/// `3.1`, or `3.1 to 3.4` where they do not look the same.
+fn range(values: &[f64], write: impl Fn(f64) -> String) -> String {
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let (low, high) = (write(low), write(high));
+    match low == high {
+        true => low,
+        false => format!("{low} to {high}"),
+    }
+}

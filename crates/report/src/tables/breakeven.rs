@@ -1,0 +1,130 @@
+//! From where on one way to pay is cheaper than another.
+
+use analyse::{Basis, BuyOrRent, Buying, Dearer, DearerMachine, Estimate, format};
+
+use model::Money;
+
+use super::{Table, TableCell, Tone};
+
+/// None where nothing that was bought stands beside something rented.
+pub(crate) fn buying_table(buying: &[BuyOrRent]) -> Option<Table> {
+    if buying.is_empty() {
+        return None;
+    }
+    let mut table = Table::default();
+    for header in ["of", "bought", "rented"] {
+        table.text(header);
+    }
+    for header in [
+        "a month",
+        "electricity an hour",
+        "rent an hour",
+        "time rented",
+        "cheaper from (hours a month)",
+    ] {
+        table.number(header);
+    }
+    for one in buying {
+        let from = match (&one.hours_per_month, one.verdict) {
+            (Some(hours), Buying::Pays) => estimate(hours, format::whole),
+            (Some(hours), _) => TableCell::new("not within a month")
+                .tone(Tone::Ended)
+                .small(format!("{} h", format::whole(hours.value))),
+            (None, _) => TableCell::new("never").tone(Tone::Ended),
+        };
+        table.rows.push(vec![
+            TableCell::new(of(&one.phrase, one.own)),
+            TableCell::new(&one.own_environment),
+            TableCell::new(&one.rented_environment),
+            TableCell::new(one.per_month.to_string()),
+            TableCell::new(rounded(one.electricity_per_hour)),
+            TableCell::new(rounded(one.rent_per_hour)),
+            ratio(&one.time_ratio),
+            from,
+        ]);
+    }
+    Some(table.cut())
+}
+
+/// None where no two rented machines differ in price.
+pub(crate) fn dearer_table(dearer: &[DearerMachine]) -> Option<Table> {
+    if dearer.is_empty() {
+        return None;
+    }
+    let mut table = Table::default();
+    for header in ["of", "dearer an hour", "against"] {
+        table.text(header);
+    }
+    for header in [
+        "price an hour",
+        "pays from",
+        "measured speed-up",
+        "its cost",
+    ] {
+        table.number(header);
+    }
+    table.text("verdict");
+    for one in dearer {
+        let even = TableCell::new(format::ratio(one.break_even));
+        // Said the way people compare: what of the cheap machine's cost is paid.
+        let inverse = |value: f64| format::percent(1.0 / value);
+        let cost = TableCell::new(inverse(one.cost_ratio.value)).small(
+            one.cost_ratio
+                .interval
+                .map(|i| format::interval(i.high, i.low, inverse))
+                .unwrap_or_default(),
+        );
+        table.rows.push(vec![
+            TableCell::new(of(&one.phrase, one.dear)),
+            TableCell::new(&one.dear_environment),
+            TableCell::new(&one.cheap_environment),
+            TableCell::new(format::ratio(one.hour_ratio)),
+            match one.basis {
+                Basis::Hours => even,
+                Basis::Runs => even.small("by what its runs cost"),
+            },
+            ratio(&one.speed_up),
+            cost,
+            TableCell::new(verdict(one.verdict)),
+        ]);
+    }
+    Some(table.cut())
+}
+
+pub(crate) fn verdict(verdict: Dearer) -> &'static str {
+    match verdict {
+        Dearer::Cheaper => "cheaper",
+        Dearer::Dearer => "dearer",
+        Dearer::NotDecided => "not decided",
+    }
+}
+
+/// The levels of the other factors; where there are none, the scenario.
+pub(crate) fn of(phrase: &str, scenario: u32) -> String {
+    match phrase {
+        "" => format!("C{scenario}"),
+        phrase => phrase.to_owned(),
+    }
+}
+
+/// Prices an hour differ in their third digits.
+fn rounded(mut money: Money) -> String {
+    money.amount = money.amount.round_dp(4);
+    format::exact_money(&money)
+}
+
+fn ratio(estimate: &Estimate) -> TableCell {
+    let ends = estimate.interval;
+    TableCell::new(format::ratio(estimate.value)).small(
+        ends.map(|i| format::interval(i.low, i.high, format::bare_ratio))
+            .unwrap_or_default(),
+    )
+}
+
+fn estimate(estimate: &Estimate, write: impl Fn(f64) -> String) -> TableCell {
+    let ends = estimate.interval;
+    TableCell::new(write(estimate.value)).small(
+        ends.map(|i| format::interval(i.low, i.high, &write))
+            .unwrap_or_default(),
+    )
+}
