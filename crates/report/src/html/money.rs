@@ -32,7 +32,7 @@ pub(super) fn money(page: &mut Page, analysis: &Analysis) {
     if let Some(table) = provisioning {
         page.subtitle("Too large or too small");
         page.table(&table);
-        page.note("The most that any run used of what it was given, while it worked. Where all of it is below 45 %, a machine of half the size would do; above 90 % of its memory, or of the CPU of a server, nothing is left. Short and imported runs, clients that ask again as soon as they are answered, and workers on other machines say nothing of a size and are left out.");
+        page.note("The most that any run used of what it was given, while it worked. Where all of it is below 45 %, a machine of half the size would do; above 90 % of its memory, or of the CPU of a server, nothing is left. Short and imported runs, runs that others held back, clients that ask again as soon as they are answered, and workers on other machines say nothing of a size and are left out.");
     }
     page.close();
 }
