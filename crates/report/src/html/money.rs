@@ -27,7 +27,14 @@ pub(super) fn money(page: &mut Page, analysis: &Analysis) {
     if let Some(table) = unused {
         page.subtitle("Paid and not used");
         page.table(&table);
-        page.note("Amounts carry their part of discounts and taxes. Not used is time that bills round up to, and what gave no result. What comes before and after the work is used, but not for it. What a provider is expected to take away is on the bill as an expectation.");
+        page.note("Amounts carry their part of discounts and taxes. Not used is time that bills round up to, and what gave no result. What comes before and after the work is used, but not for it.");
+        if money
+            .unused
+            .iter()
+            .any(|one| !one.expected_lost.amount.is_zero())
+        {
+            page.note("What a provider is expected to take away is on the bill as an expectation.");
+        }
     }
     if let Some(table) = provisioning {
         page.subtitle("Too large or too small");
