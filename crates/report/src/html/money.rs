@@ -5,20 +5,25 @@ use analyse::{Analysis, Target};
 
 use super::breakeven;
 use super::page::Page;
-use crate::tables::{provisioning_table, target_table, unused_table};
+use crate::tables::{provisioning_table, target_table, unused_table, work_table};
 
 pub(super) fn money(page: &mut Page, analysis: &Analysis) {
     let money = &analysis.money;
     let unused = unused_table(&money.unused);
     let provisioning = provisioning_table(&money.provisioning);
-    let tables = [unused.is_some(), provisioning.is_some()];
-    let is_empty = money.target.is_none() && tables == [false; 2];
+    let work = work_table(analysis);
+    let tables = [&work, &unused, &provisioning];
+    let is_empty = money.target.is_none() && tables.iter().all(|table| table.is_none());
     if is_empty && !breakeven::is_there(analysis) {
         return;
     }
     page.open("money", "Money");
     if !money.sentences.is_empty() {
         page.list("findings", money.sentences.iter().map(String::as_str));
+    }
+    if let Some(table) = work {
+        page.subtitle("What the work costs");
+        page.table(&table);
     }
     if let Some(target) = &money.target {
         to_target(page, analysis, target);
