@@ -208,6 +208,9 @@ fn free_choices(time: &Variation) -> Option<String> {
     })
 }
 
+/// More than this nobody repeats for a little precision.
+const MOST_REPETITIONS: usize = 100;
+
 fn more_repetitions(analysis: &Analysis) -> Option<String> {
     let wide: Vec<_> = analysis
         .scenarios
@@ -218,12 +221,18 @@ fn more_repetitions(analysis: &Analysis) -> Option<String> {
     let name = analysis.time_metric.as_ref()?;
     let margin = worst.mean(name)?.relative_margin()?;
     let names: Vec<String> = wide.iter().map(|(s, _)| s.label.clone()).collect();
+    let hope = match *needed <= MOST_REPETITIONS {
+        true => format!(
+            "{} repetitions would bring all of them there",
+            format::count(*needed)
+        ),
+        false => "the noise is too large for that precision, whatever is repeated; find what disturbs the runs, or make them longer".to_owned(),
+    };
     Some(format!(
-        "The time of {} is known to worse than ±{} (the worst, {}, to ±{}): {} repetitions would bring all of them there.",
+        "The time of {} is known to worse than ±{} (the worst, {}, to ±{}): {hope}.",
         format::listed(&names, 4),
         format::percent(WANTED_PRECISION),
         worst.label,
         format::percent(margin),
-        format::count(*needed)
     ))
 }

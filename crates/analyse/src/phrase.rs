@@ -75,6 +75,7 @@ fn known(name: &str) -> Option<Known> {
         metric::CPU_PERCENT => ("CPU use", Better::Neither),
         metric::MACHINE_CPU_PERCENT => ("CPU use of the machine", Better::Neither),
         metric::PEAK_MEMORY_BYTES => ("peak memory", Better::Lower),
+        metric::GROUP_PEAK_MEMORY_BYTES => ("peak memory with caches", Better::Neither),
         metric::MEMORY_PERCENT => ("memory use", Better::Neither),
         metric::DISK_READ_BYTES => ("read from disk", Better::Neither),
         metric::DISK_WRITE_BYTES => ("written to disk", Better::Neither),

@@ -322,10 +322,30 @@ fn the_metrics_a_study_asks_for_come_first() {
 }
 
 #[test]
+fn nobody_is_asked_for_a_thousand_repetitions() {
+    let recipe = Recipe {
+        noise: 0.3,
+        ..Recipe::default()
+    };
+    let found = analysis(&recipe.world());
+    let needed = found
+        .scenarios
+        .iter()
+        .filter_map(|s| s.repetitions_for_five_percent);
+    assert!(needed.max().unwrap() > 100);
+    let advice = found.advice.join("\n");
+    assert!(
+        advice.contains("the noise is too large for that precision"),
+        "{advice}"
+    );
+    assert!(!advice.contains("repetitions would bring"), "{advice}");
+}
+
+#[test]
 fn a_wide_interval_asks_for_repetitions() {
     let found = analysis(
         &Recipe {
-            noise: 0.15,
+            noise: 0.08,
             ..Recipe::default()
         }
         .world(),

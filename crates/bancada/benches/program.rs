@@ -74,6 +74,7 @@ fn ten_thousand_runs(folder: &Path) {
     let options = plan::ReadOptions {
         folder: None,
         read: &read,
+        requests_in: &|_| Ok(0),
         scale: None,
         catalog: cost::catalog(),
     };

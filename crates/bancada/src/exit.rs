@@ -8,7 +8,8 @@ pub(crate) enum Exit {
     Ok = 0,
     /// Something outside went wrong: a file, the disk, the system.
     Trouble = 1,
-    // 2 is clap's: the command line itself is wrong.
+    /// The command line itself is wrong: what clap says, and what only a command can say.
+    WrongArguments = 2,
     BadStudy = 3,
     Budget = 4,
     /// The study is through, but some runs failed.
@@ -43,6 +44,10 @@ impl Failure {
 
     pub(crate) fn trouble(message: impl Display) -> Self {
         Failure::new(Exit::Trouble, message)
+    }
+
+    pub(crate) fn wrong_arguments(message: impl Display) -> Self {
+        Failure::new(Exit::WrongArguments, message)
     }
 
     /// Diagnostics, which bring their own heads.

@@ -39,6 +39,7 @@ pub(crate) fn open_study(
     let options = plan::ReadOptions {
         folder: Some(&folder),
         read: &read,
+        requests_in: &requests_in,
         scale,
         catalog: &catalog,
     };
@@ -61,6 +62,22 @@ pub(crate) fn open_study(
         text,
         folder,
     })
+}
+
+fn requests_in(sent: plan::Sent<'_>) -> Result<u64, String> {
+    let sentence = |error: &dyn std::fmt::Display| error.to_string();
+    let count = match sent {
+        plan::Sent::Trace(path) => {
+            let text = fs::read_to_string(path).map_err(|error| sentence(&error))?;
+            let times = load::parse_trace(&text).map_err(|error| sentence(&error))?;
+            times.len()
+        }
+        plan::Sent::Bodies(path) => {
+            let files = load::body_files(path).map_err(|error| sentence(&error))?;
+            files.len()
+        }
+    };
+    Ok(count as u64)
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {

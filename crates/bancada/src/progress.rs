@@ -44,6 +44,7 @@ impl Reporter {
                     total,
                     seconds_left,
                     ledger,
+                    projected,
                 } = progress
                 {
                     let left = if done < total {
@@ -52,7 +53,11 @@ impl Reporter {
                         String::new()
                     };
                     let spent = if *priced {
-                        format!(", {} spent", spent_of(ledger))
+                        format!(
+                            ", {} spent{}",
+                            spent_of(ledger),
+                            of_about(*projected, done < total)
+                        )
                     } else {
                         String::new()
                     };
@@ -96,6 +101,8 @@ pub(crate) struct Bar {
     epoch: u32,
     loss: Option<f64>,
     tail: String,
+    /// What the whole study will have cost.
+    projected: Option<Money>,
 }
 
 impl Bar {
@@ -117,6 +124,7 @@ impl Bar {
             epoch: 0,
             loss: None,
             tail: String::new(),
+            projected: None,
         }
     }
 
@@ -126,8 +134,12 @@ impl Bar {
                 run,
                 scenario,
                 done,
+                projected,
                 ..
-            } => self.begin(*run, scenario, *done),
+            } => {
+                self.projected = *projected;
+                self.begin(*run, scenario, *done);
+            }
             Progress::Told { event, .. } => self.told(&event.kind),
             Progress::Tick {
                 seconds_left,
@@ -173,7 +185,7 @@ impl Bar {
 
     fn tail_of(&self, seconds_left: f64, spent: Money) -> String {
         let money = if self.priced {
-            format!("   {spent}")
+            format!("   {spent}{}", of_about(self.projected, true))
         } else {
             String::new()
         };
@@ -197,6 +209,14 @@ impl Bar {
             .unwrap_or_default();
         self.bar
             .set_message(format!("{}{epoch}{loss}{}", self.run, self.tail));
+    }
+}
+
+/// What it will have been in the end, while there is more to come.
+fn of_about(projected: Option<Money>, more_to_come: bool) -> String {
+    match projected.filter(|_| more_to_come) {
+        Some(projected) => format!(", about {projected} in all"),
+        None => String::new(),
     }
 }
 
@@ -229,8 +249,9 @@ fn as_json(progress: &Progress<'_>) -> Option<serde_json::Value> {
             scenario,
             done,
             total,
+            projected,
         } => {
-            json!({ "event": "run-begins", "run": run, "levels": scenario.levels, "done": done, "total": total })
+            json!({ "event": "run-begins", "run": run, "levels": scenario.levels, "done": done, "total": total, "projected": projected })
         }
         Progress::Told { run, event } => {
             let mut value = serde_json::to_value(event).ok()?;
@@ -244,6 +265,7 @@ fn as_json(progress: &Progress<'_>) -> Option<serde_json::Value> {
             total,
             seconds_left,
             ledger,
+            projected,
         } => json!({
             "event": "run-ends",
             "run": record.run,
@@ -256,6 +278,7 @@ fn as_json(progress: &Progress<'_>) -> Option<serde_json::Value> {
             "total": total,
             "seconds_left": seconds_left,
             "spent": ledger.spent,
+            "projected": projected,
         }),
     })
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use aws_endpoint::{AwsError, SetUpError};
-use load::LoadError;
+use load::{LoadError, TraceError};
 
 #[derive(Debug)]
 pub enum AskError {
@@ -34,7 +34,7 @@ pub enum AskError {
     NotHere(&'static str),
     Trace {
         path: PathBuf,
-        line: usize,
+        error: TraceError,
     },
     Load(LoadError),
     SetUp(SetUpError),
@@ -64,11 +64,9 @@ impl fmt::Display for AskError {
             }
             AskError::Incomplete(what) => write!(f, "the load names no {what}"),
             AskError::NotHere(why) => write!(f, "an endpoint of SageMaker {why}"),
-            AskError::Trace { path, line } => write!(
-                f,
-                "{}:{line}: a line must hold a time in seconds, not before that of the line above",
-                path.display()
-            ),
+            AskError::Trace { path, error } => {
+                write!(f, "the trace {}: {error}", path.display())
+            }
             AskError::Load(error) => error.fmt(f),
             AskError::SetUp(error) => error.fmt(f),
             AskError::Aws(error) => error.fmt(f),

@@ -268,7 +268,19 @@ fn a_trace_is_followed_and_a_bad_one_named() {
         with_trace("0\n0.01\n0.005\n"),
     );
     let why = bad.result.unwrap_err();
-    assert!(why.contains("trace.txt:3"), "{why}");
+    assert!(
+        why.ends_with("trace.txt: line 3: its time is before that of the line above"),
+        "{why}"
+    );
+    let longer = asked(local(&server), LoadShape::Trace, |job| {
+        with_trace("0\n0.01\n")(job);
+        job.load.requests = Some(3);
+    });
+    let why = longer.result.unwrap_err();
+    assert!(
+        why.starts_with("3 requests were asked for, and the trace has 2"),
+        "{why}"
+    );
 }
 
 #[test]

@@ -24,9 +24,9 @@ pub(crate) struct Expected {
 /// there everything counts.
 pub(crate) fn expected(work_seconds: Decimal, terms: &Interruptions) -> Expected {
     let work = work_seconds.to_f64().unwrap_or(0.0);
-    let rate = terms.per_hour.to_f64().unwrap_or(0.0) / SECONDS_PER_HOUR;
+    let per_second = terms.per_hour.to_f64().unwrap_or(0.0) / SECONDS_PER_HOUR;
     let restart = f64::from(terms.restart_seconds);
-    if rate <= 0.0 || work <= 0.0 {
+    if per_second <= 0.0 || work <= 0.0 {
         return Expected {
             interruptions: Decimal::ZERO,
             paid_seconds: 0.0,
@@ -39,8 +39,8 @@ pub(crate) fn expected(work_seconds: Decimal, terms: &Interruptions) -> Expected
         None => f64::from(terms.unpaid_seconds),
     };
     let pieces = work / piece;
-    let interruptions = (pieces * (rate * piece).exp_m1()).min(MOST);
-    let lost = (pieces * lost_time(rate, piece, unpaid)).min(MOST * SECONDS_PER_HOUR);
+    let interruptions = (pieces * (per_second * piece).exp_m1()).min(MOST);
+    let lost = (pieces * lost_time(per_second, piece, unpaid)).min(MOST * SECONDS_PER_HOUR);
     Expected {
         interruptions: Decimal::from_f64(interruptions).unwrap_or_default(),
         paid_seconds: lost + interruptions * restart,
@@ -48,13 +48,13 @@ pub(crate) fn expected(work_seconds: Decimal, terms: &Interruptions) -> Expected
 }
 
 /// Paid time of the attempts before the one that gets through.
-fn lost_time(rate: f64, piece: f64, unpaid: f64) -> f64 {
+fn lost_time(per_second: f64, piece: f64, unpaid: f64) -> f64 {
     if piece <= unpaid {
         return 0.0;
     }
-    let still_there = |seconds: f64| (seconds + 1.0 / rate) * (-rate * seconds).exp();
+    let still_there = |seconds: f64| (seconds + 1.0 / per_second) * (-per_second * seconds).exp();
     let of_one = still_there(unpaid) - still_there(piece);
-    (of_one * (rate * piece).exp()).max(0.0)
+    (of_one * (per_second * piece).exp()).max(0.0)
 }
 
 #[cfg(test)]

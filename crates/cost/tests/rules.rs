@@ -1,6 +1,8 @@
 //! What billing rules make of a run: discounts, charges, free amounts, taxes, prices that move,
 //! machines that are taken away.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 use cost::{BillRequest, Requests, bill, rules};
 use model::money::{
     Charge, Discount, DiscountTerms, Interruptions, LineKind, MonthOfUse, PriceChange,

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use allowance::affinity;
 use model::Warning;
 use model::study::Limits;
 
@@ -135,41 +136,9 @@ fn processors(limits: &Limits) -> Option<Vec<usize>> {
     Some(allowed[allowed.len().saturating_sub(count)..].to_vec()).filter(|set| !set.is_empty())
 }
 
-/// The processors this process may use.
-pub fn affinity() -> Vec<usize> {
-    // SAFETY: a set of processors is plain bits, for which all zero is the empty set.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    // SAFETY: the kernel writes at most the size given into `set`.
-    let result = unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) };
-    if result != 0 {
-        return Vec::new();
-    }
-    let most = usize::try_from(libc::CPU_SETSIZE).unwrap_or(0);
-    // SAFETY: the index stays below the size of the set.
-    (0..most)
-        .filter(|processor| unsafe { libc::CPU_ISSET(*processor, &set) })
-        .collect()
-}
-
-/// Cores this process may really use: affinity and cgroup quota (v1 and v2).
-pub fn usable_cores() -> f64 {
-    let by_affinity = match affinity().len() {
-        0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
-        count => count,
-    } as f64;
-    let quota = Layout::find(Path::new("/")).quota_cores();
-    quota.map_or(by_affinity, |quota| quota.min(by_affinity))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn this_machine_has_a_core() {
-        assert!(usable_cores() > 0.0);
-        assert!(!affinity().is_empty());
-    }
 
     #[test]
     fn without_groups_the_weaker_way_is_told() {

@@ -41,6 +41,7 @@ fn study_of_document() -> Study {
     let options = ReadOptions {
         folder: None,
         read: &nothing,
+        requests_in: &|_| Ok(0),
         scale: None,
         catalog: cost::catalog(),
     };

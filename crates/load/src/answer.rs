@@ -2,6 +2,7 @@
 
 use std::mem::MaybeUninit;
 
+use crate::complaint::Complaint;
 use crate::prediction::{Finder, ServerTimes, Told, parse_ms};
 
 /// Heads longer than this are broken: memory stays bounded whatever a server sends.
@@ -36,6 +37,7 @@ pub(crate) struct AnswerReader {
     setup_header: Option<String>,
     setup_ms: Option<f64>,
     finder: Finder,
+    complaint: Complaint,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -64,6 +66,7 @@ impl AnswerReader {
             setup_header: setup.clone(),
             setup_ms: None,
             finder: Finder::new(prediction.field.as_deref()),
+            complaint: Complaint::default(),
         }
     }
 
@@ -75,6 +78,7 @@ impl AnswerReader {
         self.header_ms = None;
         self.setup_ms = None;
         self.finder.clear();
+        self.complaint.clear();
     }
 
     /// Whether any byte of the answer has come.
@@ -98,11 +102,23 @@ impl AnswerReader {
         }
     }
 
+    /// What a server that fails a request says of it.
+    pub(crate) fn complaint(&self) -> Option<String> {
+        self.complaint.sentence()
+    }
+
+    fn take_body(&mut self, piece: &[u8], last: bool) {
+        self.finder.feed(piece, last);
+        if !(200..300).contains(&self.status) {
+            self.complaint.feed(piece);
+        }
+    }
+
     /// The server closed its side: is the answer whole?
     pub(crate) fn end(&mut self) -> bool {
         let whole = matches!(self.stage, Stage::UntilClose);
         if whole {
-            self.finder.feed(&[], true);
+            self.take_body(&[], true);
         }
         whole
     }
@@ -117,13 +133,13 @@ impl AnswerReader {
                 },
                 Stage::Sized(left) => return Ok(self.sized(bytes, left)),
                 Stage::UntilClose => {
-                    self.finder.feed(bytes, false);
+                    self.take_body(bytes, false);
                     return Ok(Fed::More);
                 }
                 Stage::ChunkSize | Stage::ChunkEnd | Stage::Trailers => match self.line(bytes)? {
                     Some(Line::Next(rest)) => bytes = rest,
                     Some(Line::Last(rest)) => {
-                        self.finder.feed(&[], true);
+                        self.take_body(&[], true);
                         return Ok(Fed::Whole {
                             surplus: rest.len(),
                         });
@@ -247,12 +263,12 @@ impl AnswerReader {
     fn sized(&mut self, bytes: &[u8], left: u64) -> Fed {
         let have = bytes.len() as u64;
         if have < left {
-            self.finder.feed(bytes, false);
+            self.take_body(bytes, false);
             self.stage = Stage::Sized(left - have);
             return Fed::More;
         }
         let (body, surplus) = bytes.split_at(left as usize);
-        self.finder.feed(body, true);
+        self.take_body(body, true);
         Fed::Whole {
             surplus: surplus.len(),
         }
@@ -262,12 +278,12 @@ impl AnswerReader {
     fn chunk<'a>(&mut self, bytes: &'a [u8], left: u64) -> Option<&'a [u8]> {
         let have = bytes.len() as u64;
         if have < left {
-            self.finder.feed(bytes, false);
+            self.take_body(bytes, false);
             self.stage = Stage::Chunk(left - have);
             return None;
         }
         let (body, rest) = bytes.split_at(left as usize);
-        self.finder.feed(body, false);
+        self.take_body(body, false);
         self.stage = Stage::ChunkEnd;
         Some(rest)
     }

@@ -226,7 +226,10 @@ impl Connection {
         let step = Step::Ended {
             end,
             told: self.reader.told(),
-            why: (!end.is_ok()).then(|| format!("an answer had the status {status}")),
+            why: (!end.is_ok()).then(|| match self.reader.complaint() {
+                Some(said) => format!("an answer had the status {status}: {said}"),
+                None => format!("an answer had the status {status}"),
+            }),
         };
         // An early answer leaves a request half sent: what would follow it is no request.
         let unsent = self.unsent || self.wire.as_ref().is_some_and(Wire::holds_back);

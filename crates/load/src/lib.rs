@@ -26,7 +26,9 @@
 //! ```
 
 mod answer;
+mod body;
 mod clock;
+mod complaint;
 mod connection;
 mod error;
 mod histogram;
@@ -44,10 +46,13 @@ mod run;
 mod search;
 mod target;
 mod tls;
+mod trace;
 mod watch;
 mod wire;
+mod wish;
 mod worker;
 
+pub use body::{BodyError, UNKNOWN_TYPE, body_files, content_type};
 pub use error::LoadError;
 pub use histogram::{SHARES, Times};
 pub use load::{Arrivals, Closed, Extent, Load, Open, Series};
@@ -59,4 +64,6 @@ pub use request::{Header, Method, Request};
 pub use run::{run, run_watched};
 pub use search::{Found, Search, Trial, Trials, search, search_server};
 pub use target::{Scheme, Target};
+pub use trace::{TraceError, parse_trace};
 pub use watch::Watch;
+pub use wish::LoadWish;

@@ -140,10 +140,30 @@ impl Load {
             }
             Load::Open(open) => nothing_counted(open.counted).or(wrong_arrivals(&open.arrivals)),
         };
+        if let (None, Some((asked, has))) = (wrong, self.beyond_trace()) {
+            return Err(LoadError::Plan(format!(
+                "{asked} requests were asked for, and the trace has {has}: ask for fewer, or take a longer trace"
+            )));
+        }
         match wrong {
             Some(what) => Err(LoadError::Plan(format!("the load asked for is {what}"))),
             None => Ok(()),
         }
+    }
+
+    /// The requests that are asked of a trace, and those it has, where these are fewer.
+    fn beyond_trace(&self) -> Option<(u64, u64)> {
+        let Load::Open(open) = self else { return None };
+        let (Arrivals::Trace(times), Extent::Requests(asked)) = (&open.arrivals, open.counted)
+        else {
+            return None;
+        };
+        let before = match open.warm_up {
+            Extent::Requests(before) => before,
+            Extent::Time(_) => 0,
+        };
+        let (asked, has) = (asked.saturating_add(before), times.len() as u64);
+        (asked > has).then_some((asked, has))
     }
 
     /// Connections that this load may have open at once.
@@ -230,6 +250,13 @@ mod tests {
         let ms = Duration::from_millis;
         check(open(Arrivals::Trace(vec![])), "without requests");
         check(open(Arrivals::Trace(vec![ms(2), ms(1)])), "do not grow");
+        let long = Load::Open(Open {
+            arrivals: Arrivals::Trace(vec![ms(1), ms(2)]),
+            warm_up: Extent::NONE,
+            counted: Extent::Requests(3),
+            max_connections: 1,
+        });
+        check(long, "3 requests were asked for, and the trace has 2");
         check(
             Load::Series(Series {
                 count: 0,

@@ -8,7 +8,7 @@ use model::{Timestamp, Warning};
 
 use crate::cgroup::{Group, Layout};
 use crate::client::Verdict;
-use crate::limits::{Fence, usable_cores};
+use crate::limits::Fence;
 use crate::log::Log;
 use crate::metrics::Facts;
 use crate::outcome::{Ended, Evidence};
@@ -16,6 +16,7 @@ use crate::process::Usage;
 use crate::request::{Measured, Request};
 use crate::sampler::{self, Sampled};
 use crate::story::Story;
+use crate::usable_cores;
 use crate::warnings::{Conditions, Judge};
 
 const SHORTEST_INTERVAL_SECONDS: f64 = 0.010;
@@ -109,6 +110,7 @@ impl Finding<'_> {
             usage: self.usage,
             ended: self.ended,
             client: self.client.as_ref(),
+            was_asked: self.story.has_worked(),
             lacks_steps: self.setting.request.tells_steps && !self.story.steps.any,
             told_out_of_memory: self.story.out_of_memory.as_deref(),
             group_kills: group.map_or(0, Group::out_of_memory_kills),

@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 
 use model::Inventory;
 
-use crate::limits::usable_cores;
 use crate::sampler::gpu::Gpus;
 use crate::sampler::{memory, stat};
+use crate::usable_cores;
 use crate::warnings::governor;
 
 /// What this machine is. `versions` are kept as given; the commit is that of the repository

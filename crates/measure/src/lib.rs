@@ -40,5 +40,5 @@ pub use error::MeasureError;
 pub use fence::usable_cores;
 pub use inventory::inventory;
 pub use request::{ClientCommand, FrameworkTold, Measured, Request, Watched};
-pub use run::run;
+pub use run::{could_not_begin, run};
 pub use stop::{Asked, Stop};

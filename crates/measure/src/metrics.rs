@@ -9,10 +9,6 @@ use crate::sampler::Sampled;
 use crate::sampler::trace::Point;
 use crate::story::{LastLoss, Story};
 
-/// The peak as the run's control group counted it: with the page cache and the kernel's own
-/// memory, which [`metric::PEAK_MEMORY_BYTES`] is without.
-pub(crate) const GROUP_PEAK_MEMORY_BYTES: &str = "cgroup_peak_memory_bytes";
-
 /// All that a run's numbers are made of.
 #[derive(Debug)]
 pub(crate) struct Facts<'a> {
@@ -172,7 +168,7 @@ impl Facts<'_> {
                 "%",
                 Some(100.0 * peak / self.memory_bytes as f64),
             ),
-            named(GROUP_PEAK_MEMORY_BYTES, "B", group_peak),
+            named(metric::GROUP_PEAK_MEMORY_BYTES, "B", group_peak),
             named(
                 metric::DISK_READ_BYTES,
                 "B",

@@ -41,6 +41,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) ended: Option<Ended>,
     /// Of a server.
     pub(crate) client: Option<&'a Verdict>,
+    /// A server was healthy once, so that its client began to ask.
+    pub(crate) was_asked: bool,
     /// It is a training, and told no step.
     pub(crate) lacks_steps: bool,
     /// The workload said itself that memory ran out.
@@ -56,10 +58,11 @@ pub(crate) struct Evidence<'a> {
 impl Evidence<'_> {
     pub(crate) fn outcome(&self) -> Outcome {
         let (status, sentence) = self.status();
-        // Who asked says what was wrong better than the server's last line; and what was ended from
-        // here has no cause in its log.
-        let speaks_for_itself = status == Status::Interrupted
-            || (status == Status::Failed && matches!(self.client, Some(Verdict::Failed(_))));
+        // Who asked says what was wrong better than the server's last line; of one that could not be
+        // asked, only the server knows. What was ended from here has no cause in its log.
+        let client_knows = self.was_asked && matches!(self.client, Some(Verdict::Failed(_)));
+        let speaks_for_itself =
+            status == Status::Interrupted || (status == Status::Failed && client_knows);
         let lines = match speaks_for_itself {
             true => String::new(),
             false => last_lines(self.log_end, SHOWN_LINES),
@@ -98,7 +101,12 @@ impl Evidence<'_> {
         }
         match self.ended {
             Some(Ended::TimedOut { after_seconds }) => {
-                let sentence = format!("had not ended after {after_seconds} s and was ended");
+                let sentence = match self.client.is_some() && !self.was_asked {
+                    true => {
+                        format!("the server was not healthy after {after_seconds} s and was ended")
+                    }
+                    false => format!("had not ended after {after_seconds} s and was ended"),
+                };
                 return (Status::TimedOut, Some(sentence));
             }
             Some(Ended::Interrupted) => {
@@ -139,10 +147,11 @@ impl Evidence<'_> {
         match self.client {
             Some(Verdict::Failed(words)) => return words.clone(),
             Some(Verdict::CutShort) => {
-                return format!(
-                    "the server {}, while it was still asked",
-                    self.end_of_process()
-                );
+                let when = match self.was_asked {
+                    true => ", while it was still asked",
+                    false => " before it was healthy",
+                };
+                return format!("the server {}{when}", self.end_of_process());
             }
             Some(Verdict::Through) | None => {}
         }
@@ -223,6 +232,7 @@ mod tests {
             },
             ended: None,
             client: None,
+            was_asked: false,
             lacks_steps: false,
             told_out_of_memory: None,
             group_kills: 0,
@@ -364,6 +374,7 @@ mod tests {
         let check_client = |verdict: &Verdict, usage: Evidence<'_>, status, detail| {
             let evidence = Evidence {
                 client: Some(verdict),
+                was_asked: true,
                 ..usage
             };
             check(&evidence, status, detail);
@@ -390,6 +401,40 @@ mod tests {
         };
         let kernel = Some("did not fit in memory: the kernel ended it");
         check_client(&Verdict::CutShort, full, Status::OutOfMemory, kernel);
+    }
+
+    #[test]
+    fn a_server_that_was_never_healthy_is_said_to_be() {
+        let never = |client: &'static Verdict, usage: Evidence<'static>| Evidence {
+            client: Some(client),
+            log_end: "no module named app",
+            ..usage
+        };
+        let late = Evidence {
+            ended: Some(Ended::TimedOut {
+                after_seconds: 20.0,
+            }),
+            ..never(&Verdict::CutShort, evidence(None, Some(15)))
+        };
+        let told = "the server was not healthy after 20 s and was ended; the log ends:\nno module named app";
+        check(&late, Status::TimedOut, Some(told));
+        let died = never(&Verdict::CutShort, evidence(Some(1), None));
+        let told = "the server ended with exit code 1 before it was healthy; the log ends:\nno module named app";
+        check(&died, Status::Failed, Some(told));
+        let words = Verdict::Failed("no healthy ping within 240 s".to_owned());
+        let unhealthy = Evidence {
+            client: Some(&words),
+            log_end: "no module named app",
+            ..evidence(None, Some(15))
+        };
+        let told = "no healthy ping within 240 s; the log ends:\nno module named app";
+        check(&unhealthy, Status::Failed, Some(told));
+        let asked = Evidence {
+            was_asked: true,
+            ..late
+        };
+        let told = "had not ended after 20 s and was ended; the log ends:\nno module named app";
+        check(&asked, Status::TimedOut, Some(told));
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! The run's process: how it is started, signalled and buried.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, PipeReader};
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -25,7 +27,7 @@ const GIVE_UP: Duration = Duration::from_secs(5);
 pub(crate) struct Process {
     pub(crate) pid: i32,
     /// `BANCADA_EVENTS=<file>`: inherited by every descendant and by no other process.
-    mark: Vec<u8>,
+    mark: OsString,
     /// Has the mark, and is none of the run's.
     client: Option<i32>,
     is_buried: bool,
@@ -110,12 +112,11 @@ pub(crate) fn start(
     let child = command
         .spawn()
         .map_err(|error| not_started(&error, program))?;
-    let mark = format!("{}={}", model::event::EVENTS_VARIABLE, events.display()).into_bytes();
     let pid = i32::try_from(child.id()).unwrap_or(i32::MAX);
     Ok(Started {
         process: Process {
             pid,
-            mark,
+            mark: mark(events),
             client: None,
             is_buried: false,
         },
@@ -123,6 +124,13 @@ pub(crate) fn start(
         at,
         timestamp,
     })
+}
+
+/// The variable that all processes of a run have.
+pub(crate) fn mark(events: &Path) -> OsString {
+    let mut mark = OsString::from(format!("{}=", model::event::EVENTS_VARIABLE));
+    mark.push(events);
+    mark
 }
 
 fn not_started(error: &io::Error, program: &str) -> NotStarted {
@@ -261,7 +269,7 @@ impl Process {
         let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         variables
             .split(|byte| *byte == 0)
-            .any(|variable| variable == self.mark)
+            .any(|variable| variable == self.mark.as_bytes())
     }
 }
 

@@ -26,6 +26,8 @@ pub struct Request {
     pub tells_steps: bool,
     /// For a server: who asks it.
     pub client: Option<ClientCommand>,
+    /// It tidies up by itself when this program is killed, and is not ended with it.
+    pub outlives: bool,
     /// Ends the name of the control group, where one is made: `bancada-<pid>-<cgroup_name>`.
     pub cgroup_name: String,
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
+use fence::Guard;
 use model::run::Status;
 use model::{Event, EventKind, Warning};
 
@@ -61,6 +62,8 @@ pub fn run(
         })?;
     let own_bytes = sampler::own_resident_bytes();
     let mut fence = Fence::build(root, &request.limits, &request.cgroup_name);
+    let mark = process::mark(&files.events_path);
+    let guard = (!request.outlives).then(|| Guard::start(Some(&mark)));
     let mut started = process::start(request, &fence, &files.events_path);
     if matches!(started, Err(NotStarted::NoEntry)) {
         fence = Fence::without_group(&request.limits, "the control group let no process in");
@@ -79,14 +82,24 @@ pub fn run(
             });
         }
     };
+    let helpers = Helpers {
+        guard,
+        patterns,
+        probe,
+    };
     let setting = Setting {
         request,
         fence: &fence,
         before,
         own_bytes,
     };
-    let under_way = UnderWay::begin(&setting, started, files, Helpers { patterns, probe })?;
+    let under_way = UnderWay::begin(&setting, started, files, helpers)?;
     under_way.follow(stop, watch)
+}
+
+/// What is kept of a run that could not even be prepared: its files say why, as its outcome does.
+pub fn could_not_begin(folder: &Path, sentence: &str) -> Result<Measured, MeasureError> {
+    nothing(Files::create(folder)?, Status::Failed, sentence)
 }
 
 fn nothing(files: Files, status: Status, sentence: &str) -> Result<Measured, MeasureError> {
@@ -95,6 +108,7 @@ fn nothing(files: Files, status: Status, sentence: &str) -> Result<Measured, Mea
 }
 
 struct Helpers {
+    guard: Option<Guard>,
     patterns: Patterns,
     probe: Probe,
 }
@@ -102,6 +116,8 @@ struct Helpers {
 /// A run whose process has been started.
 struct UnderWay<'a> {
     setting: &'a Setting<'a>,
+    /// Before the process, so that it lets go of a number that is still the process's own.
+    guard: Option<Guard>,
     process: Process,
     client: Option<Client>,
     start: Instant,
@@ -142,7 +158,11 @@ impl<'a> UnderWay<'a> {
             source,
         })?;
         process.leave_alone(client.as_ref().map(Client::pid));
+        if let Some(guard) = &helpers.guard {
+            guard.watch(&[format!("-{}", process.pid)]);
+        }
         let Helpers {
+            guard,
             patterns,
             mut probe,
         } = helpers;
@@ -176,6 +196,7 @@ impl<'a> UnderWay<'a> {
         let (events, events_path) = (files.events, files.events_path);
         Ok(UnderWay {
             setting,
+            guard,
             high_water: HighWater::of(process.pid, setting.own_bytes),
             process,
             client,
@@ -219,6 +240,10 @@ impl<'a> UnderWay<'a> {
         let log = self.threads.last_line()?;
         self.listen(watch)?;
         let bad_events = self.finish_events(watch)?;
+        // Nothing is left to be ended.
+        if let Some(guard) = &self.guard {
+            guard.watch(&[]);
+        }
         let finding = Finding {
             setting: self.setting,
             started: self.timestamp,

@@ -156,6 +156,11 @@ impl Story {
         }
     }
 
+    /// Whether a phase began that runs are there for.
+    pub(crate) fn has_worked(&self) -> bool {
+        self.marks.iter().any(|mark| phase::is_work(&mark.name))
+    }
+
     /// The phases of a run of this length: without gap, summing to it. A run that told none is
     /// all `train`; what comes before the first is `startup`; the last lasts to the end.
     pub(crate) fn phases(&self, total_seconds: f64) -> Vec<Phase> {

@@ -352,6 +352,9 @@ pub mod metric {
     pub const COST_PER_INFERENCE: &str = "cost_per_inference";
     pub const CLIENT_CPU_SECONDS: &str = "client_cpu_seconds";
     pub const MODEL_BYTES: &str = "model_bytes";
+    /// The peak as the run's control group counted it: with the page cache and the kernel's own
+    /// memory, which [`PEAK_MEMORY_BYTES`] is without.
+    pub const GROUP_PEAK_MEMORY_BYTES: &str = "cgroup_peak_memory_bytes";
     /// Of a quantised model: how often it names the class that the whole model names.
     pub const AGREEMENT_PERCENT: &str = "agreement_percent";
 }

@@ -17,8 +17,10 @@ pub(crate) enum FieldKind {
     Stack,
     /// A network of the zoo, or what was trained elsewhere.
     Model,
-    /// A file or folder that must be there.
-    Path,
+    /// A file or folder of what is sent.
+    Bodies,
+    /// A file with times of requests.
+    Trace,
     Text,
     /// One of these.
     Words(&'static [&'static str]),

@@ -154,7 +154,8 @@ fn field_level(field: FieldKind) -> Value {
         FieldKind::Words(words) => words.to_vec(),
         FieldKind::Flag => return json!({ "type": "boolean" }),
         FieldKind::Text
-        | FieldKind::Path
+        | FieldKind::Bodies
+        | FieldKind::Trace
         | FieldKind::Rate
         | FieldKind::Duration
         | FieldKind::Count { .. }

@@ -28,8 +28,8 @@ pub(crate) const FIELDS: &[Field] = &[
     field("duration", FieldKind::Duration),
     field("under", FieldKind::Duration),
     field("request_timeout", FieldKind::Duration),
-    field("body", FieldKind::Path),
-    field("trace", FieldKind::Path),
+    field("body", FieldKind::Bodies),
+    field("trace", FieldKind::Trace),
     field("workers", FieldKind::Count { at_most: 1024 }),
     field("threads", FieldKind::Count { at_most: 4096 }),
 ];

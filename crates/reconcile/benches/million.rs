@@ -75,9 +75,10 @@ fn read(bill: &Path) {
     let seconds = begun.elapsed().as_secs_f64();
     let rows = found.files[0].rows;
     println!(
-        "  {:<24} {seconds:>7.2} s (CPU {:>5.2}) {:>8.0} rows/s   peak {:>6.1} MB   ({} matched, {} left out)",
+        "  {:<24} {seconds:>7.2} s (CPU {:>5.2}, queued {:>5.2}) {:>8.0} rows/s   peak {:>6.1} MB   ({} matched, {} left out)",
         format!("bancada, {rows} rows"),
         cpu_seconds(),
+        queued_seconds(),
         rows as f64 / seconds,
         peak_megabytes(),
         found.bill_rows,
@@ -104,6 +105,15 @@ fn cpu_seconds() -> f64 {
         .filter_map(|ticks| ticks.parse::<f64>().ok())
         .sum::<f64>()
         / 100.0
+}
+
+/// In which this process could have gone on and others had the cores. What is left of the wall
+/// time beside it and the CPU time was spent waiting for the disk.
+fn queued_seconds() -> f64 {
+    let schedstat = fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    let nanoseconds = schedstat.split_whitespace().nth(1);
+    let nanoseconds = nanoseconds.and_then(|text| text.parse::<f64>().ok());
+    nanoseconds.unwrap_or(f64::NAN) / 1e9
 }
 
 /// `VmHWM` of this process.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rust_decimal::Decimal;
 
 use crate::charge::Tag;
-use crate::ledger::{Ledger, PileKey, Place};
+use crate::ledger::{Ledger, Pile, PileKey, Place};
 use crate::reconciliation::MatchedBy;
 
 pub(crate) struct Belonging {
@@ -45,14 +45,13 @@ impl Belonging {
         let resources: Vec<bool> = ledger.resources.iter().map(|r| r.met_runs).collect();
         let ours = ledger.resources.iter().filter(|r| r.met_runs);
         let mut scopes: BTreeSet<u32> = ours.map(|resource| resource.scope).collect();
-        let machine = ledger.rules.id("machine");
+        let works = |pile: &(&PileKey, &Pile)| ledger.is_of_workers(pile.0.category);
         let piled = ledger
             .piles
             .iter()
+            .filter(works)
             .filter_map(|(key, pile)| match key.place {
-                Place::Scope(scope) if key.category == machine && pile.amount > Decimal::ZERO => {
-                    Some(scope)
-                }
+                Place::Scope(scope) if pile.amount > Decimal::ZERO => Some(scope),
                 _ => None,
             });
         let unmet = ledger.resources.iter().filter(|r| !r.met_runs);

@@ -1,7 +1,9 @@
-//! Rows of bills → categories, by the rules of `categories.toml`.
+//! Rows of bills and lines of estimates → categories, by the rules of `categories.toml`.
 
 use std::sync::LazyLock;
 
+use model::BillLine;
+use model::money::LineKind;
 use serde::Deserialize;
 
 use crate::charge::{Charge, Provider, contains};
@@ -15,8 +17,21 @@ pub(crate) struct CategoryId(u8);
 pub(crate) struct Rules {
     #[serde(rename = "category")]
     categories: Vec<Category>,
+    #[serde(rename = "service")]
+    services: Vec<Service>,
     #[serde(rename = "rule")]
     rules: Vec<Rule>,
+}
+
+/// A service that is paid by requests.
+#[derive(Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Service {
+    /// `aws/lambda`.
+    pub(crate) name: String,
+    what: Vec<String>,
+    /// What stands before a worker's gigabytes, where rows tell them.
+    pub(crate) memory: Option<String>,
 }
 
 #[derive(Debug, Deserialize, Clone)]
@@ -26,6 +41,12 @@ pub(crate) struct Category {
     pub(crate) title: String,
     #[serde(default)]
     pub(crate) shared: bool,
+    /// Lines of an estimate that are held against it.
+    #[serde(default)]
+    estimated: Vec<LineKind>,
+    /// Words of their names; none means all.
+    #[serde(default)]
+    called: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -58,6 +79,8 @@ impl Rules {
             name: "other".to_owned(),
             title: "services no rule names".to_owned(),
             shared: false,
+            estimated: Vec::new(),
+            called: Vec::new(),
         })
     }
 
@@ -71,6 +94,37 @@ impl Rules {
     pub(crate) fn of(&self, charge: &Charge) -> CategoryId {
         let found = self.rules.iter().find(|rule| rule.fits(charge));
         self.id(found.map_or("other", |rule| &rule.category))
+    }
+
+    /// Of something that is paid beside a machine's time.
+    pub(crate) fn of_line(&self, line: &BillLine) -> CategoryId {
+        let found = self.categories.iter().find(|category| {
+            category.estimated.contains(&line.kind)
+                && (category.called.is_empty()
+                    || category
+                        .called
+                        .iter()
+                        .any(|word| has_word(&line.what, word)))
+        });
+        self.id(found.map_or("other", |category| &category.name))
+    }
+
+    /// Of `aws/lambda 2048 MB`.
+    pub(crate) fn service(&self, price: &str) -> Option<&Service> {
+        self.services.iter().find(|s| price.starts_with(&s.name))
+    }
+}
+
+impl Service {
+    pub(crate) fn is_named(&self, charge: &Charge) -> bool {
+        let texts = [
+            &charge.service,
+            &charge.meter,
+            &charge.sku,
+            &charge.description,
+        ];
+        let is_in = |word: &String| texts.iter().any(|text| has_word(text, word));
+        self.what.iter().any(is_in)
     }
 }
 
@@ -124,5 +178,31 @@ mod tests {
         }
         assert_eq!(rules.categories.last().unwrap().name, "other");
         assert!(rules.categories.len() < 100);
+    }
+
+    #[test]
+    fn lines_of_an_estimate_have_the_categories_of_rows() {
+        let check = |kind: LineKind, what: &str, expected: &str| {
+            let line = BillLine {
+                what: what.to_owned(),
+                kind,
+                seconds: Default::default(),
+                counted: None,
+                amount: model::Money::zero(model::Currency::USD),
+            };
+            let category = rules().category(rules().of_line(&line));
+            assert_eq!(category.name, expected, "{what}");
+        };
+        check(LineKind::Disk, "disk", "disk");
+        check(LineKind::Storage, "object storage", "object-storage");
+        check(LineKind::Storage, "image registry", "registry");
+        check(LineKind::Storage, "Snapshots", "snapshot");
+        check(LineKind::Traffic, "data out", "traffic");
+        check(LineKind::Address, "address", "address");
+        check(LineKind::Requests, "requests made", "serverless");
+        check(LineKind::Fee, "support plan", "support");
+        check(LineKind::Fee, "NAT gateway", "network");
+        check(LineKind::Fee, "membership", "fee");
+        check(LineKind::Tax, "tax of 19 %", "tax");
     }
 }

@@ -7,18 +7,22 @@
 //! 2. the same at the bill's rate;
 //! 3. the estimate's time at the bill's price;
 //! 4. then time added and taken away, until it is the bill's time: its cost.
+//!
+//! What the estimate has beside the machine's time is held against the categories of the bill.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Currency, ExchangeRate, Money};
 use rust_decimal::Decimal;
 
+use crate::categories::{Category, CategoryId};
 use crate::charge::Interval;
 use crate::estimate::{EstimatedRun, Group};
 use crate::ledger::{Ledger, Resource};
 use crate::lines::{Cause, Lines};
 use crate::machine_time::{MachineTime, from_ms, machine_time};
-use crate::reconciliation::{MachineComparison, RateComparison, RateTold};
+use crate::names::Sought;
+use crate::reconciliation::{HeldAgainst, MachineComparison, RateComparison, RateTold};
 use crate::values::day_of;
 
 const SECONDS_PER_HOUR: Decimal = Decimal::from_parts(3600, 0, 0, false, 0);
@@ -49,19 +53,47 @@ pub(crate) struct NotCompared {
 }
 
 /// Runs of a group, summed: those within the period of the bill, or those outside.
+#[derive(Default)]
 struct RunSums {
     runs: u64,
-    /// In the common currency, and in the price's.
-    amount: Decimal,
-    priced: Decimal,
+    /// In the common currency.
+    whole: Decimal,
+    beside: BTreeMap<CategoryId, Decimal>,
+    /// The machine's time, less discounts.
+    time: TimeSum,
+    /// What is taken off the time.
+    discounts: TimeSum,
     run_seconds: Decimal,
     paid_seconds: Decimal,
     rounding_seconds: Decimal,
+    lost_seconds: Decimal,
+}
+
+impl RunSums {
+    fn estimated_seconds(&self) -> Decimal {
+        self.paid_seconds + self.rounding_seconds + self.lost_seconds
+    }
+}
+
+#[derive(Default, Clone, Copy)]
+struct TimeSum {
+    /// In the common currency.
+    amount: Decimal,
+    /// In the price's.
+    priced: Decimal,
+}
+
+impl std::ops::SubAssign for TimeSum {
+    fn sub_assign(&mut self, other: TimeSum) {
+        self.amount -= other.amount;
+        self.priced -= other.priced;
+    }
 }
 
 /// The rows of the bill, summed.
 struct Billed {
     cost: Decimal,
+    credits: Decimal,
     rounding: Decimal,
     /// Without its rounding, as written; of rows in one currency.
     own_cost: Decimal,
@@ -73,6 +105,30 @@ struct Billed {
     rows: u64,
     resources: u64,
     machine_time: MachineTime,
+}
+
+/// Estimate and bill of one group.
+struct Sides<'g> {
+    group: &'g Group,
+    /// Runs within the period of the bill, and those outside.
+    covered: RunSums,
+    uncovered: RunSums,
+    billed: Billed,
+}
+
+impl Sides<'_> {
+    /// Runs that nothing of the bill is held against.
+    fn without(&self, cause: Cause, amount: Decimal, runs: u64, lines: &mut Lines) {
+        let detail = format!("{}, {}", self.group.title, count(runs, "run"));
+        lines.cause(cause, -amount, detail);
+    }
+
+    fn not_compared(&self, why: &str) -> NotCompared {
+        NotCompared {
+            what: format!("{}: {why}", self.group.title),
+            amount: self.billed.cost - self.covered.time.amount,
+        }
+    }
 }
 
 impl Comparer<'_> {
@@ -91,59 +147,111 @@ impl Comparer<'_> {
         resources: &BTreeSet<u32>,
         lines: &mut Lines,
     ) -> Compared {
-        let period = group
-            .name
-            .as_ref()
-            .and_then(|name| self.ledger.period(name.provider));
+        let period = self.ledger.period(group.sought.provider());
         let is_covered = |run: &&EstimatedRun| period.is_some_and(|p| p.meets(run.time));
         let (inside, outside): (Vec<_>, Vec<_>) = group.runs.iter().partition(is_covered);
-        let covered = self.sum_runs(&inside);
+        let mut covered = self.sum_runs(&inside);
         let uncovered = self.sum_runs(&outside);
         let billed = self.sum_rows(group, resources);
-        let machine = &group.price.machine;
         let mut compared = Compared {
-            estimate: covered.amount + uncovered.amount,
+            estimate: covered.whole + uncovered.whole,
             bill: billed.cost,
             rows: billed.rows,
             machine: comparison(group, &[&covered, &uncovered], &billed),
             rate: None,
             unexplained: None,
         };
-        if billed.rows == 0 {
-            let runs = group.runs.len();
-            let detail = format!("{machine}, {}", count(runs as u64, "run"));
-            lines.cause(Cause::NotBilled, -compared.estimate, detail);
-            return compared;
-        }
-        let detail = format!("{machine}, {}", count(uncovered.runs, "run"));
-        lines.cause(Cause::NotInPeriod, -uncovered.amount, detail);
-        let lacks_rate = |run: &EstimatedRun| run.amount(self.currency, self.rates).is_none();
-        let why = match billed.machine_time.billed <= Decimal::ZERO {
-            true => Some("its rows tell no time"),
-            false if group.runs.iter().any(lacks_rate) => Some("its estimate has no rate"),
-            false => None,
+        self.hold_beside(&mut covered, &billed, lines);
+        let sides = Sides {
+            group,
+            covered,
+            uncovered,
+            billed,
         };
-        if let Some(why) = why {
-            let what = format!("{machine}: {why}");
-            let amount = billed.cost - covered.amount;
-            compared.unexplained = Some(NotCompared { what, amount });
-            return compared;
+        if group.paid_by_requests {
+            let is_on_bill = period.is_some();
+            self.hold_requests(&sides, is_on_bill, lines);
+        } else if sides.billed.rows == 0 {
+            let amount = sides.covered.time.amount + sides.uncovered.whole;
+            let runs = sides.covered.runs + sides.uncovered.runs;
+            sides.without(Cause::NotBilled, amount, runs, lines);
+        } else {
+            let Sides { uncovered, .. } = &sides;
+            sides.without(Cause::NotInPeriod, uncovered.whole, uncovered.runs, lines);
+            match self.why_not(&sides) {
+                Some(why) => compared.unexplained = Some(sides.not_compared(why)),
+                None => compared.rate = self.walk(&sides, lines),
+            }
         }
-        compared.rate = self.walk(group, &covered, &billed, lines);
         compared
     }
 
-    fn sum_runs(&self, runs: &[&EstimatedRun]) -> RunSums {
-        let amount = |run: &&EstimatedRun| run.amount(self.currency, self.rates);
-        let run_ms: i64 = runs.iter().map(|r| r.time.end_ms - r.time.start_ms).sum();
-        RunSums {
-            runs: runs.len() as u64,
-            amount: runs.iter().filter_map(amount).sum(),
-            priced: runs.iter().map(|run| run.bill.total.amount).sum(),
-            run_seconds: from_ms(run_ms),
-            paid_seconds: runs.iter().map(|run| run.paid_seconds).sum(),
-            rounding_seconds: runs.iter().map(|run| run.rounding_seconds).sum(),
+    /// Functions have no hours: what they cost is a category of the bill.
+    fn hold_requests(&self, sides: &Sides, is_on_bill: bool, lines: &mut Lines) {
+        let Sides {
+            uncovered, billed, ..
+        } = sides;
+        lines.billed(&self.category("serverless"), billed.cost, billed.rows);
+        let cause = match is_on_bill {
+            true => Cause::NotInPeriod,
+            false => Cause::NotBilled,
+        };
+        sides.without(cause, uncovered.whole, uncovered.runs, lines);
+    }
+
+    /// None where rows and estimate can be compared.
+    fn why_not(&self, sides: &Sides) -> Option<&'static str> {
+        let lacks_rate = |run: &EstimatedRun| run.amount(self.currency, self.rates).is_none();
+        match sides.billed.machine_time.billed <= Decimal::ZERO {
+            true => Some("its rows tell no time"),
+            false if sides.group.runs.iter().any(lacks_rate) => Some("its estimate has no rate"),
+            false => None,
         }
+    }
+
+    /// What is estimated beside the machine's time goes to the categories of the bill. So do
+    /// discounts, where the bill has credits of the machine; where not, they are in its price.
+    fn hold_beside(&self, covered: &mut RunSums, billed: &Billed, lines: &mut Lines) {
+        for (category, amount) in &covered.beside {
+            lines.estimated(&self.ledger.rules.category(*category), *amount);
+        }
+        if !billed.credits.is_zero() {
+            let discounts = std::mem::take(&mut covered.discounts);
+            lines.estimated(&self.category("credit"), discounts.amount);
+            covered.time -= discounts;
+        }
+    }
+
+    fn category(&self, name: &str) -> Category {
+        let rules = self.ledger.rules;
+        rules.category(rules.id(name))
+    }
+
+    /// Money without rate counts nothing; a note says so.
+    fn sum_runs(&self, runs: &[&EstimatedRun]) -> RunSums {
+        let mut sums = RunSums {
+            runs: runs.len() as u64,
+            ..RunSums::default()
+        };
+        for run in runs {
+            let run_ms = run.time.end_ms - run.time.start_ms;
+            sums.run_seconds += from_ms(run_ms) * Decimal::from(run.machines);
+            sums.paid_seconds += run.paid_seconds;
+            sums.rounding_seconds += run.rounding_seconds;
+            sums.lost_seconds += run.lost_seconds;
+            sums.time.priced += run.priced_time();
+            sums.discounts.priced += run.priced_discounts();
+            let Some(converted) = run.converted(self.currency, self.rates) else {
+                continue;
+            };
+            sums.whole += converted.whole;
+            sums.time.amount += converted.time();
+            sums.discounts.amount += converted.parts.discounts;
+            for (category, amount) in converted.parts.beside {
+                *sums.beside.entry(category).or_default() += amount;
+            }
+        }
+        sums
     }
 
     fn sum_rows(&self, group: &Group, resources: &BTreeSet<u32>) -> Billed {
@@ -161,6 +269,7 @@ impl Comparer<'_> {
         let times = rows.iter().filter_map(|row| row.time);
         Billed {
             cost: converted(|row| row.cost),
+            credits: converted(|row| row.credits),
             rounding: converted(|row| row.rounding),
             own_cost: rows.iter().map(|row| row.cost - row.rounding).sum(),
             currency: first.filter(|c| rows.iter().all(|row| row.currency == *c)),
@@ -173,15 +282,15 @@ impl Comparer<'_> {
         }
     }
 
-    fn walk(
-        &self,
-        group: &Group,
-        covered: &RunSums,
-        billed: &Billed,
-        lines: &mut Lines,
-    ) -> Option<RateComparison> {
-        let machine = &group.price.machine;
-        lines.category("rounding", "rounding", billed.rounding, 0);
+    fn walk(&self, sides: &Sides, lines: &mut Lines) -> Option<RateComparison> {
+        let Sides {
+            group,
+            covered,
+            billed,
+            ..
+        } = sides;
+        let machine = &group.title;
+        lines.billed(&self.category("rounding"), billed.rounding, 0);
         let exact_cost = billed.cost - billed.rounding;
         let time = &billed.machine_time;
         let cost_of = |seconds: Decimal| {
@@ -190,18 +299,18 @@ impl Comparer<'_> {
                 .and_then(|product| product.checked_div(time.billed));
             cost.unwrap_or_default().round_dp(cost::AMOUNT_PLACES)
         };
-        let estimated_seconds = covered.paid_seconds + covered.rounding_seconds;
+        let estimated_seconds = covered.estimated_seconds();
         let at_bill_price = cost_of(estimated_seconds);
         let exchange = self.at_bill_rate(group, covered, billed, at_bill_price);
-        let at_bill_rate = exchange.as_ref().map_or(covered.amount, |e| e.amount);
+        let at_bill_rate = exchange.as_ref().map_or(covered.time.amount, |e| e.amount);
         if let Some(exchange) = &exchange {
-            let amount = exchange.amount - covered.amount;
+            let amount = exchange.amount - covered.time.amount;
             lines.cause(Cause::ExchangeRate, amount, exchange.detail());
         }
         lines.cause(
             Cause::UnitPrice,
             at_bill_price - at_bill_rate,
-            price_detail(group, billed),
+            price_detail(group, covered, billed),
         );
         let mut seconds = estimated_seconds;
         let mut amount = at_bill_price;
@@ -212,7 +321,14 @@ impl Comparer<'_> {
                 true => exact_cost,
                 false => cost_of(seconds),
             };
-            let detail = format!("{machine}, {}", hours(step.seconds));
+            let detail = match step.cause {
+                Cause::ExpectedLosses => format!(
+                    "{machine}, {} on average: an expectation; attempts that were lost are in the \
+                     runs and in the time about them",
+                    hours(-step.seconds)
+                ),
+                _ => format!("{machine}, {}", hours(step.seconds)),
+            };
             lines.cause(step.cause, next - amount, detail);
             amount = next;
         }
@@ -232,19 +348,23 @@ impl Comparer<'_> {
         let told_rate = billed.list_cost_of.checked_div(billed.list_cost);
         let told_amount = told_rate
             .filter(|rate| *rate > Decimal::ZERO)
-            .and_then(|rate| covered.priced.checked_mul(rate))
+            .and_then(|rate| covered.time.priced.checked_mul(rate))
             .and_then(|amount| self.convert(amount, billed_in));
         let (amount, told) = match told_amount {
             Some(amount) => (amount, RateTold::ByTheBill),
             None => (at_bill_price, RateTold::Implied),
         };
-        let rate_of = |amount: Decimal| amount.checked_div(covered.priced).map(|r| r.round_dp(6));
+        let rate_of = |amount: Decimal| {
+            amount
+                .checked_div(covered.time.priced)
+                .map(|r| r.round_dp(6))
+        };
         let comparison = (billed_in == self.currency)
             .then(|| {
                 Some(RateComparison {
                     from: priced_in,
                     to: billed_in,
-                    study_rate: rate_of(covered.amount)?.normalize(),
+                    study_rate: rate_of(covered.time.amount)?.normalize(),
                     study_rate_date: self.rate_date(group, billed_in),
                     bill_rate: rate_of(amount)?.normalize(),
                     told,
@@ -299,7 +419,7 @@ struct TimeStep {
 }
 
 /// From the estimate's seconds to the bill's. The steps sum to the difference of the two.
-fn time_steps(covered: &RunSums, time: &MachineTime) -> [TimeStep; 6] {
+fn time_steps(covered: &RunSums, time: &MachineTime) -> [TimeStep; 7] {
     // What rounding up adds to a run is paid after it: it explains as much of the time outside.
     let outside = time.between.max(Decimal::ZERO) + time.after.max(Decimal::ZERO);
     let rounded = covered.rounding_seconds.min(outside);
@@ -313,21 +433,29 @@ fn time_steps(covered: &RunSums, time: &MachineTime) -> [TimeStep; 6] {
         ),
         step(Cause::MissingTime, time.in_runs - covered.run_seconds),
         step(Cause::EstimatedRounding, rounded - covered.rounding_seconds),
+        step(Cause::ExpectedLosses, -covered.lost_seconds),
         step(Cause::BeforeRuns, time.before),
         step(Cause::BetweenRuns, time.between - of_between),
         step(Cause::AfterRuns, time.after - of_after),
     ]
 }
 
-fn price_detail(group: &Group, billed: &Billed) -> String {
+fn price_detail(group: &Group, covered: &RunSums, billed: &Billed) -> String {
     let price = &group.price;
     let in_bill = per_hour(billed).map_or_else(|| "another".to_owned(), rounded);
     let days = billed.time.map_or(String::new(), |time| {
         format!(", {} to {}", day_of(time.start_ms), day_of(time.end_ms - 1))
     });
+    let taken_off = match -covered.discounts.priced {
+        nothing if nothing.is_zero() => String::new(),
+        amount => format!(
+            ", less discounts of {}",
+            Money::new(amount, price.per_hour.currency)
+        ),
+    };
     format!(
-        "{}: {in_bill}/h in the bill{days}; {}/h in the estimate, {} of {}",
-        price.machine,
+        "{}: {in_bill}/h in the bill{days}; {}/h in the estimate, {} of {}{taken_off}",
+        group.title,
         rounded(price.per_hour),
         price.source,
         price.date
@@ -360,10 +488,16 @@ fn comparison(group: &Group, runs: &[&RunSums], billed: &Billed) -> MachineCompa
         each.sum::<Decimal>().normalize()
     };
     MachineComparison {
-        machine: group.price.machine.clone(),
+        machine: group.title.clone(),
+        environments: group.environments.iter().cloned().collect(),
+        held_against: match group.sought {
+            _ if group.paid_by_requests => HeldAgainst::Requests,
+            Sought::Nothing => HeldAgainst::Nothing,
+            Sought::Machine(_) | Sought::Service(_) => HeldAgainst::Hours,
+        },
         runs: group.runs.len() as u64,
         run_seconds: sum(|part| part.run_seconds),
-        estimated_seconds: sum(|part| part.paid_seconds + part.rounding_seconds),
+        estimated_seconds: sum(RunSums::estimated_seconds),
         estimated_per_hour: group.price.per_hour,
         price_date: group.price.date.clone(),
         price_source: group.price.source.clone(),

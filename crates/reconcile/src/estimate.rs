@@ -1,10 +1,14 @@
 //! The study's side: its runs by machine, with what they were estimated to cost.
 
-use model::{Bill, Currency, ExchangeRate, Money, Price, RunRecord};
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::money::LineKind;
+use model::{Bill, Currency, ExchangeRate, Money, PaidPhases, Price, RunRecord};
 use rust_decimal::Decimal;
 
+use crate::categories::{CategoryId, rules};
 use crate::charge::{Interval, Tag};
-use crate::names::MachineName;
+use crate::names::{Machines, Sought};
 use crate::timeline::Timeline;
 
 /// What a bill is held against.
@@ -32,12 +36,20 @@ impl Question<'_> {
     }
 }
 
-/// Runs on machines of one name, priced in one currency.
+/// The name of a price that is an amount typed into the study.
+const TYPED: &str = "own";
+
+/// Runs that are looked for on a bill by the same, priced in one currency.
 #[derive(Debug)]
 pub(crate) struct Group {
-    pub(crate) name: Option<MachineName>,
-    /// Of the latest run: earlier ones may have had another.
+    /// As it is called where it is told of.
+    pub(crate) title: String,
+    pub(crate) sought: Sought,
+    /// Then no hours of a machine are on the bill, but what functions cost.
+    pub(crate) paid_by_requests: bool,
+    /// Of one machine, and of the latest run: earlier ones may have had another.
     pub(crate) price: Price,
+    pub(crate) environments: BTreeSet<String>,
     pub(crate) runs: Vec<EstimatedRun>,
     pub(crate) timeline: Timeline,
 }
@@ -45,11 +57,38 @@ pub(crate) struct Group {
 #[derive(Debug)]
 pub(crate) struct EstimatedRun {
     pub(crate) time: Interval,
+    /// That were at work; times below are of all of them.
+    pub(crate) machines: u16,
     pub(crate) bill: Bill,
+    parts: Parts,
+    paid_by_requests: bool,
     /// Of its phases, as far as the estimate pays them.
     pub(crate) paid_seconds: Decimal,
     /// What rounding up and minimum add.
     pub(crate) rounding_seconds: Decimal,
+    /// Of attempts that are expected to be lost.
+    pub(crate) lost_seconds: Decimal,
+}
+
+/// What of an estimate is held against what: the rest is the machine's time.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Parts {
+    /// What is taken off the price of time.
+    pub(crate) discounts: Decimal,
+    pub(crate) beside: BTreeMap<CategoryId, Decimal>,
+}
+
+/// An estimate in the currency that is asked for.
+pub(crate) struct Converted {
+    pub(crate) whole: Decimal,
+    pub(crate) parts: Parts,
+}
+
+impl Converted {
+    /// Of the machine's time, less discounts.
+    pub(crate) fn time(&self) -> Decimal {
+        self.whole - self.parts.beside.values().sum::<Decimal>()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -70,55 +109,90 @@ impl Estimate {
             }
         }
         for group in &mut estimate.groups {
-            let times: Vec<Interval> = group.runs.iter().map(|run| run.time).collect();
-            group.timeline = Timeline::new(&times);
+            let runs = group.runs.iter();
+            group.timeline = Timeline::new(runs.map(|run| (run.time, run.machines)));
         }
         estimate
     }
 
     fn add(&mut self, run: &RunRecord, price: &Price, bill: &Bill) {
+        let sought = Sought::of(price);
+        let paid_by_requests =
+            !matches!(sought, Sought::Machine(_)) && price.billing.paid == PaidPhases::Requests;
+        let title = title(&sought, price, &run.environment.name);
         let same = |group: &Group| {
-            group.price.machine == price.machine
+            group.sought == sought
+                && (sought != Sought::Nothing || group.title == title)
+                && group.paid_by_requests == paid_by_requests
                 && group.price.per_hour.currency == price.per_hour.currency
         };
+        let machines = Machines::parse(&price.machine).count;
+        let of_one = of_one_machine(price, machines);
         let place = match self.groups.iter().position(same) {
             Some(place) => place,
             None => {
                 self.groups.push(Group {
-                    name: MachineName::parse(&price.machine),
-                    price: price.clone(),
+                    title,
+                    sought,
+                    paid_by_requests,
+                    price: of_one.clone(),
+                    environments: BTreeSet::new(),
                     runs: Vec::new(),
                     timeline: Timeline::default(),
                 });
                 self.groups.len() - 1
             }
         };
-        self.groups[place].price = price.clone();
-        self.groups[place].runs.push(EstimatedRun::of(run, bill));
+        let group = &mut self.groups[place];
+        group.price = of_one;
+        group.environments.insert(run.environment.name.clone());
+        let estimated = EstimatedRun::of(run, bill, machines, paid_by_requests);
+        group.runs.push(estimated);
+    }
+}
+
+fn title(sought: &Sought, price: &Price, environment: &str) -> String {
+    let name = Machines::parse(&price.machine).name;
+    match sought {
+        // Workers of every size are on the same rows.
+        Sought::Service(service) if !service.tells_memory() => service.service.name.clone(),
+        Sought::Nothing if name == TYPED => format!("{TYPED} ({environment})"),
+        _ => name.to_owned(),
+    }
+}
+
+fn of_one_machine(price: &Price, machines: u16) -> Price {
+    let per_hour = price.per_hour.amount.checked_div(Decimal::from(machines));
+    Price {
+        machine: Machines::parse(&price.machine).name.to_owned(),
+        per_hour: Money::new(
+            per_hour.unwrap_or_default().normalize(),
+            price.per_hour.currency,
+        ),
+        ..price.clone()
     }
 }
 
 impl EstimatedRun {
-    fn of(run: &RunRecord, bill: &Bill) -> EstimatedRun {
+    fn of(run: &RunRecord, bill: &Bill, machines: u16, paid_by_requests: bool) -> EstimatedRun {
         let start_ms = run.started.as_millisecond();
-        let (mut paid_seconds, mut rounding_seconds) = (Decimal::ZERO, Decimal::ZERO);
-        for line in &bill.lines {
-            // The names that `cost` gives these two lines.
-            let is_rounding =
-                line.what.starts_with("rounding up to") || line.what.starts_with("minimum of");
-            match is_rounding {
-                true => rounding_seconds += line.seconds,
-                false => paid_seconds += line.seconds,
-            }
-        }
+        let seconds = |is_kind: fn(LineKind) -> bool| -> Decimal {
+            let lines = bill.lines.iter().filter(|line| is_kind(line.kind));
+            let one: Decimal = lines.map(|line| line.seconds).sum();
+            one * Decimal::from(machines)
+        };
         EstimatedRun {
             time: Interval {
                 start_ms,
                 end_ms: start_ms.saturating_add(milliseconds(run.seconds)),
             },
+            machines,
+            parts: Parts::of(bill),
+            paid_by_requests,
             bill: bill.clone(),
-            paid_seconds,
-            rounding_seconds,
+            paid_seconds: seconds(|kind| kind == LineKind::Time),
+            rounding_seconds: seconds(LineKind::is_unused_time),
+            lost_seconds: seconds(|kind| kind == LineKind::Lost),
         }
     }
 
@@ -130,6 +204,84 @@ impl EstimatedRun {
             return Some(converted.total.amount);
         }
         in_currency(self.bill.total, to, rates)
+    }
+
+    /// None where there is no rate.
+    pub(crate) fn converted(&self, to: Currency, rates: &[ExchangeRate]) -> Option<Converted> {
+        let whole = self.amount(to, rates)?;
+        // What was converted when it was billed stays at the rate of then.
+        let frozen = self.bill.converted.as_ref();
+        let rates = match frozen.filter(|converted| converted.total.currency == to) {
+            Some(converted) => std::slice::from_ref(&converted.rate),
+            None => rates,
+        };
+        let from = self.bill.total.currency;
+        let convert = |amount: Decimal| in_currency(Money::new(amount, from), to, rates);
+        let mut parts = Parts {
+            discounts: convert(self.parts.discounts)?,
+            beside: BTreeMap::new(),
+        };
+        for (category, amount) in &self.parts.beside {
+            parts.beside.insert(*category, convert(*amount)?);
+        }
+        let mut converted = Converted { whole, parts };
+        if self.paid_by_requests {
+            // On the bill they are what functions cost, less what is free of it.
+            let time = converted.time();
+            let beside = &mut converted.parts.beside;
+            *beside.entry(rules().id("serverless")).or_default() += time;
+            converted.parts.discounts = Decimal::ZERO;
+        }
+        Some(converted)
+    }
+
+    /// Of the machine's time less discounts, in the currency of the price.
+    pub(crate) fn priced_time(&self) -> Decimal {
+        self.bill.total.amount - self.parts.beside.values().sum::<Decimal>()
+    }
+
+    pub(crate) fn priced_discounts(&self) -> Decimal {
+        self.parts.discounts
+    }
+}
+
+impl Parts {
+    fn of(bill: &Bill) -> Parts {
+        let mut parts = Parts::default();
+        // What is free of a charge stands behind it; what is free of the time, before all charges.
+        let mut charge: Option<CategoryId> = None;
+        for line in &bill.lines {
+            if !is_of_time(line.kind) {
+                charge = Some(rules().of_line(line));
+            }
+            let is_taken_off = matches!(line.kind, LineKind::Discount | LineKind::FreeTier);
+            let amount = line.amount.amount;
+            match charge {
+                Some(category) => *parts.beside.entry(category).or_default() += amount,
+                None if is_taken_off => parts.discounts += amount,
+                None => {}
+            }
+        }
+        parts
+    }
+}
+
+/// What `cost` reckons by the price of time.
+fn is_of_time(kind: LineKind) -> bool {
+    match kind {
+        LineKind::Time
+        | LineKind::Rounding
+        | LineKind::Minimum
+        | LineKind::Lost
+        | LineKind::Discount
+        | LineKind::FreeTier => true,
+        LineKind::Requests
+        | LineKind::Disk
+        | LineKind::Storage
+        | LineKind::Traffic
+        | LineKind::Address
+        | LineKind::Fee
+        | LineKind::Tax => false,
     }
 }
 

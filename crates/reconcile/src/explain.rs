@@ -7,10 +7,12 @@ use rust_decimal::Decimal;
 
 use crate::apart::apart;
 use crate::belonging::Belonging;
+use crate::categories::Category;
 use crate::compare::{Comparer, NotCompared};
-use crate::estimate::{Estimate, Question, in_currency};
+use crate::estimate::{Estimate, Group, Question, in_currency};
 use crate::ledger::{Ledger, Pile, PileKey, Place};
 use crate::lines::{Lines, share};
+use crate::names::Sought;
 use crate::reconciliation::{
     FileRead, MatchedBy, Note, Reconciliation, RowProblem, Unexplained, UnexplainedPart,
 };
@@ -72,6 +74,7 @@ fn empty(question: &Question, currency: Currency, read: Read) -> Reconciliation 
             parts: Vec::new(),
         },
         machines: Vec::new(),
+        charges: Vec::new(),
         rates: Vec::new(),
         apart: Vec::new(),
         files: read.files,
@@ -147,7 +150,7 @@ impl Explainer<'_> {
             if resources > at_once.max(1) && self.belonging.matched_by == MatchedBy::MachineAndTime
             {
                 self.result.notes.push(Note::MoreMachinesThanRuns {
-                    machine: group.price.machine.clone(),
+                    machine: group.title.clone(),
                     resources,
                     at_once,
                 });
@@ -160,6 +163,7 @@ impl Explainer<'_> {
     /// without rate are put aside.
     fn resources_of(&mut self, group: usize) -> BTreeSet<u32> {
         let mut found = BTreeSet::new();
+        let credit = self.ledger.rules.category(self.ledger.rules.id("credit"));
         for (id, resource) in self.ledger.resources.iter().enumerate() {
             if resource.group != group || !self.belonging.resources[id] {
                 continue;
@@ -171,7 +175,7 @@ impl Explainer<'_> {
                 continue;
             };
             *self.written.entry(resource.currency).or_default() += written;
-            self.add_category("credit", credits, 0);
+            self.add_category(&credit, credits, 0);
             found.insert(u32::try_from(id).unwrap_or(u32::MAX));
         }
         found
@@ -199,15 +203,13 @@ impl Explainer<'_> {
                 let what = self.ledger.services.name(key.service).to_owned();
                 self.unexplained(what, amount, pile.rows);
             }
-            name => self.add_category(name, amount, pile.rows),
+            _ => self.add_category(&category, amount, pile.rows),
         }
     }
 
-    fn add_category(&mut self, name: &str, amount: Decimal, rows: u64) {
-        let category = self.ledger.rules.category(self.ledger.rules.id(name));
+    fn add_category(&mut self, category: &Category, amount: Decimal, rows: u64) {
         self.result.bill.amount += amount;
-        self.lines
-            .category(&category.name, &category.title, amount, rows);
+        self.lines.billed(category, amount, rows);
     }
 
     /// Taxes and the like of an account, divided in proportion to what else it was charged.
@@ -231,7 +233,7 @@ impl Explainer<'_> {
                     let whole = Money::new(pile.amount, key.currency);
                     let detail = format!("{percent} % of {whole}, as of the charges");
                     if percent < Decimal::ONE_HUNDRED && category.name != "other" {
-                        self.lines.detail(&category.name, &category.title, detail);
+                        self.lines.detail(&category, detail);
                     }
                 }
             }
@@ -271,13 +273,7 @@ impl Explainer<'_> {
             (MatchedBy::Nothing, Some(tag)) => notes.push(Note::NoTaggedRow {
                 tag: tag.to_string(),
             }),
-            (MatchedBy::Nothing, None) => notes.push(Note::NothingMatched {
-                machines: estimate
-                    .groups
-                    .iter()
-                    .map(|group| group.price.machine.clone())
-                    .collect(),
-            }),
+            (MatchedBy::Nothing, None) => notes.extend(nothing_matched(estimate)),
             (MatchedBy::MachineAndTime, _) => notes.push(Note::NotTagged {
                 tag: question.wanted_tag().to_string(),
             }),
@@ -321,8 +317,27 @@ impl Explainer<'_> {
         let parts = &mut result.unexplained.parts;
         parts.retain(|part| !part.amount.amount.is_zero());
         parts.sort_by_key(|part| std::cmp::Reverse(part.amount.amount.abs()));
-        result.lines = self.lines.finish(currency, difference);
+        let finished = self.lines.finish(currency, difference);
+        result.lines = finished.lines;
+        result.charges = finished.charges;
         self.result
+    }
+}
+
+fn nothing_matched(estimate: &Estimate) -> Option<Note> {
+    let (typed, sought): (Vec<&Group>, Vec<&Group>) = estimate
+        .groups
+        .iter()
+        .partition(|group| group.sought == Sought::Nothing);
+    let titles = |groups: &[&Group]| groups.iter().map(|group| group.title.clone()).collect();
+    match (sought.is_empty(), typed.is_empty()) {
+        (false, _) => Some(Note::NothingMatched {
+            machines: titles(&sought),
+        }),
+        (true, false) => Some(Note::OnlyTypedPrices {
+            machines: titles(&typed),
+        }),
+        (true, true) => None,
     }
 }
 

@@ -14,6 +14,7 @@ use crate::categories::{CategoryId, Rules, rules};
 use crate::charge::{Charge, Interval, Provider};
 use crate::estimate::Group;
 use crate::interned::Names;
+use crate::names::{MachineName, Sought, is_spot};
 use crate::reconciliation::Note;
 
 pub(crate) const MAX_RESOURCES: usize = 4096;
@@ -31,6 +32,7 @@ pub(crate) struct Ledger<'q> {
     pub(crate) rules: &'static Rules,
     pub(crate) groups: &'q [Group],
     machine: CategoryId,
+    serverless: CategoryId,
     classes: HashMap<Box<str>, Class>,
     class_key: String,
     resource_ids: HashMap<Box<str>, u32>,
@@ -69,7 +71,7 @@ struct Class {
     service: u32,
 }
 
-/// A machine of the bill that is of a type the study used.
+/// A machine or a function of the bill that is of a type the study used.
 #[derive(Debug)]
 pub(crate) struct Resource {
     pub(crate) group: usize,
@@ -131,6 +133,7 @@ impl<'q> Ledger<'q> {
             rules,
             groups,
             machine: rules.id("machine"),
+            serverless: rules.id("serverless"),
             classes: HashMap::new(),
             class_key: String::new(),
             resource_ids: HashMap::new(),
@@ -197,27 +200,10 @@ impl<'q> Ledger<'q> {
     fn find_class(&mut self, charge: &Charge) -> Class {
         let service = self.service(charge);
         let category = self.rules.of(charge);
-        let is_of = |group: &Group| {
-            group.name.as_ref().is_some_and(|name| {
-                let texts = [
-                    &charge.machine,
-                    &charge.meter,
-                    &charge.sku,
-                    &charge.description,
-                ];
-                // What names a machine by itself is the last word on it.
-                let texts = match charge.machine.is_empty() {
-                    true => &texts[..],
-                    false => &texts[..1],
-                };
-                (name.provider == charge.provider || charge.provider == Provider::Other)
-                    && name.is_in_region(&charge.region)
-                    && texts.iter().any(|text| name.is_in(text))
-            })
-        };
-        let group = match category == self.machine {
-            true => self.groups.iter().position(is_of),
-            false => None,
+        let group = match category {
+            category if category == self.machine => self.machine_group(charge),
+            category if category == self.serverless => self.service_group(charge),
+            _ => None,
         };
         Class {
             category,
@@ -225,6 +211,25 @@ impl<'q> Ledger<'q> {
             group,
             service,
         }
+    }
+
+    /// Of a machine that is priced both ways, the one that the row is.
+    fn machine_group(&self, charge: &Charge) -> Option<usize> {
+        let position = |fits: &dyn Fn(&MachineName) -> bool| {
+            self.groups.iter().position(|group| match &group.sought {
+                Sought::Machine(name) => fits(name) && name.is_machine_of(charge),
+                Sought::Service(_) | Sought::Nothing => false,
+            })
+        };
+        let spot = is_spot(charge);
+        position(&|name| name.spot == spot).or_else(|| position(&|_| true))
+    }
+
+    fn service_group(&self, charge: &Charge) -> Option<usize> {
+        self.groups.iter().position(|group| match &group.sought {
+            Sought::Service(name) => name.is_in(charge),
+            Sought::Machine(_) | Sought::Nothing => false,
+        })
     }
 
     fn add_machine(&mut self, charge: &Charge, service: u32, group: usize) {
@@ -381,13 +386,28 @@ impl<'q> Ledger<'q> {
         }
     }
 
-    /// What time the bill covers. Rows of a provider that nobody knows may be of any.
-    pub(crate) fn period(&self, provider: Provider) -> Option<Interval> {
-        let of = |provider: Provider| {
-            let period = self.periods.get(&provider)?;
-            period.usage.or(period.all)
+    /// What time the bill covers. Rows of a provider that nobody knows may be of any; and runs of
+    /// whom nobody knows the provider may be on any.
+    pub(crate) fn period(&self, provider: Option<Provider>) -> Option<Interval> {
+        let told = |period: &Period| period.usage.or(period.all);
+        let of = |provider: Provider| self.periods.get(&provider).and_then(told);
+        match provider {
+            Some(provider) => of(provider).or_else(|| of(Provider::Other)),
+            None => self
+                .periods
+                .values()
+                .filter_map(told)
+                .reduce(Interval::with),
+        }
+    }
+
+    /// What does work that may be another's: a machine; and a function, where the study has some.
+    pub(crate) fn is_of_workers(&self, category: CategoryId) -> bool {
+        let has_functions = || {
+            let mut groups = self.groups.iter();
+            groups.any(|group| matches!(group.sought, Sought::Service(_)))
         };
-        of(provider).or_else(|| of(Provider::Other))
+        category == self.machine || (category == self.serverless && has_functions())
     }
 
     pub(crate) fn provider_of(&self, service: u32) -> Provider {

@@ -32,6 +32,6 @@ pub use estimate::{DEFAULT_TAG, Question};
 pub use formats::{BillError, FileCounts, Format, Listener, NearestFormat, read_bill};
 pub use reconciler::{Bills, reconcile};
 pub use reconciliation::{
-    Apart, ExplainedLine, FileRead, MachineComparison, MatchedBy, Note, RateComparison, RateTold,
-    Reconciliation, RowProblem, Unexplained, UnexplainedPart,
+    Apart, ChargeComparison, ExplainedLine, FileRead, HeldAgainst, MachineComparison, MatchedBy,
+    Note, RateComparison, RateTold, Reconciliation, RowProblem, Unexplained, UnexplainedPart,
 };

@@ -3,7 +3,8 @@
 use model::{Currency, Money};
 use rust_decimal::Decimal;
 
-use crate::reconciliation::ExplainedLine;
+use crate::categories::Category;
+use crate::reconciliation::{ChargeComparison, ExplainedLine};
 
 /// Causes that no category of the bill names: they come from comparing machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +17,7 @@ pub(crate) enum Cause {
     UnpaidPhases,
     MissingTime,
     EstimatedRounding,
+    ExpectedLosses,
     NotInPeriod,
     NotBilled,
 }
@@ -31,6 +33,7 @@ impl Cause {
             Cause::UnpaidPhases => "unpaid-phases",
             Cause::MissingTime => "missing-time",
             Cause::EstimatedRounding => "estimated-rounding",
+            Cause::ExpectedLosses => "expected-losses",
             Cause::NotInPeriod => "not-in-period",
             Cause::NotBilled => "not-billed",
         }
@@ -46,6 +49,7 @@ impl Cause {
             Cause::UnpaidPhases => "phases the estimate does not pay",
             Cause::MissingTime => "run time the bill does not have",
             Cause::EstimatedRounding => "rounding up the bill does not have",
+            Cause::ExpectedLosses => "lost attempts that were expected",
             Cause::NotInPeriod => "runs outside the bill's period",
             Cause::NotBilled => "machines not on the bill",
         }
@@ -61,8 +65,18 @@ struct Sum {
     cause: String,
     title: String,
     amount: Decimal,
+    /// What the study expected; the amount is what the bill has beyond it.
+    estimated: Decimal,
     rows: u64,
     details: Vec<String>,
+}
+
+/// What is told of all lines at the end.
+pub(crate) struct Finished {
+    /// Largest first; those that come to nothing are left out.
+    pub(crate) lines: Vec<ExplainedLine>,
+    /// In the order in which they came.
+    pub(crate) charges: Vec<ChargeComparison>,
 }
 
 impl Lines {
@@ -78,14 +92,23 @@ impl Lines {
         }
     }
 
-    pub(crate) fn category(&mut self, name: &str, title: &str, amount: Decimal, rows: u64) {
-        let sum = self.sum(name, title);
+    /// What the bill has of a category.
+    pub(crate) fn billed(&mut self, category: &Category, amount: Decimal, rows: u64) {
+        let sum = self.sum(&category.name, &category.title);
         sum.amount += amount;
         sum.rows += rows;
     }
 
-    pub(crate) fn detail(&mut self, name: &str, title: &str, detail: String) {
-        self.sum(name, title).details.push(detail);
+    /// What the study expected of it.
+    pub(crate) fn estimated(&mut self, category: &Category, amount: Decimal) {
+        let sum = self.sum(&category.name, &category.title);
+        sum.amount -= amount;
+        sum.estimated += amount;
+    }
+
+    pub(crate) fn detail(&mut self, category: &Category, detail: String) {
+        let details = &mut self.sum(&category.name, &category.title).details;
+        details.push(detail);
     }
 
     pub(crate) fn total(&self) -> Decimal {
@@ -100,6 +123,7 @@ impl Lines {
                     cause: cause.to_owned(),
                     title: title.to_owned(),
                     amount: Decimal::ZERO,
+                    estimated: Decimal::ZERO,
                     rows: 0,
                     details: Vec::new(),
                 });
@@ -109,23 +133,46 @@ impl Lines {
         &mut self.list[place]
     }
 
-    /// Largest first; those that come to nothing are left out.
-    pub(crate) fn finish(self, currency: Currency, difference: Decimal) -> Vec<ExplainedLine> {
+    pub(crate) fn finish(self, currency: Currency, difference: Decimal) -> Finished {
+        let estimated = self.list.iter().filter(|sum| !sum.estimated.is_zero());
+        let charges = estimated.map(|sum| sum.comparison(currency)).collect();
         let mut lines: Vec<ExplainedLine> = self
             .list
             .into_iter()
             .filter(|sum| !sum.amount.is_zero())
-            .map(|sum| ExplainedLine {
-                share_percent: share(sum.amount, difference),
-                amount: Money::new(sum.amount.normalize(), currency),
-                cause: sum.cause,
-                title: sum.title,
-                rows: sum.rows,
-                details: sum.details,
-            })
+            .map(|sum| sum.explained(currency, difference))
             .collect();
         lines.sort_by_key(|line| std::cmp::Reverse(line.amount.amount.abs()));
-        lines
+        Finished { lines, charges }
+    }
+}
+
+impl Sum {
+    fn comparison(&self, currency: Currency) -> ChargeComparison {
+        let billed = self.amount + self.estimated;
+        ChargeComparison {
+            cause: self.cause.clone(),
+            title: self.title.clone(),
+            estimated: Money::new(self.estimated.normalize(), currency),
+            billed: Money::new(billed.normalize(), currency),
+            rows: self.rows,
+        }
+    }
+
+    fn explained(self, currency: Currency, difference: Decimal) -> ExplainedLine {
+        let comparison = self.comparison(currency);
+        let mut details = self.details;
+        if comparison.is_only_estimated() {
+            details.push("estimated, not on the bill".to_owned());
+        }
+        ExplainedLine {
+            share_percent: share(self.amount, difference),
+            amount: Money::new(self.amount.normalize(), currency),
+            cause: self.cause,
+            title: self.title,
+            rows: self.rows,
+            details,
+        }
     }
 }
 

@@ -32,6 +32,8 @@ pub struct Reconciliation {
     pub lines: Vec<ExplainedLine>,
     pub unexplained: Unexplained,
     pub machines: Vec<MachineComparison>,
+    /// What was expected beside the machines' time; only what differs is in `lines`.
+    pub charges: Vec<ChargeComparison>,
     pub rates: Vec<RateComparison>,
     /// Rows of the bill that are not of this study; they count nowhere above.
     pub apart: Vec<Apart>,
@@ -92,11 +94,17 @@ pub struct UnexplainedPart {
 /// A machine of the estimate and what the bill says of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MachineComparison {
-    /// `azure/Standard_F4s_v2@eastus`.
+    /// `azure/Standard_F4s_v2@eastus`; `own (lab)` where the environment `lab` has a price that
+    /// was typed into the study.
     pub machine: String,
+    /// Of the study, whose runs these are.
+    pub environments: Vec<String>,
+    pub held_against: HeldAgainst,
     pub runs: u64,
+    /// Of all machines, where a run has several.
     pub run_seconds: Decimal,
     pub estimated_seconds: Decimal,
+    /// Of one machine.
     pub estimated_per_hour: Money,
     pub price_date: String,
     pub price_source: String,
@@ -110,25 +118,75 @@ pub struct MachineComparison {
     pub billed_to: Option<String>,
 }
 
+/// What of a bill the estimated time of a machine is held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HeldAgainst {
+    /// Hours of machines of its type.
+    Hours,
+    /// What functions and requests cost: they have no hours.
+    Requests,
+    /// The price names no machine of a provider.
+    Nothing,
+}
+
 /// `azure/…: 140 h estimated at US$ 0.169/h (2024-02-20), 143.25 h billed at R$ 0.8484/h`.
 impl fmt::Display for MachineComparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let estimated = hours(self.estimated_seconds);
+        if self.held_against == HeldAgainst::Requests {
+            return write!(
+                f,
+                "{}: {estimated} of requests estimated, held against what functions and requests \
+                 cost, not against hours of a machine",
+                self.machine
+            );
+        }
         write!(
             f,
-            "{}: {} estimated at {}/h ({})",
+            "{}: {estimated} estimated at {}/h ({})",
             self.machine,
-            hours(self.estimated_seconds),
             rounded(self.estimated_per_hour),
             self.price_date
         )?;
-        match self.billed_per_hour {
-            Some(price) => write!(
+        match (self.held_against, self.billed_per_hour) {
+            (HeldAgainst::Nothing, _) => write!(f, ", a machine of no provider's bill"),
+            (_, Some(price)) => write!(
                 f,
                 ", {} billed at {}/h",
                 hours(self.billed_seconds),
                 rounded(price)
             ),
-            None => write!(f, ", {} billed", hours(self.billed_seconds)),
+            (_, None) => write!(f, ", {} billed", hours(self.billed_seconds)),
+        }
+    }
+}
+
+/// What a study expected to pay beside its machines' time, and what the bill has of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ChargeComparison {
+    /// The line that has the difference: `disk`, `traffic`, `tax` …
+    pub cause: String,
+    pub title: String,
+    pub estimated: Money,
+    pub billed: Money,
+    /// Of the bill.
+    pub rows: u64,
+}
+
+impl ChargeComparison {
+    pub fn is_only_estimated(&self) -> bool {
+        self.rows == 0 && self.billed.amount.is_zero() && !self.estimated.amount.is_zero()
+    }
+}
+
+/// `disks: US$ 4.10 estimated, US$ 4.35 billed`.
+impl fmt::Display for ChargeComparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} estimated, ", self.title, self.estimated)?;
+        match self.is_only_estimated() {
+            true => write!(f, "not on the bill"),
+            false => write!(f, "{} billed", self.billed),
         }
     }
 }
@@ -226,6 +284,10 @@ pub enum Note {
     NothingMatched {
         machines: Vec<String>,
     },
+    /// There is nothing to match by.
+    OnlyTypedPrices {
+        machines: Vec<String>,
+    },
     /// Machine and time were all there was to match by.
     NotTagged {
         tag: String,
@@ -280,6 +342,12 @@ impl fmt::Display for Note {
             Note::NothingMatched { machines } => write!(
                 f,
                 "no row of the bill is of {} while the runs were under way",
+                machines.join(", ")
+            ),
+            Note::OnlyTypedPrices { machines } => write!(
+                f,
+                "the prices of {} name no machine of a provider: rows can be matched by a tag alone; \
+                 tag the study's resources, or name their tag with --tag",
                 machines.join(", ")
             ),
             Note::NotTagged { tag } => write!(

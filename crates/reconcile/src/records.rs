@@ -196,21 +196,16 @@ impl<R: Read> Records<R> {
         let mut at = 0;
         let mut any_quoted = false;
         loop {
-            let mut field = Span {
-                begin: at,
-                end: at,
-                escaped: false,
-            };
-            let quoted = bytes.get(at) == Some(&b'"');
-            if quoted {
-                field.begin += 1;
-                let Some(closing) = closing_quote(bytes, at + 1, &mut field.escaped, self.at_end)
-                else {
+            let mut closing = None;
+            let mut begin = at;
+            if bytes.get(at) == Some(&b'"') {
+                closing = closing_quote(bytes, at + 1, self.at_end);
+                let Some(quote) = closing else {
                     return Scan::More;
                 };
                 any_quoted = true;
-                field.end = closing;
-                at = closing + 1;
+                begin = at + 1;
+                at = quote.at + 1;
             }
             let stop = match bytes.get(at) {
                 // Most cells of a wide report are empty.
@@ -222,14 +217,23 @@ impl<R: Read> Records<R> {
                 None if self.at_end && at <= bytes.len() && !bytes.is_empty() => bytes.len(),
                 None => return Scan::More,
             };
-            if !quoted {
-                field.end = stop;
-            }
             let ends = bytes.get(stop) != Some(&self.delimiter);
-            if ends && !quoted && bytes[field.begin..field.end].ends_with(b"\r") {
-                field.end -= 1;
-            }
-            self.fields.push(field);
+            // Made in one piece: a span written to in parts would lie in memory, and wait for it.
+            self.fields.push(match closing {
+                Some(quote) => Span {
+                    begin,
+                    end: quote.at,
+                    escaped: quote.any_doubled,
+                },
+                None => Span {
+                    begin,
+                    end: match ends && bytes[begin..stop].ends_with(b"\r") {
+                        true => stop - 1,
+                        false => stop,
+                    },
+                    escaped: false,
+                },
+            });
             if ends {
                 let end = self.begin + (stop + 1).min(bytes.len());
                 let inside = match any_quoted {
@@ -253,18 +257,32 @@ enum Scan {
     More,
 }
 
+/// The end of a quoted field.
+#[derive(Clone, Copy)]
+struct ClosingQuote {
+    at: usize,
+    /// Before it.
+    any_doubled: bool,
+}
+
 /// A quote that is not doubled. A quote at the end of what is read may be the first of two.
-fn closing_quote(bytes: &[u8], from: usize, escaped: &mut bool, at_end: bool) -> Option<usize> {
+fn closing_quote(bytes: &[u8], from: usize, at_end: bool) -> Option<ClosingQuote> {
     let mut at = from;
+    let mut any_doubled = false;
     loop {
         let quote = at + memchr(b'"', bytes.get(at..)?)?;
         match bytes.get(quote + 1) {
             Some(b'"') => {
-                *escaped = true;
+                any_doubled = true;
                 at = quote + 2;
             }
             None if !at_end => return None,
-            _ => return Some(quote),
+            _ => {
+                return Some(ClosingQuote {
+                    at: quote,
+                    any_doubled,
+                });
+            }
         }
     }
 }

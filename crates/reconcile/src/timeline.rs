@@ -13,11 +13,11 @@ pub(crate) struct Timeline {
 #[derive(Debug, PartialEq)]
 struct Point {
     ms: i64,
-    /// Run time so far; runs side by side count each.
+    /// Run time so far; runs and machines side by side count each.
     run_ms: i64,
     /// Time so far in which any run was under way.
     busy_ms: i64,
-    /// Runs from here on to the next point.
+    /// Machines with runs from here on to the next point.
     running: i64,
 }
 
@@ -30,11 +30,15 @@ pub(crate) struct Gaps {
 }
 
 impl Timeline {
-    pub(crate) fn new(runs: &[Interval]) -> Timeline {
+    /// Each time with how many machines were at work in it.
+    pub(crate) fn new(runs: impl IntoIterator<Item = (Interval, u16)>) -> Timeline {
         let mut changes: Vec<(i64, i64)> = runs
-            .iter()
-            .filter(|run| run.end_ms > run.start_ms)
-            .flat_map(|run| [(run.start_ms, 1), (run.end_ms, -1)])
+            .into_iter()
+            .filter(|(run, _)| run.end_ms > run.start_ms)
+            .flat_map(|(run, machines)| {
+                let machines = i64::from(machines);
+                [(run.start_ms, machines), (run.end_ms, -machines)]
+            })
             .collect();
         // An end before a beginning at the same moment: those two are not side by side.
         changes.sort_unstable();
@@ -122,7 +126,11 @@ mod tests {
 
     #[test]
     fn stretches_are_divided_among_runs_and_gaps() {
-        let line = Timeline::new(&[interval(10, 20), interval(30, 40), interval(35, 45)]);
+        let line = Timeline::new([
+            (interval(10, 20), 1),
+            (interval(30, 40), 1),
+            (interval(35, 45), 1),
+        ]);
         let check = |from, to, run_ms: i64, before_ms, between_ms, after_ms| {
             let time = interval(from, to);
             let gaps = Gaps {
@@ -143,8 +151,21 @@ mod tests {
 
     #[test]
     fn runs_that_follow_one_another_are_not_side_by_side() {
-        let line = Timeline::new(&[interval(0, 10), interval(10, 20), interval(5, 5)]);
+        let line = Timeline::new([
+            (interval(0, 10), 1),
+            (interval(10, 20), 1),
+            (interval(5, 5), 1),
+        ]);
         assert_eq!(line.most_at_once, 1);
-        assert_eq!(Timeline::new(&[]).span(), None);
+        assert_eq!(Timeline::new([]).span(), None);
+    }
+
+    #[test]
+    fn machines_of_one_run_count_each() {
+        let line = Timeline::new([(interval(0, 10), 3), (interval(5, 20), 1)]);
+        assert_eq!(line.most_at_once, 4);
+        assert_eq!(line.run_ms(interval(0, 20)), 45);
+        let gaps = line.gaps(interval(0, 30));
+        assert_eq!((gaps.between_ms, gaps.after_ms), (0, 10));
     }
 }

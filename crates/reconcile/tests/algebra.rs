@@ -4,8 +4,9 @@
 
 mod common;
 
-use common::{Study, sums_up};
-use model::BillingRule;
+use common::{Study, charge, sums_up};
+use model::money::{Charge, Discount, DiscountTerms, Interruptions, LineKind, Unit};
+use model::{BillingRule, PaidPhases};
 use proptest::prelude::*;
 use rust_decimal::Decimal;
 
@@ -27,7 +28,7 @@ struct Row {
     listed: bool,
 }
 
-const WHATS: [[&str; 3]; 8] = [
+const WHATS: [[&str; 3]; 9] = [
     [
         "Usage",
         "On Demand Linux g4dn.xlarge Instance Hour",
@@ -52,6 +53,7 @@ const WHATS: [[&str; 3]; 8] = [
     ["Credit", "promotion", "Amazon Elastic Compute Cloud"],
     ["Usage", "support by the hour", "AWS Support (Business)"],
     ["Usage", "something new", "Amazon Something"],
+    ["Usage", "Lambda-GB-Second", "AWS Lambda"],
 ];
 const CURRENCIES: [&str; 3] = ["USD", "BRL", "EUR"];
 
@@ -113,29 +115,84 @@ fn rows(currencies: usize) -> impl Strategy<Value = Vec<Row>> {
 #[derive(Debug, Clone)]
 struct Run {
     machine: usize,
+    machines: u32,
     hour: u32,
     seconds: u32,
 }
 
 fn runs() -> impl Strategy<Value = Vec<Run>> {
-    let run = (0..3_usize, 0_u32..300, 0_u32..40_000);
-    let run = run.prop_map(|(machine, hour, seconds)| Run {
+    let run = (0..4_usize, 1_u32..4, 0_u32..300, 0_u32..40_000);
+    let run = run.prop_map(|(machine, machines, hour, seconds)| Run {
         machine,
+        machines,
         hour,
         seconds,
     });
     prop::collection::vec(run, 0..12)
 }
 
+/// Everything that is paid beside the time of a machine, or taken off it.
+fn terms() -> impl Strategy<Value = BillingRule> {
+    let discount = Discount {
+        what: "savings plan".to_owned(),
+        terms: DiscountTerms::Committed {
+            percent: Decimal::from(30),
+            share_percent: Decimal::from(70),
+        },
+    };
+    let interruptions = Interruptions {
+        per_hour: Decimal::new(3, 1),
+        restart_seconds: 30,
+        checkpoint_seconds: Some(600),
+        unpaid_seconds: 0,
+    };
+    let disk = Charge {
+        unit: Unit::GigabyteMonth,
+        quantity: Decimal::from(40),
+        free: Decimal::from(10),
+        ..charge(LineKind::Disk, "disk", "0.083 USD")
+    };
+    let charges = vec![disk, charge(LineKind::Fee, "support", "0.011 USD")];
+    (
+        any::<bool>(),
+        any::<bool>(),
+        any::<bool>(),
+        prop::option::of(0_i64..30),
+    )
+        .prop_map(move |(discounted, interrupted, charged, tax)| BillingRule {
+            discounts: Vec::from_iter(discounted.then(|| discount.clone())),
+            interruptions: interrupted.then(|| interruptions.clone()),
+            charges: if charged { charges.clone() } else { Vec::new() },
+            tax_percent: tax.map(Decimal::from),
+            ..BillingRule::default()
+        })
+}
+
 fn study(runs: &[Run], reais: bool, step_seconds: u32, training_alone: bool) -> Study {
-    const MACHINES: [&str; 3] = ["aws/g4dn.xlarge@us-east-1", "aws/c5.xlarge", "own"];
+    let terms = BillingRule::default();
+    study_on(terms, runs, reais, step_seconds, training_alone)
+}
+
+fn study_on(
+    terms: BillingRule,
+    runs: &[Run],
+    reais: bool,
+    step_seconds: u32,
+    training_alone: bool,
+) -> Study {
+    const MACHINES: [&str; 4] = [
+        "aws/g4dn.xlarge@us-east-1",
+        "aws/c5.xlarge",
+        "own",
+        "aws/lambda 2048 MB",
+    ];
     let mut study = match reais {
         true => Study::in_reais("4.865"),
         false => Study::in_dollars(),
     };
     study.billing = BillingRule {
         step_seconds,
-        ..BillingRule::default()
+        ..terms
     };
     if training_alone {
         study = study.paying_training_alone();
@@ -147,7 +204,17 @@ fn study(runs: &[Run], reais: bool, step_seconds: u32, training_alone: bool) -> 
             run.hour % 24
         );
         let machine = MACHINES[run.machine];
+        let paid = study.billing.paid.clone();
+        if machine.starts_with("aws/lambda") {
+            study.billing.paid = PaidPhases::Requests;
+        }
+        study.machines = run.machines;
+        study.requests = Some(cost::Requests {
+            count: 7,
+            seconds: f64::from(run.seconds) / 9.0,
+        });
         study = study.run(machine, "0.526", &started, f64::from(run.seconds) / 7.0);
+        study.billing.paid = paid;
     }
     study
 }
@@ -167,11 +234,16 @@ proptest! {
         reais: bool,
         step in 0_u32..4000,
         training_alone: bool,
+        terms in terms(),
     ) {
-        let study = study(&runs, reais, step, training_alone);
+        let study = study_on(terms, &runs, reais, step, training_alone);
         let found = study.against(&bill(&rows));
         prop_assert_eq!(found.files[0].left_out, 0);
         sums_up(&found);
+        for charge in &found.charges {
+            let difference = charge.billed.amount - charge.estimated.amount;
+            prop_assert_eq!(common::amount(&found, &charge.cause), difference);
+        }
     }
 
     /// Every cent of a file is of the study or apart; nothing twice, nothing lost.

@@ -61,6 +61,7 @@ pub enum Progress<'a> {
         scenario: &'a Scenario,
         done: usize,
         total: usize,
+        projected: Option<Money>,
     },
     Told {
         run: RunId,
@@ -78,6 +79,9 @@ pub enum Progress<'a> {
         total: usize,
         seconds_left: f64,
         ledger: &'a Ledger,
+        /// What is spent and what the runs left are expected to cost; none where that of one of
+        /// them is not known.
+        projected: Option<Money>,
     },
 }
 
@@ -120,6 +124,7 @@ impl Conduct<'_> {
                 scenario,
                 done: done_before + place,
                 total,
+                projected: self.projected(&ledger, &due[place..], &expected),
             });
             let seconds_after = seconds_of(&due[place + 1..], &expected);
             let under_way = UnderWay {
@@ -142,6 +147,7 @@ impl Conduct<'_> {
                     total,
                     seconds_left,
                     ledger: &ledger,
+                    projected: self.projected(&ledger, &due[place + 1..], &expected),
                 });
             }
             if finished.budget_spent {
@@ -159,6 +165,26 @@ impl Conduct<'_> {
         self.plan
             .scenario(run.scenario)
             .ok_or(RunnerError::NoScenario(run))
+    }
+
+    fn projected(
+        &self,
+        ledger: &Ledger,
+        left: &[RunId],
+        expected: &BTreeMap<u32, RunForecast>,
+    ) -> Option<Money> {
+        let is_known = |run: &RunId| expected.contains_key(&run.scenario);
+        if !left.iter().all(is_known) {
+            return None;
+        }
+        let rest = forecast::add_up(self.study, self.plan, left, expected.clone(), String::new());
+        let rest = match rest.money {
+            Some(money) => money.value,
+            None if left.is_empty() => Money::zero(ledger.spent.currency),
+            None => return None,
+        };
+        (rest.currency == ledger.spent.currency)
+            .then(|| Money::new(ledger.spent.amount + rest.amount, rest.currency))
     }
 
     /// The money is gone, or the next run is expected to take more than is left.
@@ -182,13 +208,17 @@ impl Conduct<'_> {
         tell: &mut dyn FnMut(Progress<'_>),
     ) -> Result<FinishedRun, RunnerError> {
         let UnderWay { run, scenario, .. } = under_way;
-        let mut prepared = prepare(
+        let prepared = prepare(
             self.study,
             scenario,
             run.repetition,
             self.options.surroundings,
-        )?;
+        );
         let staging = self.store.begin(run)?;
+        let mut prepared = match prepared {
+            Ok(prepared) => prepared,
+            Err(why) => return self.not_prepared(under_way, staging, &why),
+        };
         self.write_job(&mut prepared, &staging)?;
         let client = self.write_asks(&mut prepared, &staging)?;
         let mut budget_spent = false;
@@ -225,6 +255,9 @@ impl Conduct<'_> {
         let asked = prepared.asks.as_ref().and_then(|asks| asks.model.as_ref());
         let runtime = asked.and_then(|model| model.runtime.clone());
         let mut record = self.record(run, scenario, prepared, measured);
+        if budget_spent && record.outcome.status == Status::Interrupted {
+            record.outcome.detail = under_way.ledger.allowed.map(ended_by_budget);
+        }
         serving_record(&mut record, runtime, staging.folder());
         record.warnings.extend(endpoint_left(staging.folder()));
         price_record(&mut record, self.study);
@@ -232,6 +265,25 @@ impl Conduct<'_> {
         Ok(FinishedRun {
             record,
             budget_spent,
+        })
+    }
+
+    /// What was there when the study began may be gone by now: that run fails, and the others follow.
+    fn not_prepared(
+        &self,
+        under_way: UnderWay<'_>,
+        staging: Staging,
+        why: &WorkloadError,
+    ) -> Result<FinishedRun, RunnerError> {
+        let UnderWay { run, scenario, .. } = under_way;
+        let measured = measure::could_not_begin(staging.folder(), &why.to_string())
+            .map_err(RunnerError::Measure)?;
+        let nothing = PreparedRun::new(plan::resolve(self.study, scenario).environment);
+        let record = self.record(run, scenario, nothing, measured);
+        staging.commit(&record)?;
+        Ok(FinishedRun {
+            record,
+            budget_spent: false,
         })
     }
 
@@ -309,6 +361,8 @@ impl Conduct<'_> {
             log: prepared.log.clone(),
             tells_steps: prepared.job.is_some(),
             client,
+            // The provider is told to delete what was made there.
+            outlives: prepared.makes_endpoint(),
             cgroup_name: format!("bancada-{}", std::process::id()),
         };
         measure::run(&request, self.options.stop, watch).map_err(RunnerError::Measure)
@@ -447,6 +501,11 @@ impl UnderWay<'_> {
 struct FinishedRun {
     record: RunRecord,
     budget_spent: bool,
+}
+
+/// Nobody interrupted it: its record must not say that somebody did.
+fn ended_by_budget(allowed: Money) -> String {
+    format!("was ended because the budget of {allowed} was spent")
 }
 
 /// A scenario of which nothing is known is taken for a usual one of those that are.

@@ -147,6 +147,7 @@ fn short_run(
         log: Vec::new(),
         tells_steps: true,
         client: None,
+        outlives: false,
         cgroup_name: format!("bancada-{}-pilot", std::process::id()),
     };
     let mut steps = Vec::new();

@@ -1,7 +1,7 @@
 //! A scenario that serves → the server's command, and what its client is asked to do.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -330,34 +330,7 @@ fn bodies(
         return Ok(vec![drawn.map_err(WorkloadError::Serving)?]);
     };
     let path = surroundings.study_folder.join(typed);
-    if !path.is_dir() {
-        return Ok(vec![path]);
-    }
-    let entries = path.read_dir().map_err(|error| {
-        WorkloadError::Serving(format!("cannot read {}: {error}", path.display()))
-    })?;
-    let mut files: Vec<PathBuf> = entries
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.is_file() && !content_type_of(path).is_empty())
-        .collect();
-    files.sort();
-    let kinds: BTreeSet<&str> = files.iter().map(|path| content_type_of(path)).collect();
-    match kinds.len() {
-        0 => Err(WorkloadError::Serving(format!(
-            "{} has no pictures (.jpg, .png), tensors (.npy) or .json to send",
-            path.display()
-        ))),
-        1 => Ok(files),
-        _ => {
-            let kinds: Vec<&str> = kinds.into_iter().collect();
-            Err(WorkloadError::Serving(format!(
-                "{} has files of several kinds ({}), and requests of a run are of one: keep one kind",
-                path.display(),
-                kinds.join(", ")
-            )))
-        }
-    }
+    load::body_files(&path).map_err(|error| WorkloadError::Serving(error.to_string()))
 }
 
 /// Before anything runs: a secret that is not there would fail every run.
@@ -383,22 +356,8 @@ fn check_headers(service: &Service) -> Result<(), WorkloadError> {
 }
 
 fn content_type(bodies: &[PathBuf]) -> &'static str {
-    match bodies.first().map_or("", |path| content_type_of(path)) {
-        "" => "application/octet-stream",
-        kind => kind,
-    }
-}
-
-/// Empty for what no server of ours takes.
-fn content_type_of(path: &Path) -> &'static str {
-    let extension = path.extension().unwrap_or_default().to_string_lossy();
-    match extension.to_ascii_lowercase().as_str() {
-        "jpg" | "jpeg" => "image/jpeg",
-        "png" => "image/png",
-        "json" => "application/json",
-        "npy" => "application/x-npy",
-        _ => "",
-    }
+    let first = bodies.first().and_then(|path| load::content_type(path));
+    first.unwrap_or(load::UNKNOWN_TYPE)
 }
 
 impl Models {

@@ -243,6 +243,7 @@ impl<'a> Scene<'a> {
             log: Vec::new(),
             tells_steps: false,
             client: None,
+            outlives: false,
             cgroup_name: format!("bancada-{}-verify", std::process::id()),
         };
         let measured =

@@ -123,7 +123,7 @@ pub fn serve_until(
     if offers.is_empty() {
         return Err(ServeError::NoModel);
     }
-    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let cores = allowance::threads_for(allowance::usable_cores());
     let workers = options.workers.unwrap_or(cores).max(1);
     let threads = Threads {
         alone: options.threads.unwrap_or(cores).max(1),

@@ -27,7 +27,7 @@ struct Counts {
 }
 
 impl Ledger {
-    /// A worker was started, well or badly.
+    /// A worker got healthy.
     pub(crate) fn started(&self, setup: Duration) {
         let mut counts = self.lock();
         counts.cold_starts += 1;
@@ -86,10 +86,11 @@ pub(crate) fn milliseconds(time: Duration) -> f64 {
 pub struct Bill {
     /// That had a worker, or should have got one that could not be started.
     pub requests: u64,
-    /// Of these, those that the worker did not answer.
+    /// Of these, those that the worker did not answer, or only with a status of 500 or above.
     pub failed: u64,
     /// Refused because all workers were busy; not billed.
     pub throttled: u64,
+    /// Workers that were started for a request and got healthy.
     pub cold_starts: u64,
     /// Of all cold starts together.
     pub setup_ms: f64,

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use fence::Guard;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -18,7 +19,6 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::bill::{Bill, Ledger};
 use crate::front::answer;
-use crate::guard::Guard;
 use crate::options::Options;
 use crate::pool::Pool;
 
@@ -123,7 +123,7 @@ pub fn emulate_until(
         ledger: Ledger::default(),
         held_bytes: AtomicUsize::new(0),
         connections: AtomicUsize::new(0),
-        guard: Guard::start(),
+        guard: Guard::start(None),
         warned: Mutex::default(),
         tell: Box::new(tell),
     });

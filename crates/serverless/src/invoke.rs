@@ -50,7 +50,6 @@ impl Emulator {
 
     fn not_started(&self, worker: u32, setup: Duration, refusal: &Refusal) -> Reply {
         let billed_ms = self.options.terms.billed_ms(Duration::ZERO, setup);
-        self.ledger.started(setup);
         self.ledger.handled(billed_ms, false);
         let used = Used {
             worker,
@@ -81,7 +80,10 @@ impl Emulator {
                 Err(Refusal::timed_out(504, why))
             }
         };
-        self.ledger.handled(billed_ms, answer.is_ok());
+        let is_answered = answer
+            .as_ref()
+            .is_ok_and(|reply| !reply.status().is_server_error());
+        self.ledger.handled(billed_ms, is_answered);
         let used = Used {
             worker: number,
             setup,

@@ -4,8 +4,8 @@
 //!
 //! Read in this order: `options` (what is asked), `terms` and `bill` (how time becomes money),
 //! `emulator` (its life), `front` (requests in, answers out), `invoke`, `start` and `end` (the
-//! story of one request and of its worker), then what they need: `pool`, `process`, `guard`,
-//! `line`, `log`.
+//! story of one request and of its worker), then what they need: `pool`, `process`, `line`,
+//! `log`.
 //!
 //! One thread for all connections (tokio, hyper): workers compute, this only hands over. It is
 //! also the thread to which the kernel ties the workers, so that none survives it.
@@ -16,7 +16,6 @@ mod container;
 mod emulator;
 mod end;
 mod front;
-mod guard;
 mod invoke;
 mod line;
 mod log;

@@ -73,9 +73,14 @@ impl fmt::Display for SizeError {
                 sizes_mb,
             } => {
                 let sizes: Vec<String> = sizes_mb.iter().map(u32::to_string).collect();
+                write!(f, "the service has no workers of {memory_mb} MB")?;
+                if let Some(nearest) = sizes_mb.iter().min_by_key(|size| size.abs_diff(*memory_mb))
+                {
+                    write!(f, "; the nearest are of {nearest}")?;
+                }
                 write!(
                     f,
-                    "the service has no workers of {memory_mb} MB: choose {}, or take any size with --any-memory",
+                    ": choose {}, or take any size with --any-memory",
                     sizes.join(", ")
                 )
             }
@@ -173,7 +178,7 @@ pub(crate) mod tests {
         check(
             1500,
             1769.0,
-            "the service has no workers of 1500 MB: choose 1024, 2048, 3072, 4096, 5120, 6144, or \
+            "the service has no workers of 1500 MB; the nearest are of 1024: choose 1024, 2048, 3072, 4096, 5120, 6144, or \
              take any size with --any-memory",
         );
         for no_share in [0.0, -1.0, f64::NAN] {

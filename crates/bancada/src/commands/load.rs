@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use load::{
-    Arrivals, Closed, Extent, Found, Header, Load, Open, Options, Outcome, Request, Search, Series,
-    Times, Trials,
+    Arrivals, Found, Header, Load, LoadError, LoadWish, Options, Outcome, Request, Search, Series,
+    Times,
 };
 
 use crate::args::{LoadArgs, SeriesArg};
@@ -14,8 +14,6 @@ use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
 
 const USUAL_SECONDS: f64 = 10.0;
-/// Of the time that counts.
-const WARM_UP_SHARE: f64 = 0.1;
 
 pub(super) fn load(args: &LoadArgs, printer: &Printer) -> CommandResult {
     let request = request(args)?;
@@ -33,7 +31,7 @@ pub(super) fn load(args: &LoadArgs, printer: &Printer) -> CommandResult {
     match args.under {
         Some(milliseconds) => search(args, milliseconds, &request, &options, printer),
         None => {
-            let outcome = load::run(&request, &shape(args)?, &options).map_err(Failure::trouble)?;
+            let outcome = load::run(&request, &shape(args)?, &options).map_err(load_failure)?;
             let text = match args.json {
                 true => json(&outcome)?,
                 false => in_words(&outcome),
@@ -54,15 +52,13 @@ fn search(
     options: &Options,
     printer: &Printer,
 ) -> CommandResult {
-    let (warm_up, counted) = times(args)?;
-    let trials = Trials {
-        seed: args.poisson.then_some(args.seed),
-        warm_up,
-        counted,
-        max_connections: args.connections,
-    };
+    if !(milliseconds > 0.0 && milliseconds.is_finite()) {
+        let message = format!("--under {milliseconds} is no latency in milliseconds");
+        return Err(Failure::wrong_arguments(message));
+    }
+    let trials = wish(args)?.trials(args.poisson.then_some(args.seed));
     let plan = Search::p99_under(milliseconds / 1e3);
-    let found = load::search_server(&plan, request, &trials, options).map_err(Failure::trouble)?;
+    let found = load::search_server(&plan, request, &trials, options).map_err(load_failure)?;
     let text = match args.json {
         true => json(&found)?,
         false => found_in_words(&found, milliseconds),
@@ -83,7 +79,7 @@ fn json(found: &impl serde::Serialize) -> Result<String, Failure> {
 }
 
 fn request(args: &LoadArgs) -> Result<Request, Failure> {
-    let target = args.url.parse().map_err(Failure::trouble)?;
+    let target = args.url.parse().map_err(load_failure)?;
     let mut request = match args.bodies.as_slice() {
         [] => Request::get(target),
         paths => {
@@ -95,14 +91,15 @@ fn request(args: &LoadArgs) -> Result<Request, Failure> {
             let kind = args
                 .content_type
                 .as_deref()
-                .unwrap_or_else(|| content_type(&paths[0]));
+                .or_else(|| load::content_type(&paths[0]))
+                .unwrap_or(load::UNKNOWN_TYPE);
             Request::post(target, kind, bodies.collect::<Result<_, _>>()?)
         }
     };
     for header in &args.headers {
-        let (name, value) = header
-            .split_once(':')
-            .ok_or_else(|| Failure::trouble(format!("`{header}` is no header: name: value")))?;
+        let (name, value) = header.split_once(':').ok_or_else(|| {
+            Failure::wrong_arguments(format!("`{header}` is no header: write name: value"))
+        })?;
         request.headers.push(Header {
             name: name.trim().to_owned(),
             value: value.trim().to_owned(),
@@ -111,109 +108,54 @@ fn request(args: &LoadArgs) -> Result<Request, Failure> {
     Ok(request)
 }
 
-fn content_type(path: &Path) -> &'static str {
-    let extension = path
-        .extension()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .to_ascii_lowercase();
-    match extension.as_str() {
-        "jpg" | "jpeg" => "image/jpeg",
-        "png" => "image/png",
-        "json" => "application/json",
-        "npy" => "application/x-npy",
-        _ => "application/octet-stream",
-    }
-}
-
 fn shape(args: &LoadArgs) -> Result<Load, Failure> {
+    let wish = wish(args)?;
     if let Some(name) = args.series {
         let own = match name {
             SeriesArg::Warm => Series::warm(),
             SeriesArg::Cold => Series::cold(),
             SeriesArg::RealTime => Series::real_time(),
         };
-        let pause = args
-            .pause
-            .map(|pause| seconds(pause, "--pause"))
-            .transpose()?;
-        return Ok(Load::Series(Series {
-            count: args.requests.unwrap_or(own.count),
-            pause: pause.unwrap_or(own.pause),
-            ..own
-        }));
+        let pause = args.pause.map(|pause| seconds(pause, "--pause"));
+        return Ok(wish.series(own, pause.transpose()?));
     }
-    let (warm_up, counted) = times(args)?;
-    let counted = args
-        .requests
-        .map_or(Extent::Time(counted), Extent::Requests);
-    let arrivals = match (&args.trace, args.rate) {
-        (Some(path), _) => Some(Arrivals::Trace(trace(path)?)),
-        (None, Some(per_second)) if args.poisson => Some(Arrivals::Poisson {
+    Ok(match (&args.trace, args.rate) {
+        (Some(path), _) => wish.open(Arrivals::Trace(trace(path)?)),
+        (None, Some(per_second)) if args.poisson => wish.open(Arrivals::Poisson {
             per_second,
             seed: args.seed,
         }),
-        (None, Some(per_second)) => Some(Arrivals::Constant { per_second }),
-        (None, None) => None,
-    };
-    Ok(match arrivals {
-        None => Load::Closed(Closed {
-            clients: args.clients.unwrap_or(1),
-            warm_up: Extent::Time(warm_up),
-            counted,
-        }),
-        Some(Arrivals::Trace(times)) => {
-            let all = Extent::Requests(args.requests.unwrap_or(times.len() as u64));
-            Load::Open(Open {
-                arrivals: Arrivals::Trace(times),
-                warm_up: Extent::NONE,
-                counted: all,
-                max_connections: args.connections,
-            })
-        }
-        Some(arrivals) => Load::Open(Open {
-            arrivals,
-            warm_up: Extent::Time(warm_up),
-            counted,
-            max_connections: args.connections,
-        }),
+        (None, Some(per_second)) => wish.open(Arrivals::Constant { per_second }),
+        (None, None) => wish.closed(args.clients.unwrap_or(1)),
     })
 }
 
-/// What is not counted, and what is.
-fn times(args: &LoadArgs) -> Result<(Duration, Duration), Failure> {
-    let counted = args.seconds.unwrap_or(USUAL_SECONDS);
-    let warm_up = args.warm_up.unwrap_or(counted * WARM_UP_SHARE);
-    Ok((
-        seconds(warm_up, "--warm-up")?,
-        seconds(counted, "--seconds")?,
-    ))
+fn wish(args: &LoadArgs) -> Result<LoadWish, Failure> {
+    let warm_up = args.warm_up.map(|warm_up| seconds(warm_up, "--warm-up"));
+    Ok(LoadWish {
+        requests: args.requests,
+        counted: seconds(args.seconds.unwrap_or(USUAL_SECONDS), "--seconds")?,
+        warm_up: warm_up.transpose()?,
+        max_connections: args.connections,
+    })
 }
 
 fn seconds(number: f64, option: &str) -> Result<Duration, Failure> {
     Duration::try_from_secs_f64(number)
-        .map_err(|_| Failure::trouble(format!("{option} {number} is no time in seconds")))
+        .map_err(|_| Failure::wrong_arguments(format!("{option} {number} is no time in seconds")))
+}
+
+/// A load that makes no sense was asked for so.
+fn load_failure(error: LoadError) -> Failure {
+    match error {
+        LoadError::Target { .. } | LoadError::Plan(_) => Failure::wrong_arguments(error),
+        LoadError::Resolve { .. } | LoadError::System { .. } => Failure::trouble(error),
+    }
 }
 
 fn trace(path: &Path) -> Result<Vec<Duration>, Failure> {
-    let text = read_text(path)?;
-    let lines = text
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| !line.trim().is_empty());
-    lines
-        .map(|(number, line)| {
-            let time = line
-                .trim()
-                .parse()
-                .ok()
-                .and_then(|time| Duration::try_from_secs_f64(time).ok());
-            time.ok_or_else(|| {
-                let place = format!("{}:{}", path.display(), number + 1);
-                Failure::trouble(format!("{place}: `{}` is no time in seconds", line.trim()))
-            })
-        })
-        .collect()
+    let problem = |problem| Failure::wrong_arguments(format!("{}: {problem}", path.display()));
+    load::parse_trace(&read_text(path)?).map_err(problem)
 }
 
 fn read_text(path: &Path) -> Result<String, Failure> {

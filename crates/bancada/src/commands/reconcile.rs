@@ -100,6 +100,9 @@ fn write_totals(out: &mut String, found: &Reconciliation) {
     for machine in &found.machines {
         _ = writeln!(out, "  {machine}");
     }
+    for charge in &found.charges {
+        _ = writeln!(out, "  {charge}");
+    }
     out.push('\n');
 }
 

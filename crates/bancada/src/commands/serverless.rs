@@ -3,8 +3,11 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use serverless::{BillingTerms, Engine, Options, Size, Stack, Told};
+use model::EventKind;
+use model::run::metric;
+use serverless::{Bill, BillingTerms, Engine, Options, Size, Stack, Told};
 
+use super::engine_train::{open_events, tell};
 use crate::args::ServerlessArgs;
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
@@ -22,8 +25,21 @@ pub(super) fn serverless(args: &ServerlessArgs, printer: &Printer) -> CommandRes
     let bill = serverless::emulate(options, move |told| {
         talker.talk(&in_words(&told, size, concurrency));
     });
-    printer.data(&bill.map_err(Failure::trouble)?.to_string());
+    let bill = bill.map_err(Failure::trouble)?;
+    tell_billed(&bill)?;
+    printer.data(&bill.to_string());
     Ok(Exit::Ok)
+}
+
+/// In a run, whose client may have been stopped before it could ask for the bill.
+fn tell_billed(bill: &Bill) -> Result<(), Failure> {
+    let billed = EventKind::Metric {
+        name: metric::BILLED_SECONDS.to_owned(),
+        value: bill.billed_ms as f64 / 1e3,
+        unit: "s".to_owned(),
+    };
+    tell(&mut open_events()?, billed);
+    Ok(())
 }
 
 fn options(args: &ServerlessArgs) -> Result<Options, Failure> {
@@ -38,7 +54,7 @@ fn options(args: &ServerlessArgs) -> Result<Options, Failure> {
     Ok(Options {
         address: SocketAddr::new(args.host, args.port),
         stack: stack(args)?,
-        size: size.map_err(Failure::trouble)?,
+        size: size.map_err(Failure::wrong_arguments)?,
         concurrency: args.concurrency,
         idle: seconds(args.idle, "--idle")?,
         start_timeout: seconds(args.start_timeout, "--start-timeout")?,
@@ -70,7 +86,7 @@ fn stack(args: &ServerlessArgs) -> Result<Stack, Failure> {
 fn seconds(number: f64, option: &str) -> Result<Duration, Failure> {
     let time = Duration::try_from_secs_f64(number).ok();
     time.filter(|time| *time <= LONGEST)
-        .ok_or_else(|| Failure::trouble(format!("{option} {number} is no time in seconds")))
+        .ok_or_else(|| Failure::wrong_arguments(format!("{option} {number} is no time in seconds")))
 }
 
 fn in_words(told: &Told, size: Size, concurrency: usize) -> String {

@@ -30,6 +30,14 @@ const RULES: &[(Rule, &[&[&str]])] = &[
     ),
     (
         Rule {
+            name: "allowance",
+            crates: &["model", "plan", "measure", "fence", "tokio"],
+            words: &["File::create", "fs::write", "Command"],
+        },
+        &[CLOCKS, PRINTING],
+    ),
+    (
+        Rule {
             name: "seeded",
             crates: &["model", "plan", "data", "rand"],
             words: &[],

@@ -198,6 +198,27 @@ fn above_the_budget_nothing_starts_and_spent_money_stops() {
 }
 
 #[test]
+fn a_run_that_the_budget_ended_says_so() {
+    let bench = Bench::new();
+    let dear = "\n[environments.here]\nprice = \"3600000 USD/h\"\n";
+    let study = shell_study("spent", "sleep 1000", 1, "budget = \"1500 USD\"") + dear;
+    bench.write("study.toml", &study);
+    bench
+        .bancada(&["run", "study.toml", "--no-pilot"])
+        .ends_with(4);
+    let [run] = &bench.bundles("spent")[..] else {
+        panic!("one run");
+    };
+    let outcome = &bench.record("spent", run)["outcome"];
+    assert_eq!(outcome["status"], "interrupted");
+    let detail = outcome["detail"].as_str().unwrap();
+    assert!(
+        detail.starts_with("was ended because the budget of US$ 1"),
+        "{detail}"
+    );
+}
+
+#[test]
 fn interrupted_once_it_finishes_and_leaves_no_process() {
     let bench = Bench::new();
     let script = "echo $$ > pid; sleep 1000 & wait";

@@ -8,6 +8,7 @@
 
 mod answers;
 mod architecture;
+mod asking;
 mod aws;
 mod caffe;
 mod cli;
@@ -26,3 +27,4 @@ mod serving;
 mod setup;
 mod stacks;
 mod training;
+mod what_if;

@@ -3,7 +3,9 @@
 use crate::common::{Bench, shell_study};
 
 const PRICED: &str = "currency = \"BRL\"\n\n[environments.cloud]\n\
-    price = \"azure/Standard_F4s_v2@eastus\"\n\n[[rates]]\nfrom = \"USD\"\nto = \"BRL\"\n\
+    price = \"azure/Standard_F4s_v2@eastus\"\n\
+    billing = { charges = [{ what = \"disk\", kind = \"disk\", price = \"0.02 USD/run\" }] }\n\n\
+    [[rates]]\nfrom = \"USD\"\nto = \"BRL\"\n\
     rate = \"4.865\"\ndate = \"2024-03-01\"\nsource = \"central bank\"\n";
 
 /// A study with runs of today, and a bill of the day.
@@ -39,7 +41,8 @@ fn a_bill_is_explained() {
         .ends_with(0)
         .says("bill.csv: Azure cost export, 3 rows")
         .says("bill                                          R$ 1.10   2 rows")
-        .says("disks                                         R$ 0.25")
+        .says("  disks: R$ 0.19 estimated, R$ 0.25 billed")
+        .says("disks                                        R$ 0.055")
         .says("unexplained                                   R$ 0.00")
         .says("! 1 row was left out: the bill's total may be wrong by it")
         .says(

@@ -132,13 +132,38 @@ fn what_no_serverless_service_has_is_refused() {
     };
     check(
         &["--memory", "1500"],
-        1,
-        "no workers of 1500 MB: choose 1024",
+        2,
+        "no workers of 1500 MB; the nearest are of 1024: choose 1024",
     );
-    check(&["--idle=-1"], 1, "--idle -1 is no time in seconds");
-    check(&["--grace", "1e18"], 1, "is no time in seconds");
-    check(&["--mb-per-cpu", "0"], 1, "it must be above 0");
+    check(&["--idle=-1"], 2, "--idle -1 is no time in seconds");
+    check(&["--grace", "1e18"], 2, "is no time in seconds");
+    check(&["--mb-per-cpu", "0"], 2, "it must be above 0");
     check(&["--concurrency", "0"], 2, "a whole number from 1 on");
+}
+
+#[test]
+fn a_load_that_makes_no_sense_is_a_wrong_command_line() {
+    let bench = Bench::new();
+    bench.write("trace.txt", "0\n0.1\n");
+    bench.write("none.txt", "\n");
+    let check = |arguments: &[&str], words: &str| {
+        let arguments = [&["load", "http://127.0.0.1:1/"], arguments].concat();
+        bench.bancada(&arguments).ends_with(2).says(words);
+    };
+    check(&["--seconds=-1"], "--seconds -1 is no time in seconds");
+    check(&["--rate", "0"], "rate is not above zero");
+    check(&["--clients", "0"], "without clients");
+    check(&["--under", "0"], "--under 0 is no latency");
+    check(&["--header", "x"], "write name: value");
+    check(&["--trace", "none.txt"], "none.txt: it has no times");
+    check(
+        &["--trace", "trace.txt", "--requests", "3"],
+        "3 requests were asked for, and the trace has 2",
+    );
+    bench
+        .bancada(&["load", "nowhere"])
+        .ends_with(2)
+        .says("no address of a server");
 }
 
 #[test]

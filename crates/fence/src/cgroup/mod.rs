@@ -5,11 +5,10 @@
 //! `bancada-<pid>-<name>` and removed after the run; what a killed bancada left is removed when
 //! it is empty and its maker is gone.
 
-mod layout;
 mod v1;
 mod v2;
 
-pub use layout::Layout;
+pub use allowance::Layout;
 
 use std::fs::{self, File, OpenOptions};
 use std::io;

@@ -27,9 +27,25 @@ fn statuses_are_counted_by_code() {
     assert_eq!(outcome.counts.status.get(&404), Some(&10));
     assert_eq!(
         outcome.first_failure.unwrap(),
-        "an answer had the status 503"
+        "an answer had the status 503: busy"
     );
     assert_eq!(outcome.connections.opened, 1);
+}
+
+#[test]
+fn the_sentence_of_a_server_is_told() {
+    let server = serve(|_| {
+        let body = r#"{"error":"the body is no picture"}"#;
+        let length = body.len();
+        Reply::Text(format!(
+            "HTTP/1.1 400 Bad\r\ncontent-length: {length}\r\n\r\n{body}"
+        ))
+    });
+    let outcome = run(&post(&server.url()), &closed(1, 2), &Options::default());
+    assert_eq!(
+        outcome.first_failure.unwrap(),
+        "an answer had the status 400: the body is no picture"
+    );
 }
 
 #[test]

@@ -192,18 +192,19 @@ fn waiting_for_a_connection_counts() {
 #[test]
 fn poisson_and_recorded_arrivals_are_sent() {
     let server = serve(|_| Reply::Text(ok("")));
-    let load = |arrivals| {
+    let load = |arrivals, counted| {
         Load::Open(Open {
             arrivals,
             warm_up: Extent::Requests(5),
-            counted: Extent::Requests(100),
+            counted: Extent::Requests(counted),
             max_connections: 50,
         })
     };
-    let poisson = load(Arrivals::Poisson {
+    let poisson = Arrivals::Poisson {
         per_second: 2000.0,
         seed: 3,
-    });
+    };
+    let poisson = load(poisson, 100);
     let outcome = run(&post(&server.url()), &poisson, &Options::default());
     assert_eq!((outcome.counts.ok, outcome.uncounted.ok), (100, 5));
     assert!(outcome.wall_seconds > 0.02);
@@ -211,7 +212,7 @@ fn poisson_and_recorded_arrivals_are_sent() {
     let times = (0..30).map(Duration::from_millis).collect();
     let outcome = run(
         &post(&server.url()),
-        &load(Arrivals::Trace(times)),
+        &load(Arrivals::Trace(times), 25),
         &Options::default(),
     );
     assert_eq!((outcome.counts.ok, outcome.uncounted.ok), (25, 5));

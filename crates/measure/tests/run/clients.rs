@@ -70,7 +70,8 @@ fn a_client_that_fails_says_why() {
 fn a_server_that_ends_while_it_is_asked_has_failed_and_its_client_is_ended() {
     let ran = served(
         "sleep 0.2; echo broken; exit 0",
-        r#"echo "{\"event\":\"note\",\"text\":\"$$\"}" >> "$BANCADA_EVENTS"; exec sleep 60"#,
+        r#"echo '{"event":"phase","phase":"warm"}' >> "$BANCADA_EVENTS"
+           echo "{\"event\":\"note\",\"text\":\"$$\"}" >> "$BANCADA_EVENTS"; exec sleep 60"#,
     );
     assert_eq!(ran.measured.outcome.status, Status::Failed);
     let expected =
@@ -93,6 +94,20 @@ fn a_run_that_takes_too_long_ends_both() {
         });
     });
     assert_eq!(ran.measured.outcome.status, Status::TimedOut);
+    let detail = ran.detail();
+    let never_healthy = "the server was not healthy after 0.3 s and was ended; the log ends:\n";
+    assert!(detail.starts_with(never_healthy), "{detail}");
+    assert!(detail.ends_with("bye"), "{detail}");
+}
+
+#[test]
+fn a_server_that_dies_at_its_start_was_never_asked() {
+    let ran = served("echo 'no such model' >&2; exit 3", "exec sleep 60");
+    assert_eq!(ran.measured.outcome.status, Status::Failed);
+    assert_eq!(
+        ran.detail(),
+        "the server ended with exit code 3 before it was healthy; the log ends:\nno such model"
+    );
 }
 
 #[test]

@@ -231,7 +231,7 @@ fn helper_measures() {
     let Ok(folder) = std::env::var("TEST_MEASURES_IN") else {
         return;
     };
-    let script = "echo $$ > pid.part; mv pid.part pid; exec sleep 1000";
+    let script = "setsid sleep 1000 & echo $$ $! > pids.part; mv pids.part pids; exec sleep 1000";
     let mut request = request(&["sh", "-c", script], Path::new(&folder));
     request.directory = Some(folder.into());
     measure::run(&request, &Stop::new(), &mut |_| ()).unwrap();
@@ -253,11 +253,13 @@ fn a_run_ends_with_its_measurer_even_by_sigkill() {
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
     };
-    let pid = folder.path().join("pid");
-    wait_until("the run", &|| pid.exists());
-    let pid = fs::read_to_string(pid).unwrap();
-    assert!(is_alive(&pid));
+    let pids = folder.path().join("pids");
+    wait_until("the run", &|| pids.exists());
+    let pids = fs::read_to_string(pids).unwrap();
+    let pids: Vec<&str> = pids.split_whitespace().collect();
+    assert!(pids.iter().all(|pid| is_alive(pid)), "{pids:?}");
     measurer.kill().unwrap();
     measurer.wait().unwrap();
-    wait_until("its end", &|| !is_alive(&pid));
+    // The second one is in a session of its own.
+    wait_until("its end", &|| !pids.iter().any(|pid| is_alive(pid)));
 }

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use data::DatasetInfo;
 use frameworks::{Spec, Wish};
 use model::{
-    Environment, Level, Pipeline, Precision, Scenario, ServeWorkload, Study, TrainWorkload,
-    Workload,
+    Environment, Level, LoadShape, Pipeline, Precision, Scenario, ServeWorkload, Service, Study,
+    TrainWorkload, Workload,
 };
 use network::InputSpec;
 use source::{Diagnostic, Problems};
@@ -14,7 +14,7 @@ use source::{Diagnostic, Problems};
 use super::networks::Networks;
 use super::{Origin, origin, serving};
 use crate::read::{Draft, DraftWorkload};
-use crate::resolve::{ENVIRONMENT, Resolved, resolve};
+use crate::resolve::{CORES, ENVIRONMENT, MEMORY, Resolved, resolve};
 
 /// Every contradiction once, however many scenarios have it.
 pub(super) fn check(
@@ -39,6 +39,9 @@ pub(super) fn check(
             Workload::Train(train) => train,
             Workload::Serve(serve) => {
                 checker.check_serving(&serve, &environment);
+                checker.check_served(&serve, &environment);
+                checker.check_trace(&serve);
+                checker.check_worker(scenario, &environment);
                 continue;
             }
             Workload::Command(_) => return,
@@ -78,6 +81,55 @@ impl Checker<'_> {
             if !wrong.needs.is_some_and(is_there) && self.seen.insert(wrong.message.clone()) {
                 let span = serving::place(self.draft, serve, wrong.field);
                 self.problems.push(Diagnostic::at(span, wrong.message));
+            }
+        }
+    }
+
+    /// A stack that builds the network anew needs its layers.
+    fn check_served(&mut self, workload: &ServeWorkload, environment: &Environment) {
+        let is_elsewhere = matches!(environment.service, Some(Service::Url(_)));
+        let model = &workload.model;
+        let is_there = !model.is_empty() && !self.networks.is_missing(model);
+        let needs_layers = workload.stack == serving::TENSORFLOW;
+        if is_elsewhere || !needs_layers || !is_there || self.networks.has_layers(model) {
+            return;
+        }
+        let reason = "it serves networks by their layers (of the zoo, of a network file, of a run), no ONNX files";
+        let stack = ("stack", Level::Text(workload.stack.clone()));
+        self.contradict(("model", Level::Text(model.clone())), stack, reason);
+    }
+
+    fn check_trace(&mut self, workload: &ServeWorkload) {
+        let trace = workload
+            .trace
+            .as_ref()
+            .filter(|_| workload.load == LoadShape::Trace);
+        let (Some(trace), Some(asked)) = (trace.and_then(|path| path.to_str()), workload.requests)
+        else {
+            return;
+        };
+        if let Some(has) = self
+            .networks
+            .requests_in_trace(trace)
+            .filter(|has| *has < asked)
+        {
+            let asked = Level::Int(i64::try_from(asked).unwrap_or(i64::MAX));
+            let reason = format!("it has {has} times");
+            self.contradict(("requests", asked), ("trace", Level::from(trace)), &reason);
+        }
+    }
+
+    /// The size of a worker on demand is its environment's: limits would hold the emulator and all
+    /// its workers together.
+    fn check_worker(&mut self, scenario: &Scenario, environment: &Environment) {
+        if !matches!(environment.service, Some(Service::Serverless(_))) {
+            return;
+        }
+        for factor in [CORES, MEMORY] {
+            if let Some(level) = scenario.level(factor) {
+                let place = (ENVIRONMENT, Level::Text(environment.name.clone()));
+                let reason = "a worker there has the memory of `serverless`, and cores with it";
+                self.contradict((factor, level.clone()), place, reason);
             }
         }
     }

@@ -218,11 +218,9 @@ fn check_field(
             unknown_unless_in("stack", text, level, serve::stacks())
         }
         (FieldKind::Model, Level::Text(text)) => networks.model_complaint(text, level.span.clone()),
-        (FieldKind::Path, Level::Text(text)) => networks.is_missing(text).then(|| {
-            let message = format!("`{name}`: there is no `{text}`");
-            let relative = "the path is relative to the folder of the study file";
-            Diagnostic::at(level.span.clone(), message).note(relative)
-        }),
+        (FieldKind::Bodies | FieldKind::Trace, Level::Text(text)) => {
+            networks.sent_complaint(field, text, level.span.clone())
+        }
         (FieldKind::Network, Level::Text(text)) => networks.complaint(text, level.span.clone()),
         (FieldKind::Text, Level::Text(text)) if name == "data_dir" => {
             path_complaint(draft, text, level)

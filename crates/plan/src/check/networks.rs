@@ -6,7 +6,11 @@ use std::io;
 use network::Description;
 use source::{Diagnostic, Span};
 
-use crate::read::ReadOptions;
+use crate::field::{Field, FieldKind};
+use crate::read::{ReadOptions, Sent};
+
+/// What only the folder of a training run has.
+const JOB_FILE: &str = "job.json";
 
 /// Each network is read once.
 pub(super) struct Networks<'a> {
@@ -52,6 +56,41 @@ impl<'a> Networks<'a> {
                 "or the path, relative to the study file, of an ONNX file, of a folder with one, or of a run",
             )
         })
+    }
+
+    /// What is wrong with naming this file of what is sent.
+    pub(super) fn sent_complaint(
+        &self,
+        field: &Field,
+        typed: &str,
+        span: Span,
+    ) -> Option<Diagnostic> {
+        let name = field.name;
+        if self.is_missing(typed) {
+            let message = format!("`{name}`: there is no `{typed}`");
+            let relative = "the path is relative to the folder of the study file";
+            return Some(Diagnostic::at(span, message).note(relative));
+        }
+        let path = self.options.path_of(typed);
+        let sent = match field.kind {
+            FieldKind::Trace => Sent::Trace(&path),
+            _ => Sent::Bodies(&path),
+        };
+        let wrong = (self.options.requests_in)(sent).err()?;
+        Some(Diagnostic::at(span, format!("`{name}`: {wrong}")))
+    }
+
+    /// None where it cannot be read, which was complained of.
+    pub(super) fn requests_in_trace(&self, typed: &str) -> Option<u64> {
+        (self.options.requests_in)(Sent::Trace(&self.options.path_of(typed))).ok()
+    }
+
+    /// Whether a model's layers are known: a network, or a run. Of what was made elsewhere there is
+    /// only the ONNX file.
+    pub(super) fn has_layers(&self, model: &str) -> bool {
+        let is_network = network::names().any(|known| known == model) || model.ends_with(".toml");
+        let job = self.options.path_of(model).join(JOB_FILE);
+        is_network || (self.options.read)(&job).is_ok()
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Description> {

@@ -7,6 +7,9 @@ use crate::placeholder::{Piece, pieces};
 use crate::read::{Draft, DraftEnvironment, DraftServe};
 use crate::serve::{self, COMMAND};
 
+/// The stack that builds a network anew from its layers.
+pub(super) const TENSORFLOW: &str = "fastapi-tensorflow";
+
 /// What `{…}` stands for in the command of a server, beside factors.
 const PORT: &str = "port";
 
@@ -178,7 +181,7 @@ pub(super) fn wrong(workload: &ServeWorkload, service: Option<&Service>) -> Vec<
         }
         _ => {}
     }
-    if workload.precision == ServePrecision::Int8 && workload.stack == "fastapi-tensorflow" {
+    if workload.precision == ServePrecision::Int8 && workload.stack == TENSORFLOW {
         let message = "precision = \"int8\" is an ONNX model, which TensorFlow does not serve";
         say("precision", message.to_owned());
     }

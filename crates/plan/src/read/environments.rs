@@ -1,6 +1,6 @@
 //! `[environments]`: where runs happen and what an hour there costs.
 
-use model::money::Charge;
+use model::money::{Charge, Discount, DiscountTerms, LineKind};
 use model::{BillingRule, Limits, PaidPhases, Price, Service};
 use source::{Diagnostic, Located, Problems, Table};
 
@@ -42,6 +42,9 @@ fn read_one(
     problems: &mut Problems,
 ) -> DraftEnvironment {
     let service = services::read(&table, problems);
+    if let Some(Service::Serverless(_)) = service.as_ref().map(|service| &service.value) {
+        check_worker_limits(&table, problems);
+    }
     let worker = match service.as_ref().map(|service| &service.value) {
         Some(Service::Serverless(serverless)) => Some(serverless.memory_mb),
         _ => None,
@@ -77,6 +80,21 @@ fn read_one(
         device: device.map(|d| d.value),
         service,
         hosts,
+    }
+}
+
+/// Limits would hold the emulator and all its workers together.
+fn check_worker_limits(table: &Table<'_>, problems: &mut Problems) {
+    for key in ["cores", "memory"] {
+        if let Some(span) = table.key_span(key) {
+            let message = format!(
+                "`{key}` does not go with `serverless`, whose workers have a size of their own"
+            );
+            let wrong = Diagnostic::at(span, message);
+            problems.push(
+                wrong.label("remove it: memory of `serverless` is the size, and brings the cores"),
+            );
+        }
     }
 }
 
@@ -147,6 +165,13 @@ pub(super) fn read_price(
     }
     let rule = price.as_ref().map(|price| price.billing.clone());
     let mut rule = rule.unwrap_or_default();
+    if let (true, Some(before)) = (written, money.before) {
+        let is_amount = price.as_ref().is_some_and(|p| p.machine == prices::OWN);
+        rule = match is_amount {
+            true => before.billing.clone(),
+            false => with_what_stays(rule, &before.billing),
+        };
+    }
     // What a worker on demand costs is paid for requests, unless the study says otherwise.
     if written && money.worker_memory_mb.is_some() && rule.paid == PaidPhases::All {
         rule = BillingRule {
@@ -168,6 +193,25 @@ pub(super) fn read_price(
     })?;
     check_charges(table, &price, problems);
     Some(price)
+}
+
+/// What goes with a place rather than with a price, of the rule that held there.
+fn with_what_stays(rule: BillingRule, before: &BillingRule) -> BillingRule {
+    let is_promise =
+        |discount: &&Discount| matches!(discount.terms, DiscountTerms::Committed { .. });
+    let promises = before.discounts.iter().filter(is_promise).cloned();
+    let is_of_place = |charge: &&Charge| charge.kind != LineKind::Requests;
+    let charges = before.charges.iter().filter(is_of_place).cloned();
+    BillingRule {
+        discounts: rule.discounts.into_iter().chain(promises).collect(),
+        charges: rule.charges.into_iter().chain(charges).collect(),
+        tax_percent: rule.tax_percent.or(before.tax_percent),
+        month: match rule.month.is_unknown() {
+            true => before.month,
+            false => rule.month,
+        },
+        ..rule
+    }
 }
 
 /// A bill is in one currency.

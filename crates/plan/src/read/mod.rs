@@ -41,10 +41,22 @@ pub struct ReadOptions<'a> {
     /// Reads a file that the study names. A folder is there when reading it fails with anything
     /// but [`io::ErrorKind::NotFound`].
     pub read: &'a dyn Fn(&Path) -> io::Result<String>,
+    /// How many requests are in a file that the study names, or the end of a sentence on what is
+    /// wrong with it.
+    pub requests_in: &'a dyn Fn(Sent<'_>) -> Result<u64, String>,
     /// A `[scale.NAME]` of the study to carry it out at; none is the whole.
     pub scale: Option<&'a str>,
     /// Prices of machines, where the study's own do not have a name.
     pub catalog: &'a cost::Catalog,
+}
+
+/// What requests are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sent<'p> {
+    /// A file with their times.
+    Trace(&'p Path),
+    /// A body, or a folder of them.
+    Bodies(&'p Path),
 }
 
 impl ReadOptions<'_> {

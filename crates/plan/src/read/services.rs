@@ -38,7 +38,8 @@ pub(super) fn read(table: &Table<'_>, problems: &mut Problems) -> Option<Located
             span: url.span,
         });
     } else if let Some(span) = table.key_span("headers") {
-        problems.push(Diagnostic::at(span, "`headers` go with a `url`"));
+        let alone = Diagnostic::at(span, "`headers` go with a `url`");
+        problems.push(alone.label("add url = \"https://…/invocations\", or remove them"));
     }
     if let Some(instance) = table.text("instance", problems) {
         match sagemaker {
@@ -80,15 +81,18 @@ fn read_serverless(
     problems: &mut Problems,
 ) -> Option<Serverless> {
     let memory = match table.key_span("memory") {
-        Some(_) => take::whole(table, "memory", MEMORY_STEP_MB..=MOST_MEMORY_MB, problems),
+        Some(_) => take::whole(table, "memory", 1..=i64::from(u32::MAX), problems),
         None => table.required("memory", problems).and(None),
     };
     if let Some(memory) = memory
         .as_ref()
-        .filter(|memory| memory.value % MEMORY_STEP_MB != 0)
+        .filter(|memory| nearest_size_mb(memory.value) != memory.value)
     {
-        let message = format!("`memory` goes in steps of {MEMORY_STEP_MB} MB");
-        problems.push(Diagnostic::at(memory.span.clone(), message));
+        let message = format!(
+            "`memory` must be a multiple of {MEMORY_STEP_MB}, from {MEMORY_STEP_MB} to {MOST_MEMORY_MB} (MB)"
+        );
+        let nearest = format!("the nearest is {}", nearest_size_mb(memory.value));
+        problems.push(Diagnostic::at(memory.span.clone(), message).label(nearest));
     }
     let idle = take::parsed(table, "idle", values::duration_seconds, problems);
     let concurrency = take::whole(table, "concurrency", 1..=200, problems);
@@ -100,6 +104,12 @@ fn read_serverless(
             .unwrap_or(DEFAULT_CONCURRENCY),
         sagemaker,
     })
+}
+
+/// Of the sizes that the service has.
+fn nearest_size_mb(memory_mb: i64) -> i64 {
+    let steps = (memory_mb + MEMORY_STEP_MB / 2) / MEMORY_STEP_MB;
+    (steps * MEMORY_STEP_MB).clamp(MEMORY_STEP_MB, MOST_MEMORY_MB)
 }
 
 fn read_sagemaker(parent: &Table<'_>, problems: &mut Problems) -> Option<SageMaker> {

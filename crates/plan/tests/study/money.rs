@@ -175,6 +175,14 @@ date = "2025-01-01"
     assert_eq!(after.billing.tax_percent, Some(decimal("17")));
     assert_eq!(what_if.study.environment("b"), study.environment("b"));
     assert_eq!(plan::digest(&what_if.study), plan::digest(&study));
+    // Another price, the same tax.
+    let dearer = "[environments.a]\nprice = \"aws/c7i.xlarge\"";
+    let dearer = read_what_if(dearer, &what_if.study, cost::catalog()).unwrap();
+    let rule = &price_of(&dearer.study).billing;
+    assert_eq!(
+        (rule.minimum_seconds, rule.tax_percent),
+        (60, Some(decimal("17")))
+    );
     let check = |text: &str, expected: &str| {
         let mistakes = read_what_if(text, &study, cost::catalog()).unwrap_err();
         let told = shown(text, &mistakes);

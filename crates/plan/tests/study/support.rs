@@ -3,7 +3,7 @@ use std::io;
 use std::path::Path;
 
 use model::Study;
-use plan::{ReadOptions, read_study};
+use plan::{ReadOptions, Sent, read_study};
 use source::{Diagnostic, Source, Style};
 
 /// The files beside the study under test.
@@ -13,6 +13,8 @@ const FILES: &[(&str, &str)] = &[
         "nets/broken.toml",
         "name = \"broken\"\nlayers = [\n  \"rellu\",\n]\n",
     ),
+    ("served/other.onnx", ""),
+    ("data/run/job.json", "{}"),
 ];
 
 const SMALL_NETWORK: &str =
@@ -28,6 +30,20 @@ fn read_file(path: &Path) -> io::Result<String> {
     }
 }
 
+/// Traces and bodies beside the study under test.
+fn requests_in(sent: Sent<'_>) -> Result<u64, String> {
+    match sent {
+        Sent::Trace(path) if path.ends_with("bad.txt") => {
+            Err("line 2: `soon` is no time in seconds".to_owned())
+        }
+        Sent::Trace(_) => Ok(3),
+        Sent::Bodies(path) if path.ends_with("empty") => {
+            Err("data/empty has no pictures to send".to_owned())
+        }
+        Sent::Bodies(_) => Ok(1),
+    }
+}
+
 pub(crate) fn read(text: &str) -> Result<Study, Vec<Diagnostic>> {
     read_at(text, None)
 }
@@ -38,6 +54,7 @@ pub(crate) fn read_at(text: &str, scale: Option<&str>) -> Result<Study, Vec<Diag
         &ReadOptions {
             folder: None,
             read: &read_file,
+            requests_in: &requests_in,
             scale,
             catalog: cost::catalog(),
         },

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use model::money::{Charge, LineKind, Unit};
 use model::run::{EnvironmentRecord, Origin};
 use model::{
     BillingRule, Currency, ExchangeRate, Inventory, Limits, Money, Outcome, PaidPhases, Phase,
@@ -17,6 +18,10 @@ pub(crate) struct Study {
     pub(crate) currency: Currency,
     pub(crate) rates: Vec<ExchangeRate>,
     pub(crate) billing: BillingRule,
+    /// Of the runs that are added from then on.
+    pub(crate) environment: &'static str,
+    pub(crate) machines: u32,
+    pub(crate) requests: Option<cost::Requests>,
     pub(crate) runs: Vec<RunRecord>,
 }
 
@@ -27,6 +32,9 @@ impl Study {
             currency: Currency::USD,
             rates: Vec::new(),
             billing: BillingRule::default(),
+            environment: "cloud",
+            machines: 1,
+            requests: None,
             runs: Vec::new(),
         }
     }
@@ -48,7 +56,10 @@ impl Study {
 
     /// A run that began at `2024-03-04T08:00:00Z` and trained so long.
     pub(crate) fn run(self, machine: &str, per_hour: &str, started: &str, seconds: f64) -> Study {
-        let price = self.price(machine, per_hour);
+        let mut price = self.price(machine, per_hour);
+        if self.machines > 1 {
+            price.of_machines(self.machines);
+        }
         self.priced_run(Some(price), started, seconds)
     }
 
@@ -76,7 +87,7 @@ impl Study {
             cost::bill(&cost::BillRequest {
                 phases: &phases,
                 total_seconds: total,
-                requests: None,
+                requests: self.requests,
                 started: None,
                 price,
                 spoken: self.currency,
@@ -105,7 +116,7 @@ impl Study {
             epochs: Vec::new(),
             metrics: BTreeMap::new(),
             environment: EnvironmentRecord {
-                name: "cloud".to_owned(),
+                name: self.environment.to_owned(),
                 limits: Limits::default(),
                 limits_by: "none".to_owned(),
                 device: None,
@@ -175,10 +186,34 @@ pub(crate) fn decimal(text: &str) -> Decimal {
     text.parse().unwrap()
 }
 
+/// Paid once for every run.
+pub(crate) fn charge(kind: LineKind, what: &str, price: &str) -> Charge {
+    Charge {
+        what: what.to_owned(),
+        kind,
+        unit: Unit::Run,
+        price: money(price),
+        quantity: Decimal::ONE,
+        free: Decimal::ZERO,
+        source: "price list".to_owned(),
+        date: "2024-02-20".to_owned(),
+    }
+}
+
 /// The amount of a cause; zero where it is not among the lines.
 pub(crate) fn amount(found: &Reconciliation, cause: &str) -> Decimal {
     let line = found.lines.iter().find(|line| line.cause == cause);
     line.map_or(Decimal::ZERO, |line| line.amount.amount)
+}
+
+#[track_caller]
+pub(crate) fn details<'f>(found: &'f Reconciliation, cause: &str) -> &'f [String] {
+    let line = found.lines.iter().find(|line| line.cause == cause);
+    &line.unwrap().details
+}
+
+pub(crate) fn charges(found: &Reconciliation) -> Vec<String> {
+    found.charges.iter().map(ToString::to_string).collect()
 }
 
 /// Each cause with its amount, in the order of the causes' names.

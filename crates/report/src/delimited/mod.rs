@@ -248,7 +248,7 @@ fn money_column(analysis: &Analysis, what: &str) -> String {
     format!("{what}_{}", analysis.study.currency.to_lowercase())
 }
 
-/// The name, with the unit unless the name says it already.
+/// The name, with the unit after it unless the words of the name say it already.
 fn metric_column(info: &MetricInfo) -> String {
     let unit = match info.unit.as_str() {
         "" => return info.name.clone(),
@@ -259,14 +259,19 @@ fn metric_column(info: &MetricInfo) -> String {
         "J" => "joules",
         other => other,
     };
-    let unit: String = unit
-        .chars()
-        .map(|c| if c.is_alphanumeric() { c } else { '_' })
-        .collect();
-    if info.name.ends_with(&unit) {
-        info.name.clone()
-    } else {
-        format!("{}_{unit}", info.name)
+    let plain = |c: char| {
+        if c.is_alphanumeric() {
+            c.to_ascii_lowercase()
+        } else {
+            '_'
+        }
+    };
+    let unit: String = unit.chars().map(plain).collect();
+    // Between word ends, so that `seconds` is not found in `milliseconds`.
+    let is_said = format!("_{}_", info.name).contains(&format!("_{unit}_"));
+    match is_said {
+        true => info.name.clone(),
+        false => format!("{}_{unit}", info.name),
     }
 }
 
@@ -320,5 +325,37 @@ impl Writer {
     fn end_row(&mut self) {
         self.text.push_str("\r\n");
         self.inside_row = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analyse::Better;
+
+    #[test]
+    fn a_column_says_its_unit_once() {
+        let check = |name: &str, unit: &str, expected: &str| {
+            let info = MetricInfo {
+                name: name.to_owned(),
+                label: String::new(),
+                unit: unit.to_owned(),
+                better: Better::Neither,
+            };
+            assert_eq!(metric_column(&info), expected);
+        };
+        check("total_seconds", "s", "total_seconds");
+        check(
+            "billed_seconds_per_request",
+            "s",
+            "billed_seconds_per_request",
+        );
+        check("cost_per_inference", "USD", "cost_per_inference_usd");
+        check("images_per_second", "1/s", "images_per_second");
+        check("accuracy", "%", "accuracy_percent");
+        check("wait_milliseconds", "s", "wait_milliseconds_seconds");
+        check("queue_depth", "rows", "queue_depth_rows");
+        check("speed", "m/s", "speed_m_s");
+        check("loss", "", "loss");
     }
 }

@@ -6,14 +6,17 @@ use analyse::{Analysis, BillFacts, MachineUse, billing_words, format};
 use model::{Order, Timestamp};
 
 use super::page::{Page, escape};
-use crate::tables::bill_table;
+use crate::tables::{bill_table, charge_sources};
 
 pub(super) fn bills(page: &mut Page, analysis: &Analysis) {
     if analysis.bills.is_empty() {
         return;
     }
     page.open("bill", "How time became money");
-    page.paragraph("The price is the one stored with each run, with the place and the day it was read; a later price does not change a result.");
+    page.paragraph(match analysis.study.repriced {
+        None => "The price is the one stored with each run, with the place and the day it was read; a later price does not change a result.",
+        Some(_) => "These are not the bills that are stored with the runs, but what they would be at other prices.",
+    });
     for facts in &analysis.bills {
         bill(page, facts, analysis.bills.len() > 1);
     }
@@ -64,6 +67,9 @@ fn bill(page: &mut Page, facts: &BillFacts, several: bool) {
     page.facts(&rows);
     page.paragraph(&format!("The bill of {}, for example:", facts.example_run));
     page.table(&bill_table(facts));
+    for source in charge_sources(facts) {
+        page.note(&source);
+    }
     if let Some(converted) = &facts.example.converted {
         let rate = &converted.rate;
         page.paragraph(&format!(

@@ -39,6 +39,19 @@ pub(crate) fn bill_table(facts: &BillFacts) -> Table {
     table
 }
 
+/// Where the unit prices were read that are not the machine's.
+pub(crate) fn charge_sources(facts: &BillFacts) -> Vec<String> {
+    let lines = facts.example.lines.iter();
+    let sources = lines.filter_map(|line| {
+        let counted = line.counted.as_ref()?;
+        Some(format!(
+            "{}: {}, {}.",
+            line.what, counted.source, counted.date
+        ))
+    });
+    sources.collect()
+}
+
 fn cell(text: String) -> TableCell {
     TableCell {
         text,
@@ -66,11 +79,9 @@ fn counted(line: &BillLine) -> String {
 fn unit_price(line: &BillLine, hour: Money) -> String {
     match &line.counted {
         Some(counted) => format!(
-            "{}/{} ({}, {})",
+            "{}/{}",
             format::exact_money(&counted.unit_price),
-            counted.unit.word(),
-            counted.source,
-            counted.date
+            counted.unit.word()
         ),
         None if line.seconds.is_zero() => String::new(),
         None => format!("{}/h", format::exact_money(&hour)),

@@ -9,7 +9,7 @@ mod serving;
 mod speedup;
 mod sweep;
 
-pub(crate) use bill::bill_table;
+pub(crate) use bill::{bill_table, charge_sources};
 pub(crate) use breakeven::{buying_table, dearer_table, of, verdict};
 pub(crate) use frameworks::{checks_table, comparison_table, shared_sentence};
 pub(crate) use money::{provisioning_table, target_table, unused_table, work_table};

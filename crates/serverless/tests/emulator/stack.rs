@@ -130,6 +130,7 @@ fn obey(body: &[u8]) -> Answer {
             thread::spawn(move || child.wait());
             Answer::new("200 OK", number)
         }
+        ("fail", _) => Answer::new("500 Internal Server Error", "it went wrong"),
         ("refuse", _) => Answer::new("415 Unsupported Media Type", "not that"),
         _ => Answer::new("200 OK", body),
     }

@@ -40,6 +40,18 @@ fn a_worker_that_crashes_is_told_with_its_last_words() {
 }
 
 #[test]
+fn an_answer_that_says_it_failed_has_failed() {
+    let emulator = Emulator::start(options());
+    let failed = emulator.post("fail");
+    assert_eq!((failed.status, &failed.body[..]), (500, "it went wrong"));
+    // What the client did wrong is no failure of the worker.
+    assert_eq!(emulator.post("refuse").status, 415);
+    assert_eq!(emulator.post("hello").status, 200);
+    let bill = emulator.bill();
+    assert_eq!([&bill["requests"], &bill["failed"]], [3, 1]);
+}
+
+#[test]
 fn a_worker_that_needs_more_memory_does_not_fit() {
     let emulator = Emulator::start(Options {
         size: Size::any(100, 100.0).unwrap(),
@@ -89,6 +101,10 @@ fn a_worker_that_dies_at_its_start_is_told_with_its_last_words() {
     check(&dead, 500, "failed", "before it was healthy (exit code 3)");
     assert!(dead.error().ends_with("no model here"), "{}", dead.error());
     assert!(dead.is_cold());
+    let bill = emulator.bill();
+    let counts = ["requests", "failed", "cold_starts"].map(|name| &bill[name]);
+    assert_eq!(counts, [1, 1, 0], "it never got healthy");
+    assert_eq!(bill["setup_ms"], 0.0);
 }
 
 #[test]
@@ -101,6 +117,7 @@ fn a_worker_that_never_gets_healthy_is_given_up() {
     check(&late, 503, "timed-out", "was not healthy within 0.3 s");
     let pid = emulator.workers()[0]["pid"].to_string();
     assert!(!lives(&pid));
+    assert_eq!(emulator.bill()["cold_starts"], 0);
 }
 
 #[test]

@@ -21,12 +21,11 @@ pub(super) fn rules(names: &[String], printer: &Printer) -> CommandResult {
         let message = format!("no rule has a name that begins with {}", names.join(" or "));
         return Err(Failure::new(Exit::BadStudy, message));
     }
-    for rule in rules {
-        printer.data(&paragraph(rule));
-    }
+    let mut parts: Vec<String> = rules.into_iter().map(paragraph).collect();
     if !charges.is_empty() {
-        printer.data(&charge_table(&charges));
+        parts.push(charge_table(&charges));
     }
+    printer.data(&parts.join("\n"));
     Ok(Exit::Ok)
 }
 

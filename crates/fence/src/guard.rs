@@ -1,13 +1,15 @@
-//! Should this program be killed, the kernel ends the workers' first processes, but not what
-//! those have started. A shell that waits for the end of a pipe does that.
+//! Should this program be killed, the kernel ends the first processes of what it started, but not
+//! what those have started. A shell that waits for the end of a pipe does that.
 
+use std::ffi::OsStr;
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 /// Each line names all that lives: process groups (`-12`) and lists of processes (`/…`). When no
-/// more lines come, what the last one named is ended; thrice, as it may still be starting others.
+/// more lines come, what the last one named is ended, and whoever has the variable that marks it;
+/// thrice, as it may still be starting others.
 const SCRIPT: &str = r#"
 while read -r line; do living=$line; done
 for _ in 1 2 3; do
@@ -17,11 +19,18 @@ for _ in 1 2 3; do
             *) kill -KILL -- "$one" ;;
         esac
     done
+    [ -n "$living" ] && [ -n "$BANCADA_GUARDED" ] || continue
+    for file in $(grep -lzxF -e "$BANCADA_GUARDED" /proc/[0-9]*/environ); do
+        pid=${file#/proc/}
+        kill -KILL "${pid%/environ}"
+    done
 done"#;
+/// In the shell's own variables: `NAME=value` of those to end.
+const MARK_VARIABLE: &str = "BANCADA_GUARDED";
 
-/// None where there is no shell: workers' first processes are all that is ended then.
+/// None where there is no shell: first processes are all that is ended then.
 #[derive(Debug)]
-pub(crate) struct Guard {
+pub struct Guard {
     shell: Mutex<Option<Shell>>,
 }
 
@@ -33,8 +42,10 @@ struct Shell {
 }
 
 impl Guard {
-    pub(crate) fn start() -> Guard {
+    /// `mark` is a variable, as `NAME=value`, that all it shall end have and nobody else.
+    pub fn start(mark: Option<&OsStr>) -> Guard {
         let started = Command::new("/bin/sh")
+            .env(MARK_VARIABLE, mark.unwrap_or_default())
             .args(["-c", SCRIPT])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -52,7 +63,7 @@ impl Guard {
     }
 
     /// From now on these, and no others.
-    pub(crate) fn watch(&self, living: &[String]) {
+    pub fn watch(&self, living: &[String]) {
         let mut shell = self.shell.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(input) = shell.as_mut().and_then(|shell| shell.input.as_mut()) {
             // One that was killed itself guards no more.

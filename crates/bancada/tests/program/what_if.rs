@@ -1,0 +1,124 @@
+//! The same measurements with other money.
+
+use serde_json::Value;
+
+use crate::common::{Bench, shell_study};
+
+/// An hour at least, so that a bill is a price and no matter of milliseconds.
+const PRICED: &str = "[environments.here]\nprice = \"2 USD/h\"\nbilling = { minimum = \"1h\", charges = [{ price = \"0.5 USD/run\", what = \"support\" }] }\n";
+
+fn ran() -> Bench {
+    let bench = Bench::new();
+    let study = format!("{}{PRICED}", shell_study("priced", "true", 2, ""));
+    bench.write("study.toml", &study);
+    let run = ["run", "study.toml", "--quiet", "--no-pilot"];
+    bench.bancada(&run).ends_with(0);
+    bench
+}
+
+/// What all four runs cost, of the results as JSON.
+fn total(bench: &Bench, more: &[&str]) -> String {
+    let asked = [&["export", "results/priced", "--format", "json"], more].concat();
+    let out = bench.bancada(&asked).ends_with(0).out;
+    let value: Value = serde_json::from_str(&out).unwrap();
+    let found = value.pointer("/analysis/totals/cost_total/0");
+    let money = found
+        .or_else(|| value.pointer("/totals/cost_total/0"))
+        .unwrap();
+    format!(
+        "{} {}",
+        money["amount"].as_str().unwrap(),
+        money["currency"].as_str().unwrap()
+    )
+}
+
+#[test]
+fn prices_rules_taxes_and_currencies_can_be_others() {
+    let bench = ran();
+    let check =
+        |more: &[&str], expected: &str| assert_eq!(total(&bench, more), expected, "{more:?}");
+    check(&[], "10.0 USD");
+    check(&["--price", "4 USD/h"], "18.0 USD");
+    check(&["--price", "here=4 USD/h", "--tax", "10"], "19.80 USD");
+    check(&["--currency", "BRL", "--rate", "USD:BRL=5.5"], "55.00 BRL");
+    bench.write(
+        "other.toml",
+        "[environments.here]\nbilling = { discounts = [{ percent = 50 }] }\n",
+    );
+    check(&["--what-if", "other.toml"], "6.0 USD");
+    // What was paid is what it was.
+    check(&[], "10.0 USD");
+}
+
+#[test]
+fn repricing_goes_by_the_study_file_of_now() {
+    let bench = ran();
+    let study = std::fs::read_to_string(bench.path().join("study.toml")).unwrap();
+    bench.write("study.toml", &study.replace("2 USD/h", "3 USD/h"));
+    let path = bench
+        .bancada(&["report", "study.toml", "--reprice"])
+        .ends_with(0)
+        .out;
+    assert!(path.trim().ends_with("report-what-if.html"), "{path}");
+    let html = std::fs::read_to_string(bench.path().join(path.trim())).unwrap();
+    assert!(
+        html.contains("billed anew by the study file"),
+        "no word of it"
+    );
+    assert!(html.contains("14.00"), "the new total is not there");
+    let kept = std::fs::read_to_string(bench.path().join("results/priced/report.html")).unwrap();
+    assert!(kept.contains("10.00") && !kept.contains("billed anew"));
+    // The copy beside the results is of the time of the runs.
+    assert_eq!(total(&bench, &["--reprice"]), "10.0 USD");
+}
+
+#[test]
+fn what_cannot_be_meant_is_said() {
+    let bench = ran();
+    let check = |more: &[&str], expected: &str| {
+        let asked = [&["show", "results/priced"], more].concat();
+        bench.bancada(&asked).ends_with(3).says(expected);
+    };
+    check(&["--price", "aws/m9.huge"], "unknown price `aws/m9.huge`");
+    check(
+        &["--region", "eastus"],
+        "no environment is priced as a machine of the catalog",
+    );
+    check(&["--rate", "5.5"], "is not a rate such as USD:BRL=5.42");
+    check(&["--tax", "much"], "`tax` must be a decimal number");
+    check(&["--what-if", "none.toml"], "cannot read none.toml");
+    bench
+        .bancada(&["price", "rules", "aws/lambda"])
+        .ends_with(0)
+        .says("since 2020-12-01");
+    bench
+        .bancada(&["price", "rules", "acme"])
+        .ends_with(3)
+        .says("no rule has a name");
+}
+
+#[test]
+fn while_a_study_runs_it_says_what_it_will_have_cost() {
+    let bench = Bench::new();
+    let study = format!("{}{PRICED}", shell_study("priced", "true", 2, ""));
+    bench.write("study.toml", &study);
+    let told = bench.bancada(&["run", "study.toml", "--json"]).ends_with(0);
+    let lines = told
+        .out
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok());
+    let ends: Vec<Value> = lines
+        .filter(|line: &Value| line["event"] == "run-ends")
+        .collect();
+    let money = |line: &Value, what: &str| line[what]["amount"].as_str().map(str::to_owned);
+    // 2.50 a run, of which the pilot knows the price: an hour at least.
+    let spent: Vec<_> = ends
+        .iter()
+        .map(|line| money(line, "spent").unwrap())
+        .collect();
+    assert_eq!(spent, ["2.5", "5.0", "7.5", "10.0"]);
+    for line in &ends {
+        let projected: f64 = money(line, "projected").unwrap().parse().unwrap();
+        assert_eq!(projected, 10.0, "{line}");
+    }
+}

@@ -1,0 +1,89 @@
+//! Recorded requests: a time in seconds on each line.
+
+use std::fmt;
+use std::time::Duration;
+
+/// Why a text is no trace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TraceError {
+    /// Lines count from 1.
+    NoTime {
+        line: usize,
+        text: String,
+    },
+    Backwards {
+        line: usize,
+    },
+    Empty,
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TraceError::NoTime { line, text } => {
+                write!(f, "line {line}: `{text}` is no time in seconds")
+            }
+            TraceError::Backwards { line } => {
+                write!(f, "line {line}: its time is before that of the line above")
+            }
+            TraceError::Empty => f.write_str("it has no times: write one in seconds on each line"),
+        }
+    }
+}
+
+impl std::error::Error for TraceError {}
+
+/// Times from the beginning; empty lines say nothing.
+pub fn parse_trace(text: &str) -> Result<Vec<Duration>, TraceError> {
+    let mut times: Vec<Duration> = Vec::new();
+    let lines = text.lines().map(str::trim).zip(1..);
+    for (text, line) in lines.filter(|(text, _)| !text.is_empty()) {
+        let seconds = text.parse().ok();
+        let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let Some(time) = time else {
+            let text = text.chars().take(LONGEST_SHOWN).collect();
+            return Err(TraceError::NoTime { line, text });
+        };
+        if times.last().is_some_and(|last| *last > time) {
+            return Err(TraceError::Backwards { line });
+        }
+        times.push(time);
+    }
+    match times.is_empty() {
+        true => Err(TraceError::Empty),
+        false => Ok(times),
+    }
+}
+
+/// A file that is no trace at all may be one line of megabytes.
+const LONGEST_SHOWN: usize = 40;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read() {
+        let ms = Duration::from_millis;
+        let check = |text, expected: &[Duration]| assert_eq!(parse_trace(text).unwrap(), expected);
+        check("0\n0.5\n\n 0.5 \n1e0", &[ms(0), ms(500), ms(500), ms(1000)]);
+    }
+
+    #[test]
+    fn what_is_no_trace_is_said_with_its_line() {
+        let check = |text: &str, expected: &str| {
+            assert_eq!(parse_trace(text).unwrap_err().to_string(), expected);
+        };
+        check("", "it has no times: write one in seconds on each line");
+        check(
+            "\n  \n",
+            "it has no times: write one in seconds on each line",
+        );
+        check("0\n\nsoon\n", "line 3: `soon` is no time in seconds");
+        check("-1", "line 1: `-1` is no time in seconds");
+        check("NaN", "line 1: `NaN` is no time in seconds");
+        check("2\n1", "line 2: its time is before that of the line above");
+        let long = "x".repeat(1000);
+        assert!(parse_trace(&long).unwrap_err().to_string().len() < 100);
+    }
+}
