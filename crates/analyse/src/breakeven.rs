@@ -188,7 +188,11 @@ impl<'t> Maker<'t, '_> {
             .filter(|row| row.is_ok() && row.record.bill.is_some())
             .collect();
         let price = rows.first()?.record.price.as_ref()?;
-        (!price.per_hour.amount.is_zero()).then_some(Side {
+        // What several own machines cost in a month is not kept with a run.
+        let environment = self.table.study.environment(&scenario.environment);
+        let has_hosts = environment.is_some_and(|e| e.hosts.is_some());
+        let is_known = price.own.is_none() || !has_hosts;
+        (is_known && !price.per_hour.amount.is_zero()).then_some(Side {
             scenario,
             price,
             rows,
