@@ -100,6 +100,8 @@ pub enum Dearer {
 }
 
 pub(crate) const HOURS_PER_MONTH: f64 = 730.0;
+/// Of what time is rounded up to: a run of so many pays less than a hundredth too much.
+const SHORTEST_STEPS: f64 = 100.0;
 const MONTHS_PER_YEAR: Decimal = Decimal::from_parts(12, 0, 0, false, 0);
 const SECONDS_PER_HOUR: Decimal = Decimal::from_parts(3600, 0, 0, false, 0);
 
@@ -140,8 +142,9 @@ impl Side<'_> {
     fn is_plain(&self) -> bool {
         let rule = &self.price.billing;
         let same = |row: &&Row| row.record.price.as_ref() == Some(self.price);
-        rule.step_seconds <= 1
-            && rule.minimum_seconds == 0
+        let least = SHORTEST_STEPS * f64::from(rule.step_seconds);
+        let is_long = |row: &&Row| row.record.seconds >= least.max(rule.minimum_seconds.into());
+        self.rows.iter().all(is_long)
             && rule.discounts.is_empty()
             && rule.charges.is_empty()
             && rule.interruptions.is_none()
@@ -185,7 +188,11 @@ impl<'t> Maker<'t, '_> {
             .filter(|row| row.is_ok() && row.record.bill.is_some())
             .collect();
         let price = rows.first()?.record.price.as_ref()?;
-        (!price.per_hour.amount.is_zero()).then_some(Side {
+        // What several own machines cost in a month is not kept with a run.
+        let environment = self.table.study.environment(&scenario.environment);
+        let has_hosts = environment.is_some_and(|e| e.hosts.is_some());
+        let is_known = price.own.is_none() || !has_hosts;
+        (is_known && !price.per_hour.amount.is_zero()).then_some(Side {
             scenario,
             price,
             rows,

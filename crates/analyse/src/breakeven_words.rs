@@ -98,7 +98,7 @@ fn dearer_words(pair: &[&DearerMachine]) -> String {
     let even = range(&evens, times);
     let (dear, cheap) = (&first.dear_environment, &first.cheap_environment);
     let hour = times(first.hour_ratio);
-    let pays = match pair.iter().all(|one| one.basis == Basis::Hours) {
+    let pays = match pair.iter().all(|one| one.basis == Basis::Hours) || even == hour {
         true => format!(
             "{dear} costs {hour} times as much an hour as {cheap}, so it pays from a speed-up of {even}"
         ),
@@ -142,6 +142,9 @@ fn how_much(times: f64, word: &str) -> String {
     }
 }
 
+/// Combinations; more are in the table.
+const MOST_NAMED: usize = 2;
+
 fn many_verdicts(pair: &[&DearerMachine]) -> (String, String) {
     let speeds: Vec<f64> = pair.iter().map(|one| one.speed_up.value).collect();
     let all = format::count(pair.len());
@@ -160,6 +163,11 @@ fn many_verdicts(pair: &[&DearerMachine]) -> (String, String) {
         match count {
             0 => None,
             _ if count == pair.len() => Some(format!("{word} in all of them")),
+            few if few <= MOST_NAMED => {
+                let named: Vec<String> = of(*verdict).map(|one| one.phrase.clone()).collect();
+                let named = format::listed(&named, MOST_NAMED);
+                Some(format!("{word} in {few} ({named})"))
+            }
             _ => Some(format!("{word} in {}", format::count(count))),
         }
     });

@@ -1,7 +1,7 @@
 //! Whether a place is too large or too small for what it does, by its use while it works.
 
 use model::run::{Origin, metric, phase};
-use model::{Environment, LoadShape, Service, Status, Study, Workload};
+use model::{Environment, LoadShape, Service, Status, Study, Warning, Workload};
 use serde::Serialize;
 
 use crate::analysis::ScenarioResult;
@@ -70,7 +70,10 @@ fn of_environment(
         for row in rows_of(table, scenario.number) {
             out_of_memory += usize::from(row.record.outcome.status == Status::OutOfMemory);
             let samples = work_seconds(row) / table.study.measure.interval_seconds;
-            let says = row.is_ok() && is_measured_here(row) && samples >= LEAST_SAMPLES;
+            let says = row.is_ok()
+                && is_measured_here(row)
+                && !was_held_back(row)
+                && samples >= LEAST_SAMPLES;
             let Some(used) = Used::of(row, kind, service).filter(|_| says) else {
                 continue;
             };
@@ -162,6 +165,19 @@ fn is_measured_here(row: &Row) -> bool {
     let is_elsewhere = serving.is_some_and(|serving| serving.is_elsewhere);
     let is_imported = matches!(row.record.origin, Origin::Imported { .. });
     !is_elsewhere && !is_imported
+}
+
+/// By others on the machine, or by its client: what it used is not what it would have used.
+fn was_held_back(row: &Row) -> bool {
+    row.record.warnings.iter().any(|warning| {
+        matches!(
+            warning,
+            Warning::MachineBusy { .. }
+                | Warning::FewerCores { .. }
+                | Warning::Stolen { .. }
+                | Warning::ClientLimited { .. }
+        )
+    })
 }
 
 fn work_seconds(row: &Row) -> f64 {

@@ -243,6 +243,24 @@ fn a_tax_is_part_of_the_rent() {
 }
 
 #[test]
+fn what_long_runs_are_rounded_up_by_does_not_count() {
+    let seconds = |environment: &str| {
+        let mut price = prices(environment);
+        price.billing.step_seconds = 1;
+        price.billing.minimum_seconds = 60;
+        price
+    };
+    let basis = |gpu: f64| {
+        let times = Times { gpu, ..TIMES };
+        let found = analysis(&world(&times, &["rede1"], seconds))
+            .money
+            .break_even;
+        found.dearer[0].basis
+    };
+    assert_eq!((basis(110.0), basis(90.0)), (Basis::Hours, Basis::Runs));
+}
+
+#[test]
 fn many_combinations_are_one_sentence() {
     let networks = ["a", "b", "c"];
     let found = analysis(&world(&TIMES, &networks, prices)).money;
@@ -251,7 +269,7 @@ fn many_combinations_are_one_sentence() {
     assert_eq!(evens.dearer[1].phrase, "b");
     assert_eq!(
         evens.sentences[2],
-        "gpu costs 3.0 times as much an hour as cpu, so it pays from a speed-up of 3.0; measured 2.5 to 10.0 over 3 combinations: it is cheaper in 2, dearer in 1."
+        "gpu costs 3.0 times as much an hour as cpu, so it pays from a speed-up of 3.0; measured 2.5 to 10.0 over 3 combinations: it is cheaper in 2 (a and b), dearer in 1 (c)."
     );
     assert_eq!(
         evens.sentences[0],

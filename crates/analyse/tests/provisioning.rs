@@ -5,7 +5,7 @@ mod common;
 use analyse::{Analysis, Fit, Input, Provisioning, analyse};
 use common::{Recipe, World, factor};
 use model::run::{Metric, Origin, metric};
-use model::{Level, Status};
+use model::{Level, Status, Warning};
 
 /// Of what runs use in one environment, in percent.
 struct Use {
@@ -137,6 +137,12 @@ fn numbers_that_cannot_tell_are_left_out() {
         };
     }
     assert!(found(&imported).is_empty());
+    let mut busy = world(&idle);
+    for record in &mut busy.records {
+        let (got, asked) = (0.6, 2.0);
+        record.warnings.push(Warning::FewerCores { got, asked });
+    }
+    assert!(found(&busy).is_empty());
     let mut untold = world(&idle);
     for record in &mut untold.records {
         record.metrics.remove(metric::CPU_PERCENT);

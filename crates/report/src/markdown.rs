@@ -8,7 +8,7 @@ use crate::ReportMeta;
 use crate::tables::{
     Table, answers_table, break_even_table, buying_table, checks_table, comparison_table,
     dearer_table, kinds_table, provisioning_table, shared_sentence, speed_up_table, sweep_table,
-    sweep_unit, target_table, unused_table,
+    sweep_unit, target_table, unused_table, work_table,
 };
 use crate::view::{ScenarioTable, costs_besides_spent, scenario_table};
 
@@ -77,6 +77,10 @@ fn serving(out: &mut String, analysis: &Analysis) {
 }
 
 fn about_money(out: &mut String, analysis: &Analysis) {
+    if let Some(work) = work_table(analysis) {
+        *out += "## What the work costs\n\n";
+        table(out, &work);
+    }
     if let Some(target) = analysis.money.target.as_ref() {
         let _ = write!(out, "## Up to {}\n\n", escape(&target.name()));
         table(out, &target_table(analysis, target));

@@ -81,13 +81,7 @@ pub(crate) fn scenario_table(analysis: &Analysis) -> ScenarioTable {
 pub(crate) fn wide_scenario_table(analysis: &Analysis) -> ScenarioTable {
     table_of(
         analysis,
-        number_columns(
-            analysis,
-            &[
-                analyse::COST_PER_THOUSAND_IMAGES,
-                analyse::COST_PER_THOUSAND_STEPS,
-            ],
-        ),
+        number_columns(analysis, &[analyse::COST_PER_THOUSAND_IMAGES]),
     )
 }
 

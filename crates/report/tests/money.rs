@@ -4,12 +4,14 @@
 
 #[path = "../../analyse/tests/common/mod.rs"]
 mod common;
+mod reading;
 
 use analyse::{Analysis, Input, analyse};
-use common::{Recipe, World};
+use common::{Recipe, World, studies};
 use model::run::Origin;
 use model::study::CommandWorkload;
 use model::{RunRecord, Timestamp, Workload};
+use reading::parse_csv;
 use report::{ReportMeta, TerminalOptions, terminal};
 
 struct Read {
@@ -114,4 +116,54 @@ fn an_imported_study_is_not_told_to_run() {
     imported.check_absent("still to do");
     imported.check_absent("bancada run");
     assert!(imported.page.contains("of 20 imported"));
+}
+
+#[test]
+fn what_pays_is_told_to_every_reader() {
+    let world = studies::paying();
+    let paying = read(&world, &[]);
+    paying.check("97 % is reached cheapest by C1: ");
+    paying.check("buying nuc is cheaper than renting cpu, over 4 combinations.");
+    paying.check("of what gpu cost was rounding up to 60 s: ");
+    for title in [
+        "Up to 97 %",
+        "Break-even: buying or renting",
+        "Break-even: the dearer machine",
+        "Paid and not used",
+        "Too large or too small",
+    ] {
+        let title = format!("<h3>{title}</h3>");
+        assert!(paying.page.contains(&title), "{title}");
+    }
+    // Six sentences at most on the screen; the page has them all.
+    assert!(!paying.screen.contains("more about money in the report"));
+    paying.check("the GPU is 25 % busy at most while the CPU is full");
+    let plain = read(&Recipe::default().world(), &[]);
+    plain.check_absent("Break-even");
+    plain.check_absent("Paid and not used");
+}
+
+#[test]
+fn parts_of_a_bill_are_exact_in_tables() {
+    let world = studies::paying();
+    let analysis = analyse(&Input {
+        study: &world.study,
+        plan: &world.plan,
+        records: &world.records,
+        superseded: &[],
+        repriced: None,
+    });
+    let rows = parse_csv(&report::csv_runs(&analysis));
+    let column = |name: &str| rows[0].iter().position(|c| c == name).unwrap();
+    let (unused, run) = (column("unused_cost_usd"), column("run"));
+    // Of a minute on the GPU: what the bill's line says, digit by digit.
+    let row = rows.iter().find(|row| row[run] == "C9-r1").unwrap();
+    let record = world.records.iter().find(|r| r.run.to_string() == "C9-r1");
+    let lines = &record.unwrap().bill.as_ref().unwrap().lines;
+    let line = lines
+        .iter()
+        .find(|l| l.what == "rounding up to 60 s")
+        .unwrap();
+    assert_eq!(row[unused], line.amount.amount.normalize().to_string());
+    assert!(!row[column("to_target_seconds")].is_empty());
 }

@@ -5,20 +5,25 @@ use analyse::{Analysis, Target};
 
 use super::breakeven;
 use super::page::Page;
-use crate::tables::{provisioning_table, target_table, unused_table};
+use crate::tables::{provisioning_table, target_table, unused_table, work_table};
 
 pub(super) fn money(page: &mut Page, analysis: &Analysis) {
     let money = &analysis.money;
     let unused = unused_table(&money.unused);
     let provisioning = provisioning_table(&money.provisioning);
-    let tables = [unused.is_some(), provisioning.is_some()];
-    let is_empty = money.target.is_none() && tables == [false; 2];
+    let work = work_table(analysis);
+    let tables = [&work, &unused, &provisioning];
+    let is_empty = money.target.is_none() && tables.iter().all(|table| table.is_none());
     if is_empty && !breakeven::is_there(analysis) {
         return;
     }
     page.open("money", "Money");
     if !money.sentences.is_empty() {
         page.list("findings", money.sentences.iter().map(String::as_str));
+    }
+    if let Some(table) = work {
+        page.subtitle("What the work costs");
+        page.table(&table);
     }
     if let Some(target) = &money.target {
         to_target(page, analysis, target);
@@ -27,12 +32,19 @@ pub(super) fn money(page: &mut Page, analysis: &Analysis) {
     if let Some(table) = unused {
         page.subtitle("Paid and not used");
         page.table(&table);
-        page.note("Amounts carry their part of discounts and taxes. Not used is time that bills round up to, and what gave no result. What comes before and after the work is used, but not for it. What a provider is expected to take away is on the bill as an expectation.");
+        page.note("Amounts carry their part of discounts and taxes. Not used is time that bills round up to, and what gave no result. What comes before and after the work is used, but not for it.");
+        if money
+            .unused
+            .iter()
+            .any(|one| !one.expected_lost.amount.is_zero())
+        {
+            page.note("What a provider is expected to take away is on the bill as an expectation.");
+        }
     }
     if let Some(table) = provisioning {
         page.subtitle("Too large or too small");
         page.table(&table);
-        page.note("The most that any run used of what it was given, while it worked. Where all of it is below 45 %, a machine of half the size would do; above 90 % of its memory, or of the CPU of a server, nothing is left. Short and imported runs, clients that ask again as soon as they are answered, and workers on other machines say nothing of a size and are left out.");
+        page.note("The most that any run used of what it was given, while it worked. Where all of it is below 45 %, a machine of half the size would do; above 90 % of its memory, or of the CPU of a server, nothing is left. Short and imported runs, runs that others held back, clients that ask again as soon as they are answered, and workers on other machines say nothing of a size and are left out.");
     }
     page.close();
 }

@@ -12,7 +12,7 @@ mod sweep;
 pub(crate) use bill::{bill_table, charge_sources};
 pub(crate) use breakeven::{buying_table, dearer_table, of, verdict};
 pub(crate) use frameworks::{checks_table, comparison_table, shared_sentence};
-pub(crate) use money::{provisioning_table, target_table, unused_table};
+pub(crate) use money::{provisioning_table, target_table, unused_table, work_table};
 pub(crate) use profile::{kinds_of, kinds_table, operators_table, profiled};
 pub(crate) use serving::{answers_table, break_even_table, currency_symbol};
 pub(crate) use speedup::{pivot, speed_up_table};

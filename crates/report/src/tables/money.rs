@@ -1,10 +1,47 @@
 //! Money beside the scenarios' costs.
 
-use analyse::{Analysis, Estimate, Fit, Provisioning, Target, Unused, format};
+use analyse::{Analysis, CostResult, Estimate, Fit, Provisioning, Target, Unused, format};
 use model::Money;
 use rust_decimal::Decimal;
 
 use super::{Table, TableCell, Tone, currency_symbol};
+
+/// What a run costs and what its parts do; none where no run tells of parts.
+pub(crate) fn work_table(analysis: &Analysis) -> Option<Table> {
+    let parts: [Part; 3] = [
+        ("an epoch", |cost| cost.per_epoch),
+        ("1000 images", |cost| cost.per_thousand_images),
+        ("1000 steps", |cost| cost.per_thousand_steps),
+    ];
+    let priced = || {
+        let scenarios = analysis.scenarios.iter();
+        scenarios.filter_map(|s| Some((s, s.cost.as_ref()?)))
+    };
+    let told = |(_, part): &&Part| priced().any(|(_, cost)| part(cost).is_some());
+    let parts: Vec<&Part> = parts.iter().filter(told).collect();
+    if parts.is_empty() {
+        return None;
+    }
+    let mut table = Table::default();
+    table.text("scenario");
+    table.number("a run");
+    parts.iter().for_each(|(header, _)| table.number(header));
+    let symbol = currency_symbol(analysis);
+    for (scenario, cost) in priced() {
+        let mut row = vec![
+            TableCell::new(&scenario.label).small(scenario.phrase()),
+            amount(Some(&cost.estimate), &symbol),
+        ];
+        row.extend(parts.iter().map(|(_, part)| {
+            let money = part(cost).map(|money| money.to_string());
+            money.map_or_else(TableCell::none, TableCell::new)
+        }));
+        table.rows.push(row);
+    }
+    Some(table.cut())
+}
+
+type Part = (&'static str, fn(&CostResult) -> Option<Money>);
 
 /// What each scenario takes to get to the accuracy that the study asks for.
 pub(crate) fn target_table(analysis: &Analysis, target: &Target) -> Table {
