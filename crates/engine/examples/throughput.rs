@@ -55,6 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         compile: None,
         workers: 1,
         hosts: None,
+        accuracy_each_epoch: false,
         profile: false,
         checkpoint: None,
         verify: None,

@@ -46,14 +46,27 @@ fn run(job: &TrainJob, executor: Executor, tell: &mut Tell<'_>) -> Result<(), En
 
     tell(begins(phase::TRAIN));
     for epoch in 1..=job.epochs {
-        trainer.epoch(epoch, &images.train, tell)?;
+        let passed = trainer.epoch(epoch, &images.train, tell)?;
+        let is_last = epoch == job.epochs;
+        let is_asked = (is_last || job.accuracy_each_epoch) && !images.held_out.is_empty();
+        let mut accuracy = None;
+        if is_asked {
+            tell(begins(phase::VERIFY));
+            accuracy = Some(trainer.accuracy(&images.held_out)?);
+        }
+        tell(EventKind::Epoch {
+            epoch,
+            loss: passed.loss,
+            accuracy,
+            seconds: Some(passed.seconds),
+        });
+        match accuracy {
+            Some(value) if is_last => tell(EventKind::Accuracy { value }),
+            Some(_) => tell(begins(phase::TRAIN)),
+            None => {}
+        }
     }
 
-    if !images.held_out.is_empty() {
-        tell(begins(phase::VERIFY));
-        let value = trainer.accuracy(&images.held_out)?;
-        tell(EventKind::Accuracy { value });
-    }
     if let Some(path) = &job.checkpoint {
         tell(begins(phase::SAVE));
         checkpoint::save(&trainer.learner.parameters.to_weights()?, path)?;
@@ -99,6 +112,12 @@ struct Trainer {
     lost: bool,
 }
 
+/// What an epoch came to.
+struct Passed {
+    loss: Option<f64>,
+    seconds: f64,
+}
+
 impl Trainer {
     fn new(job: &TrainJob, executor: Executor) -> Result<Self, EngineError> {
         Ok(Trainer {
@@ -114,7 +133,7 @@ impl Trainer {
         epoch: u32,
         images: &Pictures,
         tell: &mut Tell<'_>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<Passed, EngineError> {
         let began = Instant::now();
         let order = data::epoch_order(self.seed, epoch, images.len());
         let mut loss_sum = 0.0;
@@ -137,13 +156,10 @@ impl Trainer {
                 tell(EventKind::Note { text });
             }
         }
-        tell(EventKind::Epoch {
-            epoch,
+        Ok(Passed {
             loss: finite(loss_sum / images.len().max(1) as f64),
-            accuracy: None,
-            seconds: Some(began.elapsed().as_secs_f64()),
-        });
-        Ok(())
+            seconds: began.elapsed().as_secs_f64(),
+        })
     }
 
     /// The fraction of images answered right.

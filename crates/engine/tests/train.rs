@@ -46,6 +46,7 @@ fn job(name: &str, dataset: &str, images: u32) -> TrainJob {
         compile: None,
         workers: 1,
         hosts: None,
+        accuracy_each_epoch: false,
         profile: false,
         checkpoint: None,
         verify: None,
@@ -72,6 +73,51 @@ fn accuracy(job: &TrainJob) -> f64 {
         _ => None,
     });
     found.unwrap()
+}
+
+/// Phases, and epochs with whether they tell an accuracy.
+fn course(job: &TrainJob) -> Vec<String> {
+    let told = events(job).into_iter().filter_map(|event| match event {
+        EventKind::Phase { phase } => Some(phase),
+        EventKind::Epoch {
+            epoch, accuracy, ..
+        } => Some(format!("epoch {epoch} {}", accuracy.is_some())),
+        EventKind::Accuracy { .. } => Some("accuracy".to_owned()),
+        _ => None,
+    });
+    told.skip_while(|word| word != "train").collect()
+}
+
+#[test]
+fn held_out_images_are_asked_at_the_end_or_after_every_epoch() {
+    let at_the_end = TrainJob {
+        epochs: 2,
+        ..job("rede1", "digits", 32)
+    };
+    let expected = [
+        "train",
+        "epoch 1 false",
+        "verify",
+        "epoch 2 true",
+        "accuracy",
+    ];
+    assert_eq!(course(&at_the_end), expected);
+    let each = TrainJob {
+        accuracy_each_epoch: true,
+        ..at_the_end.clone()
+    };
+    let expected = [
+        "train",
+        "verify",
+        "epoch 1 true",
+        "train",
+        "verify",
+        "epoch 2 true",
+        "accuracy",
+    ];
+    assert_eq!(course(&each), expected);
+    // Asking changes nothing of the training.
+    assert_eq!(losses(&each), losses(&at_the_end));
 }
 
 #[test]
@@ -191,8 +237,8 @@ fn every_part_of_a_job_is_told_in_order() {
         "4/2 16",
         "5/2 16",
         "6/2 8",
-        "epoch 2",
         "verify",
+        "epoch 2",
         "accuracy",
         "save",
     ];

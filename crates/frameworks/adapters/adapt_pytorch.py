@@ -115,6 +115,7 @@ class Adapter:
     name = "pytorch"
     version = torch.__version__.split("+")[0]
     out_of_memory = (torch.cuda.OutOfMemoryError,)
+    aligned_batches = True
 
     def __init__(self, job, graph, weights):
         self.job, self.graph = job, graph

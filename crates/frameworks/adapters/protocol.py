@@ -20,6 +20,7 @@ An adapter is one file with one class, and ends with `protocol.main(Adapter)`:
         def share(self, value)              # mean of a number over the workers
         out_of_memory = (SomeError,)        # errors that mean it
         notes = ["…"]                       # sentences to keep with the run
+        aligned_batches = True              # its kernels read arrays faster that begin at 64 bytes
         shards_itself = True                # one process serves all workers of one machine: gets whole batches
 
 An adapter calls `protocol.lead_workers()` before it imports its framework, where that has no launcher; where it
@@ -48,6 +49,7 @@ class Job:
 
     one_process = False
     hosts = None
+    accuracy_each_epoch = False
 
     def __init__(self, fields):
         for name, value in fields.items():
@@ -124,7 +126,8 @@ class Images:
     # counted as memory of this process, which would then seem to need the whole dataset.
     KEPT_BYTES = 64 << 20
 
-    def __init__(self, folder, part):
+    def __init__(self, folder, part, aligned=False):
+        self.aligned = aligned
         self.mapped = np.load(os.path.join(folder, part + "-images.npy"), mmap_mode="r")
         # A plain array: rows of a mapped one take half as long again.
         self.images = np.asarray(self.mapped)
@@ -136,9 +139,12 @@ class Images:
 
     def take(self, rows):
         """The images of these rows, in this order, copied into one array."""
-        batch = aligned((len(rows), *self.images.shape[1:]))
-        # Clipped, for rows are of these images: to raise instead, NumPy would write somewhere else first.
-        self.images.take(rows, 0, out=batch, mode="clip")
+        if self.aligned:
+            batch = aligned((len(rows), *self.images.shape[1:]))
+            # Clipped, for rows are of these images: to raise instead, NumPy would write somewhere else first.
+            self.images.take(rows, 0, out=batch, mode="clip")
+        else:
+            batch = self.images.take(rows, 0)
         self.seen_bytes += batch.nbytes
         if self.seen_bytes > self.KEPT_BYTES:
             self.seen_bytes = 0
@@ -300,8 +306,9 @@ class Training:
     def run(self):
         job, events = self.job, self.events
         events.phase("load-data")
-        self.train = Images(job.data.cache, "train")
-        self.held_out = Images(job.data.cache, "held-out")
+        aligned = getattr(self.adapter_class, "aligned_batches", False)
+        self.train = Images(job.data.cache, "train", aligned)
+        self.held_out = Images(job.data.cache, "held-out", aligned)
         events.phase("start")
         self.adapter = self.adapter_class(job, job.network, read_weights(job.weights))
         events.tell("framework", name=job.framework, version=self.adapter.version)
@@ -312,10 +319,19 @@ class Training:
             return
         events.phase("train")
         for epoch in range(1, job.epochs + 1):
-            self.epoch(epoch)
-        if len(self.held_out) and job.rank == 0:
-            events.phase("verify")
-            events.tell("accuracy", value=self.accuracy())
+            passed = self.epoch(epoch)
+            is_last = epoch == job.epochs
+            accuracy = None
+            if (is_last or job.accuracy_each_epoch) and len(self.held_out) and job.rank == 0:
+                events.phase("verify")
+                accuracy = self.accuracy()
+            events.tell("epoch", epoch=epoch, accuracy=accuracy, **passed)
+            if accuracy is None:
+                continue
+            if is_last:
+                events.tell("accuracy", value=accuracy)
+            else:
+                events.phase("train")
         if job.checkpoint and job.rank == 0:
             events.phase("save")
             write_weights(job.checkpoint, self.adapter.weights())
@@ -361,7 +377,7 @@ class Training:
         if synchronise is not None:
             synchronise()
         mean = loss_sum / count if count else 0.0
-        events.tell("epoch", epoch=epoch, loss=mean if mean - mean == 0 else None, seconds=clock() - began)
+        return {"loss": mean if mean - mean == 0 else None, "seconds": clock() - began}
 
     def accuracy(self):
         right = 0

@@ -42,6 +42,10 @@ pub struct TrainJob {
     /// Where they are started; none starts them all on this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<WorkerHosts>,
+    /// Whether held-out images are asked after every epoch, not only at the end: what it takes to
+    /// get to an accuracy is to be known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub accuracy_each_epoch: bool,
     /// Whether the framework's profiler is asked for the time of each kind of operator.
     #[serde(default)]
     pub profile: bool,

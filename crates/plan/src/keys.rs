@@ -178,7 +178,7 @@ const STUDY: Section = Section {
         key(
             "target_accuracy",
             Kind::Number,
-            "Percent of held-out images answered right: the report says what it takes and costs to get there.",
+            "Percent of held-out images answered right: the report says what it takes and costs to get there. They are then asked after every epoch, apart from the time of training.",
         ),
         key(
             "exclude",

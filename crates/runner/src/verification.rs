@@ -195,6 +195,7 @@ impl<'a> Scene<'a> {
             compile: None,
             workers: 1,
             hosts: None,
+            accuracy_each_epoch: false,
             profile: false,
             checkpoint: None,
             verify: None,

@@ -195,6 +195,7 @@ fn prepare_training(
         compile: train.compile,
         workers: train.workers,
         hosts,
+        accuracy_each_epoch: study.target_accuracy_percent.is_some(),
         profile: train.profile,
         checkpoint: None,
         verify: None,

@@ -336,7 +336,7 @@ fn installed_frameworks_train_alike_with_one_worker_and_with_two() {
     for framework in installed_with_workers(&bench) {
         let name = format!("workers-{framework}");
         let study = format!(
-            "[study]\nname = \"{name}\"\nrepetitions = 1\n\n[factors]\nworkers = [1, 2]\n\n[workload]\nframework = \"{framework}\"\n\
+            "[study]\nname = \"{name}\"\nrepetitions = 1\ntarget_accuracy = 50\n\n[factors]\nworkers = [1, 2]\n\n[workload]\nframework = \"{framework}\"\n\
              network = \"rede1\"\nimages = 64\nheld_out = 16\nepochs = 2\nbatch = 16\nthreads = 2\n\
              optimizer = \"sgd\"\nlearning_rate = 0.01\nmomentum = 0.9\nprofile = true\n"
         );
@@ -347,6 +347,17 @@ fn installed_frameworks_train_alike_with_one_worker_and_with_two() {
             let loss = |record: &serde_json::Value| record["epochs"][epoch]["loss"].as_f64();
             let (one, two) = (loss(&one).unwrap(), loss(&two).unwrap());
             assert!((one / two - 1.0).abs() < 1e-3, "{name}: {one} and {two}");
+        }
+        // Asked after every epoch, for the study has a target.
+        for record in [&one, &two] {
+            let told = |epoch: usize| record["epochs"][epoch]["accuracy"].as_f64();
+            assert!(told(0).is_some(), "{name}: {}", record["epochs"]);
+            let at_the_end = record["metrics"]["accuracy_percent"]["value"].as_f64();
+            assert_eq!(
+                told(1).map(|fraction| 100.0 * fraction),
+                at_the_end,
+                "{name}"
+            );
         }
         let kinds = one["profile"].to_string();
         assert!(kinds.contains("convolution"), "{name}: {kinds}");
