@@ -1,9 +1,10 @@
 //! The bill of one run: what was paid, line by line.
 
-use model::money::{ConvertedTotal, LineKind};
+use model::money::{Charge, ConvertedTotal, LineKind, Unit};
 use model::run::phase;
 use model::{
-    Bill, BillLine, Currency, ExchangeRate, Money, Phase, Price, RunRecord, Timestamp, Warning,
+    Bill, BillLine, BillingRule, Currency, ExchangeRate, Money, PaidPhases, Phase, Price,
+    RunRecord, Timestamp, Warning,
 };
 use rust_decimal::Decimal;
 
@@ -92,6 +93,47 @@ pub fn bill(request: &BillRequest) -> BillResult {
             converted: converted.ok().flatten(),
         },
     }
+}
+
+/// What one more request costs that takes so long: with discounts, what is paid by the request or by
+/// the time, and tax; without what a run is rounded up to, and what a run pays as a whole. Reckoned
+/// for a million of them, whose cost has more digits.
+pub fn per_request(price: &Price, seconds: f64) -> Money {
+    const MILLION: u32 = 1_000_000;
+    let is_of_requests =
+        |charge: &&Charge| charge.unit.is_time() || charge.unit == Unit::MillionRequests;
+    let charges = price.billing.charges.iter().filter(is_of_requests);
+    let paid = match &price.billing.paid {
+        PaidPhases::Requests => PaidPhases::Requests,
+        PaidPhases::All | PaidPhases::Only(_) => PaidPhases::All,
+    };
+    let price = Price {
+        billing: BillingRule {
+            step_seconds: 0,
+            minimum_seconds: 0,
+            paid,
+            interruptions: None,
+            charges: charges.cloned().collect(),
+            ..price.billing.clone()
+        },
+        changes: Vec::new(),
+        ..price.clone()
+    };
+    let seconds = seconds * f64::from(MILLION);
+    let all = bill(&BillRequest {
+        phases: &[],
+        total_seconds: seconds,
+        started: None,
+        requests: Some(Requests {
+            count: MILLION.into(),
+            seconds,
+        }),
+        price: &price,
+        spoken: price.per_hour.currency,
+        rates: &[],
+    });
+    let amount = all.bill.total.amount / Decimal::from(MILLION);
+    Money::new(amount.normalize(), price.per_hour.currency)
 }
 
 fn sum(lines: &[BillLine]) -> Decimal {

@@ -25,7 +25,7 @@ mod own_machine;
 mod paid_time;
 mod rules;
 
-pub use bill::{BillRequest, BillResult, Requests, bill};
+pub use bill::{BillRequest, BillResult, Requests, bill, per_request};
 pub use catalog::{
     Architecture, Bound, Builder, Catalog, CatalogEntry, CatalogFile, Found, Gpu, GpuWanted,
     LeftOut, LookupError, LookupProblem, Paying, Quote, Reason, Shape, SortBy, Tally, Wanted,

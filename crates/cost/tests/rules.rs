@@ -244,6 +244,42 @@ fn requests_are_rounded_up_one_by_one_and_have_a_fee() {
     check(1, 200, &["requests 0.2", "requests made 0.0002", "0.2002"]);
 }
 
+#[test]
+fn a_request_costs_its_time_its_fee_and_its_tax() {
+    let check = |per_hour: &str, rule: BillingRule, seconds: f64, expected: &str| {
+        let money = cost::per_request(&price(per_hour, rule), seconds);
+        assert_eq!(money.amount, decimal(expected));
+    };
+    let fee = || {
+        charge(
+            "fee",
+            LineKind::Requests,
+            "0.20 USD/million requests",
+            "0",
+            "0",
+        )
+    };
+    // A machine that is paid by the minute: a request pays its share, and no run its fee.
+    let machine = BillingRule {
+        step_seconds: 60,
+        minimum_seconds: 600,
+        charges: vec![
+            fee(),
+            charge("support", LineKind::Fee, "10 USD/run", "1", "0"),
+        ],
+        ..BillingRule::default()
+    };
+    check("3.6 USD", machine, 0.01, "0.0000102");
+    let workers = BillingRule {
+        request_step_ms: 100,
+        charges: vec![fee()],
+        tax_percent: Some(decimal("10")),
+        ..BillingRule::requests()
+    };
+    check("3.6 USD", workers, 0.07, "0.00011022");
+    check("0.0000036 USD", exact(), 0.001, "0.000000000001");
+}
+
 /// AWS's own example: 3 million requests of 1 s with 512 MB cost 18.34 + 0.40 USD a month.
 #[test]
 fn the_months_bill_of_lambda_is_the_providers_own() {

@@ -5,8 +5,7 @@ use std::path::Path;
 use cost::BillRequest;
 use model::run::metric;
 use model::serving::EndpointRecord;
-use model::{Metric, Money, Price, RunRecord, ServingRecord, Study, Warning};
-use rust_decimal::Decimal;
+use model::{Metric, Price, RunRecord, ServingRecord, Study, Warning};
 use rust_decimal::prelude::ToPrimitive;
 
 use crate::serving::ReadyModel;
@@ -104,11 +103,7 @@ fn per_inference(record: &RunRecord, study: &Study, price: &Price) -> Option<f64
         Some(told(metric::BUSY_SECONDS)? / answered)
     };
     let seconds = told(metric::BILLED_SECONDS_PER_REQUEST).or_else(busy)?;
-    let seconds = Decimal::from_f64_retain(seconds)?;
-    let amount = seconds
-        .checked_mul(price.per_hour.amount)?
-        .checked_div(Decimal::from(3600))?;
-    let money = Money::new(amount, price.per_hour.currency);
+    let money = cost::per_request(price, seconds);
     let spoken = cost::convert(money, study.currency, &study.rates).ok()?;
     spoken.amount.to_f64()
 }

@@ -256,7 +256,7 @@ const INTERRUPTIONS: Section = Section {
         key(
             "unpaid",
             Kind::Duration,
-            "A machine taken away sooner is not paid (AWS: 1h). Counts where there is no `checkpoint`.",
+            "A machine taken away sooner is not paid. Counts where there is no `checkpoint`. Default: the provider's rule, `1h` at AWS, else 0s.",
         ),
     ],
 };

@@ -44,7 +44,8 @@ pub(super) fn read(
     let discounts = discounts.iter();
     rule.discounts
         .extend(discounts.filter_map(|value| reader.discount(value, problems)));
-    if let Some(interruptions) = reader.interruptions(&table, problems) {
+    let unpaid_seconds = unpaid_of(rule);
+    if let Some(interruptions) = reader.interruptions(&table, unpaid_seconds, problems) {
         rule.interruptions = Some(interruptions);
     }
     for value in tables(&table, "charges", problems) {
@@ -196,7 +197,12 @@ impl Reader<'_> {
         None
     }
 
-    fn interruptions(&self, parent: &Table<'_>, problems: &mut Problems) -> Option<Interruptions> {
+    fn interruptions(
+        &self,
+        parent: &Table<'_>,
+        unpaid_seconds: u32,
+        problems: &mut Problems,
+    ) -> Option<Interruptions> {
         let table = parent.table("interruptions", problems)?;
         let per_hour = prices::decimal(self.typed, &table, "per_hour", problems);
         let mut seconds = |key: &str| {
@@ -220,7 +226,7 @@ impl Reader<'_> {
             per_hour: per_hour?,
             restart_seconds: restart.unwrap_or(0),
             checkpoint_seconds: checkpoint,
-            unpaid_seconds: unpaid.unwrap_or(0),
+            unpaid_seconds: unpaid.unwrap_or(unpaid_seconds),
         })
     }
 
@@ -284,6 +290,13 @@ impl Reader<'_> {
         problems.push(Diagnostic::at(take::key_span(table, key), message));
         None
     }
+}
+
+/// What the provider leaves unpaid of a machine that it takes away.
+fn unpaid_of(rule: &BillingRule) -> u32 {
+    let origin = rule.origin.as_ref();
+    let known = origin.and_then(|origin| rules().named(&origin.name));
+    known.map_or(0, |known| known.unpaid_seconds)
 }
 
 fn check_quantity(table: &Table<'_>, unit: Unit, problems: &mut Problems) {

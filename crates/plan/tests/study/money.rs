@@ -93,6 +93,13 @@ fn a_rule_has_a_name_and_a_day() {
         "price = \"gcp/e2-standard-4\"\nbilling = { rule = \"gcp@2016-05-01\", minimum = \"5min\" }",
     );
     assert_eq!((rule.step_seconds, rule.minimum_seconds), (60, 300));
+    let unpaid = |price: &str| {
+        let terms = "billing = { interruptions = { per_hour = 0.1 } }";
+        let rule = rule_of(&format!("price = \"{price}\"\n{terms}"));
+        rule.interruptions.unwrap().unpaid_seconds
+    };
+    assert_eq!(unpaid("aws/m5.xlarge+spot"), 3600);
+    assert_eq!(unpaid("gcp/n1-standard-4+spot"), 0);
     let spot = rule_of("price = \"gcp/n1-standard-4+spot\"");
     assert!(spot.discounts.is_empty());
 }

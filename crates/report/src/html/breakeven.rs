@@ -78,7 +78,7 @@ fn buying_figure(buying: &[BuyOrRent]) -> Figure {
         let each = number(one.rent_per_hour) * one.time_ratio.value;
         let line = json!({ "width": 1.5, "dash": "dash", "color": colour });
         data.push(straight(title.as_deref(), 0.0, each, end, line));
-        data.extend(crossing(one, each, &colour));
+        data.extend(crossing(one, each, end, &colour));
     }
     let symbol = buying
         .first()
@@ -124,8 +124,9 @@ fn straight(title: Option<&str>, from: f64, each: f64, end: f64, line: Value) ->
     })
 }
 
-fn crossing(one: &BuyOrRent, each: f64, colour: &str) -> Option<Value> {
-    let hours = one.hours_per_month.as_ref()?;
+/// None beyond what is drawn, which it would stretch.
+fn crossing(one: &BuyOrRent, each: f64, end: f64, colour: &str) -> Option<Value> {
+    let hours = one.hours_per_month.as_ref().filter(|h| h.value <= end)?;
     let ends = hours.interval;
     let text = format!(
         "{} against {}: {} hours a month",
