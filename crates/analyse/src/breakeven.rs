@@ -228,6 +228,13 @@ impl<'t> Maker<'t, '_> {
         ]) else {
             return Some(self.left_out(own, rented));
         };
+        let rule = &own.price.billing;
+        if rule.tax_percent.is_some() || !rule.charges.is_empty() || !rule.discounts.is_empty() {
+            return Some(Made::Note(format!(
+                "No break-even of {} and {}: beside purchase and electricity the own machine pays charges or taxes, or less than all, which its hours do not tell.",
+                own.scenario.environment, rented.scenario.environment
+            )));
+        }
         let months = own_machine.years.checked_mul(MONTHS_PER_YEAR)?;
         let purchase = self.said_in(own_machine.purchase, currency)?.amount;
         let per_month = purchase.checked_div(months)?;

@@ -158,7 +158,7 @@ impl<'a> Measured<'a> {
         add(COST_PER_THOUSAND_STEPS, "", thousand);
         if let Course::Reached(arrival) = target::course(study, record) {
             add(TO_TARGET_SECONDS, "s", Some(arrival.seconds));
-            let paid = cost.and_then(|m| arrival.cost(m).amount.to_f64());
+            let paid = cost.and_then(|_| arrival.cost(record)?.amount.to_f64());
             add(COST_TO_TARGET, "", paid);
         }
         let rate = record

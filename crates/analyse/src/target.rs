@@ -1,8 +1,9 @@
 //! What it takes to train up to an accuracy: time and money from a run's start to the end of the
 //! first epoch that is good enough.
 
+use cost::BillRequest;
 use model::run::{metric, phase};
-use model::{Currency, Money, Phase, RunRecord, Study};
+use model::{Currency, ExchangeRate, Money, Phase, RunRecord, Study};
 use rust_decimal::Decimal;
 use serde::Serialize;
 use stats::Estimate;
@@ -67,19 +68,31 @@ pub(crate) enum Course {
 pub(crate) struct Arrival {
     /// Since the start of the run.
     pub(crate) seconds: f64,
-    /// Of the run's whole time.
-    share: f64,
 }
 
 impl Arrival {
-    /// As if the run had ended there: so much of its bill as of its time.
-    pub(crate) fn cost(&self, bill: Money) -> Money {
-        let share = Decimal::from_f64_retain(self.share).unwrap_or(Decimal::ONE);
-        let amount = bill.amount.saturating_mul(share);
-        Money::new(
-            amount.round_dp(cost::AMOUNT_PLACES).normalize(),
-            bill.currency,
-        )
+    /// The bill of the run, had it ended there; at the rate of exchange it was frozen with.
+    pub(crate) fn cost(&self, record: &RunRecord) -> Option<Money> {
+        let (price, bill) = (record.price.as_ref()?, record.bill.as_ref()?);
+        let until_there = |phase: &Phase| Phase {
+            seconds: phase.seconds.min(self.seconds - phase.begin_seconds),
+            ..phase.clone()
+        };
+        let begun = record.phases.iter();
+        let begun = begun.filter(|phase| phase.begin_seconds < self.seconds);
+        let phases: Vec<Phase> = begun.map(until_there).collect();
+        let frozen = bill.converted.iter();
+        let rates: Vec<ExchangeRate> = frozen.map(|converted| converted.rate.clone()).collect();
+        let spoken = bill.spoken_total().currency;
+        let request = BillRequest {
+            phases: &phases,
+            total_seconds: self.seconds,
+            spoken,
+            rates: &rates,
+            ..BillRequest::of(record, price, spoken, &rates)
+        };
+        let total = cost::bill(&request).bill.spoken_total();
+        (total.currency == spoken).then_some(total)
     }
 }
 
@@ -106,7 +119,6 @@ pub(crate) fn course(study: &Study, record: &RunRecord) -> Course {
     match seconds.zip(whole) {
         Some((seconds, whole)) => Course::Reached(Arrival {
             seconds: seconds.min(whole),
-            share: (seconds / whole).clamp(0.0, 1.0),
         }),
         None => Course::Untold,
     }
@@ -216,7 +228,8 @@ fn result(table: &Table, scenario: &ScenarioResult) -> Option<TargetResult> {
             Course::NotReached => {}
             Course::Reached(arrival) => {
                 reached += 1;
-                amounts.extend(row.cost.map(|cost| arrival.cost(cost).amount));
+                let paid = row.cost.and_then(|_| arrival.cost(row.record));
+                amounts.extend(paid.map(|money| money.amount));
             }
         }
         runs += 1;

@@ -48,6 +48,8 @@ fn made_up(record: &mut RunRecord, accuracies: [f64; 4]) {
             (name.to_owned(), Metric { value, unit })
         })
         .into();
+    let price = record.price.as_mut().unwrap();
+    price.per_hour = dollars("180");
     record.bill = Some(Bill {
         lines: Vec::new(),
         total: dollars("1"),
@@ -121,6 +123,19 @@ fn steps_that_were_told_need_no_batch() {
     }
     let cost = analysis(&world).scenarios[0].cost.clone().unwrap();
     assert_eq!(cost.per_thousand_steps, Some(dollars("2")));
+}
+
+/// Who stops after 14 s pays the minute all the same.
+#[test]
+fn what_is_paid_at_least_is_paid_up_to_an_accuracy_too() {
+    let mut world = world();
+    for record in &mut world.records {
+        let rule = &mut record.price.as_mut().unwrap().billing;
+        rule.minimum_seconds = 60;
+    }
+    let found = analysis(&world);
+    let target = found.money.target.as_ref().unwrap();
+    assert_eq!(target.scenarios[0].mean_cost, Some(dollars("3")));
 }
 
 #[test]

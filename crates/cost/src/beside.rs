@@ -143,7 +143,9 @@ impl<'a> Beside<'a> {
         let used = match charge.unit {
             // It is there all month.
             Unit::GigabyteMonth => Some(charge.quantity),
-            Unit::Hour => month.hours,
+            Unit::Hour => month
+                .hours
+                .map(|hours| hours.saturating_mul(charge.quantity)),
             Unit::Gigabyte => month.gigabytes,
             Unit::MillionRequests => month.requests.map(|requests| requests / MILLION),
             Unit::Month | Unit::Run => None,

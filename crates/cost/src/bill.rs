@@ -1,7 +1,7 @@
 //! The bill of one run: what was paid, line by line.
 
 use model::money::{Charge, ConvertedTotal, LineKind, Unit};
-use model::run::phase;
+use model::run::{metric, phase};
 use model::{
     Bill, BillLine, BillingRule, Currency, ExchangeRate, Money, PaidPhases, Phase, Price,
     RunRecord, Timestamp, Warning,
@@ -33,6 +33,8 @@ pub struct Requests {
     pub count: u64,
     /// In which they were handled, together.
     pub seconds: f64,
+    /// By the service's own word, which has rounded each to whole milliseconds already.
+    pub as_billed: bool,
 }
 
 impl<'a> BillRequest<'a> {
@@ -51,6 +53,7 @@ impl<'a> BillRequest<'a> {
             requests: seconds.map(|seconds| Requests {
                 count: record.requests(),
                 seconds,
+                as_billed: record.metrics.contains_key(metric::BILLED_SECONDS),
             }),
             price,
             spoken,
@@ -98,7 +101,7 @@ pub fn bill(request: &BillRequest) -> BillResult {
 /// What one more request costs that takes so long: with discounts, what is paid by the request or by
 /// the time, and tax; without what a run is rounded up to, and what a run pays as a whole. Reckoned
 /// for a million of them, whose cost has more digits.
-pub fn per_request(price: &Price, seconds: f64) -> Money {
+pub fn per_request(price: &Price, seconds: f64, as_billed: bool) -> Money {
     const MILLION: u32 = 1_000_000;
     let is_of_requests =
         |charge: &&Charge| charge.unit.is_time() || charge.unit == Unit::MillionRequests;
@@ -127,6 +130,7 @@ pub fn per_request(price: &Price, seconds: f64) -> Money {
         requests: Some(Requests {
             count: MILLION.into(),
             seconds,
+            as_billed,
         }),
         price: &price,
         spoken: price.per_hour.currency,

@@ -161,6 +161,10 @@ fn request_seconds(requests: Requests, step_ms: u32, minimum_ms: u32) -> Decimal
     let Some(mean) = seconds.checked_div(count) else {
         return seconds;
     };
+    let step_ms = match requests.as_billed && step_ms == 1 {
+        true => 0,
+        false => step_ms,
+    };
     if step_ms == 0 && minimum_ms == 0 {
         return seconds;
     }

@@ -79,7 +79,11 @@ fn requests_alone_are_paid_where_the_rule_says_so() {
         let request = BillRequest {
             phases: &phases(&[("setup", 5.0), ("warm", 100.0)]),
             total_seconds: 105.0,
-            requests: seconds.map(|seconds| Requests { count: 5, seconds }),
+            requests: seconds.map(|seconds| Requests {
+                count: 5,
+                seconds,
+                as_billed: true,
+            }),
             started: None,
             price: &price,
             spoken: Currency::USD,

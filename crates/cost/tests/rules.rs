@@ -190,6 +190,7 @@ fn what_a_month_has_for_nothing_is_shared_by_its_use() {
             let requests = Requests {
                 count: 1_000_000,
                 seconds: 100.0,
+                as_billed: false,
             };
             let bill = bill_of(3600.0, &price("0 USD", rule), Some(requests));
             assert_eq!(bill.total.amount, decimal(expected), "{unit_price}");
@@ -211,6 +212,8 @@ fn what_a_month_has_for_nothing_is_shared_by_its_use() {
         "0.15",
     );
     check("0.005 USD/h", "1", "50", month("100", "", ""), "0.0025");
+    // Two addresses have twice the hours.
+    check("0.005 USD/h", "2", "50", month("100", "", ""), "0.0075");
     check("73 USD/GB-month", "20", "10", month("", "", ""), "1");
     // A fee of a month is spread over its hours.
     check("20 USD/month", "1", "0", month("100", "", ""), "0.2");
@@ -234,6 +237,7 @@ fn requests_are_rounded_up_one_by_one_and_have_a_fee() {
         let requests = Requests {
             count: 1000,
             seconds: 70.5,
+            as_billed: false,
         };
         let bill = bill_of(600.0, &price("3.6 USD", rule), Some(requests));
         assert_eq!(told(&bill), expected);
@@ -242,12 +246,24 @@ fn requests_are_rounded_up_one_by_one_and_have_a_fee() {
     check(1, 0, &["requests 0.071", "requests made 0.0002", "0.0712"]);
     check(100, 0, &["requests 0.1", "requests made 0.0002", "0.1002"]);
     check(1, 200, &["requests 0.2", "requests made 0.0002", "0.2002"]);
+    // What the service has rounded is not rounded again.
+    let rule = BillingRule {
+        request_step_ms: 1,
+        ..BillingRule::requests()
+    };
+    let requests = Requests {
+        count: 20,
+        seconds: 0.023,
+        as_billed: true,
+    };
+    let bill = bill_of(600.0, &price("3.6 USD", rule), Some(requests));
+    assert_eq!(told(&bill), ["requests 0.000023", "0.000023"]);
 }
 
 #[test]
 fn a_request_costs_its_time_its_fee_and_its_tax() {
     let check = |per_hour: &str, rule: BillingRule, seconds: f64, expected: &str| {
-        let money = cost::per_request(&price(per_hour, rule), seconds);
+        let money = cost::per_request(&price(per_hour, rule), seconds, false);
         assert_eq!(money.amount, decimal(expected));
     };
     let fee = || {
@@ -293,6 +309,7 @@ fn the_months_bill_of_lambda_is_the_providers_own() {
     let requests = Requests {
         count: 3_000_000,
         seconds: 3_000_000.0,
+        as_billed: true,
     };
     let bill = bill_of(3_000_000.0, &price, Some(requests));
     let sum = |kinds: &[&str]| -> Decimal {

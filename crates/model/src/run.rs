@@ -104,9 +104,15 @@ impl RunRecord {
         told(metric::BILLED_SECONDS).or_else(|| told(metric::BUSY_SECONDS))
     }
 
-    /// That count: those that the client made of a server.
+    /// That are paid: those the service billed, where it tells, otherwise those that count.
     pub fn requests(&self) -> u64 {
-        self.serving.as_ref().map_or(0, ServingRecord::requests)
+        let told = |name: &str| self.metrics.get(name).map(|metric| metric.value);
+        let billed = told(metric::BILLED_SECONDS).zip(told(metric::BILLED_SECONDS_PER_REQUEST));
+        let counted = || self.serving.as_ref().map_or(0, ServingRecord::requests);
+        match billed {
+            Some((all, each)) if all > 0.0 && each > 0.0 => (all / each).round() as u64,
+            _ => counted(),
+        }
     }
 }
 

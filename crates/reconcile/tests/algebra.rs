@@ -212,6 +212,7 @@ fn study_on(
         study.requests = Some(cost::Requests {
             count: 7,
             seconds: f64::from(run.seconds) / 9.0,
+            as_billed: true,
         });
         study = study.run(machine, "0.526", &started, f64::from(run.seconds) / 7.0);
         study.billing.paid = paid;

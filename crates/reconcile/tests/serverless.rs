@@ -27,7 +27,11 @@ fn report(rows: &[[&str; 6]]) -> String {
 fn study(rule: &str, memory_mb: Option<u32>, count: u64, seconds: f64) -> Study {
     let mut study = Study::in_dollars();
     study.billing = cost::rules().named(rule).unwrap().billing(memory_mb);
-    study.requests = Some(cost::Requests { count, seconds });
+    study.requests = Some(cost::Requests {
+        count,
+        seconds,
+        as_billed: true,
+    });
     study
 }
 

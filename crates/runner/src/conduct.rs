@@ -378,6 +378,7 @@ impl Conduct<'_> {
                 // What is billed of requests is known at the end; until then, the most it can be.
                 requests: Some(cost::Requests {
                     count: 0,
+                    as_billed: true,
                     seconds: so_far.seconds,
                 }),
                 started: None,

@@ -102,8 +102,9 @@ fn per_inference(record: &RunRecord, study: &Study, price: &Price) -> Option<f64
         let answered = told(metric::REQUESTS)? - told(metric::FAILED_REQUESTS)?;
         Some(told(metric::BUSY_SECONDS)? / answered)
     };
-    let seconds = told(metric::BILLED_SECONDS_PER_REQUEST).or_else(busy)?;
-    let money = cost::per_request(price, seconds);
+    let billed = told(metric::BILLED_SECONDS_PER_REQUEST);
+    let seconds = billed.or_else(busy)?;
+    let money = cost::per_request(price, seconds, billed.is_some());
     let spoken = cost::convert(money, study.currency, &study.rates).ok()?;
     spoken.amount.to_f64()
 }

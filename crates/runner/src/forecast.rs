@@ -321,6 +321,7 @@ fn money_of(
             total_seconds,
             requests: Some(cost::Requests {
                 count: 0,
+                as_billed: true,
                 seconds: asked.map(|p| p.seconds).sum(),
             }),
             started: None,

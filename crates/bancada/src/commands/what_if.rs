@@ -118,37 +118,28 @@ fn options(args: &WhatIfArgs, study: &Study) -> Result<Option<Options>, Failure>
         text += &format!("currency = {}\n", quoted(currency));
         said.push(format!("--currency {currency}"));
     }
-    let mut places: BTreeMap<&str, String> = BTreeMap::new();
+    let mut prices: BTreeMap<&str, String> = BTreeMap::new();
     let priced = || study.environments.iter().filter(|e| e.price.is_some());
     for asked in &args.price {
-        let named = asked.split_once('=').and_then(|(name, price)| {
-            let environment = study.environment(name.trim())?;
-            Some((environment.name.as_str(), price.trim()))
-        });
-        let (names, price): (Vec<&str>, &str) = match named {
-            Some((name, price)) => (vec![name], price),
-            None => (priced().map(|e| e.name.as_str()).collect(), asked),
-        };
-        if names.is_empty() {
-            return Err(wrong(format!(
-                "--price {asked}: no environment of the study has a price; say which one is meant: --price NAME=PRICE"
-            )));
-        }
+        let (names, price) = meant(asked, study)?;
         for name in names {
-            let line = format!("price = {}\n", quoted(price));
-            places.insert(name, line);
+            prices.insert(name, price.to_owned());
         }
         said.push(format!("--price {asked}"));
     }
     if let Some(region) = &args.region {
         let mut moved = 0;
-        for environment in priced().filter(|e| !args.price.iter().any(|p| names(p, &e.name))) {
-            let machine = environment.price.as_ref().map(|price| &price.machine);
-            let elsewhere = machine.and_then(|machine| cost::in_region(machine, region));
+        for environment in priced() {
+            let asked = prices.get(environment.name.as_str());
+            let own = environment.price.as_ref().map(|price| &price.machine);
+            let elsewhere = asked.or(own).and_then(|name| cost::in_region(name, region));
             if let Some(name) = elsewhere {
-                let line = format!("price = {}\n", quoted(&name));
-                places.insert(&environment.name, line);
+                prices.insert(&environment.name, name);
                 moved += 1;
+            } else if let Some(asked) = asked {
+                return Err(wrong(format!(
+                    "--region {region}: {asked} is no machine of the catalog, which would have regions"
+                )));
             }
         }
         if moved == 0 {
@@ -158,8 +149,14 @@ fn options(args: &WhatIfArgs, study: &Study) -> Result<Option<Options>, Failure>
         }
         said.push(format!("--region {region}"));
     }
+    let mut places: BTreeMap<&str, String> = BTreeMap::new();
+    for (name, price) in prices {
+        places.insert(name, format!("price = {}\n", quoted(&price)));
+    }
     if let Some(tax) = &args.tax {
-        for environment in priced() {
+        // What was bought was taxed when it was.
+        let is_rented = |e: &&model::Environment| e.price.as_ref().is_some_and(|p| p.own.is_none());
+        for environment in priced().filter(is_rented) {
             let place = places.entry(&environment.name).or_default();
             *place += &format!("billing = {{ tax = {} }}\n", quoted(tax));
         }
@@ -178,10 +175,27 @@ fn options(args: &WhatIfArgs, study: &Study) -> Result<Option<Options>, Failure>
     }))
 }
 
-fn names(price: &str, environment: &str) -> bool {
-    price
-        .split_once('=')
-        .is_some_and(|(name, _)| name.trim() == environment)
+/// `ENVIRONMENT=PRICE`, or a price for all environments that have one.
+fn meant<'a>(asked: &'a str, study: &'a Study) -> Result<(Vec<&'a str>, &'a str), Failure> {
+    if let Some((name, price)) = asked.split_once('=') {
+        let Some(environment) = study.environment(name.trim()) else {
+            let known: Vec<&str> = study.environments.iter().map(|e| e.name.as_str()).collect();
+            return Err(wrong(format!(
+                "--price {asked}: no environment is called `{}`; known: {}",
+                name.trim(),
+                known.join(", ")
+            )));
+        };
+        return Ok((vec![&environment.name], price.trim()));
+    }
+    let priced = study.environments.iter().filter(|e| e.price.is_some());
+    let names: Vec<&str> = priced.map(|e| e.name.as_str()).collect();
+    match names.is_empty() {
+        true => Err(wrong(format!(
+            "--price {asked}: no environment of the study has a price; say which one is meant: --price NAME=PRICE"
+        ))),
+        false => Ok((names, asked)),
+    }
 }
 
 /// `USD:BRL=5.42`.

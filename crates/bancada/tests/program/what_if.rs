@@ -46,6 +46,22 @@ fn prices_rules_taxes_and_currencies_can_be_others() {
         "[environments.here]\nbilling = { discounts = [{ percent = 50 }] }\n",
     );
     check(&["--what-if", "other.toml"], "6.0 USD");
+    // A list that is written takes the place of the one before.
+    bench.write(
+        "free.toml",
+        "[environments.here]\nbilling = { charges = [] }\n",
+    );
+    check(&["--what-if", "free.toml"], "8 USD");
+    // A rule by its name is how time is counted; the charge stays.
+    bench.write(
+        "old.toml",
+        "[environments.here]\nbilling = { rule = \"aws@2016\" }\n",
+    );
+    check(&["--what-if", "old.toml"], "10.0 USD");
+    check(
+        &["--price", "azure/Standard_D4s_v5", "--region", "westus2"],
+        "2.0002133336 USD",
+    );
     // What was paid is what it was.
     check(&[], "10.0 USD");
 }
@@ -83,6 +99,14 @@ fn what_cannot_be_meant_is_said() {
     check(
         &["--region", "eastus"],
         "no environment is priced as a machine of the catalog",
+    );
+    check(
+        &["--price", "1 USD/h", "--region", "eastus"],
+        "1 USD/h is no machine of the catalog",
+    );
+    check(
+        &["--price", "there=1 USD/h"],
+        "no environment is called `there`; known: here",
     );
     check(&["--rate", "5.5"], "is not a rate such as USD:BRL=5.42");
     check(&["--tax", "much"], "`tax` must be a decimal number");

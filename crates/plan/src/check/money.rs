@@ -1,9 +1,10 @@
 //! The currency a study speaks, and whether its budget can be compared with its prices.
 
-use model::{Currency, Price};
+use model::run::phase;
+use model::{Currency, PaidPhases, Price};
 use source::{Diagnostic, Problems};
 
-use crate::read::Draft;
+use crate::read::{Draft, DraftEnvironment, DraftWorkload};
 
 /// The currency of the study: as typed, else the budget's, else that of the first price.
 pub(super) fn check(draft: &Draft, problems: &mut Problems) -> Currency {
@@ -13,6 +14,9 @@ pub(super) fn check(draft: &Draft, problems: &mut Problems) -> Currency {
         .filter_map(|e| e.price.as_ref())
         .collect();
     check_budget(draft, &prices, problems);
+    for environment in &draft.environments {
+        check_paid(draft, environment, problems);
+    }
     let of_budget = draft.head.budget.as_ref().map(|b| b.value.currency);
     let of_price = prices.first().map(|p| p.per_hour.currency);
     draft
@@ -60,5 +64,30 @@ fn check_budget(draft: &Draft, prices: &[&Price], problems: &mut Problems) {
                 "add:  [[rates]]  from = \"{currency}\"  to = \"{spoken}\"  rate = …  date = \"…\""
             )),
         );
+    }
+}
+
+/// What a bill counts must be something that runs of this study have.
+fn check_paid(draft: &Draft, environment: &DraftEnvironment, problems: &mut Problems) {
+    let Some(price) = &environment.price else {
+        return;
+    };
+    let span = || environment.name.span.clone();
+    match (&price.billing.paid, &draft.workload) {
+        (PaidPhases::Requests, Some(DraftWorkload::Train(_) | DraftWorkload::Command(_))) => {
+            let message = "only requests are paid here, and this study serves none";
+            let nothing = Diagnostic::at(span(), message);
+            problems.push(nothing.label("write billing = { paid = \"all\" }, or another price"));
+        }
+        (PaidPhases::Only(names), Some(DraftWorkload::Train(_) | DraftWorkload::Serve(_))) => {
+            let known = || phase::ORDER.iter().copied();
+            for name in names
+                .iter()
+                .filter(|name| known().all(|k| k != name.as_str()))
+            {
+                problems.push(Diagnostic::unknown("phase", name, span(), known()));
+            }
+        }
+        _ => {}
     }
 }

@@ -38,8 +38,21 @@ pub(super) fn read(
         rule.request_minimum_ms = minimum.value;
     }
     read_paid(&table, rule, problems);
-    rule.month = read_month(typed, &table, problems).unwrap_or(rule.month);
+    if let Some(month) = read_month(typed, &table, problems) {
+        rule.month = MonthOfUse {
+            hours: month.hours.or(rule.month.hours),
+            requests: month.requests.or(rule.month.requests),
+            gigabytes: month.gigabytes.or(rule.month.gigabytes),
+        };
+    }
     let reader = Reader { typed };
+    // A list that is written takes the place of the one before; what is the provider's stays.
+    if table.key_span("discounts").is_some() {
+        rule.discounts.retain(|discount| !is_promise(discount));
+    }
+    if table.key_span("charges").is_some() {
+        rule.charges.retain(|charge| !is_of_place(charge));
+    }
     let discounts = tables(&table, "discounts", problems);
     let discounts = discounts.iter();
     rule.discounts
@@ -68,8 +81,14 @@ fn read_rule(
     let Some(name) = table.text("rule", problems) else {
         return;
     };
+    if let Some((_, day)) = name.value.split_once('@')
+        && let Err(message) = values::date(day)
+    {
+        problems.push(Diagnostic::at(name.span, message));
+        return;
+    }
     match rules().named(&name.value) {
-        Some(found) => *rule = found.billing(memory_mb),
+        Some(found) => *rule = with_what_stays(found.billing(memory_mb), rule),
         None => {
             let known = rules().names().into_iter();
             let unknown = Diagnostic::unknown("rule", &name.value, name.span, known);
@@ -137,6 +156,32 @@ fn read_month(
     Some(month)
 }
 
+/// What goes with a place rather than with a price or a provider's rule, of the rule that held there.
+pub(super) fn with_what_stays(rule: BillingRule, before: &BillingRule) -> BillingRule {
+    let promises = before.discounts.iter().filter(|d| is_promise(d)).cloned();
+    let charges = before.charges.iter().filter(|c| is_of_place(c)).cloned();
+    BillingRule {
+        discounts: rule.discounts.into_iter().chain(promises).collect(),
+        charges: rule.charges.into_iter().chain(charges).collect(),
+        tax_percent: rule.tax_percent.or(before.tax_percent),
+        month: match rule.month.is_unknown() {
+            true => before.month,
+            false => rule.month,
+        },
+        interruptions: rule.interruptions.or_else(|| before.interruptions.clone()),
+        ..rule
+    }
+}
+
+fn is_promise(discount: &Discount) -> bool {
+    matches!(discount.terms, DiscountTerms::Committed { .. })
+}
+
+/// The fee for requests is the provider's.
+fn is_of_place(charge: &Charge) -> bool {
+    charge.kind != LineKind::Requests
+}
+
 /// A fee for a month is nobody's, and a free amount of a month nothing, unless it is known how
 /// much a month is used.
 fn check_month(charge: &Charge, value: &Value<'_>, rule: &BillingRule, problems: &mut Problems) {
@@ -150,6 +195,18 @@ fn check_month(charge: &Charge, value: &Value<'_>, rule: &BillingRule, problems:
         }
         _ => None,
     };
+    if !charge.free.is_zero() && matches!(charge.unit, Unit::Month | Unit::Run) {
+        let message = format!("nothing of a price for one {} is free", charge.unit.word());
+        problems.push(Diagnostic::at(value.span.clone(), message).label("remove `free`"));
+    }
+    let sent = (charge.unit == Unit::Gigabyte).then_some(charge.quantity);
+    if let (Some(sent), Some(month)) = (sent, month.gigabytes)
+        && sent > month
+    {
+        let message = "a run sends more than the month that it is a part of";
+        let wrong = Diagnostic::at(value.span.clone(), message);
+        problems.push(wrong.label(format!("of month = {{ gigabytes = {month} }}")));
+    }
     if let Some(missing) = missing {
         let message = format!(
             "`{}` goes by the month, and the month is not known",

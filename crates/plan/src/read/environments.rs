@@ -1,6 +1,6 @@
 //! `[environments]`: where runs happen and what an hour there costs.
 
-use model::money::{Charge, Discount, DiscountTerms, LineKind};
+use model::money::Charge;
 use model::{BillingRule, Limits, PaidPhases, Price, Service};
 use source::{Diagnostic, Located, Problems, Table};
 
@@ -169,7 +169,7 @@ pub(super) fn read_price(
         let is_amount = price.as_ref().is_some_and(|p| p.machine == prices::OWN);
         rule = match is_amount {
             true => before.billing.clone(),
-            false => with_what_stays(rule, &before.billing),
+            false => billing::with_what_stays(rule, &before.billing),
         };
     }
     // What a worker on demand costs is paid for requests, unless the study says otherwise.
@@ -193,25 +193,6 @@ pub(super) fn read_price(
     })?;
     check_charges(table, &price, problems);
     Some(price)
-}
-
-/// What goes with a place rather than with a price, of the rule that held there.
-fn with_what_stays(rule: BillingRule, before: &BillingRule) -> BillingRule {
-    let is_promise =
-        |discount: &&Discount| matches!(discount.terms, DiscountTerms::Committed { .. });
-    let promises = before.discounts.iter().filter(is_promise).cloned();
-    let is_of_place = |charge: &&Charge| charge.kind != LineKind::Requests;
-    let charges = before.charges.iter().filter(is_of_place).cloned();
-    BillingRule {
-        discounts: rule.discounts.into_iter().chain(promises).collect(),
-        charges: rule.charges.into_iter().chain(charges).collect(),
-        tax_percent: rule.tax_percent.or(before.tax_percent),
-        month: match rule.month.is_unknown() {
-            true => before.month,
-            false => rule.month,
-        },
-        ..rule
-    }
 }
 
 /// A bill is in one currency.

@@ -1,10 +1,10 @@
 //! The same measurements at other prices: a small file, or options, that go over a study's money.
 
-use model::{ExchangeRate, Price, Service, Study};
+use model::{BillingRule, ExchangeRate, Price, Service, Study};
 use source::{Diagnostic, Problems, Table};
 
 use super::prices::Known;
-use super::{Typed, environments, prices, settings, take};
+use super::{Typed, billing, environments, prices, settings, take};
 
 /// A study with other money, and which places it changed.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,6 +104,23 @@ fn over(
         named: prices::read(typed, top, problems),
         catalog,
     };
+    for environment in &mut study.environments {
+        let Some(before) = &environment.price else {
+            continue;
+        };
+        let renewed = known.named.iter().find(|p| p.machine == before.machine);
+        if let Some(renewed) = renewed {
+            let billing = match renewed.billing == BillingRule::default() {
+                true => before.billing.clone(),
+                false => billing::with_what_stays(renewed.billing.clone(), &before.billing),
+            };
+            environment.price = Some(Price {
+                billing,
+                ..renewed.clone()
+            });
+            changed.push(environment.name.clone());
+        }
+    }
     if let Some(table) = top.table("environments", problems) {
         for (name, value) in table.entries() {
             let Some(inner) = value.table(&format!("environments.{}", name.value), problems) else {
