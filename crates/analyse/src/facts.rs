@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::run::Origin;
+use model::run::{Origin, metric};
 use model::{
     LoadShape, Plan, RunId, RunRecord, ServeWorkload, Status, Study, TrainWorkload, Warning,
     Workload,
@@ -26,7 +26,10 @@ pub(crate) fn study_facts(table: &Table, repriced: Option<&str>, confidence: f64
         repetitions: study.repetitions,
         seed: study.seed,
         order: study.order,
-        budget: study.budget,
+        // Beside what was spent, and so in its currency where there is a rate.
+        budget: study
+            .budget
+            .map(|budget| cost::convert(budget, table.currency, &study.rates).unwrap_or(budget)),
         currency: table.currency.code().to_owned(),
         factors: study
             .factors
@@ -426,6 +429,15 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
     for metric in &table.unknown_metrics {
         notes.push(format!(
             "The study asks for the metric `{metric}`, which no run told."
+        ));
+    }
+    let tells_accuracy = |row: &Row| row.record.metrics.contains_key(metric::ACCURACY);
+    if let Some(target) = table.study.target_accuracy_percent
+        && !table.runs.is_empty()
+        && !table.runs.iter().any(tells_accuracy)
+    {
+        notes.push(format!(
+            "The study asks what it takes to get to an accuracy of {target} %, and no run told any accuracy."
         ));
     }
     let other_currency = table

@@ -7,7 +7,7 @@ use common::{Recipe, World, factor, price};
 use model::money::PaidPhases;
 use model::run::{Origin, metric};
 use model::study::CommandWorkload;
-use model::{Currency, Level, Money, RunRecord, Status, Workload};
+use model::{Currency, ExchangeRate, Level, Money, RunRecord, Status, Workload};
 use rust_decimal::Decimal;
 
 fn analysis(world: &World, superseded: &[RunRecord]) -> Analysis {
@@ -218,4 +218,45 @@ fn a_factor_that_matters_only_with_another_is_not_free() {
     assert_eq!(alone.verdict, Verdict::NotSeen);
     let said = free(&world);
     assert!(said.starts_with("colour makes no difference"), "{said}");
+}
+
+#[test]
+fn a_budget_is_said_in_the_currency_of_what_was_spent() {
+    let mut world = Recipe {
+        currency: Currency::BRL,
+        ..Recipe::default()
+    }
+    .world();
+    assert_eq!(
+        analysis(&world, &[]).study.budget,
+        Some("1 USD".parse().unwrap())
+    );
+    world.study.rates = vec![ExchangeRate {
+        from: Currency::USD,
+        to: Currency::BRL,
+        rate: "5".parse().unwrap(),
+        date: "2024-03-01".to_owned(),
+        source: String::new(),
+    }];
+    assert_eq!(
+        analysis(&world, &[]).study.budget,
+        Some("5 BRL".parse().unwrap())
+    );
+}
+
+#[test]
+fn an_accuracy_that_nobody_told_is_said() {
+    let mut world = Recipe::default().world();
+    world.study.target_accuracy_percent = Some(90.0);
+    let says = |world: &World| {
+        let notes = analysis(world, &[]).notes;
+        notes
+            .iter()
+            .any(|note| note.contains("no run told any accuracy"))
+    };
+    assert!(!says(&world));
+    for record in &mut world.records {
+        record.metrics.remove(metric::ACCURACY);
+    }
+    assert!(says(&world));
 }
