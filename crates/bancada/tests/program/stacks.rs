@@ -105,8 +105,10 @@ fn compare(bench: &Bench, stack: &str, [network, side, channels]: [&str; 3], fro
 fn is_set_up(bench: &Bench, stack: &str) -> bool {
     let mut command = bench.command(&["setup", "--list"]);
     let listed = Ran::new(with_own_cache(&mut command).output().unwrap()).ends_with(0);
-    let mut lines = listed.out.lines();
-    lines.any(|line| line.starts_with(&format!("{stack} ")) && line.contains(" set up, "))
+    // Name and version, then `set up, …` or `not set up, …`.
+    let mut rows = listed.out.lines().map(str::split_whitespace);
+    let row = rows.find_map(|mut words| (words.next() == Some(stack)).then_some(words));
+    row.is_some_and(|words| words.skip(1).take(2).eq(["set", "up,"]))
 }
 
 fn has_nginx() -> bool {
