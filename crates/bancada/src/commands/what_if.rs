@@ -154,9 +154,12 @@ fn options(args: &WhatIfArgs, study: &Study) -> Result<Option<Options>, Failure>
         places.insert(name, format!("price = {}\n", quoted(&price)));
     }
     if let Some(tax) = &args.tax {
-        // What was bought was taxed when it was.
-        let is_rented = |e: &&model::Environment| e.price.as_ref().is_some_and(|p| p.own.is_none());
-        for environment in priced().filter(is_rented) {
+        for environment in priced() {
+            let is_bought = environment.price.as_ref().is_some_and(|p| p.own.is_some());
+            // What was bought was taxed when it was.
+            if is_bought && !places.contains_key(environment.name.as_str()) {
+                continue;
+            }
             let place = places.entry(&environment.name).or_default();
             *place += &format!("billing = {{ tax = {} }}\n", quoted(tax));
         }
