@@ -203,7 +203,15 @@ pub(super) fn look_up(
         return price_of_memory(text, rule, memory_mb, problems);
     }
     match known.catalog.price(&text.value) {
-        Ok(price) => Some(price),
+        Ok(price) => {
+            // The study's own price of that machine, whichever of its names each is written by.
+            let is_same = |own: &&Price| {
+                let found = known.catalog.price(&own.machine);
+                found.is_ok_and(|found| found.machine == price.machine)
+            };
+            let own = known.named.iter().find(is_same);
+            Some(own.cloned().unwrap_or(price))
+        }
         Err(error) => {
             problems.push(not_found(text, &error));
             None

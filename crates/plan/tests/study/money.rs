@@ -218,3 +218,20 @@ fn a_study_file_of_today_has_todays_money() {
     let unpriced = money_of_study(&text(""), &study, cost::catalog()).unwrap();
     assert_eq!(unpriced.study.environment("a").unwrap().price, None);
 }
+
+#[test]
+fn an_own_price_goes_before_the_catalogs_by_any_of_a_machines_names() {
+    let check = |own: &str, asked: &str, expected: &str| {
+        let study = study_of(&format!(
+            "price = \"{asked}\"\n[prices]\n\"{own}\" = \"2 USD/h\""
+        ));
+        let amount = price_of(&study).per_hour.amount;
+        assert_eq!(amount, decimal(expected), "{own} for {asked}");
+    };
+    let whole = "aws/m5.xlarge@us-east-1";
+    check(whole, whole, "2");
+    check(whole, "aws/m5.xlarge", "2");
+    check("aws/m5.xlarge", whole, "2");
+    check("aws/m5.xlarge", "aws/m5.large", "0.096");
+    check(whole, "aws/m5.xlarge+spot", "0.0649");
+}
