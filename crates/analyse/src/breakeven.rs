@@ -1,7 +1,7 @@
 //! From where on one way to pay is cheaper than another: buying against renting, and a machine
 //! that costs more an hour against one that costs less. Only what was measured on both counts.
 
-use model::money::PaidPhases;
+use model::money::{Charge, PaidPhases, Unit};
 use model::{Currency, Money, OwnMachine, Price, RunRecord, Workload};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
@@ -232,6 +232,14 @@ impl<'t> Maker<'t, '_> {
         if rule.tax_percent.is_some() || !rule.charges.is_empty() || !rule.discounts.is_empty() {
             return Some(Made::Note(format!(
                 "No break-even of {} and {}: beside purchase and electricity the own machine pays charges or taxes, or less than all, which its hours do not tell.",
+                own.scenario.environment, rented.scenario.environment
+            )));
+        }
+        // It was spread over the hours of one month, and the hours are what is asked.
+        let has_fee = |charge: &Charge| charge.unit == Unit::Month;
+        if rented.price.billing.charges.iter().any(has_fee) {
+            return Some(Made::Note(format!(
+                "No break-even of {} and {}: the rented machine pays a fee of a month, whatever its hours.",
                 own.scenario.environment, rented.scenario.environment
             )));
         }
