@@ -277,6 +277,11 @@ pub struct RunRow {
     pub environment: String,
     pub started: Timestamp,
     pub cost: Option<Money>,
+    /// As in `run.json`, or billed anew where other prices are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bill: Option<Bill>,
     /// Parts of the cost that were paid and not used, or not for the work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unused: Option<RunUnused>,

@@ -1,6 +1,8 @@
 //! The result in sentences, and what to do next.
 
+use model::Money;
 use model::run::metric;
+use rust_decimal::Decimal;
 
 use crate::analysis::{Analysis, Finding, Topic};
 use crate::decides::{Variation, VariationTerm, Verdict};
@@ -122,20 +124,34 @@ fn memory(analysis: &Analysis) -> Option<Finding> {
     })
 }
 
+/// The budget, where one more run that costs what the others did would go beyond it.
+fn budget_that_is_spent(analysis: &Analysis) -> Option<Money> {
+    let budget = analysis.study.budget?;
+    let totals = &analysis.totals;
+    let spent = totals.spent_total?;
+    let paid = Decimal::from(totals.runs.total().checked_sub(totals.imported)?);
+    let another = spent.amount.checked_div(paid)?;
+    (spent.amount + another > budget.amount).then_some(budget)
+}
+
 pub(crate) fn advice(analysis: &Analysis) -> Vec<String> {
     let mut advice = Vec::new();
     let runs = &analysis.totals.runs;
+    let how = |usual: &str| match budget_that_is_spent(analysis) {
+        Some(budget) => format!(
+            "the budget of {budget} holds for no other. Raise it, or go on with `bancada run --over-budget`."
+        ),
+        None => format!("`bancada run` {usual}."),
+    };
     if analysis.totals.missing > 0 {
         let missing = format::counted(analysis.totals.missing, "run is", "runs are");
-        advice.push(format!(
-            "{missing} missing: `bancada run` continues where it stopped."
-        ));
+        let how = how("continues where it stopped");
+        advice.push(format!("{missing} missing: {how}"));
     }
     if runs.interrupted > 0 && !analysis.study.import_only {
         let runs = format::counted(runs.interrupted, "run was", "runs were");
-        advice.push(format!(
-            "{runs} interrupted: `bancada run` does them again."
-        ));
+        let how = how("does them again");
+        advice.push(format!("{runs} interrupted: {how}"));
     }
     if runs.failed > 0 && !analysis.study.import_only {
         let runs = format::counted(runs.failed, "run", "runs");

@@ -225,6 +225,8 @@ pub(crate) fn run_rows(table: &Table) -> Vec<RunRow> {
         environment: row.record.environment.name.clone(),
         started: row.record.started,
         cost: row.cost,
+        price: row.record.price.clone(),
+        bill: row.record.bill.clone(),
         unused: unused::of_run(row.record, row.cost),
         warnings: row.record.warnings.len(),
         values: row.values.clone(),

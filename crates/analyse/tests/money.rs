@@ -260,3 +260,34 @@ fn an_accuracy_that_nobody_told_is_said() {
     }
     assert!(says(&world));
 }
+
+#[test]
+fn advice_after_a_spent_budget_says_so() {
+    let mut world = Recipe::default().world();
+    world.records.truncate(20);
+    let spent = billed(&world.records);
+    let advice = |world: &World| analysis(world, &[]).advice.join("\n");
+    let goes_on = "`bancada run` continues where it stopped";
+    assert!(advice(&world).contains(goes_on));
+
+    let mean = spent.amount / Decimal::from(20);
+    world.study.budget = Some(Money::new(
+        spent.amount + mean * Decimal::TWO,
+        spent.currency,
+    ));
+    assert!(advice(&world).contains(goes_on));
+
+    world.study.budget = Some(Money::new(
+        spent.amount + mean / Decimal::TWO,
+        spent.currency,
+    ));
+    let said = advice(&world);
+    assert!(
+        said.contains("4 runs are missing: the budget of "),
+        "{said}"
+    );
+    assert!(
+        said.contains("--over-budget") && !said.contains(goes_on),
+        "{said}"
+    );
+}

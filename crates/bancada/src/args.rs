@@ -233,6 +233,18 @@ pub(crate) struct WhatIfArgs {
     pub(crate) tax: Option<String>,
 }
 
+impl WhatIfArgs {
+    pub(crate) fn is_any(&self) -> bool {
+        self.reprice || self.what_if.is_some() || self.has_options()
+    }
+
+    /// What a file could have said.
+    pub(crate) fn has_options(&self) -> bool {
+        let texts = [&self.region, &self.currency, &self.tax];
+        texts.iter().any(|text| text.is_some()) || !self.price.is_empty() || !self.rate.is_empty()
+    }
+}
+
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
@@ -281,6 +293,10 @@ pub(crate) enum CsvTable {
     Losses,
     /// One row an operator of a profiled run
     Profile,
+    /// One row a line of a run's bill
+    Bills,
+    /// One row a pair of places: from where on one of them is cheaper
+    BreakEvens,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -488,6 +488,25 @@ pub enum LineKind {
 }
 
 impl LineKind {
+    /// As it stands in files.
+    pub fn word(self) -> &'static str {
+        match self {
+            LineKind::Time => "time",
+            LineKind::Rounding => "rounding",
+            LineKind::Minimum => "minimum",
+            LineKind::Lost => "lost",
+            LineKind::Discount => "discount",
+            LineKind::FreeTier => "free-tier",
+            LineKind::Requests => "requests",
+            LineKind::Disk => "disk",
+            LineKind::Storage => "storage",
+            LineKind::Traffic => "traffic",
+            LineKind::Address => "address",
+            LineKind::Fee => "fee",
+            LineKind::Tax => "tax",
+        }
+    }
+
     /// Paid for time in which nothing ran.
     pub fn is_unused_time(self) -> bool {
         matches!(self, LineKind::Rounding | LineKind::Minimum)

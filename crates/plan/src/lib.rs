@@ -27,7 +27,7 @@ mod values;
 pub use check::is_study_name;
 pub use design::{plan, same_level, scenarios};
 pub use digest::{digest, fingerprint};
-pub use read::{ReadOptions, Sent, WhatIf, money_of_study, read_study, read_what_if};
+pub use read::{ReadOptions, Sent, WhatIf, read_study};
 pub use reference::reference;
 pub use resolve::{Resolved, resolve};
 pub use schema::schema;

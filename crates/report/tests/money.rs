@@ -13,6 +13,7 @@ use model::study::CommandWorkload;
 use model::{RunRecord, Timestamp, Workload};
 use reading::parse_csv;
 use report::{ReportMeta, TerminalOptions, terminal};
+use rust_decimal::Decimal;
 
 struct Read {
     screen: String,
@@ -166,4 +167,57 @@ fn parts_of_a_bill_are_exact_in_tables() {
         .unwrap();
     assert_eq!(row[unused], line.amount.amount.normalize().to_string());
     assert!(!row[column("to_target_seconds")].is_empty());
+}
+
+#[test]
+fn bills_and_break_evens_are_tables_for_other_programs() {
+    let world = studies::paying();
+    let of = |repriced: Option<&str>| {
+        analyse(&Input {
+            study: &world.study,
+            plan: &world.plan,
+            records: &world.records,
+            superseded: &[],
+            repriced,
+        })
+    };
+    let frozen = of(None);
+    let rows = parse_csv(&report::csv_bills(&frozen));
+    let column = |rows: &[Vec<String>], name: &str| rows[0].iter().position(|c| c == name);
+    let amount = column(&rows, "amount").unwrap();
+    let bills = world.records.iter().filter_map(|r| r.bill.as_ref());
+    let (lines, total) = bills.fold((0, Decimal::ZERO), |(lines, total), bill| {
+        (lines + bill.lines.len(), total + bill.total.amount)
+    });
+    assert_eq!(rows.len() - 1, lines);
+    let written: Decimal = rows[1..]
+        .iter()
+        .map(|row| row[amount].parse::<Decimal>().unwrap())
+        .sum();
+    assert_eq!(written, total);
+
+    let even = &frozen.money.break_even;
+    let pairs = parse_csv(&report::csv_break_evens(&frozen));
+    assert_eq!(pairs.len() - 1, even.buying.len() + even.dearer.len());
+    assert!(!even.buying.is_empty() && !even.dearer.is_empty());
+
+    // No table of a what-if can be taken for what was paid.
+    let asked = of(Some("What if: twice as dear."));
+    for write in [
+        report::csv_runs,
+        report::csv_scenarios,
+        report::csv_bills,
+        report::csv_break_evens,
+    ] {
+        assert_eq!(column(&parse_csv(&write(&frozen)), "billed"), None);
+        let rows = parse_csv(&write(&asked));
+        let billed = column(&rows, "billed").unwrap();
+        assert!(rows.len() > 1);
+        assert!(
+            rows[1..]
+                .iter()
+                .all(|r| r[billed] == "What if: twice as dear.")
+        );
+        assert!(rows.iter().all(|row| row.len() == rows[0].len()));
+    }
 }

@@ -17,6 +17,8 @@ pub(super) fn export(args: &ExportArgs, printer: &Printer) -> CommandResult {
         (Format::Csv, CsvTable::Variation) => report::csv_variation(&analysis),
         (Format::Csv, CsvTable::Losses) => report::csv_losses(&analysis),
         (Format::Csv, CsvTable::Profile) => report::csv_profile(&analysis),
+        (Format::Csv, CsvTable::Bills) => report::csv_bills(&analysis),
+        (Format::Csv, CsvTable::BreakEvens) => report::csv_break_evens(&analysis),
         (Format::Json, _) => report::json(&analysis, &meta()),
         (Format::Markdown, _) => report::markdown(&analysis, &meta()),
         (Format::Latex, _) => report::latex(&analysis),

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use cost::Catalog;
 use model::{RunRecord, Study};
 use plan::WhatIf;
 use source::{Diagnostic, Source};
@@ -43,75 +42,93 @@ pub(super) fn asked(
     results: &Results,
     printer: &Printer,
 ) -> Result<Option<OtherMoney>, Failure> {
-    let mut how: Vec<String> = Vec::new();
-    let catalog = super::price::known(printer);
-    let mut reader = Reader {
-        catalog: &catalog,
-        printer,
-        what_if: WhatIf {
-            study: results.study.clone(),
-            changed: Vec::new(),
-        },
-    };
-    if args.reprice {
-        let (name, text) = study_text(study_path, results)?;
-        reader.read(&name, &text, plan::money_of_study)?;
-        how.push("the study file and the catalog as they are now".to_owned());
-    }
-    if let Some(path) = &args.what_if {
-        let name = path.display().to_string();
-        let text = fs::read_to_string(path).map_err(|error| {
-            Failure::new(Exit::BadStudy, format!("cannot read {name}: {error}"))
-        })?;
-        reader.read(&name, &text, plan::read_what_if)?;
-        how.push(name);
-    }
-    if let Some(options) = options(args, &reader.what_if.study)? {
-        reader.read("the options", &options.text, plan::read_what_if)?;
-        how.push(options.said);
-    }
-    if how.is_empty() {
+    if !args.is_any() {
         return Ok(None);
     }
+    let mut how: Vec<String> = Vec::new();
+    let catalog = super::price::known(printer);
+    let told = |name: &str, text: &str, mistakes: Vec<Diagnostic>| {
+        let source = Source { name, text };
+        let told = source.render_all(&mistakes, printer.style());
+        Failure::bad_study(told.trim_end().to_owned())
+    };
+    let mut what_if = WhatIf::of(results.study.clone());
+    let of_study = study_text(study_path, results);
+    if let Ok((_, text)) = &of_study {
+        what_if = what_if.knowing(text);
+    }
+    if args.reprice {
+        let (name, text) = of_study?;
+        what_if = what_if
+            .by_the_study_now(&text, &catalog)
+            .map_err(|mistakes| told(&name, &text, mistakes))?;
+        how.push("the study file and the catalog as they are now".to_owned());
+    }
+    let over = |what_if: &WhatIf, asked: &Asked| {
+        let Asked { name, text, .. } = asked;
+        let read = what_if.asking(name, text, &catalog);
+        read.map_err(|mistakes| told(name, text, mistakes))
+    };
+    if let Some(path) = &args.what_if {
+        let asked = read_file(path)?;
+        what_if = over(&what_if, &asked)?;
+        how.push(asked.said);
+    }
+    if args.has_options() {
+        let asked = options(args, &what_if.study)?;
+        what_if = over(&what_if, &asked)?;
+        how.push(asked.said);
+    }
+    check_currency(&results.study, &what_if.study)?;
     Ok(Some(OtherMoney {
         sentence: format!(
             "What if: costs are billed anew by {}, not as they were frozen with the runs. Times are the measured ones.",
             how.join(", then ")
         ),
-        what_if: reader.what_if,
+        what_if,
     }))
 }
 
-struct Reader<'r> {
-    catalog: &'r Catalog,
-    printer: &'r Printer,
-    /// So far.
-    what_if: WhatIf,
-}
-
-type Read = fn(&str, &Study, &Catalog) -> Result<WhatIf, Vec<Diagnostic>>;
-
-impl Reader<'_> {
-    fn read(&mut self, name: &str, text: &str, read: Read) -> Result<(), Failure> {
-        let read = read(text, &self.what_if.study, self.catalog);
-        let mut next = read.map_err(|diagnostics| {
-            let source = Source { name, text };
-            let told = source.render_all(&diagnostics, self.printer.style());
-            Failure::bad_study(told.trim_end().to_owned())
-        })?;
-        next.changed.append(&mut self.what_if.changed);
-        self.what_if = next;
-        Ok(())
+/// Another currency was asked for: bills that stay in theirs would be no answer.
+fn check_currency(before: &Study, asked: &Study) -> Result<(), Failure> {
+    if asked.currency == before.currency {
+        return Ok(());
     }
+    for environment in &asked.environments {
+        let Some(price) = &environment.price else {
+            continue;
+        };
+        let (from, to) = (price.per_hour.currency, asked.currency);
+        if cost::convert(price.per_hour, to, &asked.rates).is_err() {
+            return Err(wrong(format!(
+                "no rate from {from} to {to}: give one, such as --rate {from}:{to}=5.42, or [[rates]] in a file"
+            )));
+        }
+    }
+    Ok(())
 }
 
-/// Options as a text that the reader of files reads, so that both mean the same.
-struct Options {
+/// A text about money, from a file or from the options as a file would say them, so that both mean
+/// the same.
+struct Asked {
+    name: String,
     text: String,
+    /// For whoever reads a cost.
     said: String,
 }
 
-fn options(args: &WhatIfArgs, study: &Study) -> Result<Option<Options>, Failure> {
+fn read_file(path: &Path) -> Result<Asked, Failure> {
+    let name = path.display().to_string();
+    let text = fs::read_to_string(path)
+        .map_err(|error| Failure::new(Exit::BadStudy, format!("cannot read {name}: {error}")))?;
+    Ok(Asked {
+        said: name.clone(),
+        name,
+        text,
+    })
+}
+
+fn options(args: &WhatIfArgs, study: &Study) -> Result<Asked, Failure> {
     let mut text = String::new();
     let mut said: Vec<String> = Vec::new();
     if let Some(currency) = &args.currency {
@@ -172,10 +189,11 @@ fn options(args: &WhatIfArgs, study: &Study) -> Result<Option<Options>, Failure>
         text += &rate_table(rate)?;
         said.push(format!("--rate {rate}"));
     }
-    Ok((!said.is_empty()).then(|| Options {
+    Ok(Asked {
+        name: "the options".to_owned(),
         text,
         said: said.join(" "),
-    }))
+    })
 }
 
 /// `ENVIRONMENT=PRICE`, or a price for all environments that have one.

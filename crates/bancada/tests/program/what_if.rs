@@ -111,6 +111,7 @@ fn what_cannot_be_meant_is_said() {
     check(&["--rate", "5.5"], "is not a rate such as USD:BRL=5.42");
     check(&["--tax", "much"], "`tax` must be a decimal number");
     check(&["--what-if", "none.toml"], "cannot read none.toml");
+    check(&["--currency", "BRL"], "no rate from USD to BRL");
     bench
         .bancada(&["price", "rules", "aws/lambda"])
         .ends_with(0)

@@ -330,7 +330,7 @@ impl Reader<'_> {
                 .unwrap_or_default(),
             source: source
                 .or_else(|| known.map(|known| known.source.clone()))
-                .unwrap_or_else(|| prices::THIS_FILE.to_owned()),
+                .unwrap_or_else(|| self.typed.origin.to_owned()),
             date: date
                 .or_else(|| known.map(|known| known.date.clone()))
                 .unwrap_or_else(|| prices::UNDATED.to_owned()),

@@ -139,7 +139,7 @@ pub(super) fn read_price(
         problems.push(both.other(take::key_span(table, "price"), "remove one of them"));
     }
     let found = match &text {
-        Some(text) => prices::look_up(text, money.known, money.worker_memory_mb, problems),
+        Some(text) => prices::look_up(typed, text, money.known, money.worker_memory_mb, problems),
         None => own.or_else(|| money.before.cloned()),
     };
     let written = ["price", "own"]

@@ -30,7 +30,7 @@ pub(crate) use draft::{
 pub(crate) use environments::MAX_CORES;
 pub(crate) use import::{DECIMAL_MARKS, ROWS};
 pub(crate) use study::{MAX_REPETITIONS, ORDERS};
-pub use what_if::{WhatIf, money_of_study, read_what_if};
+pub use what_if::WhatIf;
 pub(crate) use workload::{KINDS, LOG_EVENTS};
 
 /// What reading a study needs from outside.
@@ -80,7 +80,7 @@ pub fn read_study(text: &str, options: &ReadOptions) -> Result<Study, Vec<Diagno
         // A text that is not TOML is only half read: what seems missing then may well be there.
         problems
             .is_empty()
-            .then(|| read_draft(&Typed { text }, top, options, problems))
+            .then(|| read_draft(&Typed::study(text), top, options, problems))
     });
     let study = draft.and_then(|mut draft| {
         crate::check::check_scales(&draft, &mut problems);
@@ -124,9 +124,18 @@ fn with_network_files(mut study: Study, options: &ReadOptions) -> Study {
 /// The text, for numbers that must be read exactly as they stand there.
 pub(crate) struct Typed<'t> {
     text: &'t str,
+    /// What prices and rates that name no source come from.
+    origin: &'t str,
 }
 
 impl<'t> Typed<'t> {
+    fn study(text: &'t str) -> Self {
+        Typed {
+            text,
+            origin: "the study file",
+        }
+    }
+
     fn at(&self, span: &source::Span) -> &'t str {
         self.text.get(span.clone()).unwrap_or_default()
     }

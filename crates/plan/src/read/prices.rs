@@ -11,7 +11,6 @@ use crate::values;
 
 /// The `machine` of a price that stands in the study without a name.
 pub(super) const OWN: &str = "own";
-pub(super) const THIS_FILE: &str = "the study file";
 pub(super) const UNDATED: &str = "undated";
 /// Beyond every machine for rent, and still far from what decimals can count.
 const MAX_PER_HOUR: Decimal = Decimal::from_parts(1_000_000_000, 0, 0, false, 0);
@@ -34,7 +33,7 @@ pub(super) fn read(typed: &Typed<'_>, top: &Table<'_>, problems: &mut Problems) 
             "string" => value
                 .text(name.value, problems)
                 .and_then(|text| take::parse_located(text, values::price_per_hour, problems))
-                .map(|money| written_price(money.value)),
+                .map(|money| written_price(typed, money.value)),
             _ => read_named(typed, name.value, value, problems),
         };
         prices.extend(price.map(|price| Price {
@@ -64,15 +63,22 @@ fn read_named(
         let message = format!("[prices.{name}] needs `per_hour` or `own`, one of them");
         problems.push(Diagnostic::at(table.span.clone(), message));
     }
-    let table_changes_span = take::key_span(&table, "changes");
+    let changes_span = take::key_span(&table, "changes");
+    if given[1] && !changes.is_empty() {
+        let wrong = Diagnostic::at(
+            changes_span.clone(),
+            "a machine that was bought has one price",
+        );
+        problems.push(wrong.label("`changes` goes with `per_hour`"));
+    }
     table.finish(problems);
     let price = match own {
         Some(own) => own,
-        None => written_price(per_hour?.value),
+        None => written_price(typed, per_hour?.value),
     };
-    check_changes(&changes, &price, &table_changes_span, problems);
+    check_changes(&changes, &price, &changes_span, problems);
     Some(Price {
-        source: source.unwrap_or_else(|| THIS_FILE.to_owned()),
+        source: source.unwrap_or_else(|| typed.origin.to_owned()),
         date: date.unwrap_or_else(|| UNDATED.to_owned()),
         billing: rule,
         changes: changes
@@ -83,12 +89,12 @@ fn read_named(
     })
 }
 
-/// A price of an amount written in the study.
-pub(super) fn written_price(per_hour: Money) -> Price {
+/// A price of an amount that is written there.
+pub(super) fn written_price(typed: &Typed<'_>, per_hour: Money) -> Price {
     Price {
         machine: OWN.to_owned(),
         per_hour,
-        source: THIS_FILE.to_owned(),
+        source: typed.origin.to_owned(),
         date: UNDATED.to_owned(),
         billing: BillingRule::default(),
         changes: Vec::new(),
@@ -175,6 +181,7 @@ fn check_changes(
 /// `price = …`: an amount, a name of `[prices]`, or a name of the catalog.
 /// `memory_mb` is that of a worker, for prices of memory.
 pub(super) fn look_up(
+    typed: &Typed<'_>,
     text: &Located<String>,
     known: &Known<'_>,
     memory_mb: Option<u32>,
@@ -196,11 +203,11 @@ pub(super) fn look_up(
             ));
             return None;
         }
-        return Some(written_price(money.value));
+        return Some(written_price(typed, money.value));
     }
     let by_memory = rules().named(&text.value);
     if let Some(rule) = by_memory.filter(|rule| rule.per_gb_second.is_some()) {
-        return price_of_memory(text, rule, memory_mb, problems);
+        return price_of_memory(typed, text, rule, memory_mb, problems);
     }
     match known.catalog.price(&text.value) {
         Ok(price) => {
@@ -221,6 +228,7 @@ pub(super) fn look_up(
 
 /// `aws/lambda`: so much for a gigabyte and second, by the memory of the environment's workers.
 fn price_of_memory(
+    typed: &Typed<'_>,
     text: &Located<String>,
     rule: &cost::ProviderRule,
     memory_mb: Option<u32>,
@@ -237,7 +245,7 @@ fn price_of_memory(
         source: rule.source.clone(),
         date: rule.since.clone().unwrap_or_else(|| UNDATED.to_owned()),
         billing: rule.billing(Some(memory_mb)),
-        ..written_price(rule.per_hour(memory_mb)?)
+        ..written_price(typed, rule.per_hour(memory_mb)?)
     })
 }
 
@@ -290,7 +298,7 @@ pub(super) fn read_own(
         .ok()?;
     Some(Price {
         own: Some(machine),
-        ..written_price(per_hour)
+        ..written_price(typed, per_hour)
     })
 }
 

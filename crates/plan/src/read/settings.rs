@@ -68,7 +68,7 @@ fn read_rate(
         to: to.value,
         rate: rate?,
         date: date?.value,
-        source: source.map_or_else(|| "the study file".to_owned(), |s| s.value),
+        source: source.map_or_else(|| typed.origin.to_owned(), |s| s.value),
     })
 }
 

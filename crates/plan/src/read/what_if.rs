@@ -12,50 +12,65 @@ pub struct WhatIf {
     pub study: Study,
     /// Environments whose price is another now; runs elsewhere keep the price they were billed at.
     pub changed: Vec<String>,
+    /// Prices that can be asked for by a name of the study's own.
+    named: Vec<Price>,
 }
 
-/// `currency`, `[prices]`, `[environments.NAME]` with what concerns money, and `[[rates]]`, as in a
-/// study file. What is not said stays as it is in the study.
-pub fn read_what_if(
-    text: &str,
-    study: &Study,
-    catalog: &cost::Catalog,
-) -> Result<WhatIf, Vec<Diagnostic>> {
-    whole(text, |typed, top, problems| {
-        let currency = take::parsed(&top, "currency", str::parse, problems);
-        let what_if = WhatIf {
-            study: Study {
-                currency: currency.map_or(study.currency, |currency| currency.value),
-                ..study.clone()
-            },
+impl WhatIf {
+    /// Nothing is asked yet.
+    pub fn of(study: Study) -> Self {
+        WhatIf {
+            study,
             changed: Vec::new(),
-        };
-        let what_if = over(what_if, typed, &top, catalog, Else::IsWrong, problems);
-        top.finish(problems);
-        what_if
-    })
-}
+            named: Vec::new(),
+        }
+    }
 
-/// What a study file says of money by now, over a study that was carried out. Places that are new
-/// in it have no runs to bill.
-pub fn money_of_study(
-    text: &str,
-    study: &Study,
-    catalog: &cost::Catalog,
-) -> Result<WhatIf, Vec<Diagnostic>> {
-    whole(text, |typed, top, problems| {
-        let head = top.table("study", problems);
-        let currency = head.and_then(|head| take::parsed(&head, "currency", str::parse, problems));
-        let what_if = WhatIf {
-            study: Study {
-                currency: currency.map_or(study.currency, |currency| currency.value),
-                rates: Vec::new(),
-                ..study.clone()
-            },
-            changed: Vec::new(),
-        };
-        over(what_if, typed, &top, catalog, Else::IsElsewhere, problems)
-    })
+    /// Names of `[prices]` of the study's file; of a file that has mistakes by now, none.
+    #[must_use]
+    pub fn knowing(self, text: &str) -> Self {
+        let known = whole(&Typed::study(text), |typed, top, problems| WhatIf {
+            named: prices::read(typed, &top, problems),
+            ..self.clone()
+        });
+        known.unwrap_or(self)
+    }
+
+    /// `currency`, `[prices]`, `[environments.NAME]` with what concerns money, and `[[rates]]`, as
+    /// in a study file. What is not said stays as it is in the study.
+    pub fn asking(
+        &self,
+        origin: &str,
+        text: &str,
+        catalog: &cost::Catalog,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        whole(&Typed { text, origin }, |typed, top, problems| {
+            let currency = take::parsed(&top, "currency", str::parse, problems);
+            let mut what_if = self.clone();
+            what_if.study.currency = currency.map_or(self.study.currency, |c| c.value);
+            let what_if = over(what_if, typed, &top, catalog, Else::IsWrong, problems);
+            top.finish(problems);
+            what_if
+        })
+    }
+
+    /// What a study file says of money by now, over a study that was carried out. Places that are
+    /// new in it have no runs to bill.
+    pub fn by_the_study_now(
+        &self,
+        text: &str,
+        catalog: &cost::Catalog,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        whole(&Typed::study(text), |typed, top, problems| {
+            let head = top.table("study", problems);
+            let currency =
+                head.and_then(|head| take::parsed(&head, "currency", str::parse, problems));
+            let mut what_if = self.clone();
+            what_if.study.currency = currency.map_or(self.study.currency, |c| c.value);
+            what_if.study.rates = Vec::new();
+            over(what_if, typed, &top, catalog, Else::IsElsewhere, problems)
+        })
+    }
 }
 
 /// What else stands in the text.
@@ -67,14 +82,12 @@ enum Else {
 }
 
 fn whole(
-    text: &str,
+    typed: &Typed<'_>,
     read: impl FnOnce(&Typed<'_>, Table<'_>, &mut Problems) -> WhatIf,
 ) -> Result<WhatIf, Vec<Diagnostic>> {
     let mut problems = Problems::default();
-    let what_if = source::parse(text, &mut problems, |top, problems| {
-        problems
-            .is_empty()
-            .then(|| read(&Typed { text }, top, problems))
+    let what_if = source::parse(typed.text, &mut problems, |top, problems| {
+        problems.is_empty().then(|| read(typed, top, problems))
     });
     match what_if {
         Some(what_if) if problems.is_empty() => Ok(what_if),
@@ -93,6 +106,7 @@ fn over(
     let WhatIf {
         mut study,
         mut changed,
+        named,
     } = what_if;
     let rates = settings::read_rates(typed, top, problems);
     // Of two rates the newer counts: what is asked takes the place of what was, whatever its day.
@@ -100,15 +114,12 @@ fn over(
     let is_asked = |rate: &ExchangeRate| rates.iter().any(|asked| pair(asked) == pair(rate));
     study.rates.retain(|rate| !is_asked(rate));
     study.rates.extend(rates);
-    let known = Known {
-        named: prices::read(typed, top, problems),
-        catalog,
-    };
+    let said = prices::read(typed, top, problems);
     for environment in &mut study.environments {
         let Some(before) = &environment.price else {
             continue;
         };
-        let renewed = known.named.iter().find(|p| p.machine == before.machine);
+        let renewed = said.iter().find(|p| p.machine == before.machine);
         if let Some(renewed) = renewed {
             let billing = match renewed.billing == BillingRule::default() {
                 true => before.billing.clone(),
@@ -121,6 +132,10 @@ fn over(
             changed.push(environment.name.clone());
         }
     }
+    let known = Known {
+        named: said.into_iter().chain(named.iter().cloned()).collect(),
+        catalog,
+    };
     if let Some(table) = top.table("environments", problems) {
         for (name, value) in table.entries() {
             let Some(inner) = value.table(&format!("environments.{}", name.value), problems) else {
@@ -159,5 +174,9 @@ fn over(
             }
         }
     }
-    WhatIf { study, changed }
+    WhatIf {
+        study,
+        changed,
+        named,
+    }
 }

@@ -2,7 +2,7 @@
 
 use model::money::{DiscountTerms, LineKind, Unit};
 use model::{BillingRule, Currency, PaidPhases, Price, Study};
-use plan::{money_of_study, read_what_if};
+use plan::WhatIf;
 use rust_decimal::Decimal;
 
 use crate::support::{good, shown};
@@ -171,7 +171,8 @@ to = "BRL"
 rate = 6
 date = "2025-01-01"
 "#;
-    let what_if = read_what_if(text, &study, cost::catalog()).unwrap();
+    let asked = WhatIf::of(study.clone());
+    let what_if = asked.asking("if.toml", text, cost::catalog()).unwrap();
     assert_eq!(what_if.changed, ["a"]);
     assert_eq!(what_if.study.currency, Currency::BRL);
     assert_eq!(what_if.study.rates.len(), 1);
@@ -184,14 +185,16 @@ date = "2025-01-01"
     assert_eq!(plan::digest(&what_if.study), plan::digest(&study));
     // Another price, the same tax.
     let dearer = "[environments.a]\nprice = \"aws/c7i.xlarge\"";
-    let dearer = read_what_if(dearer, &what_if.study, cost::catalog()).unwrap();
+    let dearer = WhatIf::of(what_if.study.clone())
+        .asking("if.toml", dearer, cost::catalog())
+        .unwrap();
     let rule = &price_of(&dearer.study).billing;
     assert_eq!(
         (rule.minimum_seconds, rule.tax_percent),
         (60, Some(decimal("17")))
     );
     let check = |text: &str, expected: &str| {
-        let mistakes = read_what_if(text, &study, cost::catalog()).unwrap_err();
+        let mistakes = asked.asking("if.toml", text, cost::catalog()).unwrap_err();
         let told = shown(text, &mistakes);
         assert!(told.contains(expected), "{told}");
     };
@@ -205,6 +208,30 @@ date = "2025-01-01"
 }
 
 #[test]
+fn a_what_if_knows_the_studys_names_and_says_where_a_price_comes_from() {
+    let text = "[study]\nname = \"s\"\n[workload]\nnetwork = \"rede1\"\n[prices]\nspare = \"0.9 USD/h\"\n[environments.a]\nprice = \"0.5 USD/h\"";
+    let study = good(text);
+    assert_eq!(price_of(&study).source, "the study file");
+    let asked = WhatIf::of(study).knowing(text);
+    let read = |text: &str| asked.asking("if.toml", text, cost::catalog()).unwrap();
+
+    let spare = price_of(&read("[environments.a]\nprice = \"spare\"").study).clone();
+    assert_eq!(
+        (spare.per_hour.amount, &*spare.source),
+        (decimal("0.9"), "the study file")
+    );
+
+    let other = price_of(&read("[environments.a]\nprice = \"0.7 USD/h\"").study).clone();
+    assert_eq!(other.source, "if.toml");
+    let rate = "[[rates]]\nfrom = \"USD\"\nto = \"BRL\"\nrate = 6\ndate = \"2025-01-01\"";
+    assert_eq!(read(rate).study.rates[0].source, "if.toml");
+
+    // Its own name goes before the study's.
+    let renamed = "[prices]\nspare = \"2 USD/h\"\n[environments.a]\nprice = \"spare\"";
+    assert_eq!(price_of(&read(renamed).study).per_hour.amount, decimal("2"));
+}
+
+#[test]
 fn a_study_file_of_today_has_todays_money() {
     let text = |price: &str| {
         format!(
@@ -212,10 +239,13 @@ fn a_study_file_of_today_has_todays_money() {
         )
     };
     let study = good(&text("price = \"0.5 USD/h\""));
-    let now = money_of_study(&text("price = \"0.7 USD/h\""), &study, cost::catalog()).unwrap();
+    let asked = WhatIf::of(study);
+    let now = asked
+        .by_the_study_now(&text("price = \"0.7 USD/h\""), cost::catalog())
+        .unwrap();
     assert_eq!(price_of(&now.study).per_hour.amount, decimal("0.7"));
     assert_eq!(now.changed, ["a"]);
-    let unpriced = money_of_study(&text(""), &study, cost::catalog()).unwrap();
+    let unpriced = asked.by_the_study_now(&text(""), cost::catalog()).unwrap();
     assert_eq!(unpriced.study.environment("a").unwrap().price, None);
 }
 

@@ -1,12 +1,14 @@
 //! CSV (RFC 4180): one table a function, numbers unrounded, units in the column names. The columns
 //! are documented in docs/results.md.
 
+mod money;
 mod told;
 
 use analyse::{Analysis, LevelFacts, MetricInfo, ScenarioResult, VariationTerm};
 use model::Money;
 use model::run::metric;
 
+pub use money::{csv_bills, csv_break_evens};
 pub use told::{csv_losses, csv_profile};
 
 /// One row a run.
@@ -34,6 +36,7 @@ pub fn csv_runs(analysis: &Analysis) -> String {
     }
     out.all(metrics(analysis).map(|(_, info)| metric_column(info)));
     out.all(["warnings".to_owned()]);
+    out.all(billed_column(analysis));
     out.end_row();
     for run in &analysis.runs {
         let scenario = crate::tables::scenario(analysis, run.scenario);
@@ -64,6 +67,7 @@ pub fn csv_runs(analysis: &Analysis) -> String {
             metrics(analysis).map(|(place, _)| number(run.values.get(place).copied().flatten())),
         );
         out.all([run.warnings.to_string()]);
+        out.all(analysis.study.repriced.clone());
         out.end_row();
     }
     out.text
@@ -101,6 +105,7 @@ pub fn csv_scenarios(analysis: &Analysis) -> String {
         let name = metric_column(info);
         out.all(SUMMARY.iter().map(|what| format!("{name}_{what}")));
     }
+    out.all(billed_column(analysis));
     out.end_row();
     for scenario in &analysis.scenarios {
         scenario_row(analysis, &factors, scenario, &mut out);
@@ -158,6 +163,7 @@ fn scenario_row(
         out.all([s.sd, s.median, s.min, s.max].map(|v| number(Some(v))));
         out.all([number(s.cv)]);
     }
+    out.all(analysis.study.repriced.clone());
     out.end_row();
 }
 
@@ -236,6 +242,13 @@ fn metrics(analysis: &Analysis) -> impl Iterator<Item = (usize, &MetricInfo)> {
         .iter()
         .enumerate()
         .filter(move |(_, info)| !money.contains(&info.name.as_str()))
+}
+
+/// Only where costs are not those that were frozen with the runs, so that no file of a what-if is
+/// taken for the bills themselves.
+fn billed_column(analysis: &Analysis) -> Option<String> {
+    let repriced = analysis.study.repriced.as_ref();
+    repriced.map(|_| "billed".to_owned())
 }
 
 fn exact(money: Option<Money>) -> String {

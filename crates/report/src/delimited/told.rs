@@ -6,7 +6,7 @@ use super::{Writer, level, number};
 
 /// One row an epoch of a run.
 pub fn csv_losses(analysis: &Analysis) -> String {
-    let mut table = Told::new(analysis, ["epoch", "loss", "accuracy_percent", "seconds"]);
+    let mut table = Told::new(analysis, &["epoch", "loss", "accuracy_percent", "seconds"]);
     for run in &analysis.runs {
         for epoch in &run.epochs {
             let percent = epoch.accuracy.map(|fraction| fraction * 100.0);
@@ -19,7 +19,7 @@ pub fn csv_losses(analysis: &Analysis) -> String {
 
 /// One row an operator of a run, the largest of each run first.
 pub fn csv_profile(analysis: &Analysis) -> String {
-    let mut table = Told::new(analysis, ["operator", "kind", "calls", "seconds"]);
+    let mut table = Told::new(analysis, &["operator", "kind", "calls", "seconds"]);
     for run in &analysis.runs {
         for operator in &run.profile {
             table.row(
@@ -37,14 +37,14 @@ pub fn csv_profile(analysis: &Analysis) -> String {
 }
 
 /// Rows that begin with the run and its levels.
-struct Told<'a> {
+pub(super) struct Told<'a> {
     analysis: &'a Analysis,
     factors: Vec<&'a str>,
-    out: Writer,
+    pub(super) out: Writer,
 }
 
 impl<'a> Told<'a> {
-    fn new(analysis: &'a Analysis, columns: [&str; 4]) -> Self {
+    pub(super) fn new(analysis: &'a Analysis, columns: &[&str]) -> Self {
         let factors = analysis.study.factors.iter().map(|f| f.name.as_str());
         let factors: Vec<&str> = factors.collect();
         let mut out = Writer::default();
@@ -57,7 +57,7 @@ impl<'a> Told<'a> {
             "environment",
         ]);
         out.all(factors.iter().map(|f| format!("factor_{f}")));
-        out.texts(columns);
+        out.all(columns.iter().map(|column| (*column).to_owned()));
         out.end_row();
         Told {
             analysis,
@@ -66,7 +66,7 @@ impl<'a> Told<'a> {
         }
     }
 
-    fn row(&mut self, run: &RunRow, told: impl IntoIterator<Item = String>) {
+    pub(super) fn row(&mut self, run: &RunRow, told: impl IntoIterator<Item = String>) {
         let scenario = crate::tables::scenario(self.analysis, run.scenario);
         self.out.all([
             self.analysis.study.name.clone(),
