@@ -4,20 +4,10 @@
 
 mod common;
 
-use analyse::{Analysis, Input, Scale, Topic, Verdict, analyse};
-use common::{Recipe, World, factor};
+use analyse::{Analysis, Scale, Topic, Verdict};
+use common::{Recipe, analysis, factor};
 use model::run::{Origin, metric};
 use model::{Level, Metric, Money, Status, Warning};
-
-fn analysis(world: &World) -> Analysis {
-    analyse(&Input {
-        study: &world.study,
-        plan: &world.plan,
-        records: &world.records,
-        superseded: &[],
-        repriced: None,
-    })
-}
 
 fn time(analysis: &Analysis) -> &analyse::Variation {
     analysis.variation(metric::TRAIN_SECONDS).unwrap()

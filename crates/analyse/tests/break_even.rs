@@ -4,8 +4,8 @@
 
 mod common;
 
-use analyse::{Analysis, Basis, BreakEvens, Buying, Dearer, Input, analyse};
-use common::{Recipe, World, factor, price};
+use analyse::{Basis, BreakEvens, Buying, Dearer};
+use common::{Recipe, World, analysis, factor, price};
 use cost::BillRequest;
 use model::{Currency, ExchangeRate, Level, Money, OwnMachine, Phase, Price};
 use rust_decimal::Decimal;
@@ -84,16 +84,6 @@ fn world(times: &Times, networks: &[&str], price_of: impl Fn(&str) -> Price) -> 
         record.price = Some(price);
     }
     world
-}
-
-fn analysis(world: &World) -> Analysis {
-    analyse(&Input {
-        study: &world.study,
-        plan: &world.plan,
-        records: &world.records,
-        superseded: &[],
-        repriced: None,
-    })
 }
 
 fn found(times: &Times) -> BreakEvens {

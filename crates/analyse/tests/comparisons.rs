@@ -2,21 +2,11 @@
 
 mod common;
 
-use analyse::{Analysis, CellState, Input, SpeedUpKind, Topic, analyse};
+use analyse::{CellState, SpeedUpKind, Topic};
 use common::studies;
-use common::{Recipe, World, factor};
+use common::{Recipe, analysis, factor};
 use model::run::metric;
 use model::{Level, Status};
-
-fn analysis(world: &World) -> Analysis {
-    analyse(&Input {
-        study: &world.study,
-        plan: &world.plan,
-        records: &world.records,
-        superseded: &[],
-        repriced: None,
-    })
-}
 
 #[test]
 fn time_per_image_is_the_other_side_of_images_per_second() {

@@ -2,22 +2,12 @@
 
 mod common;
 
-use analyse::{Analysis, CheckState, Input, analyse};
+use analyse::CheckState;
 use common::studies::{self, framework, verified};
-use common::{Recipe, World};
+use common::{Recipe, World, analysis};
 use model::run::metric;
 use model::study::{Scale, ScaleChange};
 use model::{Status, Warning};
-
-fn analysis(world: &World) -> Analysis {
-    analyse(&Input {
-        study: &world.study,
-        plan: &world.plan,
-        records: &world.records,
-        superseded: &[],
-        repriced: None,
-    })
-}
 
 #[test]
 fn a_diverged_epoch_is_a_gap_and_counted() {

@@ -12,11 +12,8 @@ use rust_decimal::Decimal;
 
 fn analysis(world: &World, superseded: &[RunRecord]) -> Analysis {
     analyse(&Input {
-        study: &world.study,
-        plan: &world.plan,
-        records: &world.records,
         superseded,
-        repriced: None,
+        ..world.input()
     })
 }
 

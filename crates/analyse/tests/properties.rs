@@ -2,8 +2,7 @@
 
 mod common;
 
-use analyse::{Input, analyse};
-use common::Recipe;
+use common::{Recipe, analysis};
 use model::Status;
 use proptest::prelude::*;
 
@@ -53,7 +52,7 @@ proptest! {
             }
             kept
         });
-        let found = analyse(&Input { study: &world.study, plan: &world.plan, records: &world.records, superseded: &[], repriced: None });
+        let found = analysis(&world);
         let per_scenario: usize = found.scenarios.iter().map(|s| s.runs.total()).sum();
         prop_assert_eq!(per_scenario, world.records.len());
         prop_assert_eq!(found.totals.runs.total(), world.records.len());

@@ -2,8 +2,8 @@
 
 mod common;
 
-use analyse::{Analysis, Fit, Input, Provisioning, analyse};
-use common::{Recipe, World, factor};
+use analyse::{Fit, Provisioning};
+use common::{Recipe, World, analysis, factor};
 use model::run::{Metric, Origin, metric};
 use model::{Level, Status, Warning};
 
@@ -40,16 +40,6 @@ fn world(used: &Use) -> World {
         }
     }
     world
-}
-
-fn analysis(world: &World) -> Analysis {
-    analyse(&Input {
-        study: &world.study,
-        plan: &world.plan,
-        records: &world.records,
-        superseded: &[],
-        repriced: None,
-    })
 }
 
 fn found(world: &World) -> Vec<Provisioning> {

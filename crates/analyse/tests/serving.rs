@@ -6,8 +6,8 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use analyse::{Analysis, Fit, Input, Place, analyse};
-use common::{Recipe, World, factor};
+use analyse::{Fit, Place};
+use common::{Recipe, World, analysis, factor};
 use model::run::{Metric, metric, phase};
 use model::serving::{OK, QuantileRecord, Serverless};
 use model::{
@@ -160,16 +160,6 @@ fn world() -> World {
         });
     }
     world
-}
-
-fn analysis(world: &World) -> Analysis {
-    analyse(&Input {
-        study: &world.study,
-        plan: &world.plan,
-        records: &world.records,
-        superseded: &[],
-        repriced: None,
-    })
 }
 
 fn close(actual: f64, expected: f64) {

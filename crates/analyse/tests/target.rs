@@ -4,10 +4,8 @@
 
 mod common;
 
-use analyse::{
-    Analysis, COST_PER_THOUSAND_STEPS, COST_TO_TARGET, Input, TO_TARGET_SECONDS, analyse,
-};
-use common::{Recipe, World, factor};
+use analyse::{COST_PER_THOUSAND_STEPS, COST_TO_TARGET, TO_TARGET_SECONDS};
+use common::{Recipe, World, analysis, factor};
 use model::run::metric;
 use model::{Bill, Epoch, Level, Metric, Money, Phase, RunRecord};
 
@@ -18,14 +16,7 @@ fn made_up(record: &mut RunRecord, accuracies: [f64; 4]) {
         ("train", 2.0, 16.0),
         ("save", 18.0, 2.0),
     ];
-    record.phases = parts
-        .iter()
-        .map(|(name, begin_seconds, seconds)| Phase {
-            name: (*name).to_owned(),
-            begin_seconds: *begin_seconds,
-            seconds: *seconds,
-        })
-        .collect();
+    record.phases = common::phases_of(&parts);
     record.seconds = 20.0;
     record.epochs = (1..)
         .zip(accuracies)
@@ -84,16 +75,6 @@ fn world() -> World {
         made_up(record, accuracies);
     }
     world
-}
-
-fn analysis(world: &World) -> Analysis {
-    analyse(&Input {
-        study: &world.study,
-        plan: &world.plan,
-        records: &world.records,
-        superseded: &[],
-        repriced: None,
-    })
 }
 
 #[test]

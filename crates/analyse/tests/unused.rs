@@ -9,7 +9,7 @@ use common::{Recipe, World, factor, price};
 use cost::BillRequest;
 use model::money::{Charge, Discount, DiscountTerms, Interruptions, LineKind, Unit};
 use model::run::Origin;
-use model::{Currency, ExchangeRate, Level, Money, Phase, Price, RunRecord, Status};
+use model::{Currency, ExchangeRate, Level, Money, Price, RunRecord, Status};
 use rust_decimal::Decimal;
 
 fn dollars(amount: &str) -> Money {
@@ -39,14 +39,7 @@ fn world(price: &Price, currency: Currency, rates: &[ExchangeRate]) -> World {
             ("train", 10.0, 30.0),
             ("save", 40.0, 2.0),
         ];
-        record.phases = parts
-            .iter()
-            .map(|(name, begin_seconds, seconds)| Phase {
-                name: (*name).to_owned(),
-                begin_seconds: *begin_seconds,
-                seconds: *seconds,
-            })
-            .collect();
+        record.phases = common::phases_of(&parts);
         record.seconds = 42.0;
         record.price = Some(price.clone());
         let bill = cost::bill(&BillRequest::of(record, price, currency, rates)).bill;
@@ -57,11 +50,8 @@ fn world(price: &Price, currency: Currency, rates: &[ExchangeRate]) -> World {
 
 fn analysis(world: &World, superseded: &[RunRecord]) -> Analysis {
     analyse(&Input {
-        study: &world.study,
-        plan: &world.plan,
-        records: &world.records,
         superseded,
-        repriced: None,
+        ..world.input()
     })
 }
 

@@ -28,6 +28,7 @@ pub use environment::{Environment, State};
 pub use home::{Home, HomeError, Installed, NotSetUp, WhyNot};
 pub use machine::{Machine, Python};
 pub use marker::Marker;
+pub use process::last_lines;
 pub use registry::{
     Framework, Kind, Need, Recipe, Stage, Wish, all, find, names, python_versions, stacks,
 };

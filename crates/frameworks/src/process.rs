@@ -214,6 +214,16 @@ pub(crate) fn tail(path: &Path, bytes: u64) -> String {
     read().unwrap_or_default()
 }
 
+/// Of what a program said, the last lines that are not empty.
+pub fn last_lines(said: &str, count: usize) -> Vec<String> {
+    let lines: Vec<&str> = said.lines().filter(|l| !l.trim().is_empty()).collect();
+    let begin = lines.len().saturating_sub(count);
+    lines[begin..]
+        .iter()
+        .map(|line| (*line).to_owned())
+        .collect()
+}
+
 /// As a person would type it; of a script only that there is one.
 fn written(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());

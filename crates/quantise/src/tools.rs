@@ -89,7 +89,7 @@ fn told<T: for<'de> Deserialize<'de>>(
     let answer = output.status.success().then(|| parse(&output.stdout));
     answer.flatten().ok_or_else(|| QuantiseError::Failed {
         model: model.to_owned(),
-        last_lines: last_lines(&output.stderr),
+        last_lines: frameworks::last_lines(&String::from_utf8_lossy(&output.stderr), LAST_LINES),
     })
 }
 
@@ -101,17 +101,4 @@ pub(crate) fn parse<T: for<'de> Deserialize<'de>>(output: &[u8]) -> Option<T> {
         .rev()
         .find_map(|line| line.strip_prefix(PREFIX));
     serde_json::from_str(line?).ok()
-}
-
-fn last_lines(said: &[u8]) -> Vec<String> {
-    let text = String::from_utf8_lossy(said);
-    let lines: Vec<&str> = text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
-    let begin = lines.len().saturating_sub(LAST_LINES);
-    lines[begin..]
-        .iter()
-        .map(|line| (*line).to_owned())
-        .collect()
 }

@@ -6,7 +6,7 @@
 mod common;
 mod reading;
 
-use analyse::{Analysis, Input, analyse};
+use analyse::{Input, analyse};
 use common::{Recipe, World, studies};
 use model::run::Origin;
 use model::study::CommandWorkload;
@@ -21,12 +21,9 @@ struct Read {
 }
 
 fn read(world: &World, superseded: &[RunRecord]) -> Read {
-    let analysis: Analysis = analyse(&Input {
-        study: &world.study,
-        plan: &world.plan,
-        records: &world.records,
+    let analysis = analyse(&Input {
         superseded,
-        repriced: None,
+        ..world.input()
     });
     let meta = ReportMeta {
         generated: Timestamp::from_second(1_710_000_000).unwrap(),
@@ -147,13 +144,7 @@ fn what_pays_is_told_to_every_reader() {
 #[test]
 fn parts_of_a_bill_are_exact_in_tables() {
     let world = studies::paying();
-    let analysis = analyse(&Input {
-        study: &world.study,
-        plan: &world.plan,
-        records: &world.records,
-        superseded: &[],
-        repriced: None,
-    });
+    let analysis = analyse(&world.input());
     let rows = parse_csv(&report::csv_runs(&analysis));
     let column = |name: &str| rows[0].iter().position(|c| c == name).unwrap();
     let (unused, run) = (column("unused_cost_usd"), column("run"));
@@ -174,11 +165,8 @@ fn bills_and_break_evens_are_tables_for_other_programs() {
     let world = studies::paying();
     let of = |repriced: Option<&str>| {
         analyse(&Input {
-            study: &world.study,
-            plan: &world.plan,
-            records: &world.records,
-            superseded: &[],
             repriced,
+            ..world.input()
         })
     };
     let frozen = of(None);

@@ -10,21 +10,10 @@ mod reading;
 
 use std::path::PathBuf;
 
-use analyse::{Analysis, Input, analyse};
-use common::{Recipe, World, factor, studies};
+use common::{Recipe, World, analysis, factor, studies};
 use model::{Level, Status, Timestamp, Warning};
 use reading::{figures, own_part, parse_csv};
 use report::{ReportMeta, TerminalOptions, terminal};
-
-fn analysis(world: &World) -> Analysis {
-    analyse(&Input {
-        study: &world.study,
-        plan: &world.plan,
-        records: &world.records,
-        superseded: &[],
-        repriced: None,
-    })
-}
 
 fn meta() -> ReportMeta<'static> {
     ReportMeta {

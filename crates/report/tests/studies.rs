@@ -6,24 +6,13 @@
 mod common;
 mod reading;
 
-use analyse::{Analysis, Input, analyse};
 use common::studies::{self, verified};
-use common::{Recipe, World, factor};
+use common::{Recipe, World, analysis, factor};
 use model::run::metric;
 use model::{Level, Timestamp};
 use reading::{figures, own_part, parse_csv, section};
 use report::{ReportMeta, TerminalOptions, terminal};
 use serde_json::Value;
-
-fn analysis(world: &World) -> Analysis {
-    analyse(&Input {
-        study: &world.study,
-        plan: &world.plan,
-        records: &world.records,
-        superseded: &[],
-        repriced: None,
-    })
-}
 
 fn meta() -> ReportMeta<'static> {
     ReportMeta {

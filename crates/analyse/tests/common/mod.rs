@@ -18,6 +18,7 @@ pub mod studies;
 
 use std::collections::BTreeMap;
 
+use analyse::{Analysis, Input, analyse};
 use model::run::{BUNDLE_SCHEMA, EnvironmentRecord, Origin, metric};
 use model::study::{FactorLevel, MeasureSettings};
 use model::*;
@@ -58,6 +59,20 @@ impl Default for Recipe {
             currency: Currency::USD,
         }
     }
+}
+
+pub fn analysis(world: &World) -> Analysis {
+    analyse(&world.input())
+}
+
+/// Phases by name, begin and seconds.
+pub fn phases_of(parts: &[(&str, f64, f64)]) -> Vec<Phase> {
+    let phase = |(name, begin_seconds, seconds): &(&str, f64, f64)| Phase {
+        name: (*name).to_owned(),
+        begin_seconds: *begin_seconds,
+        seconds: *seconds,
+    };
+    parts.iter().map(phase).collect()
 }
 
 pub fn factor(name: &str, levels: &[Level]) -> Factor {
@@ -374,6 +389,16 @@ impl Noise {
 }
 
 impl World {
+    pub fn input(&self) -> Input<'_> {
+        Input {
+            study: &self.study,
+            plan: &self.plan,
+            records: &self.records,
+            superseded: &[],
+            repriced: None,
+        }
+    }
+
     pub fn record(&mut self, run: &str) -> &mut RunRecord {
         let run: RunId = run.parse().unwrap();
         self.records.iter_mut().find(|r| r.run == run).unwrap()

@@ -141,7 +141,7 @@ impl Preparing<'_> {
             return Err(StackError::Conversion {
                 spec: spec(),
                 model: name(),
-                last_lines: last_lines(&answer.stderr),
+                last_lines: crate::last_lines(&answer.stderr, LAST_LINES),
             });
         }
         for path in [graph, weights] {
@@ -158,16 +158,4 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), StackError> {
 fn home(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> StackError {
     let failed = HomeError::io(what, path);
     move |source| StackError::Home(failed(source))
-}
-
-fn last_lines(said: &str) -> Vec<String> {
-    let lines: Vec<&str> = said
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
-    let begin = lines.len().saturating_sub(LAST_LINES);
-    lines[begin..]
-        .iter()
-        .map(|line| (*line).to_owned())
-        .collect()
 }
