@@ -31,6 +31,17 @@ pub struct RunForecast {
     /// The interval, as factors of the expected time: 0.9 and 1.15.
     pub low_factor: f64,
     pub high_factor: f64,
+    /// Of a run that serves, where it can be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<ExpectedRequests>,
+}
+
+/// What a run asks of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ExpectedRequests {
+    pub count: f64,
+    /// In which they are handled, together; the pauses between them are not part of it.
+    pub seconds: f64,
 }
 
 impl RunForecast {
@@ -115,10 +126,17 @@ fn from_runs(runs: &[&RunRecord]) -> RunForecast {
     }
     let totals: Vec<f64> = chosen.iter().map(|r| r.seconds).collect();
     let half_width = relative_half_width(&totals);
+    let handled = chosen.iter().map(|run| run.request_seconds());
+    let handled: Option<f64> = handled.sum();
+    let asked: u64 = chosen.iter().map(|run| run.requests()).sum();
     RunForecast {
         phases,
         low_factor: (1.0 - half_width).max(0.0),
         high_factor: 1.0 + half_width,
+        requests: handled.map(|seconds| ExpectedRequests {
+            count: asked as f64 / count,
+            seconds: seconds / count,
+        }),
     }
 }
 
@@ -157,6 +175,7 @@ pub fn fill_unknown(known: &mut BTreeMap<u32, RunForecast>, scenarios: &[Scenari
         .collect();
     let low_factor = known.values().map(|f| f.low_factor).fold(1.0, f64::min) * 0.9;
     let high_factor = known.values().map(|f| f.high_factor).fold(1.0, f64::max) * 1.1;
+    let asked = RequestModel::fit(&rows, known);
     for scenario in scenarios {
         let phases = names.iter().zip(&models).map(|(name, model)| Phase {
             name: name.clone(),
@@ -167,7 +186,37 @@ pub fn fill_unknown(known: &mut BTreeMap<u32, RunForecast>, scenarios: &[Scenari
             phases: phases.collect(),
             low_factor,
             high_factor,
+            requests: asked.as_ref().map(|asked| asked.predict(scenario)),
         });
+    }
+}
+
+/// Requests by the effects of levels, as phases are.
+struct RequestModel {
+    count: Additive,
+    seconds: Additive,
+}
+
+impl RequestModel {
+    /// None where a scenario does not tell its requests.
+    fn fit(rows: &[&Scenario], known: &BTreeMap<u32, RunForecast>) -> Option<Self> {
+        let requests = rows.iter().map(|row| known[&row.number].requests);
+        let requests: Vec<ExpectedRequests> = requests.collect::<Option<_>>()?;
+        let fit = |of: fn(&ExpectedRequests) -> f64| {
+            let logs = requests.iter().map(|requests| of(requests).max(1e-6).ln());
+            Additive::fit(rows, &logs.collect::<Vec<f64>>())
+        };
+        Some(RequestModel {
+            count: fit(|requests| requests.count),
+            seconds: fit(|requests| requests.seconds),
+        })
+    }
+
+    fn predict(&self, scenario: &Scenario) -> ExpectedRequests {
+        ExpectedRequests {
+            count: self.count.predict(scenario).exp(),
+            seconds: self.seconds.predict(scenario).exp(),
+        }
     }
 }
 
@@ -314,15 +363,21 @@ fn money_of(
             })
             .collect();
         let total_seconds = phases.iter().map(|p| p.seconds).sum();
-        // Pauses of a load are not billed; how long they are is not known here, so this is the most.
-        let asked = phases.iter().filter(|p| phase::is_work(&p.name));
+        let requests = forecast.requests.unwrap_or_else(|| {
+            // Pauses of a load are not billed; where their length is not known, this is the most.
+            let asked = phases.iter().filter(|p| phase::is_work(&p.name));
+            ExpectedRequests {
+                count: 0.0,
+                seconds: asked.map(|p| p.seconds).sum::<f64>() / factor,
+            }
+        });
         let request = BillRequest {
             phases: &phases,
             total_seconds,
             requests: Some(cost::Requests {
-                count: 0,
+                count: requests.count.round() as u64,
                 as_billed: true,
-                seconds: asked.map(|p| p.seconds).sum(),
+                seconds: requests.seconds * factor,
             }),
             started: None,
             price,
@@ -381,6 +436,7 @@ mod tests {
             phases: vec![phase],
             low_factor: 0.9,
             high_factor: 1.1,
+            requests: None,
         }
     }
 

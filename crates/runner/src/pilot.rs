@@ -229,6 +229,7 @@ fn stretch(phases: &[Phase], steps: &[f64], lengths: &Lengths) -> RunForecast {
         // A pilot sees neither heat nor neighbours: never nearer than a tenth.
         low_factor: (fastest / median).min(0.9),
         high_factor: (slowest / median).max(1.1),
+        requests: None,
     }
 }
 
