@@ -57,6 +57,9 @@ pub enum Buying {
     NotWithinAMonth,
     /// Renting is never dearer.
     Never,
+    /// It does not within a month by the times as measured, and would by others that they may
+    /// stand for.
+    NotDecided,
 }
 
 /// Two rented machines, alike in the other factors.
@@ -257,12 +260,12 @@ impl<'t> Maker<'t, '_> {
             let amount = amount.round_dp(cost::AMOUNT_PLACES).normalize();
             Money::new(amount, currency)
         };
-        let hours_per_month = hours(
-            per_month.to_f64()?,
-            electricity.to_f64()?,
-            rent.to_f64()?,
-            &time_ratio,
-        );
+        let costs = OwnCosts {
+            per_month: per_month.to_f64()?,
+            electricity: electricity.to_f64()?,
+            rent: rent.to_f64()?,
+        };
+        let hours_per_month = costs.hours(&time_ratio);
         Some(Made::Buying(Box::new(BuyOrRent {
             phrase: phrase.to_owned(),
             own: own.scenario.number,
@@ -272,11 +275,7 @@ impl<'t> Maker<'t, '_> {
             per_month: money(per_month),
             electricity_per_hour: money(electricity),
             rent_per_hour: money(rent),
-            verdict: match &hours_per_month {
-                None => Buying::Never,
-                Some(hours) if hours.value > HOURS_PER_MONTH => Buying::NotWithinAMonth,
-                Some(_) => Buying::Pays,
-            },
+            verdict: costs.verdict(&time_ratio),
             time_ratio,
             hours_per_month,
         })))
@@ -442,23 +441,43 @@ fn scaled(estimate: &Estimate, by: f64) -> Estimate {
     }
 }
 
-/// Hours h with month + electricity · h = rent · ratio · h.
-fn hours(month: f64, electricity: f64, rent: f64, ratio: &Estimate) -> Option<Estimate> {
-    let at = |ratio: f64| {
-        let saved = rent * ratio - electricity;
-        (saved > 0.0).then_some(month / saved)
-    };
-    let interval = ratio.interval.and_then(|i| {
-        Some(Interval {
-            low: at(i.high)?,
-            high: at(i.low)?,
+/// Of an own machine a month and an hour, and of an hour of the rented one.
+struct OwnCosts {
+    per_month: f64,
+    electricity: f64,
+    rent: f64,
+}
+
+impl OwnCosts {
+    /// Hours h with month + electricity · h = rent · ratio · h.
+    fn hours_at(&self, ratio: f64) -> Option<f64> {
+        let saved = self.rent * ratio - self.electricity;
+        (saved > 0.0).then_some(self.per_month / saved)
+    }
+
+    fn hours(&self, ratio: &Estimate) -> Option<Estimate> {
+        let interval = ratio.interval.and_then(|i| {
+            Some(Interval {
+                low: self.hours_at(i.high)?,
+                high: self.hours_at(i.low)?,
+            })
+        });
+        Some(Estimate {
+            value: self.hours_at(ratio.value)?,
+            interval,
+            standard_error: None,
+            method: "a month of the own machine over what an hour of its work saves".to_owned(),
+            ..ratio.clone()
         })
-    });
-    Some(Estimate {
-        value: at(ratio.value)?,
-        interval,
-        standard_error: None,
-        method: "a month of the own machine over what an hour of its work saves".to_owned(),
-        ..ratio.clone()
-    })
+    }
+
+    fn verdict(&self, ratio: &Estimate) -> Buying {
+        let pays = |ratio| self.hours_at(ratio).is_some_and(|h| h <= HOURS_PER_MONTH);
+        match self.hours_at(ratio.value) {
+            _ if pays(ratio.value) => Buying::Pays,
+            _ if ratio.interval.is_some_and(|i| pays(i.high)) => Buying::NotDecided,
+            Some(_) => Buying::NotWithinAMonth,
+            None => Buying::Never,
+        }
+    }
 }

@@ -59,6 +59,9 @@ fn buying_one(one: &BuyOrRent) -> String {
             "Buying {own} would be cheaper than renting {rented} from {} hours of work a month on, which no month has.",
             number(hours.value)
         ),
+        (Buying::NotDecided, _) => format!(
+            "Whether buying {own} gets cheaper than renting {rented} within a month is not decided: by the mean times it does not, within their interval it may."
+        ),
         _ => format!(
             "Renting {rented} costs no more than the electricity of {own} for the same work: buying never pays."
         ),
@@ -72,8 +75,12 @@ fn buying_many(first: &BuyOrRent, pair: &[&BuyOrRent]) -> String {
     let hours: Vec<f64> = hours.collect();
     let all = format::counted(pair.len(), "combination", "combinations");
     if hours.is_empty() {
+        let so_far = match pair.iter().any(|one| one.verdict == Buying::NotDecided) {
+            true => ", or that is not decided",
+            false => "",
+        };
         return format!(
-            "Buying {own} is not cheaper than renting {rented} within a month, in any of {all}."
+            "Buying {own} is not cheaper than renting {rented} within a month, in any of {all}{so_far}."
         );
     }
     let range = range(&hours, format::whole);

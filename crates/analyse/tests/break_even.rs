@@ -147,6 +147,17 @@ fn buying_may_never_pay() {
 }
 
 #[test]
+fn what_an_interval_leaves_open_is_not_decided() {
+    // 730 hours need a ratio of 0.1372; the interval of 0.136 reaches 0.1391.
+    let near = found(&Times { gpu: 13.6, ..TIMES });
+    assert_eq!(near.buying[1].verdict, Buying::NotDecided);
+    assert_eq!(
+        near.sentences[1],
+        "Whether buying nuc gets cheaper than renting gpu within a month is not decided: by the mean times it does not, within their interval it may."
+    );
+}
+
+#[test]
 fn a_dear_machine_pays_from_a_speed_up_on() {
     let check = |gpu: f64, verdict: Dearer, said: &str| {
         let found = found(&Times { gpu, ..TIMES });

@@ -131,6 +131,7 @@ impl Pairs<'_> {
                 Buying::Pays => "pays",
                 Buying::NotWithinAMonth => "not within a month",
                 Buying::Never => "never",
+                Buying::NotDecided => "not decided",
             },
         });
     }

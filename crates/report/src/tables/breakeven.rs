@@ -27,6 +27,7 @@ pub(crate) fn buying_table(buying: &[BuyOrRent]) -> Option<Table> {
     for one in buying {
         let from = match (&one.hours_per_month, one.verdict) {
             (Some(hours), Buying::Pays) => estimate(hours, format::whole),
+            (_, Buying::NotDecided) => TableCell::new("not decided").tone(Tone::Ended),
             (Some(hours), _) => TableCell::new("not within a month")
                 .tone(Tone::Ended)
                 .small(format!("{} h", format::whole(hours.value))),
