@@ -129,8 +129,10 @@ fn one_verdict(one: &DearerMachine) -> (String, String) {
     let verdict = match (one.verdict, one.cost_ratio.interval) {
         (Dearer::Cheaper, _) => format!("it is {}", how_much(ratio, "cheaper")),
         (Dearer::Dearer, _) => format!("it is {}", how_much(1.0 / ratio, "dearer")),
-        (Dearer::NotDecided, Some(_)) => {
-            "not decided, for the interval holds the break-even".to_owned()
+        (Dearer::NotDecided, Some(i)) => {
+            let inverse = |value: f64| format::percent(1.0 / value);
+            let ends = format::interval(i.high, i.low, inverse);
+            format!("not decided, for its cost is {ends} of the other's")
         }
         (Dearer::NotDecided, None) => "not decided, for want of repetitions".to_owned(),
     };

@@ -16,7 +16,7 @@ use crate::format;
 use crate::phrase::{level_phrase, metric_alias};
 use crate::smaller::scale_facts;
 use crate::table::{Row, Table};
-use crate::{frameworks, prices};
+use crate::{frameworks, prices, profile};
 
 pub(crate) fn study_facts(table: &Table, repriced: Option<&str>, confidence: f64) -> StudyFacts {
     let study = table.study;
@@ -453,6 +453,8 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
         ));
     }
     notes.extend(prices::notes(table));
+    notes.extend(prices::other_machines(table));
     notes.extend(frameworks::notes(table));
+    notes.extend(profile::notes(table));
     notes
 }

@@ -98,16 +98,28 @@ fn of_metric(analysis: &Analysis, variation: &Variation) -> Vec<Finding> {
     {
         findings.push(Finding {
             topic,
-            text: match variation.terms.iter().any(|t| t.verdict.is_sure()) {
-                true => {
-                    "No factor makes a difference to the time worth a hundredth of its variation."
-                        .to_owned()
-                }
-                false => "No factor changes the time by more than chance would.".to_owned(),
-            },
+            text: nothing_sure(variation),
         });
     }
     findings
+}
+
+/// What can be said of the time where no factor is worth a sentence of its own.
+fn nothing_sure(variation: &Variation) -> String {
+    let terms = &variation.terms;
+    if terms.iter().any(|term| term.verdict.is_sure()) {
+        return "No factor makes a difference to the time worth a hundredth of its variation."
+            .to_owned();
+    }
+    if terms.iter().all(|term| term.verdict == Verdict::NotSeen) {
+        return "No factor changes the time by more than chance would.".to_owned();
+    }
+    let untested = "Whether chance alone made the differences in time cannot be tested: that needs repetitions";
+    let largest = terms.iter().max_by(|a, b| a.share.total_cmp(&b.share));
+    match largest.and_then(|term| term.sentence.as_ref()) {
+        Some(sentence) => format!("{untested}. As measured, {sentence}."),
+        None => format!("{untested}."),
+    }
 }
 
 fn memory(analysis: &Analysis) -> Option<Finding> {

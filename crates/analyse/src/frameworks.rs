@@ -226,7 +226,7 @@ fn told(table: &Table) -> Vec<FrameworkResult> {
     found
 }
 
-fn name_of(study: &Study, row: &Row) -> Option<String> {
+pub(crate) fn name_of(study: &Study, row: &Row) -> Option<String> {
     let level = row.record.scenario.level(FACTOR).map(|l| l.to_string());
     let told = || row.record.framework.as_ref().map(|r| r.name.clone());
     let fixed = || match &study.workload {

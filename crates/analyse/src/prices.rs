@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use model::money::PricedShape;
 use model::run::Origin;
 use model::{Currency, Money, Price, RunRecord};
 use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive as _;
 
 use crate::analysis::{BillFacts, Spent};
 use crate::billing_words::billing_words;
@@ -105,13 +107,19 @@ pub(crate) fn bills(table: &Table) -> Vec<BillFacts> {
 pub(crate) fn notes(table: &Table) -> Vec<String> {
     let mut environments: BTreeMap<&str, Vec<Billed>> = BTreeMap::new();
     let study = table.study;
-    // By the number of its hosts a run costs more than another: that is no change of a price.
-    let has_hosts = |name: &str| study.environment(name).is_some_and(|e| e.hosts.is_some());
+    // By the number of its hosts or its cores a run costs more than another: that is no change of
+    // a price.
+    let has_several = |name: &str| {
+        study.environment(name).is_some_and(|e| {
+            let sizes = e.price.as_ref().map_or(0, |price| price.sizes.len());
+            e.hosts.is_some() || sizes > 0
+        })
+    };
     for record in table.runs.iter().map(|row| row.record) {
         let (Some(price), Some(_)) = (&record.price, &record.bill) else {
             continue;
         };
-        if has_hosts(&record.environment.name) {
+        if has_several(&record.environment.name) {
             continue;
         }
         let groups = environments.entry(&record.environment.name).or_default();
@@ -132,6 +140,46 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
             note(name, groups, now)
         })
         .collect()
+}
+
+/// Runs that were measured on one machine and are priced as another: their times are the first
+/// one's. Cores that a study limits are what it asks for.
+pub(crate) fn other_machines(table: &Table) -> Vec<String> {
+    let mut told: Vec<String> = Vec::new();
+    for record in table.runs.iter().map(|row| row.record) {
+        let serving = record.serving.as_ref();
+        let place = table.study.environment(&record.environment.name);
+        let has_hosts = place.is_some_and(|place| place.hosts.is_some());
+        let is_here = !has_hosts && !serving.is_some_and(|serving| serving.is_elsewhere);
+        let is_measured = matches!(record.origin, Origin::Measured { .. });
+        let Some(price) = record.price.as_ref().filter(|_| is_here && is_measured) else {
+            continue;
+        };
+        if let Some(difference) = difference(record, &price.shape) {
+            let note = format!(
+                "Runs in {} are priced as {}, {difference}: on that machine they would take another time.",
+                record.environment.name, price.machine
+            );
+            if !told.contains(&note) {
+                told.push(note);
+            }
+        }
+    }
+    told
+}
+
+/// `which has 4 vCPUs, and were measured on 2 cores`.
+fn difference(record: &RunRecord, priced: &PricedShape) -> Option<String> {
+    let machine = &record.machine;
+    let here = cost::Architecture::parse(&machine.architecture).map(|a| a.word())?;
+    let there = priced.architecture.as_deref();
+    if let Some(there) = there.filter(|there| *there != here) {
+        return Some(format!("which is {there}, and were measured on {here}"));
+    }
+    let vcpus = priced.vcpus?.to_f64()?;
+    let had = machine.usable_cores;
+    let is_other = record.environment.limits.cores.is_none() && (vcpus - had).abs() > 0.5;
+    is_other.then(|| format!("which has {vcpus} vCPUs, and were measured on {had} cores"))
 }
 
 struct Billed<'a> {

@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use model::run::Origin;
+use model::{Level, Status, Workload};
 use serde::Serialize;
 
-use crate::table::Row;
+use crate::format;
+use crate::frameworks::name_of;
+use crate::table::{Row, Table};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProfileResult {
@@ -50,6 +54,32 @@ pub const OPERATOR_KINDS: [&str; 8] = [
 ];
 
 pub const MOST_OPERATORS: usize = 15;
+
+/// A profile that was asked for and is not there is said.
+pub(crate) fn notes(table: &Table) -> Option<String> {
+    let Workload::Train(train) = &table.study.workload else {
+        return None;
+    };
+    let was_asked = |row: &&Row| match row.record.scenario.level("profile") {
+        Some(level) => *level == Level::Bool(true),
+        None => train.profile,
+    };
+    let is_without = |row: &&Row| {
+        row.record.outcome.status == Status::Ok
+            && matches!(row.record.origin, Origin::Measured { .. })
+            && row.record.profile.is_empty()
+    };
+    let rows = table.runs.iter().filter(was_asked).filter(is_without);
+    let mut names: Vec<String> = rows.filter_map(|row| name_of(table.study, row)).collect();
+    names.sort();
+    names.dedup();
+    (!names.is_empty()).then(|| {
+        format!(
+            "A profile was asked for, and there is none of {}: no profiler of that framework's own could be asked.",
+            format::listed(&names, 6)
+        )
+    })
+}
 
 pub(crate) fn profile(ok: &[&Row]) -> Option<ProfileResult> {
     let profiled = ok.iter().filter(|row| !row.record.profile.is_empty());

@@ -397,3 +397,18 @@ fn the_same_level_name_in_two_factors_is_told_apart() {
     );
     assert_eq!(found.scenarios[0].phrase(), "network mnist · dataset mnist");
 }
+
+#[test]
+fn without_repetitions_nothing_is_denied() {
+    let world = Recipe {
+        factors: vec![factor("batch", &[Level::from(32), Level::from(64)])],
+        repetitions: 1,
+        ..Recipe::default()
+    }
+    .world();
+    let findings = analysis(&world).findings;
+    let said: Vec<&str> = findings.iter().map(|f| f.text.as_str()).collect();
+    let said = said.join("\n");
+    assert!(said.contains("cannot be tested"), "{said}");
+    assert!(!said.contains("by more than chance would"), "{said}");
+}

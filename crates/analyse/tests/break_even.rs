@@ -191,7 +191,9 @@ fn a_dear_machine_pays_from_a_speed_up_on() {
     check(
         200.0 / 3.0,
         Dearer::NotDecided,
-        &format!("{pays} 3.0 [2.9, 3.1]: not decided, for the interval holds the break-even."),
+        &format!(
+            "{pays} 3.0 [2.9, 3.1]: not decided, for its cost is [98 %, 102 %] of the other's."
+        ),
     );
 }
 

@@ -7,7 +7,7 @@ use common::studies::{self, framework, verified};
 use common::{Recipe, World, analysis};
 use model::run::metric;
 use model::study::{Scale, ScaleChange};
-use model::{Status, Warning};
+use model::{Status, Warning, Workload};
 
 #[test]
 fn a_diverged_epoch_is_a_gap_and_counted() {
@@ -252,4 +252,29 @@ fn a_smaller_study_says_so() {
         "held-out images 100 (of 10000)",
     );
     check("batch", Some("32, 64"), "32", "batch: 32 only");
+}
+
+#[test]
+fn a_profile_that_is_not_there_is_said() {
+    let mut world = studies::study_d();
+    let note = |world: &World| {
+        let notes = analysis(world).notes;
+        notes
+            .into_iter()
+            .find(|n| n.contains("A profile was asked for"))
+    };
+    let Workload::Train(train) = &mut world.study.workload else {
+        panic!("study D trains")
+    };
+    train.profile = false;
+    assert_eq!(note(&world), None);
+    let Workload::Train(train) = &mut world.study.workload else {
+        panic!("study D trains")
+    };
+    train.profile = true;
+    for record in &mut world.records {
+        record.profile.clear();
+    }
+    let said = note(&world).unwrap();
+    assert!(said.contains("there is none of "), "{said}");
 }

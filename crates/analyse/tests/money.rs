@@ -288,3 +288,62 @@ fn advice_after_a_spent_budget_says_so() {
         "{said}"
     );
 }
+
+#[test]
+fn cost_follows_time_only_where_it_rises_with_it() {
+    let follows = "Cost follows time";
+    let said = |world: &World| -> String {
+        let findings = analysis(world, &[]).findings;
+        let texts: Vec<String> = findings.into_iter().map(|f| f.text).collect();
+        texts.join("\n")
+    };
+    let mut world = Recipe::default().world();
+    assert!(said(&world).contains(follows));
+    // The same factors, as much of the variation each, and the slowest is the cheapest.
+    for record in &mut world.records {
+        let bill = record.bill.as_mut().unwrap();
+        bill.total.amount = (Decimal::ONE / bill.total.amount).round_dp(9);
+    }
+    let said = said(&world);
+    assert!(!said.contains(follows), "{said}");
+}
+
+#[test]
+fn a_price_of_another_machine_is_said() {
+    let mut world = Recipe::default().world();
+    let notes = |world: &World| {
+        let notes = analysis(world, &[]).notes;
+        let said = notes
+            .into_iter()
+            .filter(|n| n.contains("take another time"));
+        said.collect::<Vec<String>>()
+    };
+    assert_eq!(notes(&world), Vec::<String>::new());
+    let set = |world: &mut World, vcpus: u32, architecture: &str| {
+        for record in &mut world.records {
+            record.machine.architecture = "x86_64".into();
+            record.machine.usable_cores = 2.0;
+            record.environment.limits.cores = None;
+            let price = record.price.as_mut().unwrap();
+            price.shape.vcpus = Some(vcpus.into());
+            price.shape.architecture = Some(architecture.into());
+        }
+    };
+    set(&mut world, 2, "x86-64");
+    assert_eq!(notes(&world), Vec::<String>::new());
+    set(&mut world, 4, "x86-64");
+    let said = notes(&world);
+    assert_eq!(said.len(), 1);
+    assert!(
+        said[0].contains("has 4 vCPUs, and were measured on 2 cores"),
+        "{said:?}"
+    );
+    set(&mut world, 2, "arm64");
+    assert!(notes(&world)[0].contains("is arm64, and were measured on x86-64"));
+    // Cores that the study asks for are its own affair.
+    set(&mut world, 4, "x86-64");
+    for record in &mut world.records {
+        record.environment.limits.cores = Some(2.0);
+    }
+    assert_eq!(notes(&world), Vec::<String>::new());
+}

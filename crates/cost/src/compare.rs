@@ -140,6 +140,8 @@ fn paid_seconds(run: &RunRecord) -> Decimal {
         },
         changes: Vec::new(),
         own: None,
+        shape: model::money::PricedShape::default(),
+        sizes: Vec::new(),
     };
     let request = BillRequest::of(run, &exact, model::Currency::USD, &[]);
     let lines = bill(&request).bill.lines;

@@ -27,6 +27,8 @@ fn price(per_hour: &str, step_seconds: u32, minimum_seconds: u32, paid: PaidPhas
         },
         changes: Vec::new(),
         own: None,
+        shape: model::money::PricedShape::default(),
+        sizes: Vec::new(),
     }
 }
 

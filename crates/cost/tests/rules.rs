@@ -25,6 +25,8 @@ fn price(per_hour: &str, billing: BillingRule) -> Price {
         billing,
         changes: Vec::new(),
         own: None,
+        shape: model::money::PricedShape::default(),
+        sizes: Vec::new(),
     }
 }
 

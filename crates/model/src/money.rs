@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive as _;
 use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
@@ -140,9 +141,59 @@ pub struct Price {
     /// Of a machine that was bought: what `per_hour` was made of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<OwnMachine>,
+    #[serde(default, skip_serializing_if = "PricedShape::is_unknown")]
+    pub shape: PricedShape,
+    /// Smaller machines of the same offer: what a run on fewer cores pays instead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<Price>,
+}
+
+/// What a machine for that price is, as far as its catalog says.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct PricedShape {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vcpus: Option<Decimal>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_gib: Option<Decimal>,
+    /// `x86-64`, `arm64`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub architecture: Option<String>,
+}
+
+impl PricedShape {
+    pub fn is_unknown(&self) -> bool {
+        *self == PricedShape::default()
+    }
+
+    /// Whether a run on so many cores has room there; what is not known has.
+    pub fn holds(&self, cores: f64) -> bool {
+        let vcpus = self.vcpus.and_then(|vcpus| vcpus.to_f64());
+        vcpus.is_none_or(|vcpus| cores <= vcpus)
+    }
 }
 
 impl Price {
+    /// Of all sizes the cheapest that has the cores; the largest where they are not said.
+    #[must_use]
+    pub fn for_cores(&self, cores: Option<f64>) -> Price {
+        let largest = || Price {
+            sizes: Vec::new(),
+            ..self.clone()
+        };
+        let Some(cores) = cores else {
+            return largest();
+        };
+        let all = self.sizes.iter().cloned().chain([largest()]);
+        let fitting = all.filter(|size| size.shape.holds(cores));
+        let cheapest = fitting.min_by_key(|size| size.per_hour.amount);
+        cheapest.unwrap_or_else(largest)
+    }
+
+    /// It and its sizes, the smallest first.
+    pub fn all_sizes(&self) -> impl Iterator<Item = &Price> {
+        self.sizes.iter().chain([self])
+    }
+
     /// For all machines of a run: time and whatever goes with a machine are paid for each.
     pub fn of_machines(&mut self, machines: u32) {
         let times = Decimal::from(machines);

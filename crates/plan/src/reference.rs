@@ -96,7 +96,7 @@ fn words(kind: &Kind) -> String {
         Kind::Duration => "duration: `\"10s\"`",
         Kind::Size => "size: `\"8 GB\"`",
         Kind::Money => "money: `\"1.50 USD\"`",
-        Kind::Price => "price",
+        Kind::Price => "price, or a list",
         Kind::Electricity => "price: `\"0.15 USD/kWh\"`",
         Kind::Date => "date: `2024-03-01`",
         Kind::Moment => "moment: `2026-11-16T12:00:00Z`",

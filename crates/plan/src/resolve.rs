@@ -82,6 +82,8 @@ fn resolve_environment(study: &Study, scenario: &Scenario) -> Environment {
     if let Some(bytes) = memory.and_then(|text| values::size_bytes(text).ok()) {
         environment.limits.memory_bytes = Some(bytes);
     }
+    let cores = environment.limits.cores;
+    environment.price = environment.price.map(|price| price.for_cores(cores));
     environment
 }
 

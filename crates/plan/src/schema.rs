@@ -64,7 +64,10 @@ fn kind(kind: &Kind) -> Value {
         Kind::Duration => pattern("^[0-9._]+ *(ms|s|min|h|d)$", "10s"),
         Kind::Size => pattern("^[0-9._]+ *([kKMGT]?B|[KMGT]iB)$", "8 GB"),
         Kind::Money => pattern("^[0-9.]+ +[A-Z]{3}$", "200 USD"),
-        Kind::Price => json!({ "type": "string", "examples": price_examples() }),
+        Kind::Price => {
+            let one = json!({ "type": "string", "examples": price_examples() });
+            json!({ "anyOf": [one, { "type": "array", "items": { "type": "string" }, "minItems": 1 }] })
+        }
         Kind::Electricity => pattern("^[0-9._]+ +[A-Z]{3} */ *kWh$", "0.15 USD/kWh"),
         Kind::Date => pattern("^[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?$", "2024-03-01"),
         Kind::Moment => pattern("^[0-9]{4}-[0-9]{2}-[0-9]{2}", "2026-11-16T12:00:00Z"),

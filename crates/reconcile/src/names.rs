@@ -335,6 +335,8 @@ mod tests {
             billing: model::BillingRule::default(),
             changes: Vec::new(),
             own: None,
+            shape: model::money::PricedShape::default(),
+            sizes: Vec::new(),
         };
         let alone = Sought::of(&price);
         price.of_machines(3);

@@ -26,6 +26,8 @@ pub fn price(environment: &str) -> Price {
         },
         changes: Vec::new(),
         own: None,
+        shape: model::money::PricedShape::default(),
+        sizes: Vec::new(),
     }
 }
 

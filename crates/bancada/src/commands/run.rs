@@ -208,11 +208,10 @@ fn images_line(dataset: &str, made: &data::cache::Cached) -> String {
 }
 
 fn priced_as(study: &Study) -> String {
-    let machines: Vec<&str> = study
-        .environments
-        .iter()
-        .filter_map(|e| e.price.as_ref())
-        .map(|p| p.machine.as_str())
+    let prices = study.environments.iter().filter_map(|e| e.price.as_ref());
+    let machines: Vec<&str> = prices
+        .flat_map(|price| price.all_sizes())
+        .map(|price| price.machine.as_str())
         .collect();
     match machines.is_empty() {
         true => String::new(),

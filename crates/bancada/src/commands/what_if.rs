@@ -135,27 +135,31 @@ fn options(args: &WhatIfArgs, study: &Study) -> Result<Asked, Failure> {
         text += &format!("currency = {}\n", quoted(currency));
         said.push(format!("--currency {currency}"));
     }
-    let mut prices: BTreeMap<&str, String> = BTreeMap::new();
+    let mut prices: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let priced = || study.environments.iter().filter(|e| e.price.is_some());
     for asked in &args.price {
         let (names, price) = meant(asked, study)?;
         for name in names {
-            prices.insert(name, price.to_owned());
+            prices.insert(name, vec![price.to_owned()]);
         }
         said.push(format!("--price {asked}"));
     }
     if let Some(region) = &args.region {
         let mut moved = 0;
         for environment in priced() {
-            let asked = prices.get(environment.name.as_str());
-            let own = environment.price.as_ref().map(|price| &price.machine);
-            let elsewhere = asked.or(own).and_then(|name| cost::in_region(name, region));
-            if let Some(name) = elsewhere {
-                prices.insert(&environment.name, name);
+            let asked = prices.get(environment.name.as_str()).cloned();
+            let own = environment.price.iter().flat_map(|price| price.all_sizes());
+            let names = asked
+                .clone()
+                .unwrap_or_else(|| own.map(|p| p.machine.clone()).collect());
+            let there = names.iter().map(|name| cost::in_region(name, region));
+            if let Some(names) = there.collect::<Option<Vec<String>>>() {
+                prices.insert(&environment.name, names);
                 moved += 1;
             } else if let Some(asked) = asked {
                 return Err(wrong(format!(
-                    "--region {region}: {asked} is no machine of the catalog, which would have regions"
+                    "--region {region}: {} is no machine of the catalog, which would have regions",
+                    asked.join(", ")
                 )));
             }
         }
@@ -167,8 +171,13 @@ fn options(args: &WhatIfArgs, study: &Study) -> Result<Asked, Failure> {
         said.push(format!("--region {region}"));
     }
     let mut places: BTreeMap<&str, String> = BTreeMap::new();
-    for (name, price) in prices {
-        places.insert(name, format!("price = {}\n", quoted(&price)));
+    for (name, machines) in prices {
+        let machines: Vec<String> = machines.iter().map(|name| quoted(name)).collect();
+        let price = match machines.as_slice() {
+            [one] => one.clone(),
+            several => format!("[{}]", several.join(", ")),
+        };
+        places.insert(name, format!("price = {price}\n"));
     }
     if let Some(tax) = &args.tax {
         for environment in priced() {

@@ -9,6 +9,7 @@ mod search;
 
 use std::sync::LazyLock;
 
+use model::money::PricedShape;
 use model::{BillingRule, Money, Price};
 use rust_decimal::Decimal;
 
@@ -162,6 +163,12 @@ impl CatalogEntry {
             billing: self.billing(paying, &quote.date),
             changes: Vec::new(),
             own: None,
+            shape: PricedShape {
+                vcpus: self.shape.vcpus,
+                memory_gib: self.shape.memory_gib,
+                architecture: self.shape.architecture.map(|a| a.word().to_owned()),
+            },
+            sizes: Vec::new(),
         })
     }
 }

@@ -5,10 +5,12 @@ use std::collections::HashSet;
 use data::DatasetInfo;
 use frameworks::{Spec, Wish};
 use model::{
-    Environment, Level, LoadShape, Pipeline, Precision, Scenario, ServeWorkload, Service, Study,
-    TrainWorkload, Workload,
+    Environment, Level, Limits, LoadShape, Pipeline, Precision, Scenario, ServeWorkload, Service,
+    Study, TrainWorkload, Workload,
 };
 use network::InputSpec;
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive as _;
 use source::{Diagnostic, Problems};
 
 use super::networks::Networks;
@@ -35,6 +37,7 @@ pub(super) fn check(
             environment,
             workload,
         } = resolve(study, scenario);
+        checker.check_price(scenario, &environment);
         let train = match workload {
             Workload::Train(train) => train,
             Workload::Serve(serve) => {
@@ -44,7 +47,7 @@ pub(super) fn check(
                 checker.check_worker(scenario, &environment);
                 continue;
             }
-            Workload::Command(_) => return,
+            Workload::Command(_) => continue,
         };
         if let (Some(device), Some(level)) = (&environment.device, scenario.level("device")) {
             checker.check_device(&environment.name, device, level);
@@ -131,6 +134,67 @@ impl Checker<'_> {
                 let reason = "a worker there has the memory of `serverless`, and cores with it";
                 self.contradict((factor, level.clone()), place, reason);
             }
+        }
+    }
+
+    /// Who has more than the machine they pay for would be told too low a cost.
+    fn check_price(&mut self, scenario: &Scenario, environment: &Environment) {
+        let Some(price) = &environment.price else {
+            return;
+        };
+        let Limits {
+            cores,
+            memory_bytes,
+        } = environment.limits;
+        let shape = &price.shape;
+        let machine = &price.machine;
+        if let (Some(vcpus), Some(cores)) = (shape.vcpus, cores)
+            && !shape.holds(cores)
+        {
+            let reason = format!("{machine} has {vcpus} of them");
+            self.more_than_paid(scenario, environment, CORES, &reason);
+        }
+        let Some(gib) = shape.memory_gib else {
+            return;
+        };
+        let bytes = (gib * Decimal::from(1_u64 << 30)).to_u64();
+        if let (Some(has), Some(limit)) = (bytes, memory_bytes)
+            && limit > has
+        {
+            let reason = format!("{machine} has {gib} GiB");
+            self.more_than_paid(scenario, environment, MEMORY, &reason);
+        }
+        // A price of memory alone is that of a worker.
+        if let (None, Some(Service::Serverless(worker))) = (shape.vcpus, &environment.service) {
+            let memory_mb = (gib * Decimal::from(1024)).to_u32();
+            if memory_mb.is_some_and(|mb| mb != worker.memory_mb) {
+                let reason = format!("{machine} is the price of {gib} GiB");
+                self.more_than_paid(scenario, environment, "serverless", &reason);
+            }
+        }
+    }
+
+    fn more_than_paid(
+        &mut self,
+        scenario: &Scenario,
+        environment: &Environment,
+        what: &str,
+        reason: &str,
+    ) {
+        if let Some(level) = scenario.level(what) {
+            let place = (ENVIRONMENT, Level::Text(environment.name.clone()));
+            self.contradict((what, level.clone()), place, reason);
+            return;
+        }
+        let mut places = self.draft.environments.iter();
+        let place = places.find(|place| place.name.value == environment.name);
+        let message = format!("`{what}` does not go with the price: {reason}");
+        if let Some(place) = place
+            && self.seen.insert(format!("{} {message}", environment.name))
+        {
+            let wrong = Diagnostic::at(place.name.span.clone(), message);
+            self.problems
+                .push(wrong.label("name the machine that is paid for, or an amount"));
         }
     }
 

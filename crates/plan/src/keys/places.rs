@@ -8,7 +8,7 @@ pub(super) const ENVIRONMENT: Section = Section {
         key(
             "price",
             Kind::Price,
-            "A name of the catalog (`azure/Standard_F4s_v2@eastus`), of [prices], or an amount (`0.169 USD/h`).",
+            "A name of the catalog (`azure/Standard_F4s_v2@eastus`), of [prices], or an amount (`0.169 USD/h`). Of a list of machines a run pays the cheapest that has its `cores`.",
         ),
         key("price_source", Kind::Text, "Where an amount was read."),
         key("price_date", Kind::Date, "When an amount was read there."),
@@ -125,6 +125,11 @@ pub(super) const PRICE: Section = Section {
         key("own", Kind::Table(&OWN), "A machine of your own instead."),
         key("source", Kind::Text, "Where the price was read."),
         key("date", Kind::Date, "When it was read there."),
+        key(
+            "vcpus",
+            Kind::Decimal,
+            "How many cores the machine has, for a list of sizes.",
+        ),
         key("billing", Kind::Table(&BILLING), "How time becomes money."),
         key(
             "changes",
@@ -135,7 +140,7 @@ pub(super) const PRICE: Section = Section {
 };
 
 const OWN: Section = Section {
-    about: "A machine that was bought: its price spread over its hours, plus electricity.",
+    about: "A machine that was bought: its price spread over its hours, plus electricity; its time is not rounded up.",
     keys: &[
         required("purchase", Kind::Money, "What it cost."),
         required(

@@ -127,7 +127,7 @@ pub(super) fn read_price(
     money: &Money<'_>,
     problems: &mut Problems,
 ) -> Option<Price> {
-    let text = table.text("price", problems);
+    let asked = AskedPrice::read(table, problems);
     let own = prices::read_own(typed, table, problems);
     let source = table.text("price_source", problems);
     let date = take::date(typed, table, "price_date", problems);
@@ -138,9 +138,24 @@ pub(super) fn read_price(
         );
         problems.push(both.other(take::key_span(table, "price"), "remove one of them"));
     }
-    let found = match &text {
-        Some(text) => prices::look_up(typed, text, money.known, money.worker_memory_mb, problems),
-        None => own.or_else(|| money.before.cloned()),
+    let look_up = |text: &Located<String>, problems: &mut Problems| {
+        prices::look_up(typed, text, money.known, money.worker_memory_mb, problems)
+    };
+    let found = match &asked {
+        AskedPrice::One(text) => look_up(text, problems),
+        AskedPrice::Sizes(names) => {
+            let found = names.iter().map(|name| {
+                let price = look_up(name, problems)?;
+                Some(Located {
+                    value: price,
+                    span: name.span.clone(),
+                })
+            });
+            let found: Vec<Option<Located<Price>>> = found.collect();
+            let found: Option<Vec<Located<Price>>> = found.into_iter().collect();
+            found.and_then(|found| prices::sizes(found, problems))
+        }
+        AskedPrice::Nothing => own.or_else(|| money.before.cloned()),
     };
     let written = ["price", "own"]
         .iter()
@@ -166,7 +181,8 @@ pub(super) fn read_price(
     let rule = price.as_ref().map(|price| price.billing.clone());
     let mut rule = rule.unwrap_or_default();
     if let (true, Some(before)) = (written, money.before) {
-        let is_amount = price.as_ref().is_some_and(|p| p.machine == prices::OWN);
+        let is_amount =
+            (price.as_ref()).is_some_and(|p| p.machine == prices::OWN && p.own.is_none());
         rule = match is_amount {
             true => before.billing.clone(),
             false => billing::with_what_stays(rule, &before.billing),
@@ -187,12 +203,48 @@ pub(super) fn read_price(
         let unpriced = Diagnostic::at(span, "`billing` without a price bills nothing");
         problems.push(unpriced.label("add price = \"…\""));
     }
-    let price = price.map(|price| Price {
-        billing: rule,
-        ..price
-    })?;
+    let mut price = price?;
+    if table.key_span("billing").is_some() {
+        for size in &mut price.sizes {
+            size.billing = rule.clone();
+        }
+    }
+    price.billing = rule;
     check_charges(table, &price, problems);
     Some(price)
+}
+
+/// `price = …`.
+enum AskedPrice {
+    Nothing,
+    One(Located<String>),
+    /// Machines of several sizes, of which each run pays the one it needs.
+    Sizes(Vec<Located<String>>),
+}
+
+impl AskedPrice {
+    fn read(table: &Table<'_>, problems: &mut Problems) -> Self {
+        let Some(value) = table.get("price") else {
+            return AskedPrice::Nothing;
+        };
+        if value.kind() != "array" {
+            let one = value.text("price", problems);
+            return one.map_or(AskedPrice::Nothing, AskedPrice::One);
+        }
+        let values = value.array("price", problems).unwrap_or_default();
+        if values.is_empty() {
+            problems.push(Diagnostic::at(
+                value.span.clone(),
+                "`price` lists no machine",
+            ));
+        }
+        let names = values.iter();
+        AskedPrice::Sizes(
+            names
+                .filter_map(|name| name.text("price", problems))
+                .collect(),
+        )
+    }
 }
 
 /// A bill is in one currency.

@@ -1,7 +1,7 @@
 //! Prices as a study writes them: `[prices]`, own machines, prices that move.
 
 use cost::{Catalog, LookupError, LookupProblem, own_machine_per_hour, rules};
-use model::money::PriceChange;
+use model::money::{PriceChange, PricedShape};
 use model::{BillingRule, Money, OwnMachine, Price, Timestamp};
 use rust_decimal::Decimal;
 use source::{Diagnostic, Located, Problems, Table, Value};
@@ -55,9 +55,15 @@ fn read_named(
     let own = read_own(typed, &table, problems);
     let source = table.text("source", problems).map(|t| t.value);
     let date = take::date(typed, &table, "date", problems).map(|d| d.value);
-    let mut rule = BillingRule::default();
+    let mut rule = own
+        .as_ref()
+        .map_or_else(BillingRule::default, |own| own.billing.clone());
     billing::read(typed, &table, &mut rule, None, problems);
     let changes = read_changes(typed, &table, problems);
+    let vcpus = match table.key_span("vcpus") {
+        Some(_) => decimal(typed, &table, "vcpus", problems),
+        None => table.get("vcpus").and(None),
+    };
     let given = ["per_hour", "own"].map(|key| table.key_span(key).is_some());
     if given[0] == given[1] {
         let message = format!("[prices.{name}] needs `per_hour` or `own`, one of them");
@@ -81,6 +87,10 @@ fn read_named(
         source: source.unwrap_or_else(|| typed.origin.to_owned()),
         date: date.unwrap_or_else(|| UNDATED.to_owned()),
         billing: rule,
+        shape: PricedShape {
+            vcpus,
+            ..PricedShape::default()
+        },
         changes: changes
             .into_iter()
             .map(|change| change.value.change)
@@ -99,6 +109,8 @@ pub(super) fn written_price(typed: &Typed<'_>, per_hour: Money) -> Price {
         billing: BillingRule::default(),
         changes: Vec::new(),
         own: None,
+        shape: PricedShape::default(),
+        sizes: Vec::new(),
     }
 }
 
@@ -226,6 +238,39 @@ pub(super) fn look_up(
     }
 }
 
+/// Several machines as one price: the largest, with the smaller ones as its sizes.
+pub(super) fn sizes(mut found: Vec<Located<Price>>, problems: &mut Problems) -> Option<Price> {
+    let first = found.first()?.value.per_hour.currency;
+    for price in &found {
+        let Price {
+            machine,
+            per_hour,
+            shape,
+            ..
+        } = &price.value;
+        let wrong = match shape.vcpus {
+            None => format!("how many cores `{machine}` has is not known"),
+            Some(_) if per_hour.currency != first => {
+                format!(
+                    "`{machine}` is priced in {}, the first in {first}",
+                    per_hour.currency
+                )
+            }
+            Some(_) => continue,
+        };
+        let wrong = Diagnostic::at(price.span.clone(), wrong);
+        problems.push(wrong.note("a list is of machines of the catalog, of which each run pays the cheapest that has its cores; one of [prices] needs `vcpus`"));
+        return None;
+    }
+    found.sort_by_key(|price| price.value.shape.vcpus);
+    let mut all: Vec<Price> = found.into_iter().map(|price| price.value).collect();
+    let largest = all.pop()?;
+    Some(Price {
+        sizes: all,
+        ..largest
+    })
+}
+
 /// `aws/lambda`: so much for a gigabyte and second, by the memory of the environment's workers.
 fn price_of_memory(
     typed: &Typed<'_>,
@@ -298,6 +343,11 @@ pub(super) fn read_own(
         .ok()?;
     Some(Price {
         own: Some(machine),
+        // Nobody rounds it up.
+        billing: BillingRule {
+            step_seconds: 0,
+            ..BillingRule::default()
+        },
         ..written_price(typed, per_hour)
     })
 }

@@ -265,3 +265,49 @@ fn an_own_price_goes_before_the_catalogs_by_any_of_a_machines_names() {
     check("aws/m5.xlarge", "aws/m5.large", "0.096");
     check(whole, "aws/m5.xlarge+spot", "0.0649");
 }
+
+#[test]
+fn a_run_pays_the_cheapest_size_that_has_its_cores() {
+    let text = r#"
+[study]
+name = "sizes"
+[factors]
+cores = [1, 2, 3, 8, 20]
+[workload]
+network = "rede1"
+[prices.large]
+per_hour = "2 USD"
+vcpus = 32
+[environments.a]
+price = ["azure/Standard_F8s_v2", "large", "azure/Standard_F2s_v2", "azure/Standard_F4s_v2"]
+billing = { step = "1min" }
+"#;
+    let study = good(text);
+    let plan = plan::plan(&study);
+    let paid = |scenario: &model::Scenario| {
+        let price = plan::resolve(&study, scenario).environment.price.unwrap();
+        assert!(price.sizes.is_empty());
+        assert_eq!(price.billing.step_seconds, 60);
+        price.machine
+    };
+    let machines: Vec<String> = plan.scenarios.iter().map(paid).collect();
+    assert_eq!(
+        machines,
+        [
+            "azure/Standard_F2s_v2@eastus",
+            "azure/Standard_F2s_v2@eastus",
+            "azure/Standard_F4s_v2@eastus",
+            "azure/Standard_F8s_v2@eastus",
+            "large"
+        ]
+    );
+    // Another price for all takes the place of the sizes.
+    let one = WhatIf::of(study.clone())
+        .asking(
+            "if.toml",
+            "[environments.a]\nprice = \"1 USD/h\"",
+            cost::catalog(),
+        )
+        .unwrap();
+    assert!(price_of(&one.study).sizes.is_empty());
+}

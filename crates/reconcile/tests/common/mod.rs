@@ -76,6 +76,8 @@ impl Study {
             billing: self.billing.clone(),
             changes: Vec::new(),
             own: None,
+            shape: model::money::PricedShape::default(),
+            sizes: Vec::new(),
         }
     }
 
