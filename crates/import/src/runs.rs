@@ -171,7 +171,8 @@ impl Maker<'_> {
             bill: None,
             warnings: Vec::new(),
             framework: None,
-            serving: None,
+            serving: (self.spec.row == RowKind::Request)
+                .then(|| summary::serving(&group.rows, self.spec)),
             profile: Vec::new(),
         }
     }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use model::run::metric;
-use model::{Epoch, Metric};
+use model::serving::{OK, QuantileRecord};
+use model::{Epoch, Metric, ServingRecord};
 
 use crate::rows::Row;
 use crate::units;
@@ -48,19 +49,71 @@ fn requests(rows: &[Row], spec: &ImportSpec) -> Metrics {
         let mut values = columns.values(place);
         values.sort_by(f64::total_cmp);
         for (name, share) in [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)] {
-            if let Some(value) = quantile(&values, share) {
+            if let Some(value) = stats::quantile(&values, share) {
                 metrics.insert(quantile_name(&column.metric, name), seconds(value));
             }
         }
     }
     metrics.insert(REQUESTS.to_owned(), count(rows.len()));
-    if answered.len() < rows.len() {
-        metrics.insert(
-            FAILED_REQUESTS.to_owned(),
-            count(rows.len() - answered.len()),
-        );
+    let failed = count(rows.len() - answered.len());
+    metrics.insert(FAILED_REQUESTS.to_owned(), failed);
+    let busy = busy_seconds(rows, spec);
+    if busy > 0.0 {
+        metrics.insert(metric::BUSY_SECONDS.to_owned(), seconds(busy));
+    }
+    let of = |name: &str| metrics.get(name).map(|metric| metric.value);
+    let share = of(metric::PREDICTION_SECONDS).zip(of(metric::LATENCY_SECONDS));
+    if let Some((prediction, latency)) = share.filter(|(p, l)| *l > 0.0 && p <= l) {
+        let percent = Metric {
+            value: 100.0 * prediction / latency,
+            unit: "%".to_owned(),
+        };
+        metrics.insert(metric::PREDICTION_PERCENT.to_owned(), percent);
     }
     metrics
+}
+
+/// How requests ended and how long they took, as a client would have told it.
+pub(crate) fn serving(rows: &[Row], spec: &ImportSpec) -> ServingRecord {
+    let is_ok = |row: &&Row| row.status.status == model::Status::Ok;
+    let answered: Vec<Row> = rows.iter().filter(is_ok).cloned().collect();
+    let columns = Columns {
+        rows: &answered,
+        spec,
+    };
+    let quantiles = |name: &str| {
+        let mut values = columns.named(name);
+        values.sort_by(f64::total_cmp);
+        let at = |share: &f64| {
+            let interval = stats::quantile_interval(&values, *share, 0.95);
+            let ends = interval.and_then(|estimate| estimate.interval);
+            Some(QuantileRecord {
+                share: *share,
+                seconds: stats::quantile(&values, *share)?,
+                low_seconds: ends.map(|i| i.low),
+                high_seconds: ends.map(|i| i.high),
+            })
+        };
+        [0.5, 0.9, 0.95, 0.99].iter().filter_map(at).collect()
+    };
+    let mut ends: BTreeMap<String, u64> = BTreeMap::new();
+    for row in rows {
+        let end = match row.status.status {
+            model::Status::Ok => OK.to_owned(),
+            other => other.to_string(),
+        };
+        *ends.entry(end).or_default() += 1;
+    }
+    ServingRecord {
+        ends,
+        latency: quantiles(metric::LATENCY_SECONDS),
+        prediction: quantiles(metric::PREDICTION_SECONDS),
+        first_failure: None,
+        client_limited: None,
+        runtime: None,
+        service: None,
+        is_elsewhere: true,
+    }
 }
 
 fn steps(columns: &Columns<'_>) -> Metrics {
@@ -68,7 +121,7 @@ fn steps(columns: &Columns<'_>) -> Metrics {
         metric::STEP_SECONDS => {
             let mut sorted = values.to_vec();
             sorted.sort_by(f64::total_cmp);
-            quantile(&sorted, 0.5)
+            stats::quantile(&sorted, 0.5)
         }
         metric::LOSS | metric::ACCURACY => values.last().copied(),
         EPOCH => None,
@@ -174,17 +227,6 @@ impl Columns<'_> {
 
 fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
-/// Between the nearest two by proportion: definition 7 of Hyndman & Fan (1996), what R and NumPy
-/// do by default.
-fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
-    let place = share * sorted.len().checked_sub(1)? as f64;
-    let (below, above) = (
-        sorted.get(place.floor() as usize)?,
-        sorted.get(place.ceil() as usize)?,
-    );
-    Some(below + (above - below) * place.fract())
 }
 
 /// `latency_seconds` → `latency_p95_seconds`: the unit stays at the end.

@@ -208,6 +208,12 @@ fn a_row_a_request() {
         ],
     );
     assert_eq!(first.outcome.status, Status::Ok);
+    let serving = first.serving.as_ref().unwrap();
+    assert_eq!((serving.requests(), serving.failed()), (4, 1));
+    assert_eq!(
+        serving.latency[0].seconds,
+        first.metrics["latency_p50_seconds"].value
+    );
     let failed = &imported.records[2].outcome;
     assert_eq!(
         (failed.status, failed.exit_code),

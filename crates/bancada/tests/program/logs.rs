@@ -160,3 +160,48 @@ fn a_table_may_still_be_called_log() {
     // Alone it is the command, whose flags are others.
     import("log", "three").ends_with(2);
 }
+
+#[test]
+fn requests_measured_elsewhere_are_billed_and_analysed_as_serving() {
+    let bench = Bench::new();
+    let study = r#"
+[study]
+name = "asked"
+[factors]
+environment = ["demand", "machine"]
+[workload]
+kind = "serve"
+model = "mobilenet"
+[environments.demand]
+price = "aws/sagemaker-serverless-2048"
+serverless = { memory = 2048 }
+[environments.machine]
+price = "aws/ml.m5.xlarge"
+[import]
+row = "request"
+factors = { place = "environment" }
+metrics = { total_ms = "latency_seconds:ms", model_ms = "prediction_seconds:ms" }
+"#;
+    bench.write("study.toml", study);
+    let row = |place: &str| format!("{place},250,200\n").repeat(20);
+    let rows = format!(
+        "place,total_ms,model_ms\n{}{}",
+        row("demand"),
+        row("machine")
+    );
+    bench.write("asked.csv", &rows);
+    bench
+        .bancada(&["import", "--study", "study.toml", "asked.csv"])
+        .ends_with(0);
+    let json = bench.bancada(&["export", "study.toml", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json.ends_with(0).out).unwrap();
+    let analysis = &json["analysis"];
+    // 20 answers of a quarter of a second, at 0.00004 a second.
+    let runs = analysis["runs"].as_array().unwrap();
+    let demand = runs.iter().find(|r| r["environment"] == "demand").unwrap();
+    assert_eq!(demand["cost"]["amount"], "0.0002");
+    let served = analysis["serving"]["scenarios"].as_array().unwrap();
+    assert_eq!(served.len(), 2);
+    let share = served[0]["prediction_percent"]["value"].as_f64().unwrap();
+    assert!((share - 80.0).abs() < 1e-6, "{share}");
+}

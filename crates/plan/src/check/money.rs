@@ -77,7 +77,9 @@ fn check_paid(draft: &Draft, environment: &DraftEnvironment, problems: &mut Prob
         (PaidPhases::Requests, Some(DraftWorkload::Train(_) | DraftWorkload::Command(_))) => {
             let message = "only requests are paid here, and this study serves none";
             let nothing = Diagnostic::at(span(), message);
-            problems.push(nothing.label("write billing = { paid = \"all\" }, or another price"));
+            problems.push(nothing.label(
+                "write [workload] kind = \"serve\", billing = { paid = \"all\" }, or another price",
+            ));
         }
         (PaidPhases::Only(names), Some(DraftWorkload::Train(_) | DraftWorkload::Serve(_))) => {
             let known = || phase::ORDER.iter().copied();
