@@ -275,7 +275,8 @@ pub struct RunRow {
     pub status: Status,
     pub imported: bool,
     pub environment: String,
-    pub started: Timestamp,
+    /// None where nobody told it.
+    pub started: Option<Timestamp>,
     pub cost: Option<Money>,
     /// As in `run.json`, or billed anew where other prices are asked for.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -186,8 +186,10 @@ pub(crate) fn totals(table: &Table, plan: &Plan, superseded: &[RunRecord]) -> To
                 .as_second()
                 .saturating_add(seconds.ceil() as i64),
         );
-        totals.first_started = earlier(totals.first_started, Some(record.started));
-        totals.last_ended = totals.last_ended.max(ended.ok());
+        if record.is_dated() {
+            totals.first_started = earlier(totals.first_started, Some(record.started));
+            totals.last_ended = totals.last_ended.max(ended.ok());
+        }
     }
     if let (Some(first), Some(last)) = (totals.first_started, totals.last_ended) {
         totals.span_seconds = Some((last.as_second() - first.as_second()) as f64);

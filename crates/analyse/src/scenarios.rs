@@ -223,7 +223,7 @@ pub(crate) fn run_rows(table: &Table) -> Vec<RunRow> {
         status: row.record.outcome.status,
         imported: matches!(row.record.origin, model::run::Origin::Imported { .. }),
         environment: row.record.environment.name.clone(),
-        started: row.record.started,
+        started: row.record.is_dated().then_some(row.record.started),
         cost: row.cost,
         price: row.record.price.clone(),
         bill: row.record.bill.clone(),

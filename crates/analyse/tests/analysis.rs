@@ -293,6 +293,7 @@ fn imported_runs_are_noted_and_tell_nothing_of_drift() {
         record.origin = Origin::Imported {
             file: "old.csv".into(),
             line: line as u64 + 2,
+            undated: false,
         };
     }
     let found = analysis(&world);

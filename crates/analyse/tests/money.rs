@@ -26,6 +26,7 @@ fn import(record: &mut RunRecord) {
     record.origin = Origin::Imported {
         file: "old.csv".into(),
         line: 2,
+        undated: false,
     };
 }
 

@@ -124,6 +124,7 @@ fn numbers_that_cannot_tell_are_left_out() {
         record.origin = Origin::Imported {
             file: "old.csv".into(),
             line: 2,
+            undated: false,
         };
     }
     assert!(found(&imported).is_empty());

@@ -174,6 +174,7 @@ fn what_gave_nothing_was_paid_all_the_same() {
     again[1].origin = Origin::Imported {
         file: "old.csv".into(),
         line: 2,
+        undated: false,
     };
     world.records[3].outcome.status = Status::Failed;
     let found = unused(&world, &again);

@@ -185,6 +185,7 @@ fn record(run: RunId, scenario: &Scenario) -> RunRecord {
         origin: Origin::Imported {
             file: "bench".into(),
             line: u64::from(run.scenario * 100 + run.repetition),
+            undated: false,
         },
         outcome: Outcome::ok(),
         started: model::Timestamp::UNIX_EPOCH,

@@ -144,6 +144,7 @@ impl Maker<'_> {
                 what: format!("total_seconds is {told}, less than its phases together; their sum {sum} is taken"),
             });
         }
+        let started = group.rows.iter().filter_map(|row| row.started).min();
         RunRecord {
             schema: BUNDLE_SCHEMA,
             study: self.study.name.clone(),
@@ -152,14 +153,10 @@ impl Maker<'_> {
             origin: Origin::Imported {
                 file: group.first.file.clone(),
                 line: group.first.line,
+                undated: started.is_none(),
             },
             outcome: self.outcome(group),
-            started: group
-                .rows
-                .iter()
-                .filter_map(|r| r.started)
-                .min()
-                .unwrap_or(self.spec.started_otherwise),
+            started: started.unwrap_or(self.spec.started_otherwise),
             seconds: times.seconds,
             phases: times.phases,
             epochs: summary::epochs(&group.rows, self.spec),

@@ -104,6 +104,7 @@ fn a_row_a_run() {
     let place = Origin::Imported {
         file: "old/runs.csv".to_owned(),
         line: 2,
+        undated: true,
     };
     assert_eq!(first.origin, place);
     assert_eq!(first.environment.name, "server");

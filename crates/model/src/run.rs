@@ -97,6 +97,11 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
+    /// Whether `started` is when the run began.
+    pub fn is_dated(&self) -> bool {
+        !matches!(self.origin, Origin::Imported { undated: true, .. })
+    }
+
     /// In which requests were handled: what a service bills, where it tells; otherwise the time
     /// that the client saw, which is more.
     pub fn request_seconds(&self) -> Option<f64> {
@@ -157,6 +162,9 @@ pub enum Origin {
     Imported {
         file: String,
         line: u64,
+        /// It does not tell when the run began: `started` is when it was imported.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        undated: bool,
     },
 }
 

@@ -16,6 +16,13 @@ pub(super) fn reconcile(args: &ReconcileArgs, printer: &Printer) -> CommandResul
     talk_of_damaged(&results, printer);
     let mut records = results.store.records().map_err(store_failure)?;
     records.extend(results.store.superseded().map_err(store_failure)?);
+    let undated = records.iter().filter(|r| r.bill.is_some() && !r.is_dated());
+    let undated = undated.count();
+    if undated > 0 && args.tag.is_none() {
+        return Err(Failure::trouble(format!(
+            "when {undated} of the runs began is not known, so that no row of a bill can be theirs: import them with --started COLUMN, or name a tag of the bill with --tag"
+        )));
+    }
     let question = Question {
         study: &results.study.name,
         runs: records.iter().collect(),

@@ -193,9 +193,16 @@ metrics = { total_ms = "latency_seconds:ms", model_ms = "prediction_seconds:ms" 
     bench
         .bancada(&["import", "--study", "study.toml", "asked.csv"])
         .ends_with(0);
+    // Nobody said when.
+    bench.write("bill.csv", "");
+    bench
+        .bancada(&["reconcile", "study.toml", "bill.csv"])
+        .ends_with(1)
+        .says("when 2 of the runs began is not known");
     let json = bench.bancada(&["export", "study.toml", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&json.ends_with(0).out).unwrap();
     let analysis = &json["analysis"];
+    assert_eq!(analysis["totals"]["first_started"], serde_json::Value::Null);
     // 20 answers of a quarter of a second, at 0.00004 a second.
     let runs = analysis["runs"].as_array().unwrap();
     let demand = runs.iter().find(|r| r["environment"] == "demand").unwrap();

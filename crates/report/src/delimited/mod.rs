@@ -50,7 +50,8 @@ pub fn csv_runs(analysis: &Analysis) -> String {
             run.status.to_string(),
             run.imported.to_string(),
         ]);
-        out.all([run.environment.clone(), run.started.to_string()]);
+        let started = run.started.map(|moment| moment.to_string());
+        out.all([run.environment.clone(), started.unwrap_or_default()]);
         out.all(
             factors
                 .iter()

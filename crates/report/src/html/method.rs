@@ -90,13 +90,15 @@ pub(super) fn measured(page: &mut Page, analysis: &Analysis) {
         ));
     }
     rows.push(("repetitions".to_owned(), study.repetitions.to_string()));
-    rows.push(("order".to_owned(), escape(&order(study.order, study.seed))));
-    rows.push((
-        "samples".to_owned(),
-        format!("every {}", format::duration(study.interval_seconds)),
-    ));
-    if let Some(timeout) = study.timeout_seconds {
-        rows.push(("longest time allowed".to_owned(), format::duration(timeout)));
+    if analysis.runs.iter().any(|run| !run.imported) {
+        rows.push(("order".to_owned(), escape(&order(study.order, study.seed))));
+        rows.push((
+            "samples".to_owned(),
+            format!("every {}", format::duration(study.interval_seconds)),
+        ));
+        if let Some(timeout) = study.timeout_seconds {
+            rows.push(("longest time allowed".to_owned(), format::duration(timeout)));
+        }
     }
     if let Some(sampler) = &analysis.sampler {
         let text = format!(

@@ -51,6 +51,7 @@ pub(crate) fn imported(id: &str, line: u64, seconds: f64) -> RunRecord {
     imported.origin = Origin::Imported {
         file: "old.csv".to_owned(),
         line,
+        undated: false,
     };
     imported
 }
