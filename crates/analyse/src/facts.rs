@@ -329,6 +329,8 @@ fn warning_kind(warning: &Warning) -> &'static str {
         Warning::NoRate { .. } => "no-rate",
         Warning::NotVerified { .. } => "not-verified",
         Warning::ComputesOtherwise { .. } => "computes-otherwise",
+        Warning::ImagesLeftOut { .. } => "images-left-out",
+        Warning::NoOnnx { .. } => "no-onnx",
         Warning::ClientLimited { .. } => "client-limited",
         Warning::FailedRequests { .. } => "failed-requests",
         Warning::EndpointLeft { .. } => "endpoint-left",

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use model::run::{Verified, metric, phase};
+use model::run::{Origin, Verified, metric, phase};
 use model::{Study, Warning, Workload};
 use serde::Serialize;
 
@@ -237,12 +237,15 @@ pub(crate) fn name_of(study: &Study, row: &Row) -> Option<String> {
 }
 
 /// Why what it computed cannot be checked, where a run says so.
-fn cannot<'r>(row: &'r Row<'_>) -> Option<&'r String> {
+fn cannot(row: &Row<'_>) -> Option<String> {
+    if matches!(row.record.origin, Origin::Imported { .. }) {
+        return Some("it was measured elsewhere".to_owned());
+    }
     row.record
         .warnings
         .iter()
         .find_map(|warning| match warning {
-            Warning::NotVerified { cannot, .. } => cannot.as_ref(),
+            Warning::NotVerified { cannot, .. } => cannot.clone(),
             _ => None,
         })
 }
@@ -259,7 +262,7 @@ fn add_check(
     framework: &mut FrameworkResult,
     network: Option<String>,
     verified: Option<&Verified>,
-    cannot: Option<&String>,
+    cannot: Option<String>,
 ) {
     let engine = is_engine(&framework.name);
     let checks = &mut framework.checks;
@@ -284,8 +287,13 @@ fn add_check(
     let check = &mut checks[place];
     check.runs += 1;
     let Some(verified) = verified else {
+        // A reason that only some of the runs have is none for the others.
+        let is_first = check.unchecked == 0;
+        check.cannot = match is_first {
+            true => cannot,
+            false => check.cannot.take().and(cannot),
+        };
         check.unchecked += usize::from(!engine);
-        check.cannot = check.cannot.take().or_else(|| cannot.cloned());
         if check.state == CheckState::Agrees {
             check.state = CheckState::NotVerified;
         }
@@ -326,7 +334,8 @@ fn cautions(framework: &FrameworkResult) -> Vec<String> {
             true => "what it trained".to_owned(),
             false => format::listed(&networks, 4),
         };
-        let why = unchecked.iter().find_map(|c| c.cannot.as_ref());
+        let all_have_reasons = unchecked.iter().all(|c| c.cannot.is_some());
+        let why = first.cannot.as_ref().filter(|_| all_have_reasons);
         let how = match (why, &first.network) {
             (Some(why), _) => format!(" ({why})"),
             (None, Some(_)) => {

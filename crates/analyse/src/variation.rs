@@ -24,7 +24,7 @@ pub(crate) fn variation(table: &Table, column: usize, confidence: f64) -> Variat
         .collect();
     let mut result = empty(info, &rows);
     let factors = varied_factors(table.study, &rows);
-    if let Some(problem) = nothing_to_explain(info, column, &rows, &factors) {
+    if let Some(problem) = nothing_to_explain(info, column, &rows, &factors, table.study) {
         result.problem = Some(problem);
         return result;
     }
@@ -178,12 +178,17 @@ fn nothing_to_explain(
     column: usize,
     rows: &[&Row],
     factors: &[PresentFactor],
+    study: &Study,
 ) -> Option<String> {
     let values: Vec<f64> = rows.iter().filter_map(|r| r.values[column]).collect();
     let first = *values.first()?;
     if factors.is_empty() {
+        let advice = match study.factors.iter().any(|factor| factor.levels.len() > 1) {
+            true => "",
+            false => ": give a factor two levels or more",
+        };
         return Some(format!(
-            "Only one combination of levels has results, so there is nothing to compare the {} with: give a factor two levels or more.",
+            "Only one combination of levels has results, so there is nothing to compare the {} with{advice}.",
             info.label
         ));
     }
@@ -327,8 +332,13 @@ fn assumptions(
                 .to_owned(),
         ),
         (_, ResidualSource::HigherOrder) => said.push(
-            "There are too few repetitions to see noise by itself: interactions of three or more factors are assumed to be none, and what they would explain is taken as noise. Ask for 2 repetitions or more to do without this."
-                .to_owned(),
+            format!(
+                "There are too few repetitions to see noise by itself: {} are assumed to be none, and what they would explain is taken as noise. Ask for 2 repetitions or more to do without this.",
+                match anova.terms.iter().any(|term| term.factors.len() > 1) {
+                    true => "interactions of three or more factors",
+                    false => "interactions of factors",
+                }
+            ),
         ),
         (_, ResidualSource::Replication) => {}
     }
@@ -357,7 +367,11 @@ fn check_residuals(
     let mut wrong: Vec<String> = Vec::new();
     if !result.outliers.is_empty() {
         let names: Vec<String> = result.outliers.iter().map(RunId::to_string).collect();
-        wrong.push(format!("{} far from the other repetitions", are(&names)));
+        let from = match result.runs > result.scenarios {
+            true => "the other repetitions",
+            false => "what the factors tell",
+        };
+        wrong.push(format!("{} far from {from}", are(&names)));
     }
     if check.spread_p.is_some_and(|p| p < 0.01) {
         wrong.push("some scenarios scatter much more than others".to_owned());

@@ -323,10 +323,10 @@ pub(crate) struct VerifyArgs {
     #[arg(long)]
     pub(crate) classes: Option<u32>,
     /// Images of a step
-    #[arg(long, default_value_t = 4)]
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) batch: u32,
     /// Steps of gradient descent
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) steps: u32,
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,

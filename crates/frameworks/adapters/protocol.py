@@ -486,16 +486,22 @@ def main(adapter_class):
     try:
         Training(job, events, adapter_class).run()
         workers.end()
-        if job.hosts:
-            # At once: a framework would wait at its end for workers that are gone.
+        if job.hosts or job.processes > 1:
+            # At once: a framework would wait at its end for workers that are gone, or end itself while the threads
+            # that spoke with them still run.
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(0)
+    except SystemExit as end:
+        if isinstance(end.code, str):
+            Events(0).tell("error", text=end.code)
+        raise
     except Exception as error:
+        said = (str(error).strip().splitlines() or [""])[0][:500]
+        Events(0).tell("error", text=f"{type(error).__name__}: {said}")
         if isinstance(error, getattr(adapter_class, "out_of_memory", ())) or says_out_of_memory(error):
             # By whichever worker: the launcher may end the first before it meets the same.
-            detail = (str(error).strip().splitlines() or ["out of memory"])[0][:500]
-            Events(0).tell("out-of-memory", detail=detail)
+            Events(0).tell("out-of-memory", detail=said or "out of memory")
         if job.rank > 0:
             traceback.print_exc()
             # At once: a framework would wait at its end for workers that wait for this one.

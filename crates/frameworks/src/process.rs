@@ -15,6 +15,8 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// After the end of a process, its pipes are listened to until they are silent for so long.
 const LAST_WORDS: Duration = Duration::from_secs(2);
+/// Of an answer no more is kept: whoever says more says nonsense.
+const MOST_BYTES: usize = 1 << 20;
 
 /// What a short question was answered.
 pub(crate) struct Answer {
@@ -170,8 +172,12 @@ fn read_all(mut pipe: impl io::Read + Send + 'static) -> Heard {
     let (sender, pieces) = mpsc::channel();
     thread::spawn(move || {
         let mut piece = vec![0; 1 << 16];
+        let mut heard = 0;
         while let Ok(bytes) = pipe.read(&mut piece) {
-            if bytes == 0 || sender.send(piece[..bytes].to_vec()).is_err() {
+            let kept = bytes.min(MOST_BYTES - heard);
+            heard += kept;
+            // Read on, whatever is said: a full pipe would hold who speaks.
+            if bytes == 0 || (kept > 0 && sender.send(piece[..kept].to_vec()).is_err()) {
                 return;
             }
         }

@@ -113,6 +113,7 @@ impl Finding<'_> {
             was_asked: self.story.has_worked(),
             lacks_steps: self.setting.request.tells_steps && !self.story.steps.any,
             told_out_of_memory: self.story.out_of_memory.as_deref(),
+            told_error: self.story.error.as_deref(),
             group_kills: group.map_or(0, Group::out_of_memory_kills),
             memory_limit_bytes: self.limit_bytes(),
             machine_was_full: after.ran_out_of_memory_since(&self.setting.before),

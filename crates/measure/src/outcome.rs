@@ -53,6 +53,8 @@ pub(crate) struct Evidence<'a> {
     /// The whole machine ran out of memory meanwhile.
     pub(crate) machine_was_full: bool,
     pub(crate) log_end: &'a str,
+    /// Why it failed, by its own word.
+    pub(crate) told_error: Option<&'a str>,
 }
 
 impl Evidence<'_> {
@@ -63,6 +65,11 @@ impl Evidence<'_> {
         let client_knows = self.was_asked && matches!(self.client, Some(Verdict::Failed(_)));
         let speaks_for_itself =
             status == Status::Interrupted || (status == Status::Failed && client_knows);
+        let told = self.told_error.filter(|_| status == Status::Failed);
+        let sentence = match (sentence, told) {
+            (Some(sentence), Some(told)) => Some(format!("{sentence}: {told}")),
+            (sentence, _) => sentence,
+        };
         let lines = match speaks_for_itself {
             true => String::new(),
             false => last_lines(self.log_end, SHOWN_LINES),
@@ -238,6 +245,7 @@ mod tests {
             group_kills: 0,
             memory_limit_bytes: None,
             machine_was_full: false,
+            told_error: None,
             log_end: "",
         }
     }
@@ -246,6 +254,24 @@ mod tests {
         let outcome = evidence.outcome();
         assert_eq!(outcome.status, status, "{evidence:?}");
         assert_eq!(outcome.detail.as_deref(), detail);
+    }
+
+    #[test]
+    fn a_failure_says_its_cause_and_what_the_log_ends_with() {
+        let evidence = Evidence {
+            told_error: Some("no GPU is seen"),
+            log_end: "no GPU is seen\n=====\n",
+            ..evidence(Some(1), None)
+        };
+        let outcome = evidence.outcome();
+        assert_eq!(
+            outcome.detail.as_deref(),
+            Some("ended with exit code 1: no GPU is seen; the log ends:\nno GPU is seen\n=====")
+        );
+        assert_eq!(
+            outcome.in_a_line().as_deref(),
+            Some("ended with exit code 1: no GPU is seen")
+        );
     }
 
     #[test]

@@ -30,6 +30,9 @@ use crate::warnings::Conditions;
 
 /// How often the event file and the wish to stop are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(25);
+/// In the first moments only the peak of memory is looked for so often.
+const LOOK_EVERY_YOUNG: Duration = Duration::from_millis(2);
+const YOUNG: Duration = Duration::from_millis(150);
 
 /// Carries out one run and comes back when no process of it is left.
 ///
@@ -216,13 +219,25 @@ impl<'a> UnderWay<'a> {
         stop: &Stop,
         watch: &mut dyn FnMut(Watched<'_>),
     ) -> Result<Measured, MeasureError> {
+        let mut next_look = self.start + LOOK_EVERY;
         let ended = loop {
-            match self.threads.ends.recv_timeout(LOOK_EVERY) {
+            // A run that is over before the first look would have no peak of memory.
+            let is_young = self.start.elapsed() < YOUNG;
+            let pause = if is_young {
+                LOOK_EVERY_YOUNG
+            } else {
+                LOOK_EVERY
+            };
+            match self.threads.ends.recv_timeout(pause) {
                 Ok(ended) => break ended,
                 Err(RecvTimeoutError::Disconnected) => break Instant::now(),
                 Err(RecvTimeoutError::Timeout) => {}
             }
             self.high_water.look();
+            if is_young && Instant::now() < next_look {
+                continue;
+            }
+            next_look = Instant::now() + LOOK_EVERY;
             self.listen(watch)?;
             self.press(stop);
             self.mind_client();

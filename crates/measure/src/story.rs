@@ -25,6 +25,7 @@ pub(crate) struct Story {
     pub(crate) accuracy: Option<f64>,
     pub(crate) metrics: BTreeMap<String, Metric>,
     pub(crate) out_of_memory: Option<String>,
+    pub(crate) error: Option<String>,
     pub(crate) framework: Option<FrameworkTold>,
     pub(crate) profile: Vec<OperatorTime>,
 }
@@ -58,6 +59,7 @@ impl Story {
             accuracy: None,
             metrics: BTreeMap::new(),
             out_of_memory: None,
+            error: None,
             framework: None,
             profile: Vec::new(),
         }
@@ -129,6 +131,9 @@ impl Story {
                 });
             }
             EventKind::Operator { .. } => {}
+            EventKind::Error { text } => {
+                self.error.get_or_insert_with(|| text.clone());
+            }
             EventKind::OutOfMemory { detail } => self.out_of_memory = Some(detail.clone()),
         }
     }

@@ -78,6 +78,10 @@ pub enum EventKind {
         calls: u64,
         seconds: f64,
     },
+    /// Why the workload is about to fail, in a sentence. Of several the first counts.
+    Error {
+        text: String,
+    },
     /// The workload met the end of its memory and says so itself.
     OutOfMemory {
         #[serde(default)]

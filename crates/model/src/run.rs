@@ -178,12 +178,14 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The detail where there is room for a line only: what happened, and the last line of the
-    /// log, which most programs end with the cause.
+    /// The detail where there is room for a line only: what happened, and where that names no
+    /// cause the last line of the log, which most programs end with it.
     pub fn in_a_line(&self) -> Option<String> {
         let mut lines = self.detail.as_deref()?.lines();
         let first = lines.next()?.trim_end_matches("; the log ends:");
-        let last = lines.map(str::trim).rfind(|line| !line.is_empty());
+        let has_cause = first.contains(": ");
+        let is_word = |line: &&str| line.contains(char::is_alphanumeric);
+        let last = lines.map(str::trim).rfind(is_word).filter(|_| !has_cause);
         let said = last.map(|line| format!(": {line}")).unwrap_or_default();
         // A log may hold anything; a line of ours must stay one.
         Some(format!("{first}{said}").replace(|c: char| c.is_control(), " "))

@@ -55,6 +55,10 @@ pub enum Warning {
         network: String,
         layer: String,
     },
+    /// Images of every epoch that were not trained on.
+    ImagesLeftOut { images: u32, of: u32, why: String },
+    /// The trained network could not be written for other programs.
+    NoOnnx { reason: String },
     /// The figures of a load tell about the client that sent it.
     ClientLimited { reason: String },
     /// Requests of a load that were not answered well.
@@ -157,6 +161,13 @@ impl fmt::Display for Warning {
                 f,
                 "{framework} does not compute the same {network} as the others, from layer `{layer}` on: do not compare its losses"
             ),
+            Warning::ImagesLeftOut { images, of, why } => write!(
+                f,
+                "{images} of {of} images of every epoch were left out: {why}"
+            ),
+            Warning::NoOnnx { reason } => {
+                write!(f, "there is no model.onnx of what was trained: {reason}")
+            }
             Warning::ClientLimited { reason } => {
                 write!(f, "the client, not the server, was the limit: {reason}")
             }

@@ -397,7 +397,10 @@ pub(crate) fn noise_text(analysis: &Analysis, variation: &Variation) -> String {
         (Scale::Linear, Some(info)) => analyse::metric_value(info, noise.typical),
         _ => format::percent(noise.typical),
     };
-    format!("repetitions of one scenario differ by about {size}")
+    match variation.runs > variation.scenarios {
+        true => format!("repetitions of one scenario differ by about {size}"),
+        false => format!("what the factors do not tell is about {size}"),
+    }
 }
 
 /// Whether the results cost something else than what was spent on them here.

@@ -247,11 +247,12 @@ impl Conduct<'_> {
                 tell(Progress::Told { run, event });
             }
         })?;
-        ready::tidy(
+        let no_onnx = ready::tidy(
             staging.folder(),
             prepared.framework.as_ref(),
             prepared.keep_model,
         )?;
+        prepared.warnings.extend(no_onnx);
         let asked = prepared.asks.as_ref().and_then(|asks| asks.model.as_ref());
         let runtime = asked.and_then(|model| model.runtime.clone());
         let mut record = self.record(run, scenario, prepared, measured);
@@ -297,7 +298,8 @@ impl Conduct<'_> {
         job.checkpoint = Some(folder.join(MODEL_FILE));
         if let Some(trainer) = &prepared.framework {
             let home = self.options.surroundings.home;
-            ready::fill_job(job, trainer, &folder, home)?;
+            let left_out = ready::fill_job(job, trainer, &folder, home)?;
+            prepared.warnings.extend(left_out);
         }
         let path = folder.join("job.json");
         write_json(&path, job)?;
@@ -437,6 +439,7 @@ impl Conduct<'_> {
             serving: None,
             profile: measured.profile,
         };
+        record.warnings.extend(prepared.warnings);
         if let Some(model) = asked_model {
             record.metrics.extend(model_metrics(&model));
         }

@@ -61,6 +61,8 @@ pub struct Forecast {
     pub scenarios: BTreeMap<u32, RunForecast>,
     pub environments: Vec<EnvironmentForecast>,
     pub runs: usize,
+    /// Of the runs, those of which nothing is known: they are not in the sums.
+    pub unknown_runs: usize,
     pub seconds: Spread,
     /// Of the environments that have a price; none when none has.
     pub money: Option<MoneySpread>,
@@ -154,7 +156,8 @@ fn relative_half_width(values: &[f64]) -> f64 {
 }
 
 /// Scenarios nothing is known of get the product of their levels' effects: a model of main
-/// effects on the logarithm, fitted to the scenarios that are known.
+/// effects on the logarithm, fitted to the scenarios that are known. Of one with a level that none
+/// of these has, nothing can be said.
 pub fn fill_unknown(known: &mut BTreeMap<u32, RunForecast>, scenarios: &[Scenario]) {
     if known.is_empty() {
         return;
@@ -176,7 +179,15 @@ pub fn fill_unknown(known: &mut BTreeMap<u32, RunForecast>, scenarios: &[Scenari
     let low_factor = known.values().map(|f| f.low_factor).fold(1.0, f64::min) * 0.9;
     let high_factor = known.values().map(|f| f.high_factor).fold(1.0, f64::max) * 1.1;
     let asked = RequestModel::fit(&rows, known);
-    for scenario in scenarios {
+    let is_seen = |scenario: &Scenario| {
+        let mut places = 0..scenario.levels.len();
+        places.all(|place| {
+            rows.iter()
+                .any(|row| row.levels.get(place) == scenario.levels.get(place))
+        })
+    };
+    let seen: Vec<&Scenario> = scenarios.iter().filter(|s| is_seen(s)).collect();
+    for scenario in seen {
         let phases = names.iter().zip(&models).map(|(name, model)| Phase {
             name: name.clone(),
             begin_seconds: 0.0,
@@ -337,7 +348,9 @@ pub fn add_up(
         .map(Some)
         .reduce(add_money)
         .flatten();
+    let is_unknown = |run: &&RunId| !scenarios.contains_key(&run.scenario);
     Forecast {
+        unknown_runs: due.iter().filter(is_unknown).count(),
         scenarios,
         environments,
         runs: due.len(),
@@ -454,6 +467,14 @@ mod tests {
         let filled = known[&4].seconds();
         assert!((filled.value - 9.0).abs() < 1e-6, "{filled:?}");
         assert!(filled.low < 9.0 * 0.9 && filled.high > 9.0 * 1.1);
+    }
+
+    #[test]
+    fn of_a_level_that_nobody_saw_nothing_is_said() {
+        let scenarios = [scenario(1, "rede1", 32), scenario(2, "rede2", 32)];
+        let mut known = BTreeMap::from([(1, forecast(2.0))]);
+        fill_unknown(&mut known, &scenarios);
+        assert_eq!(known.keys().copied().collect::<Vec<u32>>(), [1]);
     }
 
     #[test]

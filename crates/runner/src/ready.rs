@@ -9,7 +9,7 @@ use std::path::Path;
 use data::cache::Cached;
 use data::{DataError, DataRequest};
 use frameworks::{Home, Kind};
-use model::{Pipeline, RunId, Study, TrainJob};
+use model::{Pipeline, RunId, Study, TrainJob, Warning};
 use network::Weights;
 
 use crate::conduct::{MODEL_FILE, RunnerError};
@@ -76,14 +76,16 @@ fn cache(job: &TrainJob, home: &Home) -> Result<Cached, DataError> {
     data::cache::prepare(&request, home.path(), data.pipeline == Pipeline::Own)
 }
 
-/// Puts images and initial weights where the job says they are.
+/// Puts images and initial weights where the job says they are, and says what of the images will
+/// not be trained on.
 pub(crate) fn fill_job(
     job: &mut TrainJob,
     trainer: &Trainer,
     folder: &Path,
     home: &Home,
-) -> Result<(), RunnerError> {
+) -> Result<Option<Warning>, RunnerError> {
     let cached = cache(job, home).map_err(WorkloadError::Data)?;
+    let left_out = left_out(cached.train, job, trainer.framework.kind);
     job.data.cache = Some(cached.folder);
     // The embedded engine draws the same weights itself.
     if trainer.framework.kind != Kind::Engine {
@@ -92,34 +94,57 @@ pub(crate) fn fill_job(
         fs::write(&path, weights.to_bytes()).map_err(|e| RunnerError::write(&path, e))?;
         job.weights = Some(path);
     }
-    Ok(())
+    Ok(left_out)
+}
+
+/// Of the last batch of an epoch, which is smaller than the others.
+fn left_out(images: u32, job: &TrainJob, kind: Kind) -> Option<Warning> {
+    let last = images.checked_rem(job.batch)?;
+    let (left_out, why) = match kind {
+        Kind::Caffe => (last, "Caffe's batches are all alike"),
+        _ => (
+            last.checked_rem(job.workers)?,
+            "workers must get equal shares of a batch",
+        ),
+    };
+    (left_out > 0).then(|| Warning::ImagesLeftOut {
+        images: left_out,
+        of: images,
+        why: why.to_owned(),
+    })
 }
 
 /// After the run: the initial weights can be drawn again, and the trained ones are also written
-/// as ONNX where they are kept.
+/// as ONNX where they are kept. Says why they are not, where a network has no such form.
 pub(crate) fn tidy(
     folder: &Path,
     trainer: Option<&Trainer>,
     keep_model: bool,
-) -> Result<(), RunnerError> {
+) -> Result<Option<Warning>, RunnerError> {
     remove(&folder.join(WEIGHTS_FILE))?;
     tidy_caffe(&folder.join(CAFFE_FOLDER))?;
     if !keep_model {
-        return drop_models(folder);
+        drop_models(folder)?;
+        return Ok(None);
     }
     let path = folder.join(MODEL_FILE);
     let (Some(trainer), Ok(bytes)) = (trainer, fs::read(&path)) else {
-        return Ok(());
+        return Ok(None);
     };
     // A run that was cut short may have left half a file: there is no model then.
     let Ok(weights) = Weights::from_bytes(&bytes) else {
-        return Ok(());
+        return Ok(None);
     };
-    if let Ok(onnx) = formats::onnx(&trainer.graph, &weights) {
-        let path = folder.join(ONNX_FILE);
-        fs::write(&path, onnx).map_err(|e| RunnerError::write(&path, e))?;
+    match formats::onnx(&trainer.graph, &weights) {
+        Ok(onnx) => {
+            let path = folder.join(ONNX_FILE);
+            fs::write(&path, onnx).map_err(|e| RunnerError::write(&path, e))?;
+            Ok(None)
+        }
+        Err(error) => Ok(Some(Warning::NoOnnx {
+            reason: error.to_string(),
+        })),
     }
-    Ok(())
 }
 
 /// A run of Caffe that ends in peace does so itself; one that is killed leaves every image.

@@ -10,7 +10,8 @@ use frameworks::{
 use model::job::{DataJob, JOB_PROTOCOL};
 use model::study::LogPattern;
 use model::{
-    CommandWorkload, Environment, Limits, Scenario, Study, TrainJob, TrainWorkload, Workload,
+    CommandWorkload, Environment, Limits, Scenario, Study, TrainJob, TrainWorkload, Warning,
+    Workload,
 };
 use network::{Graph, InputSpec};
 
@@ -34,6 +35,8 @@ pub struct PreparedRun {
     pub framework: Option<Trainer>,
     /// Of a run that serves: who asks.
     pub asks: Option<Asks>,
+    /// What is known of it before it runs.
+    pub warnings: Vec<Warning>,
 }
 
 /// What trains which network.
@@ -61,6 +64,7 @@ impl PreparedRun {
             keep_model: true,
             framework: None,
             asks: None,
+            warnings: Vec::new(),
         }
     }
 

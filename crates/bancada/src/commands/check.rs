@@ -1,6 +1,7 @@
 use std::fs::OpenOptions;
 use std::io::Write as _;
 
+use super::plan::runs_words;
 use crate::args::{CheckArgs, InitArgs};
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::locate::open_study;
@@ -12,11 +13,9 @@ pub(super) fn check(args: &CheckArgs, printer: &Printer) -> CommandResult {
     for path in &args.studies {
         match open_study(path, None, printer) {
             Ok(opened) => printer.data(&format!(
-                "{}: ok, {} scenarios × {} repetitions = {} runs",
+                "{}: ok, {}",
                 path.display(),
-                opened.plan.scenarios.len(),
-                opened.study.repetitions,
-                opened.plan.runs.len(),
+                runs_words(&opened.study, &opened.plan)
             )),
             Err(failure) => {
                 printer.complain(&failure.message);

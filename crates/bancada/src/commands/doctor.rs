@@ -170,10 +170,10 @@ fn facts(report: &FrameworkReport) -> String {
                 None => size,
             };
             let facts = [
-                report
-                    .version
-                    .clone()
-                    .or_else(|| Some("built in".to_owned())),
+                report.version.clone().or_else(|| match report.condition {
+                    Condition::Works => Some("built in".to_owned()),
+                    _ => Some("there, and does not work".to_owned()),
+                }),
                 report.python.as_ref().map(|p| format!("Python {p}")),
                 match shared {
                     Some(owner) => Some(format!("in {owner}'s environment")),

@@ -1,7 +1,7 @@
 //! The forecast, from what is known already or from a pilot.
 
 use measure::Asked;
-use model::{RunId, RunRecord, Workload};
+use model::{Plan, RunId, RunRecord, Workload};
 use report::format;
 use runner::forecast::{self, MoneySpread};
 use runner::{BadPilot, Forecast, Pilot, PilotOptions, Scratch, Surroundings};
@@ -41,7 +41,9 @@ pub(super) fn make(ask: &Ask<'_>, printer: &Printer) -> Result<Option<Forecast>,
             if expected.is_empty() {
                 return Ok(None);
             }
-            (expected, format!("from {tried} short pilot runs"))
+            forecast::fill_unknown(&mut expected, &plan.scenarios);
+            let runs = if tried == 1 { "run" } else { "runs" };
+            (expected, format!("from {tried} short pilot {runs}"))
         }
         (false, false) if matches!(study.workload, Workload::Serve(_)) => {
             let mut expected = runner::from_loads(study, plan);
@@ -75,13 +77,18 @@ fn from_earlier(records: &[RunRecord]) -> String {
 /// Worth knowing before hours are spent; the study itself will tell more.
 fn unwell(bad: &BadPilot) -> String {
     let BadPilot { scenario, outcome } = bad;
-    let why = outcome.detail.as_deref().and_then(|d| d.lines().next());
+    let levels = match scenario.levels_label() {
+        none if none.is_empty() => none,
+        levels => format!(" ({levels})"),
+    };
     format!(
-        "  ! the pilot of {} ({}) ended as {}{}: its time is guessed from the others",
+        "  ! the pilot of {}{levels} ended as {}{}: its time is not known",
         scenario.label(),
-        scenario.levels_label(),
         outcome.status,
-        why.map(|w| format!(" ({w})")).unwrap_or_default(),
+        outcome
+            .in_a_line()
+            .map(|w| format!(" ({w})"))
+            .unwrap_or_default(),
     )
 }
 
@@ -103,20 +110,22 @@ fn pilot(ask: &Ask<'_>, printer: &Printer) -> Result<Pilot, Failure> {
         stop: &STOP,
         folder: scratch.path(),
     };
-    let result = runner::pilot(
-        &ask.opened.study,
-        &ask.opened.plan,
-        &options,
-        &mut |scenario| {
-            if printer.talk_is_terminal {
-                eprint!(
-                    "\r\x1b[2K  pilot {}  {}",
-                    scenario.label(),
-                    scenario.levels_label()
-                );
-            }
-        },
-    );
+    // What is done already needs no pilot, nor what it would take to run it.
+    let plan = &ask.opened.plan;
+    let due = runner::scenarios_of(plan, ask.due);
+    let due = Plan {
+        scenarios: due.into_iter().cloned().collect(),
+        ..plan.clone()
+    };
+    let result = runner::pilot(&ask.opened.study, &due, &options, &mut |scenario| {
+        if printer.talk_is_terminal {
+            eprint!(
+                "\r\x1b[2K  pilot {}  {}",
+                scenario.label(),
+                scenario.levels_label()
+            );
+        }
+    });
     if printer.talk_is_terminal {
         eprint!("\r\x1b[2K");
     }
@@ -127,6 +136,15 @@ fn pilot(ask: &Ask<'_>, printer: &Printer) -> Result<Pilot, Failure> {
         ));
     }
     result.map_err(Failure::trouble)
+}
+
+/// The end of a sentence on what the forecast leaves out.
+pub(super) fn without(forecast: &Forecast) -> String {
+    match forecast.unknown_runs {
+        0 => String::new(),
+        1 => ", without 1 run of which nothing is known".to_owned(),
+        runs => format!(", without {runs} runs of which nothing is known"),
+    }
 }
 
 /// `1 min 50 s [1 min 40 s, 2 min 5 s]`.

@@ -142,6 +142,16 @@ fn aligned(table: &[Vec<String>]) -> String {
     text
 }
 
+/// `8 scenarios × 3 repetitions = 24 runs`.
+pub(super) fn runs_words(study: &Study, plan: &Plan) -> String {
+    format!(
+        "{} × {} = {}",
+        report::format::counted(plan.scenarios.len(), "scenario", "scenarios"),
+        report::format::counted(study.repetitions as usize, "repetition", "repetitions"),
+        report::format::counted(plan.runs.len(), "run", "runs")
+    )
+}
+
 fn summary(
     study: &Study,
     plan: &Plan,
@@ -150,10 +160,8 @@ fn summary(
     ledger: &Ledger,
 ) -> String {
     let mut text = format!(
-        "\n  {} scenarios × {} repetitions = {} runs, {due} still to do; order from seed {}\n",
-        plan.scenarios.len(),
-        study.repetitions,
-        plan.runs.len(),
+        "\n  {}, {due} still to do; order from seed {}\n",
+        runs_words(study, plan),
         plan.seed
     );
     let Some(forecast) = forecast else {
@@ -165,11 +173,13 @@ fn summary(
         let time = time_words(environment.seconds);
         _ = writeln!(
             text,
-            "  {}  {} runs  {time}  {money}",
-            environment.environment, environment.runs
+            "  {}  {}  {time}  {money}",
+            environment.environment,
+            report::format::counted(environment.runs, "run", "runs")
         );
     }
-    _ = writeln!(text, "  Forecast {}.", forecast.method);
+    let without = forecasting::without(forecast);
+    _ = writeln!(text, "  Forecast {}{without}.", forecast.method);
     if let (Some(money), Some(left)) = (forecast.money, ledger.left()) {
         let word = match runner::over_budget(ledger, forecast) {
             Some(_) => "The budget does NOT hold",

@@ -8,6 +8,7 @@ use runner::{Conduct, Ended, Forecast, Ledger, Options, Retry, RunnerError, Surr
 
 use super::endpoints::{self, Endpoints};
 use super::forecasting::{self, time_words};
+use super::plan::runs_words;
 use super::results::{analysis_of, print_tables, write_report};
 use crate::args::{RetryArg, RunArgs};
 use crate::exit::{CommandResult, Exit, Failure};
@@ -155,7 +156,8 @@ fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) 
                 return Ok(Exit::Ok);
             }
             printer.talk(&format!(
-                "{failed} runs failed. {again} --retry failed does them again."
+                "{}. {again} --retry failed does them again.",
+                report::format::counted(failed, "run failed", "runs failed")
             ));
             Ok(Exit::FailedRuns)
         }
@@ -188,11 +190,9 @@ fn first_line(opened: &Opened, inventory: &Inventory) -> String {
     let Opened { study, plan, .. } = opened;
     let memory = report::format::bytes(inventory.memory_bytes as f64);
     format!(
-        "{}   {} scenarios × {} repetitions = {} runs on this machine ({} cores, {memory}){}",
+        "{}   {} on this machine ({} cores, {memory}){}",
         study.name,
-        plan.scenarios.len(),
-        study.repetitions,
-        plan.runs.len(),
+        runs_words(study, plan),
         inventory.logical_cores,
         priced_as(study),
     )
@@ -231,7 +231,8 @@ fn second_line(
         return format!("{indent}all {total} runs are done already");
     }
     let going_on = if due < total {
-        format!("{due} runs are missing; ")
+        let missing = report::format::counted(due, "run is", "runs are");
+        format!("{missing} missing; ")
     } else {
         String::new()
     };
@@ -244,9 +245,10 @@ fn second_line(
         (None, _) => String::new(),
     };
     format!(
-        "{indent}{going_on}forecast {}{money}, {}\n",
+        "{indent}{going_on}forecast {}{money}, {}{}\n",
         time_words(forecast.seconds),
-        forecast.method
+        forecast.method,
+        forecasting::without(forecast)
     )
 }
 

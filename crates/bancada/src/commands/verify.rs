@@ -127,8 +127,8 @@ fn ask(
     let question = Question {
         network: asked.network.clone(),
         graph: asked.graph.clone(),
-        batch: args.batch.max(1),
-        steps: args.steps.max(1),
+        batch: args.batch,
+        steps: args.steps,
         seed: args.seed,
         timeout_seconds: f64::from(args.timeout),
     };
@@ -181,7 +181,7 @@ fn table(asked: &StudyQuestion, answers: &[Answer], args: &VerifyArgs) -> String
     );
     _ = writeln!(
         text,
-        "  {:<18} {:<9} {:>11}  {:>10} {:>8}  {:>11} {:>8}  {:>8}  {:>9}",
+        "  {:<20} {:<9} {:>11}  {:>10} {:>8}  {:>11} {:>8}  {:>8}  {:>9}",
         "framework",
         "version",
         "parameters",
@@ -195,7 +195,7 @@ fn table(asked: &StudyQuestion, answers: &[Answer], args: &VerifyArgs) -> String
     for answer in answers {
         match &answer.result {
             Ok(compared) => _ = writeln!(text, "{}", row(&answer.framework, compared)),
-            Err(why) => _ = writeln!(text, "  {:<18} ! {why}", answer.framework),
+            Err(why) => _ = writeln!(text, "  {:<20} ! {why}", answer.framework),
         }
     }
     text.push('\n');
@@ -253,7 +253,7 @@ fn verdict(answers: &[Answer], steps: u32) -> String {
     let mut text = if !differing.is_empty() {
         format!("Not the same: {}.", differing.join(", "))
     } else if others == 0 {
-        "Only the embedded engine answered: nothing was compared (bancada setup pytorch)."
+        "Only the embedded engine answered: nothing was compared. Name frameworks that are set up (bancada doctor), or leave --framework out for all of them."
             .to_owned()
     } else {
         format!(

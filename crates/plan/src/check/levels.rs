@@ -25,12 +25,34 @@ pub(super) fn check(
                 usable.push(level.value.clone());
             }
         }
+        if factor.name.value == "framework" && draft.train().is_some() {
+            check_versions(factor, problems);
+        }
         factors.push(Factor {
             name: factor.name.value.clone(),
             levels: usable,
         });
     }
     factors
+}
+
+/// A version that is written out and the one that is meant without are one level.
+fn check_versions(factor: &DraftFactor, problems: &mut Problems) {
+    let mut known: Vec<(String, &Located<Level>)> = Vec::new();
+    for level in &factor.levels {
+        let spec = level.value.as_text().map(frameworks::Spec::parse);
+        let Some(Ok(spec)) = spec else { continue };
+        let spec = spec.to_string();
+        match known.iter().find(|(other, _)| *other == spec) {
+            Some((_, first)) => {
+                let message = format!("level `{}` of `framework` stands twice", level.value);
+                let twice = Diagnostic::at(level.span.clone(), message);
+                let same = format!("`{}` is that version", first.value);
+                problems.push(twice.other(first.span.clone(), same));
+            }
+            None => known.push((spec, level)),
+        }
+    }
 }
 
 /// The usable values of `[workload]`; and whether what must be known is known at all.

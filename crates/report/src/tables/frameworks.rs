@@ -191,7 +191,10 @@ pub(crate) fn shared_sentence(frameworks: &Frameworks) -> String {
     let in_all = format::counted(*combinations_in_all, "combination", "combinations");
     let before = "Before training is startup and start: loading the framework, building and compiling the network.";
     match (frameworks.frameworks.len(), *combinations) {
-        (1, _) => format!("Means over {in_all} of levels, geometric but for the accuracy. {before}"),
+        (1, done) => format!(
+            "Means over {} of levels, geometric but for the accuracy. {before}",
+            format::counted(done, "combination", "combinations")
+        ),
         (_, 0) => "No combination of the other factors was carried out by all frameworks, so there are no means to compare.".to_owned(),
         (_, shared) if shared == *combinations_in_all => format!(
             "Means over all {in_all} of the other factors, geometric but for the accuracy. {before}"
