@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{RunRecord, Warning};
+use model::{RunRecord, Status, Warning};
 use serde::Serialize;
 
 use crate::table::Row;
@@ -23,11 +23,12 @@ pub struct CurvePoint {
     pub seconds: Option<f64>,
 }
 
-/// A run that was cut short by its time or its memory learned until then, so its epochs count.
+/// A run that was cut short, by its time, its memory or by hand, learned until then, so its epochs
+/// count.
 pub(crate) fn curve(rows: &[Row]) -> Vec<CurvePoint> {
     let mut epochs: BTreeMap<u32, EpochMeans> = BTreeMap::new();
     for record in rows.iter().map(|row| row.record) {
-        if !record.outcome.status.is_result() {
+        if record.outcome.status == Status::Failed {
             continue;
         }
         let tells = tells_losses(record);

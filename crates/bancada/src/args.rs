@@ -127,6 +127,12 @@ pub(crate) struct RunArgs {
     /// Do again the runs that ended so (several with commas)
     #[arg(long, value_name = "OUTCOME", value_delimiter = ',')]
     pub(crate) retry: Vec<RetryArg>,
+    /// Only scenarios with this level of a factor, or one of several: what one of the study's machines is to do
+    #[arg(long, value_name = "FACTOR=LEVEL,…")]
+    pub(crate) only: Vec<String>,
+    /// Count runs that were cut short as done, with what they told until then
+    #[arg(long)]
+    pub(crate) keep_interrupted: bool,
     /// Go on although the forecast is above the budget, or the budget is spent
     #[arg(long)]
     pub(crate) over_budget: bool,
@@ -161,6 +167,9 @@ pub(crate) struct PlanArgs {
     /// Plan it smaller, as a [scale.NAME] of the study says
     #[arg(long, value_name = "NAME")]
     pub(crate) scale: Option<String>,
+    /// Only scenarios with this level of a factor, or one of several
+    #[arg(long, value_name = "FACTOR=LEVEL,…")]
+    pub(crate) only: Vec<String>,
     /// Do not make the short runs that forecast time and money
     #[arg(long)]
     pub(crate) no_pilot: bool,

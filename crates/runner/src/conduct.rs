@@ -38,7 +38,7 @@ pub struct Options<'a> {
     pub surroundings: Surroundings<'a>,
     /// Shared with the signal handler.
     pub stop: &'a Stop,
-    pub retry: Retry,
+    pub wanted: Wanted,
     /// Go on when the money is spent.
     pub over_budget: bool,
     pub inventory: Inventory,
@@ -47,10 +47,30 @@ pub struct Options<'a> {
     pub expected: BTreeMap<u32, RunForecast>,
 }
 
-/// Which finished runs are done again. What was interrupted always is: it answered nothing.
+/// Which runs are to be done.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Retry {
-    pub statuses: BTreeSet<Status>,
+pub struct Wanted {
+    /// What ended so is done again.
+    pub retry: BTreeSet<Status>,
+    /// What was cut short by hand counts as done. Else it is done again: it answered only in part.
+    pub keep_interrupted: bool,
+    /// Scenarios that have all of these.
+    pub only: Vec<Only>,
+}
+
+/// One of some levels of a factor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Only {
+    pub factor: String,
+    /// As they are written.
+    pub levels: Vec<String>,
+}
+
+impl Only {
+    fn holds(&self, scenario: &Scenario) -> bool {
+        let level = scenario.level(&self.factor).map(ToString::to_string);
+        level.is_some_and(|level| self.levels.contains(&level))
+    }
 }
 
 /// What happens while a study is carried out.
@@ -94,18 +114,24 @@ pub enum Ended {
 }
 
 /// Planned runs that have no result yet, in the order of the plan.
-pub fn due_runs(plan: &Plan, statuses: &BTreeMap<RunId, Status>, retry: &Retry) -> Vec<RunId> {
-    let is_due = |run: &&RunId| match statuses.get(run) {
-        None | Some(Status::Interrupted) => true,
-        Some(status) => retry.statuses.contains(status),
+pub fn due_runs(plan: &Plan, statuses: &BTreeMap<RunId, Status>, wanted: &Wanted) -> Vec<RunId> {
+    let is_asked = |run: &RunId| {
+        let scenario = plan.scenario(run.scenario);
+        scenario.is_some_and(|scenario| wanted.only.iter().all(|only| only.holds(scenario)))
     };
-    plan.runs.iter().filter(is_due).copied().collect()
+    let is_due = |run: &&RunId| match statuses.get(run) {
+        None => true,
+        Some(Status::Interrupted) => !wanted.keep_interrupted,
+        Some(status) => wanted.retry.contains(status),
+    };
+    let due = plan.runs.iter().filter(is_due).copied();
+    due.filter(is_asked).collect()
 }
 
 impl Conduct<'_> {
     /// Carries out what is due. Every run is kept before the next begins.
     pub fn run(&self, tell: &mut dyn FnMut(Progress<'_>)) -> Result<Ended, RunnerError> {
-        let due = due_runs(self.plan, &self.store.statuses()?, &self.options.retry);
+        let due = due_runs(self.plan, &self.store.statuses()?, &self.options.wanted);
         let mut records = self.store.records()?;
         let mut ledger = Ledger::open(self.study, self.store)?;
         let mut expected = self.options.expected.clone();

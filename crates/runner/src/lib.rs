@@ -18,7 +18,7 @@ pub mod verification;
 mod workload;
 
 pub use budget::{Ledger, over_budget};
-pub use conduct::{Conduct, Ended, Options, Progress, Retry, RunnerError, due_runs};
+pub use conduct::{Conduct, Ended, Only, Options, Progress, RunnerError, Wanted, due_runs};
 pub use datasets::Datasets;
 pub use finish::{price_record, reprice_record};
 pub use forecast::{EnvironmentForecast, Forecast, RunForecast, Spread};

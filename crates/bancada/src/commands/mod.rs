@@ -15,6 +15,7 @@ mod import_log;
 mod load;
 mod manual;
 mod network;
+mod only;
 mod plan;
 pub(crate) mod price;
 mod quantise;

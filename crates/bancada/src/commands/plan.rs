@@ -1,11 +1,13 @@
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
 use model::{Plan, RunId, RunRecord, Study};
-use runner::{Forecast, Ledger, Retry, Surroundings};
+use runner::{Forecast, Ledger, Surroundings, Wanted};
 use store::Store;
 
 use super::forecasting::{self, money_words, time_words};
+use super::only;
 use crate::args::PlanArgs;
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::locate::{Opened, open_study, results_folder, store_failure};
@@ -15,11 +17,15 @@ use crate::signals;
 pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
     let opened = open_study(&args.study, args.scale.as_deref(), printer)?;
     let folder = results_folder(&args.study, &opened.study, args.out.as_deref());
+    let wanted = Wanted {
+        only: only::read(&args.only, &opened.study)?,
+        ..Wanted::default()
+    };
     let Earlier {
         records,
         due,
         ledger,
-    } = earlier(&folder, &opened, printer)?;
+    } = earlier(&folder, &opened, &wanted, printer)?;
     signals::listen();
     let program = std::env::current_exe()
         .map_err(|e| Failure::trouble(format!("cannot find myself: {e}")))?;
@@ -68,7 +74,12 @@ struct Earlier {
 }
 
 /// A folder that is not there, or is another study's, has nothing to forecast from.
-fn earlier(folder: &Path, opened: &Opened, printer: &Printer) -> Result<Earlier, Failure> {
+fn earlier(
+    folder: &Path,
+    opened: &Opened,
+    wanted: &Wanted,
+    printer: &Printer,
+) -> Result<Earlier, Failure> {
     let Opened { study, plan, .. } = opened;
     let there = folder.join("plan.json").is_file();
     let store = there
@@ -85,14 +96,14 @@ fn earlier(folder: &Path, opened: &Opened, printer: &Printer) -> Result<Earlier,
     let Some(store) = store.filter(same) else {
         return Ok(Earlier {
             records: Vec::new(),
-            due: plan.runs.clone(),
+            due: runner::due_runs(plan, &BTreeMap::new(), wanted),
             ledger: Ledger::new(study),
         });
     };
     let statuses = store.statuses().map_err(store_failure)?;
     Ok(Earlier {
         records: store.records().map_err(store_failure)?,
-        due: runner::due_runs(plan, &statuses, &Retry::default()),
+        due: runner::due_runs(plan, &statuses, wanted),
         ledger: Ledger::open(study, &store).map_err(store_failure)?,
     })
 }

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use model::{Inventory, Status, Study};
-use runner::{Conduct, Ended, Forecast, Ledger, Options, Retry, RunnerError, Surroundings};
+use runner::{Conduct, Ended, Forecast, Ledger, Options, RunnerError, Surroundings, Wanted};
 
 use super::endpoints::{self, Endpoints};
 use super::forecasting::{self, time_words};
+use super::only;
 use super::plan::runs_words;
 use super::results::{analysis_of, print_tables, write_report};
 use crate::args::{RetryArg, RunArgs};
@@ -41,13 +42,15 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
     };
     let earlier = store.records().map_err(store_failure)?;
     endpoints::refuse_mixture(&opened.study, &earlier, args)?;
-    let retry = Retry {
-        statuses: args.retry.iter().map(|r| status_of(*r)).collect(),
+    let wanted = Wanted {
+        retry: args.retry.iter().map(|r| status_of(*r)).collect(),
+        keep_interrupted: args.keep_interrupted,
+        only: only::read(&args.only, &opened.study)?,
     };
     let due = runner::due_runs(
         &opened.plan,
         &store.statuses().map_err(store_failure)?,
-        &retry,
+        &wanted,
     );
     let inventory = measure::inventory(Some(&opened.folder), versions());
     let talk = |text: &str| (!args.quiet && !args.json).then(|| printer.talk(text));
@@ -76,7 +79,14 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
         study, plan, text, ..
     } = &opened;
     let ledger = Ledger::open(study, &store).map_err(store_failure)?;
-    talk(&second_line(&opened, &ledger, forecast.as_ref(), due.len()));
+    let is_part = !args.only.is_empty();
+    talk(&second_line(
+        &opened,
+        &ledger,
+        forecast.as_ref(),
+        due.len(),
+        is_part,
+    ));
     if !args.over_budget {
         refuse_above_budget(&ledger, forecast.as_ref())?;
     }
@@ -85,7 +95,7 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
     let options = Options {
         surroundings,
         stop: &STOP,
-        retry,
+        wanted,
         over_budget: args.over_budget,
         inventory,
         bancada_version: env!("CARGO_PKG_VERSION"),
@@ -224,13 +234,20 @@ fn second_line(
     ledger: &Ledger,
     forecast: Option<&Forecast>,
     due: usize,
+    is_part: bool,
 ) -> String {
     let indent = " ".repeat(opened.study.name.chars().count() + 3);
     let total = opened.plan.runs.len();
     if due == 0 {
-        return format!("{indent}all {total} runs are done already");
+        return match is_part {
+            true => format!("{indent}nothing of this part is left to do"),
+            false => format!("{indent}all {total} runs are done already"),
+        };
     }
-    let going_on = if due < total {
+    let going_on = if is_part {
+        let runs = report::format::counted(due, "run", "runs");
+        format!("{runs} of this part; ")
+    } else if due < total {
         let missing = report::format::counted(due, "run is", "runs are");
         format!("{missing} missing; ")
     } else {

@@ -529,3 +529,69 @@ fn a_free_machine_beside_a_dear_one_does_not_hide_the_budget() {
         .says("nothing was started");
     assert_eq!(bench.bundles("two").len(), 2);
 }
+
+#[test]
+fn a_study_is_done_in_parts_that_keep_their_numbers() {
+    let bench = Bench::new();
+    bench.write("study.toml", &shell_study("parts", "true", 2, ""));
+    let run = |more: &[&str]| bench.bancada(&[&["run", "study.toml"], more].concat());
+    run(&["--only", "n=2"])
+        .ends_with(0)
+        .says("2 runs of this part");
+    assert_eq!(bench.bundles("parts"), ["C2-r1", "C2-r2"]);
+    run(&["--only", "n=2"])
+        .ends_with(0)
+        .says("nothing of this part is left to do");
+    run(&["--only", "m=2"])
+        .ends_with(3)
+        .says("the study has no factor `m`; it has n");
+    run(&["--only", "n=7"])
+        .ends_with(3)
+        .says("`n` has no level `7`; it has 1, 2");
+    run(&["--only", "n"])
+        .ends_with(3)
+        .says("not of the form FACTOR=LEVEL");
+    run(&["--only", "n=1,2"]).ends_with(0);
+    assert_eq!(bench.bundles("parts").len(), 4);
+
+    // Measured on another machine, carried home.
+    let other = Bench::new();
+    other.write("study.toml", &shell_study("parts", "true", 2, ""));
+    other
+        .bancada(&["run", "study.toml", "--only", "n=1"])
+        .ends_with(0);
+    let from = bench.path().join("results/parts/runs/C2-r1");
+    let to = other.path().join("results/parts/runs/C2-r1");
+    std::fs::create_dir(&to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+    other
+        .bancada(&["show", "study.toml"])
+        .ends_with(0)
+        .says("3 runs (3 ok) of 2 scenarios");
+}
+
+#[test]
+fn what_was_cut_short_can_be_kept() {
+    let bench = Bench::new();
+    let script = "echo '{\"event\": \"epoch\", \"epoch\": 1, \"loss\": 0.5}' >> $BANCADA_EVENTS; echo $$ > pid; sleep 30";
+    bench.write("study.toml", &shell_study("cut", script, 1, ""));
+    let child = bench.start(&["run", "study.toml", "--only", "n=1"]);
+    wait_for_file(&bench.path().join("pid"));
+    send(&child, libc::SIGINT);
+    Ran::new(child.wait_with_output().unwrap()).ends_with(130);
+    let plan = |more: &[&str]| {
+        let asked = [&["plan", "study.toml", "--no-pilot", "--only", "n=1"], more].concat();
+        bench.bancada(&asked).ends_with(0).out
+    };
+    assert!(plan(&[]).contains("1 still to do"));
+    bench
+        .bancada(&["run", "study.toml", "--only", "n=1", "--keep-interrupted"])
+        .ends_with(0)
+        .says("nothing of this part is left to do");
+    let json = bench.bancada(&["export", "study.toml", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json.ends_with(0).out).unwrap();
+    assert_eq!(json["analysis"]["scenarios"][0]["curve"][0]["loss"], 0.5);
+}

@@ -278,7 +278,7 @@ pub(super) fn outcomes(page: &mut Page, analysis: &Analysis) {
         return;
     }
     page.open("outcomes", "Runs that did not end as ok");
-    page.paragraph("Not fitting in memory, or in the time allowed, is a result. Failing or being interrupted is not: such runs can be repeated with `bancada run --retry failed`.");
+    page.paragraph("Not fitting in memory, or in the time allowed, is a result. What was interrupted is done again by `bancada run`, unless it is told `--keep-interrupted`; what failed by `bancada run --retry failed`.");
     let mut out = String::from(
         "<div class=\"wide\"><table class=\"data\">\n<thead>\n<tr><th scope=\"col\">scenario</th><th scope=\"col\">levels</th><th scope=\"col\">ended as</th><th scope=\"col\">runs</th><th scope=\"col\">what is known</th></tr>\n</thead>\n<tbody>\n",
     );

@@ -1,0 +1,42 @@
+//! `--only FACTOR=LEVEL,…`: a part of a study, as one of its machines carries it out.
+
+use model::Study;
+use runner::Only;
+
+use crate::exit::{Exit, Failure};
+
+pub(super) fn read(asked: &[String], study: &Study) -> Result<Vec<Only>, Failure> {
+    asked.iter().map(|text| read_one(text, study)).collect()
+}
+
+fn read_one(text: &str, study: &Study) -> Result<Only, Failure> {
+    let wrong = |why: String| Failure::new(Exit::BadStudy, format!("--only {text}: {why}"));
+    let Some((name, levels)) = text.split_once('=') else {
+        return Err(wrong("not of the form FACTOR=LEVEL".to_owned()));
+    };
+    let Some(factor) = study.factors.iter().find(|f| f.name == name.trim()) else {
+        let known: Vec<&str> = study.factors.iter().map(|f| f.name.as_str()).collect();
+        return Err(wrong(format!(
+            "the study has no factor `{}`; it has {}",
+            name.trim(),
+            known.join(", ")
+        )));
+    };
+    let known: Vec<String> = factor.levels.iter().map(ToString::to_string).collect();
+    // A level may have a comma of its own.
+    let levels: Vec<String> = match known.iter().any(|level| level == levels.trim()) {
+        true => vec![levels.trim().to_owned()],
+        false => levels.split(',').map(|l| l.trim().to_owned()).collect(),
+    };
+    if let Some(unknown) = levels.iter().find(|level| !known.contains(level)) {
+        return Err(wrong(format!(
+            "`{}` has no level `{unknown}`; it has {}",
+            factor.name,
+            known.join(", ")
+        )));
+    }
+    Ok(Only {
+        factor: factor.name.clone(),
+        levels,
+    })
+}
