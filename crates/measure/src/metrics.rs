@@ -161,7 +161,16 @@ impl Facts<'_> {
         let peak = self.peak_bytes() as f64;
         let last = self.sampled.last.map(|counters| counters.run);
         let group_peak = self.group_peak_bytes.map(|bytes| bytes as f64);
+        let work = self
+            .work()
+            .filter(|work| work.run_memory_byte_seconds > 0.0);
+        let mean = work.map(|work| work.run_memory_byte_seconds / work.seconds);
         vec![
+            named(
+                metric::MEAN_MEMORY_PERCENT,
+                "%",
+                mean.map(|bytes| 100.0 * bytes / self.memory_bytes as f64),
+            ),
             named(metric::PEAK_MEMORY_BYTES, "B", Some(peak)),
             named(
                 metric::MEMORY_PERCENT,
@@ -231,6 +240,7 @@ pub(crate) struct Work {
     pub(crate) run_waited_seconds: f64,
     busy_core_seconds: f64,
     core_seconds: f64,
+    run_memory_byte_seconds: f64,
     gpu_percent_seconds: f64,
     gpu_memory_percent_seconds: f64,
 }
@@ -242,6 +252,7 @@ impl Work {
         self.run_waited_seconds += passed.run_waited_seconds;
         self.busy_core_seconds += passed.busy_core_seconds;
         self.core_seconds += passed.core_seconds;
+        self.run_memory_byte_seconds += passed.run_memory_byte_seconds;
         self.gpu_percent_seconds += passed.gpu_percent_seconds;
         self.gpu_memory_percent_seconds += passed.gpu_memory_percent_seconds;
     }

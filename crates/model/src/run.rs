@@ -314,7 +314,10 @@ pub mod metric {
     pub const CPU_PERCENT: &str = "cpu_percent";
     pub const MACHINE_CPU_PERCENT: &str = "machine_cpu_percent";
     pub const PEAK_MEMORY_BYTES: &str = "peak_memory_bytes";
+    /// The peak over what is given.
     pub const MEMORY_PERCENT: &str = "memory_percent";
+    /// Mean over what is given, while training.
+    pub const MEAN_MEMORY_PERCENT: &str = "mean_memory_percent";
     pub const DISK_READ_BYTES: &str = "disk_read_bytes";
     pub const DISK_WRITE_BYTES: &str = "disk_write_bytes";
     pub const GPU_PERCENT: &str = "gpu_percent";

@@ -16,12 +16,13 @@ const SERVING_FILE: &str = "serving.json";
 const ENDPOINT_FILE: &str = "endpoint.json";
 
 /// Use of the machine, which nobody knows of a server elsewhere.
-const OF_THE_SERVER: [&str; 5] = [
+const OF_THE_SERVER: [&str; 6] = [
     metric::CORES_USED,
     metric::CPU_PERCENT,
     metric::MACHINE_CPU_PERCENT,
     metric::PEAK_MEMORY_BYTES,
     metric::MEMORY_PERCENT,
+    metric::MEAN_MEMORY_PERCENT,
 ];
 
 /// What the client of a serving run saw; nothing where it did not get so far.

@@ -150,6 +150,8 @@ impl Sampled {
             busy_core_seconds: counters.cpu.busy as f64 / ticks_per_second,
             stolen_core_seconds: counters.cpu.steal as f64 / ticks_per_second,
             core_seconds: counters.cpu.total as f64 / ticks_per_second,
+            run_memory_byte_seconds: before.run_memory_byte_seconds
+                + passed * sample.run.memory_bytes as f64,
             gpu_percent_seconds: before.gpu_percent_seconds
                 + passed * mean(&|gpu| gpu.used_percent),
             gpu_memory_percent_seconds: before.gpu_memory_percent_seconds + passed * mean(&memory),

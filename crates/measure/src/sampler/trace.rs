@@ -14,6 +14,7 @@ pub(crate) struct Point {
     pub(crate) busy_core_seconds: f64,
     pub(crate) stolen_core_seconds: f64,
     pub(crate) core_seconds: f64,
+    pub(crate) run_memory_byte_seconds: f64,
     /// Mean over the GPUs, times seconds.
     pub(crate) gpu_percent_seconds: f64,
     pub(crate) gpu_memory_percent_seconds: f64,
@@ -30,6 +31,8 @@ impl Point {
             busy_core_seconds: self.busy_core_seconds + share * other.busy_core_seconds,
             stolen_core_seconds: self.stolen_core_seconds + share * other.stolen_core_seconds,
             core_seconds: self.core_seconds + share * other.core_seconds,
+            run_memory_byte_seconds: self.run_memory_byte_seconds
+                + share * other.run_memory_byte_seconds,
             gpu_percent_seconds: self.gpu_percent_seconds + share * other.gpu_percent_seconds,
             gpu_memory_percent_seconds: self.gpu_memory_percent_seconds
                 + share * other.gpu_memory_percent_seconds,

@@ -21,6 +21,7 @@ pub(crate) const METRICS: &[&str] = &[
     metric::MACHINE_CPU_PERCENT,
     metric::PEAK_MEMORY_BYTES,
     metric::MEMORY_PERCENT,
+    metric::MEAN_MEMORY_PERCENT,
     metric::DISK_READ_BYTES,
     metric::DISK_WRITE_BYTES,
     metric::GPU_PERCENT,

@@ -1,6 +1,6 @@
 //! Figures of what runs did besides taking time: use of the machine, phases.
 
-use analyse::{Analysis, MetricInfo, ScenarioResult, format};
+use analyse::{Analysis, MetricInfo, Place, ScenarioResult, format};
 use model::run::metric;
 use serde_json::json;
 
@@ -8,13 +8,18 @@ use super::axis::{Axis, Group, by_environment, hover, label, labels, ticks};
 use super::page::{Figure, Page};
 
 pub(super) fn resources(page: &mut Page, analysis: &Analysis) {
+    let has = |name: &str| analysis.scenarios.iter().any(|s| s.mean(name).is_some());
+    // Runs of before the mean was taken have the peak alone.
+    let memory = match has(metric::MEAN_MEMORY_PERCENT) {
+        true => metric::MEAN_MEMORY_PERCENT,
+        false => metric::MEMORY_PERCENT,
+    };
     let used = [
         (metric::CPU_PERCENT, "@1"),
         (metric::GPU_PERCENT, "@3"),
-        (metric::MEMORY_PERCENT, "@2"),
+        (memory, "@2"),
         (metric::GPU_MEMORY_PERCENT, "@4"),
     ];
-    let has = |name: &str| analysis.scenarios.iter().any(|s| s.mean(name).is_some());
     let used: Vec<(&MetricInfo, &str)> = used
         .into_iter()
         .filter(|(name, _)| has(name))
@@ -33,17 +38,33 @@ pub(super) fn resources(page: &mut Page, analysis: &Analysis) {
         .filter(|s| s.runs.ok > 0)
         .collect();
     let memory = memory.map(|info| Axis::new(info, &all));
+    // A worker on demand may use a part of the machine, which its share of the whole says nothing of.
+    let on_demand = |scenario: &ScenarioResult| {
+        let mut served = analysis.serving.iter().flat_map(|s| &s.scenarios);
+        served.any(|s| s.scenario == scenario.number && matches!(s.place, Place::OnDemand { .. }))
+    };
     for group in by_environment(analysis) {
-        let told = |info: &MetricInfo| group.scenarios.iter().any(|s| s.mean(&info.name).is_some());
+        let shares = Group {
+            scenarios: group
+                .scenarios
+                .iter()
+                .copied()
+                .filter(|s| !on_demand(s))
+                .collect(),
+            place: group.place.clone(),
+        };
+        let told = |info: &MetricInfo, group: &Group| {
+            group.scenarios.iter().any(|s| s.mean(&info.name).is_some())
+        };
         let used: Vec<(&MetricInfo, &str)> = used
             .iter()
-            .filter(|(info, _)| told(info))
+            .filter(|(info, _)| told(info, &shares))
             .copied()
             .collect();
         if !used.is_empty() {
-            page.figure(&use_figure(&used, &group));
+            page.figure(&use_figure(&used, &shares));
         }
-        if let Some(axis) = memory.as_ref().filter(|axis| told(axis.info)) {
+        if let Some(axis) = memory.as_ref().filter(|axis| told(axis.info, &group)) {
             page.figure(&memory_figure(axis, &group));
         }
     }
