@@ -20,6 +20,7 @@ use crate::serving::Serving;
 use crate::smaller::ScaleFacts;
 use crate::speedup::SpeedUp;
 use crate::sweeps::Sweep;
+use crate::timeline::Timeline;
 use crate::unused::RunUnused;
 
 pub const ANALYSIS_SCHEMA: u32 = 1;
@@ -62,6 +63,9 @@ pub struct Analysis {
     pub sampler: Option<SamplerCost>,
     /// What a reader must know besides: imported runs, metrics that nobody told.
     pub notes: Vec<String>,
+    /// Empty unless whoever has the samples puts them here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub timelines: Vec<Timeline>,
 }
 
 impl Analysis {

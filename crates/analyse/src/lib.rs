@@ -31,6 +31,7 @@ mod speedup_words;
 mod sweeps;
 mod table;
 mod target;
+mod timeline;
 mod unused;
 mod variation;
 mod words;
@@ -61,6 +62,7 @@ pub use speedup::{SpeedUp, SpeedUpKind, SpeedUpLine, SpeedUpPoint};
 pub use stats::Estimate;
 pub use sweeps::{CellState, Sweep, SweepCell, SweepLevel, SweepLine};
 pub use target::{Target, TargetResult};
+pub use timeline::{Timeline, UsePoint, use_over_time};
 pub use unused::{PhaseCost, RunUnused, Unused};
 
 use table::Table;
@@ -110,6 +112,7 @@ pub fn analyse(input: &Input) -> Analysis {
         machines: facts::machines(&table),
         sampler: facts::sampler(&table),
         notes: facts::notes(&table),
+        timelines: Vec::new(),
         metrics: table.columns,
     };
     analysis.findings = findings::findings(&analysis);

@@ -241,8 +241,18 @@ fn terms(anova: &Anova, fit: &Fit) -> Vec<VariationTerm> {
             .map(|f| f.name.clone())
             .collect(),
     };
+    // Repetitions that are all exactly alike, as bills in whole minutes: whatever differs is sure.
+    let residual = &anova.residual;
+    let never_differs = residual.source == ResidualSource::Replication
+        && residual.degrees_of_freedom > 0
+        && residual.sum_of_squares <= 0.0;
+    let p = |term: &stats::Term| match never_differs {
+        true => Some(if term.sum_of_squares > 0.0 { 0.0 } else { 1.0 }),
+        false => term.p,
+    };
     let term = |term: &stats::Term| {
-        let verdict = verdict(term.share, term.p);
+        let p = p(term);
+        let verdict = verdict(term.share, p);
         let sentence = match (term.source, term.factors.as_slice()) {
             _ if term.degrees_of_freedom == 0 => {
                 Some("its levels always came together with those of other factors, so it cannot be told apart".to_owned())
@@ -257,7 +267,7 @@ fn terms(anova: &Anova, fit: &Fit) -> Vec<VariationTerm> {
             degrees_of_freedom: term.degrees_of_freedom,
             sum_of_squares: term.sum_of_squares,
             f: term.f,
-            p: term.p,
+            p,
             verdict,
             sentence,
         }

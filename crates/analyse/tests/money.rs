@@ -348,3 +348,24 @@ fn a_price_of_another_machine_is_said() {
     }
     assert_eq!(notes(&world), Vec::<String>::new());
 }
+
+#[test]
+fn bills_that_repetitions_share_to_the_digit_still_have_a_cause() {
+    let mut world = Recipe::default().world();
+    for record in &mut world.records {
+        let large = record
+            .scenario
+            .level("image")
+            .is_some_and(|l| l.to_string() == "64");
+        let bill = record.bill.as_mut().unwrap();
+        bill.total.amount = Decimal::new(if large { 2 } else { 1 }, 3);
+    }
+    let found = analysis(&world, &[]);
+    let cost = found.variation(metric::COST).unwrap();
+    let verdict = |name: &str| {
+        let mut terms = cost.terms.iter();
+        terms.find(|t| t.factors == [name]).map(|t| t.verdict)
+    };
+    assert_eq!(verdict("image"), Some(Verdict::Decides));
+    assert_eq!(verdict("network"), Some(Verdict::NotSeen));
+}

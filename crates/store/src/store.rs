@@ -154,6 +154,16 @@ impl Store {
         }
     }
 
+    /// A file of a run's bundle; none when there is no such file.
+    pub fn read_run_file(&self, run: RunId, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let path = self.shared.layout.bundle(run).join(name);
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(StoreError::io("read", &path, e)),
+        }
+    }
+
     /// How every kept run ended.
     pub fn statuses(&self) -> Result<BTreeMap<RunId, Status>, StoreError> {
         self.shared.repairing(Index::statuses)

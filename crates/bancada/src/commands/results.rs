@@ -1,8 +1,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use analyse::{Analysis, Input};
-use model::Timestamp;
+use analyse::{Analysis, Input, ScenarioResult, Timeline};
+use model::{Status, Timestamp};
 use report::{ReportMeta, TerminalOptions};
 
 use super::what_if::{self, OtherMoney};
@@ -87,6 +87,24 @@ pub(super) fn meta() -> ReportMeta<'static> {
     }
 }
 
+/// Of scenarios, the first run that ended well. What cannot be read is not drawn: its numbers are in
+/// the record.
+fn timelines(analysis: &Analysis, results: &Results) -> Vec<Timeline> {
+    const MOST_SCENARIOS: usize = 48;
+    let first = |scenario: &ScenarioResult| {
+        let mut runs = analysis.runs.iter();
+        let run = runs.find(|r| r.scenario == scenario.number && r.status == Status::Ok)?;
+        let samples = results.store.read_run_file(run.run, "samples.csv").ok()??;
+        Some(Timeline {
+            scenario: run.scenario,
+            run: run.run,
+            points: analyse::use_over_time(&String::from_utf8_lossy(&samples)),
+        })
+    };
+    let scenarios = analysis.scenarios.iter().filter_map(first);
+    scenarios.take(MOST_SCENARIOS).collect()
+}
+
 /// To the folder of the results unless another file is named.
 pub(super) fn write_report(
     analysis: &Analysis,
@@ -94,8 +112,12 @@ pub(super) fn write_report(
     to: Option<&Path>,
 ) -> Result<PathBuf, Failure> {
     let command = format!("bancada report {}", results.folder.display());
+    let with_courses = Analysis {
+        timelines: timelines(analysis, results),
+        ..analysis.clone()
+    };
     let html = report::html(
-        analysis,
+        &with_courses,
         &ReportMeta {
             command: Some(&command),
             ..meta()

@@ -17,6 +17,7 @@ mod results;
 mod serving;
 mod speedup;
 mod sweeps;
+mod timeline;
 mod usage;
 mod variation;
 

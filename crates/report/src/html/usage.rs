@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::axis::{Axis, Group, by_environment, hover, label, labels, ticks};
 use super::page::{Figure, Page};
+use super::timeline;
 
 pub(super) fn resources(page: &mut Page, analysis: &Analysis) {
     let has = |name: &str| analysis.scenarios.iter().any(|s| s.mean(name).is_some());
@@ -68,6 +69,7 @@ pub(super) fn resources(page: &mut Page, analysis: &Analysis) {
             page.figure(&memory_figure(axis, &group));
         }
     }
+    timeline::over_time(page, analysis);
     page.close();
 }
 
