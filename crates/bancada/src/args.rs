@@ -300,6 +300,8 @@ pub(crate) enum CsvTable {
     Variation,
     /// One row an epoch of a run
     Losses,
+    /// One row a step of a run
+    Steps,
     /// One row an operator of a profiled run
     Profile,
     /// One row a line of a run's bill

@@ -8,7 +8,7 @@ use model::Sample;
 use model::sample::{GpuSample, MachineSample, TreeSample};
 
 /// The columns before those of the GPUs.
-pub const COLUMNS: [&str; 21] = [
+pub const COLUMNS: [&str; 23] = [
     "seconds",
     "machine_cpu_percent",
     "machine_steal_percent",
@@ -17,6 +17,8 @@ pub const COLUMNS: [&str; 21] = [
     "machine_swap_used_bytes",
     "machine_disk_read_bytes_per_second",
     "machine_disk_write_bytes_per_second",
+    "machine_disk_reads_per_second",
+    "machine_disk_writes_per_second",
     "machine_network_receive_bytes_per_second",
     "machine_network_send_bytes_per_second",
     "machine_context_switches_per_second",
@@ -77,6 +79,8 @@ pub fn write_row(sample: &Sample, row: &mut Vec<u8>) {
     for rate in [
         machine.disk_read_bytes_per_second,
         machine.disk_write_bytes_per_second,
+        machine.disk_reads_per_second,
+        machine.disk_writes_per_second,
         machine.network_receive_bytes_per_second,
         machine.network_send_bytes_per_second,
         machine.context_switches_per_second,
@@ -218,6 +222,8 @@ impl Fields<'_> {
             swap_used_bytes: self.whole("machine_swap_used_bytes")?,
             disk_read_bytes_per_second: self.float("machine_disk_read_bytes_per_second")?,
             disk_write_bytes_per_second: self.float("machine_disk_write_bytes_per_second")?,
+            disk_reads_per_second: self.float("machine_disk_reads_per_second")?,
+            disk_writes_per_second: self.float("machine_disk_writes_per_second")?,
             network_receive_bytes_per_second: self
                 .float("machine_network_receive_bytes_per_second")?,
             network_send_bytes_per_second: self.float("machine_network_send_bytes_per_second")?,

@@ -23,6 +23,11 @@ pub struct MachineSample {
     pub swap_used_bytes: u64,
     pub disk_read_bytes_per_second: Option<f64>,
     pub disk_write_bytes_per_second: Option<f64>,
+    /// Requests that disks completed.
+    #[serde(default)]
+    pub disk_reads_per_second: Option<f64>,
+    #[serde(default)]
+    pub disk_writes_per_second: Option<f64>,
     pub network_receive_bytes_per_second: Option<f64>,
     pub network_send_bytes_per_second: Option<f64>,
     pub context_switches_per_second: Option<f64>,

@@ -13,7 +13,8 @@ mod view;
 
 pub use analyse::{Analysis, billing_words, format};
 pub use delimited::{
-    csv_bills, csv_break_evens, csv_losses, csv_profile, csv_runs, csv_scenarios, csv_variation,
+    ToldStep, csv_bills, csv_break_evens, csv_losses, csv_profile, csv_runs, csv_scenarios,
+    csv_steps, csv_variation,
 };
 pub use html::html;
 pub use json::{RESULT_SCHEMA, json};

@@ -95,10 +95,11 @@ fn timelines(analysis: &Analysis, results: &Results) -> Vec<Timeline> {
         let mut runs = analysis.runs.iter();
         let run = runs.find(|r| r.scenario == scenario.number && r.status == Status::Ok)?;
         let samples = results.store.read_run_file(run.run, "samples.csv").ok()??;
+        let samples = measure::samples::parse(&String::from_utf8_lossy(&samples)).ok()?;
         Some(Timeline {
             scenario: run.scenario,
             run: run.run,
-            points: analyse::use_over_time(&String::from_utf8_lossy(&samples)),
+            points: analyse::use_over_time(&samples),
         })
     };
     let scenarios = analysis.scenarios.iter().filter_map(first);

@@ -595,3 +595,20 @@ fn what_was_cut_short_can_be_kept() {
     let json: serde_json::Value = serde_json::from_str(&json.ends_with(0).out).unwrap();
     assert_eq!(json["analysis"]["scenarios"][0]["curve"][0]["loss"], 0.5);
 }
+
+#[test]
+fn every_step_that_was_told_can_be_exported() {
+    let bench = Bench::new();
+    let script = r#"for i in 1 2 3; do echo "{\"event\": \"step\", \"step\": $i, \"loss\": 0.$i}" >> $BANCADA_EVENTS; done"#;
+    bench.write("study.toml", &shell_study("steps", script, 1, ""));
+    bench.bancada(&["run", "study.toml"]).ends_with(0);
+    let steps = bench.bancada(&["export", "study.toml", "--table", "steps"]);
+    let steps = steps.ends_with(0).out;
+    let rows: Vec<&str> = steps.lines().collect();
+    assert_eq!(rows.len(), 1 + 2 * 3, "{steps}");
+    assert!(
+        rows[0].ends_with("factor_n,step,epoch,loss,seconds,images"),
+        "{steps}"
+    );
+    assert!(rows[3].ends_with(",1,3,,0.3,,"), "{steps}");
+}

@@ -1,4 +1,4 @@
-//! `/proc/diskstats`: bytes read from and written to whole disks, since boot.
+//! `/proc/diskstats`: bytes and requests of whole disks, since boot.
 
 use fence::bytes::{fields, lines, number};
 
@@ -15,6 +15,9 @@ const NOT_DISKS: [&[u8]; 8] = [
 pub(crate) struct Disk {
     pub(crate) read_bytes: u64,
     pub(crate) write_bytes: u64,
+    /// Requests that were completed.
+    pub(crate) reads: u64,
+    pub(crate) writes: u64,
 }
 
 pub(crate) fn parse(text: &[u8]) -> Disk {
@@ -27,9 +30,13 @@ pub(crate) fn parse(text: &[u8]) -> Disk {
             continue;
         }
         whole = name;
-        let read = words.nth(2).and_then(number);
-        let written = words.nth(3).and_then(number);
+        let reads = words.next().and_then(number);
+        let read = words.nth(1).and_then(number);
+        let writes = words.nth(1).and_then(number);
+        let written = words.nth(1).and_then(number);
         if let (Some(read), Some(written)) = (read, written) {
+            disk.reads = disk.reads.saturating_add(reads.unwrap_or(0));
+            disk.writes = disk.writes.saturating_add(writes.unwrap_or(0));
             disk.read_bytes = disk
                 .read_bytes
                 .saturating_add(read.saturating_mul(SECTOR_BYTES));
@@ -54,10 +61,12 @@ fn is_partition(name: &[u8], whole: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn check(text: &str, read_sectors: u64, write_sectors: u64) {
+    fn check(text: &str, sectors: [u64; 2], requests: [u64; 2]) {
         let expected = Disk {
-            read_bytes: 512 * read_sectors,
-            write_bytes: 512 * write_sectors,
+            read_bytes: 512 * sectors[0],
+            write_bytes: 512 * sectors[1],
+            reads: requests[0],
+            writes: requests[1],
         };
         assert_eq!(parse(text.as_bytes()), expected, "{text}");
     }
@@ -71,8 +80,8 @@ mod tests {
              \x20259       0 nvme0n1 1 1 10 1 1 1 20 1 0 1 1\n\
              \x20259       1 nvme0n1p1 1 1 10 1 1 1 20 1 0 1 1\n\
              \x20253       0 dm-0 1 1 10 1 1 1 20 1 0 1 1\n",
-            3010,
-            4020,
+            [3010, 4020],
+            [27484, 8686],
         );
     }
 
@@ -80,10 +89,10 @@ mod tests {
     fn a_partition_without_its_disk_is_a_disk() {
         check(
             "202 1 xvda1 1 1 10 1 1 1 20 1 0 1 1\n202 2 xvda2 1 1 5 1 1 1 5 1 0 1 1\n",
-            15,
-            25,
+            [15, 25],
+            [2, 2],
         );
-        check("", 0, 0);
-        check("garbage\n1 2 sda\n", 0, 0);
+        check("", [0, 0], [0, 0]);
+        check("garbage\n1 2 sda\n", [0, 0], [0, 0]);
     }
 }

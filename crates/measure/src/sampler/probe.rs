@@ -185,6 +185,8 @@ impl Probe {
             swap_used_bytes: now.memory.swap_used_bytes,
             disk_read_bytes_per_second: rates.and_then(|r| r.per_second(|c| c.disk.read_bytes)),
             disk_write_bytes_per_second: rates.and_then(|r| r.per_second(|c| c.disk.write_bytes)),
+            disk_reads_per_second: rates.and_then(|r| r.per_second(|c| c.disk.reads)),
+            disk_writes_per_second: rates.and_then(|r| r.per_second(|c| c.disk.writes)),
             network_receive_bytes_per_second: rates
                 .and_then(|r| r.per_second(|c| c.network.receive_bytes)),
             network_send_bytes_per_second: rates

@@ -9,7 +9,7 @@ use model::Money;
 use model::run::metric;
 
 pub use money::{csv_bills, csv_break_evens};
-pub use told::{csv_losses, csv_profile};
+pub use told::{ToldStep, csv_losses, csv_profile, csv_steps};
 
 /// One row a run.
 pub fn csv_runs(analysis: &Analysis) -> String {

@@ -1,6 +1,7 @@
 //! What runs told while they worked: losses epoch by epoch, times of operators.
 
 use analyse::{Analysis, RunRow};
+use model::RunId;
 
 use super::{Writer, level, number};
 
@@ -12,6 +13,39 @@ pub fn csv_losses(analysis: &Analysis) -> String {
             let percent = epoch.accuracy.map(|fraction| fraction * 100.0);
             let numbers = [epoch.loss, percent, epoch.seconds].map(number);
             table.row(run, [epoch.epoch.to_string()].into_iter().chain(numbers));
+        }
+    }
+    table.out.text
+}
+
+/// A step as a run told it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ToldStep {
+    pub step: u64,
+    pub epoch: Option<u32>,
+    pub loss: Option<f64>,
+    pub seconds: Option<f64>,
+    pub images: Option<u64>,
+}
+
+/// One row a step of a run. Steps are too many to be part of an analysis: `steps` finds those of a
+/// run.
+pub fn csv_steps(analysis: &Analysis, steps: &dyn Fn(RunId) -> Vec<ToldStep>) -> String {
+    let columns = ["step", "epoch", "loss", "seconds", "images"];
+    let mut table = Told::new(analysis, &columns);
+    let whole = |number: Option<u64>| number.map(|n| n.to_string()).unwrap_or_default();
+    for run in &analysis.runs {
+        for told in steps(run.run) {
+            table.row(
+                run,
+                [
+                    told.step.to_string(),
+                    whole(told.epoch.map(u64::from)),
+                    number(told.loss),
+                    number(told.seconds),
+                    whole(told.images),
+                ],
+            );
         }
     }
     table.out.text
