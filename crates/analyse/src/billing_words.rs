@@ -22,6 +22,15 @@ pub fn billing_words(rule: &BillingRule) -> String {
             interruptions.per_hour.normalize()
         )
     }));
+    let around: Vec<String> = rule
+        .around
+        .parts()
+        .map(|(phase, seconds)| format!("{} {phase}", format::duration(f64::from(seconds))))
+        .collect();
+    if !around.is_empty() {
+        let around = format::listed(&around, 3);
+        parts.push(format!("{around} of the machine with every run"));
+    }
     let discounts = rule.discounts.iter();
     parts.extend(discounts.map(|one| discount(one, &rule.month)));
     let charges = rule.charges.iter();

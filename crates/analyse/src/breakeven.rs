@@ -151,6 +151,7 @@ impl Side<'_> {
             && rule.discounts.is_empty()
             && rule.charges.is_empty()
             && rule.interruptions.is_none()
+            && rule.around.is_nothing()
             && rule.tax_percent.is_none()
             && self.price.changes.is_empty()
             && self.rows.iter().all(same)

@@ -1,6 +1,6 @@
 //! The bill of one run: what was paid, line by line.
 
-use model::money::{Charge, ConvertedTotal, LineKind, Unit};
+use model::money::{AroundRun, Charge, ConvertedTotal, LineKind, Unit};
 use model::run::{metric, phase};
 use model::{
     Bill, BillLine, BillingRule, Currency, ExchangeRate, Money, PaidPhases, Phase, Price,
@@ -116,6 +116,7 @@ pub fn per_request(price: &Price, seconds: f64, as_billed: bool) -> Money {
             minimum_seconds: 0,
             paid,
             interruptions: None,
+            around: AroundRun::default(),
             charges: charges.cloned().collect(),
             ..price.billing.clone()
         },

@@ -5,7 +5,7 @@
 
 use cost::{BillRequest, Requests, bill, rules};
 use model::money::{
-    Charge, Discount, DiscountTerms, Interruptions, LineKind, MonthOfUse, PriceChange,
+    AroundRun, Charge, Discount, DiscountTerms, Interruptions, LineKind, MonthOfUse, PriceChange,
     SustainedTier, Unit,
 };
 use model::{Bill, BillingRule, Currency, PaidPhases, Phase, Price, Timestamp};
@@ -526,4 +526,51 @@ fn only_named_phases_move_with_the_price_too() {
     })
     .bill;
     assert_eq!(told(&bill), ["train at 2 USD/h 1", "1"]);
+}
+
+#[test]
+fn the_machines_life_around_a_run_is_paid_and_rounded_with_it() {
+    let around = AroundRun {
+        startup_seconds: 45,
+        install_seconds: 120,
+        shutdown_seconds: 15,
+    };
+    let rule = |paid: PaidPhases| BillingRule {
+        step_seconds: 60,
+        paid,
+        around,
+        ..BillingRule::default()
+    };
+    // A cent a second: 100 s of training, 180 s around it, 20 s up to the fifth minute.
+    let check = |paid: PaidPhases, expected: &[&str]| {
+        assert_eq!(
+            told(&bill_of(100.0, &price("36 USD", rule(paid)), None)),
+            expected
+        );
+    };
+    check(
+        PaidPhases::All,
+        &[
+            "train 1",
+            "startup of the machine 0.45",
+            "install of the machine 1.2",
+            "shutdown of the machine 0.15",
+            "rounding up to 60 s 0.2",
+            "3",
+        ],
+    );
+    let only = |names: &[&str]| PaidPhases::Only(names.iter().map(|n| (*n).to_owned()).collect());
+    check(
+        only(&["train"]),
+        &["train 1", "rounding up to 60 s 0.2", "1.2"],
+    );
+    check(
+        only(&["train", "install"]),
+        &[
+            "train 1",
+            "install of the machine 1.2",
+            "rounding up to 60 s 0.2",
+            "2.4",
+        ],
+    );
 }

@@ -8,6 +8,7 @@ use rust_decimal::prelude::ToPrimitive as _;
 use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
+use crate::run::phase;
 
 /// An ISO 4217 code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -254,6 +255,8 @@ pub struct BillingRule {
     /// Of a machine that its provider may take away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interruptions: Option<Interruptions>,
+    #[serde(default, skip_serializing_if = "AroundRun::is_nothing")]
+    pub around: AroundRun,
     /// What is paid beside the time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub charges: Vec<Charge>,
@@ -272,6 +275,30 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
+/// Time of a rented machine before and after a run, which is paid and which nobody measures there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct AroundRun {
+    pub startup_seconds: u32,
+    pub install_seconds: u32,
+    pub shutdown_seconds: u32,
+}
+
+impl AroundRun {
+    pub fn is_nothing(&self) -> bool {
+        *self == AroundRun::default()
+    }
+
+    /// Phases of the machine's life and their seconds, those that take any.
+    pub fn parts(self) -> impl Iterator<Item = (&'static str, u32)> {
+        let all = [
+            (phase::STARTUP, self.startup_seconds),
+            (phase::INSTALL, self.install_seconds),
+            (phase::SHUTDOWN, self.shutdown_seconds),
+        ];
+        all.into_iter().filter(|(_, seconds)| *seconds > 0)
+    }
+}
+
 impl Default for BillingRule {
     /// Per second, no minimum, everything paid.
     fn default() -> Self {
@@ -283,6 +310,7 @@ impl Default for BillingRule {
             request_minimum_ms: 0,
             discounts: Vec::new(),
             interruptions: None,
+            around: AroundRun::default(),
             charges: Vec::new(),
             tax_percent: None,
             month: MonthOfUse::default(),

@@ -210,6 +210,11 @@ const BILLING: Section = Section {
             "Of a machine that its provider may take away: the attempts that are expected to be lost are on the bill.",
         ),
         key(
+            "around",
+            Kind::Table(&AROUND),
+            "What a rented machine's life adds to every run, where each has a machine of its own.",
+        ),
+        key(
             "charges",
             Kind::Tables(&CHARGE),
             "What is paid beside the time: disks, storage, traffic, addresses, fees.",
@@ -219,6 +224,23 @@ const BILLING: Section = Section {
             "month",
             Kind::Table(&MONTH),
             "How much is used in a month. Free amounts, discounts for long use and fees of a month are reckoned by it, and not at all without it.",
+        ),
+    ],
+};
+
+const AROUND: Section = Section {
+    about: "Time of the machine before and after a run, which is paid and which a run does not see.",
+    keys: &[
+        key("startup", Kind::Duration, "Until the machine can be used."),
+        key(
+            "install",
+            Kind::Duration,
+            "Until what the run needs is there.",
+        ),
+        key(
+            "shutdown",
+            Kind::Duration,
+            "Until the machine is switched off.",
         ),
     ],
 };

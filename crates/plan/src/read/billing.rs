@@ -1,7 +1,9 @@
 //! `billing`: how use becomes money at a place.
 
 use cost::{UnitPrice, rules};
-use model::money::{Charge, Discount, DiscountTerms, Interruptions, LineKind, MonthOfUse, Unit};
+use model::money::{
+    AroundRun, Charge, Discount, DiscountTerms, Interruptions, LineKind, MonthOfUse, Unit,
+};
 use model::{BillingRule, PaidPhases};
 use rust_decimal::Decimal;
 use source::{Diagnostic, Problems, Table, Value};
@@ -58,6 +60,9 @@ pub(super) fn read(
     rule.discounts
         .extend(discounts.filter_map(|value| reader.discount(value, problems)));
     let unpaid_seconds = unpaid_of(rule);
+    if let Some(around) = read_around(&table, problems) {
+        rule.around = around;
+    }
     if let Some(interruptions) = reader.interruptions(&table, unpaid_seconds, problems) {
         rule.interruptions = Some(interruptions);
     }
@@ -122,6 +127,22 @@ fn read_paid(table: &Table<'_>, rule: &mut BillingRule, problems: &mut Problems)
     }
 }
 
+/// `around = { startup = "45s", install = "2min", shutdown = "20s" }`.
+fn read_around(parent: &Table<'_>, problems: &mut Problems) -> Option<AroundRun> {
+    let table = parent.table("around", problems)?;
+    let mut seconds = |key: &str| {
+        let seconds = take::parsed(&table, key, whole_seconds, problems);
+        seconds.map_or(0, |seconds| seconds.value)
+    };
+    let around = AroundRun {
+        startup_seconds: seconds("startup"),
+        install_seconds: seconds("install"),
+        shutdown_seconds: seconds("shutdown"),
+    };
+    table.finish(problems);
+    Some(around)
+}
+
 fn read_month(
     typed: &Typed<'_>,
     parent: &Table<'_>,
@@ -169,6 +190,10 @@ pub(super) fn with_what_stays(rule: BillingRule, before: &BillingRule) -> Billin
             false => rule.month,
         },
         interruptions: rule.interruptions.or_else(|| before.interruptions.clone()),
+        around: match rule.around.is_nothing() {
+            true => before.around,
+            false => rule.around,
+        },
         ..rule
     }
 }

@@ -311,3 +311,19 @@ billing = { step = "1min" }
         .unwrap();
     assert!(price_of(&one.study).sizes.is_empty());
 }
+
+#[test]
+fn the_machines_life_around_a_run_is_read() {
+    let rule = rule_of(
+        "price = \"1 USD/h\"\nbilling = { around = { startup = \"45s\", install = \"2min\" } }",
+    );
+    let around = rule.around;
+    assert_eq!(
+        (
+            around.startup_seconds,
+            around.install_seconds,
+            around.shutdown_seconds
+        ),
+        (45, 120, 0)
+    );
+}

@@ -57,6 +57,10 @@ const SECTIONS: &[(&str, &str)] = &[
         "[environments.a.billing]\ndiscounts = [{ zzz = 1 }]",
     ),
     (
+        "/properties/environments/additionalProperties/properties/billing/properties/around",
+        "[environments.a.billing]\naround = { zzz = 1 }",
+    ),
+    (
         "/properties/environments/additionalProperties/properties/billing/properties/interruptions",
         "[environments.a.billing]\ninterruptions = { zzz = 1 }",
     ),
@@ -71,6 +75,10 @@ const SECTIONS: &[(&str, &str)] = &[
     (
         "/properties/prices/additionalProperties/anyOf/1/properties/billing/properties/discounts/items",
         "[prices.a.billing]\ndiscounts = [{ zzz = 1 }]",
+    ),
+    (
+        "/properties/prices/additionalProperties/anyOf/1/properties/billing/properties/around",
+        "[prices.a.billing]\naround = { zzz = 1 }",
     ),
     (
         "/properties/prices/additionalProperties/anyOf/1/properties/billing/properties/interruptions",
