@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use network::InputSpec;
 
 pub(crate) use self::image::{ImageBuildArgs, ImageCommand};
 pub(crate) use self::import::{ImportArgs, ImportCommand, ImportLogArgs};
@@ -324,15 +325,8 @@ pub(crate) struct VerifyArgs {
     /// A framework to ask (several with commas) [default: all that are set up]
     #[arg(long, value_name = "FRAMEWORK", value_delimiter = ',')]
     pub(crate) framework: Vec<String>,
-    /// Side of the input in pixels [default: the network's own, or 32]
-    #[arg(long)]
-    pub(crate) image: Option<u32>,
-    /// Channels of the input [default: the network's own, or 3]
-    #[arg(long)]
-    pub(crate) channels: Option<u32>,
-    /// Classes of the answer [default: the network's own, or 10]
-    #[arg(long)]
-    pub(crate) classes: Option<u32>,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
     /// Images of a step
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) batch: u32,
@@ -357,13 +351,8 @@ pub(crate) enum NetworkCommand {
     Show {
         /// A name of the zoo, or a network file (.toml)
         network: String,
-        /// Side of the input in pixels
-        #[arg(long, default_value_t = 32)]
-        image: u32,
-        #[arg(long, default_value_t = 3)]
-        channels: u32,
-        #[arg(long, default_value_t = 10)]
-        classes: u32,
+        #[command(flatten)]
+        input: InputArgs,
         /// For the memory needed to train
         #[arg(long, default_value_t = 32)]
         batch: u32,
@@ -410,17 +399,38 @@ pub(crate) struct DataShowArgs {
     pub(crate) image: Option<u32>,
 }
 
+/// What a network is given, where it is another than its own.
+#[derive(Debug, Clone, Copy, ClapArgs)]
+pub(crate) struct InputArgs {
+    /// Side of the input in pixels [default: the network's own, or 32]
+    #[arg(long)]
+    pub(crate) image: Option<u32>,
+    /// Channels of the input [default: the network's own, or 3]
+    #[arg(long)]
+    pub(crate) channels: Option<u32>,
+    /// Classes of the answer [default: the network's own, or 10]
+    #[arg(long)]
+    pub(crate) classes: Option<u32>,
+}
+
+impl InputArgs {
+    pub(crate) fn of(&self, own: Option<InputSpec>) -> InputSpec {
+        let own = own.unwrap_or(InputSpec::square(3, 32, 10));
+        InputSpec {
+            channels: self.channels.unwrap_or(own.channels),
+            height: self.image.unwrap_or(own.height),
+            width: self.image.unwrap_or(own.width),
+            classes: self.classes.unwrap_or(own.classes),
+        }
+    }
+}
+
 #[derive(Debug, ClapArgs)]
 pub(crate) struct OnnxArgs {
     /// A name of the zoo, or a network file (.toml)
     pub(crate) network: String,
-    /// Side of the input in pixels
-    #[arg(long, default_value_t = 32)]
-    pub(crate) image: u32,
-    #[arg(long, default_value_t = 3)]
-    pub(crate) channels: u32,
-    #[arg(long, default_value_t = 10)]
-    pub(crate) classes: u32,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
     /// Trained weights, a run's model.safetensors [default: initial weights]
     #[arg(long, value_name = "FILE", conflicts_with = "seed")]
     pub(crate) weights: Option<PathBuf>,

@@ -1,5 +1,6 @@
 //! Arguments of `serve`.
 
+use super::InputArgs;
 use clap::{Args as ClapArgs, ValueEnum};
 
 #[derive(Debug, ClapArgs)]
@@ -65,15 +66,8 @@ fn stack(text: &str) -> Result<frameworks::Spec, String> {
 /// How a network of the zoo is made.
 #[derive(Debug, Clone, Copy, ClapArgs)]
 pub(crate) struct InstanceArgs {
-    /// Side of a zoo network's input in pixels [default: the network's own, or 32]
-    #[arg(long)]
-    pub(crate) image: Option<u32>,
-    /// Channels of a zoo network's input [default: the network's own, or 3]
-    #[arg(long)]
-    pub(crate) channels: Option<u32>,
-    /// Classes of a zoo network [default: the network's own, or 10]
-    #[arg(long)]
-    pub(crate) classes: Option<u32>,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
     /// Of a zoo network's weights
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,

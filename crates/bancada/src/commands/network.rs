@@ -1,9 +1,9 @@
 use std::fs;
 
-use network::{Description, Graph, InputSpec, Precision, Weights};
+use network::{Description, Graph, Precision, Shape, Weights};
 use source::Source;
 
-use crate::args::{NetworkCommand, OnnxArgs};
+use crate::args::{InputArgs, NetworkCommand, OnnxArgs};
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
 
@@ -20,17 +20,9 @@ pub(super) fn network(command: NetworkCommand, printer: &Printer) -> CommandResu
         },
         NetworkCommand::Show {
             network,
-            image,
-            channels,
-            classes,
+            input,
             batch,
         } => {
-            let input = InputSpec {
-                channels,
-                height: image,
-                width: image,
-                classes,
-            };
             let graph = instantiate(&network, input, printer)?;
             printer.data(&summary(&graph, batch));
         }
@@ -41,10 +33,12 @@ pub(super) fn network(command: NetworkCommand, printer: &Printer) -> CommandResu
 
 pub(super) fn instantiate(
     network: &str,
-    input: InputSpec,
+    input: InputArgs,
     printer: &Printer,
 ) -> Result<Graph, Failure> {
-    let made = load(network, printer)?.instantiate(input);
+    let description = load(network, printer)?;
+    let input = input.of(description.input);
+    let made = description.instantiate(input);
     made.map_err(|problems| {
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
         Failure::trouble(format!(
@@ -56,8 +50,7 @@ pub(super) fn instantiate(
 }
 
 fn onnx(args: &OnnxArgs, printer: &Printer) -> Result<(), Failure> {
-    let input = InputSpec::square(args.channels, args.image, args.classes);
-    let graph = instantiate(&args.network, input, printer)?;
+    let graph = instantiate(&args.network, args.input, printer)?;
     let weights = match &args.weights {
         None => network::initial_weights(&graph, args.seed),
         Some(path) => {
@@ -78,25 +71,46 @@ fn onnx(args: &OnnxArgs, printer: &Printer) -> Result<(), Failure> {
         |path| path.display().to_string(),
     );
     printer.talk(&format!(
-        "{} for {}×{}×{} and {} classes, {of}: {}",
+        "{} for {}, {of}: {}",
         graph.name,
-        args.channels,
-        args.image,
-        args.image,
-        args.classes,
+        input_words(&graph),
         report::format::bytes(model.len() as f64),
     ));
     printer.data(&args.to.display().to_string());
     Ok(())
 }
 
+/// `224×224 px, 3 channels, 1000 classes`.
+pub(super) fn input_words(graph: &Graph) -> String {
+    match graph.nodes.first().map(|node| node.shape) {
+        Some(Shape::Image {
+            channels,
+            height,
+            width,
+        }) => format!(
+            "{height}×{width} px, {}, {} classes",
+            report::format::counted(channels as usize, "channel", "channels"),
+            graph.classes
+        ),
+        _ => String::new(),
+    }
+}
+
 /// The layers, then what training takes.
 fn summary(graph: &Graph, batch: u32) -> String {
     // Adam keeps two numbers for every parameter.
     let memory = graph.training_memory(batch, Precision::Single, 2);
+    let gathered = match graph.kept() - graph.parameters() {
+        0 => String::new(),
+        more => format!(
+            "\nwith the running means and variances of batch normalisations: {} parameters",
+            report::format::count((graph.parameters() + more) as usize)
+        ),
+    };
     format!(
-        "{}\nmemory to train with batch {batch} and Adam, at least: {}",
+        "{}{gathered}\nfor {}; memory to train with batch {batch} and Adam, at least: {}",
         network::render_summary(graph).trim_end(),
+        input_words(graph),
         report::format::bytes(memory.total_bytes() as f64),
     )
 }

@@ -4,14 +4,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use frameworks::{Home, Kind, Spec};
-use network::{Graph, InputSpec, Shape};
 use runner::Surroundings;
 use runner::agreement::{Agreement, FIRST_LOSS_TOLERANCE};
 use runner::verification::{self, Answer, Compared, Question, StudyQuestion};
 use serde_json::json;
 
 use super::forecasting::scratch;
-use super::network::load;
+use super::network::{input_words, instantiate};
 use crate::args::VerifyArgs;
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::locate::open_study;
@@ -90,7 +89,7 @@ fn one_question(
         }
     };
     Ok(StudyQuestion {
-        graph: graph(args, &network, printer)?,
+        graph: instantiate(&network, args.input, printer)?,
         network,
         specs,
     })
@@ -101,21 +100,6 @@ fn set_up(home: &Home) -> Vec<Spec> {
     let all = frameworks::all().filter(|f| f.kind == Kind::Python);
     let specs = all.filter_map(|f| Spec::parse(&f.name).ok());
     specs.filter(|s| home.interpreter(s).is_ok()).collect()
-}
-
-fn graph(args: &VerifyArgs, network: &str, printer: &Printer) -> Result<Graph, Failure> {
-    let description = load(network, printer)?;
-    let own = description.input.unwrap_or(InputSpec::square(3, 32, 10));
-    let input = InputSpec {
-        channels: args.channels.unwrap_or(own.channels),
-        height: args.image.unwrap_or(own.height),
-        width: args.image.unwrap_or(own.width),
-        classes: args.classes.unwrap_or(own.classes),
-    };
-    description.instantiate(input).map_err(|problems| {
-        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        Failure::trouble(format!("network `{network}`: {}", problems.join("; ")))
-    })
 }
 
 fn ask(
@@ -154,20 +138,6 @@ fn ask(
 fn agrees(answer: &Answer) -> bool {
     let compared = answer.result.as_ref();
     compared.is_ok_and(|c| c.agreement.differs_at.is_none())
-}
-
-fn input_words(graph: &Graph) -> String {
-    match graph.nodes.first().map(|node| node.shape) {
-        Some(Shape::Image {
-            channels,
-            height,
-            width,
-        }) => format!(
-            "{height}×{width} px, {channels} channels, {} classes",
-            graph.classes
-        ),
-        _ => String::new(),
-    }
 }
 
 fn table(asked: &StudyQuestion, answers: &[Answer], args: &VerifyArgs) -> String {

@@ -391,6 +391,11 @@ fn schema_completions_and_manual_are_printed() {
         .bancada(&["network", "show", "rede1"])
         .ends_with(0)
         .says("conv");
+    // As published, at its own size.
+    bench
+        .bancada(&["network", "show", "mobilenet-retina"])
+        .ends_with(0)
+        .says("3,377,221 parameters");
     bench.bancada(&["nonsense"]).ends_with(2);
 }
 

@@ -6,12 +6,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use frameworks::{Home, StackNetwork};
-use network::{Graph, InputSpec, Shape, Weights};
+use network::{Graph, Shape, Weights};
 use serve::{Description, Keep, ModelError, ModelFile, Offer, OnnxRuntime};
 
 use super::brain::EngineModel;
 use crate::args::{InstanceArgs, RuntimeArg};
-use crate::commands::network::{instantiate, load};
+use crate::commands::network::instantiate;
 use crate::exit::Failure;
 use crate::printer::Printer;
 
@@ -213,16 +213,7 @@ impl Offered {
 }
 
 fn network(name: &str, instance: InstanceArgs, printer: &Printer) -> Result<Offered, Failure> {
-    let own = load(name, printer)?
-        .input
-        .unwrap_or(InputSpec::square(3, 32, 10));
-    let input = InputSpec {
-        channels: instance.channels.unwrap_or(own.channels),
-        height: instance.image.unwrap_or(own.height),
-        width: instance.image.unwrap_or(own.width),
-        classes: instance.classes.unwrap_or(own.classes),
-    };
-    let graph = instantiate(name, input, printer)?;
+    let graph = instantiate(name, instance.input, printer)?;
     Ok(Offered {
         name: graph.name.clone(),
         description: Description::default(),

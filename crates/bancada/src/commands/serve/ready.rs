@@ -45,7 +45,10 @@ fn for_server(
         // The embedded engine serves what is described; what it computes is made at every start.
         let mut served = vec![args.model.clone()];
         let instance = args.instance;
-        for (flag, value) in [("--image", instance.image), ("--classes", instance.classes)] {
+        for (flag, value) in [
+            ("--image", instance.input.image),
+            ("--classes", instance.input.classes),
+        ] {
             served.extend(
                 value
                     .into_iter()
