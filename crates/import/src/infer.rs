@@ -152,7 +152,7 @@ fn repetitions(rows: &[&Row], spec: &ImportSpec) -> u32 {
         let run = match (row.repetition, spec.row) {
             (Some(repetition), _) => repetition.to_string(),
             (None, RowKind::Run) => format!("{}:{}", row.file, row.line),
-            (None, RowKind::Request | RowKind::Step) => row.file.clone(),
+            (None, RowKind::Request | RowKind::Step | RowKind::Sample) => row.file.clone(),
         };
         runs.entry(row.levels.iter().map(|t| key(t)).collect())
             .or_default()

@@ -240,24 +240,32 @@ impl<'s> FileReader<'s> {
         let mut wrong = Vec::new();
         for ((column, conversion), metric) in self.metrics.iter().zip(&self.spec.metrics) {
             let text = row.cell(*column);
-            values.push(match number::cell(text, self.decimal_comma) {
-                Cell::Missing => None,
-                Cell::Number(value) if value < 0.0 && conversion.unit == "s" => {
-                    wrong.push(format!(
-                        "`{text}` in column `{}` is a negative time; left out",
-                        metric.column
-                    ));
-                    None
-                }
-                Cell::Number(value) => Some(conversion.apply(value)),
-                Cell::Other => {
-                    wrong.push(format!(
-                        "`{text}` in column `{}` is not a number; left out",
-                        metric.column
-                    ));
-                    None
-                }
-            });
+            // Monitors write the unit of the column into every cell: `3000 MiB`.
+            let unit = metric.unit.as_str();
+            let bare = text
+                .trim_end()
+                .strip_suffix(unit)
+                .filter(|_| !unit.is_empty());
+            values.push(
+                match number::cell(bare.unwrap_or(text), self.decimal_comma) {
+                    Cell::Missing => None,
+                    Cell::Number(value) if value < 0.0 && conversion.unit == "s" => {
+                        wrong.push(format!(
+                            "`{text}` in column `{}` is a negative time; left out",
+                            metric.column
+                        ));
+                        None
+                    }
+                    Cell::Number(value) => Some(conversion.apply(value)),
+                    Cell::Other => {
+                        wrong.push(format!(
+                            "`{text}` in column `{}` is not a number; left out",
+                            metric.column
+                        ));
+                        None
+                    }
+                },
+            );
         }
         wrong.into_iter().for_each(|what| self.tell(row, what));
         values

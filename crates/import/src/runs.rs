@@ -24,7 +24,7 @@ pub(crate) fn records(
 ) -> Made {
     let groups = match spec.row {
         RowKind::Run => rows.into_iter().map(Group::of_one).collect(),
-        RowKind::Request | RowKind::Step => grouped(rows),
+        RowKind::Request | RowKind::Step | RowKind::Sample => grouped(rows),
     };
     let numbered = number(groups, problems);
     let rows_used = numbered.iter().map(|(_, group)| group.rows.len()).sum();
@@ -134,7 +134,7 @@ impl Maker<'_> {
         let mut metrics = summary::metrics(&group.rows, self.spec);
         let times = match self.spec.row {
             RowKind::Request => times::of_requests(summary::busy_seconds(&group.rows, self.spec)),
-            RowKind::Run | RowKind::Step => times::of_run(&mut metrics),
+            RowKind::Run | RowKind::Step | RowKind::Sample => times::of_run(&mut metrics),
         };
         if let Some(told) = times.told_too_little {
             let sum = times.seconds;
@@ -184,7 +184,7 @@ impl Maker<'_> {
                 .map(|r| r.status)
                 .find(|s| s.status == Status::Ok)
                 .unwrap_or(last),
-            RowKind::Run | RowKind::Step => last,
+            RowKind::Run | RowKind::Step | RowKind::Sample => last,
         };
         let Ended { status, exit_code } = ended;
         let detail =

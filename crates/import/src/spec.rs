@@ -51,6 +51,8 @@ pub enum RowKind {
     Run,
     Request,
     Step,
+    /// A reading of a monitor beside a run.
+    Sample,
 }
 
 /// `COLUMN` or `COLUMN=FACTOR`.
@@ -111,8 +113,9 @@ impl FromStr for RowKind {
             "run" => Ok(RowKind::Run),
             "request" => Ok(RowKind::Request),
             "step" => Ok(RowKind::Step),
+            "sample" => Ok(RowKind::Sample),
             _ => Err(SpecError(format!(
-                "`{text}` is not what a row tells: run, request or step"
+                "`{text}` is not what a row tells: run, request, step or sample"
             ))),
         }
     }

@@ -21,13 +21,14 @@ pub(crate) const IMAGES: &str = "images";
 pub(crate) type Metrics = BTreeMap<String, Metric>;
 
 /// One row a run: its numbers as they are. Requests: means, and quantiles of what is in seconds.
-/// Steps: the median time, the last loss and accuracy, the mean of the rest.
+/// Steps: the median time, the last loss and accuracy, the mean of the rest. Samples: means.
 pub(crate) fn metrics(rows: &[Row], spec: &ImportSpec) -> Metrics {
     let columns = Columns { rows, spec };
     match spec.row {
         RowKind::Run => columns.each(|values, _| values.last().copied()),
         RowKind::Request => requests(rows, spec),
         RowKind::Step => steps(&columns),
+        RowKind::Sample => samples(&columns),
     }
 }
 
@@ -114,6 +115,33 @@ pub(crate) fn serving(rows: &[Row], spec: &ImportSpec) -> ServingRecord {
         service: None,
         is_elsewhere: true,
     }
+}
+
+/// Means, the highest of what is called a peak, and the time from the first reading to the last,
+/// with one interval more: what the last reading stands for.
+fn samples(columns: &Columns<'_>) -> Metrics {
+    let mut metrics = columns.each(|values, name| match name.starts_with("peak_") {
+        true => values.iter().copied().reduce(f64::max),
+        false => mean(values),
+    });
+    let mut moments: Vec<i64> = columns
+        .rows
+        .iter()
+        .filter_map(|row| row.started)
+        .map(|moment| moment.as_millisecond())
+        .collect();
+    moments.sort_unstable();
+    if let (Some(first), Some(last), Some(gaps)) = (
+        moments.first(),
+        moments.last(),
+        moments.len().checked_sub(1).filter(|gaps| *gaps > 0),
+    ) {
+        let between = (last - first) as f64 / 1000.0;
+        metrics
+            .entry(metric::TOTAL_SECONDS.to_owned())
+            .or_insert_with(|| seconds(between * (1.0 + 1.0 / gaps as f64)));
+    }
+    metrics
 }
 
 fn steps(columns: &Columns<'_>) -> Metrics {

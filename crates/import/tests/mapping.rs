@@ -155,6 +155,6 @@ fn flags_are_understood_or_explained() {
             .parse::<RowKind>()
             .expect_err("is none")
             .to_string()
-            .contains("run, request or step")
+            .contains("run, request, step or sample")
     );
 }

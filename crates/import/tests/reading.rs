@@ -379,3 +379,30 @@ fn outcomes_and_starts_are_read() {
     assert_eq!(problems(&imported), told);
     assert_eq!((imported.rows_read, imported.rows_left_out), (6, 1));
 }
+
+#[test]
+fn a_row_a_reading_of_a_monitor() {
+    let study = study(&[("batch", &[32.into(), 64.into()])]);
+    let text = "batch,when,gpu,memory\n\
+                32,2024-03-01T12:00:00Z,40 %,1000 MiB\n\
+                32,2024-03-01T12:00:10Z,60 %,3000 MiB\n\
+                32,2024-03-01T12:00:20Z,80 %,2000 MiB\n\
+                64,2024-03-01T13:00:00Z,10 %,100 MiB\n";
+    let metrics = ["gpu=gpu_percent:%", "memory=peak_gpu_memory_bytes:MiB"];
+    let mut spec = spec(RowKind::Sample, &["batch"], &metrics);
+    spec.started_column = Some("when".to_owned());
+    let imported = import(&[file("monitor.csv", text)], &spec, &study);
+    assert_eq!(names(&imported), ["C1-r1", "C2-r1"]);
+    assert!(imported.problems.is_empty(), "{:?}", imported.problems);
+    check_metrics(
+        &imported.records[0],
+        &[
+            ("gpu_percent", "60 %"),
+            ("peak_gpu_memory_bytes", "3145728000 B"),
+            ("total_seconds", "30 s"),
+            ("train_seconds", "30 s"),
+        ],
+    );
+    // One reading has no length.
+    assert_eq!(imported.records[1].seconds, 0.0);
+}

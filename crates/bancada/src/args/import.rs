@@ -22,7 +22,7 @@ pub(crate) struct ImportArgs {
     /// Folder of the results [default: results/NAME beside the study file, or here]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// What a row tells of: run, request or step [default: the study's [import], or run]
+    /// What a row tells of: run, request, step or sample [default: the study's [import], or run]
     #[arg(long, value_name = "KIND")]
     pub(crate) row: Option<import::RowKind>,
     /// A column that holds a factor's levels

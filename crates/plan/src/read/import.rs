@@ -5,7 +5,7 @@ use source::{Diagnostic, Located, Problems, Table, Value};
 use super::draft::{DraftColumn, DraftConstant, DraftImport};
 use super::take;
 
-pub(crate) const ROWS: &[&str] = &["run", "request", "step"];
+pub(crate) const ROWS: &[&str] = &["run", "request", "step", "sample"];
 pub(crate) const DECIMAL_MARKS: &[&str] = &["auto", "point", "comma"];
 
 pub(super) fn read(top: &Table<'_>, problems: &mut Problems) -> Option<DraftImport> {
