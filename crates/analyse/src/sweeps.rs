@@ -1,5 +1,6 @@
 //! A metric along a numeric factor: seconds per image against batch, and where it does not fit.
 
+use model::run::metric;
 use serde::Serialize;
 
 use crate::along::{Along, number};
@@ -85,18 +86,29 @@ impl CellState {
 /// The factor with the most levels first. Two levels are a pair of bars, not a curve, except for
 /// the batch, whose curve is what people look for.
 pub(crate) fn sweeps(table: &Table, scenarios: &[ScenarioResult]) -> Vec<Sweep> {
-    let Some(metric) = metric_of(table, scenarios) else {
+    let Some(time) = metric_of(table, scenarios) else {
         return Vec::new();
     };
-    let per_image = metric == SECONDS_PER_IMAGE;
+    let per_image = time == SECONDS_PER_IMAGE;
     let names = table.study.factors.iter().map(|f| f.name.as_str());
     let mut sweeps: Vec<Sweep> = names
         .filter(|name| !(per_image && NOT_PER_IMAGE.contains(name)))
-        .filter_map(|name| sweep(scenarios, name, &metric))
+        .filter_map(|name| sweep(scenarios, name, &time))
         .collect();
     sweeps.sort_by_key(|s| std::cmp::Reverse(s.levels.len()));
-    sweeps
+    let costs = scenarios.iter().any(|s| s.mean(metric::COST).is_some());
+    let with_cost = |time: Sweep| {
+        let cost = (costs && PAID_FOR.contains(&time.factor.as_str())).then(|| Sweep {
+            metric: metric::COST.to_owned(),
+            ..time.clone()
+        });
+        [Some(time), cost].into_iter().flatten()
+    };
+    sweeps.into_iter().flat_map(with_cost).collect()
 }
+
+/// More of these costs more by the hour and less in hours: which is cheapest is the question.
+const PAID_FOR: [&str; 3] = ["cores", "workers", "threads"];
 
 /// More of these is more work, not another time per image.
 const NOT_PER_IMAGE: [&str; 4] = ["epochs", "images", "held_out", "seed"];

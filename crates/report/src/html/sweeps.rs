@@ -26,12 +26,16 @@ pub(super) fn sweeps(page: &mut Page, analysis: &Analysis) {
         "sweeps",
         &match drawn.len() {
             1 => format!("{what} against {}", first.factor),
-            _ => format!("{what} along a factor"),
+            _ if drawn.iter().all(|(_, other)| other.name == info.name) => {
+                format!("{what} along a factor")
+            }
+            _ => format!("{what} and cost along a factor"),
         },
     );
     for (sweep, info) in &drawn {
         if drawn.len() > 1 {
-            page.subtitle(&format!("Against {}", sweep.factor));
+            let what = capital(&info.label);
+            page.subtitle(&format!("{what} against {}", sweep.factor));
         }
         page.figure(&figure(analysis, sweep, info));
         if let Some(table) = sweep_table(analysis, sweep) {
