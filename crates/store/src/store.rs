@@ -146,22 +146,12 @@ impl Store {
 
     /// None when there is no such file.
     pub fn read_file(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        let path = self.file(name)?;
-        match fs::read(&path) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(StoreError::io("read", &path, e)),
-        }
+        read_if_there(&self.file(name)?)
     }
 
     /// A file of a run's bundle; none when there is no such file.
     pub fn read_run_file(&self, run: RunId, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        let path = self.shared.layout.bundle(run).join(name);
-        match fs::read(&path) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(StoreError::io("read", &path, e)),
-        }
+        read_if_there(&self.shared.layout.bundle(run).join(name))
     }
 
     /// How every kept run ended.
@@ -343,5 +333,13 @@ fn opener(error: &StoreError) -> OpenIndex {
     match index::is_spoilt(error) {
         true => Index::replace,
         false => Index::open_or_replace,
+    }
+}
+
+fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(StoreError::io("read", path, e)),
     }
 }
