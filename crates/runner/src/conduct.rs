@@ -116,8 +116,8 @@ pub enum Ended {
 /// Planned runs that have no result yet, in the order of the plan.
 pub fn due_runs(plan: &Plan, statuses: &BTreeMap<RunId, Status>, wanted: &Wanted) -> Vec<RunId> {
     let is_asked = |run: &RunId| {
-        let scenario = plan.scenario(run.scenario);
-        scenario.is_some_and(|scenario| wanted.only.iter().all(|only| only.holds(scenario)))
+        let holds = |scenario: &Scenario| wanted.only.iter().all(|only| only.holds(scenario));
+        wanted.only.is_empty() || plan.scenario(run.scenario).is_some_and(holds)
     };
     let is_due = |run: &&RunId| match statuses.get(run) {
         None => true,

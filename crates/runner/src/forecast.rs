@@ -1,7 +1,7 @@
 //! How long and how dear: expected phases of every scenario's run, from earlier runs or a pilot,
 //! added up over the runs that are still due.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cost::BillRequest;
 use model::run::{Origin, phase};
@@ -179,13 +179,19 @@ pub fn fill_unknown(known: &mut BTreeMap<u32, RunForecast>, scenarios: &[Scenari
     let low_factor = known.values().map(|f| f.low_factor).fold(1.0, f64::min) * 0.9;
     let high_factor = known.values().map(|f| f.high_factor).fold(1.0, f64::max) * 1.1;
     let asked = RequestModel::fit(&rows, known);
-    let is_seen = |scenario: &Scenario| {
-        let mut places = 0..scenario.levels.len();
-        places.all(|place| {
-            rows.iter()
-                .any(|row| row.levels.get(place) == scenario.levels.get(place))
-        })
+    let factors = scenarios
+        .first()
+        .map_or(0, |scenario| scenario.levels.len());
+    let keys = |scenario: &Scenario| {
+        (0..factors)
+            .map(|factor| key_of(scenario, factor))
+            .collect()
     };
+    let known_levels: BTreeSet<(String, String)> = rows
+        .iter()
+        .flat_map(|row| -> Vec<_> { keys(row) })
+        .collect();
+    let is_seen = |scenario: &Scenario| keys(scenario).iter().all(|key| known_levels.contains(key));
     let seen: Vec<&Scenario> = scenarios.iter().filter(|s| is_seen(s)).collect();
     for scenario in seen {
         let phases = names.iter().zip(&models).map(|(name, model)| Phase {
