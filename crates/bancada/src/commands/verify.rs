@@ -184,7 +184,7 @@ fn row(framework: &str, compared: &Compared) -> String {
         ..
     } = agreement;
     let mut row = format!(
-        "  {framework:<18} {:<9} {:>11}  {:>10.6} {:>8}  {:>11.6} {:>8}  {:>8}  {:>9}",
+        "  {framework:<20} {:<9} {:>11}  {:>10.6} {:>8}  {:>11.6} {:>8}  {:>8}  {:>9}",
         report.version,
         report.parameters,
         report.losses.first().copied().unwrap_or(f64::NAN),
