@@ -128,6 +128,9 @@ pub(crate) struct RunArgs {
     /// Do again the runs that ended so (several with commas)
     #[arg(long, value_name = "OUTCOME", value_delimiter = ',')]
     pub(crate) retry: Vec<RetryArg>,
+    /// First set up the frameworks, and fetch the datasets, that the runs need and this machine lacks
+    #[arg(long)]
+    pub(crate) prepare: bool,
     /// Only scenarios with this level of a factor, or one of several: what one of the study's machines is to do
     #[arg(long, value_name = "FACTOR=LEVEL,…")]
     pub(crate) only: Vec<String>,

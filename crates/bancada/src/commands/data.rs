@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use ::data::{Counts, DataRequest, DatasetInfo, FOLDER};
-use fetch::{Fetched, Limits, Origin, Request, Told};
+use fetch::{FetchError, Fetched, Limits, Origin, Request, Told};
 use frameworks::Home;
 use indicatif::{ProgressBar, ProgressStyle};
 use report::format;
@@ -76,21 +76,8 @@ fn fetch_all(
     }
     let mut exit = Exit::Ok;
     for dataset in datasets {
-        let request = Request {
-            dataset: dataset.clone(),
-            home: home.to_owned(),
-            from: from.map(origin),
-            limits: Limits::default(),
-        };
-        let began = Instant::now();
-        let mut teller = Teller::new(printer);
-        let fetched = fetch::fetch(&request, &mut |told| teller.on(told));
-        teller.finish();
-        match fetched {
-            Ok(fetched) => {
-                let seconds = began.elapsed().as_secs_f64();
-                printer.data(&sentence(dataset, &fetched, seconds));
-            }
+        match fetched(dataset, from, home, printer) {
+            Ok(sentence) => printer.data(&sentence),
             Err(error) => {
                 printer.complain(&format!("error: {error}"));
                 exit = Exit::Trouble;
@@ -98,6 +85,34 @@ fn fetch_all(
         }
     }
     Ok(exit)
+}
+
+/// For a run that needs it.
+pub(super) fn fetch_one(dataset: &str, home: &Path, printer: &Printer) -> Result<(), Failure> {
+    let sentence = fetched(dataset, None, home, printer).map_err(Failure::trouble)?;
+    printer.talk(&sentence);
+    Ok(())
+}
+
+/// What was fetched, in a sentence.
+fn fetched(
+    dataset: &str,
+    from: Option<&str>,
+    home: &Path,
+    printer: &Printer,
+) -> Result<String, FetchError> {
+    let request = Request {
+        dataset: dataset.to_owned(),
+        home: home.to_owned(),
+        from: from.map(origin),
+        limits: Limits::default(),
+    };
+    let began = Instant::now();
+    let mut teller = Teller::new(printer);
+    let fetched = fetch::fetch(&request, &mut |told| teller.on(told));
+    teller.finish();
+    let seconds = began.elapsed().as_secs_f64();
+    Ok(sentence(dataset, &fetched?, seconds))
 }
 
 fn origin(from: &str) -> Origin {

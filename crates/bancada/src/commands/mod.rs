@@ -17,6 +17,7 @@ mod manual;
 mod network;
 mod only;
 mod plan;
+mod prepare;
 pub(crate) mod price;
 mod quantise;
 mod reconcile;

@@ -10,6 +10,7 @@ use super::endpoints::{self, Endpoints};
 use super::forecasting::{self, time_words};
 use super::only;
 use super::plan::runs_words;
+use super::prepare::prepare;
 use super::results::{analysis_of, print_tables, write_report};
 use crate::args::{RetryArg, RunArgs};
 use crate::exit::{CommandResult, Exit, Failure};
@@ -57,6 +58,9 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
 
     talk(&first_line(&opened, &inventory));
     let scenarios = runner::scenarios_of(&opened.plan, &due);
+    if args.prepare {
+        prepare(&opened.study, &scenarios, &home, printer)?;
+    }
     runner::make_ready(
         &opened.study,
         &scenarios,

@@ -31,6 +31,33 @@ pub(super) fn setup(args: &SetupArgs, printer: &Printer) -> CommandResult {
     set_up_all(&setup, &wanted(&args.frameworks), printer)
 }
 
+/// For a run that needs it.
+pub(super) fn set_up_one(
+    spec: &Spec,
+    gpu: bool,
+    home: &Home,
+    printer: &Printer,
+) -> Result<(), Failure> {
+    let machine = Machine::here();
+    let setup = Setup {
+        home,
+        machine: &machine,
+        gpu,
+        stop: &|| STOP.asked() != measure::Asked::Nothing,
+    };
+    let mut teller = Teller::new(printer);
+    let result = setup.set_up(spec, &mut |progress| teller.on(&progress));
+    teller.finish();
+    match result {
+        Ok(ready) => {
+            printer.talk(&sentence(&ready));
+            Ok(())
+        }
+        Err(stopped @ SetupError::Stopped { .. }) => Err(Failure::new(Exit::Interrupted, stopped)),
+        Err(error) => Err(Failure::trouble(error)),
+    }
+}
+
 /// A framework to set up, and whether it was asked for by its name.
 struct Wanted {
     spec: Spec,

@@ -617,3 +617,14 @@ fn every_step_that_was_told_can_be_exported() {
     );
     assert!(rows[3].ends_with(",1,3,,0.3,,"), "{steps}");
 }
+
+#[test]
+fn what_lacks_nothing_is_prepared_at_once() {
+    let bench = Bench::new();
+    let study = "[study]\nname = \"ready\"\nrepetitions = 1\n[workload]\nnetwork = \"lenet5\"\nimages = 32\nheld_out = 16\n";
+    bench.write("study.toml", study);
+    bench
+        .bancada(&["run", "study.toml", "--no-pilot", "--prepare"])
+        .ends_with(0)
+        .says("1 run (1 ok)");
+}
