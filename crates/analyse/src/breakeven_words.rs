@@ -47,7 +47,10 @@ fn buying_one(one: &BuyOrRent) -> String {
     match (one.verdict, hours) {
         (Buying::Pays, Some(hours)) => {
             let ends = hours.interval.map_or_else(
-                || ", how sure that is cannot be told,".to_owned(),
+                || match one.time_ratio.interval {
+                    Some(_) => ", though by the interval of the times it may never,".to_owned(),
+                    None => ", how sure that is cannot be told,".to_owned(),
+                },
                 |i| format!(" {}", format::interval(i.low, i.high, number)),
             );
             format!(
@@ -87,8 +90,12 @@ fn buying_many(first: &BuyOrRent, pair: &[&BuyOrRent]) -> String {
     let of = match hours.len() == pair.len() {
         true => format!("over {all}"),
         false => format!(
-            "in {} of {all}, in the others not within a month",
-            format::count(hours.len())
+            "in {} of {all}, in the others not within a month{}",
+            format::count(hours.len()),
+            match pair.iter().any(|one| one.verdict == Buying::NotDecided) {
+                true => ", or that is not decided",
+                false => "",
+            }
         ),
     };
     format!(

@@ -162,7 +162,7 @@ pub(crate) fn advice(analysis: &Analysis) -> Vec<String> {
     }
     if runs.interrupted > 0 && !analysis.study.import_only {
         let runs = format::counted(runs.interrupted, "run was", "runs were");
-        let how = how("does them again");
+        let how = how("does them again (or counts them, with --keep-interrupted)");
         advice.push(format!("{runs} interrupted: {how}"));
     }
     if runs.failed > 0 && !analysis.study.import_only {

@@ -173,6 +173,7 @@ fn is_time(kind: LineKind) -> bool {
 fn not_work_of(line: &BillLine) -> Option<&'static str> {
     // A price that moves stands behind the phase's name.
     let name = line.what.split(" at ").next().unwrap_or_default();
+    let name = name.strip_suffix(" of the machine").unwrap_or(name);
     let known = phase::ORDER.into_iter().find(|known| *known == name);
     known.filter(|name| !phase::is_work(name))
 }

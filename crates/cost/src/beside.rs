@@ -30,7 +30,8 @@ impl Fraction {
 
 impl<'a> Beside<'a> {
     pub(crate) fn of(request: &'a BillRequest<'a>) -> Self {
-        let seconds = decimal_seconds(request.total_seconds);
+        let around: u32 = request.price.billing.around.parts().map(|(_, s)| s).sum();
+        let seconds = decimal_seconds(request.total_seconds) + Decimal::from(around);
         Beside { request, seconds }
     }
 

@@ -150,13 +150,8 @@ pub(crate) fn parts(request: &BillRequest) -> Vec<Part> {
             per_hour: last_price(request),
         });
     }
-    let is_paid = |phase: &str| match &rule.paid {
-        PaidPhases::All => true,
-        PaidPhases::Only(names) => names.iter().any(|name| name == phase),
-        PaidPhases::Requests => false,
-    };
     let mut end = parts.last().map_or(Decimal::ZERO, |part| part.end_seconds);
-    for (phase, seconds) in rule.around.parts().filter(|(phase, _)| is_paid(phase)) {
+    for (phase, seconds) in rule.around.parts() {
         end += Decimal::from(seconds);
         parts.push(Part {
             what: format!("{phase} of the machine"),

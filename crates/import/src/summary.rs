@@ -137,9 +137,11 @@ fn samples(columns: &Columns<'_>) -> Metrics {
         moments.len().checked_sub(1).filter(|gaps| *gaps > 0),
     ) {
         let between = (last - first) as f64 / 1000.0;
-        metrics
-            .entry(metric::TOTAL_SECONDS.to_owned())
-            .or_insert_with(|| seconds(between * (1.0 + 1.0 / gaps as f64)));
+        if between > 0.0 {
+            metrics
+                .entry(metric::TOTAL_SECONDS.to_owned())
+                .or_insert_with(|| seconds(between * (1.0 + 1.0 / gaps as f64)));
+        }
     }
     metrics
 }

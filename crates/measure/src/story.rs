@@ -132,7 +132,9 @@ impl Story {
             }
             EventKind::Operator { .. } => {}
             EventKind::Error { text } => {
-                self.error.get_or_insert_with(|| text.clone());
+                if !text.trim().is_empty() {
+                    self.error.get_or_insert_with(|| text.clone());
+                }
             }
             EventKind::OutOfMemory { detail } => self.out_of_memory = Some(detail.clone()),
         }

@@ -190,6 +190,22 @@ impl Price {
         cheapest.unwrap_or_else(largest)
     }
 
+    /// Each size by itself changed, whichever of them is then the largest.
+    #[must_use]
+    pub fn of_sizes(&self, change: impl Fn(&Price) -> Price) -> Price {
+        let alone = |size: &Price| Price {
+            sizes: Vec::new(),
+            ..size.clone()
+        };
+        let mut all: Vec<Price> = self.all_sizes().map(|size| change(&alone(size))).collect();
+        all.sort_by_key(|size| size.shape.vcpus);
+        let largest = all.pop().unwrap_or_else(|| alone(self));
+        Price {
+            sizes: all,
+            ..largest
+        }
+    }
+
     /// It and its sizes, the smallest first.
     pub fn all_sizes(&self) -> impl Iterator<Item = &Price> {
         self.sizes.iter().chain([self])

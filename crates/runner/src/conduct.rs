@@ -220,11 +220,11 @@ impl Conduct<'_> {
         run: RunId,
         expected: &BTreeMap<u32, RunForecast>,
     ) -> bool {
-        let next = expected.get(&run.scenario).map(|forecast| {
-            let only = BTreeMap::from([(run.scenario, forecast.clone())]);
-            forecast::add_up(self.study, self.plan, &[run], only, String::new())
-        });
-        let next_money = next.and_then(|f| f.money).map(|m| m.value);
+        let known = expected.get(&run.scenario).cloned();
+        let next = known.unwrap_or_else(RunForecast::shortest);
+        let only = BTreeMap::from([(run.scenario, next)]);
+        let next = forecast::add_up(self.study, self.plan, &[run], only, String::new());
+        let next_money = next.money.map(|m| m.value);
         ledger.is_spent() || next_money.is_some_and(|money| ledger.breaks_with(money))
     }
 

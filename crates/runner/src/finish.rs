@@ -101,7 +101,7 @@ fn per_inference(record: &RunRecord, study: &Study, price: &Price) -> Option<f64
     let told = |name: &str| record.metrics.get(name).map(|metric| metric.value);
     let busy = || {
         let answered = told(metric::REQUESTS)? - told(metric::FAILED_REQUESTS)?;
-        Some(told(metric::BUSY_SECONDS)? / answered)
+        (answered > 0.0).then_some(told(metric::BUSY_SECONDS)? / answered)
     };
     let billed = told(metric::BILLED_SECONDS_PER_REQUEST);
     let seconds = billed.or_else(busy)?;

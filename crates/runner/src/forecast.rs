@@ -45,6 +45,20 @@ pub struct ExpectedRequests {
 }
 
 impl RunForecast {
+    /// Of which nothing is known: it costs what the shortest run does.
+    pub(crate) fn shortest() -> Self {
+        RunForecast {
+            phases: vec![Phase {
+                name: phase::TRAIN.to_owned(),
+                begin_seconds: 0.0,
+                seconds: 0.001,
+            }],
+            low_factor: 1.0,
+            high_factor: 1.0,
+            requests: None,
+        }
+    }
+
     pub fn seconds(&self) -> Spread {
         let value: f64 = self.phases.iter().map(|p| p.seconds).sum();
         Spread {

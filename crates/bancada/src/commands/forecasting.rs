@@ -61,9 +61,9 @@ pub(super) fn make(ask: &Ask<'_>, printer: &Printer) -> Result<Option<Forecast>,
             (expected, from_earlier(ask.earlier))
         }
     };
-    Ok(Some(forecast::add_up(
-        study, plan, ask.due, scenarios, method,
-    )))
+    let forecast = forecast::add_up(study, plan, ask.due, scenarios, method);
+    let is_any = forecast.unknown_runs < forecast.runs || forecast.runs == 0;
+    Ok(is_any.then_some(forecast))
 }
 
 fn from_earlier(records: &[RunRecord]) -> String {

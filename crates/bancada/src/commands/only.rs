@@ -6,7 +6,15 @@ use runner::Only;
 use crate::exit::{Exit, Failure};
 
 pub(super) fn read(asked: &[String], study: &Study) -> Result<Vec<Only>, Failure> {
-    asked.iter().map(|text| read_one(text, study)).collect()
+    let mut all: Vec<Only> = Vec::new();
+    for text in asked {
+        let one = read_one(text, study)?;
+        match all.iter_mut().find(|only| only.factor == one.factor) {
+            Some(known) => known.levels.extend(one.levels),
+            None => all.push(one),
+        }
+    }
+    Ok(all)
 }
 
 fn read_one(text: &str, study: &Study) -> Result<Only, Failure> {
@@ -24,11 +32,18 @@ fn read_one(text: &str, study: &Study) -> Result<Only, Failure> {
     };
     let known: Vec<String> = factor.levels.iter().map(ToString::to_string).collect();
     // A level may have a comma of its own.
+    let as_written = |asked: &str| {
+        let same = |level: &&String| match (level.parse::<f64>(), asked.parse::<f64>()) {
+            (Ok(level), Ok(asked)) => level == asked,
+            _ => **level == asked,
+        };
+        known.iter().find(same).cloned()
+    };
     let levels: Vec<String> = match known.iter().any(|level| level == levels.trim()) {
         true => vec![levels.trim().to_owned()],
         false => levels.split(',').map(|l| l.trim().to_owned()).collect(),
     };
-    if let Some(unknown) = levels.iter().find(|level| !known.contains(level)) {
+    if let Some(unknown) = levels.iter().find(|level| as_written(level).is_none()) {
         return Err(wrong(format!(
             "`{}` has no level `{unknown}`; it has {}",
             factor.name,
@@ -37,6 +52,9 @@ fn read_one(text: &str, study: &Study) -> Result<Only, Failure> {
     }
     Ok(Only {
         factor: factor.name.clone(),
-        levels,
+        levels: levels
+            .iter()
+            .filter_map(|level| as_written(level))
+            .collect(),
     })
 }

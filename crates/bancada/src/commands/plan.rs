@@ -194,6 +194,7 @@ fn summary(
     if let (Some(money), Some(left)) = (forecast.money, ledger.left()) {
         let word = match runner::over_budget(ledger, forecast) {
             Some(_) => "The budget does NOT hold",
+            None if forecast.unknown_runs > 0 => "The budget holds for what is known",
             None => "The budget holds",
         };
         _ = writeln!(text, "  {word}: {} of {left} left.", money_words(money));

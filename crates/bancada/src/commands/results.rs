@@ -2,7 +2,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use analyse::{Analysis, Input, ScenarioResult, Timeline};
-use model::{Status, Timestamp};
+use model::{RunRecord, Status, Timestamp};
 use report::{ReportMeta, TerminalOptions};
 
 use super::what_if::{self, OtherMoney};
@@ -56,6 +56,7 @@ pub(super) fn analysis_at(
 ) -> Result<Analysis, Failure> {
     talk_of_damaged(results, printer);
     let mut records = results.store.records().map_err(store_failure)?;
+    leave_out_others(&mut records, results, printer);
     let mut superseded = results.store.superseded().map_err(store_failure)?;
     if let Some(other) = other {
         let all = records.iter_mut().chain(&mut superseded);
@@ -68,6 +69,26 @@ pub(super) fn analysis_at(
         superseded: &superseded,
         repriced: other.map(|other| other.sentence.as_str()),
     }))
+}
+
+/// Folders may be carried here by hand: one of another study would be taken for a result.
+fn leave_out_others(records: &mut Vec<RunRecord>, results: &Results, printer: &Printer) {
+    let is_ours = |record: &RunRecord| {
+        let planned = results.plan.scenario(record.run.scenario);
+        planned.is_some_and(|planned| planned.levels == record.scenario.levels)
+    };
+    records.retain(|record| {
+        let ours = is_ours(record);
+        if !ours {
+            printer.talk(&format!(
+                "! {} is left out: it is of the study {}, with {}",
+                record.run,
+                record.study,
+                record.scenario.levels_label()
+            ));
+        }
+        ours
+    });
 }
 
 pub(super) fn print_tables(analysis: &Analysis, printer: &Printer) {

@@ -576,6 +576,21 @@ fn a_study_is_done_in_parts_that_keep_their_numbers() {
         .bancada(&["show", "study.toml"])
         .ends_with(0)
         .says("3 runs (3 ok) of 2 scenarios");
+
+    // A run of another study is none of this one's.
+    let text = std::fs::read_to_string(to.join("run.json")).unwrap();
+    let foreign: String = text.replace("\"level\": 2", "\"level\": 7");
+    assert_ne!(text, foreign);
+    std::fs::write(to.join("run.json"), foreign).unwrap();
+    other
+        .bancada(&["show", "study.toml"])
+        .ends_with(0)
+        .says("C2-r1 is left out: it is of the study parts");
+
+    // Twice the same factor is one of either.
+    run(&["--only", "n=1", "--only", "n=2.0", "--retry", "failed"])
+        .ends_with(0)
+        .says("nothing of this part is left to do");
 }
 
 #[test]

@@ -8,7 +8,7 @@ pub(super) const ENVIRONMENT: Section = Section {
         key(
             "price",
             Kind::Price,
-            "A name of the catalog (`azure/Standard_F4s_v2@eastus`), of [prices], or an amount (`0.169 USD/h`). Of a list of machines a run pays the cheapest that has its `cores`.",
+            "A name of the catalog (`azure/Standard_F4s_v2@eastus`), of [prices], or an amount (`0.169 USD/h`). Of a list of machines a run pays the cheapest that has its `cores`, and the largest where none are said.",
         ),
         key("price_source", Kind::Text, "Where an amount was read."),
         key("price_date", Kind::Date, "When an amount was read there."),

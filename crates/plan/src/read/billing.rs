@@ -22,9 +22,13 @@ pub(super) fn read(
     rule: &mut BillingRule,
     memory_mb: Option<u32>,
     problems: &mut Problems,
-) {
+) -> Written {
     let Some(table) = parent.table("billing", problems) else {
-        return;
+        return Written::default();
+    };
+    let keys = KEYS.iter().filter(|key| table.key_span(key).is_some());
+    let written = Written {
+        keys: keys.copied().collect(),
     };
     read_rule(&table, rule, memory_mb, problems);
     if let Some(step) = take::parsed(&table, "step", whole_seconds, problems) {
@@ -74,6 +78,71 @@ pub(super) fn read(
     }
     rule.tax_percent = reader.percent(&table, "tax", problems).or(rule.tax_percent);
     table.finish(problems);
+    written
+}
+
+const KEYS: [&str; 12] = [
+    "rule",
+    "step",
+    "minimum",
+    "paid",
+    "request_step",
+    "request_minimum",
+    "month",
+    "discounts",
+    "charges",
+    "tax",
+    "interruptions",
+    "around",
+];
+
+/// What of a rule was written, for the other sizes of the machine that it was written for.
+#[derive(Default)]
+pub(super) struct Written {
+    keys: Vec<&'static str>,
+}
+
+impl Written {
+    /// Each size has its own rule, with what was written over it.
+    pub(super) fn pass_on(&self, from: &BillingRule, to: &mut BillingRule) {
+        let has = |key: &str| self.keys.contains(&key);
+        if has("rule") {
+            *to = from.clone();
+            return;
+        }
+        let mut copy = |key: &str, field: &dyn Fn(&BillingRule, &mut BillingRule)| {
+            if has(key) {
+                field(from, to);
+            }
+        };
+        copy("step", &|from, to| to.step_seconds = from.step_seconds);
+        copy("minimum", &|from, to| {
+            to.minimum_seconds = from.minimum_seconds
+        });
+        copy("paid", &|from, to| to.paid = from.paid.clone());
+        copy("request_step", &|from, to| {
+            to.request_step_ms = from.request_step_ms
+        });
+        copy("request_minimum", &|from, to| {
+            to.request_minimum_ms = from.request_minimum_ms;
+        });
+        copy("month", &|from, to| to.month = from.month);
+        copy("tax", &|from, to| to.tax_percent = from.tax_percent);
+        copy("around", &|from, to| to.around = from.around);
+        copy("interruptions", &|from, to| {
+            to.interruptions.clone_from(&from.interruptions);
+        });
+        copy("discounts", &|from, to| {
+            to.discounts.retain(|discount| !is_promise(discount));
+            let promises = from.discounts.iter().filter(|d| is_promise(d)).cloned();
+            to.discounts.extend(promises);
+        });
+        copy("charges", &|from, to| {
+            to.charges.retain(|charge| !is_of_place(charge));
+            let charges = from.charges.iter().filter(|c| is_of_place(c)).cloned();
+            to.charges.extend(charges);
+        });
+    }
 }
 
 /// A provider's rule by its name, in place of the price's own.

@@ -198,16 +198,17 @@ pub(super) fn read_price(
             ..BillingRule::requests()
         };
     }
-    billing::read(typed, table, &mut rule, money.worker_memory_mb, problems);
+    let written_rule = billing::read(typed, table, &mut rule, money.worker_memory_mb, problems);
     if let (false, Some(span)) = (priced, table.key_span("billing")) {
         let unpriced = Diagnostic::at(span, "`billing` without a price bills nothing");
         problems.push(unpriced.label("add price = \"…\""));
     }
     let mut price = price?;
-    if table.key_span("billing").is_some() {
-        for size in &mut price.sizes {
-            size.billing = rule.clone();
+    for size in &mut price.sizes {
+        if let (true, Some(before)) = (written, money.before) {
+            size.billing = billing::with_what_stays(size.billing.clone(), &before.billing);
         }
+        written_rule.pass_on(&rule, &mut size.billing);
     }
     price.billing = rule;
     check_charges(table, &price, problems);

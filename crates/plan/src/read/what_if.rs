@@ -119,16 +119,9 @@ fn over(
         let Some(before) = &environment.price else {
             continue;
         };
-        let renewed = said.iter().find(|p| p.machine == before.machine);
-        if let Some(renewed) = renewed {
-            let billing = match renewed.billing == BillingRule::default() {
-                true => before.billing.clone(),
-                false => billing::with_what_stays(renewed.billing.clone(), &before.billing),
-            };
-            environment.price = Some(Price {
-                billing,
-                ..renewed.clone()
-            });
+        let is_renewed = |size: &Price| said.iter().any(|p| p.machine == size.machine);
+        if before.all_sizes().any(is_renewed) {
+            environment.price = Some(before.of_sizes(|size| renewed(size, &said)));
             changed.push(environment.name.clone());
         }
     }
@@ -178,5 +171,25 @@ fn over(
         study,
         changed,
         named,
+    }
+}
+
+/// By what a text says of a name that the machine had its price by.
+fn renewed(before: &Price, said: &[Price]) -> Price {
+    let Some(renewed) = said.iter().find(|p| p.machine == before.machine) else {
+        return before.clone();
+    };
+    let billing = match renewed.billing == BillingRule::default() {
+        true => before.billing.clone(),
+        false => billing::with_what_stays(renewed.billing.clone(), &before.billing),
+    };
+    let shape = match renewed.shape.is_unknown() {
+        true => before.shape.clone(),
+        false => renewed.shape.clone(),
+    };
+    Price {
+        billing,
+        shape,
+        ..renewed.clone()
     }
 }

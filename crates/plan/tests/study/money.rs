@@ -327,3 +327,48 @@ fn the_machines_life_around_a_run_is_read() {
         (45, 120, 0)
     );
 }
+
+#[test]
+fn each_size_keeps_its_own_rule_with_what_is_written_over_it() {
+    let text = r#"
+[study]
+name = "sizes"
+[factors]
+cores = [1, 2]
+[workload]
+network = "rede1"
+[prices.mine]
+per_hour = "0.01 USD"
+vcpus = 1
+billing = { step = "0s" }
+[environments.a]
+price = ["mine", "aws/m5.large"]
+billing = { tax = 10 }
+"#;
+    let study = good(text);
+    let price = price_of(&study);
+    assert_eq!(price.machine, "aws/m5.large@us-east-1");
+    assert_eq!(
+        (price.billing.step_seconds, price.billing.minimum_seconds),
+        (1, 60)
+    );
+    let mine = &price.sizes[0];
+    assert_eq!(
+        (mine.billing.step_seconds, mine.billing.minimum_seconds),
+        (0, 0)
+    );
+    assert_eq!(mine.billing.tax_percent, Some(decimal("10")));
+
+    // A name of a smaller size, renewed: the others stay.
+    let asked = WhatIf::of(study.clone());
+    let renewed = "[prices.mine]\nper_hour = \"1 USD\"";
+    let renewed = asked.asking("if.toml", renewed, cost::catalog()).unwrap();
+    let price = price_of(&renewed.study);
+    assert_eq!(
+        (price.per_hour, price.sizes.len()),
+        (price_of(&study).per_hour, 1)
+    );
+    assert_eq!(price.sizes[0].per_hour.amount, decimal("1"));
+    assert_eq!(price.sizes[0].shape.vcpus, Some(decimal("1")));
+    assert_eq!(renewed.changed, ["a"]);
+}

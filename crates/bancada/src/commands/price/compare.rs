@@ -14,7 +14,7 @@ use crate::printer::Printer;
 
 /// Said with every comparison: people would read a prediction into it.
 const SAME_TIME: &str = "The same time is assumed on every machine: this compares prices, it does not predict speed. \
-     What a study's place pays beside its machine (discounts, disks, traffic, fees, taxes) is in its own bill only; \
+     What a study's place pays beside its machine (discounts, disks, traffic, fees, taxes, its life around a run, attempts that are lost) is in its own bill only; \
      bancada show --price keeps it.";
 /// More machines than these do not fit beside each other; they stand below each other.
 const MOST_COLUMNS: usize = 4;
