@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::money::LineKind;
+use model::money::{AroundRun, LineKind};
 use model::{Bill, Currency, ExchangeRate, Money, PaidPhases, Price, RunRecord};
 use rust_decimal::Decimal;
 
@@ -175,7 +175,16 @@ fn of_one_machine(price: &Price, machines: u16) -> Price {
 
 impl EstimatedRun {
     fn of(run: &RunRecord, bill: &Bill, machines: u16, paid_by_requests: bool) -> EstimatedRun {
-        let start_ms = run.started.as_millisecond();
+        // The machine's life around the run is on the provider's bill as it is on ours.
+        let around = run.price.as_ref().map(|price| price.billing.around);
+        let AroundRun {
+            startup_seconds,
+            install_seconds,
+            shutdown_seconds,
+        } = around.unwrap_or_default();
+        let before_ms = 1000 * (i64::from(startup_seconds) + i64::from(install_seconds));
+        let after_ms = 1000 * i64::from(shutdown_seconds);
+        let began_ms = run.started.as_millisecond();
         let seconds = |is_kind: fn(LineKind) -> bool| -> Decimal {
             let lines = bill.lines.iter().filter(|line| is_kind(line.kind));
             let one: Decimal = lines.map(|line| line.seconds).sum();
@@ -183,8 +192,10 @@ impl EstimatedRun {
         };
         EstimatedRun {
             time: Interval {
-                start_ms,
-                end_ms: start_ms.saturating_add(milliseconds(run.seconds)),
+                start_ms: began_ms.saturating_sub(before_ms),
+                end_ms: began_ms
+                    .saturating_add(milliseconds(run.seconds))
+                    .saturating_add(after_ms),
             },
             machines,
             parts: Parts::of(bill),

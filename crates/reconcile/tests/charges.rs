@@ -5,7 +5,7 @@
 mod common;
 
 use common::{Study, amount, causes, charge, charges, decimal, details, money, sums_up};
-use model::money::{Discount, DiscountTerms, Interruptions, LineKind, MonthOfUse, Unit};
+use model::money::{AroundRun, Discount, DiscountTerms, Interruptions, LineKind, MonthOfUse, Unit};
 
 const T4: &str = "aws/g4dn.xlarge@us-east-1";
 
@@ -396,5 +396,21 @@ fn spot_machines_are_rows_of_spot_machines() {
         told.starts_with("aws/g4dn.xlarge@us-east-1+spot: US$ 0.17/h"),
         "{told}"
     );
+    sums_up(&found);
+}
+
+#[test]
+fn the_life_of_a_machine_around_its_run_was_estimated() {
+    let mut study = Study::in_dollars();
+    study.billing.around = AroundRun {
+        startup_seconds: 300,
+        install_seconds: 600,
+        shutdown_seconds: 300,
+    };
+    // The machine was on from ten to eleven, the run on it for forty minutes.
+    let study = study.run(T4, "0.526", "2024-03-04T10:15:00Z", 2400.0);
+    let found = study.against(&report(&[MACHINE]));
+    assert_eq!(found.estimate.amount, decimal("0.526"));
+    assert_eq!(causes(&found), Vec::<String>::new());
     sums_up(&found);
 }
