@@ -25,7 +25,9 @@ impl Pair<'_> {
         if !value.is_finite() {
             return format!("{} and {} cannot be compared", self.level, self.baseline);
         }
-        if value == neutral || self.estimate.interval.is_some_and(|i| i.contains(neutral)) {
+        // Sums of equal numbers differ in their last digits.
+        let is_neutral = (value - neutral).abs() <= 1e-12;
+        if is_neutral || self.estimate.interval.is_some_and(|i| i.contains(neutral)) {
             return self.no_difference();
         }
         match self.comparison {

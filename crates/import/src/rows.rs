@@ -381,7 +381,9 @@ fn parse_started(text: &str) -> Option<Timestamp> {
     if let Ok(moment) = text.parse::<Timestamp>() {
         return Some(moment);
     }
-    if let Ok(civil) = text.parse::<jiff::civil::DateTime>() {
+    // nvidia-smi writes 2024/03/01 12:00:00.123.
+    let dashed = text.replace('/', "-");
+    if let Ok(civil) = dashed.parse::<jiff::civil::DateTime>() {
         let utc = jiff::tz::TimeZone::UTC.to_timestamp(civil);
         return utc.ok();
     }

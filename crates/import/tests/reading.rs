@@ -384,7 +384,7 @@ fn outcomes_and_starts_are_read() {
 fn a_row_a_reading_of_a_monitor() {
     let study = study(&[("batch", &[32.into(), 64.into()])]);
     let text = "batch,when,gpu,memory\n\
-                32,2024-03-01T12:00:00Z,40 %,1000 MiB\n\
+                32,2024/03/01 12:00:00.000,40 %,1000 MiB\n\
                 32,2024-03-01T12:00:10Z,60 %,3000 MiB\n\
                 32,2024-03-01T12:00:20Z,80 %,2000 MiB\n\
                 64,2024-03-01T13:00:00Z,10 %,100 MiB\n";

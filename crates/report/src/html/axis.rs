@@ -157,5 +157,7 @@ pub(super) fn hover(scenario: &ScenarioResult, lines: &[String]) -> String {
 
 /// Text for Plotly, which takes a few tags in strings for markup.
 pub(super) fn label(text: &str) -> String {
-    escape(text).replace('\n', " ")
+    // It does not know how quotes are written in HTML; what carries the text quotes by itself.
+    let quoted = escape(text).replace("&quot;", "\"").replace("&#39;", "'");
+    quoted.replace('\n', " ")
 }
