@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use model::machine::Inventory;
 use model::run::{Epoch, FrameworkRecord, OperatorTime, Status};
 use model::{Bill, Limits, Money, Order, Price, RunId, Timestamp};
+use rust_decimal::Decimal;
 use serde::Serialize;
 use stats::{Estimate, Summary};
 
@@ -379,8 +380,23 @@ pub struct BillFacts {
     pub environment: String,
     pub price: Price,
     pub runs: usize,
+    pub rented: Rented,
     pub example_run: RunId,
     pub example: Bill,
+}
+
+/// What was paid for at one price: machines, and their time.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Rented {
+    /// Machines that were rented one after the other; runs with a machine of their own are one each.
+    pub rentals: usize,
+    /// Time on the bills, rounded up.
+    pub seconds: Decimal,
+    pub idle_seconds: Decimal,
+    pub rounding_seconds: Decimal,
+    pub minimum_seconds: Decimal,
+    /// In the currency of the price.
+    pub total: Money,
 }
 
 #[derive(Debug, Clone, Serialize)]

@@ -1,7 +1,7 @@
 //! A billing rule as a person would say it.
 
 use model::BillingRule;
-use model::money::{Charge, Discount, DiscountTerms, MonthOfUse, PaidPhases, Unit};
+use model::money::{Charge, Discount, DiscountTerms, MonthOfUse, PaidPhases, RentalScope, Unit};
 use rust_decimal::Decimal;
 
 use crate::format;
@@ -9,6 +9,7 @@ use crate::format;
 /// `time is rounded up to whole seconds, at least 1 min; every phase is paid; tax of 17 %`.
 pub fn billing_words(rule: &BillingRule) -> String {
     let mut parts = vec![time(rule), paid(rule)];
+    parts.extend(rental(rule).map(str::to_owned));
     parts.extend(rule.interruptions.as_ref().map(|interruptions| {
         let saved = match interruptions.checkpoint_seconds {
             Some(seconds) => {
@@ -29,7 +30,11 @@ pub fn billing_words(rule: &BillingRule) -> String {
         .collect();
     if !around.is_empty() {
         let around = format::listed(&around, 3);
-        parts.push(format!("{around} of the machine with every run"));
+        let each = match rule.is_shared() {
+            true => "once in a rental",
+            false => "with every run",
+        };
+        parts.push(format!("{around} of the machine {each}"));
     }
     let discounts = rule.discounts.iter();
     parts.extend(discounts.map(|one| discount(one, &rule.month)));
@@ -65,6 +70,15 @@ fn time(rule: &BillingRule) -> String {
     match rule.minimum_seconds {
         0 => step,
         least => format!("{step}, at least {}", format::duration(f64::from(least))),
+    }
+}
+
+/// Requests are paid wherever they are handled.
+fn rental(rule: &BillingRule) -> Option<&'static str> {
+    match (rule.is_shared(), rule.rental) {
+        (true, _) => Some("one machine for all runs of a session"),
+        (false, RentalScope::Run) => Some("a machine for every run"),
+        (false, RentalScope::Study) => None,
     }
 }
 

@@ -147,7 +147,8 @@ impl Side<'_> {
         let same = |row: &&Row| row.record.price.as_ref() == Some(self.price);
         let least = SHORTEST_STEPS * f64::from(rule.step_seconds);
         let is_long = |row: &&Row| row.record.seconds >= least.max(rule.minimum_seconds.into());
-        self.rows.iter().all(is_long)
+        // A shared machine's rounding and minimum go by used time, as its price does.
+        (rule.is_shared() || self.rows.iter().all(is_long))
             && rule.discounts.is_empty()
             && rule.charges.is_empty()
             && rule.interruptions.is_none()

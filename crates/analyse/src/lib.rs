@@ -41,8 +41,8 @@ use model::{Plan, RunRecord, Study};
 
 pub use analysis::{
     ANALYSIS_SCHEMA, Analysis, Best, BillFacts, CostResult, Drift, EnvironmentFacts, FactorFacts,
-    Finding, LevelFacts, MachineUse, OutcomeGroup, PhaseMean, RunRow, SamplerCost, ScenarioResult,
-    Spent, StatusCounts, StudyFacts, Topic, Totals, WarnedRun, WarningGroup,
+    Finding, LevelFacts, MachineUse, OutcomeGroup, PhaseMean, Rented, RunRow, SamplerCost,
+    ScenarioResult, Spent, StatusCounts, StudyFacts, Topic, Totals, WarnedRun, WarningGroup,
 };
 pub use billing_words::billing_words;
 pub use breakeven::{Basis, BreakEvens, BuyOrRent, Buying, Dearer, DearerMachine};

@@ -1,14 +1,14 @@
 //! What was paid, for what, and at which price.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::money::PricedShape;
 use model::run::Origin;
-use model::{Currency, Money, Price, RunRecord};
+use model::{Currency, LineKind, Money, Price, RunRecord};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive as _;
 
-use crate::analysis::{BillFacts, Spent};
+use crate::analysis::{BillFacts, Rented, Spent};
 use crate::billing_words::billing_words;
 use crate::format;
 use crate::table::Table;
@@ -80,27 +80,61 @@ pub(crate) fn counted(table: &Table, superseded: &[RunRecord]) -> Counted {
 }
 
 pub(crate) fn bills(table: &Table) -> Vec<BillFacts> {
-    let mut facts: Vec<BillFacts> = Vec::new();
-    for row in &table.runs {
-        let (Some(price), Some(bill)) = (&row.record.price, &row.record.bill) else {
+    let mut groups: Vec<Vec<&RunRecord>> = Vec::new();
+    let is_same = |one: &RunRecord, other: &RunRecord| {
+        one.environment.name == other.environment.name && one.price == other.price
+    };
+    for record in table.runs.iter().map(|row| row.record) {
+        if record.price.is_none() || record.bill.is_none() {
             continue;
-        };
-        let environment = &row.record.environment.name;
-        match facts
-            .iter_mut()
-            .find(|f| f.environment == *environment && f.price == *price)
-        {
-            Some(known) => known.runs += 1,
-            None => facts.push(BillFacts {
-                environment: environment.clone(),
-                price: price.clone(),
-                runs: 1,
-                example_run: row.record.run,
-                example: bill.clone(),
-            }),
+        }
+        match groups.iter_mut().find(|group| is_same(group[0], record)) {
+            Some(group) => group.push(record),
+            None => groups.push(vec![record]),
         }
     }
-    facts
+    groups.iter().filter_map(|group| facts_of(group)).collect()
+}
+
+fn facts_of(group: &[&RunRecord]) -> Option<BillFacts> {
+    let first = group.first()?;
+    let price = first.price.clone()?;
+    Some(BillFacts {
+        environment: first.environment.name.clone(),
+        runs: group.len(),
+        rented: rented(group, &price),
+        example_run: first.run,
+        example: first.bill.clone()?,
+        price,
+    })
+}
+
+fn rented(group: &[&RunRecord], price: &Price) -> Rented {
+    let bills = || group.iter().filter_map(|record| record.bill.as_ref());
+    let seconds = |is_asked: &dyn Fn(LineKind) -> bool| -> Decimal {
+        let lines = bills().flat_map(|bill| &bill.lines);
+        let asked = lines.filter(|line| is_asked(line.kind));
+        asked.map(|line| line.seconds).sum()
+    };
+    let sessions: BTreeSet<Option<&str>> = group
+        .iter()
+        .map(|record| record.rental.as_ref().map(|part| part.id.as_str()))
+        .collect();
+    let amounts = bills().map(|bill| bill.total.amount);
+    Rented {
+        rentals: match price.billing.is_shared() {
+            true => sessions.len(),
+            false => group.len(),
+        },
+        seconds: seconds(&|kind| kind == LineKind::Time || kind.is_unused_time()),
+        idle_seconds: seconds(&|kind| kind == LineKind::Idle),
+        rounding_seconds: seconds(&|kind| kind == LineKind::Rounding),
+        minimum_seconds: seconds(&|kind| kind == LineKind::Minimum),
+        total: Money::new(
+            amounts.fold(Decimal::ZERO, Decimal::saturating_add),
+            price.per_hour.currency,
+        ),
+    }
 }
 
 /// Bills stay as they were made, so a price that changed since must be said where it shows.

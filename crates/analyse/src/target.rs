@@ -1,9 +1,9 @@
 //! What it takes to train up to an accuracy: time and money from a run's start to the end of the
 //! first epoch that is good enough.
 
-use cost::BillRequest;
+use cost::{AMOUNT_PLACES, BillRequest};
 use model::run::{metric, phase};
-use model::{Currency, ExchangeRate, Money, Phase, RunRecord, Study};
+use model::{Bill, Currency, ExchangeRate, Money, Phase, RunRecord, Study};
 use rust_decimal::Decimal;
 use serde::Serialize;
 use stats::Estimate;
@@ -71,7 +71,8 @@ pub(crate) struct Arrival {
 }
 
 impl Arrival {
-    /// The bill of the run, had it ended there; at the rate of exchange it was frozen with.
+    /// The bill of the run, had it ended there; at the rate of exchange it was frozen with. What a
+    /// shared machine adds stays in proportion to the run's own time.
     pub(crate) fn cost(&self, record: &RunRecord) -> Option<Money> {
         let (price, bill) = (record.price.as_ref()?, record.bill.as_ref()?);
         let until_there = |phase: &Phase| Phase {
@@ -84,16 +85,27 @@ impl Arrival {
         let frozen = bill.converted.iter();
         let rates: Vec<ExchangeRate> = frozen.map(|converted| converted.rate.clone()).collect();
         let spoken = bill.spoken_total().currency;
+        let whole = BillRequest::of(record, price, spoken, &rates);
         let request = BillRequest {
             phases: &phases,
             total_seconds: self.seconds,
-            spoken,
-            rates: &rates,
-            ..BillRequest::of(record, price, spoken, &rates)
+            ..whole
         };
         let total = cost::bill(&request).bill.spoken_total();
+        let total = match price.billing.is_shared() {
+            true => in_proportion(total, cost::bill(&whole).bill.spoken_total(), bill)?,
+            false => total,
+        };
         (total.currency == spoken).then_some(total)
     }
+}
+
+/// A part of a run's own time, with as much of what its rental adds as the whole run bears.
+fn in_proportion(part: Money, own: Money, settled: &Bill) -> Option<Money> {
+    let share = part.amount.checked_div(own.amount)?;
+    let settled = settled.spoken_total();
+    let amount = settled.amount.checked_mul(share)?.round_dp(AMOUNT_PLACES);
+    Some(Money::new(amount.normalize(), settled.currency))
 }
 
 /// A sum of binary fractions may miss a whole percent by its last digit.

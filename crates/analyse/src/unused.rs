@@ -19,6 +19,8 @@ pub struct Unused {
     pub runs: usize,
     /// All bills, those of attempts done again too.
     pub paid: Money,
+    /// Between the runs of a rental.
+    pub idle: Money,
     /// Up to whole steps.
     pub rounding: Money,
     /// Up to what is paid at least.
@@ -27,7 +29,7 @@ pub struct Unused {
     pub done_again: Money,
     /// Of runs that failed or were interrupted.
     pub no_result: Money,
-    /// The four of them.
+    /// The five of them.
     pub unused: Money,
     /// Of what was paid, as a fraction.
     pub unused_share: f64,
@@ -51,7 +53,7 @@ pub struct PhaseCost {
 /// The same of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RunUnused {
-    /// Rounding up and the minimum.
+    /// Idle time between runs, rounding up and the minimum.
     pub unused: Money,
     pub not_work: Money,
     pub expected_lost: Money,
@@ -100,7 +102,7 @@ pub(crate) fn of_run(record: &RunRecord, cost: Option<Money>) -> Option<RunUnuse
     };
     let not_work = parts.not_work.iter().map(|(_, amount)| *amount).sum();
     Some(RunUnused {
-        unused: money(parts.rounding + parts.minimum),
+        unused: money(parts.idle + parts.rounding + parts.minimum),
         not_work: money(not_work),
         expected_lost: money(parts.lost),
     })
@@ -109,6 +111,7 @@ pub(crate) fn of_run(record: &RunRecord, cost: Option<Money>) -> Option<RunUnuse
 /// The lines of a bill that are asked for, in the study's currency.
 struct Parts<'b> {
     cost: Money,
+    idle: Decimal,
     rounding: Decimal,
     minimum: Decimal,
     lost: Decimal,
@@ -120,6 +123,7 @@ impl<'b> Parts<'b> {
     fn of(bill: &'b Bill, cost: Money) -> Self {
         let mut parts = Parts {
             cost,
+            idle: Decimal::ZERO,
             rounding: Decimal::ZERO,
             minimum: Decimal::ZERO,
             lost: Decimal::ZERO,
@@ -133,6 +137,7 @@ impl<'b> Parts<'b> {
             let amount = line.amount.amount.saturating_mul(factor);
             let amount = amount.round_dp(cost::AMOUNT_PLACES);
             match line.kind {
+                LineKind::Idle => parts.idle += amount,
                 LineKind::Rounding => parts.rounding += amount,
                 LineKind::Minimum => parts.minimum += amount,
                 LineKind::Lost => parts.lost += amount,
@@ -173,6 +178,7 @@ fn is_time(kind: LineKind) -> bool {
 fn not_work_of(line: &BillLine) -> Option<&'static str> {
     // A price that moves stands behind the phase's name.
     let name = line.what.split(" at ").next().unwrap_or_default();
+    let name = name.strip_prefix("share of ").unwrap_or(name);
     let name = name.strip_suffix(" of the machine").unwrap_or(name);
     let known = phase::ORDER.into_iter().find(|known| *known == name);
     known.filter(|name| !phase::is_work(name))
@@ -183,6 +189,7 @@ struct Gathered {
     price: Option<Price>,
     runs: usize,
     paid: Decimal,
+    idle: Decimal,
     rounding: Decimal,
     minimum: Decimal,
     lost: Decimal,
@@ -200,6 +207,7 @@ fn place_of<'g>(found: &'g mut Vec<Gathered>, record: &RunRecord) -> &'g mut Gat
             price: record.price.clone(),
             runs: 0,
             paid: Decimal::ZERO,
+            idle: Decimal::ZERO,
             rounding: Decimal::ZERO,
             minimum: Decimal::ZERO,
             lost: Decimal::ZERO,
@@ -214,6 +222,7 @@ fn place_of<'g>(found: &'g mut Vec<Gathered>, record: &RunRecord) -> &'g mut Gat
 
 impl Gathered {
     fn add(&mut self, parts: &Parts) {
+        self.idle += parts.idle;
         self.rounding += parts.rounding;
         self.minimum += parts.minimum;
         self.lost += parts.lost;
@@ -230,7 +239,7 @@ impl Gathered {
             let share = amount.checked_div(self.paid).unwrap_or_default();
             share.to_f64().unwrap_or(0.0)
         };
-        let unused = self.rounding + self.minimum + self.done_again + self.no_result;
+        let unused = self.idle + self.rounding + self.minimum + self.done_again + self.no_result;
         self.not_work.sort_by_key(|(name, _)| phase_place(name));
         let not_work = self.not_work.iter().map(|(name, amount)| PhaseCost {
             phase: (*name).to_owned(),
@@ -242,6 +251,7 @@ impl Gathered {
         let mut result = Unused {
             runs: self.runs,
             paid: money(self.paid),
+            idle: money(self.idle),
             rounding: money(self.rounding),
             minimum: money(self.minimum),
             done_again: money(self.done_again),
@@ -255,29 +265,40 @@ impl Gathered {
             sentences: Vec::new(),
             environment: self.environment.clone(),
         };
-        let rounded = share(self.rounding + self.minimum);
-        let in_vain = share(self.done_again + self.no_result);
-        result.sentences = sentences(&result, rule, rounded, in_vain);
+        let shares = Shares {
+            idle: share(self.idle),
+            rounded: share(self.rounding + self.minimum),
+            in_vain: share(self.done_again + self.no_result),
+        };
+        result.sentences = sentences(&result, rule, &shares);
         result
     }
 }
 
-fn sentences(
-    unused: &Unused,
-    rule: Option<&BillingRule>,
+/// Of what was paid, as fractions.
+struct Shares {
+    idle: f64,
     rounded: f64,
     in_vain: f64,
-) -> Vec<String> {
-    let of = format!("of what {} cost was", unused.environment);
+}
+
+fn sentences(unused: &Unused, rule: Option<&BillingRule>, shares: &Shares) -> Vec<String> {
+    let of = format!("of the cost in {} is", unused.environment);
     let mut said = Vec::new();
-    if let Some(rule) = rule.filter(|_| rounded >= LEAST_UNUSED) {
-        let share = format::percent(rounded);
+    if let Some(rule) = rule.filter(|_| shares.rounded >= LEAST_UNUSED) {
+        let share = format::percent(shares.rounded);
         said.push(format!("{share} {of} {}.", rounding_words(unused, rule)));
     }
-    if in_vain >= LEAST_UNUSED {
-        let share = format::percent(in_vain);
+    if shares.idle >= LEAST_UNUSED {
+        let share = format::percent(shares.idle);
         said.push(format!(
-            "{share} {of} for attempts that gave no result: failed, interrupted or done again."
+            "{share} {of} idle time of the machine between runs."
+        ));
+    }
+    if shares.in_vain >= LEAST_UNUSED {
+        let share = format::percent(shares.in_vain);
+        said.push(format!(
+            "{share} {of} for attempts without a result: failed, interrupted or repeated."
         ));
     }
     if unused.not_work_share >= LEAST_NOT_WORK {
@@ -312,11 +333,15 @@ fn rounding_words(unused: &Unused, rule: &BillingRule) -> String {
     if !unused.minimum.amount.is_zero() {
         parts.push(format!("the minimum of {}", seconds(rule.minimum_seconds)));
     }
-    let advice = match rule.step_seconds > 1 || rule.minimum_seconds > 1 {
-        true => {
-            "run several repetitions on one machine, or choose a provider that bills by the second"
+    let advice = match (
+        rule.is_shared(),
+        rule.step_seconds.max(rule.minimum_seconds),
+    ) {
+        (true, _) => "the rental as a whole is short compared with that",
+        (false, 0..=1) => "runs last only a few seconds",
+        (false, _) => {
+            "share one machine between the runs (rental = \"study\"), or choose a provider that bills by the second"
         }
-        false => "runs are short beside a second",
     };
     format!("{}: {advice}", parts.join(" and "))
 }

@@ -101,7 +101,7 @@ fn another_way_of_billing_is_another_price() {
     let notes = price_notes(&world);
     assert!(
         notes[0].contains(
-            "at US$ 0.169/h (2024-03-01; the exact time is paid; every phase of a run's life), the study now says US$ 0.169/h (2024-03-01; time is rounded up to steps of 1 min 00 s; only train):"
+            "at US$ 0.169/h (2024-03-01; the exact time is paid; every phase of a run's life; a machine for every run), the study now says US$ 0.169/h (2024-03-01; time is rounded up to steps of 1 min 00 s; only train; a machine for every run):"
         ),
         "{notes:?}"
     );

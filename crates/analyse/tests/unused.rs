@@ -7,9 +7,9 @@ mod common;
 use analyse::{Analysis, Input, Unused, analyse};
 use common::{Recipe, World, factor, price};
 use cost::BillRequest;
-use model::money::{Charge, Discount, DiscountTerms, Interruptions, LineKind, Unit};
+use model::money::{Charge, Discount, DiscountTerms, Interruptions, LineKind, RentalScope, Unit};
 use model::run::Origin;
-use model::{Currency, ExchangeRate, Level, Money, Price, RunRecord, Status};
+use model::{Currency, ExchangeRate, Level, Money, Price, RentalPart, RunRecord, Status};
 use rust_decimal::Decimal;
 
 fn dollars(amount: &str) -> Money {
@@ -89,7 +89,7 @@ fn rounding_and_phases_are_told_apart() {
     assert_eq!(
         found.sentences,
         [
-            "30 % of what local cost was rounding up to 60 s: run several repetitions on one machine, or choose a provider that bills by the second."
+            "30 % of the cost in local is rounding up to 60 s: share one machine between the runs (rental = \"study\"), or choose a provider that bills by the second."
         ]
     );
     let analysis = analysis(&world, &[]);
@@ -159,7 +159,7 @@ fn a_minimum_is_no_rounding() {
     share(found.unused_share, 0.93);
     assert!(
         found.sentences[0].starts_with(
-            "93 % of what local cost was rounding up to 60 s and the minimum of 10 min 00 s:"
+            "93 % of the cost in local is rounding up to 60 s and the minimum of 10 min 00 s:"
         ),
         "{:?}",
         found.sentences
@@ -190,7 +190,7 @@ fn what_gave_nothing_was_paid_all_the_same() {
         found
             .sentences
             .iter()
-            .any(|s| s.starts_with("40 % of what local cost was for attempts")),
+            .any(|s| s.starts_with("40 % of the cost in local is for attempts")),
         "{:?}",
         found.sentences
     );
@@ -225,7 +225,46 @@ fn the_exact_time_leaves_nothing_unused() {
     assert_eq!(
         found.sentences,
         [
-            "29 % of what local cost was not for the work itself (startup 24 %): longer runs would pay it less often."
+            "29 % of the cost in local is not for the work itself (startup 24 %): longer runs would pay it less often."
         ]
+    );
+}
+
+/// The same runs on one machine, five seconds idle before all but the first: 168 s of use and 15 s
+/// idle make 183 s, and the fourth minute is paid.
+#[test]
+fn what_a_shared_machine_adds_is_found_on_its_runs() {
+    let mut price = minutes();
+    price.billing.rental = RentalScope::Study;
+    let mut world = world(&price, Currency::USD, &[]);
+    for (place, record) in world.records.iter_mut().enumerate() {
+        record.rental = Some(RentalPart {
+            id: "a".into(),
+            idle_seconds: if place == 0 { 0.0 } else { 5.0 },
+        });
+    }
+    cost::settle(&mut world.records);
+    let found = unused(&world, &[]);
+    assert_eq!(found.paid, dollars("0.024"));
+    assert_eq!(found.idle, dollars("0.0015"));
+    assert_eq!(found.rounding, dollars("0.0057"));
+    assert_eq!(
+        found.sentences,
+        [
+            "24 % of the cost in local is rounding up to 60 s: the rental as a whole is short compared with that.",
+            "6.2 % of the cost in local is idle time of the machine between runs.",
+        ]
+    );
+    let facts = &analysis(&world, &[]).bills[0];
+    let rented = &facts.rented;
+    assert_eq!((facts.runs, rented.rentals), (4, 1));
+    assert_eq!(
+        [
+            rented.seconds,
+            rented.idle_seconds,
+            rented.rounding_seconds,
+            rented.minimum_seconds
+        ],
+        [240, 15, 57, 0].map(Decimal::from)
     );
 }

@@ -213,6 +213,7 @@ fn record(run: RunId, scenario: &Scenario) -> RunRecord {
             ..Inventory::default()
         },
         price: None,
+        rental: None,
         bill: None,
         warnings: Vec::new(),
         framework: None,

@@ -153,7 +153,7 @@ impl Bar {
                 ledger,
                 ..
             } => {
-                self.tail = self.tail_of(*seconds_left, ledger.spent);
+                self.tail = self.tail_of(*seconds_left, ledger.spent());
                 self.bar.set_position(*done as u64);
                 if record.outcome.status != Status::Ok {
                     self.bar.println(format!("  ! {}", ended_line(record)));
@@ -222,8 +222,8 @@ fn of_about(projected: Option<Money>, more_to_come: bool) -> String {
 
 fn spent_of(ledger: &Ledger) -> String {
     match ledger.allowed {
-        Some(allowed) => format!("{} of {allowed}", ledger.spent),
-        None => ledger.spent.to_string(),
+        Some(allowed) => format!("{} of {allowed}", ledger.spent()),
+        None => ledger.spent().to_string(),
     }
 }
 
@@ -277,7 +277,7 @@ fn as_json(progress: &Progress<'_>) -> Option<serde_json::Value> {
             "done": done,
             "total": total,
             "seconds_left": seconds_left,
-            "spent": ledger.spent,
+            "spent": ledger.spent(),
             "projected": projected,
         }),
     })

@@ -6,6 +6,7 @@ use rust_decimal::Decimal;
 
 use crate::BillRequest;
 use crate::paid_time::{decimal_seconds, rounded_up};
+use crate::rental::AddedTime;
 
 /// As Azure and AWS count a month: 365 days of 24 hours in twelve parts.
 pub(crate) const HOURS_PER_MONTH: Decimal = Decimal::from_parts(730, 0, 0, false, 0);
@@ -29,9 +30,16 @@ impl Fraction {
 }
 
 impl<'a> Beside<'a> {
-    pub(crate) fn of(request: &'a BillRequest<'a>) -> Self {
-        let around: u32 = request.price.billing.around.parts().map(|(_, s)| s).sum();
-        let seconds = decimal_seconds(request.total_seconds) + Decimal::from(around);
+    pub(crate) fn of(request: &'a BillRequest<'a>, added: &[AddedTime]) -> Self {
+        let is_life = |added: &&AddedTime| {
+            added.kind != LineKind::Rounding && added.kind != LineKind::Minimum
+        };
+        let around: Decimal = added
+            .iter()
+            .filter(is_life)
+            .map(|added| added.seconds)
+            .sum();
+        let seconds = decimal_seconds(request.total_seconds) + around;
         Beside { request, seconds }
     }
 
@@ -167,6 +175,7 @@ impl<'a> Beside<'a> {
             what: what.to_owned(),
             kind,
             seconds: Decimal::ZERO,
+            per_hour: None,
             counted: None,
             amount: Money::new(amount.normalize(), currency),
         })

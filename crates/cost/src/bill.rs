@@ -10,6 +10,7 @@ use rust_decimal::Decimal;
 
 use crate::beside::Beside;
 use crate::paid_time::{self, Axis, decimal_seconds};
+use crate::rental::{self, AddedTime};
 use crate::{convert, find_rate, lost};
 
 #[derive(Debug, Clone, Copy)]
@@ -76,13 +77,26 @@ pub struct BillResult {
 }
 
 /// One line for each paid phase, in the order they first began; then `outside phases` for paid
-/// time that no phase covers, the rounding up to the price's step, what its minimum adds, and
-/// attempts that are expected to be lost; then what is taken off, what is paid beside the time, and
-/// the tax. A run of which no time is paid has no lines for time, not even the minimum.
+/// time that no phase covers, the machine's start and end, the rounding up to the price's step,
+/// what its minimum adds, and attempts that are expected to be lost; then what is taken off, what is
+/// paid beside the time, and the tax. A run of which no time is paid has no lines for time, not even
+/// the minimum.
+///
+/// Of a run that shares its machine these are its own lines only: [`crate::settle`] adds what the
+/// rental as a whole pays.
 pub fn bill(request: &BillRequest) -> BillResult {
-    let mut lines = time_lines(request);
+    let rule = &request.price.billing;
+    let added = match rule.is_shared() {
+        true => Vec::new(),
+        false => rental::added_time(rule, paid_time::own_seconds(request), Decimal::ZERO),
+    };
+    bill_with(request, &added)
+}
+
+pub(crate) fn bill_with(request: &BillRequest, added: &[AddedTime]) -> BillResult {
+    let mut lines = time_lines(request, added);
     let time = sum(&lines);
-    let beside = Beside::of(request);
+    let beside = Beside::of(request, added);
     lines.extend(beside.discounts(time));
     lines.extend(beside.charges());
     lines.extend(beside.tax(sum(&lines)));
@@ -146,25 +160,19 @@ fn sum(lines: &[BillLine]) -> Decimal {
     amounts.fold(Decimal::ZERO, Decimal::saturating_add)
 }
 
-fn time_lines(request: &BillRequest) -> Vec<BillLine> {
+fn time_lines(request: &BillRequest, added: &[AddedTime]) -> Vec<BillLine> {
     let rule = &request.price.billing;
     let mut axis = Axis::new(request.price.per_hour.currency);
-    for part in paid_time::parts(request) {
+    for part in paid_time::own_parts(request) {
         axis.advance_to(LineKind::Time, &part.what, part.end_seconds, part.per_hour);
-    }
-    if axis.paid_seconds().is_zero() {
-        return axis.into_lines();
     }
     let used = axis.paid_seconds();
     let last = paid_time::last_price(request);
-    let step = Decimal::from(rule.step_seconds);
-    let whole_steps = paid_time::round_up_to(used, step);
-    let what = format!("rounding up to {step} s");
-    axis.advance_to(LineKind::Rounding, &what, whole_steps, last);
-    let minimum = Decimal::from(rule.minimum_seconds);
-    let what = format!("minimum of {minimum} s");
-    axis.advance_to(LineKind::Minimum, &what, minimum, last);
-    if let Some(interruptions) = &rule.interruptions {
+    for added in added {
+        let end = axis.paid_seconds() + added.seconds;
+        axis.advance_to(added.kind, &added.what, end, last);
+    }
+    if let Some(interruptions) = rule.interruptions.as_ref().filter(|_| !used.is_zero()) {
         let expected = lost::expected(used, interruptions);
         let end = axis.paid_seconds() + decimal_seconds(expected.paid_seconds).round_dp(3);
         let what = format!(

@@ -3,10 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use model::money::{AroundRun, RentalScope};
 use model::{BillingRule, Money, PaidPhases, Price, RunRecord, Status};
 use rust_decimal::Decimal;
 
-use crate::{AMOUNT_PLACES, BillRequest, bill};
+use crate::paid_time::own_seconds;
+use crate::{AMOUNT_PLACES, BillRequest, rental};
 
 /// Runs of several scenarios at several prices.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,8 +45,9 @@ pub struct Repriced {
     pub total: Money,
 }
 
-/// Each run is billed anew, with the phases that its own price pays and the steps and minimum of
-/// the other.
+/// Each run is billed anew, with the phases that its own price pays, sharing a machine with the runs
+/// that it shared one with, and with the steps and the minimum of the other price. The bills of
+/// `records` must be settled.
 pub fn compare(records: &[RunRecord], prices: &[Price]) -> Comparison {
     let ok = |record: &&RunRecord| record.outcome.status == Status::Ok;
     let mut scenarios: BTreeMap<u32, Vec<&RunRecord>> = BTreeMap::new();
@@ -60,7 +63,7 @@ pub fn compare(records: &[RunRecord], prices: &[Price]) -> Comparison {
         runs,
         other_runs: records.len() - runs,
         by_request: all()
-            .filter(|run| paid_phases(run) == PaidPhases::Requests)
+            .filter(|run| rule_of(run).paid == PaidPhases::Requests)
             .count(),
         measured_total: sum(all().map(own_bill)),
         scenarios: scenarios
@@ -94,36 +97,92 @@ fn paid(number: u32, runs: &[&RunRecord]) -> ScenarioPaid {
 
 fn reprice(price: &Price, scenarios: &BTreeMap<u32, Vec<&RunRecord>>) -> Repriced {
     let currency = price.per_hour.currency;
+    let mut amounts: BTreeMap<u32, Decimal> = BTreeMap::new();
     let mut total = Decimal::ZERO;
-    let mut per_run = Vec::new();
-    for runs in scenarios.values() {
-        let amounts = runs.iter().map(|run| billed(run, price).amount);
-        let sum = amounts.fold(Decimal::ZERO, Decimal::saturating_add);
-        total = total.saturating_add(sum);
-        per_run.push(Money::new(mean(sum, runs.len()), currency));
+    for rental in rentals(scenarios) {
+        let prices: Vec<Price> = rental.iter().map(|run| elsewhere(run, price)).collect();
+        let requests: Vec<BillRequest> = rental
+            .iter()
+            .zip(&prices)
+            .map(|(run, price)| BillRequest::of(run, price, currency, &[]))
+            .collect();
+        for (run, bill) in rental
+            .iter()
+            .zip(rental::bills(&requests, idle_seconds(&rental)))
+        {
+            let amount = bill.total.amount;
+            total = total.saturating_add(amount);
+            let sum = amounts.entry(run.run.scenario).or_default();
+            *sum = sum.saturating_add(amount);
+        }
     }
+    let mean_of = |(number, runs): (&u32, &Vec<&RunRecord>)| {
+        let sum = amounts.get(number).copied().unwrap_or_default();
+        Money::new(mean(sum, runs.len()), currency)
+    };
     Repriced {
         price: price.clone(),
-        per_run,
+        per_run: scenarios.iter().map(mean_of).collect(),
         total: Money::new(total.normalize(), currency),
     }
 }
 
-fn billed(run: &RunRecord, price: &Price) -> Money {
-    let price = Price {
+/// Runs that shared a machine, and are paid in the same way.
+fn rentals<'r>(scenarios: &BTreeMap<u32, Vec<&'r RunRecord>>) -> Vec<Vec<&'r RunRecord>> {
+    let id = |run: &RunRecord| run.rental.as_ref().map(|part| part.id.clone());
+    let is_same = |one: &RunRecord, other: &RunRecord| {
+        id(one) == id(other)
+            && one.environment.name == other.environment.name
+            && rule_of(one) == rule_of(other)
+    };
+    let mut rentals: Vec<Vec<&RunRecord>> = Vec::new();
+    for run in scenarios.values().flatten() {
+        match rentals.iter_mut().find(|rental| is_same(rental[0], run)) {
+            Some(rental) => rental.push(run),
+            None => rentals.push(vec![run]),
+        }
+    }
+    rentals
+}
+
+fn idle_seconds(rental: &[&RunRecord]) -> f64 {
+    let parts = rental.iter().filter_map(|run| run.rental.as_ref());
+    parts.map(|part| part.idle_seconds).sum()
+}
+
+/// Another price, for what the run's own one pays: its phases, for as long as its machine is kept,
+/// with the machine's start and end.
+fn elsewhere(run: &RunRecord, price: &Price) -> Price {
+    let own = rule_of(run);
+    Price {
         billing: BillingRule {
-            paid: paid_phases(run),
+            paid: own.paid,
+            rental: own.rental,
+            around: own.around,
             ..price.billing.clone()
         },
         ..price.clone()
-    };
-    let request = BillRequest::of(run, &price, price.per_hour.currency, &[]);
-    bill(&request).bill.total
+    }
 }
 
-fn paid_phases(run: &RunRecord) -> PaidPhases {
-    let price = run.price.as_ref();
-    price.map_or(PaidPhases::All, |price| price.billing.paid.clone())
+/// What of a run's own rule holds on any machine.
+#[derive(PartialEq)]
+struct OwnRule {
+    paid: PaidPhases,
+    rental: RentalScope,
+    around: AroundRun,
+}
+
+fn rule_of(run: &RunRecord) -> OwnRule {
+    let rule = run
+        .price
+        .as_ref()
+        .map_or_else(BillingRule::default, |price| price.billing.clone());
+    OwnRule {
+        paid: rule.paid,
+        rental: rule.rental,
+        around: rule.around,
+    }
 }
 
 /// As a bill without rounding would count it.
@@ -134,8 +193,7 @@ fn paid_seconds(run: &RunRecord) -> Decimal {
         source: String::new(),
         date: String::new(),
         billing: BillingRule {
-            step_seconds: 0,
-            paid: paid_phases(run),
+            paid: rule_of(run).paid,
             ..BillingRule::default()
         },
         changes: Vec::new(),
@@ -143,9 +201,7 @@ fn paid_seconds(run: &RunRecord) -> Decimal {
         shape: model::money::PricedShape::default(),
         sizes: Vec::new(),
     };
-    let request = BillRequest::of(run, &exact, model::Currency::USD, &[]);
-    let lines = bill(&request).bill.lines;
-    lines.iter().map(|line| line.seconds).sum()
+    own_seconds(&BillRequest::of(run, &exact, model::Currency::USD, &[]))
 }
 
 fn own_bill(run: &RunRecord) -> Option<Money> {

@@ -3,7 +3,9 @@
 //!
 //! # Rounding rules
 //!
-//! - Seconds are measured as binary fractions; a bill counts them in whole milliseconds.
+//! - Seconds are measured as binary fractions; a bill counts milliseconds that began.
+//! - Runs that share a machine pay its minimum and its rounding together ([`settle`]): a run's part of
+//!   that time goes by the time it used, and the parts sum to the whole.
 //! - An amount has at most [`AMOUNT_PLACES`] decimal places and is rounded up there, once, from
 //!   the whole paid time. A line is what its seconds add to the amount so far. So the total is
 //!   exactly the sum of its lines, does not depend on how a run is divided into phases, and never
@@ -23,6 +25,7 @@ mod exchange;
 mod lost;
 mod own_machine;
 mod paid_time;
+mod rental;
 mod rules;
 
 pub use bill::{BillRequest, BillResult, Requests, bill, per_request};
@@ -36,6 +39,7 @@ pub use currency::known_currency;
 pub use exchange::{NoRate, convert, find_rate};
 pub use own_machine::{OwnMachineError, own_machine_per_hour};
 pub use paid_time::amount_for;
+pub use rental::{Rental, settle};
 pub use rules::{KnownCharge, ProviderRule, Rules, UnitPrice, rules, unit_price};
 
 /// Decimal places kept of an amount: the smallest unit is a ten-thousandth of a millionth.

@@ -98,6 +98,7 @@ impl Axis {
             what: what.to_owned(),
             kind,
             seconds: seconds.normalize(),
+            per_hour: Some(Money::new(per_hour, self.currency)),
             counted: None,
             amount: Money::new((amount - self.amount).normalize(), self.currency),
         });
@@ -112,10 +113,11 @@ pub(crate) struct Part {
     pub(crate) per_hour: Decimal,
 }
 
-pub(crate) fn parts(request: &BillRequest) -> Vec<Part> {
+/// The time of a run that is paid, without what its machine adds.
+pub(crate) fn own_parts(request: &BillRequest) -> Vec<Part> {
     let rule = &request.price.billing;
     if rule.paid == PaidPhases::Requests {
-        // Who tells no such time is billed for nothing, which the report shows.
+        // Who reports no such time is billed for nothing, which the report shows.
         let seconds = request.requests.map_or(Decimal::ZERO, |requests| {
             request_seconds(requests, rule.request_step_ms, rule.request_minimum_ms)
         });
@@ -150,16 +152,13 @@ pub(crate) fn parts(request: &BillRequest) -> Vec<Part> {
             per_hour: last_price(request),
         });
     }
-    let mut end = parts.last().map_or(Decimal::ZERO, |part| part.end_seconds);
-    for (phase, seconds) in rule.around.parts() {
-        end += Decimal::from(seconds);
-        parts.push(Part {
-            what: format!("{phase} of the machine"),
-            end_seconds: end,
-            per_hour: last_price(request),
-        });
-    }
     parts
+}
+
+/// The end of the last part.
+pub(crate) fn own_seconds(request: &BillRequest) -> Decimal {
+    let parts = own_parts(request);
+    parts.last().map_or(Decimal::ZERO, |part| part.end_seconds)
 }
 
 /// Each request rounded up by itself. Only their sum is kept, so each is taken for the mean one:
@@ -274,8 +273,11 @@ pub(crate) fn decimal_seconds(seconds: f64) -> Decimal {
         .round_dp(9)
 }
 
+/// Every millisecond that began counts: a step that began is paid, however little of it was used.
 fn milliseconds(seconds: Decimal) -> Decimal {
-    seconds.round_dp(3).normalize()
+    seconds
+        .round_dp_with_strategy(3, RoundingStrategy::AwayFromZero)
+        .normalize()
 }
 
 /// To whole steps; a step of zero bills the exact time.

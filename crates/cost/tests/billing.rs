@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use cost::{BillRequest, NoRate, OwnMachineError, Requests, bill, convert, own_machine_per_hour};
+use model::money::RentalScope;
 use model::{
     Bill, BillingRule, Currency, ExchangeRate, Money, OwnMachine, PaidPhases, Phase, Price, Warning,
 };
@@ -23,6 +24,7 @@ fn price(per_hour: &str, step_seconds: u32, minimum_seconds: u32, paid: PaidPhas
             step_seconds,
             minimum_seconds,
             paid,
+            rental: RentalScope::Run,
             ..BillingRule::default()
         },
         changes: Vec::new(),
@@ -176,7 +178,7 @@ fn only_the_phases_named_are_paid() {
 #[test]
 fn a_run_without_phases_is_one_line() {
     let bill = bill_of(&[], 2.0004, &price("3.6 USD", 0, 0, PaidPhases::All));
-    assert_eq!(told(&bill), ["run: 2 s, 0.002", "0.002 USD"]);
+    assert_eq!(told(&bill), ["run: 2.001 s, 0.002001", "0.002001 USD"]);
 }
 
 #[test]
@@ -186,6 +188,9 @@ fn step_then_minimum() {
     check(1.0, "0.06");
     check(60.0, "0.06");
     check(60.001, "0.07");
+    // A step that began is paid, however little of it was used.
+    check(60.000_4, "0.07");
+    check(60.000_000_000_01, "0.06");
     check(69.9996, "0.07");
 }
 

@@ -6,7 +6,7 @@
 use cost::{BillRequest, Requests, bill, rules};
 use model::money::{
     AroundRun, Charge, Discount, DiscountTerms, Interruptions, LineKind, MonthOfUse, PriceChange,
-    SustainedTier, Unit,
+    RentalScope, SustainedTier, Unit,
 };
 use model::{Bill, BillingRule, Currency, PaidPhases, Phase, Price, Timestamp};
 use proptest::prelude::*;
@@ -22,7 +22,11 @@ fn price(per_hour: &str, billing: BillingRule) -> Price {
         per_hour: per_hour.parse().unwrap(),
         source: "a test".to_owned(),
         date: "2026-11-16".to_owned(),
-        billing,
+        // Every run has a machine of its own.
+        billing: BillingRule {
+            rental: RentalScope::Run,
+            ..billing
+        },
         changes: Vec::new(),
         own: None,
         shape: model::money::PricedShape::default(),
@@ -344,6 +348,12 @@ fn a_price_that_moves_is_paid_as_it_stood() {
         told(&bill_of(3600.0, &price, None)),
         ["train at 2 USD/h 1", "train at 4 USD/h 2", "3"]
     );
+    let lines = bill_of(3600.0, &price, None).lines;
+    let unit_prices: Vec<String> = lines
+        .iter()
+        .filter_map(|line| Some(line.per_hour?.to_string()))
+        .collect();
+    assert_eq!(unit_prices, ["US$ 2.00", "US$ 4.00"]);
     price.changes.truncate(1);
     assert_eq!(
         told(&bill_of(3600.0, &price, None)),

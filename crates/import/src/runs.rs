@@ -165,6 +165,7 @@ impl Maker<'_> {
             command: Vec::new(),
             machine: Inventory::default(),
             price: None,
+            rental: None,
             bill: None,
             warnings: Vec::new(),
             framework: None,

@@ -24,8 +24,8 @@ pub use money::{
     Price,
 };
 pub use run::{
-    Epoch, FrameworkRecord, Metric, OperatorTime, Outcome, Phase, RunId, RunRecord, Status,
-    Verified,
+    Epoch, FrameworkRecord, Metric, OperatorTime, Outcome, Phase, RentalPart, RunId, RunRecord,
+    Status, Verified,
 };
 pub use sample::Sample;
 pub use serving::{LoadShape, ServePrecision, ServeWorkload, Service, ServingRecord};

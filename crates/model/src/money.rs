@@ -14,7 +14,7 @@ pub use bill::{Bill, BillLine, ConvertedTotal, Counted, LineKind};
 pub use price::{OwnMachine, Price, PriceChange, PricedShape};
 pub use rule::{
     AroundRun, BillingRule, Charge, Discount, DiscountTerms, Interruptions, MonthOfUse, PaidPhases,
-    RuleOrigin, SustainedTier, Unit,
+    RentalScope, RuleOrigin, SustainedTier, Unit,
 };
 
 /// An ISO 4217 code.
@@ -181,27 +181,12 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_the_first_files_get_their_kind_by_name() {
-        let check = |what: &str, expected: LineKind| {
-            let text = format!(
-                r#"{{"what": "{what}", "seconds": "1", "amount": {{"amount": "2", "currency": "USD"}}}}"#
-            );
-            let line: BillLine = serde_json::from_str(&text).unwrap();
-            assert_eq!(line.kind, expected, "{what}");
-            let again = serde_json::to_string(&line).unwrap();
-            assert_eq!(serde_json::from_str::<BillLine>(&again).unwrap(), line);
-        };
-        check("train", LineKind::Time);
-        check("rounding up to 60 s", LineKind::Rounding);
-        check("minimum of 60 s", LineKind::Minimum);
-    }
-
-    #[test]
-    fn a_rule_of_the_first_files_is_a_rule_of_today() {
+    fn a_rule_written_before_rentals_is_billed_by_the_run() {
         let text = r#"{"step_seconds": 1, "minimum_seconds": 60, "paid": "all"}"#;
         let rule: BillingRule = serde_json::from_str(text).unwrap();
         let expected = BillingRule {
             minimum_seconds: 60,
+            rental: RentalScope::Run,
             ..BillingRule::default()
         };
         assert_eq!(rule, expected);

@@ -83,6 +83,11 @@ pub struct RunRecord {
     pub command: Vec<String>,
     pub machine: Inventory,
     pub price: Option<Price>,
+    /// The rental that the run was part of; none where nothing is known of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rental: Option<RentalPart>,
+    /// Of a run in a shared rental, as kept: its own time only. What the rental adds (time between
+    /// runs, the machine's start and end, rounding, minimum) is known when all its runs are.
     pub bill: Option<Bill>,
     pub warnings: Vec<Warning>,
     /// What trained, for runs that train.
@@ -119,6 +124,16 @@ impl RunRecord {
             _ => counted(),
         }
     }
+}
+
+/// A run's place in a rental: a machine from its first run to its last.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RentalPart {
+    /// The same for all runs of one `bancada run`: when it began. Each environment and price of it
+    /// is a rental of its own.
+    pub id: String,
+    /// Since the run before it ended. A machine is paid for it, although nothing runs.
+    pub idle_seconds: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

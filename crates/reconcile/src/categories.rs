@@ -187,6 +187,7 @@ mod tests {
                 what: what.to_owned(),
                 kind,
                 seconds: Default::default(),
+                per_hour: None,
                 counted: None,
                 amount: model::Money::zero(model::Currency::USD),
             };

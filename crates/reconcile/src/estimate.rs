@@ -201,8 +201,10 @@ impl EstimatedRun {
             parts: Parts::of(bill),
             paid_by_requests,
             bill: bill.clone(),
-            paid_seconds: seconds(|kind| kind == LineKind::Time),
-            rounding_seconds: seconds(LineKind::is_unused_time),
+            paid_seconds: seconds(|kind| matches!(kind, LineKind::Time | LineKind::Idle)),
+            rounding_seconds: seconds(|kind| {
+                matches!(kind, LineKind::Rounding | LineKind::Minimum)
+            }),
             lost_seconds: seconds(|kind| kind == LineKind::Lost),
         }
     }
@@ -281,6 +283,7 @@ impl Parts {
 fn is_of_time(kind: LineKind) -> bool {
     match kind {
         LineKind::Time
+        | LineKind::Idle
         | LineKind::Rounding
         | LineKind::Minimum
         | LineKind::Lost

@@ -123,7 +123,7 @@ fn what_pays_is_told_to_every_reader() {
     let paying = read(&world, &[]);
     paying.check("97 % is reached cheapest by C1: ");
     paying.check("buying nuc is cheaper than renting cpu, over 4 combinations.");
-    paying.check("of what gpu cost was rounding up to 60 s: ");
+    paying.check("of the cost in gpu is rounding up to 60 s: ");
     for title in [
         "Up to 97 %",
         "Break-even: buying or renting",

@@ -3,13 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
+use std::time::Instant;
 
 use cost::BillRequest;
 use measure::{Asked, ClientCommand, Measured, Stop, Watched};
 use model::event::JOB_VARIABLE;
+use model::money::RentalScope;
 use model::run::{BUNDLE_SCHEMA, EnvironmentRecord, Origin, phase};
 use model::{
-    Event, EventKind, Inventory, Money, Phase, Plan, RunId, RunRecord, Scenario, Status, Study,
+    Event, EventKind, Inventory, Money, Phase, Plan, RentalPart, RunId, RunRecord, Scenario,
+    Status, Study, Timestamp,
 };
 use store::{Staging, Store, StoreError};
 
@@ -135,6 +138,7 @@ impl Conduct<'_> {
         let mut records = self.store.records()?;
         let mut ledger = Ledger::open(self.study, self.store)?;
         let mut expected = self.options.expected.clone();
+        let mut session = Session::begin();
         let done_before = self.plan.runs.len() - due.len();
         for (place, &run) in due.iter().enumerate() {
             if self.options.stop.asked() != Asked::Nothing {
@@ -157,10 +161,12 @@ impl Conduct<'_> {
                 run,
                 scenario,
                 ledger: &ledger,
+                session: &session,
                 seconds_after,
                 expected: expected.get(&run.scenario),
             };
             let finished = self.one_run(under_way, tell)?;
+            session.run_ended = finished.ended;
             ledger.add(&finished.record);
             records.retain(|earlier| earlier.run != run);
             records.push(finished.record);
@@ -203,14 +209,21 @@ impl Conduct<'_> {
         if !left.iter().all(is_known) {
             return None;
         }
-        let rest = forecast::add_up(self.study, self.plan, left, expected.clone(), String::new());
+        let rest = forecast::add_up(
+            self.study,
+            self.plan,
+            left,
+            expected.clone(),
+            ledger.rentals(),
+        );
         let rest = match rest.money {
             Some(money) => money.value,
-            None if left.is_empty() => Money::zero(ledger.spent.currency),
+            None if left.is_empty() => Money::zero(ledger.spent().currency),
             None => return None,
         };
-        (rest.currency == ledger.spent.currency)
-            .then(|| Money::new(ledger.spent.amount + rest.amount, rest.currency))
+        let spent = ledger.spent();
+        (rest.currency == spent.currency)
+            .then(|| Money::new(spent.amount + rest.amount, rest.currency))
     }
 
     /// The money is gone, or the next run is expected to take more than is left.
@@ -223,7 +236,7 @@ impl Conduct<'_> {
         let known = expected.get(&run.scenario).cloned();
         let next = known.unwrap_or_else(RunForecast::shortest);
         let only = BTreeMap::from([(run.scenario, next)]);
-        let next = forecast::add_up(self.study, self.plan, &[run], only, String::new());
+        let next = forecast::add_up(self.study, self.plan, &[run], only, ledger.rentals());
         let next_money = next.money.map(|m| m.value);
         ledger.is_spent() || next_money.is_some_and(|money| ledger.breaks_with(money))
     }
@@ -245,14 +258,21 @@ impl Conduct<'_> {
             Ok(prepared) => prepared,
             Err(why) => return self.not_prepared(under_way, staging, &why),
         };
+        // An endpoint at a provider is made for this run and deleted after it.
+        if prepared.makes_endpoint()
+            && let Some(price) = &mut prepared.environment.price
+        {
+            price.billing.rental = RentalScope::Run;
+        }
         self.write_job(&mut prepared, &staging)?;
         let client = self.write_asks(&mut prepared, &staging)?;
         let mut budget_spent = false;
         let mut so_far = SoFar::default();
+        let rental = under_way.session.next_part();
         let measured = self.measure(&prepared, client, staging.folder(), &mut |watched| {
             if let Watched::Tick { seconds } = watched {
                 so_far.seconds = seconds;
-                let spent = self.spent_with(&prepared, under_way.ledger, &so_far);
+                let spent = self.spent_with(&prepared, under_way.ledger, &so_far, &rental);
                 let beyond = under_way
                     .ledger
                     .allowed
@@ -273,6 +293,7 @@ impl Conduct<'_> {
                 tell(Progress::Told { run, event });
             }
         })?;
+        let ended = Some(Instant::now());
         let no_onnx = ready::tidy(
             staging.folder(),
             prepared.framework.as_ref(),
@@ -287,11 +308,13 @@ impl Conduct<'_> {
         }
         serving_record(&mut record, runtime, staging.folder());
         record.warnings.extend(endpoint_left(staging.folder()));
+        record.rental = Some(rental);
         price_record(&mut record, self.study);
         staging.commit(&record)?;
         Ok(FinishedRun {
             record,
             budget_spent,
+            ended,
         })
     }
 
@@ -311,6 +334,7 @@ impl Conduct<'_> {
         Ok(FinishedRun {
             record,
             budget_spent: false,
+            ended: under_way.session.run_ended,
         })
     }
 
@@ -396,30 +420,33 @@ impl Conduct<'_> {
         measure::run(&request, self.options.stop, watch).map_err(RunnerError::Measure)
     }
 
-    /// Earlier bills and what the run under way has cost by now.
-    fn spent_with(&self, prepared: &PreparedRun, ledger: &Ledger, so_far: &SoFar) -> Money {
-        let mut spent = ledger.spent;
-        if let Some(price) = &prepared.environment.price {
-            let request = BillRequest {
-                phases: &so_far.phases(),
-                total_seconds: so_far.seconds,
-                // What is billed of requests is known at the end; until then, the most it can be.
-                requests: Some(cost::Requests {
-                    count: 0,
-                    as_billed: true,
-                    seconds: so_far.seconds,
-                }),
-                started: None,
-                price,
-                spoken: self.study.currency,
-                rates: &self.study.rates,
-            };
-            let so_far = cost::bill(&request).bill.spoken_total();
-            if so_far.currency == spent.currency {
-                spent.amount += so_far.amount;
-            }
-        }
-        spent
+    /// Earlier bills and what the run in progress has cost by now.
+    fn spent_with(
+        &self,
+        prepared: &PreparedRun,
+        ledger: &Ledger,
+        so_far: &SoFar,
+        rental: &RentalPart,
+    ) -> Money {
+        let environment = &prepared.environment;
+        let Some(price) = &environment.price else {
+            return ledger.spent();
+        };
+        let request = BillRequest {
+            phases: &so_far.phases(),
+            total_seconds: so_far.seconds,
+            // What is billed of requests is known at the end; until then, the most it can be.
+            requests: Some(cost::Requests {
+                count: 0,
+                as_billed: true,
+                seconds: so_far.seconds,
+            }),
+            started: None,
+            price,
+            spoken: price.per_hour.currency,
+            rates: &[],
+        };
+        ledger.with(&environment.name, &request, rental.idle_seconds)
     }
 
     fn record(
@@ -459,6 +486,7 @@ impl Conduct<'_> {
             command: prepared.command,
             machine: self.options.inventory.clone(),
             price: prepared.environment.price,
+            rental: None,
             bill: None,
             warnings: measured.warnings,
             framework,
@@ -511,11 +539,36 @@ impl SoFar {
     }
 }
 
+/// One `bancada run`: a machine of each environment is rented for it.
+struct Session {
+    id: String,
+    run_ended: Option<Instant>,
+}
+
+impl Session {
+    fn begin() -> Self {
+        Session {
+            id: Timestamp::now().to_string(),
+            run_ended: None,
+        }
+    }
+
+    /// Of a run that begins now.
+    fn next_part(&self) -> RentalPart {
+        let idle = self.run_ended.map(|ended| ended.elapsed().as_secs_f64());
+        RentalPart {
+            id: self.id.clone(),
+            idle_seconds: idle.unwrap_or(0.0),
+        }
+    }
+}
+
 #[derive(Clone, Copy)]
 struct UnderWay<'a> {
     run: RunId,
     scenario: &'a Scenario,
     ledger: &'a Ledger,
+    session: &'a Session,
     /// Expected of the runs that follow.
     seconds_after: f64,
     expected: Option<&'a RunForecast>,
@@ -531,6 +584,8 @@ impl UnderWay<'_> {
 struct FinishedRun {
     record: RunRecord,
     budget_spent: bool,
+    /// When its machine was idle again; none where none was used yet.
+    ended: Option<Instant>,
 }
 
 /// Nobody interrupted it: its record must not say that somebody did.

@@ -5,7 +5,7 @@ use std::path::Path;
 use cost::BillRequest;
 use model::run::metric;
 use model::serving::EndpointRecord;
-use model::{Metric, Price, RunRecord, ServingRecord, Study, Warning};
+use model::{Bill, Metric, Price, RunRecord, ServingRecord, Study, Warning};
 use rust_decimal::prelude::ToPrimitive;
 
 use crate::serving::ReadyModel;
@@ -62,25 +62,43 @@ pub(crate) fn endpoint_left(folder: &Path) -> Option<Warning> {
     })
 }
 
-/// Makes the bill of a run that has a price, and the metric `cost` from it.
+/// Makes the bill of a run that has a price, and the metric `cost` from it. Of a run that shares
+/// its machine it is the run's own time only, until [`settle`] has seen all runs of the rental.
 pub fn price_record(record: &mut RunRecord, study: &Study) {
     let Some(price) = &record.price else { return };
     let request = BillRequest::of(record, price, study.currency, &study.rates);
     let result = cost::bill(&request);
-    let total = result.bill.spoken_total();
-    if let Some(value) = total.amount.to_f64() {
-        let unit = total.currency.code().to_owned();
-        record
-            .metrics
-            .insert(metric::COST.to_owned(), Metric { value, unit });
-    }
+    let currency = result.bill.spoken_total().currency;
     if let Some(value) = per_inference(record, study, price) {
-        let unit = total.currency.code().to_owned();
+        let unit = currency.code().to_owned();
         let name = metric::COST_PER_INFERENCE.to_owned();
         record.metrics.insert(name, Metric { value, unit });
     }
     record.bill = Some(result.bill);
     record.warnings.extend(result.warning);
+    update_cost(record);
+}
+
+/// Gives every run its part of the machines that it shared: all runs that were paid for must be
+/// there, attempts that were repeated too.
+pub fn settle<'r, Records>(records: Records)
+where
+    Records: IntoIterator<Item = &'r mut RunRecord>,
+{
+    let mut records: Vec<&mut RunRecord> = records.into_iter().collect();
+    cost::settle(records.iter_mut().map(|record| &mut **record));
+    records.into_iter().for_each(update_cost);
+}
+
+fn update_cost(record: &mut RunRecord) {
+    let total = record.bill.as_ref().map(Bill::spoken_total);
+    let Some((total, value)) = total.and_then(|total| Some((total, total.amount.to_f64()?))) else {
+        return;
+    };
+    let unit = total.currency.code().to_owned();
+    record
+        .metrics
+        .insert(metric::COST.to_owned(), Metric { value, unit });
 }
 
 /// Bills a run again, at the price it has now.

@@ -1,4 +1,4 @@
-//! How long and how dear: expected phases of every scenario's run, from earlier runs or a pilot,
+//! Expected time and cost: expected phases of every scenario's run, from earlier runs or a pilot,
 //! added up over the runs that are still due.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,6 +7,8 @@ use cost::BillRequest;
 use model::run::{Origin, phase};
 use model::{Money, Phase, Plan, RunId, RunRecord, Scenario, Status, Study};
 use serde::Serialize;
+
+use crate::budget::Rentals;
 
 /// A number between two others.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
@@ -323,16 +325,18 @@ fn key_of(scenario: &Scenario, factor: usize) -> (String, String) {
     (level.factor.clone(), level.level.to_string())
 }
 
-/// Adds up over the runs that are due.
+/// Adds up over the runs that are due. Their money is what they add to the rentals that began
+/// already.
 pub fn add_up(
     study: &Study,
     plan: &Plan,
     due: &[RunId],
     scenarios: BTreeMap<u32, RunForecast>,
-    method: String,
+    begun: &Rentals,
 ) -> Forecast {
     let mut environments: Vec<EnvironmentForecast> = Vec::new();
     let mut total = Spread::default();
+    let mut rented = RentedSpread::after(begun);
     for run in due {
         let (Some(scenario), Some(run_forecast)) =
             (plan.scenario(run.scenario), scenarios.get(&run.scenario))
@@ -341,7 +345,7 @@ pub fn add_up(
         };
         let environment = plan::resolve(study, scenario).environment;
         let seconds = run_forecast.seconds();
-        let money = money_of(study, &environment, run_forecast);
+        rented.add(&environment, run_forecast);
         total.add(seconds);
         match environments
             .iter_mut()
@@ -350,17 +354,19 @@ pub fn add_up(
             Some(known) => {
                 known.runs += 1;
                 known.seconds.add(seconds);
-                known.money = add_money(known.money, money);
             }
             None => {
                 environments.push(EnvironmentForecast {
                     environment: environment.name,
                     runs: 1,
                     seconds,
-                    money,
+                    money: None,
                 });
             }
         }
+    }
+    for environment in &mut environments {
+        environment.money = rented.beyond(begun, &environment.environment);
     }
     let money = environments
         .iter()
@@ -376,57 +382,87 @@ pub fn add_up(
         runs: due.len(),
         seconds: total,
         money,
-        method,
+        method: String::new(),
     }
 }
 
-fn money_of(
-    study: &Study,
-    environment: &model::Environment,
-    forecast: &RunForecast,
-) -> Option<MoneySpread> {
-    let price = environment.price.as_ref()?;
-    let scaled = |factor: f64| {
-        let phases: Vec<Phase> = forecast
-            .phases
-            .iter()
-            .map(|p| Phase {
-                seconds: p.seconds * factor,
-                ..p.clone()
-            })
-            .collect();
-        let total_seconds = phases.iter().map(|p| p.seconds).sum();
-        let requests = forecast.requests.unwrap_or_else(|| {
-            // Pauses of a load are not billed; where their length is not known, this is the most.
-            let asked = phases.iter().filter(|p| phase::is_work(&p.name));
-            ExpectedRequests {
-                count: 0.0,
-                seconds: asked.map(|p| p.seconds).sum::<f64>() / factor,
-            }
-        });
-        let request = BillRequest {
-            phases: &phases,
-            total_seconds,
-            requests: Some(cost::Requests {
-                count: requests.count.round() as u64,
-                as_billed: true,
-                seconds: requests.seconds * factor,
-            }),
-            started: None,
-            price,
-            spoken: study.currency,
-            rates: &study.rates,
-        };
-        cost::bill(&request).bill.spoken_total()
-    };
-    Some(MoneySpread {
-        value: scaled(1.0),
-        low: scaled(forecast.low_factor),
-        high: scaled(forecast.high_factor),
-    })
+/// Rentals with the runs that are due: as expected, and at the ends of the interval.
+struct RentedSpread {
+    value: Rentals,
+    low: Rentals,
+    high: Rentals,
 }
 
-/// Unknown as soon as one part is unknown, or speaks another currency.
+impl RentedSpread {
+    fn after(begun: &Rentals) -> Self {
+        RentedSpread {
+            value: begun.clone(),
+            low: begun.clone(),
+            high: begun.clone(),
+        }
+    }
+
+    fn add(&mut self, environment: &model::Environment, forecast: &RunForecast) {
+        let Some(price) = &environment.price else {
+            return;
+        };
+        let ends = [
+            (&mut self.value, 1.0),
+            (&mut self.low, forecast.low_factor),
+            (&mut self.high, forecast.high_factor),
+        ];
+        for (rentals, factor) in ends {
+            let phases: Vec<Phase> = forecast
+                .phases
+                .iter()
+                .map(|p| Phase {
+                    seconds: p.seconds * factor,
+                    ..p.clone()
+                })
+                .collect();
+            let total_seconds = phases.iter().map(|p| p.seconds).sum();
+            let requests = forecast.requests.unwrap_or_else(|| {
+                // Pauses of a load are not billed; where their length is not known, this is the most.
+                let asked = forecast.phases.iter().filter(|p| phase::is_work(&p.name));
+                ExpectedRequests {
+                    count: 0.0,
+                    seconds: asked.map(|p| p.seconds).sum::<f64>(),
+                }
+            });
+            let request = BillRequest {
+                phases: &phases,
+                total_seconds,
+                requests: Some(cost::Requests {
+                    count: requests.count.round() as u64,
+                    as_billed: true,
+                    seconds: requests.seconds * factor,
+                }),
+                started: None,
+                price,
+                spoken: price.per_hour.currency,
+                rates: &[],
+            };
+            rentals.add(&environment.name, &request, 0.0);
+        }
+    }
+
+    fn beyond(&self, begun: &Rentals, environment: &str) -> Option<MoneySpread> {
+        let beyond = |rentals: &Rentals| {
+            let total = rentals.total(Some(environment))?;
+            let before = begun.total(Some(environment));
+            let before = before.filter(|before| before.currency == total.currency);
+            let before = before.map_or(Default::default(), |before| before.amount);
+            Some(Money::new(total.amount - before, total.currency))
+        };
+        Some(MoneySpread {
+            value: beyond(&self.value)?,
+            low: beyond(&self.low)?,
+            high: beyond(&self.high)?,
+        })
+    }
+}
+
+/// Unknown as soon as one part is unknown, or in another currency.
 fn add_money(a: Option<MoneySpread>, b: Option<MoneySpread>) -> Option<MoneySpread> {
     let (a, b) = (a?, b?);
     let add = |x: Money, y: Money| {

@@ -17,10 +17,10 @@ mod serving;
 pub mod verification;
 mod workload;
 
-pub use budget::{Ledger, over_budget};
+pub use budget::{Ledger, Rentals, over_budget};
 pub use conduct::{Conduct, Ended, Only, Options, Progress, RunnerError, Wanted, due_runs};
 pub use datasets::Datasets;
-pub use finish::{price_record, reprice_record};
+pub use finish::{price_record, reprice_record, settle};
 pub use forecast::{EnvironmentForecast, Forecast, RunForecast, Spread};
 pub use hosts::HostError;
 pub use load_length::from_loads;

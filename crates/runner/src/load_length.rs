@@ -121,7 +121,13 @@ mod tests {
         let study = plan::read_study(&text, &options).unwrap();
         let plan = plan::plan(&study);
         let expected = from_loads(&study, &plan);
-        forecast::add_up(&study, &plan, &plan.runs, expected, String::new())
+        forecast::add_up(
+            &study,
+            &plan,
+            &plan.runs,
+            expected,
+            &crate::Rentals::new(&study),
+        )
     }
 
     #[test]

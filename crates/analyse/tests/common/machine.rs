@@ -22,6 +22,8 @@ pub fn price(environment: &str) -> Price {
         date: "2024-03-01".to_owned(),
         billing: BillingRule {
             step_seconds: 0,
+            // Bills here are reckoned run by run.
+            rental: money::RentalScope::Run,
             ..BillingRule::default()
         },
         changes: Vec::new(),
@@ -52,6 +54,7 @@ pub(super) fn bill(seconds: f64, price: &Price, currency: Currency) -> Bill {
         lines: vec![BillLine {
             what: "whole run".to_owned(),
             kind: LineKind::Time,
+            per_hour: Some(price.per_hour),
             counted: None,
             seconds,
             amount: total,

@@ -233,6 +233,7 @@ impl Recipe {
             },
             command: vec!["bancada".to_owned(), "engine".to_owned()],
             machine: machine(environment == "gpu"),
+            rental: None,
             bill: Some(bill(total, &price, self.currency)),
             price: Some(price),
             warnings: Vec::new(),

@@ -4,7 +4,7 @@ use measure::Asked;
 use model::{Plan, RunId, RunRecord, Workload};
 use report::format;
 use runner::forecast::{self, MoneySpread};
-use runner::{BadPilot, Forecast, Pilot, PilotOptions, Scratch, Surroundings};
+use runner::{BadPilot, Forecast, Pilot, PilotOptions, Rentals, Scratch, Surroundings};
 
 use crate::exit::{Exit, Failure};
 use crate::locate::Opened;
@@ -61,7 +61,11 @@ pub(super) fn make(ask: &Ask<'_>, printer: &Printer) -> Result<Option<Forecast>,
             (expected, from_earlier(ask.earlier))
         }
     };
-    let forecast = forecast::add_up(study, plan, ask.due, scenarios, method);
+    let none_rented = Rentals::new(study);
+    let forecast = Forecast {
+        method,
+        ..forecast::add_up(study, plan, ask.due, scenarios, &none_rented)
+    };
     let is_any = forecast.unknown_runs < forecast.runs || forecast.runs == 0;
     Ok(is_any.then_some(forecast))
 }

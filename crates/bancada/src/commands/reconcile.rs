@@ -5,17 +5,20 @@ use std::fs::{self, File};
 use ::reconcile::{Bills, MatchedBy, Question, Reconciliation};
 use model::Money;
 
-use super::results::talk_of_damaged;
+use super::results::{Paid, talk_of_damaged};
 use crate::args::ReconcileArgs;
 use crate::exit::{CommandResult, Exit, Failure};
-use crate::locate::{open_results, store_failure};
+use crate::locate::open_results;
 use crate::printer::Printer;
 
 pub(super) fn reconcile(args: &ReconcileArgs, printer: &Printer) -> CommandResult {
     let results = open_results(&args.results, printer)?;
     talk_of_damaged(&results, printer);
-    let mut records = results.store.records().map_err(store_failure)?;
-    records.extend(results.store.superseded().map_err(store_failure)?);
+    let Paid {
+        mut records,
+        superseded,
+    } = Paid::settled(&results)?;
+    records.extend(superseded);
     let undated = records.iter().filter(|r| r.bill.is_some() && !r.is_dated());
     let undated = undated.count();
     if undated > 0 && args.tag.is_none() {

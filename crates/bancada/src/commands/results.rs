@@ -55,20 +55,50 @@ pub(super) fn analysis_at(
     printer: &Printer,
 ) -> Result<Analysis, Failure> {
     talk_of_damaged(results, printer);
-    let mut records = results.store.records().map_err(store_failure)?;
-    leave_out_others(&mut records, results, printer);
-    let mut superseded = results.store.superseded().map_err(store_failure)?;
+    let mut runs = Paid::read(results)?;
+    leave_out_others(&mut runs.records, results, printer);
     if let Some(other) = other {
-        let all = records.iter_mut().chain(&mut superseded);
-        all.for_each(|record| other.bill(record));
+        runs.all().for_each(|record| other.bill(record));
     }
+    runs.settle();
     Ok(analyse::analyse(&Input {
         study: other.map_or(&results.study, OtherMoney::study),
         plan: &results.plan,
-        records: &records,
-        superseded: &superseded,
+        records: &runs.records,
+        superseded: &runs.superseded,
         repriced: other.map(|other| other.sentence.as_str()),
     }))
+}
+
+/// All that was paid for.
+pub(super) struct Paid {
+    pub(super) records: Vec<RunRecord>,
+    /// Attempts that later ones replaced.
+    pub(super) superseded: Vec<RunRecord>,
+}
+
+impl Paid {
+    /// With the bills of their rentals.
+    pub(super) fn settled(results: &Results) -> Result<Self, Failure> {
+        let mut runs = Paid::read(results)?;
+        runs.settle();
+        Ok(runs)
+    }
+
+    fn read(results: &Results) -> Result<Self, Failure> {
+        Ok(Paid {
+            records: results.store.records().map_err(store_failure)?,
+            superseded: results.store.superseded().map_err(store_failure)?,
+        })
+    }
+
+    fn settle(&mut self) {
+        runner::settle(self.all());
+    }
+
+    fn all(&mut self) -> impl Iterator<Item = &mut RunRecord> {
+        self.records.iter_mut().chain(&mut self.superseded)
+    }
 }
 
 /// Folders may be carried here by hand: one of another study would be taken for a result.

@@ -28,16 +28,18 @@ pub struct ConvertedTotal {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(from = "BillLineFile")]
 pub struct BillLine {
     /// `train`, `startup`, `rounding up to 60 s`.
     pub what: String,
     pub kind: LineKind,
-    /// Of machine time; zero where the line is none.
+    /// Of machine time; zero for every other line.
     #[serde(with = "rust_decimal::serde::str")]
     pub seconds: Decimal,
+    /// The price of an hour on this line; none where it is not for time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_hour: Option<Money>,
     /// What else was counted.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted: Option<Counted>,
     pub amount: Money,
 }
@@ -59,6 +61,8 @@ pub struct Counted {
 pub enum LineKind {
     /// A phase, or the whole run.
     Time,
+    /// Between the runs of one rental.
+    Idle,
     /// Paid, but nobody used it.
     Rounding,
     /// The same, for a run shorter than what is paid at least.
@@ -81,6 +85,7 @@ impl LineKind {
     pub fn word(self) -> &'static str {
         match self {
             LineKind::Time => "time",
+            LineKind::Idle => "idle",
             LineKind::Rounding => "rounding",
             LineKind::Minimum => "minimum",
             LineKind::Lost => "lost",
@@ -98,35 +103,9 @@ impl LineKind {
 
     /// Paid for time in which nothing ran.
     pub fn is_unused_time(self) -> bool {
-        matches!(self, LineKind::Rounding | LineKind::Minimum)
-    }
-}
-
-/// As lines stand in files; the first ones had no kind but two names.
-#[derive(Deserialize)]
-struct BillLineFile {
-    what: String,
-    kind: Option<LineKind>,
-    #[serde(with = "rust_decimal::serde::str")]
-    seconds: Decimal,
-    #[serde(default)]
-    counted: Option<Counted>,
-    amount: Money,
-}
-
-impl From<BillLineFile> for BillLine {
-    fn from(line: BillLineFile) -> Self {
-        let by_name = || match &line.what {
-            what if what.starts_with("rounding up to ") => LineKind::Rounding,
-            what if what.starts_with("minimum of ") => LineKind::Minimum,
-            _ => LineKind::Time,
-        };
-        BillLine {
-            kind: line.kind.unwrap_or_else(by_name),
-            what: line.what,
-            seconds: line.seconds,
-            counted: line.counted,
-            amount: line.amount,
-        }
+        matches!(
+            self,
+            LineKind::Idle | LineKind::Rounding | LineKind::Minimum
+        )
     }
 }

@@ -13,6 +13,9 @@ pub struct BillingRule {
     pub step_seconds: u32,
     pub minimum_seconds: u32,
     pub paid: PaidPhases,
+    /// How long a machine is kept. Files written before this was recorded billed every run by itself.
+    #[serde(default = "RentalScope::of_old_files")]
+    pub rental: RentalScope,
     /// Where requests are paid, each of them is rounded up to it; zero bills the exact time.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub request_step_ms: u32,
@@ -76,6 +79,7 @@ impl Default for BillingRule {
             step_seconds: 1,
             minimum_seconds: 0,
             paid: PaidPhases::All,
+            rental: RentalScope::Study,
             request_step_ms: 0,
             request_minimum_ms: 0,
             discounts: Vec::new(),
@@ -90,6 +94,11 @@ impl Default for BillingRule {
 }
 
 impl BillingRule {
+    /// Whether runs may share a machine: its start, minimum and rounding are then paid together.
+    pub fn is_shared(&self) -> bool {
+        self.rental == RentalScope::Study && self.paid != PaidPhases::Requests
+    }
+
     /// Only the time that requests take, as it is.
     pub fn requests() -> Self {
         BillingRule {
@@ -238,6 +247,23 @@ pub struct MonthOfUse {
 impl MonthOfUse {
     pub fn is_unknown(&self) -> bool {
         *self == MonthOfUse::default()
+    }
+}
+
+/// For how long a machine is rented: what is rounded up once and pays its minimum once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RentalScope {
+    /// From the first run of an environment to its last, the time between them included.
+    #[default]
+    Study,
+    /// A new machine for every run.
+    Run,
+}
+
+impl RentalScope {
+    fn of_old_files() -> Self {
+        RentalScope::Run
     }
 }
 

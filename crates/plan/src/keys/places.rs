@@ -183,7 +183,12 @@ const BILLING: Section = Section {
             Kind::Duration,
             "Time is rounded up to whole steps. `0s` bills the exact time.",
         ),
-        key("minimum", Kind::Duration, "A run pays at least this."),
+        key("minimum", Kind::Duration, "A rental pays at least this."),
+        key(
+            "rental",
+            Kind::Words(|| vec!["study", "run"]),
+            "`study`: one machine from the first run to the last of a `bancada run`, idle time included, rounded up once and with one minimum, of which every run bears its part. `run`: a machine for every run. Default `study`.",
+        ),
         key(
             "paid",
             Kind::Paid,
@@ -212,7 +217,7 @@ const BILLING: Section = Section {
         key(
             "around",
             Kind::Table(&AROUND),
-            "What a rented machine's life adds to every run, where each has a machine of its own.",
+            "What a rented machine's life adds: once in a rental.",
         ),
         key(
             "charges",
@@ -229,7 +234,7 @@ const BILLING: Section = Section {
 };
 
 const AROUND: Section = Section {
-    about: "Time of the machine before and after a run, which is paid and which a run does not see.",
+    about: "Time of the machine before its first and after its last run, which is paid and which no run sees.",
     keys: &[
         key("startup", Kind::Duration, "Until the machine can be used."),
         key(

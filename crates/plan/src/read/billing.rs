@@ -2,7 +2,8 @@
 
 use cost::{UnitPrice, rules};
 use model::money::{
-    AroundRun, Charge, Discount, DiscountTerms, Interruptions, LineKind, MonthOfUse, Unit,
+    AroundRun, Charge, Discount, DiscountTerms, Interruptions, LineKind, MonthOfUse, RentalScope,
+    Unit,
 };
 use model::{BillingRule, PaidPhases};
 use rust_decimal::Decimal;
@@ -44,6 +45,9 @@ pub(super) fn read(
         rule.request_minimum_ms = minimum.value;
     }
     read_paid(&table, rule, problems);
+    if let Some(scope) = take::parsed(&table, "rental", rental_scope, problems) {
+        rule.rental = scope.value;
+    }
     if let Some(month) = read_month(typed, &table, problems) {
         rule.month = MonthOfUse {
             hours: month.hours.or(rule.month.hours),
@@ -81,7 +85,7 @@ pub(super) fn read(
     written
 }
 
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "rule",
     "step",
     "minimum",
@@ -94,6 +98,7 @@ const KEYS: [&str; 12] = [
     "tax",
     "interruptions",
     "around",
+    "rental",
 ];
 
 /// What of a rule was written, for the other sizes of the machine that it was written for.
@@ -129,6 +134,7 @@ impl Written {
         copy("month", &|from, to| to.month = from.month);
         copy("tax", &|from, to| to.tax_percent = from.tax_percent);
         copy("around", &|from, to| to.around = from.around);
+        copy("rental", &|from, to| to.rental = from.rental);
         copy("interruptions", &|from, to| {
             to.interruptions.clone_from(&from.interruptions);
         });
@@ -212,6 +218,14 @@ fn read_around(parent: &Table<'_>, problems: &mut Problems) -> Option<AroundRun>
     Some(around)
 }
 
+fn rental_scope(text: &str) -> Result<RentalScope, String> {
+    match text {
+        "study" => Ok(RentalScope::Study),
+        "run" => Ok(RentalScope::Run),
+        _ => Err("`rental` must be \"study\" or \"run\"".to_owned()),
+    }
+}
+
 fn read_month(
     typed: &Typed<'_>,
     parent: &Table<'_>,
@@ -263,6 +277,7 @@ pub(super) fn with_what_stays(rule: BillingRule, before: &BillingRule) -> Billin
             true => before.around,
             false => rule.around,
         },
+        rental: before.rental,
         ..rule
     }
 }

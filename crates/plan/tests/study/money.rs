@@ -1,6 +1,6 @@
 //! Billing rules and other money, as studies and what-if files write them.
 
-use model::money::{DiscountTerms, LineKind, Unit};
+use model::money::{DiscountTerms, LineKind, RentalScope, Unit};
 use model::{BillingRule, Currency, PaidPhases, Price, Study};
 use plan::WhatIf;
 use rust_decimal::Decimal;
@@ -310,6 +310,18 @@ billing = { step = "1min" }
         )
         .unwrap();
     assert!(price_of(&one.study).sizes.is_empty());
+}
+
+#[test]
+fn how_long_a_machine_is_kept_is_read() {
+    let check = |billing: &str, expected: RentalScope| {
+        let rule = rule_of(&format!("price = \"1 USD/h\"\nbilling = {{ {billing} }}"));
+        assert_eq!(rule.rental, expected, "{billing}");
+    };
+    check("step = \"60s\"", RentalScope::Study);
+    check("rental = \"study\"", RentalScope::Study);
+    check("rental = \"run\"", RentalScope::Run);
+    check("rule = \"aws\", rental = \"run\"", RentalScope::Run);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use model::money::{Charge, LineKind, Unit};
+use model::money::{Charge, LineKind, RentalScope, Unit};
 use model::run::{EnvironmentRecord, Origin};
 use model::{
     BillingRule, Currency, ExchangeRate, Inventory, Limits, Money, Outcome, PaidPhases, Phase,
@@ -73,7 +73,11 @@ impl Study {
             per_hour: format!("{per_hour} USD").parse().unwrap(),
             source: "price list".to_owned(),
             date: "2024-02-20".to_owned(),
-            billing: self.billing.clone(),
+            // Each run had a machine of its own.
+            billing: BillingRule {
+                rental: RentalScope::Run,
+                ..self.billing.clone()
+            },
             changes: Vec::new(),
             own: None,
             shape: model::money::PricedShape::default(),
@@ -126,6 +130,7 @@ impl Study {
             command: Vec::new(),
             machine: Inventory::default(),
             price,
+            rental: None,
             bill,
             warnings: Vec::new(),
             framework: None,

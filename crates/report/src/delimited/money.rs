@@ -43,8 +43,6 @@ fn lines(run: &RunRow) -> Vec<[String; 11]> {
 fn fields(line: &BillLine, price: &Price) -> [String; 11] {
     let is_time = !line.seconds.is_zero();
     let seconds = is_time.then(|| line.seconds.normalize().to_string());
-    // A price that moves stands in the line's name.
-    let per_hour = (is_time && price.changes.is_empty()).then_some(price.per_hour);
     let counted = line.counted.as_ref();
     let (source, date) = match counted {
         Some(counted) => (counted.source.clone(), counted.date.clone()),
@@ -55,7 +53,7 @@ fn fields(line: &BillLine, price: &Price) -> [String; 11] {
         line.what.clone(),
         line.kind.word().to_owned(),
         seconds.unwrap_or_default(),
-        exact(per_hour),
+        exact(line.per_hour),
         counted.map_or_else(String::new, |c| c.quantity.normalize().to_string()),
         counted.map_or_else(String::new, |c| c.unit.word().to_owned()),
         exact(counted.map(|c| c.unit_price)),

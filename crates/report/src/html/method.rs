@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use analyse::{Analysis, BillFacts, MachineUse, billing_words, format};
-use model::{Order, Timestamp};
+use model::{Order, PaidPhases, Timestamp};
 
 use super::page::{Page, escape};
 use crate::tables::{bill_table, charge_sources};
@@ -63,7 +63,7 @@ fn bill(page: &mut Page, facts: &BillFacts, several: bool) {
         let text = format!("{}, since {}: {}", origin.name, origin.since, origin.source);
         rows.push(("rule".to_owned(), escape(&text)));
     }
-    rows.push(("runs".to_owned(), format::count(facts.runs)));
+    rows.push(("rented".to_owned(), escape(&rented_words(facts))));
     page.facts(&rows);
     page.paragraph(&format!("The bill of {}, for example:", facts.example_run));
     page.table(&bill_table(facts));
@@ -77,6 +77,40 @@ fn bill(page: &mut Page, facts: &BillFacts, several: bool) {
             converted.total, rate.rate, rate.to, rate.from, rate.source, rate.date
         ));
     }
+}
+
+/// `one machine for 24 runs: 105 s, of which 1.9 s idle between runs; US$ 0.0052`.
+fn rented_words(facts: &BillFacts) -> String {
+    let rented = &facts.rented;
+    let runs = format::counted(facts.runs, "run", "runs");
+    if facts.price.billing.paid == PaidPhases::Requests {
+        return format!(
+            "the requests of {runs}: {} s; {}",
+            rented.seconds, rented.total
+        );
+    }
+    let machines = match rented.rentals {
+        1 => "one machine".to_owned(),
+        several => format!("{several} machines, one after the other,"),
+    };
+    let parts = [
+        (rented.idle_seconds, "idle between runs"),
+        (rented.rounding_seconds, "rounding up"),
+        (rented.minimum_seconds, "up to the minimum"),
+    ];
+    let parts = parts.iter().filter(|(seconds, _)| !seconds.is_zero());
+    let parts: Vec<String> = parts
+        .map(|(seconds, what)| format!("{} s {what}", seconds.round_dp(3).normalize()))
+        .collect();
+    let of_it = match parts.is_empty() {
+        true => String::new(),
+        false => format!(", of which {}", format::listed(&parts, 3)),
+    };
+    let seconds = rented.seconds.round_dp(3).normalize();
+    format!(
+        "{machines} for {runs}: {seconds} s{of_it}; {}",
+        rented.total
+    )
 }
 
 pub(super) fn measured(page: &mut Page, analysis: &Analysis) {

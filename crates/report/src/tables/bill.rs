@@ -12,7 +12,6 @@ pub(crate) fn bill_table(facts: &BillFacts) -> Table {
     table.number("counted");
     table.number("unit price");
     table.number("amount");
-    let hour = facts.price.per_hour;
     for line in &facts.example.lines {
         let tone = match line.kind.is_unused_time() {
             true => Tone::Warning,
@@ -25,7 +24,7 @@ pub(crate) fn bill_table(facts: &BillFacts) -> Table {
                 tone,
             },
             cell(counted(line)),
-            cell(unit_price(line, hour)),
+            cell(unit_price(line)),
             cell(format::exact_money(&line.amount)),
         ]);
     }
@@ -61,7 +60,7 @@ fn cell(text: String) -> TableCell {
 
 fn what_for(line: &BillLine) -> &'static str {
     match line.kind {
-        LineKind::Rounding | LineKind::Minimum => "paid, not used",
+        LineKind::Idle | LineKind::Rounding | LineKind::Minimum => "paid, not used",
         LineKind::Lost => "an expectation",
         _ => "",
     }
@@ -75,15 +74,11 @@ fn counted(line: &BillLine) -> String {
     }
 }
 
-/// A price that moves stands in the line's name.
-fn unit_price(line: &BillLine, hour: Money) -> String {
-    match &line.counted {
-        Some(counted) => format!(
-            "{}/{}",
-            format::exact_money(&counted.unit_price),
-            counted.unit.word()
-        ),
-        None if line.seconds.is_zero() => String::new(),
-        None => format!("{}/h", format::exact_money(&hour)),
+fn unit_price(line: &BillLine) -> String {
+    let of = |price: &Money, unit: &str| format!("{}/{unit}", format::exact_money(price));
+    match (&line.counted, &line.per_hour) {
+        (Some(counted), _) => of(&counted.unit_price, counted.unit.word()),
+        (None, Some(hour)) => of(hour, "h"),
+        (None, None) => String::new(),
     }
 }

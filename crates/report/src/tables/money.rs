@@ -115,7 +115,12 @@ impl UnusedColumn {
     }
 }
 
-const UNUSED: [UnusedColumn; 7] = [
+const UNUSED: [UnusedColumn; 8] = [
+    UnusedColumn {
+        header: "idle between runs",
+        amount: |one| one.idle.amount,
+        small: |_| String::new(),
+    },
     UnusedColumn {
         header: "rounding up",
         amount: |one| one.rounding.amount,

@@ -137,6 +137,7 @@ pub(crate) fn record(run: RunId, seconds: f64) -> RunRecord {
         command: vec!["bancada".to_owned(), "job".to_owned(), "train".to_owned()],
         machine: machine(),
         price: None,
+        rental: None,
         bill: None,
         warnings: Vec::new(),
         framework: None,

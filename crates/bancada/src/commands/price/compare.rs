@@ -5,11 +5,12 @@ use model::{Price, RunRecord};
 use report::format;
 use serde_json::{Value, json};
 
+use super::super::results::Paid;
 use super::table::Table;
 use super::{find, unknown};
 use crate::args::{PriceCompareArgs, ResultsArgs};
 use crate::exit::{CommandResult, Exit, Failure};
-use crate::locate::{open_results, store_failure};
+use crate::locate::open_results;
 use crate::printer::Printer;
 
 /// Said with every comparison: people would read a prediction into it.
@@ -98,7 +99,7 @@ fn of_results(
         },
         printer,
     )?;
-    let records = results.store.records().map_err(store_failure)?;
+    let records = Paid::settled(&results)?.records;
     let mut groups = Vec::new();
     for (environment, records) in by_environment(&records) {
         let prices = match machines {

@@ -1,0 +1,236 @@
+//! A machine that several runs share: its start, its idle time, its rounding and its minimum are paid
+//! once, and every run bears its part by the time it used.
+
+use model::money::{Charge, LineKind};
+use model::{Bill, BillingRule, ExchangeRate, Money, PaidPhases, Price, RunRecord};
+use rust_decimal::{Decimal, RoundingStrategy};
+
+use crate::bill::bill_with;
+use crate::paid_time::{decimal_seconds, own_seconds, round_up_to};
+use crate::{BillRequest, bill};
+
+/// Decimal places of a second in a run's part of the rental's time.
+const SHARE_PLACES: u32 = 6;
+
+/// Time that is paid and that no run used.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct AddedTime {
+    pub(crate) what: String,
+    pub(crate) kind: LineKind,
+    pub(crate) seconds: Decimal,
+}
+
+/// What a machine adds to the time that was used on it: idle time, its start and end, the rest of
+/// the last step, and what its minimum adds to that. Nothing where no time is paid at all.
+pub(crate) fn added_time(rule: &BillingRule, used: Decimal, idle: Decimal) -> Vec<AddedTime> {
+    if used.is_zero() && rule.around.is_nothing() {
+        return Vec::new();
+    }
+    let mut life = Life {
+        end: used,
+        added: Vec::new(),
+    };
+    life.add("idle between runs".to_owned(), LineKind::Idle, idle);
+    for (phase, seconds) in rule.around.parts() {
+        let what = format!("{phase} of the machine");
+        life.add(what, LineKind::Time, Decimal::from(seconds));
+    }
+    let step = Decimal::from(rule.step_seconds);
+    let rest = round_up_to(life.end, step) - life.end;
+    life.add(format!("rounding up to {step} s"), LineKind::Rounding, rest);
+    let minimum = Decimal::from(rule.minimum_seconds);
+    let rest = minimum - life.end;
+    life.add(format!("minimum of {minimum} s"), LineKind::Minimum, rest);
+    life.added
+}
+
+/// Of a machine.
+struct Life {
+    end: Decimal,
+    added: Vec<AddedTime>,
+}
+
+impl Life {
+    fn add(&mut self, what: String, kind: LineKind, seconds: Decimal) {
+        if seconds > Decimal::ZERO {
+            self.end += seconds;
+            self.added.push(AddedTime {
+                what,
+                kind,
+                seconds,
+            });
+        }
+    }
+}
+
+/// Runs that share a machine, added up: what they come to together. Where every run has its own
+/// machine, the sum of their bills.
+#[derive(Debug, Clone)]
+pub struct Rental {
+    price: Price,
+    used: Decimal,
+    idle: Decimal,
+    own: Decimal,
+}
+
+impl Rental {
+    pub fn new(price: &Price) -> Self {
+        Rental {
+            price: price.clone(),
+            used: Decimal::ZERO,
+            idle: Decimal::ZERO,
+            own: Decimal::ZERO,
+        }
+    }
+
+    pub fn add(&mut self, request: &BillRequest, idle_seconds: f64) {
+        self.used += own_seconds(request);
+        self.idle += decimal_seconds(idle_seconds);
+        self.own = self.own.saturating_add(bill(request).bill.total.amount);
+    }
+
+    /// In the currency of the price.
+    pub fn total(&self) -> Money {
+        let currency = self.price.per_hour.currency;
+        if !self.price.billing.is_shared() {
+            return Money::new(self.own, currency);
+        }
+        let idle = paid_idle(&self.price.billing, self.idle);
+        let added = added_time(&self.price.billing, self.used, idle);
+        // What is paid by the run or by what it sends was paid with the runs.
+        let goes_with_time = |charge: &&Charge| charge.unit.is_time();
+        let charges = self.price.billing.charges.iter().filter(goes_with_time);
+        let price = Price {
+            billing: BillingRule {
+                charges: charges.cloned().collect(),
+                ..self.price.billing.clone()
+            },
+            changes: Vec::new(),
+            ..self.price.clone()
+        };
+        let nothing_used = BillRequest {
+            phases: &[],
+            total_seconds: 0.0,
+            started: None,
+            requests: None,
+            price: &price,
+            spoken: currency,
+            rates: &[],
+        };
+        let added = bill_with(&nothing_used, &added).bill.total.amount;
+        Money::new(self.own.saturating_add(added).normalize(), currency)
+    }
+}
+
+/// Who pays for some phases only does not pay for the time between runs.
+fn paid_idle(rule: &BillingRule, idle: Decimal) -> Decimal {
+    match rule.paid {
+        PaidPhases::All => idle,
+        _ => Decimal::ZERO,
+    }
+}
+
+/// Bills of runs on one machine of one price, or, where the rule rents one for each run, on as many.
+pub(crate) fn bills(requests: &[BillRequest], idle_seconds: f64) -> Vec<Bill> {
+    match requests.first() {
+        Some(first) if first.price.billing.is_shared() => bill_together(requests, idle_seconds),
+        _ => requests.iter().map(|request| bill(request).bill).collect(),
+    }
+}
+
+/// Each with its part of what the machine adds. The parts go by used time and sum to the whole.
+fn bill_together(requests: &[BillRequest], idle_seconds: f64) -> Vec<Bill> {
+    let Some(rule) = requests.first().map(|first| &first.price.billing) else {
+        return Vec::new();
+    };
+    let used: Vec<Decimal> = requests.iter().map(own_seconds).collect();
+    let idle = paid_idle(rule, decimal_seconds(idle_seconds));
+    let all: Decimal = used.iter().sum();
+    let mut left = added_time(rule, all, idle);
+    let whole = left.clone();
+    let mut bills = Vec::new();
+    let mut used_left = all;
+    for (request, used) in requests.iter().zip(used) {
+        used_left -= used;
+        let is_last = used_left.is_zero();
+        let parts = whole.iter().zip(&mut left).map(|(whole, left)| {
+            let part = whole.seconds.saturating_mul(used).checked_div(all);
+            let part = part.unwrap_or_default();
+            let part = part.round_dp_with_strategy(SHARE_PLACES, RoundingStrategy::ToZero);
+            let seconds = if is_last { left.seconds } else { part };
+            left.seconds -= seconds;
+            AddedTime {
+                what: share_of(whole, requests.len()),
+                kind: whole.kind,
+                seconds,
+            }
+        });
+        let parts: Vec<AddedTime> = parts.collect();
+        bills.push(bill_with(request, &parts).bill);
+    }
+    bills
+}
+
+fn share_of(added: &AddedTime, runs: usize) -> String {
+    match runs {
+        1 => added.what.clone(),
+        _ => format!("share of {}", added.what),
+    }
+}
+
+/// Gives every run that shares its machine its whole bill: its own time and its part of what the
+/// rental adds. `records` are all that were paid for, attempts that were repeated too; runs with a
+/// machine of their own keep their bills. Bills stay in the currency, and at the rate of exchange,
+/// that they were made with.
+pub fn settle<'r>(records: impl IntoIterator<Item = &'r mut RunRecord>) {
+    let mut rentals: Vec<Vec<&mut RunRecord>> = Vec::new();
+    for record in records {
+        let is_shared = |price: &Price| price.billing.is_shared();
+        if record.bill.is_none() || !record.price.as_ref().is_some_and(is_shared) {
+            continue;
+        }
+        let known = rentals.iter_mut().find(|rental| {
+            let first = rental.first();
+            first.is_some_and(|first| is_same_rental(first, record))
+        });
+        match known {
+            Some(rental) => rental.push(record),
+            None => rentals.push(vec![record]),
+        }
+    }
+    for mut rental in rentals {
+        let bills = bills_of(&rental);
+        for (record, bill) in rental.iter_mut().zip(bills) {
+            record.bill = Some(bill);
+        }
+    }
+}
+
+/// One machine: rented at once, in one environment, at one price.
+fn is_same_rental(one: &RunRecord, other: &RunRecord) -> bool {
+    let id = |record: &RunRecord| record.rental.as_ref().map(|part| part.id.clone());
+    one.environment.name == other.environment.name
+        && id(one) == id(other)
+        && one.price == other.price
+}
+
+fn bills_of(rental: &[&mut RunRecord]) -> Vec<Bill> {
+    let rates: Vec<Vec<ExchangeRate>> = rental
+        .iter()
+        .map(|record| {
+            let converted = record
+                .bill
+                .as_ref()
+                .and_then(|bill| bill.converted.as_ref());
+            converted.map(|c| c.rate.clone()).into_iter().collect()
+        })
+        .collect();
+    let requests = rental.iter().zip(&rates).filter_map(|(record, rates)| {
+        let (price, bill) = (record.price.as_ref()?, record.bill.as_ref()?);
+        let spoken = bill.spoken_total().currency;
+        Some(BillRequest::of(record, price, spoken, rates))
+    });
+    let idle = rental.iter().filter_map(|record| record.rental.as_ref());
+    let idle: f64 = idle.map(|part| part.idle_seconds).sum();
+    bills(&requests.collect::<Vec<_>>(), idle)
+}
