@@ -1,6 +1,7 @@
 //! How numbers are written for people, in one place: sentences here and tables in `report` agree.
 //! Every function takes any `f64`; what is not a number is written as a dash.
 
+use rust_decimal::Decimal;
 use stats::Estimate;
 
 /// What stands where there is no number.
@@ -329,6 +330,20 @@ pub fn listed(items: &[String], limit: usize) -> String {
     }
 }
 
+/// `is 5 % cheaper than`, `costs 3.11 times as much as`.
+pub fn times_words(times: Decimal) -> String {
+    let percent = |part: Decimal| (part * Decimal::ONE_HUNDRED).round_dp(1).normalize();
+    if times == Decimal::ONE {
+        "costs the same as".to_owned()
+    } else if times < Decimal::ONE {
+        format!("is {} % cheaper than", percent(Decimal::ONE - times))
+    } else if times < Decimal::TWO {
+        format!("is {} % more expensive than", percent(times - Decimal::ONE))
+    } else {
+        format!("costs {} times as much as", times.round_dp(2).normalize())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -370,5 +385,16 @@ mod tests {
             "C1, C2 and 1 more",
         );
         check(listed(&["C1".into(), "C2".into()], 5), "C1 and C2");
+    }
+
+    #[test]
+    fn prices_are_compared_in_percent_or_times() {
+        let check = |times: &str, expected: &str| {
+            assert_eq!(times_words(times.parse().unwrap()), expected);
+        };
+        check("0.9468", "is 5.3 % cheaper than");
+        check("1", "costs the same as");
+        check("1.1", "is 10 % more expensive than");
+        check("3.1124", "costs 3.11 times as much as");
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn sums(spent: &[Spent]) -> Vec<Money> {
         *sum = sum.saturating_add(entry.money.amount);
     }
     sums.into_iter()
-        .map(|(currency, amount)| Money::new(amount, currency))
+        .map(|(currency, amount)| Money::new(amount.normalize(), currency))
         .collect()
 }
 

@@ -77,6 +77,7 @@ fn ten_thousand_runs(folder: &Path) {
         requests_in: &|_| Ok(0),
         scale: None,
         catalog: cost::catalog(),
+        today: None,
     };
     let Ok(study) = plan::read_study(STUDY, &options) else {
         return println!("the study of the bench is wrong");

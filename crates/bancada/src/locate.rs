@@ -36,12 +36,14 @@ pub(crate) fn open_study(
     let folder = folder_of(path);
     let read = |path: &Path| fs::read_to_string(path);
     let catalog = crate::commands::price::known(printer);
+    let today = crate::commands::price::today();
     let options = plan::ReadOptions {
         folder: Some(&folder),
         read: &read,
         requests_in: &requests_in,
         scale,
         catalog: &catalog,
+        today: Some(&today),
     };
     let study = plan::read_study(&text, &options).map_err(|diagnostics| {
         let source = Source {

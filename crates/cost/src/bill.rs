@@ -90,11 +90,16 @@ pub fn bill(request: &BillRequest) -> BillResult {
         true => Vec::new(),
         false => rental::added_time(rule, paid_time::own_seconds(request), Decimal::ZERO),
     };
-    bill_with(request, &added)
+    bill_with(
+        request,
+        &added,
+        &mut Axis::new(request.price.per_hour.currency),
+    )
 }
 
-pub(crate) fn bill_with(request: &BillRequest, added: &[AddedTime]) -> BillResult {
-    let mut lines = time_lines(request, added);
+/// `axis` has the runs before it on the same machine.
+pub(crate) fn bill_with(request: &BillRequest, added: &[AddedTime], axis: &mut Axis) -> BillResult {
+    let mut lines = time_lines(request, added, axis);
     let time = sum(&lines);
     let beside = Beside::of(request, added);
     lines.extend(beside.discounts(time));
@@ -160,9 +165,8 @@ fn sum(lines: &[BillLine]) -> Decimal {
     amounts.fold(Decimal::ZERO, Decimal::saturating_add)
 }
 
-fn time_lines(request: &BillRequest, added: &[AddedTime]) -> Vec<BillLine> {
+fn time_lines(request: &BillRequest, added: &[AddedTime], axis: &mut Axis) -> Vec<BillLine> {
     let rule = &request.price.billing;
-    let mut axis = Axis::new(request.price.per_hour.currency);
     for part in paid_time::own_parts(request) {
         axis.advance_to(LineKind::Time, &part.what, part.end_seconds, part.per_hour);
     }
@@ -175,17 +179,14 @@ fn time_lines(request: &BillRequest, added: &[AddedTime]) -> Vec<BillLine> {
     if let Some(interruptions) = rule.interruptions.as_ref().filter(|_| !used.is_zero()) {
         let expected = lost::expected(used, interruptions);
         let end = axis.paid_seconds() + decimal_seconds(expected.paid_seconds).round_dp(3);
-        let what = format!(
-            "lost attempts, {} expected",
-            expected
-                .interruptions
-                .round_sf(2)
-                .unwrap_or_default()
-                .normalize()
-        );
+        let count = expected.interruptions.round_sf(2).unwrap_or_default();
+        let what = match expected.is_capped {
+            true => "lost attempts, too many to count: it is not expected to end".to_owned(),
+            false => format!("lost attempts, {} expected", count.normalize()),
+        };
         axis.advance_to(LineKind::Lost, &what, end, last);
     }
-    axis.into_lines()
+    axis.take_lines()
 }
 
 fn in_spoken_currency(

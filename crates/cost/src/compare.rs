@@ -22,6 +22,8 @@ pub struct Comparison {
     pub other_runs: usize,
     /// Of the runs that count, those that paid for the time of requests only.
     pub by_request: usize,
+    /// Machines of the other runs: the time of each is rounded up once.
+    pub rentals: usize,
     /// The sum of the runs' own bills; none where one has no bill, or another currency.
     pub measured_total: Option<Money>,
 }
@@ -65,6 +67,10 @@ pub fn compare(records: &[RunRecord], prices: &[Price]) -> Comparison {
         by_request: all()
             .filter(|run| rule_of(run).paid == PaidPhases::Requests)
             .count(),
+        rentals: rentals(&scenarios)
+            .iter()
+            .map(|rental| machines(rental))
+            .sum(),
         measured_total: sum(all().map(own_bill)),
         scenarios: scenarios
             .iter()
@@ -143,6 +149,15 @@ fn rentals<'r>(scenarios: &BTreeMap<u32, Vec<&'r RunRecord>>) -> Vec<Vec<&'r Run
         }
     }
     rentals
+}
+
+fn machines(rental: &[&RunRecord]) -> usize {
+    let rule = rule_of(rental[0]);
+    match (rule.paid, rule.rental) {
+        (PaidPhases::Requests, _) => 0,
+        (_, RentalScope::Study) => 1,
+        (_, RentalScope::Run) => rental.len(),
+    }
 }
 
 fn idle_seconds(rental: &[&RunRecord]) -> f64 {

@@ -14,6 +14,8 @@ pub(crate) struct Expected {
     pub(crate) interruptions: Decimal,
     /// On top of the work itself.
     pub(crate) paid_seconds: f64,
+    /// There would be more of them than can be reckoned with.
+    pub(crate) is_capped: bool,
 }
 
 /// Interruptions come at random, as often in every hour (a Poisson process). A piece of work that
@@ -30,6 +32,7 @@ pub(crate) fn expected(work_seconds: Decimal, terms: &Interruptions) -> Expected
         return Expected {
             interruptions: Decimal::ZERO,
             paid_seconds: 0.0,
+            is_capped: false,
         };
     }
     let checkpoint = terms.checkpoint_seconds.filter(|seconds| *seconds > 0);
@@ -39,9 +42,13 @@ pub(crate) fn expected(work_seconds: Decimal, terms: &Interruptions) -> Expected
         None => f64::from(terms.unpaid_seconds),
     };
     let pieces = work / piece;
-    let interruptions = (pieces * (per_second * piece).exp_m1()).min(MOST);
-    let lost = (pieces * lost_time(per_second, piece, unpaid)).min(MOST * SECONDS_PER_HOUR);
+    let interruptions = pieces * (per_second * piece).exp_m1();
+    let lost = pieces * lost_time(per_second, piece, unpaid);
+    let is_within = interruptions <= MOST && lost <= MOST * SECONDS_PER_HOUR;
+    let interruptions = interruptions.min(MOST);
+    let lost = lost.min(MOST * SECONDS_PER_HOUR);
     Expected {
+        is_capped: !is_within,
         interruptions: Decimal::from_f64(interruptions).unwrap_or_default(),
         paid_seconds: lost + interruptions * restart,
     }

@@ -42,16 +42,20 @@ pub(crate) fn rounded_up(exact: Option<Decimal>, sign_of: Decimal) -> Decimal {
         .normalize()
 }
 
-/// Grows the lines of a bill along the axis of paid time.
+/// Grows the lines of bills along the axis of paid time. Runs that share a machine follow one
+/// another on it, so that their amounts, each rounded up, still sum to that of the whole time.
+#[derive(Debug, Clone)]
 pub(crate) struct Axis {
     currency: Currency,
     lines: Vec<BillLine>,
+    /// Of the run whose lines these are.
     paid_seconds: Decimal,
-    /// The same by price.
+    /// Of all runs, by price.
     stretches: Vec<Stretch>,
     amount: Decimal,
 }
 
+#[derive(Debug, Clone)]
 struct Stretch {
     per_hour: Decimal,
     seconds: Decimal,
@@ -72,8 +76,10 @@ impl Axis {
         self.paid_seconds
     }
 
-    pub(crate) fn into_lines(self) -> Vec<BillLine> {
-        self.lines
+    /// The lines of a run; the next one begins.
+    pub(crate) fn take_lines(&mut self) -> Vec<BillLine> {
+        self.paid_seconds = Decimal::ZERO;
+        std::mem::take(&mut self.lines)
     }
 
     /// Adds a line for the time from what is paid so far to `end_seconds`, if there is any.

@@ -6,7 +6,7 @@ use model::{Bill, BillingRule, ExchangeRate, Money, PaidPhases, Price, RunRecord
 use rust_decimal::{Decimal, RoundingStrategy};
 
 use crate::bill::bill_with;
-use crate::paid_time::{decimal_seconds, own_seconds, round_up_to};
+use crate::paid_time::{Axis, decimal_seconds, own_seconds, round_up_to};
 use crate::{BillRequest, bill};
 
 /// Decimal places of a second in a run's part of the rental's time.
@@ -68,6 +68,7 @@ impl Life {
 #[derive(Debug, Clone)]
 pub struct Rental {
     price: Price,
+    axis: Axis,
     used: Decimal,
     idle: Decimal,
     own: Decimal,
@@ -77,6 +78,7 @@ impl Rental {
     pub fn new(price: &Price) -> Self {
         Rental {
             price: price.clone(),
+            axis: Axis::new(price.per_hour.currency),
             used: Decimal::ZERO,
             idle: Decimal::ZERO,
             own: Decimal::ZERO,
@@ -86,7 +88,11 @@ impl Rental {
     pub fn add(&mut self, request: &BillRequest, idle_seconds: f64) {
         self.used += own_seconds(request);
         self.idle += decimal_seconds(idle_seconds);
-        self.own = self.own.saturating_add(bill(request).bill.total.amount);
+        let bill = match self.price.billing.is_shared() {
+            true => bill_with(request, &[], &mut self.axis).bill,
+            false => bill(request).bill,
+        };
+        self.own = self.own.saturating_add(bill.total.amount);
     }
 
     /// In the currency of the price.
@@ -117,7 +123,8 @@ impl Rental {
             spoken: currency,
             rates: &[],
         };
-        let added = bill_with(&nothing_used, &added).bill.total.amount;
+        let added = bill_with(&nothing_used, &added, &mut self.axis.clone());
+        let added = added.bill.total.amount;
         Money::new(self.own.saturating_add(added).normalize(), currency)
     }
 }
@@ -140,15 +147,17 @@ pub(crate) fn bills(requests: &[BillRequest], idle_seconds: f64) -> Vec<Bill> {
 
 /// Each with its part of what the machine adds. The parts go by used time and sum to the whole.
 fn bill_together(requests: &[BillRequest], idle_seconds: f64) -> Vec<Bill> {
-    let Some(rule) = requests.first().map(|first| &first.price.billing) else {
+    let Some(price) = requests.first().map(|first| first.price) else {
         return Vec::new();
     };
+    let rule = &price.billing;
     let used: Vec<Decimal> = requests.iter().map(own_seconds).collect();
     let idle = paid_idle(rule, decimal_seconds(idle_seconds));
     let all: Decimal = used.iter().sum();
     let mut left = added_time(rule, all, idle);
     let whole = left.clone();
     let mut bills = Vec::new();
+    let mut axis = Axis::new(price.per_hour.currency);
     let mut used_left = all;
     for (request, used) in requests.iter().zip(used) {
         used_left -= used;
@@ -166,7 +175,7 @@ fn bill_together(requests: &[BillRequest], idle_seconds: f64) -> Vec<Bill> {
             }
         });
         let parts: Vec<AddedTime> = parts.collect();
-        bills.push(bill_with(request, &parts).bill);
+        bills.push(bill_with(request, &parts, &mut axis).bill);
     }
     bills
 }

@@ -32,7 +32,7 @@ fn every_run_is_billed_anew_by_the_other_rule() {
     // Its own price gives its own bills; EC2's minimum of a minute is long passed.
     let own = comparison.machines[0].total;
     assert_eq!(comparison.measured_total, Some(own));
-    assert_eq!(amounts(&comparison)[1], "0.147013889");
+    assert_eq!(amounts(&comparison)[1], "0.1470138889");
     assert_eq!(comparison.runs, 3);
     let paid: Vec<String> = comparison
         .scenarios

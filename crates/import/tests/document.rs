@@ -44,6 +44,7 @@ fn study_of_document() -> Study {
         requests_in: &|_| Ok(0),
         scale: None,
         catalog: cost::catalog(),
+        today: None,
     };
     read_study(block("toml", 0), &options).expect("a study")
 }

@@ -1,11 +1,16 @@
 //! How old a price is.
 
-/// `2026-08-22` on `2026-11-16` is `86 days` old. A year alone is counted from its middle.
+/// A year alone is counted from its middle. None where one of them is not a date.
+pub fn age_days(date: &str, today: &str) -> Option<i64> {
+    Some(days(today)? - days(date)?)
+}
+
+/// `2026-08-22` on `2026-11-16` is `86 days old`.
 pub fn age(date: &str, today: &str) -> String {
-    let (Some(then), Some(now)) = (days(date), days(today)) else {
+    let Some(days) = age_days(date, today) else {
         return "of unknown age".to_owned();
     };
-    match now - then {
+    match days {
         ..=0 => "of today".to_owned(),
         1 => "1 day old".to_owned(),
         old @ 2..60 => format!("{old} days old"),

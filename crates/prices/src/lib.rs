@@ -23,7 +23,7 @@ mod source;
 mod update;
 mod work;
 
-pub use age::age;
+pub use age::{age, age_days};
 pub use cache::{Kept, Loaded, catalog_file, keep, load};
 pub use collect::{About, PriceList, Unreadable};
 pub use file::{FileError, Given, ReadFiles, read_files};

@@ -117,6 +117,7 @@ mod tests {
             requests_in: &|_| Err("is not there".to_owned()),
             scale: None,
             catalog: cost::catalog(),
+            today: None,
         };
         let study = plan::read_study(&text, &options).unwrap();
         let plan = plan::plan(&study);

@@ -34,8 +34,8 @@ pub(super) fn make(ask: &Ask<'_>, printer: &Printer) -> Result<Option<Forecast>,
                 tried,
                 ended_badly,
             } = pilot(ask, printer)?;
-            for bad in &ended_badly {
-                printer.talk(&unwell(bad));
+            for line in failed_pilots(&ended_badly) {
+                printer.talk(&line);
             }
             expected.extend(known);
             if expected.is_empty() {
@@ -78,22 +78,40 @@ fn from_earlier(records: &[RunRecord]) -> String {
     )
 }
 
-/// Worth knowing before hours are spent; the study itself will tell more.
-fn unwell(bad: &BadPilot) -> String {
-    let BadPilot { scenario, outcome } = bad;
-    let levels = match scenario.levels_label() {
-        none if none.is_empty() => none,
-        levels => format!(" ({levels})"),
-    };
-    format!(
-        "  ! the pilot of {}{levels} ended as {}{}: its time is not known",
-        scenario.label(),
-        outcome.status,
-        outcome
-            .in_a_line()
-            .map(|w| format!(" ({w})"))
-            .unwrap_or_default(),
-    )
+/// Worth knowing before hours are spent. Pilots that ended for the same reason share a line.
+fn failed_pilots(bad: &[BadPilot]) -> Vec<String> {
+    let mut reasons: Vec<(String, Vec<&BadPilot>)> = Vec::new();
+    for pilot in bad {
+        let outcome = &pilot.outcome;
+        let cause = outcome.in_a_line();
+        let reason = format!(
+            "ended as {}{}",
+            outcome.status,
+            cause.map(|cause| format!(" ({cause})")).unwrap_or_default()
+        );
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, pilots)) => pilots.push(pilot),
+            None => reasons.push((reason, vec![pilot])),
+        }
+    }
+    let lines = reasons.iter().map(|(reason, pilots)| {
+        let names: Vec<String> = pilots.iter().map(|pilot| scenario_words(pilot)).collect();
+        let (pilots, times) = match pilots.len() {
+            1 => ("the pilot of", "its time is"),
+            _ => ("the pilots of", "their times are"),
+        };
+        let names = format::listed(&names, 3);
+        format!("  ! {pilots} {names} {reason}: {times} not known")
+    });
+    lines.collect()
+}
+
+fn scenario_words(pilot: &BadPilot) -> String {
+    let label = pilot.scenario.label();
+    match pilot.scenario.levels_label() {
+        none if none.is_empty() => label,
+        levels => format!("{label} ({levels})"),
+    }
 }
 
 /// A folder that goes when it is no longer used.
@@ -163,4 +181,41 @@ pub(super) fn time_words(seconds: runner::Spread) -> String {
 
 pub(super) fn money_words(money: MoneySpread) -> String {
     format!("{} [{}, {}]", money.value, money.low, money.high)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::study::FactorLevel;
+    use model::{Outcome, Scenario, Status};
+
+    use super::*;
+
+    fn bad(number: u32, detail: &str) -> BadPilot {
+        BadPilot {
+            scenario: Scenario {
+                number,
+                levels: vec![FactorLevel {
+                    factor: "batch".into(),
+                    level: i64::from(number).into(),
+                }],
+            },
+            outcome: Outcome {
+                status: Status::Failed,
+                detail: Some(detail.to_owned()),
+                ..Outcome::ok()
+            },
+        }
+    }
+
+    #[test]
+    fn pilots_that_failed_alike_share_a_line() {
+        let all = [bad(1, "no room"), bad(2, "no luck"), bad(3, "no room")];
+        let lines = failed_pilots(&all);
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(lines[0].starts_with("  ! the pilots of C1 (") && lines[0].contains("C3 ("));
+        assert!(lines[0].ends_with("ended as failed (no room): their times are not known"));
+        assert!(
+            lines[1].contains("the pilot of C2") && lines[1].ends_with("its time is not known")
+        );
+    }
 }

@@ -58,6 +58,9 @@ pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
     } else {
         let mut text = scenario_table(plan, forecast.as_ref());
         text.push_str(&summary(study, plan, due.len(), forecast.as_ref(), &ledger));
+        if let Some(old) = super::price::age_note(study) {
+            text.push_str(&format!("\n{old}\n"));
+        }
         if args.runs {
             text.push_str(&order_of_runs(plan));
         }

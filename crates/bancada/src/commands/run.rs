@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use model::{Inventory, Status, Study};
+use model::{Environment, Inventory, Status, Study};
 use runner::{Conduct, Ended, Forecast, Ledger, Options, RunnerError, Surroundings, Wanted};
 
 use super::endpoints::{self, Endpoints};
@@ -57,6 +57,9 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
     let talk = |text: &str| (!args.quiet && !args.json).then(|| printer.talk(text));
 
     talk(&first_line(&opened, &inventory));
+    if let Some(old) = super::price::age_note(&opened.study) {
+        talk(&old);
+    }
     let scenarios = runner::scenarios_of(&opened.plan, &due);
     if args.prepare {
         prepare(&opened.study, &scenarios, &home, printer)?;
@@ -222,11 +225,20 @@ fn images_line(dataset: &str, made: &data::cache::Cached) -> String {
 }
 
 fn priced_as(study: &Study) -> String {
-    let prices = study.environments.iter().filter_map(|e| e.price.as_ref());
-    let machines: Vec<&str> = prices
-        .flat_map(|price| price.all_sizes())
-        .map(|price| price.machine.as_str())
-        .collect();
+    let of = |environment: &Environment| {
+        let sizes = environment.price.iter().flat_map(|price| price.all_sizes());
+        let names = sizes.map(|price| match price.name_in(&environment.name) {
+            typed_in if typed_in == environment.name => {
+                format!(
+                    "{typed_in} ({}/h)",
+                    report::format::exact_money(&price.per_hour)
+                )
+            }
+            machine => machine.to_owned(),
+        });
+        names.collect::<Vec<String>>()
+    };
+    let machines: Vec<String> = study.environments.iter().flat_map(of).collect();
     match machines.is_empty() {
         true => String::new(),
         false => format!(", priced as {}", machines.join(", ")),

@@ -518,7 +518,7 @@ fn a_free_machine_beside_a_dear_one_does_not_hide_the_budget() {
         format!(
             "[study]\nname = \"two\"\nrepetitions = {repetitions}\nbudget = \"3000 USD\"\n\
              [factors]\nenvironment = [\"free\", \"dear\"]\n[workload]\ncommand = [\"true\"]\n\
-             [environments.free]\n[environments.dear]\nprice = \"3600000 USD/h\"\n"
+             [environments.free]\n[environments.dear]\nprice = \"3600000 USD/h\"\nbilling = {{ rental = \"run\" }}\n"
         )
     };
     bench.write("study.toml", &study(1));

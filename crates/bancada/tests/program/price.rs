@@ -68,7 +68,7 @@ fn everything_known_of_a_machine_is_shown() {
     bench
         .bancada(&words("price compare azure/Standard_F4s_v2 aws/c7g.xlarge"))
         .ends_with(0)
-        .says("aws/c7g.xlarge@us-east-1 costs 0.858 times azure/Standard_F4s_v2@eastus");
+        .says("aws/c7g.xlarge@us-east-1 is 14.2 % cheaper than azure/Standard_F4s_v2@eastus");
 }
 
 const PRICED: &str = "[environments.cpu]\nprice = \"azure/Standard_F4s_v2@eastus\"\n";
@@ -85,9 +85,31 @@ fn measured_time_is_priced_on_other_machines() {
         "price compare results/priced aws/c7g.xlarge azure/Standard_F4s_v2",
     ));
     let named = named.ends_with(0).says("it does not predict speed");
-    // EC2 bills a minute at least: 60 s of 0.145 an hour, rounded up at ten places.
-    assert!(named.out.contains("US$ 0.0024166667"), "{}", named.out);
-    assert!(named.out.contains("4 runs that ended ok"), "{}", named.out);
+    // EC2 bills a minute at least, and all runs are one rental: 60 s of 0.145 an hour in all.
+    let named = named.says("4 runs that ended ok").says("as one rental");
+    let all = named.out.lines().find(|line| line.starts_with("all"));
+    assert!(all.unwrap().contains("US$ 0.0024166667"), "{}", named.out);
+    bench.write(
+        "study.toml",
+        &study.replace(
+            "[environments.cpu]\n",
+            "[environments.cpu]\nbilling = { rental = \"run\" }\n",
+        ),
+    );
+    bench
+        .bancada(&[
+            "run",
+            "study.toml",
+            "--quiet",
+            "--no-pilot",
+            "--out",
+            "apart",
+        ])
+        .ends_with(0);
+    let apart = bench.bancada(&words("price compare apart aws/c7g.xlarge"));
+    let apart = apart.ends_with(0).says("each with a machine of its own");
+    assert!(apart.out.contains("US$ 0.0096666668"), "{}", apart.out);
+    bench.write("study.toml", &study);
     let shaped = bench
         .bancada(&words("price compare study.toml --json"))
         .ends_with(0);

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::common::{Bench, shell_study};
 
 /// An hour at least, so that a bill is a price and no matter of milliseconds.
-const PRICED: &str = "[environments.here]\nprice = \"2 USD/h\"\nbilling = { minimum = \"1h\", charges = [{ price = \"0.5 USD/run\", what = \"support\" }] }\n";
+const PRICED: &str = "[environments.here]\nprice = \"2 USD/h\"\nbilling = { minimum = \"1h\", rental = \"run\", charges = [{ price = \"0.5 USD/run\", what = \"support\" }] }\n";
 
 fn ran() -> Bench {
     let bench = Bench::new();
@@ -37,15 +37,15 @@ fn prices_rules_taxes_and_currencies_can_be_others() {
     let bench = ran();
     let check =
         |more: &[&str], expected: &str| assert_eq!(total(&bench, more), expected, "{more:?}");
-    check(&[], "10.0 USD");
-    check(&["--price", "4 USD/h"], "18.0 USD");
-    check(&["--price", "here=4 USD/h", "--tax", "10"], "19.80 USD");
-    check(&["--currency", "BRL", "--rate", "USD:BRL=5.5"], "55.00 BRL");
+    check(&[], "10 USD");
+    check(&["--price", "4 USD/h"], "18 USD");
+    check(&["--price", "here=4 USD/h", "--tax", "10"], "19.8 USD");
+    check(&["--currency", "BRL", "--rate", "USD:BRL=5.5"], "55 BRL");
     bench.write(
         "other.toml",
         "[environments.here]\nbilling = { discounts = [{ percent = 50 }] }\n",
     );
-    check(&["--what-if", "other.toml"], "6.0 USD");
+    check(&["--what-if", "other.toml"], "6 USD");
     // A list that is written takes the place of the one before.
     bench.write(
         "free.toml",
@@ -57,13 +57,19 @@ fn prices_rules_taxes_and_currencies_can_be_others() {
         "old.toml",
         "[environments.here]\nbilling = { rule = \"aws@2016\" }\n",
     );
-    check(&["--what-if", "old.toml"], "10.0 USD");
+    check(&["--what-if", "old.toml"], "10 USD");
     check(
         &["--price", "azure/Standard_D4s_v5", "--region", "westus2"],
         "2.0002133336 USD",
     );
+    // One machine for all runs: an hour of it, and four times the support.
+    bench.write(
+        "shared.toml",
+        "[environments.here]\nbilling = { rental = \"study\" }\n",
+    );
+    check(&["--what-if", "shared.toml"], "4 USD");
     // What was paid is what it was.
-    check(&[], "10.0 USD");
+    check(&[], "10 USD");
 }
 
 #[test]
@@ -85,7 +91,7 @@ fn repricing_goes_by_the_study_file_of_now() {
     let kept = std::fs::read_to_string(bench.path().join("results/priced/report.html")).unwrap();
     assert!(kept.contains("10.00") && !kept.contains("billed anew"));
     // The copy beside the results is of the time of the runs.
-    assert_eq!(total(&bench, &["--reprice"]), "10.0 USD");
+    assert_eq!(total(&bench, &["--reprice"]), "10 USD");
 }
 
 #[test]
@@ -124,25 +130,35 @@ fn what_cannot_be_meant_is_said() {
 
 #[test]
 fn while_a_study_runs_it_says_what_it_will_have_cost() {
-    let bench = Bench::new();
-    let study = format!("{}{PRICED}", shell_study("priced", "true", 2, ""));
-    bench.write("study.toml", &study);
-    let told = bench.bancada(&["run", "study.toml", "--json"]).ends_with(0);
-    let lines = told
-        .out
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok());
-    let ends: Vec<Value> = lines
-        .filter(|line: &Value| line["event"] == "run-ends")
-        .collect();
-    let money = |line: &Value, what: &str| line[what]["amount"].as_str().map(str::to_owned);
-    let spent: Vec<_> = ends
-        .iter()
-        .map(|line| money(line, "spent").unwrap())
-        .collect();
-    assert_eq!(spent, ["2.5", "5.0", "7.5", "10.0"]);
-    // A command has no pilot: what the second scenario costs is known when it has run.
-    let projected: Vec<_> = ends.iter().map(|line| money(line, "projected")).collect();
-    let whole = Some("10.0".to_owned());
-    assert_eq!(projected, [None, whole.clone(), whole.clone(), whole]);
+    let check = |priced: &str, spent: [&str; 4], whole: &str| {
+        let bench = Bench::new();
+        let study = format!("{}{priced}", shell_study("priced", "true", 2, ""));
+        bench.write("study.toml", &study);
+        let ran = bench.bancada(&["run", "study.toml", "--json"]).ends_with(0);
+        let lines = ran
+            .out
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok());
+        let ends: Vec<Value> = lines
+            .filter(|line: &Value| line["event"] == "run-ends")
+            .collect();
+        let money = |line: &Value, what: &str| {
+            let amount = line[what]["amount"].as_str()?;
+            Some(amount.parse::<f64>().unwrap())
+        };
+        let all = |what: &str| {
+            ends.iter()
+                .map(|line| money(line, what))
+                .collect::<Vec<_>>()
+        };
+        let number = |text: &str| Some(text.parse::<f64>().unwrap());
+        assert_eq!(all("spent"), spent.map(number));
+        // A command has no pilot: what the second scenario costs is known when it has run.
+        let whole = number(whole);
+        assert_eq!(all("projected"), [None, whole, whole, whole]);
+    };
+    check(PRICED, ["2.5", "5", "7.5", "10"], "10");
+    // One machine: its hour is paid from the first run on.
+    let shared = PRICED.replace("rental = \"run\"", "rental = \"study\"");
+    check(&shared, ["2.5", "3", "3.5", "4"], "4");
 }

@@ -56,6 +56,17 @@ impl PricedShape {
 }
 
 impl Price {
+    /// What stands for the machine of a price that was typed in.
+    pub const TYPED_IN: &str = "own";
+
+    /// As people know it: a price that was typed in goes by its environment.
+    pub fn name_in<'n>(&'n self, environment: &'n str) -> &'n str {
+        match self.machine == Price::TYPED_IN {
+            true => environment,
+            false => &self.machine,
+        }
+    }
+
     /// Of all sizes the cheapest that has the cores; the largest where they are not said.
     #[must_use]
     pub fn for_cores(&self, cores: Option<f64>) -> Price {

@@ -48,6 +48,8 @@ pub struct ReadOptions<'a> {
     pub scale: Option<&'a str>,
     /// Prices of machines, where the study's own do not have a name.
     pub catalog: &'a cost::Catalog,
+    /// `2026-11-17`: prices and rates of later days are mistakes. None accepts any day.
+    pub today: Option<&'a str>,
 }
 
 /// What requests are made of.
@@ -80,7 +82,7 @@ pub fn read_study(text: &str, options: &ReadOptions) -> Result<Study, Vec<Diagno
         // A text that is not TOML is only half read: what seems missing then may well be there.
         problems
             .is_empty()
-            .then(|| read_draft(&Typed::study(text), top, options, problems))
+            .then(|| read_draft(&Typed::study(text, options.today), top, options, problems))
     });
     let study = draft.and_then(|mut draft| {
         crate::check::check_scales(&draft, &mut problems);
@@ -126,14 +128,22 @@ pub(crate) struct Typed<'t> {
     text: &'t str,
     /// What prices and rates that name no source come from.
     origin: &'t str,
+    today: Option<&'t str>,
 }
 
 impl<'t> Typed<'t> {
-    fn study(text: &'t str) -> Self {
+    fn study(text: &'t str, today: Option<&'t str>) -> Self {
         Typed {
             text,
             origin: "the study file",
+            today,
         }
+    }
+
+    /// Whether a day, or a month or year that is known no better, is still to come.
+    fn is_future(&self, date: &str) -> bool {
+        let today = self.today.and_then(|today| today.get(..date.len()));
+        today.is_some_and(|today| date > today)
     }
 
     fn at(&self, span: &source::Span) -> &'t str {

@@ -10,7 +10,7 @@ use super::{Typed, billing, take};
 use crate::values;
 
 /// The `machine` of a price that stands in the study without a name.
-pub(super) const OWN: &str = "own";
+pub(super) const OWN: &str = Price::TYPED_IN;
 pub(super) const UNDATED: &str = "undated";
 /// Beyond every machine for rent, and still far from what decimals can count.
 const MAX_PER_HOUR: Decimal = Decimal::from_parts(1_000_000_000, 0, 0, false, 0);

@@ -56,7 +56,15 @@ pub(crate) fn date(
         },
         _ => text_of(&value, key, problems)?,
     };
-    parse_located(text, values::date, problems)
+    let date = parse_located(text, values::date, problems)?;
+    if typed.is_future(&date.value) {
+        let future = Diagnostic::at(
+            date.span.clone(),
+            format!("{} is in the future", date.value),
+        );
+        problems.push(future.label("the day on which it was read"));
+    }
+    Some(date)
 }
 
 pub(crate) fn parse_located<T>(

@@ -29,7 +29,7 @@ impl WhatIf {
     /// Names of `[prices]` of the study's file; of a file that has mistakes by now, none.
     #[must_use]
     pub fn knowing(self, text: &str) -> Self {
-        let known = whole(&Typed::study(text), |typed, top, problems| WhatIf {
+        let known = whole(&Typed::study(text, None), |typed, top, problems| WhatIf {
             named: prices::read(typed, &top, problems),
             ..self.clone()
         });
@@ -44,7 +44,13 @@ impl WhatIf {
         text: &str,
         catalog: &cost::Catalog,
     ) -> Result<Self, Vec<Diagnostic>> {
-        whole(&Typed { text, origin }, |typed, top, problems| {
+        // Any day may be asked about.
+        let typed = Typed {
+            text,
+            origin,
+            today: None,
+        };
+        whole(&typed, |typed, top, problems| {
             let currency = take::parsed(&top, "currency", str::parse, problems);
             let mut what_if = self.clone();
             what_if.study.currency = currency.map_or(self.study.currency, |c| c.value);
@@ -61,7 +67,7 @@ impl WhatIf {
         text: &str,
         catalog: &cost::Catalog,
     ) -> Result<Self, Vec<Diagnostic>> {
-        whole(&Typed::study(text), |typed, top, problems| {
+        whole(&Typed::study(text, None), |typed, top, problems| {
             let head = top.table("study", problems);
             let currency =
                 head.and_then(|head| take::parsed(&head, "currency", str::parse, problems));

@@ -384,3 +384,25 @@ billing = { tax = 10 }
     assert_eq!(price.sizes[0].shape.vcpus, Some(decimal("1")));
     assert_eq!(renewed.changed, ["a"]);
 }
+
+#[test]
+fn a_price_or_rate_of_a_day_to_come_is_a_mistake() {
+    let check = |date: &str, is_future: bool| {
+        let text = format!(
+            "[study]\nname = \"s\"\ncurrency = \"BRL\"\n[factors]\nn = [1]\n[workload]\ncommand = [\"true\", \"{{n}}\"]\n\
+             [[rates]]\nfrom = \"USD\"\nto = \"BRL\"\nrate = \"5\"\ndate = \"{date}\"\n"
+        );
+        let said = crate::support::shown_on(&text, "2026-11-17");
+        assert_eq!(
+            said.contains(&format!("{date} is in the future")),
+            is_future,
+            "{said}"
+        );
+    };
+    check("2026-11-17", false);
+    check("2026-11-18", true);
+    check("2026-11", false);
+    check("2026-12", true);
+    check("2026", false);
+    check("2027", true);
+}

@@ -49,16 +49,27 @@ pub(crate) fn read(text: &str) -> Result<Study, Vec<Diagnostic>> {
 }
 
 pub(crate) fn read_at(text: &str, scale: Option<&str>) -> Result<Study, Vec<Diagnostic>> {
-    read_study(
-        text,
-        &ReadOptions {
-            folder: None,
-            read: &read_file,
-            requests_in: &requests_in,
-            scale,
-            catalog: cost::catalog(),
-        },
-    )
+    read_study(text, &ReadOptions { scale, ..options() })
+}
+
+fn options() -> ReadOptions<'static> {
+    ReadOptions {
+        folder: None,
+        read: &read_file,
+        requests_in: &requests_in,
+        scale: None,
+        catalog: cost::catalog(),
+        today: None,
+    }
+}
+
+/// What is wrong with it on that day.
+pub(crate) fn shown_on(text: &str, today: &'static str) -> String {
+    let options = ReadOptions {
+        today: Some(today),
+        ..options()
+    };
+    read_study(text, &options).map_or_else(|mistakes| shown(text, &mistakes), |_| String::new())
 }
 
 /// The study, or a panic that shows its mistakes.

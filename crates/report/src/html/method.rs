@@ -48,7 +48,10 @@ fn bill(page: &mut Page, facts: &BillFacts, several: bool) {
     }
     let price = &facts.price;
     let mut rows = vec![
-        ("machine".to_owned(), escape(&price.machine)),
+        (
+            "machine".to_owned(),
+            escape(price.name_in(&facts.environment)),
+        ),
         (
             "price".to_owned(),
             escape(&format!("{} an hour", format::exact_money(&price.per_hour))),

@@ -15,8 +15,7 @@ use crate::printer::Printer;
 
 /// Said with every comparison: people would read a prediction into it.
 const SAME_TIME: &str = "The same time is assumed on every machine: this compares prices, it does not predict speed. \
-     What a study's place pays beside its machine (discounts, disks, traffic, fees, taxes, its life around a run, attempts that are lost) is in its own bill only; \
-     bancada show --price keeps it.";
+     Discounts, disks, traffic, fees, taxes and lost attempts are not included; `bancada show --price` includes them.";
 /// More machines than these do not fit beside each other; they stand below each other.
 const MOST_COLUMNS: usize = 4;
 
@@ -59,9 +58,10 @@ fn of_machines(
     {
         for other in others {
             let times = price(other).and_then(|price| cost::times(price, base));
-            let said = times.map_or("does not compare with".to_owned(), |times| {
-                format!("costs {} times", times.normalize())
-            });
+            let said = times.map_or(
+                "is priced in another currency than".to_owned(),
+                format::times_words,
+            );
             text += &format!("{} {said} {}\n", other.name(), first.name());
         }
     }
@@ -135,6 +135,17 @@ struct Group {
     comparison: Comparison,
 }
 
+/// How the time is billed elsewhere: minimums and rounding are paid once in a rental.
+fn rental_words(comparison: &Comparison) -> String {
+    let runs = comparison.runs - comparison.by_request;
+    match comparison.rentals {
+        _ if runs < 2 => String::new(),
+        1 => ", as one rental".to_owned(),
+        rentals if rentals == runs => ", each with a machine of its own".to_owned(),
+        rentals => format!(", as {rentals} rentals"),
+    }
+}
+
 fn by_environment(records: &[RunRecord]) -> Vec<(String, Vec<RunRecord>)> {
     let mut groups: Vec<(String, Vec<RunRecord>)> = Vec::new();
     for record in records {
@@ -201,6 +212,7 @@ impl Group {
         if let Some(total) = &self.comparison.measured_total {
             head += &format!(", billed {}", format::exact_money(total));
         }
+        head += &rental_words(&self.comparison);
         if self.comparison.by_request > 0 {
             head += &format!(
                 ". {} paid by the request: at a machine's price their requests' time is counted, while a machine is paid for all of its time",
@@ -311,6 +323,7 @@ impl Group {
             "runs": comparison.runs,
             "other_runs": comparison.other_runs,
             "by_request": comparison.by_request,
+            "rentals": comparison.rentals,
             "measured_total": comparison.measured_total,
             "scenarios": scenarios.collect::<Vec<Value>>(),
             "machines": machines.collect::<Vec<Value>>(),

@@ -10,7 +10,7 @@ mod update;
 
 use cost::Catalog;
 use frameworks::Home;
-use model::Timestamp;
+use model::{Study, Timestamp};
 use prices::Loaded;
 
 use crate::args::PriceCommand;
@@ -55,8 +55,25 @@ fn checked(loaded: Loaded, printer: &Printer) -> Loaded {
     loaded
 }
 
-pub(super) fn today() -> String {
+pub(crate) fn today() -> String {
     Timestamp::now().to_string().chars().take(10).collect()
+}
+
+/// Prices of the catalog change several times a year: who plans by old ones is told.
+pub(super) fn age_note(study: &Study) -> Option<String> {
+    const OLD_DAYS: i64 = 180;
+    let today = today();
+    let prices = study.environments.iter().filter_map(|e| e.price.as_ref());
+    let dates = prices.flat_map(|price| price.all_sizes());
+    let dates = dates.filter(|price| price.machine.contains('/'));
+    let oldest = dates.map(|price| price.date.as_str()).min()?;
+    let is_old = prices::age_days(oldest, &today).is_some_and(|days| days >= OLD_DAYS);
+    is_old.then(|| {
+        format!(
+            "  ! The prices are {} (read {oldest}): `bancada price update` fetches today's",
+            prices::age(oldest, &today)
+        )
+    })
 }
 
 fn unknown(error: &cost::LookupError) -> Failure {
