@@ -14,6 +14,7 @@ mod caffe;
 mod cli;
 mod common;
 mod data;
+mod documents;
 mod endpoints;
 mod frameworks;
 mod hosts;
