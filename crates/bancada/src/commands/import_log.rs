@@ -31,7 +31,7 @@ pub(super) fn import_log(args: &ImportLogArgs, printer: &Printer) -> CommandResu
             price: args.price.as_deref(),
             out: args.out.as_deref(),
         }
-        .question(&|name| logs.infer_study(name), printer)?,
+        .question(&|name| logs.infer_study(name), &spec.levels, printer)?,
     };
     let mut read = logs.records(&question.study, &question.plan);
     tell_problems(&read.problems, printer);

@@ -17,6 +17,7 @@ mod data;
 mod endpoints;
 mod frameworks;
 mod hosts;
+mod import;
 mod kill;
 mod logs;
 mod onnx;
