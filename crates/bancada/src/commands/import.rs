@@ -60,7 +60,7 @@ pub(super) fn import(args: &ImportArgs, printer: &Printer) -> CommandResult {
         all: imported.records.len(),
         advice: ": name a column of time, such as --metric time=total_seconds:s",
     };
-    let kept = question.keep(imported.records, &|_| Vec::new())?;
+    let kept = question.keep(imported.records, None)?;
     printer.talk(&format!(
         "Read {} rows, left out {}; {kept}.",
         imported.rows_read, imported.rows_left_out
@@ -178,11 +178,11 @@ impl Question {
         }
     }
 
-    /// Prices the records and keeps them with these files.
+    /// Prices the records and keeps them, with these files where they have any.
     pub(super) fn keep(
         self,
         mut records: Vec<RunRecord>,
-        files: &dyn Fn(&RunRecord) -> Vec<ImportedFile>,
+        files: Option<&dyn Fn(&RunRecord) -> Vec<ImportedFile>>,
     ) -> Result<Kept, Failure> {
         let Question {
             study,
@@ -196,9 +196,11 @@ impl Question {
         let mut store = create_store(&folder, &study)?;
         let lock = store.lock().map_err(store_failure)?;
         save_question(&store, &study, &plan, &text)?;
-        let added = store
-            .add_imported_with(&records, files)
-            .map_err(store_failure)?;
+        let added = match files {
+            Some(files) => store.add_imported_with(records, files),
+            None => store.add_imported(records),
+        };
+        let added = added.map_err(store_failure)?;
         drop(lock);
         let results = Results {
             study,

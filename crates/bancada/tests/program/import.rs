@@ -68,7 +68,7 @@ fn a_study_made_of_rows_takes_more_of_them() {
         .says("1 runs added");
     bench
         .bancada(&words("import --study results/old/study.toml --out results/old other.csv --metric hours=train_seconds:fortnights"))
-        .ends_with(3)
+        .ends_with(2)
         .says("is not a unit of `train_seconds`");
     bench
         .bancada(&words("import --study results/old/study.toml --out results/old other.csv --metric hours=lag:hours --no-study-metrics"))
