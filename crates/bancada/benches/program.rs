@@ -134,7 +134,7 @@ fn fill(folder: &Path, study: &Study, plan: &Plan) -> Result<(), Box<dyn std::er
         .iter()
         .filter_map(|run| Some(record(*run, plan.scenario(run.scenario)?)))
         .collect();
-    store.add_imported(&records)?;
+    store.add_imported(records)?;
     Ok(())
 }
 

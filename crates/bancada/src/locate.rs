@@ -127,17 +127,14 @@ pub(crate) fn save_question(
     store: &Store,
     study: &Study,
     plan: &Plan,
-    text: Option<&str>,
+    text: &str,
 ) -> Result<(), Failure> {
     let json = serde_json::to_vec_pretty(&json!({ "study": study, "plan": plan }))
         .map_err(Failure::trouble)?;
     store.save_file(PLAN_FILE, &json).map_err(store_failure)?;
-    if let Some(text) = text {
-        store
-            .save_file(STUDY_COPY, text.as_bytes())
-            .map_err(store_failure)?;
-    }
-    Ok(())
+    store
+        .save_file(STUDY_COPY, text.as_bytes())
+        .map_err(store_failure)
 }
 
 /// Results to look at.

@@ -33,6 +33,18 @@ pub struct Moment {
     pub second: f64,
 }
 
+impl Moment {
+    /// To a moment less than a day later; the days themselves are not looked at, since their year
+    /// may be missing.
+    pub fn seconds_until(self, later: Moment) -> f64 {
+        const DAY: f64 = 86_400.0;
+        let of_day = |moment: Moment| {
+            f64::from(moment.hour) * 3600.0 + f64::from(moment.minute) * 60.0 + moment.second
+        };
+        (of_day(later) - of_day(self)).rem_euclid(DAY)
+    }
+}
+
 /// None for a line without the head: a stack trace, a second line of a message.
 pub fn line(text: &str) -> Option<Line<'_>> {
     let text = text.trim_start();
@@ -128,6 +140,18 @@ mod tests {
         check("Ié15 10:11:12.1 1 a.cpp:1] letters", None);
         check("I", None);
         check("", None);
+    }
+
+    #[test]
+    fn moments_follow_one_another() {
+        let check = |from: &str, to: &str, expected: f64| {
+            let moment = |time| line(&format!("I1231 {time} 1 a.cpp:1] x")).unwrap().moment;
+            let found = moment(from).seconds_until(moment(to));
+            assert!((found - expected).abs() < 1e-9, "{from} {to}: {found}");
+        };
+        check("10:11:12.000250", "10:11:12.001220", 0.00097);
+        check("23:59:59.5", "00:00:01.0", 1.5);
+        check("10:00:00.0", "10:00:00.0", 0.0);
     }
 
     #[test]

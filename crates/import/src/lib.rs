@@ -6,6 +6,8 @@
 //!
 //! For logs of training programs read [`LogSpec`], then [`Logs`].
 
+mod cumulative;
+mod dstat;
 mod infer;
 mod levels;
 mod logs;
@@ -15,6 +17,7 @@ mod pattern;
 mod rows;
 mod runs;
 mod spec;
+mod study_text;
 mod summary;
 mod table;
 mod times;
@@ -24,7 +27,8 @@ pub use infer::{Inferred, infer_study};
 pub use logs::{LogFile, LogFormat, LogRecords, LogSpec, Logs};
 pub use mapping::Mapping;
 pub use pattern::FilePattern;
-pub use spec::{ColumnFactor, ColumnMetric, DecimalMark, ImportSpec, RowKind, SpecError};
+pub use spec::{ColumnFactor, ColumnMetric, Counted, DecimalMark, ImportSpec, RowKind, SpecError};
+pub use study_text::study_text;
 pub use table::decode;
 pub use units::{Conversion, conversion};
 

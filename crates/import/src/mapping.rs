@@ -30,9 +30,9 @@ impl Mapping {
         };
         let metric = |column: &ImportColumn| {
             let ImportColumn { column, means } = column;
-            ColumnMetric::new(column, means).ok_or_else(|| {
+            ColumnMetric::new(column, means).map_err(|why| {
                 SpecError(format!(
-                    "[import] metrics: `{column} = \"{means}\"` is not METRIC:UNIT or UNIT"
+                    "[import] metrics: `{column} = \"{means}\"` is not METRIC:UNIT or UNIT: {why}"
                 ))
             })
         };
@@ -87,6 +87,14 @@ impl Mapping {
 
     /// Fails when no column holds a metric: there would be nothing to import.
     pub fn into_spec(self, started_otherwise: Timestamp) -> Result<ImportSpec, SpecError> {
+        let row = self.row.unwrap_or_default();
+        let counted = self.metrics.iter().find(|m| m.counted.is_some());
+        if let Some(metric) = counted.filter(|_| row != RowKind::Step) {
+            return Err(SpecError(format!(
+                "column `{}`: `each` and `cumulative` go with rows that are steps (--row step)",
+                metric.column
+            )));
+        }
         if self.metrics.is_empty() {
             return Err(SpecError(
                 "nothing says which columns hold metrics: give --metric COLUMN=METRIC:UNIT, such as --metric \

@@ -3,6 +3,7 @@
 use model::{Level, Status, Timestamp};
 
 use crate::number::{self, Cell};
+use crate::summary::EPOCH;
 use crate::table::{self, Table, TableRow};
 use crate::units::{self, Conversion};
 use crate::{ImportSpec, InputFile, RowKind, RowProblem};
@@ -67,7 +68,29 @@ pub(crate) fn read(files: &[InputFile], spec: &ImportSpec) -> Rows {
         }
     }
     count_from_one(&mut all.rows);
+    count_epochs_from_one(&mut all.rows, spec);
     all
+}
+
+/// The same for epochs of steps.
+fn count_epochs_from_one(rows: &mut [Row], spec: &ImportSpec) {
+    let place = spec.metrics.iter().position(|m| m.metric == EPOCH);
+    let Some(place) = place.filter(|_| spec.row == RowKind::Step) else {
+        return;
+    };
+    let epoch = |row: &Row| row.metrics.get(place).copied().flatten();
+    if !rows
+        .iter()
+        .filter_map(epoch)
+        .any(|n| (0.0..1.0).contains(&n))
+    {
+        return;
+    }
+    for row in rows {
+        if let Some(Some(epoch)) = row.metrics.get_mut(place) {
+            *epoch += 1.0;
+        }
+    }
 }
 
 /// Programs that count from zero: the first repetition is ours of number one.
@@ -110,7 +133,10 @@ struct FileReader<'s> {
     file: &'s str,
     spec: &'s ImportSpec,
     levels: Vec<LevelSource>,
-    metrics: Vec<(usize, Conversion)>,
+    /// One for each metric of the spec; none where the file lacks the column.
+    metrics: Vec<Option<(usize, Conversion)>>,
+    /// To read moments that lack the year.
+    year: Option<YearOf>,
     repetition: Option<usize>,
     status: Option<usize>,
     started: Option<usize>,
@@ -120,7 +146,7 @@ struct FileReader<'s> {
 }
 
 impl<'s> FileReader<'s> {
-    /// Fails with every column that is missing.
+    /// Fails with every column that is missing and without which rows have no place or no number.
     fn new(
         file: &'s str,
         table: &Table,
@@ -154,27 +180,43 @@ impl<'s> FileReader<'s> {
                 },
             )
             .collect();
-        let metrics: Vec<(usize, Conversion)> = spec
-            .metrics
-            .iter()
-            .map(|m| (columns.find(&m.column), units::conversion(&m.unit)))
-            .collect();
         let mut optional = |name: &Option<String>| name.as_ref().map(|name| columns.find(name));
         let repetition = optional(&spec.repetition_column);
         let status = optional(&spec.status_column);
-        let started = optional(&spec.started_column);
+        let mut lacking = Vec::new();
+        let mut there = |name: &str, lack: &str| {
+            let found = table.column(name);
+            if found.is_none() {
+                lacking.push((table.no_column(name), lack.to_owned()));
+            }
+            found
+        };
+        let started = spec.started_column.as_deref();
+        let started = started.and_then(|name| there(name, "its runs have no date"));
+        let metrics: Vec<Option<(usize, Conversion)>> = spec
+            .metrics
+            .iter()
+            .map(|m| {
+                let lack = format!("its runs have no `{}`", m.metric);
+                Some((there(&m.column, &lack)?, units::conversion(&m.unit)))
+            })
+            .collect();
+        if metrics.iter().all(Option::is_none) {
+            let missing = lacking.drain(..).map(|(missing, _)| missing);
+            columns.missing.extend(missing);
+        }
+        let problem = |what: String| RowProblem {
+            file: file.to_owned(),
+            line: table.header_line,
+            what,
+        };
         if !columns.missing.is_empty() {
-            let problem = |what: String| RowProblem {
-                file: file.to_owned(),
-                line: 1,
-                what,
-            };
             return Err(columns.missing.into_iter().map(problem).collect());
         }
-        let cells = table
-            .rows
-            .iter()
-            .flat_map(|row| metrics.iter().map(|(column, _)| row.cell(*column)));
+        let cells = table.rows.iter().flat_map(|row| {
+            let columns = metrics.iter().flatten();
+            columns.map(|(column, _)| row.cell(*column))
+        });
         let decimal_comma = number::uses_decimal_comma(spec.decimal_mark, table.delimiter, cells);
         Ok(FileReader {
             file,
@@ -186,7 +228,11 @@ impl<'s> FileReader<'s> {
             started,
             file_repetition: value(REPETITION),
             decimal_comma,
-            problems: Vec::new(),
+            year: table.written.map(|written| YearOf { written }),
+            problems: lacking
+                .into_iter()
+                .map(|(missing, lack)| problem(format!("{missing}; {lack}")))
+                .collect(),
         })
     }
 
@@ -238,7 +284,11 @@ impl<'s> FileReader<'s> {
     fn metrics(&mut self, row: &TableRow) -> Vec<Option<f64>> {
         let mut values = Vec::with_capacity(self.metrics.len());
         let mut wrong = Vec::new();
-        for ((column, conversion), metric) in self.metrics.iter().zip(&self.spec.metrics) {
+        for (found, metric) in self.metrics.iter().zip(&self.spec.metrics) {
+            let Some((column, conversion)) = found else {
+                values.push(None);
+                continue;
+            };
             let text = row.cell(*column);
             // Monitors write the unit of the column into every cell: `3000 MiB`.
             let unit = metric.unit.as_str();
@@ -273,7 +323,7 @@ impl<'s> FileReader<'s> {
 
     fn started(&mut self, row: &TableRow) -> Option<Timestamp> {
         let text = row.cell(self.started?);
-        let parsed = parse_started(text);
+        let parsed = parse_started(text).or_else(|| self.year.and_then(|year| year.moment(text)));
         if parsed.is_none() && !text.is_empty() {
             self.tell(
                 row,
@@ -306,10 +356,7 @@ impl Columns<'_> {
     /// Any place for a missing one: the file is not read then.
     fn find(&mut self, name: &str) -> usize {
         self.table.column(name).unwrap_or_else(|| {
-            let known = self.table.header.join(", ");
-            self.missing.push(format!(
-                "there is no column `{name}`; the file has: {known}"
-            ));
+            self.missing.push(self.table.no_column(name));
             0
         })
     }
@@ -320,9 +367,7 @@ pub(crate) fn file_values(file: &str, spec: &ImportSpec) -> Result<Vec<(String, 
     let Some(pattern) = &spec.file_pattern else {
         return Ok(Vec::new());
     };
-    let values = pattern
-        .values(file)
-        .ok_or_else(|| format!("the name is not of the form `{}`", pattern.text()))?;
+    let values = pattern.values(file)?;
     Ok(pattern.names().iter().cloned().zip(values).collect())
 }
 
@@ -389,4 +434,24 @@ fn parse_started(text: &str) -> Option<Timestamp> {
     }
     let seconds: f64 = text.parse().ok().filter(|s: &f64| s.abs() < 1e11)?;
     Timestamp::from_nanosecond((seconds * 1e9) as i128).ok()
+}
+
+/// dstat writes `15-05 10:11:12`, and into its preamble when it was started.
+#[derive(Debug, Clone, Copy)]
+struct YearOf {
+    written: jiff::civil::Date,
+}
+
+impl YearOf {
+    /// Of that year, or of the next where the month has turned; taken as UTC.
+    fn moment(self, text: &str) -> Option<Timestamp> {
+        let (date, time) = text.trim().split_once(' ')?;
+        let (day, month) = date.split_once('-')?;
+        let (day, month): (i8, i8) = (day.parse().ok()?, month.parse().ok()?);
+        let turned = i16::from(month < self.written.month());
+        let date = jiff::civil::Date::new(self.written.year() + turned, month, day).ok()?;
+        let time: jiff::civil::Time = time.parse().ok()?;
+        let utc = jiff::tz::TimeZone::UTC.to_timestamp(date.to_datetime(time));
+        utc.ok()
+    }
 }

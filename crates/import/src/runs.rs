@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use model::run::{BUNDLE_SCHEMA, EnvironmentRecord, Origin};
 use model::{Inventory, Limits, Outcome, RunId, RunRecord, Scenario, Status, Study};
 
+use crate::cumulative;
 use crate::levels::Placed;
 use crate::rows::{Ended, Row};
 use crate::summary;
@@ -24,9 +25,12 @@ pub(crate) fn records(
 ) -> Made {
     let groups = match spec.row {
         RowKind::Run => rows.into_iter().map(Group::of_one).collect(),
-        RowKind::Request | RowKind::Step | RowKind::Sample => grouped(rows),
+        RowKind::Request | RowKind::Step | RowKind::Sample => grouped(rows, problems),
     };
-    let numbered = number(groups, problems);
+    let mut numbered = number(groups, problems);
+    for (_, group) in &mut numbered {
+        cumulative::settle(&mut group.rows, spec, problems);
+    }
     let rows_used = numbered.iter().map(|(_, group)| group.rows.len()).sum();
     let maker = Maker { spec, study };
     let mut records: Vec<RunRecord> = numbered
@@ -55,8 +59,9 @@ impl<'p> Group<'p> {
 }
 
 /// One run for each scenario and repetition, or where no repetition is told, for each scenario
-/// and file; in the order of appearance.
-fn grouped(rows: Vec<Placed<'_>>) -> Vec<Group<'_>> {
+/// and file; in the order of appearance. One whose rows are of several files is told: it may be
+/// several runs that have one number by mistake.
+fn grouped<'p>(rows: Vec<Placed<'p>>, problems: &mut Vec<RowProblem>) -> Vec<Group<'p>> {
     #[derive(PartialEq, Eq, Hash)]
     enum Part {
         Repetition(u32),
@@ -73,11 +78,32 @@ fn grouped(rows: Vec<Placed<'_>>) -> Vec<Group<'_>> {
             .entry((placed.scenario.number, part))
             .or_insert(groups.len());
         match groups.get_mut(place) {
-            Some(group) => group.rows.push(placed.row),
+            Some(group) => {
+                let last = group.rows.last().map_or("", |row| row.file.as_str());
+                if last != placed.row.file {
+                    problems.push(joined(group, &placed.row));
+                }
+                group.rows.push(placed.row);
+            }
             None => groups.push(Group::of_one(placed)),
         }
     }
     groups
+}
+
+fn joined(group: &Group<'_>, row: &Row) -> RowProblem {
+    let run = RunId {
+        scenario: group.scenario.number,
+        repetition: row.repetition.unwrap_or_default(),
+    };
+    RowProblem {
+        file: row.file.clone(),
+        line: row.line,
+        what: format!(
+            "{run} has rows of {} too: they are read as one run. If they are several, number them by              --repetition or by {{repetition}} in --file-pattern",
+            group.first.file
+        ),
+    }
 }
 
 /// Repetitions as told; the others get the numbers left free, in order.

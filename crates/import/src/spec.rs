@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use model::{Level, Timestamp};
 
-use crate::FilePattern;
+use crate::{FilePattern, units};
 
 #[derive(Debug, Clone)]
 pub struct ImportSpec {
@@ -42,6 +42,18 @@ impl ImportSpec {
             started_otherwise,
         }
     }
+
+    /// What a person should know of the mapping, though nothing is wrong with it.
+    pub fn notes(&self) -> Vec<String> {
+        let unknown = self.metrics.iter().filter(|m| !units::is_known(&m.unit));
+        let note = |metric: &ColumnMetric| {
+            format!(
+                "`{}`, the unit of column `{}`, is not one that is converted: its numbers are kept as they are",
+                metric.unit, metric.column
+            )
+        };
+        unknown.map(note).collect()
+    }
 }
 
 /// What one row tells of.
@@ -62,26 +74,68 @@ pub struct ColumnFactor {
     pub factor: String,
 }
 
-/// `COLUMN=UNIT` or `COLUMN=METRIC:UNIT`: the unit is the column's own; known units become
-/// seconds, bytes, joules, percent.
+/// `COLUMN=UNIT`, `COLUMN=METRIC:UNIT` or `COLUMN=METRIC:UNIT:COUNTED`: the unit is the column's
+/// own; known units become seconds, bytes, joules, percent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnMetric {
     pub column: String,
     pub metric: String,
     pub unit: String,
+    /// None where nobody says it: of each row.
+    pub counted: Option<Counted>,
+}
+
+/// What the number of a row counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counted {
+    /// The row alone.
+    Each,
+    /// All rows of the run up to this one.
+    Cumulative,
+}
+
+impl Counted {
+    pub fn word(self) -> &'static str {
+        match self {
+            Counted::Each => "each",
+            Counted::Cumulative => "cumulative",
+        }
+    }
 }
 
 impl ColumnMetric {
-    /// `means` is `UNIT` or `METRIC:UNIT`. None when a name is missing.
-    pub(crate) fn new(column: &str, means: &str) -> Option<Self> {
-        let (metric, unit) = means.split_once(':').unwrap_or((column, means));
-        let (column, metric, unit) = (column.trim(), metric.trim(), unit.trim());
-        let named = !column.is_empty() && !metric.is_empty();
-        named.then(|| ColumnMetric {
-            column: column.to_owned(),
+    /// `means` is what follows `COLUMN=`; fails with what is wrong with it.
+    pub(crate) fn new(column: &str, means: &str) -> Result<Self, String> {
+        let mut parts = means.splitn(3, ':').map(str::trim);
+        let first = parts.next().unwrap_or_default();
+        let (metric, unit) = match parts.next() {
+            Some(unit) => (first, unit),
+            None => (column.trim(), first),
+        };
+        let counted = match parts.next() {
+            None => None,
+            Some("each") => Some(Counted::Each),
+            Some("cumulative") => Some(Counted::Cumulative),
+            Some(word) => return Err(format!("`{word}` is neither `each` nor `cumulative`")),
+        };
+        if column.trim().is_empty() || metric.is_empty() {
+            return Err("a name is missing".to_owned());
+        }
+        units::check(metric, unit)?;
+        Ok(ColumnMetric {
+            column: column.trim().to_owned(),
             metric: metric.to_owned(),
             unit: unit.to_owned(),
+            counted,
         })
+    }
+
+    /// As a study file writes it, behind the column's name.
+    pub(crate) fn means(&self) -> String {
+        let counted = self
+            .counted
+            .map_or_else(String::new, |c| format!(":{}", c.word()));
+        format!("{}:{}{counted}", self.metric, self.unit)
     }
 }
 
@@ -117,6 +171,17 @@ impl FromStr for RowKind {
             _ => Err(SpecError(format!(
                 "`{text}` is not what a row tells: run, request, step or sample"
             ))),
+        }
+    }
+}
+
+impl DecimalMark {
+    /// None where it is found in the numbers.
+    pub(crate) fn word(self) -> Option<&'static str> {
+        match self {
+            DecimalMark::Auto => None,
+            DecimalMark::Point => Some("point"),
+            DecimalMark::Comma => Some("comma"),
         }
     }
 }
@@ -158,12 +223,14 @@ impl FromStr for ColumnMetric {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
-        let wrong = || {
+        let wrong = |why: &str| {
             SpecError(format!(
-                "`{text}` is not COLUMN=UNIT or COLUMN=METRIC:UNIT, such as time=train_seconds:s"
+                "`{text}` is not COLUMN=UNIT or COLUMN=METRIC:UNIT, such as time=train_seconds:s: {why}"
             ))
         };
-        let (column, means) = text.split_once('=').ok_or_else(wrong)?;
-        ColumnMetric::new(column, means).ok_or_else(wrong)
+        let (column, means) = text
+            .split_once('=')
+            .ok_or_else(|| wrong("there is no `=`"))?;
+        ColumnMetric::new(column, means).map_err(|why| wrong(&why))
     }
 }

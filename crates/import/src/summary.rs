@@ -21,13 +21,23 @@ pub(crate) const IMAGES: &str = "images";
 pub(crate) type Metrics = BTreeMap<String, Metric>;
 
 /// One row a run: its numbers as they are. Requests: means, and quantiles of what is in seconds.
-/// Steps: the median time, the last loss and accuracy, the mean of the rest. Samples: means.
+/// Steps: the median time, the loss of the last epoch, the last accuracy, the mean of the rest.
+/// Samples: means.
 pub(crate) fn metrics(rows: &[Row], spec: &ImportSpec) -> Metrics {
     let columns = Columns { rows, spec };
     match spec.row {
         RowKind::Run => columns.each(|values, _| values.last().copied()),
         RowKind::Request => requests(rows, spec),
-        RowKind::Step => steps(&columns),
+        RowKind::Step => {
+            let mut metrics = steps(&columns);
+            let last = epochs(rows, spec).into_iter().next_back();
+            if let (Some(loss), Some(Epoch { loss: mean, .. })) =
+                (metrics.get_mut(metric::LOSS), last)
+            {
+                loss.value = mean.unwrap_or(loss.value);
+            }
+            metrics
+        }
         RowKind::Sample => samples(&columns),
     }
 }
@@ -177,7 +187,7 @@ fn steps(columns: &Columns<'_>) -> Metrics {
     metrics
 }
 
-/// For steps that say which epoch they are of.
+/// For steps that say which epoch they are of; its loss is the mean over its steps.
 pub(crate) fn epochs(rows: &[Row], spec: &ImportSpec) -> Vec<Epoch> {
     let place = |name: &str| spec.metrics.iter().position(|m| m.metric == name);
     let Some(epoch) = place(EPOCH).filter(|_| spec.row == RowKind::Step) else {
@@ -187,6 +197,7 @@ pub(crate) fn epochs(rows: &[Row], spec: &ImportSpec) -> Vec<Epoch> {
         place(name).and_then(|place| row.metrics.get(place).copied().flatten())
     };
     let mut epochs: BTreeMap<u32, Epoch> = BTreeMap::new();
+    let mut losses: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for row in rows {
         let number = row.metrics.get(epoch).copied().flatten();
         let Some(number) = number.filter(|n| (0.0..=1e9).contains(n)).map(|n| n as u32) else {
@@ -198,13 +209,18 @@ pub(crate) fn epochs(rows: &[Row], spec: &ImportSpec) -> Vec<Epoch> {
             accuracy: None,
             seconds: None,
         });
-        told.loss = value(row, metric::LOSS).or(told.loss);
+        if let Some(loss) = value(row, metric::LOSS) {
+            losses.entry(number).or_default().push(loss);
+        }
         told.accuracy = value(row, metric::ACCURACY)
             .map(|percent| percent / 100.0)
             .or(told.accuracy);
         if let Some(step) = value(row, metric::STEP_SECONDS) {
             told.seconds = Some(told.seconds.unwrap_or(0.0) + step);
         }
+    }
+    for (number, epoch) in &mut epochs {
+        epoch.loss = losses.get(number).and_then(|losses| mean(losses));
     }
     epochs.into_values().collect()
 }

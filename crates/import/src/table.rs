@@ -1,21 +1,31 @@
 //! Text to cells, with the line of each row.
 
 use csv::{ReaderBuilder, StringRecord, Trim};
+use jiff::civil::Date;
+
+use crate::dstat;
 
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) header: Vec<String>,
+    pub(crate) header_line: u64,
     pub(crate) rows: Vec<TableRow>,
     pub(crate) delimiter: u8,
+    /// When the file was begun, by a preamble that says so.
+    pub(crate) written: Option<Date>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct TableRow {
     pub(crate) line: u64,
     cells: StringRecord,
 }
 
 impl TableRow {
+    pub(crate) fn cells(&self) -> impl Iterator<Item = &str> {
+        self.cells.iter()
+    }
+
     /// Empty where the row is too short.
     pub(crate) fn cell(&self, column: usize) -> &str {
         self.cells.get(column).unwrap_or_default()
@@ -23,15 +33,32 @@ impl TableRow {
 }
 
 impl Table {
-    /// The place of a column: by its exact name, otherwise whatever its case.
+    /// The place of a column: by its exact name, otherwise whatever its case, otherwise by its
+    /// number from 1 (`#1`): pandas writes its index without a name.
     pub(crate) fn column(&self, name: &str) -> Option<usize> {
-        let lower = name.trim().to_lowercase();
-        let exact = self.header.iter().position(|column| column == name.trim());
-        exact.or_else(|| {
-            self.header
-                .iter()
-                .position(|column| column.to_lowercase() == lower)
-        })
+        let name = name.trim();
+        let lower = name.to_lowercase();
+        let exact = self.header.iter().position(|column| column == name);
+        let same = |column: &String| column.to_lowercase() == lower;
+        exact
+            .or_else(|| self.header.iter().position(same))
+            .or_else(|| {
+                let number: usize = name.strip_prefix('#')?.parse().ok()?;
+                number.checked_sub(1).filter(|at| *at < self.header.len())
+            })
+    }
+
+    /// For a person who asked for a column that is not there.
+    pub(crate) fn no_column(&self, name: &str) -> String {
+        let shown = |(number, name): (usize, &String)| match name.as_str() {
+            "" => format!("#{number} (unnamed)"),
+            name => name.to_owned(),
+        };
+        let known: Vec<String> = (1..).zip(&self.header).map(shown).collect();
+        format!(
+            "there is no column `{name}`; the file has: {}",
+            known.join(", ")
+        )
     }
 }
 
@@ -47,58 +74,29 @@ pub(crate) fn parse(text: &str, delimiter: Option<char>) -> Table {
         .trim(Trim::All)
         .delimiter(delimiter)
         .from_reader(text.as_bytes());
-    let mut rows = reader
+    let rows = reader
         .records()
         .flatten()
         .filter(|r| r.iter().any(|cell| !cell.is_empty()));
-    let header = rows
-        .next()
-        .map(|r| r.iter().map(str::to_owned).collect())
-        .unwrap_or_default();
-    let mut lines = Lines {
-        text,
-        at: 0,
-        line: 1,
-    };
-    let rows = rows
-        .map(|cells| TableRow {
-            line: lines.of(&cells),
-            cells,
-        })
-        .collect();
-    Table {
-        header,
-        rows,
-        delimiter,
+    let mut rows = rows.map(|cells| TableRow {
+        line: cells
+            .position()
+            .map_or(0, |at| source::row_line(text, at.byte(), at.line(), None)),
+        cells,
+    });
+    let first = rows.next();
+    if let Some(preamble) = first.as_ref().filter(|row| dstat::begins(row)) {
+        return dstat::table(preamble, rows, delimiter);
     }
-}
-
-/// Counts lines itself: the reader's own count is that of the end of the row before, so empty
-/// lines between would point a person to the wrong place.
-struct Lines<'t> {
-    text: &'t str,
-    at: usize,
-    line: u64,
-}
-
-impl Lines<'_> {
-    fn of(&mut self, row: &StringRecord) -> u64 {
-        let begin = row.position().map_or(self.at as u64, csv::Position::byte);
-        let bytes = self.text.as_bytes();
-        let begin = usize::try_from(begin)
-            .unwrap_or(bytes.len())
-            .clamp(self.at, bytes.len());
-        let empty = bytes[begin..]
-            .iter()
-            .take_while(|b| matches!(b, b'\r' | b'\n'))
-            .count();
-        let start = begin + empty;
-        self.line += bytes[self.at..start]
-            .iter()
-            .filter(|b| **b == b'\n')
-            .count() as u64;
-        self.at = start;
-        self.line
+    let header = first
+        .as_ref()
+        .map(|row| row.cells.iter().map(str::to_owned));
+    Table {
+        header: header.map(Iterator::collect).unwrap_or_default(),
+        header_line: first.as_ref().map_or(1, |row| row.line),
+        rows: rows.collect(),
+        delimiter,
+        written: None,
     }
 }
 

@@ -16,42 +16,182 @@ impl Conversion {
     }
 }
 
-/// A unit that is not known is kept as it is.
-pub fn conversion(unit: &str) -> Conversion {
-    let unit = unit.trim();
-    let (kept, times, over) = match unit {
-        "ns" => ("s", 1.0, 1e9),
-        "us" | "µs" | "μs" => ("s", 1.0, 1e6),
-        "ms" => ("s", 1.0, 1e3),
-        "s" | "sec" | "second" | "seconds" => ("s", 1.0, 1.0),
-        "min" | "minute" | "minutes" => ("s", 60.0, 1.0),
-        "h" | "hour" | "hours" => ("s", 3600.0, 1.0),
-        "B" | "byte" | "bytes" => ("B", 1.0, 1.0),
-        "kB" | "KB" => ("B", 1e3, 1.0),
-        "MB" => ("B", 1e6, 1.0),
-        "GB" => ("B", 1e9, 1.0),
-        "TB" => ("B", 1e12, 1.0),
-        "KiB" => ("B", 1024.0, 1.0),
-        "MiB" => ("B", 1024.0 * 1024.0, 1.0),
-        "GiB" => ("B", 1024.0 * 1024.0 * 1024.0, 1.0),
-        "TiB" => ("B", 1024.0 * 1024.0 * 1024.0 * 1024.0, 1.0),
-        "%" | "percent" => ("%", 1.0, 1.0),
-        "fraction" => ("%", 100.0, 1.0),
-        "J" => ("J", 1.0, 1.0),
-        "kJ" => ("J", 1e3, 1.0),
-        "Wh" => ("J", 3600.0, 1.0),
-        "kWh" => ("J", 3.6e6, 1.0),
-        "W" => ("W", 1.0, 1.0),
-        "mW" => ("W", 1.0, 1e3),
-        "kW" => ("W", 1e3, 1.0),
-        "1/s" | "/s" | "images/s" | "img/s" | "it/s" | "req/s" => ("1/s", 1.0, 1.0),
-        "1/min" | "/min" => ("1/s", 1.0, 60.0),
-        "-" | "1" => ("", 1.0, 1.0),
-        other => (other, 1.0, 1.0),
-    };
-    Conversion {
-        unit: kept.to_owned(),
+/// A unit, the one that is kept, and how one becomes the other.
+struct Known {
+    words: &'static [&'static str],
+    kept: &'static str,
+    times: f64,
+    over: f64,
+}
+
+const fn known(words: &'static [&'static str], kept: &'static str, times: f64, over: f64) -> Known {
+    Known {
+        words,
+        kept,
         times,
         over,
+    }
+}
+
+const KIB: f64 = 1024.0;
+
+/// The first word of each is the one that messages name.
+const UNITS: &[Known] = &[
+    known(&["ns", "nsec", "nanosecond", "nanoseconds"], "s", 1.0, 1e9),
+    known(
+        &["us", "µs", "μs", "usec", "microsecond", "microseconds"],
+        "s",
+        1.0,
+        1e6,
+    ),
+    known(
+        &["ms", "msec", "msecs", "millisecond", "milliseconds"],
+        "s",
+        1.0,
+        1e3,
+    ),
+    known(&["s", "sec", "secs", "second", "seconds"], "s", 1.0, 1.0),
+    known(&["min", "mins", "minute", "minutes"], "s", 60.0, 1.0),
+    known(&["h", "hr", "hrs", "hour", "hours"], "s", 3600.0, 1.0),
+    known(&["d", "day", "days"], "s", 86_400.0, 1.0),
+    known(&["B", "byte", "bytes"], "B", 1.0, 1.0),
+    known(&["kB", "KB"], "B", 1e3, 1.0),
+    known(&["MB"], "B", 1e6, 1.0),
+    known(&["GB"], "B", 1e9, 1.0),
+    known(&["TB"], "B", 1e12, 1.0),
+    known(&["KiB"], "B", KIB, 1.0),
+    known(&["MiB"], "B", KIB * KIB, 1.0),
+    known(&["GiB"], "B", KIB * KIB * KIB, 1.0),
+    known(&["TiB"], "B", KIB * KIB * KIB * KIB, 1.0),
+    known(&["%", "percent"], "%", 1.0, 1.0),
+    known(&["fraction"], "%", 100.0, 1.0),
+    known(&["J", "joule", "joules"], "J", 1.0, 1.0),
+    known(&["kJ"], "J", 1e3, 1.0),
+    known(&["Wh"], "J", 3600.0, 1.0),
+    known(&["kWh"], "J", 3.6e6, 1.0),
+    known(&["W", "watt", "watts"], "W", 1.0, 1.0),
+    known(&["mW"], "W", 1.0, 1e3),
+    known(&["kW"], "W", 1e3, 1.0),
+    known(
+        &["1/s", "/s", "images/s", "img/s", "it/s", "req/s"],
+        "1/s",
+        1.0,
+        1.0,
+    ),
+    known(&["1/min", "/min"], "1/s", 1.0, 60.0),
+    known(&["", "-", "1"], "", 1.0, 1.0),
+];
+
+/// What the names of metrics say of their unit.
+const NAMED: &[(&str, &str)] = &[
+    ("_seconds", "s"),
+    ("_bytes", "B"),
+    ("_joules", "J"),
+    ("_percent", "%"),
+    ("_per_second", "1/s"),
+];
+
+fn find(unit: &str) -> Option<&'static Known> {
+    let unit = unit.trim();
+    UNITS.iter().find(|known| known.words.contains(&unit))
+}
+
+/// Whether numbers in it are converted.
+pub(crate) fn is_known(unit: &str) -> bool {
+    find(unit).is_some()
+}
+
+/// A unit that is not known is kept as it is.
+pub fn conversion(unit: &str) -> Conversion {
+    let (unit, times, over) = match find(unit) {
+        Some(known) => (known.kept, known.times, known.over),
+        None => (unit.trim(), 1.0, 1.0),
+    };
+    Conversion {
+        unit: unit.to_owned(),
+        times,
+        over,
+    }
+}
+
+/// Fails where the name of the metric asks for another unit, and for what is probably a known unit
+/// that is written in another way: `Sec`, `mb`.
+pub(crate) fn check(metric: &str, unit: &str) -> Result<(), String> {
+    let named = NAMED.iter().find(|(end, _)| metric.ends_with(end));
+    if let Some((_, kept)) = named
+        && conversion(unit).unit != *kept
+    {
+        let words = UNITS.iter().filter(|known| known.kept == *kept);
+        let words: Vec<&str> = words
+            .filter_map(|known| known.words.first().copied())
+            .collect();
+        return Err(format!(
+            "`{unit}` is not a unit of `{metric}`: write {}",
+            words.join(", ")
+        ));
+    }
+    if is_known(unit) {
+        return Ok(());
+    }
+    let lower = unit.to_lowercase();
+    let same = |word: &&&str| word.to_lowercase() == lower;
+    let meant = UNITS.iter().flat_map(|known| known.words);
+    let meant: Vec<&str> = meant.filter(same).copied().collect();
+    match meant.is_empty() {
+        true => Ok(()),
+        false => Err(format!(
+            "`{unit}` is not a known unit: did you mean {}?",
+            meant.join(" or ")
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_become_those_that_are_kept() {
+        let check = |unit: &str, kept: &str, one: f64| {
+            let conversion = conversion(unit);
+            assert_eq!(
+                (conversion.unit.as_str(), conversion.apply(1.0)),
+                (kept, one),
+                "{unit}"
+            );
+        };
+        check("minutes", "s", 60.0);
+        check("mins", "s", 60.0);
+        check("hours", "s", 3600.0);
+        check("days", "s", 86_400.0);
+        check("milliseconds", "s", 0.001);
+        check("MiB", "B", 1_048_576.0);
+        check("-", "", 1.0);
+        check("rows", "rows", 1.0);
+    }
+
+    #[test]
+    fn units_that_cannot_be_meant_are_refused() {
+        let check_ok = |metric, unit| assert_eq!(check(metric, unit), Ok(()), "{metric}:{unit}");
+        check_ok("train_seconds", "minutes");
+        check_ok("peak_memory_bytes", "GiB");
+        check_ok("accuracy_percent", "fraction");
+        check_ok("images_per_second", "img/s");
+        check_ok("queue_depth", "rows");
+        check_ok("loss", "");
+        let check_wrong = |metric, unit, expected: &str| {
+            let said = check(metric, unit).expect_err(unit);
+            assert!(said.contains(expected), "{said}");
+        };
+        check_wrong(
+            "train_seconds",
+            "fortnights",
+            "write ns, us, ms, s, min, h, d",
+        );
+        check_wrong("train_seconds", "", "is not a unit of `train_seconds`");
+        check_wrong("train_seconds", "MB", "is not a unit of `train_seconds`");
+        check_wrong("time", "Sec", "did you mean sec?");
+        check_wrong("peak", "mb", "did you mean MB?");
+        check_wrong("power", "MW", "did you mean mW?");
     }
 }

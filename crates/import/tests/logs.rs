@@ -101,7 +101,7 @@ fn a_log_of_caffe_is_a_run_with_phases_epochs_and_accuracy() {
             // The log prints the batch of the training images first.
             ("images", Some(512.0)),
             ("images_per_second", Some(128.0)),
-            ("loss", Some(4.9)),
+            ("loss", Some(5.125)),
             ("accuracy_percent", Some(25.0)),
         ],
     );
@@ -436,4 +436,111 @@ fn no_text_breaks_the_reader() {
             }
         }
     }
+}
+
+/// Two programs that wrote into one log, an hour apart: `end` is how the first ended.
+fn resumed(end: &str, last: &str) -> String {
+    let first = "\
+I0515 10:00:00.000000  4242 caffe.cpp:211] Use CPU.
+I0515 10:00:00.000000  4242 solver.cpp:44] Initializing solver from parameters: 
+max_iter: 6
+I0515 10:00:02.000000  4242 caffe.cpp:248] Starting Optimization
+I0515 10:00:03.000000  4242 solver.cpp:218] Iteration 0 (0 iter/s, 1s/1 iters), loss = 4
+I0515 10:00:04.000000  4242 solver.cpp:218] Iteration 1 (1 iter/s, 1s/1 iters), loss = 3
+I0515 10:00:05.000000  4242 solver.cpp:218] Iteration 2 (1 iter/s, 1s/1 iters), loss = 2.5
+I0515 10:00:06.000000  4242 solver.cpp:218] Iteration 3 (1 iter/s, 1s/1 iters), loss = 2";
+    // It goes on from a snapshot of iteration 2.
+    let second = "\
+I0515 11:00:10.000000  5353 upgrade_proto.cpp:1044] Attempting to upgrade input file
+I0515 11:00:10.000000  5353 caffe.cpp:211] Use CPU.
+I0515 11:00:10.000000  5353 solver.cpp:44] Initializing solver from parameters: 
+max_iter: 6
+I0515 11:00:11.000000  5353 caffe.cpp:248] Starting Optimization
+I0515 11:00:12.000000  5353 solver.cpp:218] Iteration 2 (1 iter/s, 1s/1 iters), loss = 2.4
+I0515 11:00:13.000000  5353 solver.cpp:218] Iteration 3 (1 iter/s, 1s/1 iters), loss = 1.9
+I0515 11:00:14.000000  5353 solver.cpp:218] Iteration 4 (1 iter/s, 1s/1 iters), loss = 1.5
+I0515 11:00:15.000000  5353 solver.cpp:218] Iteration 5 (1 iter/s, 1s/1 iters), loss = 1";
+    format!("{first}\n{end}\n{second}\n{last}\n")
+}
+
+#[test]
+fn of_a_log_that_was_gone_on_with_the_last_end_counts_and_no_pause() {
+    let done = "I0515 11:00:15.000000  5353 solver.cpp:332] Optimization Done.";
+    let early = "I0515 10:00:06.000000  4242 solver.cpp:308] Optimization stopped early.\n\
+                 I0515 10:00:06.000000  4242 caffe.cpp:254] Optimization Done.";
+    let fatal = "F0515 10:00:06.000000  4242 blob.cpp:33] Check failed: a == b";
+    let memory = "F0515 10:00:06.000000  4242 syncedmem.cpp:71] Check failed: error == cudaSuccess  out of memory";
+    let whole = "I0515 10:00:06.000000  4242 solver.cpp:332] Optimization Done.";
+    let check = |end: &str, last: &str, expected: Status| {
+        let record = one(&resumed(end, last), &spec());
+        assert_eq!(record.outcome.status, expected, "{end}\n{last}");
+        check_metrics(
+            &record,
+            &[
+                // Six seconds, then five.
+                ("total_seconds", Some(11.0)),
+                ("train_seconds", Some(8.0)),
+                ("step_seconds", Some(1.0)),
+                ("steps", Some(6.0)),
+                ("loss", Some(1.0)),
+            ],
+        );
+    };
+    for end in [
+        early,
+        fatal,
+        memory,
+        "",
+        "Log file created at: 2017/05/15 11:00:10",
+    ] {
+        check(end, done, Status::Ok);
+    }
+    check(whole, "", Status::Interrupted);
+    let failed = "F0515 11:00:15.000000  5353 blob.cpp:33] Check failed: a == b";
+    check(early, failed, Status::Failed);
+}
+
+/// Where the log lacks its beginning, nothing tells when its first step began.
+#[test]
+fn a_first_step_of_unknown_length_is_no_step_of_zero() {
+    let text = "\
+I0515 10:00:03.000000  4242 solver.cpp:218] Iteration 0, loss = 4
+I0515 10:00:04.000000  4242 solver.cpp:218] Iteration 1, loss = 3
+I0515 10:00:07.000000  4242 solver.cpp:218] Iteration 2, loss = 2
+";
+    let record = one(text, &spec());
+    check_metrics(&record, &[("step_seconds", Some(2.0))]);
+}
+
+#[test]
+fn steps_of_caffe_are_timed_by_the_microseconds_of_its_log() {
+    let text = "\
+I0515 10:00:02.000000  4242 caffe.cpp:248] Starting Optimization
+I0515 10:00:02.000970  4242 solver.cpp:218] Iteration 0 (0 iter/s, 0.004s/1 iters), loss = 4
+I0515 10:00:02.001940  4242 solver.cpp:218] Iteration 1 (250 iter/s, 0.004s/1 iters), loss = 3
+I0515 10:00:02.002910  4242 solver.cpp:218] Iteration 2 (250 iter/s, 0.004s/1 iters), loss = 2
+";
+    let record = one(text, &spec());
+    check_metrics(&record, &[("step_seconds", Some(0.00097))]);
+}
+
+/// The mean of the last whole epoch, as of runs measured here; the last step where it is not known
+/// what an epoch is.
+#[test]
+fn the_loss_of_a_log_is_that_of_the_last_whole_epoch() {
+    let check = |images: Option<u64>, expected: f64| {
+        let spec = LogSpec {
+            images,
+            batch: Some(2),
+            ..spec()
+        };
+        let text = resumed("", "");
+        check_metrics(&one(&text, &spec), &[("loss", Some(expected))]);
+    };
+    check(None, 1.0);
+    // Of two steps each: 2.4 and 1.9, then 1.5 and 1.
+    check(Some(4), 1.25);
+    // Of four steps: the second is not whole.
+    check(Some(8), (4.0 + 3.0 + 2.4 + 1.9) / 4.0);
+    check(Some(100), 1.0);
 }

@@ -14,7 +14,7 @@ const RUNS: &str = include_str!("fixtures/runs.csv");
 fn names_of_files_and_folders_carry_levels() {
     let check = |pattern: &str, path: &str, expected: Option<&[&str]>| {
         let pattern: import::FilePattern = pattern.parse().expect("a pattern");
-        let values = pattern.values(path);
+        let values = pattern.values(path).ok();
         let values: Option<Vec<&str>> = values
             .as_ref()
             .map(|v| v.iter().map(String::as_str).collect());
@@ -28,9 +28,9 @@ fn names_of_files_and_folders_carry_levels() {
     );
     check(pattern, "mxnet-cifar10-32px.csv", None);
     check(
-        "{environment}/{framework}*.csv",
+        "{environment}/{framework}_*.csv",
         "x/gpu/keras_2024.csv",
-        Some(&["gpu", "k"]),
+        Some(&["gpu", "keras"]),
     );
     check(
         "{environment}/*/{framework}.csv",
@@ -39,7 +39,9 @@ fn names_of_files_and_folders_carry_levels() {
     );
     check("{a}.csv", "C:\\results\\7.csv", Some(&["7"]));
     check("a+(b).csv", "a+(b).csv", Some(&[]));
-    for wrong in ["{a", "a}", "{}", "{a}{a}", "{a{b}}"] {
+    for wrong in [
+        "{a", "a}", "{}", "{a}{a}", "{a{b}}", "{a:}", "{a:x|}", "{:x}",
+    ] {
         assert!(wrong.parse::<import::FilePattern>().is_err(), "{wrong}");
     }
 }
@@ -157,4 +159,107 @@ fn flags_are_understood_or_explained() {
             .to_string()
             .contains("run, request, step or sample")
     );
+}
+
+/// `vgg-16-64.csv` may be a network `vgg` or `vgg-16`: nobody but the user knows.
+#[test]
+fn names_that_fit_in_several_ways_are_refused() {
+    let check = |pattern: &str, path: &str, expected: Result<&[&str], &str>| {
+        let pattern: import::FilePattern = pattern.parse().expect("a pattern");
+        match (pattern.values(path), expected) {
+            (Ok(values), Ok(expected)) => assert_eq!(values, expected, "{path}"),
+            (Err(said), Err(expected)) => assert!(said.contains(expected), "{said}"),
+            (found, expected) => panic!("{path}: {found:?}, expected {expected:?}"),
+        }
+    };
+    check(
+        "{network}-{batch}.csv",
+        "vgg-16-64.csv",
+        Err(
+            "(network vgg, batch 16-64; or network vgg-16, batch 64): write what may stand there, such as {network:vgg|vgg-16}",
+        ),
+    );
+    check(
+        "{network:vgg-16|vgg-19}-{batch}.csv",
+        "vgg-16-64.csv",
+        Ok(&["vgg-16", "64"]),
+    );
+    check(
+        "{network:alexnet|a+b}-{batch}.csv",
+        "x/a+b-64.csv",
+        Ok(&["a+b", "64"]),
+    );
+    check(
+        "{network:alexnet}-{batch}.csv",
+        "lenet-64.csv",
+        Err("the name does not fit"),
+    );
+    check(
+        "{framework}*.csv",
+        "keras_2024.csv",
+        Err("in more than one way"),
+    );
+}
+
+/// What is made of rows can be written down and read again.
+#[test]
+fn a_study_made_of_rows_is_a_study_file() {
+    let spec = import::ImportSpec {
+        repetition_column: Some("n".to_owned()),
+        delimiter: Some(','),
+        file_pattern: Some("*-{day}.csv".parse().expect("a pattern")),
+        constants: vec![("scale".to_owned(), Level::Float(2.0))],
+        ..spec(
+            RowKind::Step,
+            &["kind of \"tool\"=tool", "size"],
+            &["t=step_seconds:ms:cumulative", "l=loss:"],
+        )
+    };
+    let text = "n,kind of \"tool\",size,t,l\n\
+                1,a\\b,32,1,1\n1,a\\b,32,2,1\n2,a\\b,64,1,1\n1,c,32,1,1\n";
+    let files = [file("x-mon.csv", text)];
+    let inferred = infer_study("old", &files, &spec);
+    let text = import::study_text(&inferred.study, &spec, Some("0.526 USD/h"));
+    let catalog = cost::catalog();
+    let options = plan::ReadOptions {
+        folder: None,
+        read: &|_| Err(std::io::ErrorKind::NotFound.into()),
+        requests_in: &|_| Ok(0),
+        scale: None,
+        catalog,
+    };
+    let study = match plan::read_study(&text, &options) {
+        Ok(study) => study,
+        Err(mistakes) => {
+            let source = source::Source {
+                name: "study.toml",
+                text: &text,
+            };
+            panic!("{}", source.render_all(&mistakes, source::Style::Plain))
+        }
+    };
+    assert_eq!(
+        plan::digest(&study),
+        plan::digest(&inferred.study),
+        "{text}"
+    );
+    assert_eq!(
+        (study.repetitions, study.order, &study.metrics),
+        (
+            inferred.study.repetitions,
+            inferred.study.order,
+            &inferred.study.metrics
+        )
+    );
+    let settings = study.import.expect("[import]");
+    let again = import::Mapping::of_settings(&settings).expect("a mapping");
+    let again = again
+        .into_spec(model::Timestamp::UNIX_EPOCH)
+        .expect("a spec");
+    assert_eq!(
+        (again.row, &again.factors, &again.metrics, &again.constants),
+        (spec.row, &spec.factors, &spec.metrics, &spec.constants)
+    );
+    let price = study.environments[0].price.as_ref().expect("a price");
+    assert_eq!(price.per_hour.amount.to_string(), "0.526");
 }

@@ -163,7 +163,7 @@ fn a_row_a_step() {
         record,
         &[
             ("step_seconds", "0.2 s"),
-            ("loss", "0.9 "),
+            ("loss", "1.05 "),
             ("steps", "4 "),
             ("train_seconds", "1 s"),
             ("images_per_second", "400 1/s"),
@@ -178,7 +178,7 @@ fn a_row_a_step() {
         .collect();
     assert_eq!(
         epochs,
-        [(1, Some(1.8), Some(0.6)), (2, Some(0.9), Some(0.4))]
+        [(1, Some(2.05), Some(0.6)), (2, Some(1.05), Some(0.4))]
     );
 }
 
@@ -405,4 +405,182 @@ fn a_row_a_reading_of_a_monitor() {
     );
     // One reading has no length.
     assert_eq!(imported.records[1].seconds, 0.0);
+}
+
+/// The first run's value of a metric.
+fn first(imported: &Imported, metric: &str) -> Option<f64> {
+    let record = imported.records.first()?;
+    record.metrics.get(metric).map(|metric| metric.value)
+}
+
+#[test]
+fn a_metric_that_a_file_lacks_is_missing_and_the_rest_is_used() {
+    let study = study(&[("a", &["x".into()])]);
+    let spec = ImportSpec {
+        started_column: Some("at".to_owned()),
+        ..spec(RowKind::Run, &["a"], &["t=train_seconds:s", "l=loss:"])
+    };
+    let imported = import(&[file("a.csv", "a,t\nx,1.5\n")], &spec, &study);
+    assert_eq!(first(&imported, "train_seconds"), Some(1.5));
+    let lacks = "a.csv:1: there is no column";
+    assert_eq!(
+        problems(&imported),
+        [
+            format!("{lacks} `at`; the file has: a, t; its runs have no date"),
+            format!("{lacks} `l`; the file has: a, t; its runs have no `loss`"),
+        ]
+    );
+    // Without any number, or without a level, nothing can be made of it.
+    let check = |text: &str| {
+        let imported = import(&[file("a.csv", text)], &spec, &study);
+        assert_eq!(
+            (imported.records.len(), imported.rows_left_out),
+            (0, 1),
+            "{text}"
+        );
+    };
+    check("a,x\nx,1.5\n");
+    check("b,t,l\nx,1.5,2\n");
+}
+
+#[test]
+fn a_column_without_a_name_has_a_number() {
+    let study = study(&[("a", &["x".into(), "y".into()])]);
+    let table = file("a.csv", ",t\nx,1.5\ny,2.5\n");
+    let imported = import(
+        &[table.clone()],
+        &spec(RowKind::Run, &["#1=a"], &["t=train_seconds:s"]),
+        &study,
+    );
+    assert_eq!(names(&imported), ["C1-r1", "C2-r1"]);
+    let unknown = spec(RowKind::Run, &["index=a"], &["t=train_seconds:s"]);
+    let imported = import(&[table], &unknown, &study);
+    assert_eq!(
+        problems(&imported)[0],
+        "a.csv:1: there is no column `index`; the file has: #1 (unnamed), t"
+    );
+}
+
+#[test]
+fn a_run_of_several_files_is_told() {
+    let study = study(&[("a", &["x".into()])]);
+    let spec = ImportSpec {
+        repetition_column: Some("n".to_owned()),
+        ..spec(RowKind::Request, &["a"], &["t=latency_seconds:s"])
+    };
+    let files = [
+        file("1.csv", "a,n,t\nx,1,1\nx,1,2\n"),
+        file("2.csv", "a,n,t\nx,1,3\nx,2,4\n"),
+    ];
+    let imported = import(&files, &spec, &study);
+    assert_eq!(names(&imported), ["C1-r1", "C1-r2"]);
+    let told = problems(&imported);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].starts_with("2.csv:2: C1-r1 has rows of 1.csv too: they are read as one run"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn cumulative_times_of_steps_are_never_summed() {
+    let study = study(&[("a", &["x".into()])]);
+    let check = |counted: &str, times: &[f64], expected: [Option<f64>; 2], told: Option<&str>| {
+        let metric = format!("t=step_seconds:s{counted}");
+        let rows: String = times.iter().map(|t| format!("x,{t},1\n")).collect();
+        let imported = import(
+            &[file("a.csv", &format!("a,t,l\n{rows}"))],
+            &spec(RowKind::Step, &["a"], &[&metric, "l=loss:"]),
+            &study,
+        );
+        let found = ["step_seconds", "train_seconds"].map(|name| first(&imported, name));
+        assert_eq!(found, expected, "{counted} {times:?}");
+        let problems = problems(&imported);
+        match told {
+            None => assert_eq!(problems, [] as [String; 0]),
+            Some(told) => assert!(problems[0].contains(told), "{problems:?}"),
+        }
+    };
+    let since_start = [0.5, 1.0, 1.5, 2.0, 3.0];
+    let how = "write t=step_seconds:s:cumulative if it is one, t=step_seconds:s:each if it is the time of each step";
+    check("", &since_start, [None, None], Some(how));
+    check(":cumulative", &since_start, [Some(0.5), Some(3.0)], None);
+    check(":each", &since_start, [Some(1.5), Some(8.0)], None);
+    check("", &[0.5, 0.6, 0.4, 0.7], [Some(0.55), Some(2.2)], None);
+    // Slower and slower, but no time since the start.
+    check(
+        "",
+        &[0.5, 0.51, 0.52, 0.53],
+        [Some(0.515), Some(2.06)],
+        None,
+    );
+    check(
+        ":cumulative",
+        &[1.0, 2.0, 0.5, 1.5],
+        [Some(1.0), Some(3.5)],
+        Some("falls from 2 to 0.5: counted from zero again"),
+    );
+}
+
+#[test]
+fn epochs_are_numbered_from_one_and_have_the_mean_loss() {
+    let study = study(&[("a", &["x".into()])]);
+    let check = |epochs: [u32; 4], expected: &[(u32, f64)]| {
+        let rows: String = epochs
+            .iter()
+            .zip([4.0, 2.0, 1.0, 0.5])
+            .map(|(epoch, loss)| format!("x,{epoch},{loss},0.1\n"))
+            .collect();
+        let imported = import(
+            &[file("a.csv", &format!("a,epoch,l,t\n{rows}"))],
+            &spec(
+                RowKind::Step,
+                &["a"],
+                &["epoch=", "l=loss:", "t=step_seconds:s"],
+            ),
+            &study,
+        );
+        let epochs = &imported.records[0].epochs;
+        let found: Vec<(u32, f64)> = epochs.iter().map(|e| (e.epoch, e.loss.unwrap())).collect();
+        assert_eq!(found, expected);
+        // One definition: the mean of the last epoch.
+        assert_eq!(first(&imported, "loss"), expected.last().map(|last| last.1));
+    };
+    check([0, 0, 1, 1], &[(1, 3.0), (2, 0.75)]);
+    check([1, 1, 2, 2], &[(1, 3.0), (2, 0.75)]);
+    check([3, 3, 4, 4], &[(3, 3.0), (4, 0.75)]);
+}
+
+/// As dstat 0.7 writes it, with the preamble once more where it was started again.
+#[test]
+fn files_of_dstat_are_read_as_they_are() {
+    let head = "\"Dstat 0.7.2 CSV output\"\n\
+                \"Author:\",\"someone\",,,,\"URL:\",\"http://example.com/\"\n\
+                \"Host:\",\"gpu1\",,,,\"User:\",\"me\"\n\
+                \"Cmdline:\",\"dstat -tcd --output a.csv\",,,,\"Date:\",\"31 Dec 2016 23:59:00 CET\"\n\n\
+                \"system\",\"total cpu usage\",,\"dsk/sda\",,\"dsk/sdb\",\n\
+                \"time\",\"usr\",\"sys\",\"read\",\"writ\",\"read\",\"writ\"\n";
+    let text = format!(
+        "{head}31-12 23:59:50,10.5,1,4096,0,1,0\n01-01 00:00:00,20.5,1,8192,0,1,0\n{head}01-01 00:00:10,30.5,1,0,0,1,0\n"
+    );
+    let study = study(&[("a", &["x".into()])]);
+    let spec = ImportSpec {
+        started_column: Some("time".to_owned()),
+        constants: vec![("a".to_owned(), "x".into())],
+        ..spec(
+            RowKind::Sample,
+            &[],
+            &["usr=cpu_percent:%", "dsk/sda:read=disk_read:B"],
+        )
+    };
+    let imported = import(&[file("dstat.csv", &text)], &spec, &study);
+    assert_eq!(problems(&imported), [] as [String; 0]);
+    assert_eq!(imported.rows_read, 3);
+    assert_eq!(first(&imported, "cpu_percent"), Some(20.5));
+    assert_eq!(first(&imported, "disk_read"), Some(4096.0));
+    assert_eq!(first(&imported, "total_seconds"), Some(30.0));
+    assert_eq!(
+        imported.records[0].started.to_string(),
+        "2016-12-31T23:59:50Z"
+    );
 }

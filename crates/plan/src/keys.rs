@@ -463,7 +463,7 @@ const IMPORT: Section = Section {
         key(
             "metrics",
             Kind::Measured,
-            "Columns that hold numbers: { COLUMN = \"METRIC:UNIT\" }, or \"UNIT\" alone to keep the column's name. The unit is the column's own.",
+            "Columns that hold numbers: { COLUMN = \"METRIC:UNIT\" }, or \"UNIT\" alone to keep the column's name. The unit is the column's own; of steps, \"METRIC:UNIT:cumulative\" for a time since the start.",
         ),
         key(
             "levels",
@@ -473,12 +473,12 @@ const IMPORT: Section = Section {
         key(
             "file_pattern",
             Kind::Text,
-            "Levels in names of files, such as \"{framework}-{image}px-r{repetition}.csv\"; `*` stands for anything.",
+            "Levels in names of files, such as \"{framework}-{image}px-r{repetition}.csv\"; `*` stands for anything, `{network:vgg-16|vgg-19}` for one of these.",
         ),
         key(
             "repetition",
             Kind::Text,
-            "The column with the number of the repetition. Without one, rows are counted.",
+            "The column with the number of the repetition: by its name, or `#1` for the first. Without one, rows are counted.",
         ),
         key(
             "status",

@@ -22,9 +22,20 @@ pub struct PriceList {
     pub left_out: Tally,
     /// Rows, items, products, reserved terms or SKUs that were looked at.
     pub rows: u64,
+    /// Prices that were there already: the same one again, or a more expensive zone of the region.
+    pub repeated: u64,
 }
 
 impl PriceList {
+    /// On-demand and spot prices that are used. With those repeated and left out, they are all
+    /// that the list has.
+    pub fn kept(&self) -> u64 {
+        let quotes = |entry: &CatalogEntry| {
+            u64::from(entry.on_demand.is_some()) + u64::from(entry.spot.is_some())
+        };
+        self.catalog.entries.iter().map(quotes).sum()
+    }
+
     /// A day that has not come is a mistake, and its price would be the newest until then.
     pub fn leave_out_after(&mut self, today: &str) {
         let left_out = &mut self.left_out;
@@ -112,6 +123,8 @@ struct Key {
 
 struct Slot {
     offer: Offer,
+    /// How many more rows offered the same.
+    repeated: u64,
     disagrees: bool,
 }
 
@@ -154,8 +167,11 @@ impl Collector {
             Some(&place) => self.again(place, offer),
             None => {
                 self.slots.insert(key, self.list.len());
-                let disagrees = false;
-                self.list.push(Slot { offer, disagrees });
+                self.list.push(Slot {
+                    offer,
+                    repeated: 0,
+                    disagrees: false,
+                });
             }
         }
     }
@@ -163,36 +179,41 @@ impl Collector {
     /// A price that is there already: the same, a newer one, another zone's, or a contradiction.
     fn again(&mut self, place: usize, offer: Offer) {
         let slot = &mut self.list[place];
+        let left_out = &mut self.left_out;
         let (known, new) = (slot.offer.per_hour.amount, offer.per_hour.amount);
-        if known == new {
-            return;
-        }
-        if slot.offer.since != offer.since {
+        if known == new && !slot.disagrees {
+            slot.repeated += 1;
+        } else if slot.offer.since != offer.since {
             let older = match slot.offer.since < offer.since {
                 true => {
+                    for _ in 0..std::mem::take(&mut slot.repeated) {
+                        left_out.count(Reason::Superseded, || shown(&slot.offer));
+                    }
                     slot.disagrees = false;
                     std::mem::replace(&mut slot.offer, offer)
                 }
                 false => offer,
             };
-            self.left_out.count(Reason::Superseded, || shown(&older));
+            left_out.count(Reason::Superseded, || shown(&older));
         } else if self.zones_have_spot_prices && offer.paying == Paying::Spot {
+            slot.repeated += 1;
             if new < known {
                 slot.offer = offer;
             }
         } else {
-            if !slot.disagrees {
-                self.left_out
-                    .count(Reason::Disagreeing, || shown(&slot.offer));
+            if !std::mem::replace(&mut slot.disagrees, true) {
+                for _ in 0..=std::mem::take(&mut slot.repeated) {
+                    left_out.count(Reason::Disagreeing, || shown(&slot.offer));
+                }
             }
-            slot.disagrees = true;
-            self.left_out.count(Reason::Disagreeing, || shown(&offer));
+            left_out.count(Reason::Disagreeing, || shown(&offer));
         }
     }
 
     /// Rows that disagree are all left out: none of them can be trusted.
     pub(crate) fn finish(self, about: &About) -> PriceList {
         let mut builder = Builder::default();
+        let repeated = self.list.iter().map(|slot| slot.repeated).sum();
         for slot in self.list.into_iter().filter(|slot| !slot.disagrees) {
             let offer = slot.offer;
             let quote = Some(Quote {
@@ -217,6 +238,7 @@ impl Collector {
             catalog: builder.finish(),
             left_out: self.left_out,
             rows: self.rows,
+            repeated,
         }
     }
 }
@@ -230,13 +252,15 @@ fn shown(offer: &Offer) -> String {
 }
 
 /// A price as it stands in a list: decimal digits, never a binary fraction on the way. Zero means
-/// that the price is not known.
+/// that the price is not known. Who wrote the list may have computed in binary fractions
+/// (`1.8214000000000001`): digits beyond those that such a number holds are no price.
 pub(crate) fn amount(text: &str) -> Result<Decimal, Reason> {
     let text = text.trim();
     let value = text
         .parse::<Decimal>()
         .or_else(|_| Decimal::from_scientific(text))
         .map_err(|_| Reason::NotANumber)?;
+    let value = value.round_sf(FLOAT_DIGITS).unwrap_or(value).normalize();
     match value {
         zero if zero.is_zero() => Err(Reason::ZeroPrice),
         negative if negative.is_sign_negative() => Err(Reason::Negative),
@@ -244,6 +268,9 @@ pub(crate) fn amount(text: &str) -> Result<Decimal, Reason> {
         value => Ok(value),
     }
 }
+
+/// Decimal digits that survive a binary floating-point number of 64 bits.
+const FLOAT_DIGITS: u32 = 15;
 
 /// Beyond every machine for rent, in the smallest currencies too, and far from what decimals can
 /// count: sums and products of prices stay in range.

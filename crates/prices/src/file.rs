@@ -10,6 +10,7 @@ use cost::Catalog;
 use model::Timestamp;
 
 use crate::kind::{HEAD_BYTES, Kind, kind_of};
+use crate::whole::whole_rows;
 use crate::{About, PriceList, Unreadable, aws_offer, aws_products, azure, gcp, skypilot};
 
 /// Only offer files of AWS are larger, and they are read as a stream.
@@ -146,22 +147,29 @@ fn read_one(path: &Path, kind: Kind, given: &Given<'_>) -> Result<PriceList, Fil
         }
         Kind::SkyPilot => {
             let text = text(path)?;
+            let whole = whole_rows(&file_name, &text)?;
             let provider = given.provider.map(cost::provider_named);
             let provider = provider.or_else(|| skypilot::provider_of(&text));
             let provider = provider.ok_or_else(|| FileError::UnknownProvider {
                 path: path.to_owned(),
             })?;
             let about = about(skypilot::SOURCE, path, given)?;
-            Ok(skypilot::read(&file_name, &text, provider, &about)?)
+            let mut list = skypilot::read(&file_name, whole.text, provider, &about)?;
+            whole.count_cut_row(&mut list);
+            Ok(list)
         }
         Kind::Catalog => {
-            let read = Catalog::parse(&file_name, &text(path)?);
+            let text = text(path)?;
+            let whole = whole_rows(&file_name, &text)?;
+            let read = Catalog::parse(&file_name, whole.text);
             let rows = read.catalog.entries.len() as u64 + read.left_out.total();
             let mut list = PriceList {
                 catalog: read.catalog,
                 left_out: read.left_out,
                 rows,
+                repeated: 0,
             };
+            whole.count_cut_row(&mut list);
             list.leave_out_disagreeing();
             Ok(list)
         }

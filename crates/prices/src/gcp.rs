@@ -174,6 +174,7 @@ impl Reader {
             catalog: parts,
             left_out,
             rows,
+            ..
         } = self.parts.finish(&about);
         let mut machines = Collector::new("gcp");
         machines.left_out = left_out;

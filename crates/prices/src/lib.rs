@@ -21,12 +21,13 @@ mod kind;
 pub mod skypilot;
 mod source;
 mod update;
+mod whole;
 mod work;
 
+pub use self::source::{Addresses, Source, UpdateError};
 pub use age::{age, age_days};
 pub use cache::{Kept, Loaded, catalog_file, keep, load};
 pub use collect::{About, PriceList, Unreadable};
 pub use file::{FileError, Given, ReadFiles, read_files};
 pub use kind::{HEAD_BYTES, Kind, kind_of};
-pub use source::{Addresses, Source, UpdateError};
 pub use update::{Fetching, Progress};

@@ -113,6 +113,7 @@ pub fn read(
     let columns = Columns::new(headers).map_err(wrong)?;
     let mut list = List {
         file,
+        text,
         provider,
         columns,
         collector: Collector::new(provider),
@@ -167,6 +168,8 @@ struct Row {
 
 struct List<'f> {
     file: &'f str,
+    /// The whole file, to tell on which line a row is.
+    text: &'f str,
     provider: &'f str,
     columns: Columns,
     collector: Collector,
@@ -177,7 +180,9 @@ struct List<'f> {
 
 impl List<'_> {
     fn row(&mut self, record: &csv::StringRecord) {
-        let line = record.position().map_or(0, csv::Position::line);
+        let line = record.position().map_or(0, |at| {
+            source::row_line(self.text, at.byte(), at.line(), None)
+        });
         let place = format!("{}:{line}", self.file);
         let machine = record.get(self.columns.machine).unwrap_or_default().trim();
         let leave = |list: &mut Self, reason: Reason, said: String| {

@@ -5,9 +5,11 @@
 
 mod diagnostic;
 mod reader;
+mod rows;
 
 pub use diagnostic::{Diagnostic, Problems, Source, Style};
 pub use reader::{Located, Span, Table, Value, parse};
+pub use rows::row_line;
 
 /// The known word that was probably meant: at most a third of the letters differ.
 pub fn closest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {

@@ -131,6 +131,13 @@ fn ratio(means: impl Iterator<Item = f64> + Clone) -> Option<f64> {
     ratio.is_finite().then_some(ratio)
 }
 
+/// Largest less smallest logarithm: for narrow ranges, the range relative to the values.
+fn log_range(logs: &[f64]) -> f64 {
+    let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let smallest = logs.iter().copied().fold(f64::INFINITY, f64::min);
+    largest - smallest
+}
+
 struct Evidence<'a> {
     linear: Fit,
     log: Fit,
@@ -144,6 +151,11 @@ const WIDE_RATIO: f64 = 3.0;
 
 /// Half the 95 % point of chi-squared with one degree of freedom: a smaller gain may be chance.
 const CLEAR_GAIN: f64 = 1.92;
+
+/// Over a range this narrow, relative to the values, the logarithm is a straight line: it leaves its chord by at
+/// most an eighth of the relative range, here 0.125 % of the whole variation. It can change no conclusion there,
+/// but it costs digits, and rounding would decide between the scales.
+const NARROW_RANGE: f64 = 0.01;
 
 /// Box–Cox likelihood of λ = 0 against λ = 1 (Box, Cox 1964, equation 8); the linear scale, which is easier to
 /// read, is kept unless the logarithm is clearly better.
@@ -168,6 +180,11 @@ fn decide(evidence: &Evidence) -> ScaleChoice {
         } else {
             choice(Scale::Linear, spans, None)
         };
+    }
+    let range = log_range(evidence.logs);
+    if range < NARROW_RANGE {
+        let reason = format!("all values lie within {:.2} % of each other", 100.0 * range);
+        return choice(Scale::Linear, reason, None);
     }
     if evidence.log.squares <= 0.0 {
         return choice(Scale::Log, "the logarithms fit exactly".into(), None);

@@ -5,7 +5,9 @@
 //! literally; here the decimals they were written as are recovered, so they reach as many digits as the others.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use stats::{Anova, one_way, summary};
+use stats::{
+    Anova, Design, Observation, Scale, choose_scale, choose_scale_factorial, one_way, summary,
+};
 
 struct Certified {
     between: [f64; 2],
@@ -98,44 +100,45 @@ fn atm_wt_ag() {
     );
 }
 
-#[test]
-fn simon_lesage() {
-    // Simon and Lesage (1989): value = offset + tenths of the treatment + tenths of the replicate.
+/// SmLs01 to SmLs09, Simon and Lesage (1989): value = offset + tenths of the treatment + tenths of the replicate.
+fn simon_lesage_groups(number: usize) -> Vec<Vec<f64>> {
     let tenths = |index: usize| match index {
         1 => 2,
         even if even % 2 == 0 => 1,
         _ => 3,
     };
-    let offsets = ["", "100000", "100000000000"];
-    let sizes = [21usize, 201, 2001];
+    let whole = ["1", "1000000", "1000000000000"][(number - 1) / 3];
+    let value = |treatment: usize, replicate: usize| -> f64 {
+        format!("{whole}.{}", tenths(treatment) + tenths(replicate))
+            .parse()
+            .unwrap()
+    };
+    let group = |treatment: usize| {
+        let replicates = 1..=simon_lesage_size(number);
+        replicates.map(move |replicate| value(treatment, replicate))
+    };
+    (1..=9)
+        .map(|treatment| group(treatment).collect())
+        .collect()
+}
+
+fn simon_lesage_size(number: usize) -> usize {
+    [21, 201, 2001][(number - 1) % 3]
+}
+
+#[test]
+fn simon_lesage() {
     let r_squared = [
         4.827_586_206_896_55e-1,
         4.718_309_859_154_93e-1,
         4.707_127_734_650_67e-1,
     ];
     for number in 1..=9 {
-        let (offset, size) = (offsets[(number - 1) / 3], sizes[(number - 1) % 3]);
-        let whole = if offset.is_empty() {
-            "1".to_owned()
-        } else {
-            format!("{offset}0")
-        };
-        let value = |treatment: usize, replicate: usize| -> f64 {
-            format!("{whole}.{}", tenths(treatment) + tenths(replicate))
-                .parse()
-                .unwrap()
-        };
-        let groups: Vec<Vec<f64>> = (1..=9)
-            .map(|treatment| {
-                (1..=size)
-                    .map(|replicate| value(treatment, replicate))
-                    .collect()
-            })
-            .collect();
+        let size = simon_lesage_size(number);
         let between = 0.08 * size as f64;
         check(
             &format!("SmLs0{number}"),
-            &groups,
+            &simon_lesage_groups(number),
             &Certified {
                 between: [between, between / 8.0],
                 within: [0.09 * (size - 1) as f64, 0.01],
@@ -144,6 +147,35 @@ fn simon_lesage() {
             },
         );
     }
+}
+
+/// The logarithms of 1000000000000.4 and its neighbours differ in their last bits alone: taking them would leave
+/// three digits, and rounding noise would be what chooses the scale.
+#[test]
+fn narrow_ranges_stay_linear() {
+    let check = |number: usize| {
+        let groups = simon_lesage_groups(number);
+        assert_eq!(choose_scale(&groups).scale, Scale::Linear, "SmLs0{number}");
+        let observation = |(level, value): (usize, f64)| Observation {
+            levels: vec![level],
+            block: None,
+            value,
+        };
+        let groups = groups.into_iter().enumerate();
+        let observations: Vec<Observation> = groups
+            .flat_map(|(level, values)| values.into_iter().map(move |value| (level, value)))
+            .map(observation)
+            .collect();
+        let design = Design { levels: vec![9] };
+        let choice = choose_scale_factorial(&design, &observations).unwrap();
+        assert_eq!(
+            choice.scale,
+            Scale::Linear,
+            "SmLs0{number}: {}",
+            choice.reason
+        );
+    };
+    (4..=9).for_each(check);
 }
 
 #[test]

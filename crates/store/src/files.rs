@@ -1,18 +1,33 @@
 //! Files that survive the loss of power, and errors that say which file.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use crate::StoreError;
 
 /// The file has the old bytes or the new ones, never a part.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    write_whole_by(path, |file| file.write_all(bytes))
+}
+
+/// The same, for what is written piece by piece.
+pub(crate) fn write_whole_by(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<(), StoreError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     // The process id keeps two programs that save the same file out of each other's way.
     let beside = folder.join(format!(".{name}.{}.tmp", std::process::id()));
-    let written = write_synced(&beside, bytes).and_then(|()| {
+    let all = || -> io::Result<()> {
+        let mut file = BufWriter::new(File::create(&beside)?);
+        write(&mut file)?;
+        file.flush()?;
+        file.get_ref().sync_all()
+    };
+    let written = all().map_err(|e| StoreError::io("write", &beside, e));
+    let written = written.and_then(|()| {
         fs::rename(&beside, path).map_err(|e| StoreError::io("write", path, e))?;
         sync_folder(folder)
     });

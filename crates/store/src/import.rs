@@ -7,7 +7,7 @@ use model::run::{Origin, metric};
 use model::{Metric, RunId, RunRecord};
 
 use crate::layout::{self, Layout};
-use crate::{Store, StoreError, bundle, files};
+use crate::{Store, StoreError, bulk, bundle, files};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
@@ -26,36 +26,48 @@ pub struct ImportedFile {
 }
 
 impl Store {
-    /// Keeps records as bundles of a `run.json` alone. A record whose name is taken gets the next
-    /// free repetition of its scenario; one that was imported before is left out. Takes the lock
-    /// unless this store holds it.
-    pub fn add_imported(&mut self, records: &[RunRecord]) -> Result<Imported, StoreError> {
-        self.add_imported_with(records, &|_| Vec::new())
+    /// Keeps records in one file. A record whose name is taken gets the next free repetition of
+    /// its scenario; one that was imported before is left out. Takes the lock unless this store
+    /// holds it.
+    pub fn add_imported(&mut self, records: Vec<RunRecord>) -> Result<Imported, StoreError> {
+        self.add(records, &|layout, records| bulk::write(layout, records))
     }
 
-    /// The same, with files beside each `run.json`.
+    /// The same as bundles, with files beside each `run.json`.
     pub fn add_imported_with(
         &mut self,
-        records: &[RunRecord],
+        records: Vec<RunRecord>,
         files: &dyn Fn(&RunRecord) -> Vec<ImportedFile>,
+    ) -> Result<Imported, StoreError> {
+        self.add(records, &|layout, records| keep(layout, records, files))
+    }
+
+    fn add(
+        &mut self,
+        records: Vec<RunRecord>,
+        keep: &dyn Fn(&Layout, &[RunRecord]) -> Result<(), StoreError>,
     ) -> Result<Imported, StoreError> {
         let _lock = if self.holds_lock() {
             None
         } else {
             Some(self.lock()?)
         };
+        let mut new = records;
+        let brought = new.len();
         let kept = self.records()?;
         let earlier = Earlier::of(&kept);
-        let new: Vec<&RunRecord> = records.iter().filter(|r| !earlier.has(r)).collect();
-        let mut taken: BTreeSet<RunId> = self.shared.layout.bundles()?.into_keys().collect();
-        let named: Vec<RunRecord> = new
-            .into_iter()
-            .map(|record| named(record, &mut taken))
-            .collect();
-        let already_there = records.len() - named.len();
-        let added = named.iter().map(|record| record.run).collect();
-        if !named.is_empty() {
-            keep(&self.shared.layout, &named, files)?;
+        new.retain(|record| !earlier.has(record));
+        drop(kept);
+        let already_there = brought - new.len();
+        let mut taken: BTreeSet<RunId> = self.statuses()?.into_keys().collect();
+        taken.extend(self.shared.layout.bundles()?.into_keys());
+        for record in &mut new {
+            record.run = free(record.run, &mut taken);
+        }
+        let added = new.iter().map(|record| record.run).collect();
+        if !new.is_empty() {
+            keep(&self.shared.layout, &new)?;
+            drop(new);
             self.refresh()?;
         }
         Ok(Imported {
@@ -107,10 +119,10 @@ fn place(record: &RunRecord) -> Option<(&str, u64, u32)> {
     }
 }
 
-fn named(record: &RunRecord, taken: &mut BTreeSet<RunId>) -> RunRecord {
-    let mut record = record.clone();
-    if taken.contains(&record.run) {
-        let scenario = record.run.scenario;
+/// The run itself, or the next free repetition of its scenario.
+fn free(mut run: RunId, taken: &mut BTreeSet<RunId>) -> RunId {
+    if taken.contains(&run) {
+        let scenario = run.scenario;
         let all = RunId {
             scenario,
             repetition: 0,
@@ -119,10 +131,10 @@ fn named(record: &RunRecord, taken: &mut BTreeSet<RunId>) -> RunRecord {
             repetition: u32::MAX,
         };
         let last = taken.range(all).next_back().map_or(0, |run| run.repetition);
-        record.run.repetition = last.saturating_add(1);
+        run.repetition = last.saturating_add(1);
     }
-    taken.insert(record.run);
-    record
+    taken.insert(run);
+    run
 }
 
 /// All bundles are written beside their names and sealed by one rename.

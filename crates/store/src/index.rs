@@ -5,6 +5,7 @@
 //! wait for each other some milliseconds.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,17 +18,27 @@ use rusqlite::{Connection, OpenFlags, Row, Transaction, TransactionBehavior, par
 use serde_json::Value;
 
 use crate::layout::{Layout, Stamp};
-use crate::{StoreError, StudyLock};
+use crate::{StoreError, StudyLock, bulk};
 
 /// Any other number in the file makes it be built anew.
-const SCHEMA: i64 = 1000 + BUNDLE_SCHEMA as i64;
+const SCHEMA: i64 = 2000 + BUNDLE_SCHEMA as i64;
 const BUSY: Duration = Duration::from_secs(30);
 
-/// The machine is the same for thousands of runs and is kept once. The views are for people who
+/// The machine is the same for thousands of runs and is kept once; of imported runs the record is
+/// what differs from what their import has in common. The views are for people who
 /// open the file with their own tools.
 const TABLES: &str = "
-DROP VIEW IF EXISTS metrics; DROP VIEW IF EXISTS levels;
+DROP VIEW IF EXISTS metrics; DROP VIEW IF EXISTS levels; DROP VIEW IF EXISTS whole_records;
 DROP TABLE IF EXISTS records; DROP TABLE IF EXISTS runs; DROP TABLE IF EXISTS machines;
+DROP TABLE IF EXISTS imports;
+CREATE TABLE imports (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    modified_nanoseconds INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    runs INTEGER NOT NULL,
+    common TEXT NOT NULL
+);
 CREATE TABLE machines (id INTEGER PRIMARY KEY, inventory TEXT NOT NULL UNIQUE);
 CREATE TABLE runs (
     id INTEGER PRIMARY KEY,
@@ -40,17 +51,22 @@ CREATE TABLE runs (
     machine INTEGER NOT NULL REFERENCES machines (id),
     modified_nanoseconds INTEGER NOT NULL,
     bytes INTEGER NOT NULL,
+    import INTEGER REFERENCES imports (id) ON DELETE CASCADE,
     UNIQUE (scenario, repetition)
 );
 CREATE TABLE records (run INTEGER PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE, record TEXT NOT NULL);
+CREATE INDEX runs_of_imports ON runs (import) WHERE import IS NOT NULL;
+CREATE VIEW whole_records AS
+    SELECT records.run AS run, json_patch(coalesce(imports.common, '{}'), records.record) AS record
+    FROM records JOIN runs ON runs.id = records.run LEFT JOIN imports ON imports.id = runs.import;
 CREATE VIEW metrics AS
     SELECT runs.scenario, runs.repetition, runs.status, m.key AS metric,
            json_extract(m.value, '$.value') AS value, json_extract(m.value, '$.unit') AS unit
-    FROM runs JOIN records ON records.run = runs.id, json_each(records.record, '$.metrics') AS m;
+    FROM runs JOIN whole_records ON whole_records.run = runs.id, json_each(whole_records.record, '$.metrics') AS m;
 CREATE VIEW levels AS
     SELECT runs.scenario, runs.repetition, json_extract(l.value, '$.factor') AS factor,
            json_extract(l.value, '$.level') AS level
-    FROM runs JOIN records ON records.run = runs.id, json_each(records.record, '$.scenario.levels') AS l;
+    FROM runs JOIN whole_records ON whole_records.run = runs.id, json_each(whole_records.record, '$.scenario.levels') AS l;
 ";
 
 #[derive(Debug)]
@@ -150,7 +166,7 @@ impl Index {
     pub(crate) fn clear(&self) -> Result<(), StoreError> {
         self.transaction(|| {
             self.connection
-                .execute_batch("DELETE FROM records; DELETE FROM runs; DELETE FROM machines;")
+                .execute_batch("DELETE FROM records; DELETE FROM runs; DELETE FROM machines; DELETE FROM imports;")
                 .map_err(|e| self.error(e))
         })
     }
@@ -175,23 +191,39 @@ impl Index {
     pub(crate) fn records(&self) -> Result<Vec<RunRecord>, StoreError> {
         let mut records = Vec::new();
         // One statement, so that it sees one state of the file.
-        let query = "SELECT record, inventory FROM runs JOIN records ON records.run = runs.id \
-                     JOIN machines ON machines.id = runs.machine ORDER BY scenario, repetition";
+        let query = "SELECT record, inventory, import, common FROM runs \
+                     JOIN records ON records.run = runs.id JOIN machines ON machines.id = runs.machine \
+                     LEFT JOIN imports ON imports.id = runs.import ORDER BY scenario, repetition";
+        let mut commons: BTreeMap<i64, Value> = BTreeMap::new();
         self.rows(query, |row| {
             let text = |column| {
                 row.get_ref(column)?
                     .as_str()
                     .map_err(|e| unreadable(column, e))
             };
-            records.push(join_machine(text(0)?, text(1)?).map_err(|e| unreadable(0, e))?);
+            let record = match row.get::<_, Option<i64>>(2)? {
+                None => join_machine(text(0)?, text(1)?),
+                Some(import) => {
+                    let common = match commons.entry(import) {
+                        Entry::Occupied(known) => known.into_mut(),
+                        Entry::Vacant(new) => {
+                            let common = serde_json::from_str(text(3)?);
+                            new.insert(common.map_err(|e| unreadable(3, e))?)
+                        }
+                    };
+                    bulk::record(common, text(0)?)
+                }
+            };
+            records.push(record.map_err(|e| unreadable(0, e))?);
             Ok(())
         })?;
         Ok(records)
     }
 
+    /// The stamps of bundles.
     pub(crate) fn stamps(&self) -> Result<BTreeMap<RunId, Stamp>, StoreError> {
         let mut stamps = BTreeMap::new();
-        let query = "SELECT scenario, repetition, modified_nanoseconds, bytes FROM runs";
+        let query = "SELECT scenario, repetition, modified_nanoseconds, bytes FROM runs WHERE import IS NULL";
         self.rows(query, |row| {
             let stamp = Stamp {
                 modified_nanoseconds: row.get(2)?,
@@ -209,6 +241,16 @@ impl Index {
             why: e.to_string(),
         })?;
         self.delete(record.run)?;
+        self.put_row(record, &parts, stamp, None)
+    }
+
+    fn put_row(
+        &self,
+        record: &RunRecord,
+        parts: &SplitRecord,
+        stamp: Stamp,
+        import: Option<i64>,
+    ) -> Result<(), StoreError> {
         let put = || -> rusqlite::Result<()> {
             let prepare = |sql| self.connection.prepare_cached(sql);
             prepare("INSERT OR IGNORE INTO machines (inventory) VALUES (?1)")?
@@ -217,7 +259,7 @@ impl Index {
                 .query_row([&parts.machine], |row| row.get(0))?;
             prepare(
                 "INSERT INTO runs (scenario, repetition, status, origin, started, seconds, machine, \
-                 modified_nanoseconds, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                 modified_nanoseconds, bytes, import) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
             )?
             .execute(params![
                 record.run.scenario,
@@ -232,6 +274,7 @@ impl Index {
                 machine,
                 stamp.modified_nanoseconds,
                 stamp.bytes,
+                import,
             ])?;
             let id = self.connection.last_insert_rowid();
             prepare("INSERT INTO records (run, record) VALUES (?1, ?2)")?
@@ -239,6 +282,91 @@ impl Index {
             Ok(())
         };
         put().map_err(|e| self.error(e))
+    }
+
+    /// The files of imports, by name.
+    pub(crate) fn imports(&self) -> Result<BTreeMap<String, Stamp>, StoreError> {
+        let mut imports = BTreeMap::new();
+        let query = "SELECT name, modified_nanoseconds, bytes FROM imports";
+        self.rows(query, |row| {
+            let stamp = Stamp {
+                modified_nanoseconds: row.get(1)?,
+                bytes: row.get(2)?,
+            };
+            imports.insert(row.get(0)?, stamp);
+            Ok(())
+        })?;
+        Ok(imports)
+    }
+
+    /// Whether a bundle took the place of an imported run.
+    pub(crate) fn has_hidden_imports(&self) -> Result<bool, StoreError> {
+        let mut hidden = false;
+        let query = "SELECT (SELECT total(runs) FROM imports) > \
+                     (SELECT count(*) FROM runs WHERE import IS NOT NULL)";
+        self.rows(query, |row| {
+            hidden = row.get(0)?;
+            Ok(())
+        })?;
+        Ok(hidden)
+    }
+
+    /// With its runs.
+    pub(crate) fn delete_import(&self, name: &str) -> Result<(), StoreError> {
+        self.connection
+            .execute("DELETE FROM imports WHERE name = ?1", [name])
+            .map(drop)
+            .map_err(|e| self.error(e))
+    }
+
+    /// Every run of the file that no bundle has taken the place of; says what is wrong with lines.
+    pub(crate) fn put_import(
+        &self,
+        name: &str,
+        stamp: Stamp,
+        reader: bulk::Reader,
+    ) -> Result<Vec<String>, StoreError> {
+        let query = "INSERT INTO imports (name, modified_nanoseconds, bytes, runs, common) \
+                     VALUES (?1, ?2, ?3, 0, ?4)";
+        let values = params![
+            name,
+            stamp.modified_nanoseconds,
+            stamp.bytes,
+            reader.common.to_string()
+        ];
+        let inserted = self.connection.execute(query, values);
+        inserted.map_err(|e| self.error(e))?;
+        let import = self.connection.last_insert_rowid();
+        let taken = self.statuses()?;
+        let (mut runs, mut wrong) = (0_i64, Vec::new());
+        for run in reader {
+            let run = match run {
+                Ok(run) => run,
+                Err(why) => {
+                    wrong.push(why);
+                    continue;
+                }
+            };
+            runs += 1;
+            if taken.contains_key(&run.record.run) {
+                continue;
+            }
+            let machine = serde_json::to_string(&run.record.machine);
+            let parts = SplitRecord {
+                machine: machine.unwrap_or_default(),
+                rest: run.patch,
+            };
+            self.put_row(&run.record, &parts, stamp, Some(import))?;
+        }
+        // What cannot be read is looked at again next time.
+        let bytes = if wrong.is_empty() { stamp.bytes } else { -1 };
+        self.connection
+            .execute(
+                "UPDATE imports SET runs = ?1, bytes = ?2 WHERE id = ?3",
+                params![runs, bytes, import],
+            )
+            .map_err(|e| self.error(e))?;
+        Ok(wrong)
     }
 
     pub(crate) fn delete(&self, run: RunId) -> Result<(), StoreError> {

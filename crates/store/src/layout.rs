@@ -32,6 +32,11 @@ pub(crate) struct Stamp {
 }
 
 pub(crate) const RECORD: &str = "run.json";
+const IMPORT_SUFFIX: &str = ".jsonl";
+
+fn import_number(name: &str) -> Option<u32> {
+    name.strip_suffix(IMPORT_SUFFIX)?.parse().ok()
+}
 
 impl Layout {
     pub(crate) fn new(dir: &Path) -> Self {
@@ -70,6 +75,32 @@ impl Layout {
 
     pub(crate) fn whole(&self, run: RunId) -> PathBuf {
         self.runs().join(format!(".{run}.whole"))
+    }
+
+    pub(crate) fn imports(&self) -> PathBuf {
+        self.dir.join("imports")
+    }
+
+    /// `1.jsonl`, in the order in which they were brought.
+    pub(crate) fn import_names(&self) -> Result<Vec<String>, StoreError> {
+        let mut numbered: Vec<(u32, String)> = names(&self.imports())?
+            .into_iter()
+            .filter_map(|name| Some((import_number(&name)?, name)))
+            .collect();
+        numbered.sort();
+        Ok(numbered.into_iter().map(|(_, name)| name).collect())
+    }
+
+    pub(crate) fn next_import(&self) -> Result<PathBuf, StoreError> {
+        let names = self.import_names()?;
+        let last = names.last().and_then(|name| import_number(name));
+        let next = last.unwrap_or(0).saturating_add(1);
+        Ok(self.imports().join(format!("{next}{IMPORT_SUFFIX}")))
+    }
+
+    /// Whether nothing was kept yet, not even what cannot be read.
+    pub(crate) fn has_no_runs(&self) -> Result<bool, StoreError> {
+        Ok(self.bundles()?.is_empty() && self.import_names()?.is_empty())
     }
 
     pub(crate) fn import_partial(&self) -> PathBuf {

@@ -6,6 +6,7 @@
 //! DIR/identity.json        which study these results are of
 //! DIR/study.toml, plan.json, report.html      saved whole or not at all
 //! DIR/runs/C3-r2/          a bundle: run.json, events.jsonl, samples.csv, log.txt, …
+//! DIR/imports/1.jsonl      runs of one import without files of their own, a line each
 //! DIR/runs/.C3-r2.partial  a run under way; worthless when its program is gone
 //! DIR/runs/.C3-r2.whole    a finished run about to get its name
 //! DIR/runs/.old/C3-r2.1    an attempt that a later one took the place of
@@ -16,6 +17,7 @@
 //! Read [`Store`] first, then [`Staging`]: how a run is kept, step by step. The bundles are the
 //! truth; the index only saves opening ten thousand files.
 
+mod bulk;
 mod bundle;
 mod error;
 mod files;

@@ -6,13 +6,15 @@ use model::{RunId, RunRecord};
 
 use crate::index::Index;
 use crate::layout::{self, Found, Layout, RECORD, Stamp};
-use crate::{Damaged, StoreError, bundle};
+use crate::{Damaged, StoreError, bulk, bundle};
 
 impl Index {
-    /// Reads only the bundles it does not know; returns those that cannot be read.
+    /// Reads only the bundles and imports it does not know; returns those that cannot be read.
     pub(crate) fn reconcile(&self, layout: &Layout) -> Result<Vec<Damaged>, StoreError> {
         let difference = Difference::between(self.stamps()?, layout.bundles()?);
-        if let Some(damaged) = difference.only_damaged(layout) {
+        if self.imports()? == import_stamps(layout)?
+            && let Some(damaged) = difference.only_damaged(layout)
+        {
             return Ok(damaged);
         }
         // The index is read before the folders and nobody can insert meanwhile: a row without a
@@ -30,9 +32,46 @@ impl Index {
                     Read::Gone => {}
                 }
             }
+            // A bundle that is gone may have stood before an imported run.
+            damaged.extend(self.reconcile_imports(layout, !difference.stale.is_empty())?);
             Ok(damaged)
         })
     }
+
+    fn reconcile_imports(&self, layout: &Layout, anew: bool) -> Result<Vec<Damaged>, StoreError> {
+        let (known, there) = (self.imports()?, import_stamps(layout)?);
+        let is_known =
+            |name: &String, stamp: &Stamp| !anew && known.get(name).copied() == Some(*stamp);
+        for name in known.keys() {
+            if there.get(name).is_none_or(|stamp| !is_known(name, stamp)) {
+                self.delete_import(name)?;
+            }
+        }
+        let mut damaged = Vec::new();
+        for (name, stamp) in &there {
+            if is_known(name, stamp) {
+                continue;
+            }
+            let wrong = match bulk::Reader::open(&layout.imports().join(name)) {
+                Ok(reader) => self.put_import(name, *stamp, reader)?,
+                Err(why) => vec![why],
+            };
+            let told = wrong
+                .into_iter()
+                .map(|why| bulk::damaged(layout, name, why));
+            damaged.extend(told);
+        }
+        Ok(damaged)
+    }
+}
+
+fn import_stamps(layout: &Layout) -> Result<BTreeMap<String, Stamp>, StoreError> {
+    let mut stamps = BTreeMap::new();
+    for name in layout.import_names()? {
+        let stamp = layout::stamp(&layout.imports().join(&name))?;
+        stamps.extend(stamp.map(|stamp| (name, stamp)));
+    }
+    Ok(stamps)
 }
 
 /// What the folders hold and the index does not tell, and the other way round.

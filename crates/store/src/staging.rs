@@ -134,6 +134,7 @@ pub(crate) fn recover(layout: &Layout) -> Result<(), StoreError> {
         files::remove_tree(&partial)?;
     }
     files::remove_stale_temporaries(&layout.dir);
+    files::remove_stale_temporaries(&layout.imports());
     Ok(())
 }
 

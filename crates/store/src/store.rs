@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::index::{self, Index};
 use crate::layout::{Layout, Stamp};
-use crate::{Damaged, Staging, StoreError, StudyLock, bundle, files, layout, staging};
+use crate::{Damaged, Staging, StoreError, StudyLock, bulk, bundle, files, layout, staging};
 
 /// Which study a results folder belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,7 +70,7 @@ impl Store {
         match found {
             Some(found)
                 if found.fingerprint != self.identity.fingerprint
-                    && !self.shared.layout.bundles()?.is_empty() =>
+                    && !self.shared.layout.has_no_runs()? =>
             {
                 Err(StoreError::OtherStudy {
                     dir: self.dir().to_path_buf(),
@@ -100,7 +100,7 @@ impl Store {
             name: String::new(),
             fingerprint: String::new(),
         };
-        if !layout.identity().exists() && layout.bundles()?.is_empty() {
+        if !layout.identity().exists() && layout.has_no_runs()? {
             return Err(StoreError::NotResults {
                 dir: dir.to_path_buf(),
             });
@@ -195,7 +195,14 @@ impl Store {
             let run = name.rsplit_once('.')?.0.parse().ok()?;
             bundle::read_record(&old.join(&name), run).ok()
         };
-        Ok(layout::names(&old)?.into_iter().filter_map(read).collect())
+        let mut superseded: Vec<RunRecord> =
+            layout::names(&old)?.into_iter().filter_map(read).collect();
+        if self.shared.index().has_hidden_imports()? {
+            let layout = &self.shared.layout;
+            let is_superseded = |run: RunId| layout.bundle(run).exists();
+            superseded.extend(bulk::superseded(layout, &is_superseded)?);
+        }
+        Ok(superseded)
     }
 
     /// Looks at the folders again: runs that another program kept meanwhile are found.

@@ -6,7 +6,7 @@ use std::path::Path;
 use model::{RunId, RunRecord, Status};
 
 use crate::staging::{STEPS, Step};
-use crate::{Store, StoreError, StudyIdentity, files};
+use crate::{ImportedFile, Store, StoreError, StudyIdentity, files};
 
 fn identity() -> StudyIdentity {
     StudyIdentity {
@@ -154,7 +154,13 @@ fn an_import_is_there_whole_or_not_at_all() {
             record
         })
         .collect();
-    store.add_imported(&records).expect("imports");
+    let log = |_: &RunRecord| {
+        vec![ImportedFile {
+            name: "log.txt",
+            bytes: b"a log".to_vec(),
+        }]
+    };
+    store.add_imported_with(records, &log).expect("imports");
 
     // Killed before the seal.
     let back = |name: &str, to: &Path| {

@@ -279,12 +279,12 @@ fn imported_runs_get_free_names_and_are_not_brought_twice() {
         imported("C2-r1", 3, 6.0),
         imported("C1-r2", 4, 7.0),
     ];
-    let first = store.add_imported(&rows).expect("imports");
+    let first = store.add_imported(rows.to_vec()).expect("imports");
     assert_eq!(first.added, [run("C1-r4"), run("C2-r1"), run("C1-r2")]);
-    let again = store.add_imported(&rows).expect("imports");
+    let again = store.add_imported(rows.to_vec()).expect("imports");
     assert_eq!((again.added.len(), again.already_there), (0, 3));
     let changed = store
-        .add_imported(&[imported("C1-r1", 2, 5.5)])
+        .add_imported(vec![imported("C1-r1", 2, 5.5)])
         .expect("imports");
     assert_eq!(changed.added, [run("C1-r5")], "a changed row is a new run");
     let kept = records(dir.path());
@@ -296,14 +296,14 @@ fn imported_runs_get_free_names_and_are_not_brought_twice() {
 fn imported_runs_bring_their_files() {
     let dir = tempfile::tempdir().expect("a folder");
     let mut store = writer(dir.path());
-    let rows = [imported("C1-r1", 2, 5.0), imported("C1-r1", 3, 6.0)];
+    let rows = vec![imported("C1-r1", 2, 5.0), imported("C1-r1", 3, 6.0)];
     let files = |record: &RunRecord| {
         vec![ImportedFile {
             name: "log.txt",
             bytes: record.seconds.to_string().into_bytes(),
         }]
     };
-    let added = store.add_imported_with(&rows, &files).expect("imports");
+    let added = store.add_imported_with(rows, &files).expect("imports");
     assert_eq!(added.added, [run("C1-r1"), run("C1-r2")]);
     let log = |run: &str| {
         let path = dir.path().join("runs").join(run).join("log.txt");
@@ -362,4 +362,94 @@ fn the_name_of_a_study_is_kept() {
         Store::open(dir.path()).expect("opens").identity(),
         &identity("study")
     );
+}
+
+/// Rows of a table are one file, and runs like all others.
+#[test]
+fn runs_of_an_import_are_one_file() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut store = writer(dir.path());
+    let rows: Vec<RunRecord> = (1..=50)
+        .map(|line| {
+            let mut row = imported(&format!("C1-r{line}"), line, line as f64);
+            if line == 7 {
+                row.outcome = failed("C1-r7", 1.0).outcome;
+                row.metrics.clear();
+            }
+            row
+        })
+        .collect();
+    store.add_imported(rows.clone()).expect("imports");
+    store
+        .add_imported(vec![imported("C2-r1", 9, 1.5)])
+        .expect("imports");
+    let names = |folder: &str| {
+        let entries = fs::read_dir(dir.path().join(folder)).expect("a folder");
+        let mut names: Vec<_> = entries.map(|e| e.expect("an entry").file_name()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names("imports"), ["1.jsonl", "2.jsonl"]);
+    assert!(names("runs").is_empty());
+    let mut expected = rows.clone();
+    expected.push(imported("C2-r1", 9, 1.5));
+    assert_eq!(records(dir.path()), expected);
+    // The index is only an index.
+    fs::remove_file(dir.path().join("store.sqlite")).expect("removes");
+    assert_eq!(records(dir.path()), expected);
+    // A file that is taken away takes its runs with it, and brings them back.
+    let (second, away) = (dir.path().join("imports/2.jsonl"), dir.path().join("away"));
+    fs::rename(&second, &away).expect("moves");
+    assert_eq!(records(dir.path()), rows);
+    fs::rename(&away, &second).expect("moves");
+    assert_eq!(records(dir.path()), expected);
+}
+
+#[test]
+fn a_run_that_is_measured_takes_the_place_of_an_imported_one() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut store = writer(dir.path());
+    let rows = vec![imported("C1-r1", 2, 5.0), imported("C1-r2", 3, 6.0)];
+    store.add_imported(rows.clone()).expect("imports");
+    assert_eq!(store.superseded().expect("reads"), []);
+    let lock = store.lock().expect("locks");
+    keep(&store, &ok("C1-r1", 1.0));
+    drop(lock);
+    let expected = [ok("C1-r1", 1.0), rows[1].clone()];
+    assert_eq!(records(dir.path()), expected);
+    assert_eq!(store.superseded().expect("reads"), rows[..1]);
+    fs::remove_file(dir.path().join("store.sqlite")).expect("removes");
+    assert_eq!(records(dir.path()), expected);
+    fs::remove_dir_all(dir.path().join("runs/C1-r1")).expect("removes");
+    assert_eq!(records(dir.path()), rows);
+}
+
+#[test]
+fn a_line_of_an_import_that_cannot_be_read_is_told() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut store = writer(dir.path());
+    let rows = vec![imported("C1-r1", 2, 5.0), imported("C1-r2", 3, 6.0)];
+    store.add_imported(rows.clone()).expect("imports");
+    let path = dir.path().join("imports/1.jsonl");
+    let text = fs::read_to_string(&path).expect("reads");
+    let damage = |text: &str, expected: &[RunRecord], why: &str| {
+        fs::write(&path, text).expect("writes");
+        for _ in 0..2 {
+            let store = Store::open(dir.path()).expect("opens");
+            assert_eq!(store.records().expect("records"), expected);
+            let damaged = store.damaged();
+            assert_eq!(damaged.len(), 1, "{damaged:?}");
+            assert!(damaged[0].why.contains(why), "{damaged:?}");
+        }
+    };
+    damage(&text[..text.len() - 10], &rows[..1], "line 3 is not a run");
+    damage("{}\n", &[], "line 1 is not the head of an import");
+    let newer = text.replace("{\"common\"", "{\"schema\":9,\"common\"");
+    damage(
+        &newer.replacen("\"schema\":1", "\"schema\":9", 2),
+        &[],
+        "use a newer one",
+    );
+    fs::write(&path, &text).expect("writes");
+    assert_eq!(records(dir.path()), rows);
 }

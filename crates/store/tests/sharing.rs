@@ -326,11 +326,11 @@ fn a_full_disk_is_told_and_loses_nothing() {
             .save_file("report.html", &[b'x'; 600_000])
             .expect_err("does not fit");
         assert!(matches!(error, StoreError::DiskFull { .. }), "{error:?}");
-        let many: Vec<_> = (1..=100)
+        let many: Vec<_> = (1..=20_000)
             .map(|line| common::imported("C500-r1", line, 1.0))
             .collect();
         let before = store.statuses().expect("statuses").len();
-        assert!(store.add_imported(&many).is_err());
+        assert!(store.add_imported(many).is_err());
         assert_eq!(
             store.statuses().expect("statuses").len(),
             before,

@@ -28,9 +28,14 @@ pub(crate) struct ImportArgs {
     /// A column that holds a factor's levels
     #[arg(long, value_name = "COLUMN[=FACTOR]")]
     pub(crate) factor: Vec<import::ColumnFactor>,
-    /// A column that holds a metric and the unit it is in, such as time=train_seconds:ms
+    /// A column that holds a metric and the unit it is in, such as time=train_seconds:ms; takes the
+    /// place of what the study's [import] says of the same column or metric. Of steps, with
+    /// :cumulative for a time since the start: elapsed=step_seconds:s:cumulative
     #[arg(long, value_name = "COLUMN=[METRIC:]UNIT")]
     pub(crate) metric: Vec<import::ColumnMetric>,
+    /// Read the metrics of --metric only, none of the study's [import]
+    #[arg(long, requires = "study", requires = "metric")]
+    pub(crate) no_study_metrics: bool,
     /// A level that all rows have: FACTOR=LEVEL
     #[arg(long, value_name = "FACTOR=LEVEL")]
     pub(crate) level: Vec<String>,
@@ -52,7 +57,7 @@ pub(crate) struct ImportArgs {
     /// How numbers are written: auto, point or comma [default: found in the numbers]
     #[arg(long, value_name = "MARK")]
     pub(crate) decimal_mark: Option<import::DecimalMark>,
-    /// Price of the environment for runs without one, such as azure/Standard_F4s_v2@eastus
+    /// Price of the environment for runs without one: azure/Standard_F4s_v2@eastus, or "0.526 USD/h"
     #[arg(long, value_name = "PRICE", conflicts_with = "study")]
     pub(crate) price: Option<String>,
 }
@@ -96,7 +101,7 @@ pub(crate) struct ImportLogArgs {
     /// Year of the first line, for logs that do not tell it [default: by when the file was written]
     #[arg(long, value_name = "YEAR", value_parser = clap::value_parser!(i16).range(1970..=9999))]
     pub(crate) year: Option<i16>,
-    /// Price of the environment, such as azure/Standard_F4s_v2@eastus
+    /// Price of the environment: azure/Standard_F4s_v2@eastus, or "0.526 USD/h"
     #[arg(long, value_name = "PRICE", conflicts_with = "study")]
     pub(crate) price: Option<String>,
 }

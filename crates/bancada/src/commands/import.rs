@@ -7,10 +7,13 @@ use std::path::{Path, PathBuf};
 use import::{ImportSpec, Inferred, InputFile, Mapping, RowProblem, SpecError};
 use model::study::ImportSettings;
 use model::{Level, Plan, RunRecord, Study, Timestamp};
+use plan::WhatIf;
+use source::Source;
 use store::ImportedFile;
 
 use super::import_log::import_log;
 use super::results::{analysis_of, write_report};
+use super::what_if::quoted;
 use crate::args::{ImportArgs, ImportCommand};
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::locate::{
@@ -36,8 +39,15 @@ pub(super) fn import(args: &ImportArgs, printer: &Printer) -> CommandResult {
             price: args.price.as_deref(),
             out: args.out.as_deref(),
         }
-        .question(&|name| import::infer_study(name, &files, &spec), printer)?,
+        .question(
+            &|name| import::infer_study(name, &files, &spec),
+            &spec,
+            printer,
+        )?,
     };
+    for note in spec.notes() {
+        printer.talk(&format!("! {note}"));
+    }
     let imported = import::read(&files, &spec, &question.study, &question.plan);
     tell_problems(&imported.problems, printer);
     if imported.records.is_empty() {
@@ -50,7 +60,7 @@ pub(super) fn import(args: &ImportArgs, printer: &Printer) -> CommandResult {
         all: imported.records.len(),
         advice: ": name a column of time, such as --metric time=total_seconds:s",
     };
-    let kept = question.keep(imported.records, &|_| Vec::new())?;
+    let kept = question.keep(imported.records, None)?;
     printer.talk(&format!(
         "Read {} rows, left out {}; {kept}.",
         imported.rows_read, imported.rows_left_out
@@ -64,8 +74,8 @@ pub(super) struct Question {
     pub(super) study: Study,
     pub(super) plan: Plan,
     folder: PathBuf,
-    /// Of the study file, where there is one.
-    text: Option<String>,
+    /// Of the study file.
+    text: String,
 }
 
 /// What is said of a study that is made of what is imported.
@@ -76,10 +86,11 @@ pub(super) struct Made<'a> {
 }
 
 impl Made<'_> {
-    /// A study made of the levels that are there.
+    /// A study made of the levels that are there, and a study file that says the same.
     pub(super) fn question(
         &self,
         infer: &dyn Fn(&str) -> Inferred,
+        spec: &ImportSpec,
         printer: &Printer,
     ) -> Result<Question, Failure> {
         let name = self.name.unwrap_or("imported");
@@ -97,21 +108,43 @@ impl Made<'_> {
         }
         let mut study = inferred.study;
         if let Some(price) = self.price {
-            let price = super::price::known(printer).price(price);
-            let price = price.map_err(|e| Failure::new(Exit::BadStudy, e))?;
-            study.currency = price.per_hour.currency;
-            for environment in &mut study.environments {
-                environment.price = Some(price.clone());
-            }
+            study = priced(study, price, printer)?;
         }
         let folder = self.out.map(Path::to_owned);
         Ok(Question {
             plan: plan::plan(&study),
+            text: import::study_text(&study, spec, self.price),
             study,
             folder: folder.unwrap_or_else(|| PathBuf::from("results").join(name)),
-            text: None,
         })
     }
+}
+
+/// One price for all environments, as a study file may write it.
+fn priced(study: Study, price: &str, printer: &Printer) -> Result<Study, Failure> {
+    let price = quoted(price);
+    let lines = study.environments.iter().map(|environment| {
+        let name = quoted(&environment.name);
+        format!("[environments.{name}]\nprice = {price}\n")
+    });
+    let (name, text) = ("--price", lines.collect::<String>());
+    let catalog = super::price::known(printer);
+    let asked = WhatIf::of(study).asking(name, &text, &catalog);
+    let mut study = match asked {
+        Ok(what_if) => what_if.study,
+        Err(mistakes) => {
+            // All environments have the same price: one mistake is enough.
+            let source = Source { name, text: &text };
+            let first = mistakes.get(..1).unwrap_or_default();
+            let told = source.render_all(first, printer.style());
+            return Err(Failure::bad_study(told.trim_end().to_owned()));
+        }
+    };
+    let prices = study.environments.iter().filter_map(|e| e.price.as_ref());
+    if let Some(currency) = prices.map(|price| price.per_hour.currency).next() {
+        study.currency = currency;
+    }
+    Ok(study)
 }
 
 /// Results with what was added to them.
@@ -141,15 +174,15 @@ impl Question {
             folder: results_folder(path, &opened.study, out),
             study: opened.study,
             plan: opened.plan,
-            text: Some(opened.text),
+            text: opened.text,
         }
     }
 
-    /// Prices the records and keeps them with these files.
+    /// Prices the records and keeps them, with these files where they have any.
     pub(super) fn keep(
         self,
         mut records: Vec<RunRecord>,
-        files: &dyn Fn(&RunRecord) -> Vec<ImportedFile>,
+        files: Option<&dyn Fn(&RunRecord) -> Vec<ImportedFile>>,
     ) -> Result<Kept, Failure> {
         let Question {
             study,
@@ -162,10 +195,12 @@ impl Question {
         }
         let mut store = create_store(&folder, &study)?;
         let lock = store.lock().map_err(store_failure)?;
-        save_question(&store, &study, &plan, text.as_deref())?;
-        let added = store
-            .add_imported_with(&records, files)
-            .map_err(store_failure)?;
+        save_question(&store, &study, &plan, &text)?;
+        let added = match files {
+            Some(files) => store.add_imported_with(records, files),
+            None => store.add_imported(records),
+        };
+        let added = added.map_err(store_failure)?;
         drop(lock);
         let results = Results {
             study,
@@ -215,10 +250,13 @@ fn spec_of(args: &ImportArgs, settings: Option<&ImportSettings>) -> Result<Impor
         status_column: args.status.clone(),
         started_column: args.started.clone(),
     };
-    let study = match settings {
+    let mut study = match settings {
         Some(settings) => Mapping::of_settings(settings).map_err(bad)?,
         None => Mapping::default(),
     };
+    if args.no_study_metrics {
+        study.metrics.clear();
+    }
     let spec = study.overridden_by(flags).into_spec(Timestamp::now());
     spec.map_err(bad)
 }

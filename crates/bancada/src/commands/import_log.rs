@@ -31,7 +31,7 @@ pub(super) fn import_log(args: &ImportLogArgs, printer: &Printer) -> CommandResu
             price: args.price.as_deref(),
             out: args.out.as_deref(),
         }
-        .question(&|name| logs.infer_study(name), printer)?,
+        .question(&|name| logs.infer_study(name), &spec.levels, printer)?,
     };
     let mut read = logs.records(&question.study, &question.plan);
     tell_problems(&read.problems, printer);
@@ -47,7 +47,7 @@ pub(super) fn import_log(args: &ImportLogArgs, printer: &Printer) -> CommandResu
     };
     let records = std::mem::take(&mut read.records);
     let told = told_by_file(&records, &read);
-    let kept = question.keep(records, &|record| files_of(record, &files, &told))?;
+    let kept = question.keep(records, Some(&|record| files_of(record, &files, &told)))?;
     printer.talk(&format!(
         "Read {} logs with {} steps, left out {}; {kept}.",
         read.logs_read, read.steps_read, read.logs_left_out

@@ -97,7 +97,7 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
     if !args.over_budget {
         refuse_above_budget(&ledger, forecast.as_ref())?;
     }
-    save_question(&store, study, plan, Some(text))?;
+    save_question(&store, study, plan, text)?;
 
     let options = Options {
         surroundings,

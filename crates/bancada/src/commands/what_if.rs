@@ -251,6 +251,6 @@ fn wrong(message: String) -> Failure {
 }
 
 /// As a text of TOML; JSON writes the same.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

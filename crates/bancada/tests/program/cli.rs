@@ -423,10 +423,31 @@ fn old_measurements_become_a_study() {
     ];
     arguments.extend(columns);
     bench.bancada(&arguments).ends_with(0).says("8 runs added");
-    let record = bench.record("old", "C1-r2");
-    assert_eq!(record["origin"]["kind"], "imported");
-    assert_eq!(record["metrics"]["train_seconds"]["value"], 1.1);
-    assert!(record["bill"].is_object());
+    bench
+        .bancada(&[
+            "export",
+            "results/old",
+            "-f",
+            "csv",
+            "--table",
+            "runs",
+            "--to",
+            "runs.csv",
+        ])
+        .ends_with(0);
+    let runs = fs::read_to_string(bench.path().join("runs.csv")).unwrap();
+    let mut lines = runs.lines();
+    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let row = lines.find(|line| line.contains(",C1-r2,")).unwrap();
+    let cell = |name: &str| {
+        let place = header.iter().position(|column| *column == name);
+        row.split(',').nth(place.unwrap()).unwrap()
+    };
+    assert_eq!((cell("imported"), cell("train_seconds")), ("true", "1.1"));
+    assert!(cell("cost_usd").starts_with("0.0000"), "{row}");
+    // All rows are one file, and no folders.
+    assert!(bench.path().join("results/old/imports/1.jsonl").is_file());
+    assert!(bench.bundles("old").is_empty());
     bench
         .bancada(&["show", "results/old"])
         .ends_with(0)

@@ -18,6 +18,7 @@ mod documents;
 mod endpoints;
 mod frameworks;
 mod hosts;
+mod import;
 mod kill;
 mod logs;
 mod onnx;

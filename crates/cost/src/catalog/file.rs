@@ -26,6 +26,9 @@ pub(super) const COLUMNS: [&str; 16] = [
     "spot_date",
 ];
 
+/// Lines that begin with it are for people.
+const COMMENT: u8 = b'#';
+
 /// What a file gave, and what of it was left out.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CatalogFile {
@@ -41,7 +44,7 @@ impl Catalog {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut reader = csv::ReaderBuilder::new()
             .flexible(true)
-            .comment(Some(b'#'))
+            .comment(Some(COMMENT))
             .from_reader(text.as_bytes());
         let whole = |reader: &mut csv::Reader<&[u8]>| {
             let headers = reader.headers().ok()?;
@@ -67,7 +70,9 @@ impl Catalog {
             match Row(&record).entry() {
                 Ok(entry) => read.catalog.entries.push(entry),
                 Err(wrong) => {
-                    let line = record.position().map_or(0, csv::Position::line);
+                    let line = record.position().map_or(0, |at| {
+                        source::row_line(text, at.byte(), at.line(), Some(COMMENT))
+                    });
                     let machine = record.get(1).unwrap_or_default();
                     read.left_out.count(wrong.reason, || {
                         format!("{name}:{line}: {machine}: {}", wrong.said)

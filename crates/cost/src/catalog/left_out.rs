@@ -37,6 +37,7 @@ pub enum Reason {
     BadDate,
     FutureDate,
     TooFewCells,
+    CutOff,
     Malformed,
 }
 
@@ -74,11 +75,14 @@ impl Reason {
             Reason::UnknownShape => "machines of unknown composition",
             Reason::Disagreeing => "rows of one machine that disagree",
             Reason::Negative => "a negative price",
-            Reason::NotANumber => "a number that is none",
+            Reason::NotANumber => "not a number",
             Reason::UnknownCurrency => "an unknown currency",
-            Reason::BadDate => "a date that is none",
-            Reason::FutureDate => "a date that has not come",
+            Reason::BadDate => "an invalid date",
+            Reason::FutureDate => "a date in the future",
             Reason::TooFewCells => "a row with too few cells",
+            Reason::CutOff => {
+                "the last row, which may be cut off: end the file with a line break if it is not"
+            }
             Reason::Malformed => "rows that cannot be read",
         }
     }

@@ -4,6 +4,8 @@ use crate::glog::{self, Severity};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum LogEvent {
+    /// The program was started; in a log that was added to, once more.
+    Begins,
     /// The network is built, the first iteration begins.
     Starts,
     /// The loss before the weights were changed for the time `iteration` + 1.
@@ -59,6 +61,16 @@ impl LogEvent {
     }
 }
 
+/// What is written before anything is built: by the logger, which is not in a copy of stderr, by
+/// the program and by its solver.
+const BEGINNINGS: [&str; 5] = [
+    "Log file created at: ",
+    "Use CPU.",
+    "Use GPU with device ID",
+    "Using GPUs ",
+    "Initializing solver from parameters",
+];
+
 /// None for what says nothing of the training.
 pub fn log_line(line: &str) -> Option<LogEvent> {
     let head = glog::line(line);
@@ -67,6 +79,9 @@ pub fn log_line(line: &str) -> Option<LogEvent> {
         return Some(LogEvent::OutOfMemory {
             detail: message.to_owned(),
         });
+    }
+    if BEGINNINGS.iter().any(|words| message.starts_with(words)) {
+        return Some(LogEvent::Begins);
     }
     let Some(head) = head else {
         return setting(message);
@@ -259,6 +274,14 @@ mod tests {
             "I0515 10:11:12.123456  4242 solver.cpp:308] Optimization stopped early.",
             Some(LogEvent::StoppedEarly),
         );
+        for begins in [
+            "Log file created at: 2017/05/15 10:11:12",
+            "I0515 10:11:12.123456  4242 caffe.cpp:211] Use CPU.",
+            "I0515 10:11:12.123456  4242 caffe.cpp:217] Using GPUs 0, 1",
+            "I0515 10:11:12.123456  4242 solver.cpp:44] Initializing solver from parameters: ",
+        ] {
+            check(begins, Some(LogEvent::Begins));
+        }
         check(
             "max_iter: 450000",
             Some(LogEvent::Setting {

@@ -28,9 +28,13 @@ pub(super) fn read(text: &str, year: Option<i16>, modified: Timestamp) -> Told {
     let moments = text
         .lines()
         .filter_map(|line| Some(glog::line(line)?.moment));
+    let clock = Clock::of(moments, year, modified);
+    let mut pauses = pauses(text, clock.clone()).into_iter().peekable();
     let mut reader = Reader {
         told: Told::default(),
-        clock: Clock::of(moments, year, modified),
+        clock,
+        paused_seconds: 0.0,
+        part: 0,
         now_seconds: None,
         aside_seconds: None,
         max_iterations: None,
@@ -40,14 +44,64 @@ pub(super) fn read(text: &str, year: Option<i16>, modified: Timestamp) -> Told {
         after_saving: false,
     };
     for (number, line) in (1..).zip(text.lines()) {
-        reader.line(number, line);
+        let pause = pauses.next_if(|pause| pause.line == number);
+        reader.line(number, line, pause);
     }
     reader.finish()
+}
+
+/// Nobody trained: one program had ended, and the next had not begun.
+#[derive(Debug, PartialEq)]
+struct Pause {
+    /// The first of the program after it.
+    line: u64,
+    seconds: f64,
+}
+
+/// Where programs begin in a log that one after the other wrote into. Between the last line about
+/// training and the first of those that only a program at its start writes, the longest silence is
+/// the pause: some lines before those may already be of the next program.
+fn pauses(text: &str, mut clock: Clock) -> Vec<Pause> {
+    let mut pauses = Vec::new();
+    let mut last_at: Option<Timestamp> = None;
+    let mut longest: Option<Pause> = None;
+    let (mut trained, mut begins) = (false, false);
+    for (line, text) in (1..).zip(text.lines()) {
+        let at = glog::line(text).and_then(|head| clock.at(head.moment));
+        if let Some(at) = at {
+            let seconds = last_at.map_or(0.0, |last| at.duration_since(last).as_secs_f64());
+            if longest
+                .as_ref()
+                .is_none_or(|longest| longest.seconds < seconds)
+            {
+                longest = Some(Pause { line, seconds });
+            }
+            last_at = Some(at);
+        }
+        match log_line(text) {
+            Some(LogEvent::Begins | LogEvent::Starts) => begins |= trained,
+            Some(LogEvent::Setting { .. }) | None => {}
+            Some(_) if !begins => {
+                trained = true;
+                longest = None;
+            }
+            Some(_) => {}
+        }
+        // The logger's own first line has no time: the next has.
+        if begins && at.is_some() {
+            pauses.extend(longest.take());
+            (trained, begins) = (false, false);
+        }
+    }
+    pauses
 }
 
 struct Reader {
     told: Told,
     clock: Clock,
+    /// Between programs that wrote one after the other.
+    paused_seconds: f64,
+    part: u32,
     now_seconds: Option<f64>,
     /// When the last line of a test or of a snapshot was written.
     aside_seconds: Option<f64>,
@@ -61,12 +115,17 @@ struct Reader {
 }
 
 impl Reader {
-    fn line(&mut self, number: u64, line: &str) {
+    fn line(&mut self, number: u64, line: &str, pause: Option<Pause>) {
+        self.paused_seconds += pause.as_ref().map_or(0.0, |pause| pause.seconds);
         if let Some(at) = glog::line(line).and_then(|head| self.clock.at(head.moment)) {
             let started = *self.told.started.get_or_insert(at);
-            let seconds = at.duration_since(started).as_secs_f64().max(0.0);
+            let since = at.duration_since(started).as_secs_f64();
+            let seconds = (since - self.paused_seconds).max(0.0);
             self.told.phases.pass(seconds);
             self.now_seconds = Some(seconds);
+        }
+        if pause.is_some() {
+            self.resume();
         }
         if line.contains("] Snapshotting solver state") {
             self.aside_seconds = self.now_seconds;
@@ -80,6 +139,7 @@ impl Reader {
 
     fn event(&mut self, event: LogEvent) {
         match event {
+            LogEvent::Begins => {}
             LogEvent::Starts => self.begin(phase::TRAIN),
             LogEvent::Iteration {
                 iteration, loss, ..
@@ -130,7 +190,21 @@ impl Reader {
             loss,
             at_seconds: self.now_seconds,
             seconds: None,
+            part: self.part,
         });
+    }
+
+    /// Another program goes on with the training: what the one before said of its end is past.
+    fn resume(&mut self) {
+        self.begin(phase::START);
+        self.part += 1;
+        self.aside_seconds = None;
+        self.max_iterations = None;
+        self.told.all_steps = None;
+        self.told.ended = Ended::Cut;
+        self.stopped_early = false;
+        self.saved = false;
+        self.after_saving = false;
     }
 
     /// The first are the solver's and the training images'; those of the test come after.

@@ -6,7 +6,7 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
 /// Gives every line the year it is of, going through them in their order.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Clock {
     year: i16,
     month: i8,

@@ -42,13 +42,12 @@ impl Run<'_> {
         let done = self.told.done_steps();
         let images = self.batch.map(|batch| batch.saturating_mul(done) as f64);
         let total: f64 = self.phases().iter().map(|phase| phase.seconds).sum();
-        let last = self.told.steps.last().map(|step| step.loss);
         let told = [
             (metric::TOTAL_SECONDS, "s", Some(total).filter(|s| *s > 0.0)),
             (metric::TRAIN_SECONDS, "s", trained),
             (metric::STEP_SECONDS, "s", self.step_seconds()),
             (metric::EPOCH_SECONDS, "s", self.epoch_seconds()),
-            (metric::LOSS, "", last.filter(|loss| loss.is_finite())),
+            (metric::LOSS, "", self.loss()),
             (metric::ACCURACY, "%", self.told.accuracy.map(|a| 100.0 * a)),
             (STEPS, "", (done > 0).then_some(done as f64)),
             (IMAGES, "", images.filter(|images| *images > 0.0)),
@@ -90,7 +89,6 @@ impl Run<'_> {
             // Steps until its end, which need not be a whole number.
             let until = |epoch: u32| f64::from(epoch) * images as f64 / batch.max(1) as f64;
             let (begin, end) = (until(epoch - 1), until(epoch));
-            let is_whole = end <= self.told.last_step() as f64;
             let trained = self.trained_at(&reached, begin);
             let trained = trained.zip(self.trained_at(&reached, end));
             let mean = losses.iter().sum::<f64>() / losses.len() as f64;
@@ -100,10 +98,25 @@ impl Run<'_> {
                 accuracy: None,
                 seconds: trained
                     .map(|(begin, end)| end - begin)
-                    .filter(|seconds| is_whole && *seconds > 0.0),
+                    .filter(|seconds| self.is_whole(epoch) && *seconds > 0.0),
             }
         };
         losses.into_iter().map(epoch).collect()
+    }
+
+    /// Of the last whole epoch, or of the last step where there is none; none where it diverged.
+    fn loss(&self) -> Option<f64> {
+        let last = self.told.steps.last()?.loss;
+        let epochs = self.epochs();
+        let whole = epochs.iter().rev().find(|epoch| self.is_whole(epoch.epoch));
+        let loss = whole.map_or(Some(last), |epoch| epoch.loss);
+        loss.filter(|loss| loss.is_finite() && last.is_finite())
+    }
+
+    fn is_whole(&self, epoch: u32) -> bool {
+        let (batch, images) = (self.batch.unwrap_or(0), self.images.unwrap_or(0));
+        let trained = batch.saturating_mul(self.told.last_step());
+        images.saturating_mul(epoch.into()) <= trained
     }
 
     /// By their times, where lines have them.
@@ -206,16 +219,25 @@ impl Run<'_> {
     /// The median over the steps that were told.
     fn step_seconds(&self) -> Option<f64> {
         let mut seconds = Vec::new();
-        let mut before = (self.told.earlier_steps(), 0.0);
+        let mut before: Option<(&Step, f64)> = None;
         for reached in self.reached() {
             let Some(trained) = reached.trained_seconds else {
                 continue;
             };
-            let steps = reached.step.number.saturating_sub(before.0);
-            if steps > 0 {
-                seconds.push((trained - before.1) / steps as f64);
+            let step = reached.step;
+            let took = match before {
+                // A log that lacks its beginning does not tell when the first step began.
+                None => Some((self.told.earlier_steps(), trained)).filter(|(_, took)| *took > 0.0),
+                // What was done again after a restart is not of this step.
+                Some((last, before)) => {
+                    (last.part == step.part).then_some((last.number, trained - before))
+                }
+            };
+            if let Some((earlier, took)) = took {
+                let steps = step.number.saturating_sub(earlier);
+                seconds.extend((steps > 0).then(|| took / steps as f64));
             }
-            before = (reached.step.number, trained);
+            before = Some((step, trained));
         }
         seconds.sort_by(f64::total_cmp);
         let middle = seconds.len() / 2;

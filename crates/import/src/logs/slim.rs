@@ -154,6 +154,7 @@ fn step(message: &str) -> Option<Step> {
         number: number.trim().parse().ok().filter(|&number| number > 0)?,
         loss: loss.parse().ok()?,
         at_seconds: None,
+        part: 0,
         seconds: told("sec/step").or_else(|| Some(1.0 / told("steps/sec")?)),
     })
 }
@@ -171,6 +172,7 @@ fn old_step(message: &str) -> Option<Step> {
         number: number.checked_add(1)?,
         loss: loss.parse().ok()?,
         at_seconds: None,
+        part: 0,
         seconds,
     })
 }

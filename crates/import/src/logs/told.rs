@@ -38,6 +38,7 @@ impl Told {
             self.steps.pop();
         }
         match self.steps.last_mut() {
+            Some(last) if last.number == step.number && last.part != step.part => *last = step,
             Some(last) if last.number == step.number => {
                 last.at_seconds = last.at_seconds.or(step.at_seconds);
                 last.seconds = last.seconds.or(step.seconds);
@@ -94,6 +95,8 @@ pub(super) struct Step {
     pub(super) at_seconds: Option<f64>,
     /// As the log itself says.
     pub(super) seconds: Option<f64>,
+    /// Which of the programs that wrote the log did it, from zero.
+    pub(super) part: u32,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]

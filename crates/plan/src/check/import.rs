@@ -48,6 +48,8 @@ fn pattern_names(import: &DraftImport, problems: &mut Problems) -> Vec<Located<S
         match (index, part.split_once('}')) {
             (0, None) => {}
             (1.., Some((name, rest))) if !name.trim().is_empty() && !rest.contains('}') => {
+                // `{network:vgg-16|vgg-19}` lists what may stand there.
+                let name = name.split_once(':').map_or(name, |(name, _)| name);
                 names.push(name.trim());
             }
             _ => {

@@ -160,3 +160,53 @@ fn a_damaged_catalog_is_said_and_the_rest_of_it_used() {
     assert!(loaded.problem.is_some());
     assert!(loaded.catalog.find("azure/Standard_F4s_v2@eastus").is_ok());
 }
+
+const VMS: &str = "InstanceType,Region,GpuInfo,Price\n\
+                   m5.large,us-east-1,,0.096\n\
+                   m5.xlarge,us-east-1,\"a, b\",0.192\n";
+const OWN: &str = "provider,machine,region,vcpus,memory_gib,gpu,gpus,gpu_memory_gib,architecture,currency,\
+                   on_demand,on_demand_source,on_demand_date,spot,spot_source,spot_date\n\
+                   lab,a,here,4,16,,,,,USD,0.5,me,2025-05-05,,,\n\
+                   lab,b,here,8,32,,,,,USD,1.0,me,2025-05-05,0.25,me,2025-05-05\n";
+
+#[test]
+fn tables_that_break_off_are_not_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = |text: &str| {
+        let path = written(&folder, "list.csv", text);
+        read_files(&[path], &Given::default()).remove(0).list
+    };
+    let check = |text: &str, prices: &[&str], cut: u64| {
+        let list = list(text).unwrap();
+        assert_eq!(shown(&list.catalog), prices, "{text}");
+        assert_eq!(list.left_out.of(Reason::CutOff), cut, "{text}");
+        let all = list.left_out.total() + list.catalog.entries.len() as u64;
+        assert_eq!(list.rows, all, "{text}");
+    };
+    let (large, xlarge) = (
+        "aws/m5.large@us-east-1 0.096 USD",
+        "aws/m5.xlarge@us-east-1 0.192 USD",
+    );
+    check(VMS, &[large, xlarge], 0);
+    check(&VMS.replace('\n', "\r\n"), &[large, xlarge], 0);
+    check(
+        OWN,
+        &["lab/a@here 0.5 USD", "lab/b@here 1.0 USD, spot 0.25"],
+        0,
+    );
+    // 0.192 may have lost its last digits; nothing else can have.
+    check(VMS.trim_end_matches("2\n"), &[large], 1);
+    check(VMS.trim_end(), &[large], 1);
+    check(OWN.trim_end(), &["lab/a@here 0.5 USD"], 1);
+    let refused = |text: &str, line: &str| {
+        let error = list(text).unwrap_err().to_string();
+        assert!(
+            error.contains(&format!("breaks off in line {line}")),
+            "{error}"
+        );
+    };
+    refused(VMS.split_once(",0.192").unwrap().0, "3");
+    refused(VMS.split_once(" b\"").unwrap().0, "3");
+    refused(VMS.split_once("xlarge").unwrap().0, "3");
+    refused(OWN.split_once(",0.25").unwrap().0, "3");
+}

@@ -153,3 +153,65 @@ fn another_table_is_no_price_list() {
         "{error}"
     );
 }
+
+#[test]
+fn lines_that_end_in_crlf_are_counted() {
+    let rows = "m5.large,,,2.0,8.0,,0.096,0.043,us-east-1,a\n\
+                m5.xlarge,,,4.0,16.0,,0.0,,us-east-1,a\n\
+                \n\
+                m5.metal,,,96.0,384.0,,free,,us-east-1,a\n";
+    let check = |text: &str| {
+        let list = skypilot::read("vms.csv", text, "aws", &about()).unwrap();
+        let examples: Vec<&str> = list
+            .left_out
+            .iter()
+            .flat_map(|(_, left_out)| left_out.examples.iter().map(String::as_str))
+            .collect();
+        let expected = [
+            "vms.csv:3: m5.xlarge: the price is 0.0",
+            "vms.csv:5: m5.metal: the price is free",
+        ];
+        assert_eq!(examples, expected);
+    };
+    let text = format!("{HEAD}{rows}");
+    check(&text);
+    check(&text.replace('\n', "\r\n"));
+}
+
+#[test]
+fn binary_fractions_of_the_list_are_decimals() {
+    let list = read(
+        "aws",
+        "m5.large,,,2.0,8.0,,1.8214000000000001,0.30000000000000004,us-east-1,a\n\
+         m5.xlarge,,,4.0,16.0,,0.09599999999999999,1.7e-3,us-east-1,a\n",
+    );
+    check_prices(
+        &list,
+        &[
+            "aws/m5.large@us-east-1 1.8214 USD, spot 0.3",
+            "aws/m5.xlarge@us-east-1 0.096 USD, spot 0.0017",
+        ],
+    );
+}
+
+#[test]
+fn kept_repeated_and_left_out_are_all_prices() {
+    let check = |rows: &str, expected: [u64; 3]| {
+        let list = read("aws", rows);
+        let found = [list.kept(), list.repeated, list.left_out.total()];
+        assert_eq!(found, expected, "{rows}");
+    };
+    let zero_spot = "m5.large,,,2.0,8.0,,0.096,0.0,us-east-1,a\n";
+    check(zero_spot, [1, 0, 1]);
+    let zones = "m5.large,,,2.0,8.0,,0.096,0.04,us-east-1,a\n\
+                 m5.large,,,2.0,8.0,,0.096,0.03,us-east-1,b\n\
+                 m5.large,,,2.0,8.0,,0.096,0.05,us-east-1,c\n";
+    check(zones, [2, 4, 0]);
+    // What was repeated before rows disagree is left out with them.
+    let disagreeing = "c5.large,,,2.0,4.0,,0.085,,us-east-1,a\n\
+                       c5.large,,,2.0,4.0,,0.085,,us-east-1,b\n\
+                       c5.large,,,2.0,4.0,,0.095,,us-east-1,c\n\
+                       c5.large,,,2.0,4.0,,0.085,,us-east-1,d\n";
+    check(disagreeing, [0, 0, 4]);
+    check("c6i.large,,,2.0,4.0,,,,us-east-1,a\n", [0, 0, 1]);
+}

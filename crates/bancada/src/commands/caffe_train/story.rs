@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use formats::caffe::{Iterations, LogEvent, log_line};
+use formats::glog::{self, Moment};
 use model::EventKind;
 use model::run::phase;
 
@@ -14,6 +15,8 @@ pub(super) struct Story {
     iterations: Iterations,
     /// When the last step was told, or training began.
     last: Instant,
+    /// The same by the log's own clock, which counts microseconds.
+    last_moment: Option<Moment>,
     trains: bool,
     epoch: Sums,
     /// Whether the loss has already been said to be no number.
@@ -43,6 +46,7 @@ impl Story {
             batch,
             iterations,
             last: Instant::now(),
+            last_moment: None,
             trains: false,
             epoch: Sums::default(),
             lost: false,
@@ -58,22 +62,35 @@ impl Story {
     /// What a line of the log tells.
     pub(super) fn line(&mut self, line: &str) -> Vec<EventKind> {
         let mut events = Vec::new();
+        let moment = glog::line(line).map(|line| line.moment);
         match log_line(line) {
-            Some(LogEvent::Starts) => self.train(&mut events),
+            Some(LogEvent::Starts) => {
+                self.train(&mut events);
+                self.last_moment = moment;
+            }
             Some(LogEvent::Iteration {
                 iteration,
                 loss,
                 timed,
             }) => {
-                let timed = timed.filter(|timed| timed.iterations == 1);
-                self.step(iteration, loss, timed.map(|t| t.seconds), &mut events);
+                // Caffe's own word has whole milliseconds on a CPU.
+                let by_log = self.last_moment.zip(moment);
+                let by_log = by_log.map(|(before, now)| before.seconds_until(now));
+                let by_caffe = timed.filter(|timed| timed.iterations == 1);
+                let seconds = by_log
+                    .filter(|seconds| *seconds > 0.0)
+                    .or(by_caffe.map(|timed| timed.seconds));
+                self.last_moment = moment;
+                self.step(iteration, loss, seconds, &mut events);
             }
             Some(LogEvent::Saving { file }) => {
+                self.last_moment = moment;
                 events.push(begins(phase::SAVE));
                 self.saved = Some(file);
             }
             Some(LogEvent::Testing { .. }) => events.push(begins(phase::VERIFY)),
             Some(LogEvent::Tested { name, value }) => {
+                self.last_moment = moment;
                 let is_share = LogEvent::is_accuracy(&name) && (0.0..=1.0).contains(&value);
                 if is_share && !std::mem::replace(&mut self.tested, true) {
                     events.push(EventKind::Accuracy { value });
@@ -93,7 +110,7 @@ impl Story {
                 self.done = true;
                 events.push(begins(phase::SHUTDOWN));
             }
-            Some(LogEvent::Done | LogEvent::Setting { .. }) | None => {}
+            Some(LogEvent::Begins | LogEvent::Done | LogEvent::Setting { .. }) | None => {}
         }
         events
     }
@@ -222,6 +239,33 @@ mod tests {
         assert_eq!(events.len(), 4, "{events:?}");
         assert!(events[1].contains(r#""step":1"#) && events[1].contains(r#""seconds":"#));
         assert!(!story.done);
+    }
+
+    /// A step of LeNet-5 with one image takes a millisecond: Caffe says 0.004 s, 0.001 s or 0 s.
+    #[test]
+    fn steps_are_timed_by_the_microseconds_of_the_log() {
+        let mut story = Story::new(1, Iterations::of(4, 1, 1).unwrap());
+        let lines = [
+            "12.000000  4242 solver.cpp:1] Starting Optimization",
+            "12.500000  4242 solver.cpp:1] Iteration 0 (0 iter/s, 0.004s/1 iters), loss = 2",
+            "12.500970  4242 solver.cpp:1] Iteration 1 (250 iter/s, 0.004s/1 iters), loss = 1",
+            "12.600000  4242 solver.cpp:1]     Test net output #0: accuracy = 0.5",
+            "12.600500  4242 solver.cpp:1] Iteration 2 (250 iter/s, 0.004s/1 iters), loss = 1",
+        ];
+        let events = lines
+            .iter()
+            .flat_map(|line| story.line(&format!("I0515 10:11:{line}")));
+        let seconds: Vec<f64> = events
+            .filter_map(|event| match event {
+                EventKind::Step { seconds, .. } => seconds,
+                _ => None,
+            })
+            .collect();
+        let expected = [0.5, 0.00097, 0.0005];
+        assert_eq!(seconds.len(), expected.len());
+        for (found, expected) in seconds.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-9, "{seconds:?}");
+        }
     }
 
     #[test]

@@ -228,15 +228,18 @@ fn moving(source: &Source, progress: Progress) -> String {
 
 /// What came, then every row that was left out, by its reason.
 fn summary(name: &str, list: &PriceList) -> String {
+    let count = |number: u64| format::count(usize::try_from(number).unwrap_or(usize::MAX));
+    let (kept, left_out) = (list.kept(), list.left_out.total());
+    let repeated = match list.repeated {
+        0 => String::new(),
+        repeated => format!(", {} repeated", count(repeated)),
+    };
     let head = format!(
-        "{name}: {} of {} rows, {} left out\n",
-        format::counted(
-            list.catalog.entries.len(),
-            "machine price",
-            "machine prices"
-        ),
-        format::count(list.rows as usize),
-        format::count(list.left_out.total() as usize),
+        "{name}: {} rows read; of {} prices {} kept{repeated}, {} left out\n",
+        count(list.rows),
+        count(kept + list.repeated + left_out),
+        count(kept),
+        count(left_out),
     );
     if list.left_out.is_empty() {
         return head;
@@ -273,6 +276,9 @@ fn as_json(name: &str, list: &PriceList) -> Value {
         "list": name,
         "rows": list.rows,
         "machine_prices": list.catalog.entries.len(),
+        "prices_kept": list.kept(),
+        "prices_repeated": list.repeated,
+        "prices_left_out": list.left_out.total(),
         "left_out": left_out.collect::<Vec<Value>>(),
     })
 }

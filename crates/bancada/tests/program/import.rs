@@ -1,0 +1,119 @@
+//! Tables of measurements made elsewhere, from the command line.
+
+use crate::common::{Bench, Ran};
+
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
+fn text(bench: &Bench, name: &str) -> String {
+    std::fs::read_to_string(bench.path().join(name)).unwrap()
+}
+
+const RUNS: &str = "tool,size,time\na,32,3600\na,64,7200\nb,32,1800\nb,64,5400\n";
+const MAPPED: &str =
+    "--name old --factor tool --factor size --metric time=train_seconds:s --out results/old";
+
+fn imported(bench: &Bench, price: &str) -> Ran {
+    bench.write("runs.csv", RUNS);
+    let mut arguments = words("import runs.csv");
+    arguments.extend(words(MAPPED));
+    arguments.extend(["--price", price]);
+    bench.bancada(&arguments)
+}
+
+/// What the message on an unknown price recommends is taken.
+#[test]
+fn a_price_may_be_an_amount() {
+    let bench = Bench::new();
+    imported(&bench, "my/machine")
+        .ends_with(3)
+        .says("\"0.169 USD/h\"");
+    imported(&bench, "0.526 EUR/h")
+        .ends_with(0)
+        .says("4 runs added");
+    bench
+        .bancada(&words(
+            "export results/old -f csv --table runs --to runs-out.csv",
+        ))
+        .ends_with(0);
+    let runs = text(&bench, "runs-out.csv");
+    assert!(
+        runs.contains("cost_eur") && runs.contains("0.526"),
+        "{runs}"
+    );
+}
+
+/// A study that was made of rows is a file, which takes more rows.
+#[test]
+fn a_study_made_of_rows_takes_more_of_them() {
+    let bench = Bench::new();
+    imported(&bench, "0.526 USD/h").ends_with(0);
+    bench.write("more.csv", "tool,size,time\na,32,3700\nb,64,5500\n");
+    bench
+        .bancada(&words("check results/old/study.toml"))
+        .ends_with(0);
+    bench
+        .bancada(&words(
+            "import --study results/old/study.toml --out results/old more.csv",
+        ))
+        .ends_with(0)
+        .says("2 runs added");
+    // Other columns: all that the study says of metrics is left aside.
+    bench.write("other.csv", "tool,size,hours\na,32,2\n");
+    let other = "import --study results/old/study.toml --out results/old other.csv --metric hours=train_seconds:hours";
+    bench
+        .bancada(&words(other))
+        .ends_with(0)
+        .says("1 runs added");
+    bench
+        .bancada(&words("import --study results/old/study.toml --out results/old other.csv --metric hours=train_seconds:fortnights"))
+        .ends_with(2)
+        .says("is not a unit of `train_seconds`");
+    bench
+        .bancada(&words("import --study results/old/study.toml --out results/old other.csv --metric hours=lag:hours --no-study-metrics"))
+        .ends_with(0)
+        .says("No time is told");
+}
+
+/// NIST's SmLs08 (itl.nist.gov/div898/strd): nine treatments of 201 values like 1000000000000.4,
+/// whose F is 201 by certificate.
+#[test]
+fn large_values_keep_their_digits_through_an_import() {
+    let bench = Bench::new();
+    let tenths = |index: usize| match index {
+        1 => 2,
+        even if even % 2 == 0 => 1,
+        _ => 3,
+    };
+    let mut csv = String::from("treatment,value\n");
+    for treatment in 1..=9 {
+        for replicate in 1..=201 {
+            let tenths = tenths(treatment) + tenths(replicate);
+            csv += &format!("t{treatment},1000000000000.{tenths}\n");
+        }
+    }
+    bench.write("smls08.csv", &csv);
+    bench
+        .bancada(&words(
+            "import smls08.csv --name smls08 --factor treatment --metric value=",
+        ))
+        .ends_with(0)
+        .says("1809 runs added");
+    bench
+        .bancada(&words(
+            "export results/smls08 -f csv --table variation --to variation.csv",
+        ))
+        .ends_with(0);
+    let variation = text(&bench, "variation.csv");
+    let mut lines = variation.lines();
+    let place = |name: &str, header: &str| header.split(',').position(|cell| cell == name).unwrap();
+    let header = lines.next().unwrap();
+    let row = lines
+        .find(|line| line.contains(",value,") && line.contains(",treatment,"))
+        .unwrap_or_else(|| panic!("{variation}"));
+    let cell = |name: &str| row.split(',').nth(place(name, header)).unwrap();
+    assert_eq!(cell("scale"), "linear");
+    let f: f64 = cell("f").parse().unwrap();
+    assert!((f / 201.0 - 1.0).abs() < 1e-12, "F is {f}");
+}
