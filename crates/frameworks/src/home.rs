@@ -187,7 +187,7 @@ pub(crate) fn whole(unfinished: &Path, folder: PathBuf) -> Result<PathBuf, HomeE
     }
 }
 
-fn variables(framework: &Framework) -> Vec<(String, String)> {
+pub(crate) fn variables(framework: &Framework) -> Vec<(String, String)> {
     // A person's own would put other packages before the environment's, or another library.
     let isolated = [
         ("PYTHONPATH", ""),

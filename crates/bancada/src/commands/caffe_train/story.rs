@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use formats::caffe::{Iterations, LogEvent, log_line};
+use formats::caffe::{Iterations, LogEvent, library_error, log_line};
 use model::EventKind;
 use model::run::phase;
 
@@ -25,6 +25,8 @@ pub(super) struct Story {
     pub(super) done: bool,
     /// Why it gave up, by its own word.
     pub(super) fatal: Option<String>,
+    /// What a library of it complained about before.
+    pub(super) complaint: Option<String>,
     /// The file with the trained weights.
     pub(super) saved: Option<String>,
 }
@@ -51,6 +53,7 @@ impl Story {
             stopped_early: false,
             done: false,
             fatal: None,
+            complaint: None,
             saved: None,
         }
     }
@@ -58,6 +61,9 @@ impl Story {
     /// What a line of the log tells.
     pub(super) fn line(&mut self, line: &str) -> Vec<EventKind> {
         let mut events = Vec::new();
+        if let Some(complaint) = library_error(line) {
+            self.complaint = Some(complaint.to_owned());
+        }
         match log_line(line) {
             Some(LogEvent::Starts) => self.train(&mut events),
             Some(LogEvent::Iteration {
