@@ -99,7 +99,7 @@ impl Home {
             .environment(spec)
             .ok_or_else(|| missing(WhyNot::NoPython))?;
         let marker = match environment.state() {
-            State::Whole(marker) => marker,
+            State::Whole(marker) => *marker,
             State::Unfinished => return Err(missing(WhyNot::Unfinished)),
             State::Missing | State::Foreign => return Err(missing(WhyNot::Missing)),
         };

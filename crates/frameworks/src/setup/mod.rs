@@ -178,7 +178,7 @@ impl Setup<'_> {
             .owner
             .recipe(Some(&environment.version), marker.gpu);
         let same = recipe.digest() == marker.recipe && (marker.gpu || !wants_gpu);
-        (same && extends(&marker, base)).then_some(marker)
+        (same && extends(&marker, base)).then_some(*marker)
     }
 }
 
