@@ -44,7 +44,7 @@ impl Images {
 }
 
 /// `(x / 255 − 0.5) / 0.5`: the same for every dataset and every framework.
-pub(crate) fn normalise(pixel: u8) -> f32 {
+pub fn normalise(pixel: u8) -> f32 {
     (f32::from(pixel) / 255.0 - 0.5) / 0.5
 }
 

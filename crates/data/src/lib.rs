@@ -27,7 +27,7 @@ mod survey;
 
 pub use count::{Counts, count};
 pub use error::{DataError, FolderProblem, FormatError};
-pub use images::Images;
+pub use images::{Images, normalise};
 pub use info::{DatasetInfo, FOLDER, describe, fetched_folder, info, names};
 pub use load::{DataRequest, Dataset, load};
 pub use random::{Random, epoch_order};

@@ -2,7 +2,7 @@
 
 use burn_tensor::{Tensor, TensorData};
 use model::job::TrainJob;
-use model::verify::LayerNorm;
+use model::verify::{LayerMagnitude, Magnitudes};
 use network::Weights;
 
 use crate::error::EngineError;
@@ -30,9 +30,8 @@ pub(crate) struct Batch {
 /// What one batch shows without anything being learnt from it.
 pub(crate) struct Seen {
     pub(crate) loss: f64,
-    /// By name of the parameter.
-    pub(crate) gradient_norms: Vec<(String, f64)>,
-    pub(crate) activation_norms: Vec<LayerNorm>,
+    pub(crate) norms: Magnitudes,
+    pub(crate) mean_absolutes: Magnitudes,
 }
 
 impl Learner {
@@ -93,26 +92,32 @@ impl Learner {
     /// As in training, but nothing is changed.
     pub(crate) fn see(&self, batch: Batch) -> Result<Seen, EngineError> {
         let leaves = self.parameters.as_leaves();
-        let mut activation_norms = Vec::new();
+        let (mut norms, mut mean_absolutes) = (Magnitudes::default(), Magnitudes::default());
         let (forward, labels) = self.forward(&leaves, batch, &mut |layer, activation| {
-            activation_norms.push(LayerNorm {
+            let numbers = activation.numbers()?;
+            let of_layer = |value: f64| LayerMagnitude {
                 layer: layer.to_owned(),
-                norm: norm(&activation.numbers()?),
-            });
+                value,
+            };
+            norms.layers.push(of_layer(norm(&numbers)));
+            let mean = mean_absolute(&numbers);
+            mean_absolutes.layers.push(of_layer(mean));
             Ok(())
         })?;
         let loss = cross_entropy(forward.logits, &labels, self.executor.device());
         let mut gradients = loss.backward();
-        let mut gradient_norms = Vec::new();
         for leaf in leaves.all {
             if let Some(gradient) = leaf.values.grad_remove(&mut gradients) {
-                gradient_norms.push((leaf.name, norm(&numbers(gradient)?)));
+                let numbers = numbers(gradient)?;
+                let mean = mean_absolute(&numbers);
+                mean_absolutes.gradients.insert(leaf.name.clone(), mean);
+                norms.gradients.insert(leaf.name, norm(&numbers));
             }
         }
         Ok(Seen {
             loss: only_number(loss)?,
-            gradient_norms,
-            activation_norms,
+            norms,
+            mean_absolutes,
         })
     }
 
@@ -146,4 +151,10 @@ fn only_number(loss: Tensor<1>) -> Result<f64, EngineError> {
 fn norm(values: &[f32]) -> f64 {
     let squares = values.iter().map(|&value| f64::from(value).powi(2));
     squares.sum::<f64>().sqrt()
+}
+
+/// Of no values it is not a number.
+fn mean_absolute(values: &[f32]) -> f64 {
+    let absolutes = values.iter().map(|&value| f64::from(value).abs());
+    absolutes.sum::<f64>() / values.len() as f64
 }

@@ -58,7 +58,7 @@ fn steps(
             losses
         },
         last_loss: last.loss,
-        gradient_norms: first.gradient_norms.into_iter().collect(),
-        activation_norms: first.activation_norms,
+        norms: first.norms,
+        mean_absolutes: first.mean_absolutes,
     })
 }

@@ -441,8 +441,10 @@ class Training:
             "parameters": parameters,
             "losses": [number(loss) for loss in losses] or [number(first)],
             "last_loss": number(last),
-            "gradient_norms": {name: norm(array) for name, array in gradients.items()},
-            "activation_norms": [{"layer": name, "norm": norm(array)} for name, array in layers],
+            "norms": {
+                "gradients": {name: norm(array) for name, array in gradients.items()},
+                "layers": [{"layer": name, "value": norm(array)} for name, array in layers],
+            },
         }
         with open(job.verify.report, "w") as file:
             json.dump(report, file, allow_nan=False)

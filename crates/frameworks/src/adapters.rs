@@ -1,4 +1,4 @@
-//! The adapters and the stacks, carried inside the program.
+//! Files carried inside the program: the adapters and the stacks; the lock files (`hashes`).
 
 use crate::digest::digest;
 
@@ -41,6 +41,8 @@ pub(crate) const STACKS: &[Embedded] = embedded![
     "to_keras.py",
 ];
 
+pub(crate) use embedded;
+
 /// Adapters of another release lie in another folder, so that two releases do not disturb each
 /// other's runs.
 pub fn adapters_digest() -> String {
@@ -66,7 +68,8 @@ mod tests {
             let mut there: Vec<String> = std::fs::read_dir(folder)
                 .unwrap()
                 .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-                .filter(|name| name.ends_with(".py"))
+                .filter(|name| name.ends_with(".py") || name.ends_with(".txt"))
+                .filter(|name| name != "regenerate.py")
                 .collect();
             there.sort();
             let mut carried: Vec<&str> = files.iter().map(|file| file.name).collect();
@@ -75,5 +78,6 @@ mod tests {
         };
         check("adapters", ADAPTERS);
         check("stacks", STACKS);
+        check("locks", crate::hashes::LOCKS);
     }
 }

@@ -1,9 +1,10 @@
 //! What is installed here, what of it works, and what to do about what does not.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
@@ -16,6 +17,7 @@ use crate::machine::{Machine, Python};
 use crate::process::{Answer, ask};
 use crate::registry::{self, Kind};
 use crate::spec::Spec;
+use crate::trial::{Started, Trial, caffe_advice};
 
 /// A framework that is not imported by then does not work.
 const IMPORT_TIMEOUT: Duration = Duration::from_secs(180);
@@ -26,6 +28,8 @@ pub struct Doctor<'a> {
     pub machine: &'a Machine,
     /// Where [`Home::adapters`] has put them.
     pub adapters: &'a Path,
+    /// What shows whether a framework trains.
+    pub trial: &'a Trial,
 }
 
 /// One framework, or one version of it.
@@ -44,7 +48,10 @@ pub struct FrameworkReport {
     pub environment_of: Option<String>,
     /// Whose packages its environment sees too.
     pub extends: Option<String>,
+    /// Of what does not train.
     pub import_seconds: Option<f64>,
+    /// Of a process that trains one step.
+    pub trial_seconds: Option<f64>,
     /// What is wrong, and what to do.
     pub problem: Option<String>,
     pub advice: Option<String>,
@@ -120,7 +127,7 @@ impl Doctor<'_> {
         }
     }
 
-    /// Takes as long as the framework takes to be imported.
+    /// Takes as long as the framework takes to train a step, or to be imported if it does not train.
     pub fn examine(&self, spec: &Spec) -> FrameworkReport {
         match spec.framework.kind {
             Kind::Engine => report(spec, Condition::Works),
@@ -155,6 +162,13 @@ impl Doctor<'_> {
                 let mut report = report(spec, Condition::Works);
                 report.version = version_in(&said);
                 report.folder = path.parent().map(Path::to_owned);
+                if let Err(problem) = self.train(self.trial.of_caffe(), &mut report) {
+                    report.condition = Condition::Broken;
+                    let advice = caffe_advice(&problem);
+                    let said = |advice| problem.replace(&format!("; {advice}"), "");
+                    report.problem = Some(advice.map_or(problem.clone(), said));
+                    report.advice = advice.map(str::to_owned);
+                }
                 report
             }
             _ => {
@@ -197,10 +211,20 @@ impl Doctor<'_> {
         report.folder = Some(installed.folder.clone());
         report.environment_of = (marker.framework != spec.name()).then(|| marker.framework.clone());
         report.extends = marker.extends.clone();
-        self.note_needs(spec, &mut report);
-        if let Err(problem) = self.import(spec, &installed, &mut report) {
+        let checked = match spec.framework.kind {
+            Kind::Python => self.train_installed(spec, &installed, &mut report),
+            _ => self.import(spec, &installed, &mut report),
+        };
+        // Of what trains, the step decides whether it has what it needs.
+        if checked.is_err() || spec.framework.kind != Kind::Python {
+            self.note_needs(spec, &mut report);
+        }
+        if let Err(problem) = checked {
             report.condition = Condition::Broken;
-            report.problem = Some(problem);
+            report.problem = Some(match report.problem.take() {
+                Some(needs) => format!("{needs}; {problem}"),
+                None => problem,
+            });
             report.advice.get_or_insert_with(|| {
                 format!("bancada setup --remove {spec}, then bancada setup {spec}")
             });
@@ -230,14 +254,50 @@ impl Doctor<'_> {
         }
     }
 
-    /// The framework, then its adapter or the server around it, in the framework's own Python.
+    /// One step by the adapter in the framework's own Python.
+    fn train_installed(
+        &self,
+        spec: &Spec,
+        installed: &Installed,
+        report: &mut FrameworkReport,
+    ) -> Result<(), String> {
+        let adapter = spec.framework.adapter.as_deref();
+        let Some(adapter) = adapter.filter(|name| adapters::has(name)) else {
+            report.advice = Some("take a release of bancada that has one".to_owned());
+            return Err("this program carries no adapter for it".to_owned());
+        };
+        let adapter = self.adapters.join(adapter);
+        let started = self
+            .trial
+            .of_adapter(spec.name(), &installed.python, &adapter)
+            .map(|mut started| {
+                started.command.envs(installed.variables.iter().cloned());
+                started
+            });
+        self.train(started, report)
+    }
+
+    fn train(
+        &self,
+        started: io::Result<Started>,
+        report: &mut FrameworkReport,
+    ) -> Result<(), String> {
+        let folder = self.trial.folder.display();
+        let started = started.map_err(|error| format!("cannot write in {folder}: {error}"))?;
+        let begin = Instant::now();
+        started.run()?;
+        report.trial_seconds = Some(begin.elapsed().as_secs_f64());
+        Ok(())
+    }
+
+    /// The framework, then the server around it, in the framework's own Python.
     fn import(
         &self,
         spec: &Spec,
         installed: &Installed,
         report: &mut FrameworkReport,
     ) -> Result<(), String> {
-        let parts = self.parts(spec, report)?;
+        let parts = self.parts(spec)?;
         let import = ImportCheck {
             python: &installed.python,
             adapters: Some(&parts.folder),
@@ -265,7 +325,7 @@ impl Doctor<'_> {
         Err(crash(module, &answer))
     }
 
-    fn parts<'s>(&self, spec: &'s Spec, report: &mut FrameworkReport) -> Result<Parts<'s>, String> {
+    fn parts<'s>(&self, spec: &'s Spec) -> Result<Parts<'s>, String> {
         let framework = spec.framework;
         let adapter = framework.adapter.as_deref();
         let adapter = adapter.and_then(|name| name.strip_suffix(".py"));
@@ -277,14 +337,9 @@ impl Doctor<'_> {
                 modules: module.chain(STACK_MODULES).chain(adapter).collect(),
             });
         }
-        let adapter = adapter.filter(|name| adapters::has(&format!("{name}.py")));
-        if adapter.is_none() && framework.kind == Kind::Python {
-            report.advice = Some("take a release of bancada that has one".to_owned());
-            return Err("this program carries no adapter for it".to_owned());
-        }
         Ok(Parts {
             folder: self.adapters.to_owned(),
-            modules: module.chain(adapter).collect(),
+            modules: module.collect(),
         })
     }
 }
@@ -345,6 +400,7 @@ fn report(spec: &Spec, condition: Condition) -> FrameworkReport {
         environment_of: None,
         extends: None,
         import_seconds: None,
+        trial_seconds: None,
         problem: None,
         advice: None,
     }

@@ -26,7 +26,7 @@ pub enum State {
     Unfinished,
     /// A folder of this name that `setup` did not make.
     Foreign,
-    Whole(Marker),
+    Whole(Box<Marker>),
 }
 
 impl Environment {
@@ -76,7 +76,7 @@ pub(crate) fn state_of(folder: &Path) -> State {
         Ok(_) => {
             let text = fs::read_to_string(folder.join(MARKER));
             match text.ok().and_then(|text| Marker::parse(&text)) {
-                Some(marker) => State::Whole(marker),
+                Some(marker) => State::Whole(Box::new(marker)),
                 None => State::Foreign,
             }
         }

@@ -99,7 +99,7 @@ impl Home {
             .environment(spec)
             .ok_or_else(|| missing(WhyNot::NoPython))?;
         let marker = match environment.state() {
-            State::Whole(marker) => marker,
+            State::Whole(marker) => *marker,
             State::Unfinished => return Err(missing(WhyNot::Unfinished)),
             State::Missing | State::Foreign => return Err(missing(WhyNot::Missing)),
         };
@@ -187,7 +187,7 @@ pub(crate) fn whole(unfinished: &Path, folder: PathBuf) -> Result<PathBuf, HomeE
     }
 }
 
-fn variables(framework: &Framework) -> Vec<(String, String)> {
+pub(crate) fn variables(framework: &Framework) -> Vec<(String, String)> {
     // A person's own would put other packages before the environment's, or another library.
     let isolated = [
         ("PYTHONPATH", ""),

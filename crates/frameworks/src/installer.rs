@@ -37,7 +37,7 @@ impl Installer {
         }
     }
 
-    pub(crate) fn install(&self, folder: &Path, stage: &Stage) -> Command {
+    fn begin_install(&self, folder: &Path, stage: &Stage) -> Command {
         let python = folder.join("bin/python");
         let mut command = match self {
             Installer::Uv(uv) => {
@@ -55,30 +55,33 @@ impl Installer {
         if !stage.isolation {
             command.arg("--no-build-isolation");
         }
+        command
+    }
+
+    pub(crate) fn install(&self, folder: &Path, stage: &Stage) -> Command {
+        let mut command = self.begin_install(folder, stage);
         command.args(&stage.packages);
         command
     }
 
-    /// The same with builds that carry no CUDA, where the installer knows where to find them.
-    pub(crate) fn install_cpu_builds(&self, folder: &Path, stage: &Stage) -> Option<Command> {
-        match self {
-            Installer::Uv(_) => {
-                let mut command = self.install(folder, stage);
-                command.args(["--torch-backend", "cpu"]);
-                Some(command)
-            }
-            Installer::Pip => None,
-        }
+    /// What a lock file names, and nothing else: a file with another hash is refused.
+    pub(crate) fn install_locked(&self, folder: &Path, stage: &Stage, lock: &Path) -> Command {
+        let mut command = self.begin_install(folder, stage);
+        command.args(["--require-hashes", "--no-deps", "-r"]);
+        command.arg(lock);
+        command
     }
 
-    /// Whether they can be had: resolved only, and given up soon, since many machines can reach
-    /// one package index and nothing else.
-    pub(crate) fn probe_cpu_builds(&self, folder: &Path, stage: &Stage) -> Option<Command> {
-        let mut command = self.install_cpu_builds(folder, stage)?;
-        command.arg("--dry-run");
-        command.env("UV_HTTP_TIMEOUT", "10");
-        command.env("UV_HTTP_RETRIES", "0");
-        Some(command)
+    /// From this index where it has the package. uv looks there first; pip takes the highest version
+    /// of all indexes, and `2.15.0+cpu` is higher than `2.15.0`.
+    pub(crate) fn install_from(&self, folder: &Path, stage: &Stage, index: &str) -> Command {
+        let mut command = self.install(folder, stage);
+        command.arg(match self {
+            Installer::Uv(_) => "--index",
+            Installer::Pip => "--extra-index-url",
+        });
+        command.arg(index);
+        command
     }
 
     /// Lines `name==version`.
@@ -98,6 +101,21 @@ impl Installer {
             }
         }
     }
+}
+
+/// Whether an index lists a version of a package, asked by the environment's own Python: `ADDRESS NAME
+/// VERSION`. Given up soon, since many machines can reach one package index and nothing else.
+pub(crate) fn probe(folder: &Path, index: &str, package: &str, version: &str) -> Command {
+    const SCRIPT: &str = r#"
+import sys, urllib.request
+index, name, version = sys.argv[1:4]
+with urllib.request.urlopen("%s/%s/" % (index, name), timeout=10) as page:
+    listed = page.read(1 << 24).decode("utf-8", "replace")
+sys.exit(0 if "%s-%s" % (name, version) in listed else "%s does not list %s %s" % (index, name, version))
+"#;
+    let mut command = Command::new(folder.join("bin/python"));
+    command.args(["-c", SCRIPT, index, package, version]);
+    command
 }
 
 /// uv reads none of pip's variables: a person who has set only those means uv too.

@@ -7,6 +7,7 @@ mod digest;
 mod disk;
 mod doctor;
 mod environment;
+mod hashes;
 mod home;
 mod installer;
 mod lock;
@@ -17,6 +18,7 @@ mod registry;
 mod setup;
 mod spec;
 mod stack;
+mod trial;
 mod unfinished;
 
 pub use adapters::adapters_digest;
@@ -30,11 +32,13 @@ pub use machine::{Machine, Python};
 pub use marker::Marker;
 pub use process::last_lines;
 pub use registry::{
-    Framework, Kind, Need, Recipe, Stage, Wish, all, find, names, python_versions, stacks,
+    CpuBuilds, Framework, Kind, Need, Recipe, Stage, Wish, all, find, names, python_versions,
+    stacks,
 };
 pub use setup::{
     Failed, Progress, Ready, ReadyEnvironment, Removed, Setup, SetupError, Step, Tell, remove,
 };
 pub use spec::{Spec, SpecError};
 pub use stack::{Front, StackError, StackModel, StackNetwork, StackStart, StackWish, Stacks};
+pub use trial::{Trial, caffe_advice};
 pub use unfinished::unfinished_folder;

@@ -152,6 +152,10 @@ pub(crate) fn minor_of(version: &str) -> &str {
 fn named_program(variable: Option<OsString>, name: &str, path: &[PathBuf]) -> Option<PathBuf> {
     match variable {
         Some(value) if value.is_empty() => None,
+        // Caffe is started elsewhere: a path stays the one meant here. A mere name is looked for.
+        Some(value) if Path::new(&value).components().count() > 1 => {
+            std::path::absolute(&value).ok()
+        }
         Some(value) => Some(PathBuf::from(value)),
         None => find_program(name, path),
     }

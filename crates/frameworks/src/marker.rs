@@ -19,6 +19,12 @@ pub struct Marker {
     /// Folder name of the environment whose packages this one sees too.
     #[serde(default)]
     pub extends: Option<String>,
+    /// Whether every file was checked by the hash that this program carries.
+    #[serde(default)]
+    pub locked: bool,
+    /// Frameworks that have done a training step in it.
+    #[serde(default)]
+    pub tried: Vec<String>,
     /// Every package with its version, as the installer's `freeze` tells.
     pub packages: Vec<String>,
 }

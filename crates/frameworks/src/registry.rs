@@ -65,9 +65,8 @@ pub struct Framework {
     #[serde(default = "yes")]
     isolation: bool,
     gpu: Option<Vec<String>>,
-    /// Whether smaller builds without CUDA are asked for first.
-    #[serde(default)]
-    pub cpu_builds: bool,
+    /// Smaller builds without CUDA, which are asked for first.
+    pub cpu_builds: Option<CpuBuilds>,
     #[serde(default)]
     python: Vec<String>,
     pub module: Option<String>,
@@ -141,6 +140,18 @@ struct Older {
     python: Vec<String>,
 }
 
+/// Builds without CUDA, which the default package index does not have.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CpuBuilds {
+    /// The address of the index that has them.
+    pub index: String,
+    /// What people call it.
+    pub about: String,
+    /// About, when they are set up, in millions of bytes.
+    pub size_mb: u64,
+}
+
 /// What is installed for one version of a framework.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recipe {
@@ -148,8 +159,8 @@ pub struct Recipe {
     pub stages: Vec<Stage>,
     /// Accepted versions of Python, the preferred one first.
     pub python: Vec<String>,
-    /// Whether the installer is first asked for builds without CUDA.
-    pub cpu_builds: bool,
+    /// Builds without CUDA that are asked for first.
+    pub cpu_builds: Option<CpuBuilds>,
 }
 
 impl Kind {
@@ -166,6 +177,8 @@ impl Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stage {
     pub packages: Vec<String>,
+    /// Installed before the framework's own packages, which are built by these.
+    pub is_first: bool,
     /// False: packages are built with what earlier stages installed.
     pub isolation: bool,
 }
@@ -186,21 +199,22 @@ impl Framework {
             Some(packages) if gpu => packages,
             _ => packages,
         };
-        let stage = |packages: &[String], isolation| Stage {
+        let stage = |packages: &[String], is_first, isolation| Stage {
+            is_first,
             packages: packages
                 .iter()
                 .map(|p| p.replace("{version}", version))
                 .collect(),
             isolation,
         };
-        let mut stages = vec![stage(packages, self.isolation)];
+        let mut stages = vec![stage(packages, false, self.isolation)];
         if !self.first.is_empty() {
-            stages.insert(0, stage(&self.first, true));
+            stages.insert(0, stage(&self.first, true, true));
         }
         Recipe {
             stages,
             python: python.clone(),
-            cpu_builds: self.cpu_builds && !gpu,
+            cpu_builds: self.cpu_builds.clone().filter(|_| !gpu),
         }
     }
 
@@ -230,6 +244,16 @@ impl Recipe {
     pub fn digest(&self) -> String {
         let packages = self.stages.iter().flat_map(|s| &s.packages);
         digest(packages.map(String::as_str))
+    }
+}
+
+impl Stage {
+    /// What its lock file is called: `jax`, `chainer.first`.
+    pub(crate) fn lock_name(&self, framework: &str) -> String {
+        match self.is_first {
+            true => format!("{framework}.first"),
+            false => framework.to_owned(),
+        }
     }
 }
 

@@ -16,20 +16,32 @@ pub struct VerifyReport {
     /// Loss of the first batch after all steps.
     #[serde(deserialize_with = "number")]
     pub last_loss: f64,
-    /// Euclidean norm of the first batch's gradient, by name of the parameter.
-    #[serde(deserialize_with = "named_numbers")]
-    pub gradient_norms: BTreeMap<String, f64>,
-    /// Euclidean norm of every layer's output on the first batch, in the order of the graph. Empty
-    /// where the framework does not let them be seen.
+    /// Euclidean norms; empty where the framework does not show them.
     #[serde(default)]
-    pub activation_norms: Vec<LayerNorm>,
+    pub norms: Magnitudes,
+    /// Means of absolute values, which Caffe logs and others need not report.
+    #[serde(default)]
+    pub mean_absolutes: Magnitudes,
+}
+
+/// How large gradients and outputs of the first batch are, by one measure. The layout of a tensor,
+/// which differs between frameworks, does not matter to it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Magnitudes {
+    /// Of every trained parameter's gradient, by name of the parameter.
+    #[serde(deserialize_with = "named_numbers")]
+    pub gradients: BTreeMap<String, f64>,
+    /// Of every layer's output, in the order of the graph. Empty where the framework does not let
+    /// them be seen.
+    #[serde(default)]
+    pub layers: Vec<LayerMagnitude>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LayerNorm {
+pub struct LayerMagnitude {
     pub layer: String,
     #[serde(deserialize_with = "number")]
-    pub norm: f64,
+    pub value: f64,
 }
 
 /// JSON has no word for what is no number, and says `null`.
@@ -64,21 +76,24 @@ mod tests {
             parameters: 2,
             losses: vec![2.5, f64::NAN],
             last_loss: f64::INFINITY,
-            gradient_norms: BTreeMap::from([("a".to_owned(), f64::NAN), ("b".to_owned(), 1.5)]),
-            activation_norms: vec![LayerNorm {
-                layer: "relu".to_owned(),
-                norm: f64::NAN,
-            }],
+            norms: Magnitudes {
+                gradients: BTreeMap::from([("a".to_owned(), f64::NAN), ("b".to_owned(), 1.5)]),
+                layers: vec![LayerMagnitude {
+                    layer: "relu".to_owned(),
+                    value: f64::NAN,
+                }],
+            },
+            mean_absolutes: Magnitudes::default(),
         };
         let text = serde_json::to_string(&report).unwrap();
         let read: VerifyReport = serde_json::from_str(&text).unwrap();
         assert_eq!(read.losses[0], 2.5);
-        assert_eq!(read.gradient_norms["b"], 1.5);
+        assert_eq!(read.norms.gradients["b"], 1.5);
         let none = [
             read.losses[1],
             read.last_loss,
-            read.gradient_norms["a"],
-            read.activation_norms[0].norm,
+            read.norms.gradients["a"],
+            read.norms.layers[0].value,
         ];
         assert!(none.iter().all(|value| value.is_nan()), "{text}");
     }

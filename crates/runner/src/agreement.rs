@@ -1,6 +1,6 @@
 //! Whether two frameworks computed the same: what they say of the first steps, side by side.
 
-use model::verify::VerifyReport;
+use model::verify::{Magnitudes, VerifyReport};
 
 /// Relative difference of the first batch's loss that is still the same computation: 32-bit sums
 /// in another order differ by some 1e-6.
@@ -43,10 +43,18 @@ pub struct Agreement {
     pub differs_at: Option<String>,
 }
 
-/// `order` is the names of the trained parameters, first layer first.
-pub fn compare(report: &VerifyReport, reference: &VerifyReport, order: &[String]) -> Agreement {
-    let layers = compare_layers(report, reference);
-    let gradients = compare_gradients(report, reference, order);
+/// A trained parameter of the network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trained {
+    pub name: String,
+    pub elements: u64,
+}
+
+/// `trained`: first layer first.
+pub fn compare(report: &VerifyReport, reference: &VerifyReport, trained: &[Trained]) -> Agreement {
+    let sides = Sides::of(report, reference);
+    let layers = sides.compare_layers();
+    let gradients = sides.compare_gradients(trained);
     let first = |r: &VerifyReport| r.losses.first().copied().unwrap_or(f64::NAN);
     let mut agreement = Agreement {
         same_parameters: report.parameters == reference.parameters,
@@ -79,61 +87,96 @@ struct Compared {
     first_beyond: Option<String>,
 }
 
-fn compare_layers(report: &VerifyReport, reference: &VerifyReport) -> Option<Compared> {
-    if report.activation_norms.is_empty() {
-        return None;
-    }
-    let mut found = Compared {
-        worst: 0.0,
-        first_beyond: None,
-    };
-    for expected in &reference.activation_norms {
-        let told = report.activation_norms.iter();
-        let told = told.into_iter().find(|l| l.layer == expected.layer);
-        // A framework may melt a layer into its neighbour; the neighbour is then compared.
-        let Some(told) = told else { continue };
-        let difference = relative(told.norm, expected.norm);
-        found.worst = worse(found.worst, difference);
-        if !within(difference, LAYER_TOLERANCE) && found.first_beyond.is_none() {
-            found.first_beyond = Some(expected.layer.clone());
-        }
-    }
-    Some(found)
+/// Two sides of a comparison, by a measure that both report.
+struct Sides<'r> {
+    told: &'r Magnitudes,
+    expected: &'r Magnitudes,
+    /// Whether the measure is the mean of absolute values, else it is the Euclidean norm.
+    is_mean: bool,
 }
 
-/// From the last layer to the first, as the gradient flows.
-fn compare_gradients(
-    report: &VerifyReport,
-    reference: &VerifyReport,
-    order: &[String],
-) -> Compared {
-    let squares = reference.gradient_norms.values().map(|norm| norm * norm);
-    let whole = squares.sum::<f64>().sqrt();
-    let floor = whole * NOISE_SHARE;
-    let mut found = Compared {
-        worst: 0.0,
-        first_beyond: None,
-    };
-    for name in order.iter().rev() {
-        let Some(&expected) = reference.gradient_norms.get(name) else {
-            continue;
+impl<'r> Sides<'r> {
+    /// By norms unless the framework reports means only, as Caffe does.
+    fn of(report: &'r VerifyReport, reference: &'r VerifyReport) -> Self {
+        let is_mean =
+            report.norms.gradients.is_empty() && !report.mean_absolutes.gradients.is_empty();
+        let side = |report: &'r VerifyReport| match is_mean {
+            true => &report.mean_absolutes,
+            false => &report.norms,
         };
-        let told = report.gradient_norms.get(name).copied().unwrap_or(f64::NAN);
-        let scale = told.abs().max(expected.abs()).max(floor);
-        let share = |of: f64| match of > 0.0 {
-            true => (told - expected).abs() / of,
-            false => 0.0,
-        };
-        let difference = share(scale);
-        found.worst = worse(found.worst, difference);
-        let is_rounding = within(share(whole), WHOLE_GRADIENT_TOLERANCE)
-            && within(difference, CANCELLED_TOLERANCE);
-        let agrees = within(difference, GRADIENT_TOLERANCE) || is_rounding;
-        if !agrees && found.first_beyond.is_none() {
-            found.first_beyond = Some(name.clone());
+        Sides {
+            told: side(report),
+            expected: side(reference),
+            is_mean,
         }
     }
-    found
+
+    /// What makes a parameter's part of the whole gradient of its magnitude: numbers of one size have
+    /// a norm of their mean times the root of their count.
+    fn weight(&self, elements: u64) -> f64 {
+        match self.is_mean {
+            true => (elements as f64).sqrt(),
+            false => 1.0,
+        }
+    }
+
+    fn compare_layers(&self) -> Option<Compared> {
+        if self.told.layers.is_empty() {
+            return None;
+        }
+        let mut found = Compared {
+            worst: 0.0,
+            first_beyond: None,
+        };
+        for expected in &self.expected.layers {
+            let told = self.told.layers.iter();
+            let told = told.into_iter().find(|l| l.layer == expected.layer);
+            // A framework may melt a layer into its neighbour; the neighbour is then compared.
+            let Some(told) = told else { continue };
+            let difference = relative(told.value, expected.value);
+            found.worst = worse(found.worst, difference);
+            if !within(difference, LAYER_TOLERANCE) && found.first_beyond.is_none() {
+                found.first_beyond = Some(expected.layer.clone());
+            }
+        }
+        Some(found)
+    }
+
+    /// From the last layer to the first, as the gradient flows.
+    fn compare_gradients(&self, trained: &[Trained]) -> Compared {
+        let parts = trained.iter().filter_map(|parameter| {
+            let expected = self.expected.gradients.get(&parameter.name)?;
+            Some((expected * self.weight(parameter.elements)).powi(2))
+        });
+        let whole = parts.sum::<f64>().sqrt();
+        let floor = whole * NOISE_SHARE;
+        let mut found = Compared {
+            worst: 0.0,
+            first_beyond: None,
+        };
+        for Trained { name, elements } in trained.iter().rev() {
+            let weight = self.weight(*elements);
+            let of = |side: &Magnitudes| side.gradients.get(name).map(|value| value * weight);
+            let Some(expected) = of(self.expected) else {
+                continue;
+            };
+            let told = of(self.told).unwrap_or(f64::NAN);
+            let scale = told.abs().max(expected.abs()).max(floor);
+            let share = |of: f64| match of > 0.0 {
+                true => (told - expected).abs() / of,
+                false => 0.0,
+            };
+            let difference = share(scale);
+            found.worst = worse(found.worst, difference);
+            let is_rounding = within(share(whole), WHOLE_GRADIENT_TOLERANCE)
+                && within(difference, CANCELLED_TOLERANCE);
+            let agrees = within(difference, GRADIENT_TOLERANCE) || is_rounding;
+            if !agrees && found.first_beyond.is_none() {
+                found.first_beyond = Some(name.clone());
+            }
+        }
+        found
+    }
 }
 
 /// What is no number is not within anything.
@@ -157,14 +200,14 @@ fn relative(a: f64, b: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use model::verify::LayerNorm;
+    use model::verify::LayerMagnitude;
 
     use super::*;
 
     fn report() -> VerifyReport {
-        let layer = |layer: &str, norm| LayerNorm {
+        let layer = |layer: &str, value| LayerMagnitude {
             layer: layer.to_owned(),
-            norm,
+            value,
         };
         VerifyReport {
             framework: "engine".to_owned(),
@@ -172,18 +215,41 @@ mod tests {
             parameters: 12,
             losses: vec![2.3, 2.2],
             last_loss: 2.0,
-            gradient_norms: [("a.weight", 1.0), ("a.bias", 1e-9), ("b.weight", 3.0)]
-                .map(|(name, norm)| (name.to_owned(), norm))
-                .into(),
-            activation_norms: vec![layer("a", 10.0), layer("relu", 8.0), layer("b", 5.0)],
+            norms: Magnitudes {
+                gradients: [("a.weight", 1.0), ("a.bias", 1e-9), ("b.weight", 3.0)]
+                    .map(|(name, norm)| (name.to_owned(), norm))
+                    .into(),
+                layers: vec![layer("a", 10.0), layer("relu", 8.0), layer("b", 5.0)],
+            },
+            mean_absolutes: Magnitudes::default(),
         }
+    }
+
+    fn trained() -> Vec<Trained> {
+        let trained = [("a.weight", 100), ("a.bias", 4), ("b.weight", 25)];
+        trained
+            .map(|(name, elements)| Trained {
+                name: name.to_owned(),
+                elements,
+            })
+            .into()
+    }
+
+    /// The same by means: each norm over the root of its count.
+    fn by_means() -> VerifyReport {
+        let mut report = report();
+        report.mean_absolutes = report.norms.clone();
+        for Trained { name, elements } in trained() {
+            let mean = report.norms.gradients[&name] / (elements as f64).sqrt();
+            report.mean_absolutes.gradients.insert(name, mean);
+        }
+        report
     }
 
     fn check(change: impl FnOnce(&mut VerifyReport), expected: Option<&str>) {
         let mut other = report();
         change(&mut other);
-        let order = ["a.weight", "a.bias", "b.weight"].map(str::to_owned);
-        let found = compare(&other, &report(), &order);
+        let found = compare(&other, &report(), &trained());
         assert_eq!(found.differs_at.as_deref(), expected, "{found:?}");
     }
 
@@ -192,10 +258,10 @@ mod tests {
         check(|_| (), None);
         check(|r| r.losses[0] *= 1.0 + 5e-5, None);
         check(|r| r.parameters = 13, Some("the number of parameters"));
-        check(|r| r.activation_norms[1].norm = 8.01, Some("relu"));
+        check(|r| r.norms.layers[1].value = 8.01, Some("relu"));
         check(
             |r| {
-                r.activation_norms[2].norm = 6.0;
+                r.norms.layers[2].value = 6.0;
                 r.losses[0] = 9.0;
             },
             Some("b"),
@@ -204,7 +270,7 @@ mod tests {
         check(|r| r.losses[0] = f64::NAN, Some("the loss"));
         check(|r| r.last_loss = 2.1, Some("the optimiser's steps"));
         let change = |r: &mut VerifyReport| {
-            _ = r.gradient_norms.insert("a.weight".to_owned(), 1.1);
+            _ = r.norms.gradients.insert("a.weight".to_owned(), 1.1);
         };
         check(change, Some("the gradient of a.weight"));
     }
@@ -212,7 +278,7 @@ mod tests {
     #[test]
     fn a_gradient_that_is_noise_may_be_any_noise() {
         let change = |r: &mut VerifyReport| {
-            _ = r.gradient_norms.insert("a.bias".to_owned(), 3e-8);
+            _ = r.norms.gradients.insert("a.bias".to_owned(), 3e-8);
         };
         check(change, None);
     }
@@ -221,13 +287,12 @@ mod tests {
     fn check_off(share: f64, by: f64, agrees: bool) {
         let of = |norm: f64| {
             let mut report = report();
-            report.gradient_norms.insert("a.bias".to_owned(), norm);
+            report.norms.gradients.insert("a.bias".to_owned(), norm);
             report
         };
         let norm = 10f64.sqrt() * share;
-        let order = ["a.weight", "a.bias", "b.weight"].map(str::to_owned);
         for by in [by, -by] {
-            let found = compare(&of(norm * (1.0 + by)), &of(norm), &order);
+            let found = compare(&of(norm * (1.0 + by)), &of(norm), &trained());
             let expected = (!agrees).then_some("the gradient of a.bias");
             assert_eq!(found.differs_at.as_deref(), expected, "{share} {by}");
         }
@@ -253,13 +318,45 @@ mod tests {
 
     #[test]
     fn layers_that_cannot_be_seen_are_not_missed() {
-        check(|r| r.activation_norms.clear(), None);
+        check(|r| r.norms.layers.clear(), None);
         check(
             |r| {
-                r.activation_norms.clear();
-                _ = r.gradient_norms.remove("b.weight");
+                r.norms.layers.clear();
+                _ = r.norms.gradients.remove("b.weight");
             },
             Some("the gradient of b.weight"),
+        );
+    }
+
+    #[test]
+    fn means_are_compared_where_no_norms_are_reported() {
+        let check = |change: &dyn Fn(&mut VerifyReport), expected: Option<&str>| {
+            let mut other = by_means();
+            other.norms = Magnitudes::default();
+            change(&mut other);
+            let found = compare(&other, &by_means(), &trained());
+            assert_eq!(found.differs_at.as_deref(), expected, "{found:?}");
+        };
+        check(&|_| (), None);
+        check(&|r| r.mean_absolutes.layers[0].value = 10.1, Some("a"));
+        let gradient = |name: &'static str, by: f64| {
+            move |r: &mut VerifyReport| {
+                r.mean_absolutes
+                    .gradients
+                    .entry(name.to_owned())
+                    .and_modify(|v| *v *= by);
+            }
+        };
+        check(&gradient("b.weight", 1.005), None);
+        check(
+            &gradient("b.weight", 1.02),
+            Some("the gradient of b.weight"),
+        );
+        // Noise beside the whole gradient, by the same measure as norms.
+        check(&gradient("a.bias", 30.0), None);
+        check(
+            &|r| _ = r.mean_absolutes.gradients.remove("a.weight"),
+            Some("the gradient of a.weight"),
         );
     }
 }

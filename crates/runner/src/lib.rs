@@ -14,6 +14,7 @@ mod pilot;
 mod ready;
 mod scratch;
 mod serving;
+mod trial;
 pub mod verification;
 mod workload;
 
@@ -28,4 +29,5 @@ pub use pilot::{BadPilot, Pilot, PilotOptions, pilot};
 pub use ready::{make_ready, scenarios_of};
 pub use scratch::Scratch;
 pub use serving::{Models, ReadyModel, was_elsewhere};
+pub use trial::trial;
 pub use workload::{PreparedRun, Surroundings, Trainer, WorkloadError, prepare};

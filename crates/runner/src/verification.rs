@@ -15,7 +15,7 @@ use model::{Optimizer, Plan, Precision, Status, Study, Timestamp, TrainJob, Warn
 use network::{Graph, Op, Shape};
 use seeded::SplitMix64;
 
-use crate::agreement::{Agreement, compare};
+use crate::agreement::{Agreement, Trained, compare};
 use crate::conduct::{RunnerError, write_json};
 use crate::workload::{Described, Start, Surroundings, Trainer, described, start};
 
@@ -111,9 +111,9 @@ pub fn verify(
             }]);
         }
     };
-    let order: Vec<String> = trained_names(&question.graph);
+    let trained = trained(&question.graph);
     let compared = |report: VerifyReport| Compared {
-        agreement: compare(&report, &reference, &order),
+        agreement: compare(&report, &reference, &trained),
         report,
     };
     let mut answers = vec![Answer {
@@ -153,53 +153,7 @@ impl<'a> Scene<'a> {
         folder: &'a Path,
         stop: &'a Stop,
     ) -> Result<Self, RunnerError> {
-        let graph = without_dropout(&question.graph);
-        let weights = folder.join("initial.safetensors");
-        let bytes = network::initial_weights(&graph, question.seed).to_bytes();
-        fs::write(&weights, bytes).map_err(|e| RunnerError::write(&weights, e))?;
-        let cache = folder.join("images");
-        let images = question.batch.saturating_mul(question.steps.max(1));
-        write_noise(&graph, images, question.seed, &cache)?;
-        let network = serde_json::to_value(&graph).map_err(|e| {
-            RunnerError::Workload(crate::WorkloadError::Network {
-                network: question.network.clone(),
-                why: e.to_string(),
-            })
-        })?;
-        let side = match graph.nodes.first().map(|node| node.shape) {
-            Some(Shape::Image { height, .. }) => height,
-            _ => 0,
-        };
-        let job = TrainJob {
-            protocol: JOB_PROTOCOL,
-            framework: String::new(),
-            network,
-            data: DataJob {
-                dataset: "noise".to_owned(),
-                data_dir: None,
-                image: side,
-                images: Some(images),
-                held_out: Some(0),
-                seed: question.seed,
-                cache: Some(cache),
-                pipeline: model::Pipeline::Cache,
-            },
-            epochs: 1,
-            batch: question.batch,
-            optimizer: sgd(0.0),
-            threads: None,
-            device: "cpu".to_owned(),
-            seed: question.seed,
-            weights: Some(weights),
-            precision: model::Precision::Float32,
-            compile: None,
-            workers: 1,
-            hosts: None,
-            accuracy_each_epoch: false,
-            profile: false,
-            checkpoint: None,
-            verify: None,
-        };
+        let job = job(question, folder)?;
         Ok(Scene {
             job,
             surroundings,
@@ -257,7 +211,58 @@ impl<'a> Scene<'a> {
     }
 }
 
-fn sgd(learning_rate: f64) -> Optimizer {
+/// A job for any framework, with weights and images on disk.
+pub(crate) fn job(question: &Question, folder: &Path) -> Result<TrainJob, RunnerError> {
+    let graph = without_dropout(&question.graph);
+    let weights = folder.join("initial.safetensors");
+    let bytes = network::initial_weights(&graph, question.seed).to_bytes();
+    fs::write(&weights, bytes).map_err(|e| RunnerError::write(&weights, e))?;
+    let cache = folder.join("images");
+    let images = question.batch.saturating_mul(question.steps.max(1));
+    write_noise(&graph, images, question.seed, &cache)?;
+    let network = serde_json::to_value(&graph).map_err(|e| {
+        RunnerError::Workload(crate::WorkloadError::Network {
+            network: question.network.clone(),
+            why: e.to_string(),
+        })
+    })?;
+    let side = match graph.nodes.first().map(|node| node.shape) {
+        Some(Shape::Image { height, .. }) => height,
+        _ => 0,
+    };
+    Ok(TrainJob {
+        protocol: JOB_PROTOCOL,
+        framework: String::new(),
+        network,
+        data: DataJob {
+            dataset: "noise".to_owned(),
+            data_dir: None,
+            image: side,
+            images: Some(images),
+            held_out: Some(0),
+            seed: question.seed,
+            cache: Some(cache),
+            pipeline: model::Pipeline::Cache,
+        },
+        epochs: 1,
+        batch: question.batch,
+        optimizer: sgd(0.0),
+        threads: None,
+        device: "cpu".to_owned(),
+        seed: question.seed,
+        weights: Some(weights),
+        precision: model::Precision::Float32,
+        compile: None,
+        workers: 1,
+        hosts: None,
+        accuracy_each_epoch: false,
+        profile: false,
+        checkpoint: None,
+        verify: None,
+    })
+}
+
+pub(crate) fn sgd(learning_rate: f64) -> Optimizer {
     Optimizer::Sgd {
         learning_rate,
         momentum: MOMENTUM,
@@ -267,7 +272,7 @@ fn sgd(learning_rate: f64) -> Optimizer {
 /// A step of gradient descent lowers the loss by the rate times the gradient's square, as long as
 /// it is small.
 fn small_steps(first: &VerifyReport) -> Optimizer {
-    let squares: f64 = first.gradient_norms.values().map(|norm| norm * norm).sum();
+    let squares: f64 = first.norms.gradients.values().map(|norm| norm * norm).sum();
     let loss = first.losses.first().copied().unwrap_or(0.0);
     let rate = FIRST_STEP_SHARE * loss / squares;
     sgd(if rate.is_finite() { rate } else { 0.0 })
@@ -289,16 +294,19 @@ fn without_dropout(graph: &Graph) -> Graph {
     graph
 }
 
-fn trained_names(graph: &Graph) -> Vec<String> {
+fn trained(graph: &Graph) -> Vec<Trained> {
     let parameters = graph.nodes.iter().flat_map(|node| &node.parameters);
     parameters
         .filter(|p| p.trained)
-        .map(|p| p.name.clone())
+        .map(|p| Trained {
+            name: p.name.clone(),
+            elements: p.elements(),
+        })
         .collect()
 }
 
-/// Uniform numbers from −1 to 1 and labels, so that networks for any input can be compared
-/// without a dataset.
+/// Pixels of 8 bits, scaled to −1 … 1 as those of images are (Caffe reads nothing else), and labels,
+/// so that networks for any input can be compared without a dataset.
 fn write_noise(graph: &Graph, images: u32, seed: u64, folder: &Path) -> Result<(), RunnerError> {
     let (channels, height, width) = match graph.nodes.first().map(|node| node.shape) {
         Some(Shape::Image {
@@ -310,7 +318,7 @@ fn write_noise(graph: &Graph, images: u32, seed: u64, folder: &Path) -> Result<(
     };
     let mut random = SplitMix64::new(seed);
     let count = images as usize;
-    let mut pixel = || (random.next_u64() >> 40) as f32 / (1u32 << 23) as f32 - 1.0;
+    let mut pixel = || data::normalise(random.below(256) as u8);
     let pixels: Vec<f32> = (0..count * channels * height * width)
         .map(|_| pixel())
         .collect();
@@ -402,9 +410,6 @@ pub(crate) fn of_run(
 /// and as the framework computes unless it is told.
 fn cannot_be_shown(trainer: &Trainer, job: Option<&TrainJob>) -> Option<String> {
     let framework = trainer.framework;
-    if framework.kind == Kind::Caffe {
-        return Some(NO_GRADIENTS.to_owned());
-    }
     let job = job?;
     let other_compile = |&compile: &bool| !framework.compiles_by_custom(compile);
     if job.device.split(',').any(|device| device.trim() != "cpu") {
@@ -421,10 +426,6 @@ fn cannot_be_shown(trainer: &Trainer, job: Option<&TrainJob>) -> Option<String> 
         ))
     }
 }
-
-/// Why Caffe cannot be asked.
-pub const NO_GRADIENTS: &str =
-    "Caffe's program does not tell gradients, so bancada verify cannot ask it";
 
 /// The embedded engine is what the others are compared with.
 pub(crate) fn warning(

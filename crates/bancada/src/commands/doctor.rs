@@ -7,6 +7,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use report::format;
 use serde_json::json;
 
+use super::forecasting::scratch;
+use super::setup::trial;
 use crate::args::{DoctorArgs, FrameworkArg};
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
@@ -15,10 +17,13 @@ pub(super) fn doctor(args: &DoctorArgs, printer: &Printer) -> CommandResult {
     let home = Home::find().map_err(Failure::trouble)?;
     let machine = Machine::here();
     let adapters = home.adapters().map_err(Failure::trouble)?;
+    let scratch = scratch(&home)?;
+    let trial = trial(&scratch)?;
     let doctor = Doctor {
         home: &home,
         machine: &machine,
         adapters: &adapters,
+        trial: &trial,
     };
     let surroundings = doctor.surroundings();
     if !args.json {
@@ -62,12 +67,12 @@ fn chosen(doctor: &Doctor<'_>, arguments: &[FrameworkArg]) -> Vec<Spec> {
     }
 }
 
-/// Importing takes seconds.
+/// A training step takes seconds.
 fn waiting(name: &str, printer: &Printer) -> ProgressBar {
     if !printer.talk_is_terminal {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("  importing {msg} {elapsed}");
+    let style = ProgressStyle::with_template("  trying {msg} {elapsed}");
     let bar = ProgressBar::new_spinner()
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
         .with_message(name.to_owned());
@@ -183,6 +188,9 @@ fn facts(report: &FrameworkReport) -> String {
                 report
                     .import_seconds
                     .map(|s| format!("imported in {s:.1} s")),
+                report
+                    .trial_seconds
+                    .map(|s| format!("trained a step in {s:.1} s")),
             ];
             facts
                 .into_iter()

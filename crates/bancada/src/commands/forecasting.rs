@@ -1,5 +1,6 @@
 //! The forecast, from what is known already or from a pilot.
 
+use frameworks::Home;
 use measure::Asked;
 use model::{Plan, RunId, RunRecord, Workload};
 use report::format;
@@ -115,8 +116,8 @@ fn scenario_words(pilot: &BadPilot) -> String {
 }
 
 /// A folder that goes when it is no longer used.
-pub(super) fn scratch(surroundings: Surroundings<'_>) -> Result<Scratch, Failure> {
-    let home = surroundings.home.path();
+pub(super) fn scratch(home: &Home) -> Result<Scratch, Failure> {
+    let home = home.path();
     Scratch::make(home).map_err(|e| {
         let home = home.display();
         Failure::trouble(format!(
@@ -126,7 +127,7 @@ pub(super) fn scratch(surroundings: Surroundings<'_>) -> Result<Scratch, Failure
 }
 
 fn pilot(ask: &Ask<'_>, printer: &Printer) -> Result<Pilot, Failure> {
-    let scratch = scratch(ask.surroundings)?;
+    let scratch = scratch(ask.surroundings.home)?;
     let options = PilotOptions {
         surroundings: ask.surroundings,
         stop: &STOP,

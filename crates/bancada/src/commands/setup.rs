@@ -2,10 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use frameworks::{Framework, Home, Kind, Machine, Progress, Ready, Setup, SetupError, Spec, State};
+use frameworks::{
+    Framework, Home, Kind, Machine, Progress, Ready, Setup, SetupError, Spec, State, Trial,
+};
 use indicatif::{ProgressBar, ProgressStyle};
 use report::format;
+use runner::Scratch;
 
+use super::forecasting::scratch;
 use crate::args::{FrameworkArg, SetupArgs};
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
@@ -22,10 +26,13 @@ pub(super) fn setup(args: &SetupArgs, printer: &Printer) -> CommandResult {
         return Ok(Exit::Ok);
     }
     signals::listen();
+    let scratch = scratch(&home)?;
+    let trial = trial(&scratch)?;
     let setup = Setup {
         home: &home,
         machine: &machine,
         gpu: args.gpu,
+        trial: &trial,
         stop: &|| STOP.asked() != measure::Asked::Nothing,
     };
     set_up_all(&setup, &wanted(&args.frameworks), printer)
@@ -39,10 +46,13 @@ pub(super) fn set_up_one(
     printer: &Printer,
 ) -> Result<(), Failure> {
     let machine = Machine::here();
+    let scratch = scratch(home)?;
+    let trial = trial(&scratch)?;
     let setup = Setup {
         home,
         machine: &machine,
         gpu,
+        trial: &trial,
         stop: &|| STOP.asked() != measure::Asked::Nothing,
     };
     let mut teller = Teller::new(printer);
@@ -56,6 +66,13 @@ pub(super) fn set_up_one(
         Err(stopped @ SetupError::Stopped { .. }) => Err(Failure::new(Exit::Interrupted, stopped)),
         Err(error) => Err(Failure::trouble(error)),
     }
+}
+
+/// What every framework is tried with.
+pub(super) fn trial(scratch: &Scratch) -> Result<Trial, Failure> {
+    let program = std::env::current_exe()
+        .map_err(|e| Failure::trouble(format!("cannot find this program's own file: {e}")))?;
+    runner::trial(scratch.path(), program).map_err(Failure::trouble)
 }
 
 /// A framework to set up, and whether it was asked for by its name.
@@ -151,7 +168,7 @@ fn took(seconds: f64) -> String {
 
 /// Its size as roughly as it is known.
 fn about(framework: &Framework) -> String {
-    let word = if framework.cpu_builds {
+    let word = if framework.cpu_builds.is_some() {
         "up to"
     } else {
         "about"

@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use frameworks::{Home, Kind, Spec};
+use frameworks::{Home, Kind, Machine, Spec};
 use runner::Surroundings;
 use runner::agreement::{Agreement, FIRST_LOSS_TOLERANCE};
 use runner::verification::{self, Answer, Compared, Question, StudyQuestion};
 use serde_json::json;
 
+use super::caffe_train::can_train;
 use super::forecasting::scratch;
 use super::network::{input_words, instantiate};
 use crate::args::VerifyArgs;
@@ -60,17 +61,15 @@ pub(super) fn verify(args: &VerifyArgs, printer: &Printer) -> CommandResult {
     })
 }
 
-/// It could only answer that it cannot, and everything would seem to have failed.
+/// A network that Caffe has no layers for: it could only answer that, and would seem to have failed.
 fn leave_caffe_out(asked: &mut StudyQuestion, printer: &Printer) {
-    let all = asked.specs.len();
-    asked
-        .specs
-        .retain(|spec| spec.framework.kind != Kind::Caffe);
-    if asked.specs.len() < all {
-        printer.talk(&format!(
-            "caffe is left out: {}",
-            verification::NO_GRADIENTS
-        ));
+    let is_caffe = |spec: &Spec| spec.framework.kind == Kind::Caffe;
+    if !asked.specs.iter().any(is_caffe) {
+        return;
+    }
+    if let Err(why) = can_train(&asked.graph) {
+        asked.specs.retain(|spec| !is_caffe(spec));
+        printer.talk(&format!("caffe is left out: {why}"));
     }
 }
 
@@ -95,11 +94,17 @@ fn one_question(
     })
 }
 
-/// Every framework that has an environment here.
+/// Every framework that has an environment here, and Caffe where the machine has it.
 fn set_up(home: &Home) -> Vec<Spec> {
-    let all = frameworks::all().filter(|f| f.kind == Kind::Python);
-    let specs = all.filter_map(|f| Spec::parse(&f.name).ok());
-    specs.filter(|s| home.interpreter(s).is_ok()).collect()
+    let has_caffe = Machine::here().caffe.is_some();
+    let specs = frameworks::all().filter_map(|f| Spec::parse(&f.name).ok());
+    specs
+        .filter(|spec| match spec.framework.kind {
+            Kind::Python => home.interpreter(spec).is_ok(),
+            Kind::Caffe => has_caffe,
+            Kind::Engine | Kind::Serving | Kind::Stack => false,
+        })
+        .collect()
 }
 
 fn ask(
@@ -116,7 +121,7 @@ fn ask(
         seed: args.seed,
         timeout_seconds: f64::from(args.timeout),
     };
-    let scratch = scratch(surroundings)?;
+    let scratch = scratch(surroundings.home)?;
     let answers = verification::verify(
         &question,
         &asked.specs,

@@ -149,7 +149,6 @@ fn caffe_trains_from_the_same_description_images_and_weights() {
     ];
     assert_eq!(phases, expected);
     // What Caffe was given.
-    assert!(caffe.said("arguments").starts_with("train --solver="));
     assert_eq!(caffe.said("lines"), "64");
     assert_eq!(caffe.said("threads"), "1");
     let picture = fs::read(caffe.bench.path().join("first.pnm")).unwrap();
@@ -274,12 +273,147 @@ fn a_caffe_run_that_is_killed_leaves_no_images() {
     assert_eq!(left, ["solver.prototxt", "train.prototxt"]);
 }
 
+/// Logs what `debug_info` makes Caffe log, the values taken from a file of the test.
+const DEBUGS: &str = r#"
+grep -q '^debug_info: true' "$solver" || exit 15
+log caffe.cpp:251 "Starting Optimization"
+while read -r kind layer blob value; do
+  case "$kind" in
+  top) log net.cpp:591 "    [Forward] Layer $layer, top blob $blob data: $value" ;;
+  gradient) log net.cpp:620 "    [Backward] Layer $layer, param blob $blob diff: $value" ;;
+  loss) log solver.cpp:239 "Iteration $layer (4 iter/s, 0.25s/1 iters), loss = $value" ;;
+  last) log solver.cpp:327 "Iteration $layer, loss = $value" ;;
+  esac
+done < "$HERE/values"
+log solver.cpp:332 "Optimization Done."
+"#;
+
+/// What the embedded engine says of the same question, written as Caffe's own values.
+fn values(engine: &serde_json::Value) -> String {
+    let means = &engine["mean_absolutes"];
+    let digits = |value: &serde_json::Value| format!("{:.6e}", value.as_f64().unwrap());
+    let mut text = String::new();
+    let mut blob = "data".to_owned();
+    for layer in means["layers"].as_array().unwrap() {
+        let name = layer["layer"].as_str().unwrap();
+        // ReLUs write over what they get.
+        if !name.starts_with("relu") {
+            blob = name.to_owned();
+        }
+        text += &format!("top {name} {blob} {}\n", digits(&layer["value"]));
+    }
+    for (name, value) in means["gradients"].as_object().unwrap() {
+        let (layer, kind) = name.rsplit_once('.').unwrap();
+        let blob = usize::from(kind == "bias");
+        text += &format!("gradient {layer} {blob} {}\n", digits(value));
+    }
+    let losses = engine["losses"].as_array().unwrap();
+    for (step, loss) in losses.iter().enumerate() {
+        text += &format!("loss {step} - {}\n", digits(loss));
+    }
+    text + &format!("last {} - {}\n", losses.len(), digits(&engine["last_loss"]))
+}
+
 #[test]
-fn verify_leaves_caffe_out_and_says_so() {
-    let caffe = Caffe::new(TRAINS, "network = \"rede1\"");
+fn verify_compares_caffe_by_means_of_absolute_values() {
+    let caffe = Caffe::new(DEBUGS, "network = \"rede1\"");
+    let verify = |arguments: &[&str]| {
+        let mut command = caffe
+            .bench
+            .command(&["verify", "rede1", "--image", "28", "--json"]);
+        command.args(["--channels", "1", "--classes", "10", "--steps", "2"]);
+        command.args(arguments);
+        command.env("BANCADA_CAFFE", caffe.bench.path().join("my-caffe"));
+        Ran::new(command.output().unwrap())
+    };
+    let answers = |ran: &Ran| -> serde_json::Value { serde_json::from_str(&ran.out).unwrap() };
+    let alone = verify(&["--framework", "engine"]).ends_with(0);
+    let engine = answers(&alone)["answers"][0]["report"].clone();
+    caffe.bench.write("values", &values(&engine));
+    // Asked without being named: the machine has it.
+    let same = verify(&[]).ends_with(0);
+    let found = &answers(&same)["answers"][1];
+    assert_eq!(found["framework"], "caffe", "{found:#}");
+    assert_eq!(found["differs_at"], serde_json::Value::Null, "{found:#}");
+    assert_eq!(found["report"]["parameters"], engine["parameters"]);
+    let layers = engine["mean_absolutes"]["layers"].as_array().unwrap().len();
+    let seen = &found["report"]["mean_absolutes"]["layers"];
+    assert_eq!(seen.as_array().unwrap().len(), layers, "{seen:#}");
+
+    let check = |from: &str, to: &str, expected: &str| {
+        let text = values(&engine);
+        let line = text.lines().find(|line| line.starts_with(from)).unwrap();
+        caffe.bench.write("values", &text.replace(line, to));
+        let ran = verify(&["--framework", "caffe"]).ends_with(5);
+        let found = answers(&ran)["answers"][1].clone();
+        assert_eq!(found["differs_at"], expected, "{found:#}");
+    };
+    check("top conv1", "top conv1 conv1 9", "conv1");
+    check("loss 0", "loss 0 - 9", "the loss");
+    check("last", "last 2 - nan", "the optimiser's steps");
+    check(
+        "gradient conv1 0",
+        "gradient conv1 0 9",
+        "the gradient of conv1.weight",
+    );
+    check("gradient conv1 1", "top x x 1", "the number of parameters");
+}
+
+#[test]
+fn verify_leaves_caffe_out_where_it_has_no_layer() {
+    let caffe = Caffe::new(DEBUGS, "network = \"mobilenet\"\nimage = 32");
     let mut command = caffe.bench.command(&["verify", "--study", "study.toml"]);
     command.env("BANCADA_CAFFE", caffe.bench.path().join("my-caffe"));
     Ran::new(command.output().unwrap())
         .ends_with(0)
-        .says("caffe is left out: Caffe's program does not tell gradients");
+        .says("caffe is left out: Caffe cannot express the layer `conv1`: it is padded by");
+}
+
+/// A file that Caffe cannot read: the reason stands in a line of another library.
+const MISREADS: &str = r#"
+echo '[libprotobuf ERROR google/protobuf/text_format.cc:307] Error parsing text-format caffe.NetParameter: 63:16: Message type "caffe.PoolingParameter" has no field named "round_mode".' >&2
+echo "F0506 16:29:05.468179 19928 upgrade_proto.cpp:90] Check failed: ReadProtoFromTextFile(param_file, param) Failed to parse NetParameter file: train.prototxt" >&2
+kill -ABRT $$
+"#;
+
+#[test]
+fn the_true_cause_of_a_file_that_cannot_be_read_is_shown() {
+    let caffe = Caffe::new(MISREADS, "network = \"rede1\"");
+    caffe.run().ends_with(5);
+    let record = caffe.record();
+    let detail = record["outcome"]["detail"].as_str().unwrap();
+    assert!(
+        detail.contains("has no field named \"round_mode\". (Check failed: ReadProto"),
+        "{detail}"
+    );
+}
+
+#[test]
+fn caffe_without_memory_for_a_product_is_out_of_memory() {
+    let script = "echo 'OpenBLAS: malloc failed in gemm_driver' >&2\nexit 1\n";
+    let caffe = Caffe::new(script, "network = \"rede1\"");
+    caffe.run().ends_with(0);
+    assert_eq!(caffe.record()["outcome"]["status"], "out-of-memory");
+}
+
+/// Caffe takes a comma in `--weights` for the end of a name.
+#[test]
+fn names_that_caffe_gets_have_no_folders() {
+    let caffe = Caffe::new(TRAINS, "network = \"rede1\"\nimage = 28");
+    let mut command = caffe.bench.command(&["run", "study.toml", "--no-pilot"]);
+    command
+        .args(["--out", "one,two"])
+        .env("BANCADA_CAFFE", "./my-caffe");
+    Ran::new(command.output().unwrap()).ends_with(0);
+    assert_eq!(
+        caffe.said("arguments"),
+        "train --solver=solver.prototxt --weights=initial.caffemodel"
+    );
+    let folder = caffe.bench.path().join("one,two/runs/C1-r1");
+    assert!(folder.join("model.caffemodel").exists());
+    for name in ["train.prototxt", "solver.prototxt"] {
+        let text = fs::read_to_string(folder.join("caffe").join(name)).unwrap();
+        let absolute = text.lines().find(|line| line.contains(": \"/"));
+        assert_eq!(absolute, None, "{name}");
+    }
 }

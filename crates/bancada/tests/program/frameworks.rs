@@ -183,14 +183,14 @@ fn verify_says_which_framework_answers_what() {
     let same = SAME;
     let differing = same.replace(
         "CHANGE",
-        r#""layer":"relu1","norm":/"layer":"relu1","norm":7/"#,
+        r#""layer":"relu1","value":/"layer":"relu1","value":7/"#,
     );
     let equal = same.replace("CHANGE", r#""framework":"engine"/"framework":"jax"/"#);
     set_up(&bench, "pytorch", "2.15.0", &differing);
     set_up(&bench, "jax", "0.10.2", &equal);
     set_up(&bench, "mxnet", "1.9.1", CRASHES);
     // A layer whose numbers are none, as every later one's and the loss.
-    let lost = same.replace("CHANGE", r#""norm":[0-9.]*/"norm":null/"#);
+    let lost = same.replace("CHANGE", r#""value":[0-9.]*/"value":null/"#);
     let lost = lost.replace(
         "$engine\" >",
         "$engine\" | sed 's/\"last_loss\":[0-9.]*/\"last_loss\":null/' >",

@@ -75,11 +75,11 @@ fn a_framework_is_set_up_listed_examined_and_removed() {
     run(&bench, &programs, &["doctor", "mxnet"])
         .ends_with(0)
         .says("✓ mxnet  1.9.1, Python 3.11.7")
-        .says("imported in 0.5 s");
-    fs::write(programs.join("state/broken-mxnet"), "").unwrap();
+        .says("trained a step in ");
+    fs::write(programs.join("state/broken-adapt_mxnet"), "").unwrap();
     run(&bench, &programs, &["doctor", "mxnet"])
         .ends_with(1)
-        .says("`import mxnet` fails: ImportError: no mxnet")
+        .says("a training step fails: RuntimeError: adapt_mxnet cannot compile")
         .says("do: bancada setup --remove mxnet, then bancada setup mxnet");
     let told = run(&bench, &programs, &["doctor", "--json", "mxnet"]).ends_with(1);
     let told: serde_json::Value = serde_json::from_str(&told.out).unwrap();
@@ -118,13 +118,14 @@ fn what_extends_another_is_removed_before_it() {
 fn one_that_fails_does_not_keep_the_others() {
     let bench = Bench::new();
     let programs = pretend(&bench);
-    fs::write(programs.join("state/broken-mxnet"), "").unwrap();
+    fs::write(programs.join("state/broken-adapt_mxnet"), "").unwrap();
     run(&bench, &programs, &["setup", "mxnet", "jax"])
         .ends_with(1)
-        .says("mxnet: importing mxnet failed")
+        .says("mxnet: a training step failed")
+        .says("RuntimeError: adapt_mxnet cannot compile")
         .says("jax 0.10.2 is set up")
         .says("1 of 2 could not be set up: mxnet");
-    fs::remove_file(programs.join("state/broken-mxnet")).unwrap();
+    fs::remove_file(programs.join("state/broken-adapt_mxnet")).unwrap();
     run(&bench, &programs, &["setup", "mxnet"])
         .ends_with(0)
         .says(", goes on)");

@@ -168,6 +168,8 @@ fn says_out_of_memory(message: &str) -> bool {
         "std::bad_alloc",
         "cannot allocate memory",
         "cudnn_status_alloc_failed",
+        // OpenBLAS: malloc failed in gemm_driver
+        "malloc failed",
     ];
     words.iter().any(|word| message.contains(word))
         || (message.contains("host allocation of size") && message.contains("failed"))
@@ -312,6 +314,10 @@ mod tests {
         check(
             "terminate called after throwing an instance of 'std::bad_alloc'",
             memory("terminate called after throwing an instance of 'std::bad_alloc'"),
+        );
+        check(
+            "OpenBLAS: malloc failed in gemm_driver",
+            memory("OpenBLAS: malloc failed in gemm_driver"),
         );
         check(
             "F0506 16:29:05.468179 19928 common.cpp:66] Cannot use GPU in CPU-only Caffe: check mode.",

@@ -2,6 +2,7 @@
 //! files, weights as its binary ones, and its log. Fields and their meaning are those of
 //! src/caffe/proto/caffe.proto and src/caffe/layers of the public project (BVLC).
 
+mod debug;
 mod log;
 mod model;
 mod names;
@@ -12,6 +13,7 @@ mod text;
 mod values;
 mod window;
 
+pub use debug::{DebugNames, DebugValue, library_error};
 pub use log::{LogEvent, Timed, log_line};
 pub use model::{caffemodel, read_caffemodel};
 pub use net::{TrainNet, train_prototxt};

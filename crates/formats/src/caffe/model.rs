@@ -97,18 +97,18 @@ pub fn read_caffemodel(graph: &Graph, bytes: &[u8]) -> Result<Weights, FormatErr
 }
 
 /// A layer of Caffe that has weights.
-struct Stored<'g> {
-    name: String,
+pub(super) struct Stored<'g> {
+    pub(super) name: String,
     kind: &'static str,
     /// In the order of its blobs; the order of the numbers in each is ours.
-    parameters: Vec<&'g str>,
+    pub(super) parameters: Vec<&'g str>,
     /// For what is gathered: how many batches are in the sums, the older the less, a blob after the
     /// others, by which they are divided. Begun at 1 / momentum, where it stays, it makes Caffe's
     /// mean the usual one: momentum of the new, the rest of the old.
     counter: Option<f32>,
 }
 
-fn stored(graph: &Graph) -> Vec<Stored<'_>> {
+pub(super) fn stored(graph: &Graph) -> Vec<Stored<'_>> {
     let nodes = graph.nodes.iter().zip(names(graph));
     let of_node = |(node, names)| of_node(node, names);
     nodes.flat_map(of_node).collect()

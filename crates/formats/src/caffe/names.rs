@@ -16,6 +16,21 @@ pub(super) struct Names {
     /// Batch normalisation is two layers in Caffe, and so is a global mean with the shape of a
     /// vector: the name of the other.
     pub(super) other: Option<String>,
+    /// Of a pool: what it needs where its output is cropped.
+    pub(super) crop: Option<CropNames>,
+}
+
+/// A pool that Caffe makes one row or column too large, and the layers that cut it to size.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CropNames {
+    /// The pool itself.
+    pub(super) whole: String,
+    /// The wanted rows, with all columns.
+    pub(super) rows: String,
+    /// What is cut off.
+    pub(super) below: String,
+    pub(super) right: String,
+    pub(super) silence: String,
 }
 
 /// In the order of the nodes; the same for the text and for the weights.
@@ -36,13 +51,23 @@ pub(super) fn names(graph: &Graph) -> Vec<Names> {
             _ => free(node.name.clone()),
         })
         .collect();
-    let other = |(op, layer): (&Op, String)| Names {
-        other: match op {
-            Op::BatchNorm { .. } => Some(free(format!("{layer}.scale"))),
-            Op::GlobalAvgPool => Some(free(format!("{layer}.pooled"))),
-            _ => None,
-        },
-        layer,
+    let other = |(op, layer): (&Op, String)| {
+        let mut part = |part: &str| free(format!("{layer}.{part}"));
+        Names {
+            other: match op {
+                Op::BatchNorm { .. } => Some(part("scale")),
+                Op::GlobalAvgPool => Some(part("pooled")),
+                _ => None,
+            },
+            crop: matches!(op, Op::MaxPool { .. } | Op::AvgPool { .. }).then(|| CropNames {
+                whole: part("whole"),
+                rows: part("rows"),
+                below: part("below"),
+                right: part("right"),
+                silence: part("silence"),
+            }),
+            layer,
+        }
     };
     let ops = graph.nodes.iter().map(|node| &node.op);
     ops.zip(layers).map(other).collect()

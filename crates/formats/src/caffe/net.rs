@@ -3,7 +3,7 @@
 use network::{Graph, Node, Op, Shape};
 
 use super::FORMAT;
-use super::names::{ACCURACY, DATA, LABEL, LOSS, Names, names};
+use super::names::{ACCURACY, CropNames, DATA, LABEL, LOSS, Names, names};
 use super::plan::{Test, Training, settings};
 use super::text::Text;
 use super::values::{Place, Values};
@@ -25,7 +25,6 @@ pub fn train_prototxt(graph: &Graph, training: &Training) -> Result<TrainNet, Fo
     let mut net = Net {
         graph,
         text: Text::about(&format!("{} for Caffe, written by bancada.", graph.name)),
-        floor: None,
     };
     net.text.text("name", &graph.name);
     net.images(training)?;
@@ -40,7 +39,7 @@ pub fn train_prototxt(graph: &Graph, training: &Training) -> Result<TrainNet, Fo
     let logits = values.blobs.last().cloned().unwrap_or_default();
     net.answers(&logits, training.test);
     Ok(TrainNet {
-        notes: net.notes(training),
+        notes: notes(training),
         text: net.text.finish(),
     })
 }
@@ -48,8 +47,6 @@ pub fn train_prototxt(graph: &Graph, training: &Training) -> Result<TrainNet, Fo
 struct Net<'g> {
     graph: &'g Graph,
     text: Text,
-    /// The first pool that needs a Caffe younger than 1.0.
-    floor: Option<String>,
 }
 
 /// One of our layers with its names in Caffe.
@@ -235,20 +232,73 @@ impl Net<'_> {
 
     fn pool(&mut self, placed: &Placed<'_>) -> Result<(), FormatError> {
         let window = self.window(placed)?;
-        if window.floor && self.floor.is_none() {
-            self.floor = Some(placed.layer.name.clone());
-        }
         let kind = match placed.layer.op {
             Op::MaxPool { .. } => "MAX",
             _ => "AVE",
         };
-        self.write(placed, "Pooling", |layer| {
-            layer.message("pooling_param", |settings| {
+        let crop = placed.names.crop.as_ref();
+        let crop = crop.filter(|_| window.crop != [None; 2]);
+        let (name, top) = match crop {
+            Some(crop) => (crop.whole.as_str(), crop.whole.as_str()),
+            None => (placed.names.layer.as_str(), placed.top),
+        };
+        self.text.message("layer", |layer| {
+            layer.text("name", name).text("type", "Pooling");
+            for bottom in &placed.bottoms {
+                layer.text("bottom", bottom);
+            }
+            layer.text("top", top).message("pooling_param", |settings| {
                 settings.field("pool", kind);
                 window.write(settings);
             });
         });
+        if let Some(crop) = crop {
+            self.crop(placed, crop, window.crop);
+        }
         Ok(())
+    }
+
+    /// The first rows and columns of a pool; the rest goes nowhere.
+    fn crop(&mut self, placed: &Placed<'_>, names: &CropNames, [rows, columns]: [Option<u32>; 2]) {
+        let last = (placed.names.layer.as_str(), placed.top);
+        let between = match columns {
+            Some(_) => (names.rows.as_str(), names.rows.as_str()),
+            None => last,
+        };
+        if let Some(rows) = rows {
+            self.slice(2, rows, &names.whole, [between.0, between.1, &names.below]);
+        }
+        if let Some(columns) = columns {
+            let from = if rows.is_some() {
+                between.1
+            } else {
+                &names.whole
+            };
+            self.slice(3, columns, from, [last.0, last.1, &names.right]);
+        }
+        self.text.message("layer", |layer| {
+            layer.text("name", &names.silence).text("type", "Silence");
+            for (cut, rest) in [(rows, &names.below), (columns, &names.right)] {
+                if cut.is_some() {
+                    layer.text("bottom", rest);
+                }
+            }
+        });
+    }
+
+    /// What comes before `point` on an axis, and the rest.
+    fn slice(&mut self, axis: u32, point: u32, bottom: &str, [name, top, rest]: [&str; 3]) {
+        self.text.message("layer", |layer| {
+            layer
+                .text("name", name)
+                .text("type", "Slice")
+                .text("bottom", bottom)
+                .text("top", top)
+                .text("top", rest)
+                .message("slice_param", |settings| {
+                    settings.field("axis", axis).field("slice_point", point);
+                });
+        });
     }
 
     /// Caffe's gives one number a channel as an image of one pixel; Flatten makes it a vector.
@@ -367,22 +417,15 @@ impl Net<'_> {
             last(ACCURACY, "Accuracy", Some("TEST"));
         }
     }
+}
 
-    fn notes(&self, training: &Training) -> Vec<String> {
-        let mut notes = Vec::new();
-        if let Some(layer) = &self.floor {
-            notes.push(format!(
-                "the pool `{layer}` does not count a last window that hangs over, for which it is \
-                 written with round_mode: FLOOR; Caffe 1.0 does not know it, the later master does"
-            ));
-        }
-        if training.iterations.left_out > 0 {
-            notes.push(format!(
-                "Caffe's batches are all alike: the last {} images of every epoch's order, which \
-                 fill none, are left out",
-                training.iterations.left_out
-            ));
-        }
-        notes
-    }
+fn notes(training: &Training) -> Vec<String> {
+    let left_out = training.iterations.left_out;
+    let note = (left_out > 0).then(|| {
+        format!(
+            "Caffe's batches are all alike: the last {left_out} images of every epoch's order, \
+             which fill none, are left out"
+        )
+    });
+    note.into_iter().collect()
 }

@@ -16,6 +16,8 @@ pub struct Training {
     /// Of dropout; the weights and the order of the images are given.
     pub seed: u64,
     pub files: Files,
+    /// Whether Caffe logs values of every layer and gradient, which takes time.
+    pub debug: bool,
 }
 
 /// Names as Caffe shall open them.

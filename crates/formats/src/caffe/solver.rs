@@ -27,6 +27,9 @@ pub fn solver_prototxt(training: &Training) -> String {
         .text("snapshot_prefix", &training.files.snapshot_prefix)
         // Its generator takes 32 bits, and a negative number for the clock.
         .field("random_seed", training.seed & 0x7fff_ffff);
+    if training.debug {
+        solver.field("debug_info", true);
+    }
     match training.device {
         Device::Cpu => solver.field("solver_mode", "CPU"),
         Device::Gpu(number) => solver

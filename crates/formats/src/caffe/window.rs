@@ -14,8 +14,9 @@ pub(super) struct Window {
     kernel: [u32; 2],
     stride: [u32; 2],
     pad: [u32; 2],
-    /// Pools only: a last window that does not fit is not counted, which Caffe 1.0 cannot.
-    pub(super) floor: bool,
+    /// Pools only: rows and columns to cut the output to, where Caffe counts a last window that
+    /// hangs over and the network does not.
+    pub(super) crop: [Option<u32>; 2],
 }
 
 /// What our window does on one axis.
@@ -40,12 +41,8 @@ impl Axis {
     /// A last window that hangs over counts too, unless it begins in the padding.
     fn ceil(self, is_padded: bool) -> Option<u64> {
         let output = self.room()?.div_ceil(self.stride) + 1;
-        Some(self.without_empty(output, is_padded))
-    }
-
-    fn without_empty(self, output: u64, is_padded: bool) -> u64 {
         let begins_outside = (output - 1) * self.stride >= self.size + self.before;
-        output - u64::from(is_padded && begins_outside)
+        Some(output - u64::from(is_padded && begins_outside))
     }
 }
 
@@ -63,7 +60,7 @@ impl Ours<'_> {
     pub(super) fn convolution(&self) -> Result<Window, FormatError> {
         let axes = self.axes()?;
         if axes.iter().all(|axis| axis.floor() == Some(axis.output)) {
-            return Ok(self.window(false));
+            return Ok(self.window([None; 2]));
         }
         Err(self.cannot(format!(
             "it is padded by {}, and Caffe pads both sides alike; use the same padding on both sides, \
@@ -87,31 +84,36 @@ impl Ours<'_> {
         self.pool()
     }
 
+    /// Caffe 1.0 always counts a last window that hangs over (`round_mode` is younger): its windows
+    /// begin where ours do, and those after our last are cut off.
     fn pool(&self) -> Result<Window, FormatError> {
         let axes = self.axes()?;
         let is_padded = axes.iter().any(|axis| axis.before > 0);
-        let all = |count: &dyn Fn(Axis) -> Option<u64>| {
-            axes.iter().all(|&axis| count(axis) == Some(axis.output))
-        };
-        if all(&|axis| axis.ceil(is_padded)) {
-            return Ok(self.window(false));
+        let mut crop = [None; 2];
+        for (axis, crop) in axes.iter().zip(&mut crop) {
+            match axis.ceil(is_padded) {
+                Some(counted) if counted == axis.output => {}
+                Some(counted) if counted > axis.output => {
+                    *crop = u32::try_from(axis.output).ok();
+                }
+                _ => {
+                    return Err(self.cannot(format!(
+                        "it is padded by {}, and no padding of Caffe puts its windows there; use \
+                         the same padding on both sides",
+                        self.sides()
+                    )));
+                }
+            }
         }
-        if all(&|axis| Some(axis.without_empty(axis.floor()?, is_padded))) {
-            return Ok(self.window(true));
-        }
-        Err(self.cannot(format!(
-            "it is padded by {}, and no padding of Caffe puts its windows there; use the same \
-             padding on both sides",
-            self.sides()
-        )))
+        Ok(self.window(crop))
     }
 
-    fn window(&self, floor: bool) -> Window {
+    fn window(&self, crop: [Option<u32>; 2]) -> Window {
         Window {
             kernel: self.kernel,
             stride: self.stride,
             pad: [self.padding.top, self.padding.left],
-            floor,
+            crop,
         }
     }
 
@@ -180,9 +182,6 @@ impl Window {
             settings
                 .field(&format!("{name}_h"), vertical)
                 .field(&format!("{name}_w"), horizontal);
-        }
-        if self.floor {
-            settings.field("round_mode", "FLOOR");
         }
     }
 }

@@ -1,5 +1,5 @@
 //! The text format of Protocol Buffers, read and held against Caffe's schema: what
-//! src/caffe/proto/caffe.proto of Caffe 1.0 has, and `round_mode` of the master after it.
+//! src/caffe/proto/caffe.proto of Caffe 1.0 has (`round_mode` came after it).
 
 use std::collections::BTreeMap;
 
@@ -166,7 +166,8 @@ LayerParameter name=text type=text bottom*=text top*=text param*=ParamSpec inclu
     convolution_param=ConvolutionParameter pooling_param=PoolingParameter \
     inner_product_param=InnerProductParameter lrn_param=LRNParameter \
     dropout_param=DropoutParameter eltwise_param=EltwiseParameter \
-    batch_norm_param=BatchNormParameter scale_param=ScaleParameter
+    batch_norm_param=BatchNormParameter scale_param=ScaleParameter \
+    slice_param=SliceParameter
 NetStateRule phase=TRAIN|TEST
 ParamSpec lr_mult=real decay_mult=real
 TransformationParameter scale=real mean_value*=real
@@ -174,17 +175,18 @@ ImageDataParameter source=text batch_size=whole shuffle=truth is_color=truth roo
 ConvolutionParameter num_output=whole bias_term=truth pad_h=whole pad_w=whole kernel_h=whole \
     kernel_w=whole stride_h=whole stride_w=whole group=whole
 PoolingParameter pool=MAX|AVE pad_h=whole pad_w=whole kernel_h=whole kernel_w=whole \
-    stride_h=whole stride_w=whole global_pooling=truth round_mode=CEIL|FLOOR
+    stride_h=whole stride_w=whole global_pooling=truth
 InnerProductParameter num_output=whole bias_term=truth
 LRNParameter local_size=whole alpha=real beta=real k=real norm_region=ACROSS_CHANNELS|WITHIN_CHANNEL
 DropoutParameter dropout_ratio=real
 EltwiseParameter operation=PROD|SUM|MAX
 BatchNormParameter moving_average_fraction=real eps=real
 ScaleParameter bias_term=truth
+SliceParameter axis=whole slice_point*=whole
 SolverParameter net=text test_iter*=whole test_interval=whole test_initialization=truth type=text \
     base_lr=real lr_policy=text momentum=real momentum2=real delta=real weight_decay=real \
     display=whole average_loss=whole max_iter=whole snapshot=whole snapshot_prefix=text \
-    random_seed=whole solver_mode=CPU|GPU device_id=whole
+    random_seed=whole solver_mode=CPU|GPU device_id=whole debug_info=truth
 ";
 
 fn check(message: &Message, kind: &str) {

@@ -7,19 +7,15 @@ use std::time::{Duration, Instant};
 
 use super::error::hint;
 use super::{Failed, Progress, Setup, SetupError, Step, Tell, io};
-use crate::check::{self, ImportCheck};
 use crate::disk;
 use crate::environment::{Environment, State, part, state_of};
 use crate::installer::Installer;
 use crate::machine::{Python, minor_of};
 use crate::marker::{MARKER, Marker};
 use crate::process::{Ending, Watch, ask, tail, watch};
-use crate::registry::{Kind, Recipe, Stage};
+use crate::registry::{Kind, Recipe};
 use crate::spec::Spec;
 
-/// Looking whether the builds without CUDA can be reached takes a second or two when they can.
-const PROBE_TIMEOUT: Duration = Duration::from_secs(60);
-const IMPORT_TIMEOUT: Duration = Duration::from_secs(600);
 const FREEZE_TIMEOUT: Duration = Duration::from_secs(120);
 /// Shown of the log when a step fails.
 const LAST_LINES: usize = 8;
@@ -73,10 +69,10 @@ impl Build<'_> {
         self.create(&source, &recipe, tell)?;
         let python = self.python_version()?;
         self.unjoin()?;
-        self.install(&recipe, tell)?;
+        let locked = self.install(&recipe, &python, tell)?;
         self.join()?;
-        self.import(tell)?;
-        self.finish(&recipe, python)
+        self.check(tell)?;
+        self.finish(&recipe, python, locked)
     }
 
     /// The first accepted Python; of the base's version, where there is a base.
@@ -173,56 +169,6 @@ impl Build<'_> {
         }
     }
 
-    fn install(&self, recipe: &Recipe, tell: &mut Tell<'_>) -> Result<(), SetupError> {
-        let last = recipe.stages.len().saturating_sub(1);
-        for (index, stage) in recipe.stages.iter().enumerate() {
-            if index < last {
-                self.install_stage(Step::BuildTools, stage, tell)?;
-            } else if !(recipe.cpu_builds && self.install_cpu_builds(stage, tell)?) {
-                self.install_stage(Step::Packages, stage, tell)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn install_stage(
-        &self,
-        step: Step,
-        stage: &Stage,
-        tell: &mut Tell<'_>,
-    ) -> Result<(), SetupError> {
-        let mut command = self.installer.install(&self.environment.folder, stage);
-        // The first start of a server would compile its packages, and be measured with it. pip
-        // always compiles them.
-        if self.environment.owner.kind == Kind::Stack {
-            command.env("UV_COMPILE_BYTECODE", "1");
-        }
-        match self.step(step, command, None, tell)? {
-            Ending::Done => Ok(()),
-            _ => Err(self.failed("installing its packages")),
-        }
-    }
-
-    /// False where they cannot be had; then the plain ones are taken.
-    fn install_cpu_builds(&self, stage: &Stage, tell: &mut Tell<'_>) -> Result<bool, SetupError> {
-        let folder = &self.environment.folder;
-        let probe = self.installer.probe_cpu_builds(folder, stage);
-        let install = self.installer.install_cpu_builds(folder, stage);
-        let (Some(probe), Some(install)) = (probe, install) else {
-            return Ok(false);
-        };
-        let found = self.step(Step::CpuBuilds, probe, Some(PROBE_TIMEOUT), tell)?;
-        if found == Ending::Done && self.step(Step::Packages, install, None, tell)? == Ending::Done
-        {
-            return Ok(true);
-        }
-        tell(Progress::Note(
-            "the small builds without CUDA cannot be reached from here: taking the plain ones"
-                .to_owned(),
-        ));
-        Ok(false)
-    }
-
     /// The environment's modules are found first, then those of the one it extends.
     fn join(&self) -> Result<(), SetupError> {
         let Some(base) = self.base else {
@@ -267,33 +213,7 @@ impl Build<'_> {
         }
     }
 
-    /// As a run will: with its variables, and of all that the framework asked for is made of.
-    fn import(&self, tell: &mut Tell<'_>) -> Result<(), SetupError> {
-        let variables: Vec<(String, String)> =
-            self.spec.framework.variables.clone().into_iter().collect();
-        let python = self.environment.python();
-        let owner = self.environment.owner.module.as_deref();
-        let mut modules: Vec<&str> = owner.into_iter().collect();
-        modules.extend(self.spec.framework.module.as_deref());
-        modules.dedup();
-        let import = ImportCheck {
-            python: &python,
-            adapters: None,
-            modules,
-            variables: &variables,
-            folder: self.environment.folder.clone(),
-        };
-        match self.step(Step::Import, import.command(), Some(IMPORT_TIMEOUT), tell)? {
-            Ending::Done => Ok(()),
-            _ => {
-                let told = check::parse(&tail(&self.environment.log(), 4000));
-                let module = told.last().map(|m| m.module.as_str()).unwrap_or("it");
-                Err(self.failed(&format!("importing {module}")))
-            }
-        }
-    }
-
-    fn finish(&self, recipe: &Recipe, python: String) -> Result<Marker, SetupError> {
+    fn finish(&self, recipe: &Recipe, python: String, locked: bool) -> Result<Marker, SetupError> {
         let environment = self.environment;
         let folder = &environment.folder;
         let answer = ask(&mut self.installer.freeze(folder), FREEZE_TIMEOUT)
@@ -312,21 +232,31 @@ impl Build<'_> {
                 .to_string(),
             recipe: recipe.digest(),
             extends: self.base.map(Environment::name),
+            locked,
+            tried: match self.spec.framework.kind {
+                Kind::Python => vec![self.spec.name().to_owned()],
+                _ => Vec::new(),
+            },
             packages: answer.stdout.lines().map(str::to_owned).collect(),
         };
         marker.version = environment.version_of(environment.owner, &marker);
-        let text = serde_json::to_string_pretty(&marker).unwrap_or_default();
-        let path = folder.join(MARKER);
-        let unfinished = folder.join(format!(".{MARKER}"));
-        fs::write(&unfinished, text + "\n")
-            .and_then(|()| fs::rename(&unfinished, &path))
-            .map_err(io("write", &path))?;
+        self.write_marker(&marker)?;
         let part = part(folder);
         fs::remove_file(&part).map_err(io("remove", &part))?;
         Ok(marker)
     }
 
-    fn step(
+    pub(super) fn write_marker(&self, marker: &Marker) -> Result<(), SetupError> {
+        let folder = &self.environment.folder;
+        let text = serde_json::to_string_pretty(marker).unwrap_or_default();
+        let path = folder.join(MARKER);
+        let unfinished = folder.join(format!(".{MARKER}"));
+        fs::write(&unfinished, text + "\n")
+            .and_then(|()| fs::rename(&unfinished, &path))
+            .map_err(io("write", &path))
+    }
+
+    pub(super) fn step(
         &self,
         step: Step,
         mut command: Command,
@@ -363,7 +293,7 @@ impl Build<'_> {
         }
     }
 
-    fn failed(&self, what: &str) -> SetupError {
+    pub(super) fn failed(&self, what: &str) -> SetupError {
         let log = self.environment.log();
         let said = tail(&log, 20_000);
         let last_step = said.rfind("\n$ ").map_or(0, |at| at + 1);
@@ -381,13 +311,15 @@ impl Build<'_> {
                 .iter()
                 .map(|line| (*line).to_owned())
                 .collect(),
-            hint: hint(said, self.spec, self.gpu),
+            hint: self
+                .lacking()
+                .unwrap_or_else(|| hint(said, self.spec, self.gpu)),
             log,
         }))
     }
 }
 
-fn cannot_start(program: &Path) -> impl FnOnce(std::io::Error) -> SetupError {
+pub(super) fn cannot_start(program: &Path) -> impl FnOnce(std::io::Error) -> SetupError {
     let program = program.to_owned();
     move |source| SetupError::CannotStart { program, source }
 }

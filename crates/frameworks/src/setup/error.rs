@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::home::HomeError;
 use crate::spec::Spec;
+use crate::trial::caffe_advice;
 
 #[derive(Debug)]
 pub enum SetupError {
@@ -45,6 +46,10 @@ pub enum SetupError {
         spec: Spec,
     },
     NoCaffe,
+    /// The machine's `caffe` cannot train.
+    CaffeFails {
+        problem: String,
+    },
     /// To remove: it is not there.
     NotThere {
         spec: Spec,
@@ -145,6 +150,13 @@ impl fmt::Display for SetupError {
                 "no package index has Caffe: build it, and put the program `caffe` on PATH or \
                  name it in BANCADA_CAFFE"
             ),
+            SetupError::CaffeFails { problem } => {
+                write!(f, "the machine's caffe does not work: {problem}")?;
+                match caffe_advice(problem) {
+                    Some(advice) if !problem.contains(advice) => write!(f, "; {advice}"),
+                    _ => Ok(()),
+                }
+            }
             SetupError::NotThere { spec } => write!(f, "{spec} is not set up"),
             SetupError::Shared { spec, owner } => write!(
                 f,
@@ -221,6 +233,16 @@ pub(super) fn hint(said: &str, spec: &Spec, gpu: bool) -> String {
     ]) {
         return "the disk is full: make room, or set BANCADA_CACHE to a folder on another disk"
             .to_owned();
+    }
+    if has(&[
+        "hash mismatch",
+        "do not match the hashes",
+        "don't match any known hash",
+    ]) {
+        return format!(
+            "a downloaded file is not the one that {spec} was locked with, and was refused: ask whoever \
+             runs the package index why it differs"
+        );
     }
     if has(&["ensurepip is not available"]) {
         return "this Python has no venv: apt-get install python3-venv, or install uv".to_owned();
@@ -300,6 +322,11 @@ mod tests {
             "The virtual environment was not created successfully because ensurepip is not available.",
             "python3-venv",
         );
+        check(
+            "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.",
+            "not the one that pytorch@2.2.0 was locked with",
+        );
+        check("error: Hash mismatch for `numpy==2.4.6`", "was refused");
         check("tinygrad==1 (from versions: none)", "none could be reached");
         check("something else", "bancada setup pytorch@2.2.0 goes on");
     }

@@ -1,10 +1,12 @@
-//! An environment made: found Python, packages installed, imported once, marked as whole.
+//! An environment made: found Python, packages installed, a step trained, marked as whole.
 //!
 //! While it is made a `.part` file lies beside it; what was interrupted is begun again in the same
 //! folder, where the installers find what they had done. The marker is written last.
 
 mod build;
+mod check;
 mod error;
+mod packages;
 mod remove;
 
 use std::time::Instant;
@@ -20,6 +22,7 @@ use crate::machine::{Machine, minor_of};
 use crate::marker::Marker;
 use crate::registry::Kind;
 use crate::spec::Spec;
+use crate::trial::Trial;
 
 use build::Build;
 
@@ -28,6 +31,8 @@ pub struct Setup<'a> {
     pub machine: &'a Machine,
     /// Packages for GPUs, where the framework has such.
     pub gpu: bool,
+    /// What shows whether a framework works.
+    pub trial: &'a Trial,
     /// Asked often; true ends the work, to be gone on with another time.
     pub stop: &'a dyn Fn() -> bool,
 }
@@ -59,6 +64,7 @@ pub enum Step {
     BuildTools,
     Packages,
     Import,
+    Trial,
 }
 
 impl Step {
@@ -69,6 +75,7 @@ impl Step {
             Step::BuildTools => "build tools",
             Step::Packages => "packages",
             Step::Import => "import",
+            Step::Trial => "training step",
         }
     }
 }
@@ -100,6 +107,9 @@ impl Setup<'_> {
         match spec.framework.kind {
             Kind::Caffe if self.machine.caffe.is_none() => return Err(SetupError::NoCaffe),
             Kind::Engine | Kind::Caffe => {
+                if spec.framework.kind == Kind::Caffe {
+                    self.try_caffe()?;
+                }
                 return Ok(Ready {
                     spec: spec.clone(),
                     installed: None,
@@ -127,13 +137,17 @@ impl Setup<'_> {
             }
             None => None,
         };
-        if let Some(marker) = self.usable(&environment, base.as_ref()) {
+        let is_tried = |marker: &Marker| {
+            spec.framework.kind != Kind::Python || marker.tried.iter().any(|t| t == spec.name())
+        };
+        if let Some(marker) = self.usable(&environment, base.as_ref()).filter(is_tried) {
             return Ok(ready(spec, &environment, &marker, None));
         }
         let _lock = Lock::take(&environment.folder)?;
         // Another program may have finished it meanwhile.
-        if let Some(marker) = self.usable(&environment, base.as_ref()) {
-            return Ok(ready(spec, &environment, &marker, None));
+        let whole = self.usable(&environment, base.as_ref());
+        if let Some(marker) = whole.as_ref().filter(|marker| is_tried(marker)) {
+            return Ok(ready(spec, &environment, marker, None));
         }
         let build = Build {
             setup: self,
@@ -146,7 +160,10 @@ impl Setup<'_> {
             },
             gpu: self.gpu && environment.owner.has_gpu_builds(),
         };
-        let marker = build.make(tell)?;
+        let marker = match whole {
+            Some(marker) => build.check_again(marker, tell)?,
+            None => build.make(tell)?,
+        };
         let seconds = begin.elapsed().as_secs_f64();
         Ok(ready(spec, &environment, &marker, Some(seconds)))
     }
@@ -161,7 +178,7 @@ impl Setup<'_> {
             .owner
             .recipe(Some(&environment.version), marker.gpu);
         let same = recipe.digest() == marker.recipe && (marker.gpu || !wants_gpu);
-        (same && extends(&marker, base)).then_some(marker)
+        (same && extends(&marker, base)).then_some(*marker)
     }
 }
 

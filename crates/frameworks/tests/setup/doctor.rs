@@ -10,6 +10,7 @@ fn examine(bench: &Bench, name: &str) -> FrameworkReport {
         home: &bench.home,
         machine: &bench.machine,
         adapters: &adapters,
+        trial: &bench.trial,
     };
     doctor.examine(&spec(name))
 }
@@ -35,24 +36,22 @@ fn what_works_and_what_does_not() {
     bench.set_up("pytorch").unwrap();
     let report = check("pytorch", Condition::Works, None, None);
     assert_eq!(report.version.as_deref(), Some("2.15.0"));
-    assert_eq!(report.import_seconds, Some(0.5));
+    assert!(report.trial_seconds.is_some() && report.import_seconds.is_none());
     let last = bench.calls().pop().unwrap();
-    assert!(last.ends_with(" torch adapt_pytorch"), "{last}");
+    assert_eq!(last, "train KERAS_BACKEND= PYTHONPATH= adapt_pytorch");
 
     let again = Some("bancada setup --remove pytorch, then bancada setup pytorch");
     bench.provoke("broken-adapt_pytorch");
-    let problem = "`import adapt_pytorch` fails: ImportError: no adapt_pytorch";
+    let problem = "a training step fails: RuntimeError: adapt_pytorch cannot compile";
     check("pytorch", Condition::Broken, Some(problem), again);
-    bench.provoke("crash-torch");
-    let problem = "`import torch` ends its Python: Illegal instruction";
+    bench.put_right("broken-adapt_pytorch");
+    bench.provoke("crash-adapt_pytorch");
+    let problem = "a training step fails: Illegal instruction";
     check("pytorch", Condition::Broken, Some(problem), again);
     std::fs::remove_file(bench.folder("pytorch-2.15.0/bin/python")).unwrap();
     let report = examine(&bench, "pytorch");
     let problem = report.problem.unwrap();
-    assert!(
-        problem.starts_with("its Python does not start"),
-        "{problem}"
-    );
+    assert!(problem.starts_with("it does not start"), "{problem}");
 }
 
 #[test]
@@ -68,11 +67,51 @@ fn what_is_half_there_is_told() {
     );
     bench.put_right("full-disk");
 
+    // A need that is missing matters where the step fails.
     bench.set_up("tinygrad").unwrap();
+    assert_eq!(examine(&bench, "tinygrad").condition, Condition::Works);
+    bench.provoke("broken-adapt_tinygrad");
     let report = examine(&bench, "tinygrad");
     assert_eq!(report.condition, Condition::Broken);
-    assert_eq!(report.problem.as_deref(), Some("needs clang"));
+    assert_eq!(
+        report.problem.as_deref(),
+        Some("needs clang; a training step fails: RuntimeError: adapt_tinygrad cannot compile")
+    );
     assert_eq!(report.advice.as_deref(), Some("apt-get install clang"));
+}
+
+/// Trains by this program, as runs do: a `caffe` that only answers is not enough.
+#[test]
+fn caffe_trains_a_step() {
+    let mut bench = Bench::new(&[], false);
+    bench.program("caffe", "echo caffe version 1.0.0");
+    bench.machine.caffe = bench.machine.program("caffe");
+    bench.program(
+        "bancada",
+        "[ \"$1\" = caffe-train ] && grep -q '\"framework\":\"caffe\"' \"$BANCADA_JOB\"",
+    );
+    let report = examine(&bench, "caffe");
+    assert_eq!(report.condition, Condition::Works, "{report:?}");
+    assert_eq!(report.version.as_deref(), Some("1.0.0"));
+    assert!(bench.set_up("caffe").is_ok());
+
+    let unknown = "caffe gave up: Check failed: registry.count(type) == 1 (0 vs. 1) Unknown layer \
+                   type: ImageData (known types: AbsVal, Accuracy)";
+    bench.program("bancada", &format!("echo 'error: {unknown}' >&2; exit 1"));
+    let report = examine(&bench, "caffe");
+    assert_eq!(report.condition, Condition::Broken);
+    assert_eq!(
+        report.problem,
+        Some(format!("a training step fails: {unknown}"))
+    );
+    let advice = report.advice.unwrap();
+    assert!(advice.contains("built without OpenCV"), "{advice}");
+    let problem = bench.problem("caffe");
+    assert!(
+        problem.contains("Unknown layer type: ImageData"),
+        "{problem}"
+    );
+    assert!(problem.contains("-DUSE_OPENCV=ON"), "{problem}");
 }
 
 #[test]
@@ -99,6 +138,7 @@ fn surroundings_are_looked_at() {
         home: &bench.home,
         machine: &bench.machine,
         adapters: &adapters,
+        trial: &bench.trial,
     };
     let around = doctor.surroundings();
     let pythons: Vec<&str> = around.pythons.iter().map(|p| p.version.as_str()).collect();

@@ -13,8 +13,8 @@ fn a_framework_is_set_up_once() {
     let expected = [
         "uv venv",
         "python -m venv",
-        "uv install jax==0.10.2 optax",
-        "import KERAS_BACKEND= PYTHONPATH= jax",
+        "uv install --require-hashes --no-deps -r bancada-lock.txt",
+        "train KERAS_BACKEND= PYTHONPATH= adapt_jax",
     ];
     assert_eq!(bench.calls(), expected);
 
@@ -27,7 +27,10 @@ fn a_framework_is_set_up_once() {
     assert_eq!(installed.version, "0.10.2");
     assert_eq!(installed.marker.python, "3.11.7", "the preferred one");
     assert!(installed.marker.size_bytes > 0);
-    assert_eq!(installed.marker.packages, ["jax==0.10.2"]);
+    let packages = &installed.marker.packages;
+    assert!(packages.contains(&"jax==0.10.2".to_owned()), "{packages:?}");
+    assert!(installed.marker.locked);
+    assert_eq!(installed.marker.tried, ["jax"]);
     assert!(!bench.folder("jax-0.10.2.part").exists());
 }
 
@@ -37,10 +40,11 @@ fn without_uv_pip_does_it() {
     bench.set_up("chainer").unwrap();
     let expected = [
         "python -m venv",
-        "pip install --no-input --disable-pip-version-check setuptools<70 wheel numpy==1.23.5 \
-         protobuf<3.21 filelock typing-extensions six",
-        "pip install --no-input --disable-pip-version-check --no-build-isolation chainer==7.8.1",
-        "import KERAS_BACKEND= PYTHONPATH= chainer",
+        "pip install --no-input --disable-pip-version-check --require-hashes --no-deps -r \
+         bancada-lock.txt",
+        "pip install --no-input --disable-pip-version-check --no-build-isolation --require-hashes \
+         --no-deps -r bancada-lock.txt",
+        "train KERAS_BACKEND= PYTHONPATH= adapt_chainer",
     ];
     assert_eq!(bench.calls(), expected);
 }
@@ -100,13 +104,23 @@ fn what_fails_says_why_and_goes_on_later() {
     assert_eq!(environment.state(), State::Unfinished);
 
     bench.put_right("full-disk");
-    bench.provoke("broken-jax");
+    bench.provoke("other-hash");
     let problem = bench.problem("jax");
-    assert!(problem.contains("importing jax failed"), "{problem}");
-    assert!(problem.contains("ImportError: no jax"), "{problem}");
+    assert!(
+        problem.contains("not the one that jax was locked with"),
+        "{problem}"
+    );
+    bench.put_right("other-hash");
+    bench.provoke("broken-adapt_jax");
+    let problem = bench.problem("jax");
+    assert!(problem.contains("jax: a training step failed"), "{problem}");
+    assert!(
+        problem.contains("RuntimeError: adapt_jax cannot compile"),
+        "{problem}"
+    );
     assert_eq!(environment.state(), State::Unfinished);
 
-    bench.put_right("broken-jax");
+    bench.put_right("broken-adapt_jax");
     bench.set_up("jax").unwrap();
     assert!(matches!(environment.state(), State::Whole(_)));
 }
@@ -114,8 +128,19 @@ fn what_fails_says_why_and_goes_on_later() {
 #[test]
 fn versions_have_pins_and_folders_of_their_own() {
     let bench = Bench::new(&["3.11"], true);
-    bench.set_up("pytorch@2.2.0").unwrap();
+    let (result, told) = bench.set_up_told("pytorch@2.2.0");
+    result.unwrap();
+    let note = "its packages are not checked by hashes: only version 2.15.0 has a lock file";
+    assert!(told.contains(&Progress::Note(note.to_owned())), "{told:?}");
     assert!(bench.folder("pytorch-2.2.0/bancada.json").exists());
+    assert!(
+        !bench
+            .home
+            .interpreter(&spec("pytorch@2.2.0"))
+            .unwrap()
+            .marker
+            .locked
+    );
     assert!(
         bench
             .calls()
@@ -141,39 +166,46 @@ fn versions_have_pins_and_folders_of_their_own() {
 fn builds_without_cuda_are_taken_where_they_can_be_had() {
     let bench = Bench::new(&["3.11"], true);
     bench.provoke("cpu-builds");
-    bench.set_up("pytorch").unwrap();
+    let (result, told) = bench.set_up_told("pytorch");
+    result.unwrap();
     assert!(
         bench
             .calls()
-            .contains(&"uv install torch==2.15.0 numpy --torch-backend cpu".to_owned())
+            .iter()
+            .any(|call| call.starts_with("uv install torch==2.15.0 numpy --index https:"))
     );
-    assert!(
-        !bench
-            .calls()
-            .contains(&"uv install torch==2.15.0 numpy".to_owned())
+    let note = |told: &[Progress], expected: &str| {
+        let noted = |p: &Progress| matches!(p, Progress::Note(note) if note.contains(expected));
+        assert!(told.iter().any(noted), "{expected}: {told:?}");
+    };
+    note(
+        &told,
+        "downloading torch 2.15.0 without CUDA from PyTorch's own package index (about 1.1 GB), \
+         because --gpu was not given",
     );
 
     let bench = Bench::new(&["3.11"], true);
     let (result, told) = bench.set_up_told("pytorch");
     result.unwrap();
-    let noted = |p: &Progress| matches!(p, Progress::Note(note) if note.contains("without CUDA"));
-    assert!(told.iter().any(noted), "{told:?}");
-    assert!(
-        bench
-            .calls()
-            .contains(&"uv install torch==2.15.0 numpy".to_owned())
+    note(
+        &told,
+        "PyTorch's own package index, which has torch 2.15.0 without CUDA, cannot be used from here: \
+         downloading it from the default package index, where it carries CUDA (up to 5.6 GB)",
     );
+    let locked = "uv install --require-hashes --no-deps -r bancada-lock.txt".to_owned();
+    assert!(bench.calls().contains(&locked));
+
+    let bench = Bench::new(&["3.11"], false);
+    bench.provoke("cpu-builds");
+    bench.set_up("pytorch").unwrap();
+    let pip = |call: &String| call.contains("torch==2.15.0 numpy --extra-index-url https:");
+    assert!(bench.calls().iter().any(pip), "{:?}", bench.calls());
 
     let bench = Bench::new(&["3.11"], true);
     let mut setup = bench.setup();
     setup.gpu = true;
     setup.set_up(&spec("pytorch"), &mut |_| {}).unwrap();
-    assert!(
-        !bench
-            .calls()
-            .iter()
-            .any(|call| call.contains("--torch-backend"))
-    );
+    assert!(!bench.calls().iter().any(|call| call.contains("--index")));
 }
 
 #[test]
@@ -246,13 +278,8 @@ fn keras_shares_or_extends() {
         fs::read_to_string(joint).unwrap(),
         format!("{}\n", packages.display())
     );
-    assert!(
-        bench
-            .calls()
-            .contains(&"uv install keras==3.15.1".to_owned())
-    );
     let last = bench.calls().pop().unwrap();
-    assert_eq!(last, "import KERAS_BACKEND=torch PYTHONPATH= keras");
+    assert_eq!(last, "train KERAS_BACKEND=torch PYTHONPATH= adapt_keras");
 
     let calls = bench.calls().len();
     bench.set_up("keras-torch").unwrap();
@@ -324,6 +351,46 @@ fn what_the_system_lacks_is_told() {
     result.unwrap();
     let note = Progress::Note("tinygrad: needs clang: apt-get install clang".to_owned());
     assert!(told.contains(&note), "{told:?}");
+
+    let bench = Bench::new(&["3.11"], true);
+    bench.provoke("broken-adapt_tinygrad");
+    let problem = bench.problem("tinygrad");
+    for expected in [
+        "tinygrad: a training step failed",
+        "RuntimeError: adapt_tinygrad cannot compile",
+        "= needs clang: apt-get install clang; then bancada setup tinygrad goes on",
+    ] {
+        assert!(problem.contains(expected), "{problem}");
+    }
+    assert!(bench.home.interpreter(&spec("tinygrad")).is_err());
+}
+
+#[test]
+fn every_framework_of_an_environment_trains_a_step() {
+    let bench = Bench::new(&["3.11"], true);
+    bench.set_up("tensorflow").unwrap();
+    bench.provoke("broken-adapt_keras");
+    let problem = bench.problem("keras-tensorflow");
+    assert!(problem.contains("adapt_keras cannot compile"), "{problem}");
+    assert!(
+        bench.home.interpreter(&spec("tensorflow")).is_ok(),
+        "it works"
+    );
+    bench.put_right("broken-adapt_keras");
+    let installs = || {
+        bench
+            .calls()
+            .iter()
+            .filter(|c| c.contains("install"))
+            .count()
+    };
+    let before = installs();
+    bench.set_up("keras-tensorflow").unwrap();
+    assert_eq!(installs(), before, "nothing is installed again");
+    let calls = bench.calls().len();
+    bench.set_up("keras-tensorflow").unwrap();
+    bench.set_up("tensorflow").unwrap();
+    assert_eq!(bench.calls().len(), calls, "both are known to work");
 }
 
 #[test]

@@ -152,6 +152,7 @@ fn the_doctor_imports_the_server_too() {
         home: &bench.home,
         machine: &bench.machine,
         adapters: &adapters,
+        trial: &bench.trial,
     };
     let report = doctor.examine(&spec(ONNXRUNTIME));
     assert_eq!(report.condition, Condition::Works, "it can do without");

@@ -2,13 +2,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use frameworks::{Home, Machine, Progress, Ready, Setup, SetupError, Spec};
+use frameworks::{Home, Machine, Progress, Ready, Setup, SetupError, Spec, Trial};
 
 /// A machine with the Pythons asked for, uv or not, and an empty cache.
 pub(crate) struct Bench {
     folder: tempfile::TempDir,
     pub(crate) home: Home,
     pub(crate) machine: Machine,
+    pub(crate) trial: Trial,
 }
 
 impl Bench {
@@ -29,11 +30,24 @@ impl Bench {
             pyenv: None,
             caffe: None,
         };
+        let trial = Trial {
+            job: serde_json::json!({ "protocol": 1 }),
+            folder: folder.path().join("trial"),
+            bancada: folder.path().join("programs/bancada"),
+        };
         Bench {
             folder,
             home,
             machine,
+            trial,
         }
+    }
+
+    /// Another program of the machine.
+    pub(crate) fn program(&self, name: &str, script: &str) {
+        let source = self.folder.path().join(format!("{name}.sh"));
+        fs::write(&source, format!("#!/bin/sh\n{script}\n")).unwrap();
+        install(&source, &self.folder.path().join("programs").join(name));
     }
 
     pub(crate) fn state(&self, name: &str) -> PathBuf {
@@ -59,6 +73,7 @@ impl Bench {
             home: &self.home,
             machine: &self.machine,
             gpu: false,
+            trial: &self.trial,
             stop: &|| false,
         }
     }
@@ -87,12 +102,16 @@ pub(crate) fn spec(text: &str) -> Spec {
     Spec::parse(text).unwrap()
 }
 
-/// By another program: a file that this one has open for writing while another test's thread
-/// starts a process could not be executed.
 fn copy(name: &str, to: &Path) {
     let from = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/setup/fakes")
         .join(name);
+    install(&from, to);
+}
+
+/// By another program: a file that this one has open for writing while another test's thread
+/// starts a process could not be executed.
+fn install(from: &Path, to: &Path) {
     let mut install = Command::new("install");
     install.args(["-m", "755"]).arg(from).arg(to);
     assert!(install.status().unwrap().success());

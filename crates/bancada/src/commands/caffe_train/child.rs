@@ -1,6 +1,5 @@
 //! Caffe's process: started, listened to, ended with this one.
 
-use std::ffi::OsString;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
@@ -31,16 +30,14 @@ pub(super) struct Ended {
 }
 
 pub(super) fn train_command(caffe: &Path, scratch: &Scratch, threads: Option<u32>) -> Command {
-    let flag = |name: &str, file: &str| {
-        let mut flag = OsString::from(name);
-        flag.push(scratch.path(file));
-        flag
-    };
     let mut command = Command::new(caffe);
+    // Names without folders: Caffe takes a comma in `--weights` for the end of a name, and the texts
+    // that stay with the results are right wherever these go.
     command
+        .current_dir(scratch.folder())
         .arg("train")
-        .arg(flag("--solver=", SOLVER))
-        .arg(flag("--weights=", WEIGHTS))
+        .arg(format!("--solver={SOLVER}"))
+        .arg(format!("--weights={WEIGHTS}"))
         // Its log goes to stderr alone, and to no file elsewhere.
         .env("GLOG_logtostderr", "1")
         .env("GLOG_minloglevel", "0");

@@ -17,6 +17,17 @@ const TEST_LIST: &str = "held-out.txt";
 const IMAGES: &str = "images";
 const SNAPSHOT: &str = "trained";
 
+/// Names as Caffe opens them from the scratch folder.
+pub(super) fn names() -> Files {
+    Files {
+        net: NET.to_owned(),
+        train_list: TRAIN_LIST.to_owned(),
+        test_list: TEST_LIST.to_owned(),
+        images: format!("{IMAGES}/"),
+        snapshot_prefix: SNAPSHOT.to_owned(),
+    }
+}
+
 /// A folder of which the network and the solver stay, so that anyone can see what was trained.
 pub(super) struct Scratch {
     folder: PathBuf,
@@ -41,24 +52,18 @@ impl Scratch {
     pub(super) fn make(folder: &Path) -> Result<Self, Failure> {
         let images = folder.join(IMAGES);
         fs::create_dir_all(&images).map_err(failed(&images))?;
-        // Caffe resolves names against where it is started, so they are whole.
-        let folder = folder.canonicalize().map_err(failed(folder))?;
-        Ok(Scratch { folder })
+        Ok(Scratch {
+            folder: folder.to_owned(),
+        })
+    }
+
+    /// Where Caffe is started: all names in its files are relative to it.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
-    }
-
-    pub(super) fn files(&self) -> Files {
-        let name = |name: &str| self.path(name).to_string_lossy().into_owned();
-        Files {
-            net: name(NET),
-            train_list: name(TRAIN_LIST),
-            test_list: name(TEST_LIST),
-            images: format!("{}/", name(IMAGES)),
-            snapshot_prefix: name(SNAPSHOT),
-        }
     }
 
     pub(super) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
@@ -80,6 +85,7 @@ impl Scratch {
     }
 
     /// The training images in the order of every epoch, whole batches only; the held-out ones once.
+    /// After the last step Caffe begins again: of the first batch it logs the loss once more.
     pub(super) fn write_lists(
         &self,
         images: &Opened,

@@ -1,22 +1,26 @@
 //! Caffe as a workload: the network, the solver, the weights and the images are written for the
 //! `caffe` program of this machine, which then trains; its log is told as events.
 //!
-//! Read `files` (what Caffe reads), `child` (its process), `story` (its log).
+//! Read `files` (what Caffe reads), `child` (its process), `story` (its log as events), `observed` (its
+//! log as what `bancada verify` compares).
 
 mod child;
 mod files;
+mod observed;
 mod story;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use formats::FormatError;
 use formats::caffe::{self, Device, Iterations, Test, Training};
 use frameworks::{Machine, SetupError};
 use measure::Asked;
 use model::event::JOB_VARIABLE;
 use model::job::JOB_PROTOCOL;
 use model::run::phase;
-use model::{EventKind, Precision, TrainJob};
+use model::verify::VerifyReport;
+use model::{EventKind, Optimizer, Precision, TrainJob};
 use network::{Graph, Weights};
 
 use super::engine_train::{open_events, read_job, tell};
@@ -24,6 +28,7 @@ use crate::exit::{CommandResult, Exit, Failure};
 use crate::signals::{self, STOP};
 use child::Ended;
 use files::Scratch;
+use observed::Observed;
 use story::Story;
 
 pub(crate) fn caffe_train() -> CommandResult {
@@ -61,20 +66,31 @@ impl Task<'_> {
             return Err(interrupted());
         }
         tell(begins(phase::START));
+        let version = frameworks::caffe_version(self.caffe);
+        let version = version.unwrap_or_else(|| "unknown".to_owned());
         tell(EventKind::Framework {
             name: "caffe".to_owned(),
-            version: frameworks::caffe_version(self.caffe).unwrap_or_else(|| "unknown".to_owned()),
+            version: version.clone(),
         });
         let mut story = Story::new(training.batch, training.iterations);
+        let steps = training.iterations.all;
+        let mut observed = (self.job.verify.as_ref()).map(|_| Observed::new(self.graph, steps));
         let command = child::train_command(self.caffe, &scratch, self.job.threads);
         let ended = child::run(command, &mut |line| {
+            if let Some(observed) = &mut observed {
+                observed.line(line);
+            }
             for event in story.line(line) {
                 tell(event);
             }
         })?;
         self.conclude(ended, &story)?;
+        if let (Some(verify), Some(observed)) = (&self.job.verify, observed) {
+            let report = observed.report(version).map_err(Failure::trouble)?;
+            return write_report(&report, &verify.report);
+        }
         if let (Some(checkpoint), Some(saved)) = (&self.job.checkpoint, &story.saved) {
-            keep_model(self.graph, Path::new(saved), checkpoint)?;
+            keep_model(self.graph, &scratch.path(saved), checkpoint)?;
         }
         Ok(Exit::Ok)
     }
@@ -92,7 +108,11 @@ impl Task<'_> {
         })?;
         let images = data::cache::open(cache).map_err(Failure::trouble)?;
         let count = |images: &data::cache::CachedImages| images.len() as u32;
-        let iterations = Iterations::of(count(&images.train), job.batch, job.epochs);
+        let kept = match &job.verify {
+            Some(verify) => job.batch.saturating_mul(verify.steps),
+            None => count(&images.train),
+        };
+        let iterations = Iterations::of(kept, job.batch, job.epochs);
         let training = Training {
             batch: job.batch,
             iterations: iterations.map_err(Failure::trouble)?,
@@ -100,7 +120,8 @@ impl Task<'_> {
             optimizer: job.optimizer.clone(),
             device: Device::parse(&job.device).map_err(Failure::trouble)?,
             seed: job.seed,
-            files: scratch.files(),
+            files: files::names(),
+            debug: job.verify.is_some(),
         };
         let net = caffe::train_prototxt(self.graph, &training).map_err(Failure::trouble)?;
         for text in net.notes {
@@ -134,13 +155,37 @@ impl Task<'_> {
         if ended.success && story.done {
             return Ok(());
         }
-        let how = match &story.fatal {
-            Some(fatal) => format!("caffe gave up: {fatal}"),
-            None if ended.success => "caffe ended before its last iteration".to_owned(),
-            None => format!("caffe {}", ended.how),
+        let how = match (&story.fatal, &story.complaint) {
+            (Some(fatal), Some(complaint)) => format!("caffe gave up: {complaint} ({fatal})"),
+            (Some(cause), None) | (None, Some(cause)) => format!("caffe gave up: {cause}"),
+            _ if ended.success => "caffe ended before its last iteration".to_owned(),
+            _ => format!("caffe {}", ended.how),
         };
-        Err(Failure::trouble(how))
+        // A list of a hundred names follows.
+        let how = how.split(" (known types").next().unwrap_or_default();
+        Err(Failure::trouble(match frameworks::caffe_advice(how) {
+            Some(advice) => format!("{how}; {advice}"),
+            None => how.to_owned(),
+        }))
     }
+}
+
+/// Whether Caffe has layers for all of the network's.
+pub(super) fn can_train(graph: &Graph) -> Result<(), FormatError> {
+    let training = Training {
+        batch: 1,
+        iterations: Iterations::of(1, 1, 1)?,
+        test: None,
+        optimizer: Optimizer::Sgd {
+            learning_rate: 0.0,
+            momentum: 0.0,
+        },
+        device: Device::Cpu,
+        seed: 0,
+        files: files::names(),
+        debug: false,
+    };
+    caffe::train_prototxt(graph, &training).map(drop)
 }
 
 fn interrupted() -> Failure {
@@ -155,9 +200,6 @@ fn check(job: &TrainJob) -> Result<(), Failure> {
             "the job is of protocol {}, this program speaks {JOB_PROTOCOL}",
             job.protocol
         )));
-    }
-    if job.verify.is_some() {
-        return cannot(runner::verification::NO_GRADIENTS);
     }
     if job.workers > 1 {
         return cannot("its image layer would give every worker the same images; use one worker");
@@ -191,6 +233,13 @@ fn keep_model(graph: &Graph, saved: &Path, checkpoint: &Path) -> Result<(), Fail
     let unfinished = checkpoint.with_extension("part");
     fs::write(&unfinished, weights.to_bytes()).map_err(|e| failed(&unfinished, e.to_string()))?;
     fs::rename(&unfinished, checkpoint).map_err(|e| failed(checkpoint, e.to_string()))
+}
+
+fn write_report(report: &VerifyReport, path: &Path) -> CommandResult {
+    let failed = |why: String| Failure::trouble(format!("cannot write {}: {why}", path.display()));
+    let text = serde_json::to_vec(report).map_err(|e| failed(e.to_string()))?;
+    fs::write(path, text).map_err(|e| failed(e.to_string()))?;
+    Ok(Exit::Ok)
 }
 
 fn begins(phase: &str) -> EventKind {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use formats::caffe::{Iterations, LogEvent, log_line};
+use formats::caffe::{Iterations, LogEvent, library_error, log_line};
 use formats::glog::{self, Moment};
 use model::EventKind;
 use model::run::phase;
@@ -28,6 +28,8 @@ pub(super) struct Story {
     pub(super) done: bool,
     /// Why it gave up, by its own word.
     pub(super) fatal: Option<String>,
+    /// What a library of it complained about before.
+    pub(super) complaint: Option<String>,
     /// The file with the trained weights.
     pub(super) saved: Option<String>,
 }
@@ -55,6 +57,7 @@ impl Story {
             stopped_early: false,
             done: false,
             fatal: None,
+            complaint: None,
             saved: None,
         }
     }
@@ -63,6 +66,9 @@ impl Story {
     pub(super) fn line(&mut self, line: &str) -> Vec<EventKind> {
         let mut events = Vec::new();
         let moment = glog::line(line).map(|line| line.moment);
+        if let Some(complaint) = library_error(line) {
+            self.complaint = Some(complaint.to_owned());
+        }
         match log_line(line) {
             Some(LogEvent::Starts) => {
                 self.train(&mut events);

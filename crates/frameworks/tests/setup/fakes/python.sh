@@ -9,6 +9,7 @@ case "$1 $2" in
 "-c "*version_info*) echo "$version"; echo "$here/$(basename "$0")" ;;
 "-c "*python_version*) echo "$version" ;;
 "-c "*sysconfig*) mkdir -p "$here/../lib/packages"; (cd "$here/../lib/packages" && pwd) ;;
+"-c "*urllib*) [ -e "$state/cpu-builds" ] || { echo "URLError: <urlopen error timed out>" >&2; exit 1; } ;;
 "-c "*bancada-import*)
     shift 3
     echo "import KERAS_BACKEND=$KERAS_BACKEND PYTHONPATH=$PYTHONPATH $*" >> "$state/calls"
@@ -23,6 +24,21 @@ case "$1 $2" in
         fi
         echo "bancada-import {\"module\":\"$module\",\"seconds\":0.5,\"error\":null}"
     done
+    ;;
+*/adapt_*.py*)
+    adapter=$(basename "$1" .py)
+    grep -q '"framework"' "$BANCADA_JOB" || { echo "no framework in the job" >&2; exit 1; }
+    echo "train KERAS_BACKEND=$KERAS_BACKEND PYTHONPATH=$PYTHONPATH $adapter" >> "$state/calls"
+    if [ -e "$state/broken-$adapter" ]; then
+        echo "Traceback (most recent call last):" >&2
+        echo "RuntimeError: $adapter cannot compile" >&2
+        echo '{"event": "error", "text": "RuntimeError: '"$adapter"' cannot compile"}' >> "$BANCADA_EVENTS"
+        exit 1
+    fi
+    if [ -e "$state/crash-$adapter" ]; then
+        echo "Illegal instruction" >&2
+        kill -KILL $$
+    fi
     ;;
 "-m venv")
     echo "python -m venv" >> "$state/calls"
