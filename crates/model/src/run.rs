@@ -7,6 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
+use crate::capacity::{Capacity, UnmetLimit};
 use crate::machine::Inventory;
 use crate::money::{Bill, Price};
 use crate::serving::ServingRecord;
@@ -105,6 +106,33 @@ impl RunRecord {
     /// Whether `started` is when the run began.
     pub fn is_dated(&self) -> bool {
         !matches!(self.origin, Origin::Imported { undated: true, .. })
+    }
+
+    /// Limits of its environment that this run did not have. Nothing may be concluded from such a
+    /// run. Records of before this was noticed while running are judged by their machine.
+    pub fn unmet_limits(&self) -> Vec<UnmetLimit> {
+        let told = self.warnings.iter().filter_map(|warning| match warning {
+            Warning::LimitUnmet { unmet } => Some(unmet.clone()),
+            _ => None,
+        });
+        let told: Vec<UnmetLimit> = told.collect();
+        let is_elsewhere = self.serving.as_ref().is_some_and(|s| s.is_elsewhere);
+        let is_here = matches!(self.origin, Origin::Measured { .. }) && !is_elsewhere;
+        match told.is_empty() && is_here {
+            true => self.environment.limits.beyond(&self.machine.capacity()),
+            false => told,
+        }
+    }
+
+    /// Cores that the run kept busy: while it worked where that is known, otherwise over its whole
+    /// life. None where nobody measured that.
+    pub fn cores_kept_busy(&self) -> Option<f64> {
+        let told = |name: &str| self.metrics.get(name).map(|metric| metric.value);
+        let Capacity { cores, .. } = self.machine.capacity();
+        let given = self.environment.limits.cores.unwrap_or(cores).min(cores);
+        let working = told(metric::CPU_PERCENT).map(|percent| percent / 100.0 * given);
+        let busy = working.into_iter().chain(told(metric::CORES_USED));
+        busy.filter(|cores| cores.is_finite()).reduce(f64::max)
     }
 
     /// In which requests were handled: what a service bills, where it tells; otherwise the time

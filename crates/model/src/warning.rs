@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::capacity::UnmetLimit;
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Warning {
@@ -15,12 +17,14 @@ pub enum Warning {
     Stolen { percent: f64 },
     /// The CPU ran below its speed (thermal or power limit).
     Throttled { detail: String },
-    /// A limit could only be put in force in a weaker way, or not at all.
+    /// A limit was enforced in a weaker way than a cgroup would.
     LimitsWeak {
         asked: String,
         by: String,
         reason: String,
     },
+    /// A limit was not what was asked for: nothing is concluded from the run.
+    LimitUnmet { unmet: UnmetLimit },
     /// Samples came later than asked for.
     SamplesLate {
         asked_seconds: f64,
@@ -83,7 +87,7 @@ impl fmt::Display for Warning {
                 cores,
             } => write!(
                 f,
-                "others used {others_cores:.1} of {cores:.0} cores meanwhile: close them, or repeat more often"
+                "other programs used {others_cores:.1} of {cores:.0} cores: close them, or repeat more often"
             ),
             Warning::FewerCores { got, asked } => write!(
                 f,
@@ -100,8 +104,9 @@ impl fmt::Display for Warning {
                 )
             }
             Warning::LimitsWeak { asked, by, reason } => {
-                write!(f, "{asked} was put in force by {by} ({reason})")
+                write!(f, "{asked} was enforced by {by} ({reason})")
             }
+            Warning::LimitUnmet { unmet } => unmet.fmt(f),
             Warning::SamplesLate {
                 asked_seconds,
                 worst_seconds,
