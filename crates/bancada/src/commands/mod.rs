@@ -8,6 +8,7 @@ mod doctor;
 mod endpoints;
 mod engine_train;
 mod export;
+mod fits;
 mod forecasting;
 mod image;
 mod import;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use analyse::{Analysis, Input, ScenarioResult, Timeline};
 use model::{RunRecord, Status, Timestamp};
 use report::{ReportMeta, TerminalOptions};
+use runner::TooSmall;
 
 use super::what_if::{self, OtherMoney};
 use crate::args::{ReportArgs, ShowArgs};
@@ -57,8 +58,14 @@ pub(super) fn analysis_at(
     talk_of_damaged(results, printer);
     let mut runs = Paid::read(results)?;
     leave_out_others(&mut runs.records, results, printer);
-    if let Some(other) = other {
-        runs.all().for_each(|record| other.bill(record));
+    let mut repriced = other.map(|other| other.sentence.clone());
+    if let (Some(other), Some(sentence)) = (other, &mut repriced) {
+        let unpriced = other.bill(&mut runs.records);
+        other.bill(&mut runs.superseded);
+        refuse_if_none_is_priced(&runs.records, &unpriced)?;
+        for too_small in unpriced {
+            *sentence += &format!(" {too_small}.");
+        }
     }
     runs.settle();
     Ok(analyse::analyse(&Input {
@@ -66,7 +73,7 @@ pub(super) fn analysis_at(
         plan: &results.plan,
         records: &runs.records,
         superseded: &runs.superseded,
-        repriced: other.map(|other| other.sentence.as_str()),
+        repriced: repriced.as_deref(),
     }))
 }
 
@@ -99,6 +106,15 @@ impl Paid {
     fn all(&mut self) -> impl Iterator<Item = &mut RunRecord> {
         self.records.iter_mut().chain(&mut self.superseded)
     }
+}
+
+/// A what-if without a single cost is no answer.
+fn refuse_if_none_is_priced(records: &[RunRecord], unpriced: &[TooSmall]) -> Result<(), Failure> {
+    if unpriced.is_empty() || records.iter().any(|record| record.bill.is_some()) {
+        return Ok(());
+    }
+    let reasons: Vec<String> = unpriced.iter().map(ToString::to_string).collect();
+    Err(Failure::new(Exit::BadStudy, reasons.join("; ")))
 }
 
 /// Folders may be carried here by hand: one of another study would be taken for a result.

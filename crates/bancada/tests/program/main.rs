@@ -18,6 +18,7 @@ mod endpoints;
 mod frameworks;
 mod hosts;
 mod kill;
+mod limits;
 mod logs;
 mod onnx;
 mod price;
