@@ -413,7 +413,7 @@ pub struct Rented {
 pub struct MachineUse {
     pub machine: Inventory,
     pub environments: Vec<String>,
-    /// How limits were put in force there.
+    /// How limits were enforced there.
     pub limits_by: Vec<String>,
     pub runs: usize,
 }

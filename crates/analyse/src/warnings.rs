@@ -61,9 +61,16 @@ struct Subject {
 
 impl Subject {
     fn of(warning: &Warning) -> Self {
+        let about = match warning {
+            Warning::PatternUnmatched { pattern } | Warning::PatternNotANumber { pattern, .. } => {
+                Some(pattern.clone())
+            }
+            Warning::MetricRefused { name } => Some(name.clone()),
+            _ => None,
+        };
         Subject {
             kind: kind(warning),
-            about: None,
+            about,
         }
     }
 }
@@ -77,10 +84,15 @@ fn kind(warning: &Warning) -> &'static str {
         Warning::Throttled { .. } => "throttled",
         Warning::LimitsWeak { .. } => "limits-weak",
         Warning::LimitUnmet { .. } => LIMIT_UNMET,
+        Warning::PatternUnmatched { .. } => "pattern-unmatched",
+        Warning::PatternNotANumber { .. } => "pattern-not-a-number",
         Warning::SamplesLate { .. } => "samples-late",
+        Warning::MetricRefused { .. } => "metric-refused",
+        Warning::EventsCut { .. } => "events-cut",
         Warning::BadEvents { .. } => "bad-events",
         Warning::Swapped { .. } => "swapped",
         Warning::LeftBehind { .. } => "left-behind",
+        Warning::StillRunning { .. } => "still-running",
         Warning::Governor { .. } => "governor",
         Warning::Diverged { .. } => "diverged",
         Warning::NoRate { .. } => "no-rate",

@@ -1,4 +1,4 @@
-//! Runs that did not have the limits that were asked for.
+//! Runs that did not have the limits that were asked for, and warnings of many runs in a few lines.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -124,4 +124,41 @@ fn the_other_runs_of_a_scenario_count() {
     assert_eq!(found.scenarios[2].runs.text(), "2 ok, 1 not measurable");
     let time = found.time_metric.as_ref().unwrap();
     assert_eq!(found.scenarios[2].metrics[time].count, 2);
+}
+
+#[test]
+fn each_log_pattern_has_a_line_of_its_own() {
+    let mut world = Recipe::default().world();
+    let unmatched = |pattern: &str| Warning::PatternUnmatched {
+        pattern: pattern.to_owned(),
+    };
+    let wrong = |lines, first: &str| Warning::PatternNotANumber {
+        pattern: "took (.*)".to_owned(),
+        lines,
+        first: first.to_owned(),
+    };
+    for record in &mut world.records {
+        record.warnings = vec![unmatched("loss=(.*)"), unmatched("acc=(.*)")];
+    }
+    world.records[0].warnings.push(wrong(3, "long"));
+    world.records[1].warnings.push(wrong(2, "longer"));
+    let found = analysis(&world);
+    let lines: Vec<&str> = found.warnings.iter().map(|w| w.text.as_str()).collect();
+    let [first, second, third] = lines[..] else {
+        panic!("{lines:?}");
+    };
+    let unmatched = |pattern: &str| {
+        format!(
+            "all 24 runs: the log pattern `{pattern}` matched no line: compare it with log.txt \
+             (flagged but included)"
+        )
+    };
+    assert_eq!(first, unmatched("loss=(.*)"));
+    assert_eq!(second, unmatched("acc=(.*)"));
+    assert!(
+        third.starts_with(
+            "C1-r1 and C6-r1; for example C1-r1: the log pattern `took (.*)` captured `long"
+        ),
+        "{third}"
+    );
 }

@@ -6,9 +6,9 @@ use allowance::{affinity, usable_cores};
 use model::study::Limits;
 use model::{Capacity, UnmetLimit, Warning};
 
-use crate::cgroup::{Group, Layout, Wanted};
+use crate::cgroup::{Group, Layout, Wanted, remove_leftovers};
 
-/// The limits as they will be put in force.
+/// The limits as they will be enforced.
 #[derive(Debug)]
 pub struct Fence {
     pub group: Option<Group>,
@@ -23,6 +23,8 @@ impl Fence {
     /// The strongest that is allowed here.
     pub fn build(root: &Path, limits: &Limits, name: &str) -> Self {
         let (limits, unmet) = possible(limits, &capacity());
+        let layout = Layout::find(root);
+        remove_leftovers(&layout);
         let mut fence = if limits == Limits::default() {
             Fence {
                 group: None,
@@ -33,7 +35,7 @@ impl Fence {
         } else {
             let processors = processors(&limits);
             let wanted = Wanted::new(name, &limits, processors.clone().unwrap_or_default());
-            match Group::create(&Layout::find(root), &wanted) {
+            match Group::create(&layout, &wanted) {
                 Ok(group) => {
                     let group = Some(group);
                     Fence {
@@ -46,6 +48,10 @@ impl Fence {
                 Err(reason) => Fence::without_group(&limits, &reason),
             }
         };
+        if fence.group.is_none() {
+            // Where that cannot be had either, processes are found by their session and variables.
+            fence.group = Group::hold(&layout, name).ok();
+        }
         fence.warnings.extend(unmet);
         fence
     }
@@ -83,7 +89,7 @@ impl Fence {
     /// Cores the run may really use, of those usable here: a part of a core only where a group
     /// holds it to that.
     pub fn cores_given(&self, limits: &Limits, usable: f64) -> f64 {
-        let given = match (&self.processors, &self.group) {
+        let given = match (&self.processors, self.limiting_group()) {
             (None, _) => None,
             (Some(_), Some(_)) => limits.cores,
             (Some(processors), None) => Some(processors.len() as f64),
@@ -91,8 +97,12 @@ impl Fence {
         given.map_or(usable, |cores| cores.min(usable))
     }
 
+    fn limiting_group(&self) -> Option<&Group> {
+        self.group.as_ref().filter(|group| group.has_limits)
+    }
+
     pub fn by(&self) -> &'static str {
-        match &self.group {
+        match self.limiting_group() {
             Some(group) => group.version.name(),
             None if self.processors.is_some() || self.data_bytes.is_some() => "affinity",
             None => "none",

@@ -31,6 +31,7 @@ mod steps;
 mod stop;
 mod story;
 mod threads;
+mod told_metrics;
 mod warnings;
 
 use fence::{cgroup, limits};

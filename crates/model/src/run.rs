@@ -419,6 +419,17 @@ pub mod metric {
     pub const GROUP_PEAK_MEMORY_BYTES: &str = "cgroup_peak_memory_bytes";
     /// Of a quantised model: how often it names the class that the whole model names.
     pub const AGREEMENT_PERCENT: &str = "agreement_percent";
+
+    /// Names that only a bill gives: what a workload says it cost is not what is paid.
+    pub fn is_of_bills(name: &str) -> bool {
+        const OTHERS: [&str; 4] = [
+            "cost_per_epoch",
+            "cost_per_thousand_images",
+            "cost_per_thousand_steps",
+            "cost_to_target",
+        ];
+        name == COST || name == COST_PER_INFERENCE || OTHERS.contains(&name)
+    }
 }
 
 /// The environment as it was for this run.
@@ -426,7 +437,7 @@ pub mod metric {
 pub struct EnvironmentRecord {
     pub name: String,
     pub limits: Limits,
-    /// How the limits were put in force: `cgroup v2`, `cgroup v1`, `affinity`, `none`.
+    /// How the limits were enforced: `cgroup v2`, `cgroup v1`, `affinity`, `none`.
     pub limits_by: String,
     pub device: Option<String>,
 }

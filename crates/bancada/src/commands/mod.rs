@@ -24,6 +24,7 @@ mod quantise;
 mod reconcile;
 mod results;
 mod run;
+mod run_files;
 mod serve;
 mod serverless;
 mod setup;

@@ -141,7 +141,7 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
 /// Tables, report and the word that the exit code says too.
 fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) -> CommandResult {
     let analysis = analysis_of(results, printer)?;
-    let report = write_report(&analysis, results, None)?;
+    let report = write_report(&analysis, results, None, printer)?;
     if args.json {
         let done = serde_json::json!({ "event": "study-ends", "ended": format!("{ended:?}"), "report": report });
         printer.data(&done.to_string());

@@ -1,4 +1,5 @@
-//! Limits that this machine cannot give, and machines that measured runs do not fit on.
+//! Limits that this machine cannot give, machines that measured runs do not fit on, and other
+//! figures that nobody should trust in silence.
 
 use std::fs;
 
@@ -108,4 +109,85 @@ fn times_are_not_priced_on_a_machine_with_fewer_cores_than_were_busy() {
     bench
         .bancada(&["price", "compare", "results/busy", small])
         .ends_with(0);
+}
+
+/// Reports a cost of its own and a metric without a name; one pattern never matches, one captures
+/// words.
+const UNREAD: &str = r#"[study]
+name = "unread"
+repetitions = 2
+[workload]
+command = ["sh", "-c", """
+echo took long
+echo '{"event":"metric","name":"cost","value":1}' >> "$BANCADA_EVENTS"
+echo '{"event":"metric","name":"","value":1}' >> "$BANCADA_EVENTS"
+echo '{"event":"step","step":1,"loss":0.5}' >> "$BANCADA_EVENTS"
+"""]
+[[workload.log]]
+event = "step"
+pattern = 'loss (?<loss>[0-9.]+)'
+[[workload.log]]
+event = "metric"
+name = "took"
+pattern = 'took (\S+)'
+[measure]
+interval = "20ms"
+"#;
+
+#[test]
+fn what_was_reported_in_vain_is_told_once() {
+    let bench = Bench::new();
+    bench.write("study.toml", UNREAD);
+    let ran = bench
+        .bancada(&["run", "study.toml", "--quiet", "--no-pilot"])
+        .ends_with(0);
+    let report = fs::read_to_string(bench.path().join("results/unread/report.html")).unwrap();
+    let flat = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "all 2 runs: the log pattern `loss (?<loss>[0-9.]+)` matched no line",
+        "all 2 runs: the log pattern `took (\\S+)` captured `long`, which is not a usable number",
+        "all 2 runs: the reported metric `cost` was ignored",
+        "all 2 runs: a metric without a name was reported and ignored",
+    ] {
+        assert_eq!(flat.matches(words).count(), 1, "{words} in {}", ran.out);
+    }
+    for words in ["matched no line", "not a usable number", "was ignored"] {
+        assert!(report.contains(words), "{words}");
+    }
+    assert_eq!(
+        bench.record("unread", "C1-r1")["metrics"]["cost"],
+        Value::Null
+    );
+}
+
+#[test]
+fn damaged_files_of_a_run_are_named() {
+    let bench = Bench::new();
+    bench.write("study.toml", UNREAD);
+    bench
+        .bancada(&["run", "study.toml", "--quiet", "--no-pilot"])
+        .ends_with(0);
+    let bundle = bench.path().join("results/unread/runs/C1-r1");
+    fs::write(bundle.join("samples.csv"), "seconds,x\n1,2\nrubbish\n").unwrap();
+    let events = fs::read_to_string(bundle.join("events.jsonl")).unwrap();
+    let cut = events.trim_end().len() - 3;
+    fs::write(bundle.join("events.jsonl"), &events[..cut]).unwrap();
+    bench
+        .bancada(&["report", "results/unread"])
+        .ends_with(0)
+        .says("C1-r1: line 3 of samples.csv: 1 fields under 2 columns: the file is damaged");
+    let report = fs::read_to_string(bench.path().join("results/unread/report.html")).unwrap();
+    assert!(report.contains("the file is damaged"));
+    let export = [
+        "export",
+        "results/unread",
+        "--format",
+        "csv",
+        "--table",
+        "steps",
+    ];
+    bench
+        .bancada(&export)
+        .ends_with(0)
+        .says("C1-r1: 1 line is not an event in events.jsonl");
 }
