@@ -113,6 +113,18 @@ impl Layout {
         v1.chain(v2).min()
     }
 
+    /// What this process may hold: the machine's memory, or what its group allows of it. 0 where
+    /// neither can be read.
+    pub fn usable_memory_bytes(&self) -> u64 {
+        let text = fs::read_to_string(self.root.join("proc/meminfo")).unwrap_or_default();
+        let machine = text.lines().find_map(|line| {
+            let kilobytes = line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?;
+            kilobytes.trim().parse::<u64>().ok()?.checked_mul(1024)
+        });
+        let bounds = [machine, self.memory_limit_bytes()];
+        bounds.into_iter().flatten().min().unwrap_or(0)
+    }
+
     /// Where the own group tells how often its quota held it back.
     pub fn own_cpu_stat(&self) -> Option<PathBuf> {
         let place = self.v1("cpu").or(self.v2())?;

@@ -174,31 +174,38 @@ pub struct StatusCounts {
     pub out_of_memory: usize,
     pub timed_out: usize,
     pub interrupted: usize,
+    /// However they ended: a limit of their environment was not met, so that they measured
+    /// something else.
+    pub not_measurable: usize,
 }
 
 impl StatusCounts {
-    pub fn add(&mut self, status: Status) {
+    /// None is a run that measured something else than its scenario.
+    pub fn add(&mut self, status: Option<Status>) {
         *match status {
-            Status::Ok => &mut self.ok,
-            Status::Failed => &mut self.failed,
-            Status::OutOfMemory => &mut self.out_of_memory,
-            Status::TimedOut => &mut self.timed_out,
-            Status::Interrupted => &mut self.interrupted,
+            Some(Status::Ok) => &mut self.ok,
+            Some(Status::Failed) => &mut self.failed,
+            Some(Status::OutOfMemory) => &mut self.out_of_memory,
+            Some(Status::TimedOut) => &mut self.timed_out,
+            Some(Status::Interrupted) => &mut self.interrupted,
+            None => &mut self.not_measurable,
         } += 1;
     }
 
     pub fn total(&self) -> usize {
-        self.ok + self.failed + self.out_of_memory + self.timed_out + self.interrupted
+        let ended = self.ok + self.failed + self.out_of_memory + self.timed_out + self.interrupted;
+        ended + self.not_measurable
     }
 
     /// `22 ok, 2 out-of-memory`; what is zero is not said.
     pub fn text(&self) -> String {
         let all = [
-            (self.ok, Status::Ok),
-            (self.failed, Status::Failed),
-            (self.out_of_memory, Status::OutOfMemory),
-            (self.timed_out, Status::TimedOut),
-            (self.interrupted, Status::Interrupted),
+            (self.ok, Status::Ok.word()),
+            (self.failed, Status::Failed.word()),
+            (self.out_of_memory, Status::OutOfMemory.word()),
+            (self.timed_out, Status::TimedOut.word()),
+            (self.interrupted, Status::Interrupted.word()),
+            (self.not_measurable, "not measurable"),
         ];
         let said: Vec<String> = all
             .iter()
@@ -278,6 +285,9 @@ pub struct RunRow {
     pub scenario: u32,
     pub repetition: u32,
     pub status: Status,
+    /// Why nothing is concluded from it: a limit of its environment that was not met.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub excluded: Option<String>,
     pub imported: bool,
     pub environment: String,
     /// None where nobody told it.
@@ -350,7 +360,7 @@ pub struct Drift {
 #[derive(Debug, Clone, Serialize)]
 pub struct WarningGroup {
     pub kind: String,
-    /// `C6-r1 got 1.4 of 2 cores …`, or of how many runs.
+    /// `C6-r1 got 1.4 of 2 cores …`, or of how many runs, and whether they count.
     pub text: String,
     pub runs: Vec<WarnedRun>,
 }
@@ -403,7 +413,7 @@ pub struct Rented {
 pub struct MachineUse {
     pub machine: Inventory,
     pub environments: Vec<String>,
-    /// How limits were put in force there.
+    /// How limits were enforced there.
     pub limits_by: Vec<String>,
     pub runs: usize,
 }

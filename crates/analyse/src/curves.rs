@@ -27,10 +27,8 @@ pub struct CurvePoint {
 /// count.
 pub(crate) fn curve(rows: &[Row]) -> Vec<CurvePoint> {
     let mut epochs: BTreeMap<u32, EpochMeans> = BTreeMap::new();
-    for record in rows.iter().map(|row| row.record) {
-        if record.outcome.status == Status::Failed {
-            continue;
-        }
+    let counts = |row: &&Row| row.status().is_some_and(|status| status != Status::Failed);
+    for record in rows.iter().filter(counts).map(|row| row.record) {
         let tells = tells_losses(record);
         for told in &record.epochs {
             let means = epochs.entry(told.epoch).or_default();

@@ -4,13 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::run::{Origin, metric};
 use model::{
-    LoadShape, Plan, RunId, RunRecord, ServeWorkload, Status, Study, TrainWorkload, Warning,
-    Workload,
+    LoadShape, Plan, RunId, RunRecord, ServeWorkload, Status, Study, TrainWorkload, Workload,
 };
 
 use crate::analysis::{
     EnvironmentFacts, FactorFacts, MachineUse, OutcomeGroup, SamplerCost, StudyFacts, Totals,
-    WarnedRun, WarningGroup,
 };
 use crate::format;
 use crate::phrase::{level_phrase, metric_alias};
@@ -172,7 +170,7 @@ pub(crate) fn totals(table: &Table, plan: &Plan, superseded: &[RunRecord]) -> To
     };
     for row in &table.runs {
         let record = row.record;
-        totals.runs.add(record.outcome.status);
+        totals.runs.add(row.status());
         totals.imported += usize::from(matches!(record.origin, Origin::Imported { .. }));
         let seconds = if record.seconds.is_finite() {
             record.seconds
@@ -259,7 +257,8 @@ fn remember(known: &mut Vec<String>, name: &str) {
 
 pub(crate) fn outcomes(table: &Table) -> Vec<OutcomeGroup> {
     let mut groups: BTreeMap<(u32, Status), OutcomeGroup> = BTreeMap::new();
-    for row in table.runs.iter().filter(|row| !row.is_ok()) {
+    let is_not_ok = |row: &&Row| row.record.outcome.status != Status::Ok;
+    for row in table.runs.iter().filter(is_not_ok) {
         let record = row.record;
         let status = record.outcome.status;
         let group = groups
@@ -284,105 +283,6 @@ fn scenario_phrase(study: &Study, row: &Row) -> String {
         .collect::<Vec<_>>()
         .join(" · ")
 }
-
-pub(crate) fn warnings(table: &Table) -> Vec<WarningGroup> {
-    let mut groups: Vec<WarningGroup> = Vec::new();
-    for row in &table.runs {
-        for warning in &row.record.warnings {
-            let kind = warning_kind(warning);
-            let said = WarnedRun {
-                run: row.record.run,
-                text: warning.to_string(),
-            };
-            match groups.iter_mut().find(|g| g.kind == kind) {
-                Some(group) => group.runs.push(said),
-                None => {
-                    groups.push(WarningGroup {
-                        kind: kind.to_owned(),
-                        text: String::new(),
-                        runs: vec![said],
-                    });
-                }
-            }
-        }
-    }
-    for group in &mut groups {
-        group.text = group_text(group, table.runs.len());
-    }
-    groups
-}
-
-/// The same words as in the run's file.
-fn warning_kind(warning: &Warning) -> &'static str {
-    match warning {
-        Warning::MachineBusy { .. } => "machine-busy",
-        Warning::FewerCores { .. } => "fewer-cores",
-        Warning::Stolen { .. } => "stolen",
-        Warning::Throttled { .. } => "throttled",
-        Warning::LimitsWeak { .. } => "limits-weak",
-        Warning::SamplesLate { .. } => "samples-late",
-        Warning::BadEvents { .. } => "bad-events",
-        Warning::Swapped { .. } => "swapped",
-        Warning::LeftBehind { .. } => "left-behind",
-        Warning::Governor { .. } => "governor",
-        Warning::Diverged { .. } => "diverged",
-        Warning::NoRate { .. } => "no-rate",
-        Warning::NotVerified { .. } => "not-verified",
-        Warning::ComputesOtherwise { .. } => "computes-otherwise",
-        Warning::ImagesLeftOut { .. } => "images-left-out",
-        Warning::NoOnnx { .. } => "no-onnx",
-        Warning::ClientLimited { .. } => "client-limited",
-        Warning::FailedRequests { .. } => "failed-requests",
-        Warning::EndpointLeft { .. } => "endpoint-left",
-    }
-}
-
-fn group_text(group: &WarningGroup, all_runs: usize) -> String {
-    let Some(first) = group.runs.first() else {
-        return String::new();
-    };
-    if group.runs.len() == 1 {
-        return format!("{}: {}", first.run, first.text);
-    }
-    let alike = group.runs.iter().all(|r| r.text == first.text);
-    let who = if group.runs.len() == all_runs {
-        format!("all {all_runs} runs")
-    } else {
-        let names: Vec<String> = group.runs.iter().map(|r| r.run.to_string()).collect();
-        format::listed(&names, 3)
-    };
-    match alike {
-        true => format!("{who}: {}", first.text),
-        false if ABOUT_FRAMEWORKS.contains(&group.kind.as_str()) => each_text(group),
-        false => format!("{who}; {} for one: {}", first.run, first.text),
-    }
-}
-
-/// Said of a framework and a network, not of a run: one example would hide the others.
-const ABOUT_FRAMEWORKS: [&str; 2] = ["not-verified", "computes-otherwise"];
-
-fn each_text(group: &WarningGroup) -> String {
-    let mut texts: Vec<(&str, usize)> = Vec::new();
-    for warned in &group.runs {
-        match texts.iter_mut().find(|(text, _)| *text == warned.text) {
-            Some((_, runs)) => *runs += 1,
-            None => texts.push((&warned.text, 1)),
-        }
-    }
-    let said = texts.iter().take(MOST_TEXTS);
-    let mut said: Vec<String> = said
-        .map(|(text, runs)| format!("{}: {text}", format::counted(*runs, "run", "runs")))
-        .collect();
-    if texts.len() > MOST_TEXTS {
-        said.push(format!(
-            "and so for {} more of framework and network",
-            format::counted(texts.len() - MOST_TEXTS, "pair", "pairs")
-        ));
-    }
-    said.join("; ")
-}
-
-const MOST_TEXTS: usize = 4;
 
 pub(crate) fn sampler(table: &Table) -> Option<SamplerCost> {
     let column = table.column(model::run::metric::SAMPLER_CPU_SECONDS)?;

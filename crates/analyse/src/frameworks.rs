@@ -201,7 +201,7 @@ fn told(table: &Table) -> Vec<FrameworkResult> {
                 found.len() - 1
             });
         let framework = &mut found[place];
-        framework.runs.add(row.record.outcome.status);
+        framework.runs.add(row.status());
         let record = row.record.framework.as_ref();
         if let Some(version) = record.and_then(|r| r.version.as_ref())
             && !framework.versions.contains(version)

@@ -34,6 +34,7 @@ mod target;
 mod timeline;
 mod unused;
 mod variation;
+mod warnings;
 mod words;
 
 use model::run::metric;
@@ -106,7 +107,7 @@ pub fn analyse(input: &Input) -> Analysis {
         findings: Vec::new(),
         advice: Vec::new(),
         drift: time.and_then(|column| drift::drift(&table, column, CONFIDENCE)),
-        warnings: facts::warnings(&table),
+        warnings: warnings::warnings(&table),
         outcomes: facts::outcomes(&table),
         bills: prices::bills(&table),
         machines: facts::machines(&table),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::run::Origin;
-use model::{Level, Status, Workload};
+use model::{Level, Workload};
 use serde::Serialize;
 
 use crate::format;
@@ -65,7 +65,7 @@ pub(crate) fn notes(table: &Table) -> Option<String> {
         None => train.profile,
     };
     let is_without = |row: &&Row| {
-        row.record.outcome.status == Status::Ok
+        row.is_ok()
             && matches!(row.record.origin, Origin::Measured { .. })
             && row.record.profile.is_empty()
     };

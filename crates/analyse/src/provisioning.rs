@@ -68,7 +68,7 @@ fn of_environment(
     for scenario in scenarios.iter().filter(own) {
         let kind = Kind::of(table.study, scenario);
         for row in rows_of(table, scenario.number) {
-            out_of_memory += usize::from(row.record.outcome.status == Status::OutOfMemory);
+            out_of_memory += usize::from(row.status() == Some(Status::OutOfMemory));
             let samples = work_seconds(row) / table.study.measure.interval_seconds;
             let says = row.is_ok()
                 && is_measured_here(row)

@@ -70,8 +70,7 @@ impl Builder<'_, '_> {
         rows: &[Row],
     ) -> ScenarioResult {
         let mut runs = StatusCounts::default();
-        rows.iter()
-            .for_each(|row| runs.add(row.record.outcome.status));
+        rows.iter().for_each(|row| runs.add(row.status()));
         let ok: Vec<&Row> = rows.iter().filter(|row| row.is_ok()).collect();
         let metrics = self.summaries(&ok);
         let time = self
@@ -207,6 +206,11 @@ fn phases(ok: &[&Row]) -> Vec<PhaseMean> {
         .collect()
 }
 
+fn excluded(row: &Row) -> Option<String> {
+    let unmet: Vec<String> = row.unmet.iter().map(ToString::to_string).collect();
+    (!unmet.is_empty()).then(|| unmet.join("; "))
+}
+
 /// The order of a run's life; phases of the user's own come after, as first told.
 pub(crate) fn phase_place(name: &str) -> usize {
     phase::ORDER
@@ -221,6 +225,7 @@ pub(crate) fn run_rows(table: &Table) -> Vec<RunRow> {
         scenario: row.record.run.scenario,
         repetition: row.record.run.repetition,
         status: row.record.outcome.status,
+        excluded: excluded(row),
         imported: matches!(row.record.origin, model::run::Origin::Imported { .. }),
         environment: row.record.environment.name.clone(),
         started: row.record.is_dated().then_some(row.record.started),

@@ -53,6 +53,8 @@ pub enum CellState {
     TimedOut,
     Failed,
     Interrupted,
+    /// A limit was not met: something else was measured.
+    NotMeasurable,
     NotRun,
     LeftOut,
 }
@@ -65,6 +67,7 @@ impl CellState {
             CellState::TimedOut => "timed out",
             CellState::Failed => "failed",
             CellState::Interrupted => "interrupted",
+            CellState::NotMeasurable => "not measurable",
             CellState::NotRun => "not run",
             CellState::LeftOut => "left out",
         }
@@ -78,6 +81,7 @@ impl CellState {
             () if runs.timed_out > 0 => CellState::TimedOut,
             () if runs.failed > 0 => CellState::Failed,
             () if runs.interrupted > 0 => CellState::Interrupted,
+            () if runs.not_measurable > 0 => CellState::NotMeasurable,
             () => CellState::NotRun,
         }
     }

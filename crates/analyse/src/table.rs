@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::run::{metric, phase};
-use model::{Currency, Money, RunId, RunRecord, Status, Study, Workload};
+use model::{Currency, Money, RunId, RunRecord, Status, Study, UnmetLimit, Workload};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
@@ -30,11 +30,19 @@ pub(crate) struct Row<'a> {
     pub(crate) values: Vec<Option<f64>>,
     /// In the table's currency.
     pub(crate) cost: Option<Money>,
+    /// Limits that the run did not have: what it measured is not what was asked.
+    pub(crate) unmet: Vec<UnmetLimit>,
 }
 
+/// Every conclusion goes through these two: what may be concluded from is decided here alone.
 impl Row<'_> {
+    /// None where the run measured something else than its scenario.
+    pub(crate) fn status(&self) -> Option<Status> {
+        self.unmet.is_empty().then_some(self.record.outcome.status)
+    }
+
     pub(crate) fn is_ok(&self) -> bool {
-        self.record.outcome.status == Status::Ok
+        self.status() == Some(Status::Ok)
     }
 }
 
@@ -204,6 +212,7 @@ impl<'a> Measured<'a> {
             record: self.record,
             values,
             cost: self.cost,
+            unmet: self.record.unmet_limits(),
         }
     }
 }

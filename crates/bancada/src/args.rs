@@ -177,6 +177,9 @@ pub(crate) struct PlanArgs {
     /// Do not make the short runs that forecast time and money
     #[arg(long)]
     pub(crate) no_pilot: bool,
+    /// The study will run on another machine: accept cores and memory that this one lacks, and make no pilots
+    #[arg(long)]
+    pub(crate) elsewhere: bool,
     /// Print the plan and forecast as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -190,6 +193,9 @@ pub(crate) struct CheckArgs {
     /// Study files
     #[arg(required = true)]
     pub(crate) studies: Vec<PathBuf>,
+    /// The studies will run on another machine: accept cores and memory that this one lacks
+    #[arg(long)]
+    pub(crate) elsewhere: bool,
 }
 
 #[derive(Debug, ClapArgs)]

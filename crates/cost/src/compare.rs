@@ -18,7 +18,7 @@ pub struct Comparison {
     pub machines: Vec<Repriced>,
     /// Runs that ended ok and are counted.
     pub runs: usize,
-    /// Runs that ended otherwise.
+    /// Runs that ended otherwise, or without the limits that were asked for.
     pub other_runs: usize,
     /// Of the runs that count, those that paid for the time of requests only.
     pub by_request: usize,
@@ -51,7 +51,9 @@ pub struct Repriced {
 /// that it shared one with, and with the steps and the minimum of the other price. The bills of
 /// `records` must be settled.
 pub fn compare(records: &[RunRecord], prices: &[Price]) -> Comparison {
-    let ok = |record: &&RunRecord| record.outcome.status == Status::Ok;
+    let ok = |record: &&RunRecord| {
+        record.outcome.status == Status::Ok && record.unmet_limits().is_empty()
+    };
     let mut scenarios: BTreeMap<u32, Vec<&RunRecord>> = BTreeMap::new();
     for record in records.iter().filter(ok) {
         scenarios

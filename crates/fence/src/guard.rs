@@ -15,7 +15,13 @@ while read -r line; do living=$line; done
 for _ in 1 2 3; do
     for one in $living; do
         case $one in
-            /*) for pid in $(cat "$one"); do kill -KILL "$pid"; done ;;
+            /*)
+                folder=${one%/*}
+                [ -e "$folder/cgroup.kill" ] && echo 1 > "$folder/cgroup.kill"
+                [ -e "$folder/freezer.state" ] && echo FROZEN > "$folder/freezer.state"
+                for pid in $(cat "$one"); do kill -KILL "$pid"; done
+                [ -e "$folder/freezer.state" ] && echo THAWED > "$folder/freezer.state"
+                rmdir "$folder" ;;
             *) kill -KILL -- "$one" ;;
         esac
     done

@@ -14,4 +14,4 @@ pub mod start;
 
 pub use allowance::usable_cores;
 pub use guard::Guard;
-pub use limits::Fence;
+pub use limits::{Fence, capacity};

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use allowance::affinity;
-use model::Warning;
+use allowance::{affinity, usable_cores};
 use model::study::Limits;
+use model::{Capacity, UnmetLimit, Warning};
 
-use crate::cgroup::{Group, Layout, Wanted};
+use crate::cgroup::{Group, Layout, Wanted, remove_leftovers};
 
-/// The limits as they will be put in force.
+/// The limits as they will be enforced.
 #[derive(Debug)]
 pub struct Fence {
     pub group: Option<Group>,
@@ -22,7 +22,9 @@ pub struct Fence {
 impl Fence {
     /// The strongest that is allowed here.
     pub fn build(root: &Path, limits: &Limits, name: &str) -> Self {
-        let (limits, too_many) = possible(limits, &affinity());
+        let (limits, unmet) = possible(limits, &capacity());
+        let layout = Layout::find(root);
+        remove_leftovers(&layout);
         let mut fence = if limits == Limits::default() {
             Fence {
                 group: None,
@@ -33,7 +35,7 @@ impl Fence {
         } else {
             let processors = processors(&limits);
             let wanted = Wanted::new(name, &limits, processors.clone().unwrap_or_default());
-            match Group::create(&Layout::find(root), &wanted) {
+            match Group::create(&layout, &wanted) {
                 Ok(group) => {
                     let group = Some(group);
                     Fence {
@@ -46,25 +48,31 @@ impl Fence {
                 Err(reason) => Fence::without_group(&limits, &reason),
             }
         };
-        fence.warnings.extend(too_many);
+        if fence.group.is_none() {
+            // Where that cannot be had either, processes are found by their session and variables.
+            fence.group = Group::hold(&layout, name).ok();
+        }
+        fence.warnings.extend(unmet);
         fence
     }
 
     /// Weaker: whole cores, and memory by process.
     pub fn without_group(limits: &Limits, reason: &str) -> Self {
-        let (limits, too_many) = possible(limits, &affinity());
+        let (limits, unmet) = possible(limits, &capacity());
         let weak = |asked: String, by: &str| Warning::LimitsWeak {
             asked,
             by: by.to_owned(),
             reason: format!("{reason}: run with the right to make cgroups"),
         };
-        let cores = limits.cores.map(|cores| {
-            let by = if cores.fract() == 0.0 {
-                "affinity".to_owned()
-            } else {
-                format!("affinity, to {} whole cores", cores.ceil())
-            };
-            weak(format!("the limit of {cores} cores"), &by)
+        let cores = limits.cores.map(|cores| match cores.fract() == 0.0 {
+            true => weak(format!("the limit of {cores} cores"), "affinity"),
+            false => Warning::LimitUnmet {
+                unmet: UnmetLimit::PartOfCore {
+                    asked: cores,
+                    given: cores.ceil(),
+                    reason: format!("{reason}: run with the right to make cgroups"),
+                },
+            },
         });
         let memory = limits.memory_bytes.map(|bytes| {
             let asked = format!("the limit of {} MB of memory", bytes / 1_000_000);
@@ -74,14 +82,14 @@ impl Fence {
             group: None,
             processors: processors(&limits),
             data_bytes: limits.memory_bytes,
-            warnings: too_many.into_iter().chain(cores).chain(memory).collect(),
+            warnings: unmet.into_iter().chain(cores).chain(memory).collect(),
         }
     }
 
     /// Cores the run may really use, of those usable here: a part of a core only where a group
     /// holds it to that.
     pub fn cores_given(&self, limits: &Limits, usable: f64) -> f64 {
-        let given = match (&self.processors, &self.group) {
+        let given = match (&self.processors, self.limiting_group()) {
             (None, _) => None,
             (Some(_), Some(_)) => limits.cores,
             (Some(processors), None) => Some(processors.len() as f64),
@@ -89,8 +97,12 @@ impl Fence {
         given.map_or(usable, |cores| cores.min(usable))
     }
 
+    fn limiting_group(&self) -> Option<&Group> {
+        self.group.as_ref().filter(|group| group.has_limits)
+    }
+
     pub fn by(&self) -> &'static str {
-        match &self.group {
+        match self.limiting_group() {
             Some(group) => group.version.name(),
             None if self.processors.is_some() || self.data_bytes.is_some() => "affinity",
             None => "none",
@@ -98,35 +110,27 @@ impl Fence {
     }
 }
 
-/// Limits without what this machine cannot give, with the warning for that.
-fn possible(limits: &Limits, allowed: &[usize]) -> (Limits, Option<Warning>) {
-    let most = allowed.len() as f64;
-    match limits.cores {
-        Some(cores) if most > 0.0 && cores > most => {
-            let warning = Warning::LimitsWeak {
-                asked: format!("the limit of {cores} cores"),
-                by: format!("all of {most} cores"),
-                reason: "there are no more here: ask for fewer, or run on a larger machine"
-                    .to_owned(),
-            };
-            (
-                Limits {
-                    cores: None,
-                    ..limits.clone()
-                },
-                Some(warning),
-            )
-        }
-        // Nonsense such as 0 or NaN limits nothing; the study file's check refuses it earlier.
-        Some(cores) if cores.is_nan() || cores <= 0.0 => (
-            Limits {
-                cores: None,
-                ..limits.clone()
-            },
-            None,
-        ),
-        _ => (limits.clone(), None),
+/// What this machine can give to a run.
+pub fn capacity() -> Capacity {
+    Capacity {
+        cores: usable_cores(),
+        memory_bytes: Layout::find(Path::new("/")).usable_memory_bytes(),
     }
+}
+
+/// Limits without what this machine cannot give, with the warnings for that.
+fn possible(limits: &Limits, capacity: &Capacity) -> (Limits, Vec<Warning>) {
+    let unmet = limits.beyond(capacity);
+    let lacks_cores = unmet.iter().any(|u| matches!(u, UnmetLimit::Cores { .. }));
+    let lacks_memory = unmet.iter().any(|u| matches!(u, UnmetLimit::Memory { .. }));
+    // Nonsense such as 0 or NaN limits nothing; the study file's check refuses it earlier.
+    let is_possible = |cores: &f64| !cores.is_nan() && *cores > 0.0 && !lacks_cores;
+    let limits = Limits {
+        cores: limits.cores.filter(is_possible),
+        memory_bytes: limits.memory_bytes.filter(|_| !lacks_memory),
+    };
+    let warning = |unmet| Warning::LimitUnmet { unmet };
+    (limits, unmet.into_iter().map(warning).collect())
 }
 
 /// The last ones allowed: the first processor serves most interrupts.
@@ -155,9 +159,9 @@ mod tests {
         assert_eq!(
             told,
             [
-                "the limit of 1 cores was put in force by affinity (no control groups are \
+                "the limit of 1 cores was enforced by affinity (no control groups are \
                  mounted: run with the right to make cgroups)",
-                "the limit of 64 MB of memory was put in force by a limit on the data of each \
+                "the limit of 64 MB of memory was enforced by a limit on the data of each \
                  process by itself (no control groups are mounted: run with the right to make \
                  cgroups)",
             ]
@@ -190,19 +194,38 @@ mod tests {
     }
 
     #[test]
-    fn more_cores_than_there_are_is_told() {
-        let limits = Limits {
-            cores: Some(100_000.0),
-            memory_bytes: None,
+    fn limits_that_the_run_does_not_have_are_told() {
+        let check = |cores: Option<f64>, memory_bytes: Option<u64>, expected: &str| {
+            let limits = Limits {
+                cores,
+                memory_bytes,
+            };
+            let nowhere = tempfile::tempdir().unwrap();
+            let fence = Fence::build(nowhere.path(), &limits, "x");
+            let unmet: Vec<&Warning> = fence
+                .warnings
+                .iter()
+                .filter(|warning| matches!(warning, Warning::LimitUnmet { .. }))
+                .collect();
+            let [warning] = unmet[..] else {
+                panic!("{limits:?}: {:?}", fence.warnings);
+            };
+            assert!(warning.to_string().starts_with(expected), "{warning}");
         };
-        let fence = Fence::build(Path::new("/"), &limits, "x");
-        assert_eq!(fence.by(), "none");
-        let [warning] = &fence.warnings[..] else {
-            panic!("{:?}", fence.warnings);
-        };
-        let told = warning.to_string();
-        assert!(
-            told.ends_with("(there are no more here: ask for fewer, or run on a larger machine)")
+        check(
+            Some(100_000.0),
+            None,
+            "100000 cores requested, but the machine of the run has ",
+        );
+        check(
+            None,
+            Some(900_000_000_000_000),
+            "900000 GB of memory requested, but the machine of the run has ",
+        );
+        check(
+            Some(0.5),
+            None,
+            "0.5 cores requested, but only 1 core could be enforced (no control groups",
         );
     }
 }

@@ -12,7 +12,7 @@ use crate::limits::Fence;
 use crate::log::Log;
 use crate::metrics::Facts;
 use crate::outcome::{Ended, Evidence};
-use crate::process::Usage;
+use crate::process::{LeftBehind, Usage};
 use crate::request::{Measured, Request};
 use crate::sampler::{self, Sampled};
 use crate::story::Story;
@@ -60,8 +60,8 @@ pub(crate) struct Finding<'a> {
     pub(crate) ended: Option<Ended>,
     pub(crate) client: Option<Verdict>,
     pub(crate) client_cpu_seconds: Option<f64>,
-    pub(crate) left_behind: u32,
-    pub(crate) bad_events: Option<Warning>,
+    pub(crate) left_behind: LeftBehind,
+    pub(crate) of_events: Vec<Warning>,
 }
 
 impl Finding<'_> {
@@ -70,12 +70,14 @@ impl Finding<'_> {
         let after = Conditions::read(Path::new("/"));
         let facts = self.facts(&phases);
         let outcome = self.outcome(&after);
-        let warnings = self.warnings(&facts, &after);
+        let metrics = facts.metrics();
+        let mut warnings = self.warnings(&facts, &after);
+        warnings.extend(metrics.warnings());
         Measured {
             outcome,
             started: self.started,
             seconds: self.seconds,
-            metrics: facts.metrics(),
+            metrics: metrics.into_metrics(),
             epochs: self.story.epochs.clone(),
             phases,
             warnings,
@@ -132,11 +134,20 @@ impl Finding<'_> {
         };
         let mut warnings = self.setting.fence.warnings.clone();
         warnings.extend(judge.warnings());
-        warnings.extend(self.bad_events.clone());
+        warnings.extend(self.of_events.clone());
+        warnings.extend(self.story.warnings());
+        // A program that was cut short had no time to log all that it would have.
+        let is_whole = self.ended.is_none() && self.usage.exit_code == Some(0);
+        let counts = |w: &&Warning| is_whole || !matches!(w, Warning::PatternUnmatched { .. });
+        warnings.extend(self.log.warnings.iter().filter(counts).cloned());
         // Of a run that was ended from here, nobody expects that it tidied up.
-        if self.left_behind > 0 && self.ended.is_none() {
-            let processes = self.left_behind;
+        let LeftBehind { found, alive } = self.left_behind;
+        if found > alive && self.ended.is_none() {
+            let processes = found - alive;
             warnings.push(Warning::LeftBehind { processes });
+        }
+        if alive > 0 {
+            warnings.push(Warning::StillRunning { processes: alive });
         }
         warnings
     }

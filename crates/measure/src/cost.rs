@@ -30,10 +30,11 @@ pub fn sampling_cpu_seconds(leader: i32, set: SampledSet, samples: u32) -> io::R
     probe.follow(proc, leader, GroupFiles::default());
     let mut row = Vec::new();
     // The first reading opens what later ones keep open.
-    probe.read(0.0);
+    let mut last = probe.read(0.0, None).counters;
     let begin = thread_cpu_seconds();
     for number in 1..=samples {
-        let reading = probe.read(f64::from(number));
+        let reading = probe.read(f64::from(number), Some(last));
+        last = reading.counters;
         if set == SampledSet::Whole {
             row.clear();
             samples::write_row(reading.sample, &mut row);

@@ -11,6 +11,8 @@ use crate::accuracy::fraction;
 
 /// A longer line is not an event.
 const LINE_BYTES: usize = 64 * 1024;
+/// So much is kept of what was told; what comes later counts in the results all the same.
+pub(crate) const MOST_BYTES: u64 = 64 << 20;
 /// Of a line that is not an event, this much is shown.
 const SHOWN_CHARS: usize = 120;
 
@@ -34,8 +36,32 @@ pub(crate) struct EventFile {
     lines: Lines,
     bad: u64,
     first_bad: Option<String>,
+    kept: Kept,
     /// Written beside the file from the first line on that cannot stay as it is.
     ordered: Option<Ordered>,
+}
+
+/// How much of the events is kept.
+#[derive(Debug)]
+struct Kept {
+    most_bytes: u64,
+    bytes: u64,
+    is_full: bool,
+    left_out: u64,
+}
+
+impl Kept {
+    /// Whether there is room for one more line. After the first that is left out, all are, so
+    /// that what is kept is a beginning without gaps.
+    fn takes(&mut self, line: &[u8]) -> bool {
+        let bytes = line.len() as u64 + 1;
+        self.is_full |= self.bytes + bytes > self.most_bytes;
+        match self.is_full {
+            true => self.left_out += u64::from(!line.trim_ascii().is_empty()),
+            false => self.bytes += bytes,
+        }
+        !self.is_full
+    }
 }
 
 #[derive(Debug)]
@@ -55,6 +81,12 @@ impl EventFile {
             lines: Lines::default(),
             bad: 0,
             first_bad: None,
+            kept: Kept {
+                most_bytes: MOST_BYTES,
+                bytes: 0,
+                is_full: false,
+                left_out: 0,
+            },
             ordered: None,
         })
     }
@@ -86,9 +118,14 @@ impl EventFile {
     /// A log line's event, or one told by this program.
     pub(crate) fn add(&mut self, event: &Event) -> io::Result<()> {
         let mut line = serde_json::to_vec(event)?;
-        line.push(b'\n');
         let told = self.lines.taken.saturating_sub(self.lines.begun_bytes);
-        self.order_up_to(told)?.writer.write_all(&line)
+        let is_kept = self.kept.takes(&line);
+        line.push(b'\n');
+        let ordered = self.order_up_to(told)?;
+        match is_kept {
+            true => ordered.writer.write_all(&line),
+            false => Ok(()),
+        }
     }
 
     /// Reads the last, perhaps unended, line and puts the file in order.
@@ -96,8 +133,11 @@ impl EventFile {
         &mut self,
         now: f64,
         mut tell: impl FnMut(Event),
-    ) -> io::Result<Option<Warning>> {
-        while self.poll(now, &mut tell)? == Read::Part {}
+    ) -> io::Result<Vec<Warning>> {
+        // What is appended from now on comes too late: a process that was not ended might never
+        // stop.
+        let end = self.file.metadata()?.len();
+        while self.offset < end && self.poll(now, &mut tell)? == Read::Part {}
         if let Some(line) = self.lines.finish() {
             // Written in order, it gets the end of line that it lacks.
             self.order_up_to(line.begin)?;
@@ -108,10 +148,20 @@ impl EventFile {
             fs::rename(path, &self.path)?;
         }
         let first = self.first_bad.take();
-        Ok(first.map(|first| Warning::BadEvents {
+        let bad = first.map(|first| Warning::BadEvents {
             lines: self.bad,
             first,
-        }))
+        });
+        let Kept {
+            most_bytes,
+            left_out,
+            ..
+        } = self.kept;
+        let cut = (left_out > 0).then(|| Warning::EventsCut {
+            kept: format!("{} MB of events", most_bytes >> 20),
+            left_out,
+        });
+        Ok(bad.into_iter().chain(cut).collect())
     }
 
     fn take(&mut self, line: Line, now: f64, tell: &mut impl FnMut(Event)) -> io::Result<()> {
@@ -148,6 +198,9 @@ impl EventFile {
 
     /// Keeps a line as the workload wrote it, or as the event put in its place.
     fn keep(&mut self, line: &Line, instead: Option<&Event>) -> io::Result<()> {
+        if !self.kept.takes(line.bytes.as_deref().unwrap_or_default()) {
+            return self.order_up_to(line.begin).map(|_| ());
+        }
         if instead.is_some() {
             self.order_up_to(line.begin)?;
         }

@@ -6,7 +6,7 @@
 //!
 //! Read in this order: `request` (what is asked and given), `run` (the story of one run), then
 //! its helpers: `process`, `sampler`, `events` and `log`, and what is made of their findings:
-//! `story`, `outcome`, `metrics`, `warnings`. Limits are put in force by the `fence` crate.
+//! `story`, `outcome`, `metrics`, `warnings`. Limits are enforced by the `fence` crate.
 
 mod accuracy;
 mod client;
@@ -31,13 +31,14 @@ mod steps;
 mod stop;
 mod story;
 mod threads;
+mod told_metrics;
 mod warnings;
 
 use fence::{cgroup, limits};
 
 pub use cost::{SampledSet, sampling_cpu_seconds};
 pub use error::MeasureError;
-pub use fence::usable_cores;
+pub use fence::{capacity, usable_cores};
 pub use inventory::inventory;
 pub use request::{ClientCommand, FrameworkTold, Measured, Request, Watched};
 pub use run::{could_not_begin, run};

@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 
-use model::Event;
+use model::{Event, Warning};
 
 use crate::clock::unix_seconds;
 use crate::error::MeasureError;
@@ -32,10 +32,12 @@ pub(crate) struct Logging {
 }
 
 /// What is known of a log once it has ended.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Log {
     /// The last lines, some tens of kilobytes at most.
     pub(crate) end: String,
+    /// Of the study's patterns.
+    pub(crate) warnings: Vec<Warning>,
 }
 
 /// Reads to the end of the output, or until there is enough and nothing more is waiting.
@@ -75,7 +77,11 @@ pub(crate) fn keep(mut logging: Logging, events: &Sender<Event>) -> Result<Log, 
             let _ = events.send(Event { at, kind });
         });
     });
-    keeper.finish().map_err(folder)
+    let end = keeper.finish().map_err(folder)?;
+    Ok(Log {
+        end,
+        warnings: logging.patterns.warnings(),
+    })
 }
 
 /// Whether there is output to read; not, when there is none and enough has been had.
@@ -114,7 +120,8 @@ impl Keeper<'_> {
         Ok(())
     }
 
-    fn finish(mut self) -> io::Result<Log> {
+    /// The last lines.
+    fn finish(mut self) -> io::Result<String> {
         let left_out = self.tail.cut_bytes();
         if left_out > 0 {
             let note = format!("\n[… {left_out} bytes left out here …]\n");
@@ -122,9 +129,7 @@ impl Keeper<'_> {
         }
         self.file.write_all(self.tail.unwritten.make_contiguous())?;
         let end = self.tail.end.make_contiguous();
-        Ok(Log {
-            end: String::from_utf8_lossy(end).into_owned(),
-        })
+        Ok(String::from_utf8_lossy(end).into_owned())
     }
 }
 
@@ -226,7 +231,7 @@ mod tests {
             keeper.keep(b"\n").unwrap();
         }
         keeper.keep(b"the end\n").unwrap();
-        assert!(keeper.finish().unwrap().end.ends_with("x\nthe end\n"));
+        assert!(keeper.finish().unwrap().ends_with("x\nthe end\n"));
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.ends_with("x\nthe end\n"));
         assert!(text.contains("\n[… 9000008 bytes left out here …]\n"));

@@ -8,6 +8,7 @@ use crate::process::Usage;
 use crate::sampler::Sampled;
 use crate::sampler::trace::Point;
 use crate::story::{LastLoss, Story};
+use crate::told_metrics::ToldMetrics;
 
 /// All that a run's numbers are made of.
 #[derive(Debug)]
@@ -30,9 +31,10 @@ pub(crate) struct Facts<'a> {
 }
 
 impl Facts<'_> {
-    /// Where the workload tells a number under a name of ours, what was measured stands.
-    pub(crate) fn metrics(&self) -> BTreeMap<String, Metric> {
+    /// Where the workload reports a number under a name of ours, what was measured stands.
+    pub(crate) fn metrics(&self) -> ToldMetrics {
         let mut all = self.story.metrics.clone();
+        let mut measured = BTreeMap::new();
         let ours = self.of_time().into_iter().chain(self.of_training());
         let ours = ours
             .chain(self.of_cpu())
@@ -40,7 +42,7 @@ impl Facts<'_> {
             .chain(self.of_gpus());
         for Named { name, value, unit } in ours {
             if let Some(value) = value.filter(|value| value.is_finite()) {
-                all.insert(
+                measured.insert(
                     name.to_owned(),
                     Metric {
                         value,
@@ -49,6 +51,7 @@ impl Facts<'_> {
                 );
             }
         }
+        all.overrule(measured);
         all
     }
 

@@ -1,7 +1,7 @@
 //! Regular expressions that read events out of log lines, for programs that tell none.
 
-use model::EventKind;
 use model::study::{LogEvent, LogPattern};
+use model::{EventKind, Warning};
 use regex::{Captures, Regex};
 
 use crate::accuracy;
@@ -18,6 +18,11 @@ struct Pattern {
     unit: String,
     /// Numbers steps and epochs whose lines do not.
     count: u64,
+    /// Lines that it found, whatever was in them.
+    matched: u64,
+    /// Lines that it found a text in where a number belongs.
+    wrong: u64,
+    first_wrong: Option<String>,
 }
 
 impl Patterns {
@@ -33,6 +38,9 @@ impl Patterns {
                 name: pattern.name.clone().unwrap_or_else(|| "value".to_owned()),
                 unit: pattern.unit.clone().unwrap_or_default(),
                 count: 0,
+                matched: 0,
+                wrong: 0,
+                first_wrong: None,
             })
         };
         patterns
@@ -52,12 +60,34 @@ impl Patterns {
             if let Some(captures) = pattern.regex.captures(line) {
                 let fields = Fields(captures);
                 let (event, next) = (pattern.event, pattern.count + 1);
-                if let Some(kind) = fields.event(event, next, &pattern.name, &pattern.unit) {
+                pattern.matched += 1;
+                let kind = fields.event(event, next, &pattern.name, &pattern.unit);
+                let wrong = fields.wrong(&pattern.regex, event, kind.is_none());
+                pattern.wrong += u64::from(wrong.is_some());
+                pattern.first_wrong = pattern.first_wrong.take().or(wrong);
+                if let Some(kind) = kind {
                     pattern.count = next;
                     tell(kind);
                 }
             }
         }
+    }
+
+    /// At the end of the log: patterns that found nothing, and those that found no numbers.
+    pub(crate) fn warnings(self) -> Vec<Warning> {
+        let warning = |pattern: Pattern| {
+            let text = pattern.regex.as_str().to_owned();
+            match pattern.first_wrong {
+                Some(first) => Some(Warning::PatternNotANumber {
+                    pattern: text,
+                    lines: pattern.wrong,
+                    first,
+                }),
+                None if pattern.matched == 0 => Some(Warning::PatternUnmatched { pattern: text }),
+                None => None,
+            }
+        };
+        self.0.into_iter().filter_map(warning).collect()
     }
 }
 
@@ -98,6 +128,23 @@ impl Fields<'_> {
         }
     }
 
+    /// What was found where a number belongs, and is none: the line gives less than was asked, or
+    /// no event at all. `NaN` is what a loss may come to, and is told elsewhere.
+    fn wrong(&self, regex: &Regex, event: LogEvent, is_lost: bool) -> Option<String> {
+        let is_named = |group: &str| NUMBERS.contains(&group) && event != LogEvent::Phase;
+        let named = regex
+            .capture_names()
+            .flatten()
+            .filter(|name| is_named(name));
+        let found = named.filter_map(|name| self.text(name));
+        let is_wrong = |text: &&str| as_typed(text).is_none();
+        let wrong = found.clone().find(is_wrong).or_else(|| {
+            let first = || self.0.get(1).map_or("", |group| group.as_str());
+            is_lost.then(|| found.clone().next().unwrap_or_else(first))
+        });
+        wrong.map(|text| text.chars().take(SHOWN_CHARS).collect())
+    }
+
     fn text(&self, group: &str) -> Option<&str> {
         self.0
             .name(group)
@@ -130,10 +177,21 @@ impl Fields<'_> {
     }
 }
 
+/// Groups that hold numbers.
+const NUMBERS: [&str; 7] = [
+    "step", "epoch", "loss", "seconds", "images", "accuracy", "value",
+];
+/// Of a text that is not a number, this much is shown.
+const SHOWN_CHARS: usize = 60;
+
 /// A finite number, with or without a percent sign. A loss that is NaN is no loss.
 fn number(text: &str) -> Option<f64> {
+    as_typed(text).filter(|value| value.is_finite())
+}
+
+fn as_typed(text: &str) -> Option<f64> {
     let text = text.trim().trim_end_matches('%').trim_end();
-    text.parse().ok().filter(|value: &f64| value.is_finite())
+    text.parse().ok()
 }
 
 #[cfg(test)]
@@ -234,6 +292,65 @@ mod tests {
             &accuracy(0.005),
         );
         check(LogEvent::Accuracy, pattern, &["acc 9700"], &[]);
+    }
+
+    #[test]
+    fn patterns_that_find_nothing_or_no_numbers_are_told() {
+        let check = |event, pattern: &str, lines: &[&str], expected: Option<&str>| {
+            let pattern = LogPattern {
+                event,
+                pattern: pattern.to_owned(),
+                name: Some("m".to_owned()),
+                unit: None,
+            };
+            let mut patterns = Patterns::new(&[pattern]).unwrap();
+            lines.iter().for_each(|line| patterns.read(line, |_| ()));
+            let said: Vec<String> = patterns
+                .warnings()
+                .iter()
+                .map(ToString::to_string)
+                .collect();
+            assert_eq!(said.first().map(String::as_str), expected, "{lines:?}");
+        };
+        let metric = LogEvent::Metric;
+        check(metric, r"took (\S+)", &["took 7"], None);
+        check(
+            metric,
+            r"took (\S+)",
+            &["nothing", ""],
+            Some("the log pattern `took (\\S+)` matched no line: compare it with log.txt"),
+        );
+        check(
+            metric,
+            r"took (\S+)",
+            &["took 7", "took long", "took 1,5"],
+            Some(
+                "the log pattern `took (\\S+)` captured `long`, which is not a usable number (2 lines): \
+                 check its groups",
+            ),
+        );
+        check(
+            LogEvent::Step,
+            r"loss (?P<loss>\S+)",
+            &["loss 1.5,"],
+            Some(
+                "the log pattern `loss (?P<loss>\\S+)` captured `1.5,`, which is not a usable number (1 line): \
+                 check its groups",
+            ),
+        );
+        // Found, and told by another warning.
+        check(LogEvent::Step, r"loss (?P<loss>\S+)", &["loss nan"], None);
+        // A number, but no accuracy.
+        check(
+            LogEvent::Accuracy,
+            r"acc (?P<accuracy>\S+)",
+            &["acc 9700"],
+            Some(
+                "the log pattern `acc (?P<accuracy>\\S+)` captured `9700`, which is not a usable number (1 line): \
+                 check its groups",
+            ),
+        );
+        check(LogEvent::Phase, r"== (?P<phase>\w+)", &["== train"], None);
     }
 
     #[test]

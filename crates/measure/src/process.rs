@@ -53,6 +53,14 @@ pub(crate) struct Started {
     pub(crate) timestamp: model::Timestamp,
 }
 
+/// Processes that were there after the end of their leader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct LeftBehind {
+    pub(crate) found: u32,
+    /// Of them, those that could not be ended.
+    pub(crate) alive: u32,
+}
+
 #[derive(Debug)]
 pub(crate) enum NotStarted {
     /// The control group did not let it in; try again without.
@@ -195,19 +203,19 @@ impl Process {
         }
     }
 
-    /// After the leader's end: ends what it left behind, and says how many that were.
-    pub(crate) fn end_left_behind(&self, fence: &Fence) -> u32 {
+    /// After the leader's end: ends what it left behind.
+    pub(crate) fn end_left_behind(&self, fence: &Fence) -> LeftBehind {
         let patience = Instant::now() + STRAGGLERS;
         let mut left = self.others(fence);
-        while !left.is_empty() && Instant::now() < patience {
+        while !(left.is_empty() && self.is_alone(fence)) && Instant::now() < patience {
             std::thread::sleep(Duration::from_millis(10));
             left = self.others(fence);
         }
-        let count = u32::try_from(left.len()).unwrap_or(u32::MAX);
+        let mut found = left.len();
         let patience = Instant::now() + GIVE_UP;
-        while !left.is_empty() && Instant::now() < patience {
+        while !(left.is_empty() && self.is_alone(fence)) && Instant::now() < patience {
             if let Some(group) = &fence.group {
-                group.kill();
+                found = found.max(group.kill(&self.spared()));
             }
             self.signal(libc::SIGKILL, fence);
             std::thread::sleep(Duration::from_millis(2));
@@ -215,7 +223,27 @@ impl Process {
             left.iter().for_each(Other::bury);
             left = self.others(fence);
         }
-        count
+        let count = |processes: usize| u32::try_from(processes).unwrap_or(u32::MAX);
+        let alive = match self.is_alone(fence) {
+            true => left.len(),
+            false => left.len().max(1),
+        };
+        LeftBehind {
+            found: count(found),
+            alive: count(alive),
+        }
+    }
+
+    /// Whether its control group lists nobody else. One that starts another and ends at once is
+    /// listed there, and gone before anybody could look at it.
+    fn is_alone(&self, fence: &Fence) -> bool {
+        let group = fence.group.as_ref();
+        group.is_none_or(|group| group.is_empty_but(&self.spared()))
+    }
+
+    /// The leader, which has ended and is not buried yet.
+    fn spared(&self) -> [i32; 1] {
+        [self.pid]
     }
 
     /// Buries the process, and gives the kernel's last word on it.

@@ -162,7 +162,12 @@ impl<'a> UnderWay<'a> {
         })?;
         process.leave_alone(client.as_ref().map(Client::pid));
         if let Some(guard) = &helpers.guard {
-            guard.watch(&[format!("-{}", process.pid)]);
+            let group = setting.fence.group.as_ref();
+            let lists = group.map(crate::cgroup::Group::process_lists);
+            let lists = lists.unwrap_or_default();
+            let mut living: Vec<String> = lists.iter().map(|l| l.display().to_string()).collect();
+            living.push(format!("-{}", process.pid));
+            guard.watch(&living);
         }
         let Helpers {
             guard,
@@ -254,7 +259,7 @@ impl<'a> UnderWay<'a> {
         let left_behind = self.process.end_left_behind(self.setting.fence);
         let log = self.threads.last_line()?;
         self.listen(watch)?;
-        let bad_events = self.finish_events(watch)?;
+        let of_events = self.finish_events(watch)?;
         // Nothing is left to be ended.
         if let Some(guard) = &self.guard {
             guard.watch(&[]);
@@ -275,7 +280,7 @@ impl<'a> UnderWay<'a> {
                 .and_then(Client::end)
                 .map(|end| end.cpu_seconds),
             left_behind,
-            bad_events,
+            of_events,
         };
         Ok(finding.measured())
     }
@@ -319,7 +324,7 @@ impl<'a> UnderWay<'a> {
     fn finish_events(
         &mut self,
         watch: &mut dyn FnMut(Watched<'_>),
-    ) -> Result<Option<Warning>, MeasureError> {
+    ) -> Result<Vec<Warning>, MeasureError> {
         let now = self.start.elapsed().as_secs_f64();
         let story = &mut self.story;
         let finished = self.events.finish(unix_seconds(), |event| {

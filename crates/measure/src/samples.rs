@@ -255,7 +255,10 @@ impl Fields<'_> {
     }
 
     fn float(&self, name: &str) -> Result<Option<f64>, String> {
-        let parse = |text: &str| text.parse().map_err(|_| format!("`{text}` in {name}"));
+        let parse = |text: &str| {
+            let number: Option<f64> = text.parse().ok().filter(|number: &f64| number.is_finite());
+            number.ok_or_else(|| format!("`{text}` in {name}"))
+        };
         self.field(name).map(parse).transpose()
     }
 
@@ -317,6 +320,7 @@ mod tests {
             "line 3 of samples.csv: 2 fields under 1 columns",
         );
         check("seconds\nx\n", "line 2 of samples.csv: `x` in seconds");
+        check("seconds\nNaN\n", "line 2 of samples.csv: `NaN` in seconds");
         assert_eq!(parse(""), Ok(Vec::new()));
     }
 }

@@ -1,18 +1,20 @@
 //! What a run told of itself: phases, epochs, steps, numbers. Taken in as it comes, so that a
 //! long run needs no more memory than a short one.
 
-use std::collections::BTreeMap;
-
-use model::run::{Epoch, Metric, OperatorTime, Phase, phase};
-use model::{Event, EventKind};
+use model::run::{Epoch, OperatorTime, Phase, phase};
+use model::{Event, EventKind, Warning};
 
 use crate::request::FrameworkTold;
 use crate::steps::{Step, Steps};
+use crate::told_metrics::ToldMetrics;
 
 /// A clock that differs by more than this from ours is not believed.
 const BELIEVED_SECONDS: f64 = 1.0;
 /// A profile longer than this is no summary any more.
 const MOST_OPERATORS: usize = 1000;
+/// More epochs or phases than a record is meant for.
+const MOST_EPOCHS: usize = 100_000;
+const MOST_PHASES: usize = 1000;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Story {
@@ -21,9 +23,11 @@ pub(crate) struct Story {
     marks: Vec<Mark>,
     pub(crate) epochs: Vec<Epoch>,
     last_epoch_seconds: Option<f64>,
+    epochs_left_out: u64,
+    phases_left_out: u64,
     pub(crate) steps: Steps,
     pub(crate) accuracy: Option<f64>,
-    pub(crate) metrics: BTreeMap<String, Metric>,
+    pub(crate) metrics: ToldMetrics,
     pub(crate) out_of_memory: Option<String>,
     pub(crate) error: Option<String>,
     pub(crate) framework: Option<FrameworkTold>,
@@ -55,9 +59,11 @@ impl Story {
             marks: Vec::new(),
             epochs: Vec::new(),
             last_epoch_seconds: None,
+            epochs_left_out: 0,
+            phases_left_out: 0,
             steps: Steps::default(),
             accuracy: None,
-            metrics: BTreeMap::new(),
+            metrics: ToldMetrics::default(),
             out_of_memory: None,
             error: None,
             framework: None,
@@ -93,6 +99,10 @@ impl Story {
                 self.last_epoch_seconds = Some(seconds);
                 self.steps.last_at = None;
                 let (loss, accuracy) = (finite(*loss), finite(*accuracy));
+                if self.epochs.len() >= MOST_EPOCHS {
+                    self.epochs_left_out += 1;
+                    return;
+                }
                 self.epochs.push(Epoch {
                     epoch: *epoch,
                     loss,
@@ -102,13 +112,7 @@ impl Story {
             }
             EventKind::Accuracy { value } => self.accuracy = Some(*value),
             EventKind::Metric { name, value, unit } => {
-                self.metrics.insert(
-                    name.clone(),
-                    Metric {
-                        value: *value,
-                        unit: unit.clone(),
-                    },
-                );
+                self.metrics.take(name, *value, unit);
             }
             EventKind::Note { .. } => {}
             EventKind::Framework { name, version } => {
@@ -138,6 +142,19 @@ impl Story {
             }
             EventKind::OutOfMemory { detail } => self.out_of_memory = Some(detail.clone()),
         }
+    }
+
+    /// What was left out, and what was refused.
+    pub(crate) fn warnings(&self) -> Vec<Warning> {
+        let cut = |what: &str, kept: usize, left_out: u64| {
+            (left_out > 0).then(|| Warning::EventsCut {
+                kept: format!("{kept} {what}"),
+                left_out,
+            })
+        };
+        let epochs = cut("epochs", MOST_EPOCHS, self.epochs_left_out);
+        let phases = cut("phases", MOST_PHASES, self.phases_left_out);
+        epochs.into_iter().chain(phases).collect()
     }
 
     pub(crate) fn profile(&self) -> Vec<OperatorTime> {
@@ -221,6 +238,10 @@ impl Story {
     fn begin(&mut self, name: &str, seconds: f64) {
         let last = self.marks.last();
         if last.is_none_or(|last| last.name != name) {
+            if self.marks.len() >= MOST_PHASES {
+                self.phases_left_out += 1;
+                return;
+            }
             // Time does not go back.
             let begin_seconds = last.map_or(seconds, |last| last.begin_seconds.max(seconds));
             self.marks.push(Mark {

@@ -275,14 +275,14 @@ mod tests {
             busy_core_seconds: 40.0,
             ..Point::default()
         };
-        check(busy, &["others used 2.0 of 4 cores"]);
+        check(busy, &["other programs used 2.0 of 4 cores"]);
         let robbed = Point {
             run_waited_seconds: 20.0,
             ..busy
         };
         check(
             robbed,
-            &["others used 2.0 of 4 cores", "got 2.0 of 4.0 cores"],
+            &["other programs used 2.0 of 4 cores", "got 2.0 of 4.0 cores"],
         );
         // So little use by others (0.3 of 4 cores) takes no core from anybody.
         let alone = Point {
@@ -300,7 +300,7 @@ mod tests {
         };
         check(
             single,
-            &["others used 3.5 of 4 cores", "got 0.5 of 1.0 cores"],
+            &["other programs used 3.5 of 4 cores", "got 0.5 of 1.0 cores"],
         );
         check(
             Point {

@@ -1,8 +1,9 @@
 //! The words of Bancada as types. No I/O, no clock: every value here was made elsewhere.
 //!
 //! Read in this order: [`study`] (the question; [`serving`] where models are served), [`run`] (one answer), then what a run is made of:
-//! [`event`], [`sample`], [`machine`], [`money`], [`warning`].
+//! [`event`], [`sample`], [`machine`], [`capacity`], [`money`], [`warning`].
 
+pub mod capacity;
 pub mod event;
 pub mod hosts;
 pub mod job;
@@ -15,6 +16,7 @@ pub mod study;
 pub mod verify;
 pub mod warning;
 
+pub use capacity::{Capacity, UnmetLimit};
 pub use event::{Event, EventKind};
 pub use hosts::Hosts;
 pub use job::{AskJob, TrainJob};

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::capacity::Capacity;
+
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Inventory {
     pub hostname: String,
@@ -26,6 +28,16 @@ pub struct Inventory {
     pub versions: std::collections::BTreeMap<String, String>,
     /// Commit of the repository that holds the study file, `+` when it has changes.
     pub git_commit: Option<String>,
+}
+
+impl Inventory {
+    /// Nothing of a machine that nobody described.
+    pub fn capacity(&self) -> Capacity {
+        Capacity {
+            cores: self.usable_cores,
+            memory_bytes: self.memory_bytes,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
+use crate::capacity::{Capacity, UnmetLimit};
 use crate::machine::Inventory;
 use crate::money::{Bill, Price};
 use crate::serving::ServingRecord;
@@ -105,6 +106,33 @@ impl RunRecord {
     /// Whether `started` is when the run began.
     pub fn is_dated(&self) -> bool {
         !matches!(self.origin, Origin::Imported { undated: true, .. })
+    }
+
+    /// Limits of its environment that this run did not have. Nothing may be concluded from such a
+    /// run. Records of before this was noticed while running are judged by their machine.
+    pub fn unmet_limits(&self) -> Vec<UnmetLimit> {
+        let told = self.warnings.iter().filter_map(|warning| match warning {
+            Warning::LimitUnmet { unmet } => Some(unmet.clone()),
+            _ => None,
+        });
+        let told: Vec<UnmetLimit> = told.collect();
+        let is_elsewhere = self.serving.as_ref().is_some_and(|s| s.is_elsewhere);
+        let is_here = matches!(self.origin, Origin::Measured { .. }) && !is_elsewhere;
+        match told.is_empty() && is_here {
+            true => self.environment.limits.beyond(&self.machine.capacity()),
+            false => told,
+        }
+    }
+
+    /// Cores that the run kept busy: while it worked where that is known, otherwise over its whole
+    /// life. None where nobody measured that.
+    pub fn cores_kept_busy(&self) -> Option<f64> {
+        let told = |name: &str| self.metrics.get(name).map(|metric| metric.value);
+        let Capacity { cores, .. } = self.machine.capacity();
+        let given = self.environment.limits.cores.unwrap_or(cores).min(cores);
+        let working = told(metric::CPU_PERCENT).map(|percent| percent / 100.0 * given);
+        let busy = working.into_iter().chain(told(metric::CORES_USED));
+        busy.filter(|cores| cores.is_finite()).reduce(f64::max)
     }
 
     /// In which requests were handled: what a service bills, where it tells; otherwise the time
@@ -391,6 +419,17 @@ pub mod metric {
     pub const GROUP_PEAK_MEMORY_BYTES: &str = "cgroup_peak_memory_bytes";
     /// Of a quantised model: how often it names the class that the whole model names.
     pub const AGREEMENT_PERCENT: &str = "agreement_percent";
+
+    /// Names that only a bill gives: what a workload says it cost is not what is paid.
+    pub fn is_of_bills(name: &str) -> bool {
+        const OTHERS: [&str; 4] = [
+            "cost_per_epoch",
+            "cost_per_thousand_images",
+            "cost_per_thousand_steps",
+            "cost_to_target",
+        ];
+        name == COST || name == COST_PER_INFERENCE || OTHERS.contains(&name)
+    }
 }
 
 /// The environment as it was for this run.
@@ -398,7 +437,7 @@ pub mod metric {
 pub struct EnvironmentRecord {
     pub name: String,
     pub limits: Limits,
-    /// How the limits were put in force: `cgroup v2`, `cgroup v1`, `affinity`, `none`.
+    /// How the limits were enforced: `cgroup v2`, `cgroup v1`, `affinity`, `none`.
     pub limits_by: String,
     pub device: Option<String>,
 }

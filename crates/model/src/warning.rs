@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::capacity::UnmetLimit;
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Warning {
@@ -15,16 +17,34 @@ pub enum Warning {
     Stolen { percent: f64 },
     /// The CPU ran below its speed (thermal or power limit).
     Throttled { detail: String },
-    /// A limit could only be put in force in a weaker way, or not at all.
+    /// A limit was enforced in a weaker way than a cgroup would.
     LimitsWeak {
         asked: String,
         by: String,
         reason: String,
     },
+    /// A limit was not what was asked for: nothing is concluded from the run.
+    LimitUnmet { unmet: UnmetLimit },
+    /// A log pattern of the study found nothing in the whole log.
+    PatternUnmatched { pattern: String },
+    /// A log pattern found texts where numbers belong.
+    PatternNotANumber {
+        pattern: String,
+        lines: u64,
+        first: String,
+    },
     /// Samples came later than asked for.
     SamplesLate {
         asked_seconds: f64,
         worst_seconds: f64,
+    },
+    /// A metric that a workload reported and that was not taken.
+    MetricRefused { name: String },
+    /// More was reported than is kept.
+    EventsCut {
+        /// `64 MB of events`.
+        kept: String,
+        left_out: u64,
     },
     /// Lines of the event file that are not events.
     BadEvents { lines: u64, first: String },
@@ -32,6 +52,8 @@ pub enum Warning {
     Swapped { bytes: u64 },
     /// The process ended but left others behind, which were ended.
     LeftBehind { processes: u32 },
+    /// Processes of the run that could not be ended.
+    StillRunning { processes: u32 },
     /// The governor does not hold the CPU at its full speed.
     Governor { governor: String },
     /// The loss stopped being a number, from this epoch on where epochs tell it.
@@ -83,7 +105,7 @@ impl fmt::Display for Warning {
                 cores,
             } => write!(
                 f,
-                "others used {others_cores:.1} of {cores:.0} cores meanwhile: close them, or repeat more often"
+                "other programs used {others_cores:.1} of {cores:.0} cores: close them, or repeat more often"
             ),
             Warning::FewerCores { got, asked } => write!(
                 f,
@@ -100,14 +122,39 @@ impl fmt::Display for Warning {
                 )
             }
             Warning::LimitsWeak { asked, by, reason } => {
-                write!(f, "{asked} was put in force by {by} ({reason})")
+                write!(f, "{asked} was enforced by {by} ({reason})")
             }
+            Warning::LimitUnmet { unmet } => unmet.fmt(f),
+            Warning::PatternUnmatched { pattern } => write!(
+                f,
+                "the log pattern `{pattern}` matched no line: compare it with log.txt"
+            ),
+            Warning::PatternNotANumber {
+                pattern,
+                lines,
+                first,
+            } => write!(
+                f,
+                "the log pattern `{pattern}` captured `{first}`, which is not a usable number ({}): check its groups",
+                counted(*lines, "line", "lines")
+            ),
             Warning::SamplesLate {
                 asked_seconds,
                 worst_seconds,
             } => write!(
                 f,
                 "samples asked every {asked_seconds} s came up to {worst_seconds:.2} s apart: ask for a longer interval"
+            ),
+            Warning::MetricRefused { name } if name.trim().is_empty() => {
+                f.write_str("a metric without a name was reported and ignored: give it a name")
+            }
+            Warning::MetricRefused { name } => write!(
+                f,
+                "the reported metric `{name}` was ignored: the name is Bancada's own, too long, or one too many; use another"
+            ),
+            Warning::EventsCut { kept, left_out } => write!(
+                f,
+                "only the first {kept} are kept, and {left_out} more were reported: report less often"
             ),
             Warning::BadEvents { lines, first } => {
                 write!(
@@ -125,9 +172,15 @@ impl fmt::Display for Warning {
             Warning::LeftBehind { processes } => {
                 write!(
                     f,
-                    "left {processes} process(es) behind, which were ended: wait for children before ending"
+                    "left {} behind, which were ended: wait for children before ending",
+                    counted(u64::from(*processes), "process", "processes")
                 )
             }
+            Warning::StillRunning { processes } => write!(
+                f,
+                "{} of the run could not be ended and may still run: end them by hand, then repeat the runs after this one",
+                counted(u64::from(*processes), "process", "processes")
+            ),
             Warning::Governor { governor } => write!(
                 f,
                 "the CPU governor is `{governor}`: set `performance` for times that repeat"
@@ -192,5 +245,12 @@ impl fmt::Display for Warning {
                 write!(f, "no rate from {from} to {to}: add one under [[rates]]")
             }
         }
+    }
+}
+
+fn counted(count: u64, one: &str, many: &str) -> String {
+    match count {
+        1 => format!("1 {one}"),
+        count => format!("{count} {many}"),
     }
 }

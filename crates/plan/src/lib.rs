@@ -8,6 +8,7 @@
 //! No I/O: files that a study names are read through what [`ReadOptions`] is given. No clock, and
 //! no randomness but from the study's seed.
 
+mod capacity;
 mod check;
 mod design;
 mod digest;
@@ -24,6 +25,7 @@ mod template;
 mod train;
 mod values;
 
+pub use capacity::beyond_capacity;
 pub use check::is_study_name;
 pub use design::{plan, same_level, scenarios};
 pub use digest::{digest, fingerprint};

@@ -168,6 +168,7 @@ fn runs_text(scenario: &ScenarioResult) -> String {
         0 => "not yet".to_owned(),
         _ if scenario.runs.out_of_memory == total => "out-of-memory".to_owned(),
         _ if scenario.runs.timed_out == total => "timed-out".to_owned(),
+        _ if scenario.runs.not_measurable == total => "not measurable".to_owned(),
         _ => scenario.runs.text(),
     }
 }

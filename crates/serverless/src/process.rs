@@ -13,8 +13,7 @@ use fence::cgroup::Group;
 use fence::{Fence, start};
 use model::study::Limits;
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process, kill_process_group, waitid,
-    waitpgid,
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process_group, waitid, waitpgid,
 };
 use tokio::net::unix::pipe;
 
@@ -231,7 +230,8 @@ impl Process {
     }
 
     fn memory_of(&self, fence: &Fence) -> Memory {
-        let Some(group) = &fence.group else {
+        let group = fence.group.as_ref().filter(|group| group.has_limits);
+        let Some(group) = group else {
             let status = std::fs::read(format!("/proc/{}/status", self.pid)).unwrap_or_default();
             return Memory {
                 peak_bytes: value(&status, b"VmHWM:").map(|kilobytes| kilobytes << 10),
@@ -249,14 +249,7 @@ impl Process {
         let Some(group) = group else {
             return 0;
         };
-        group.kill();
-        let members = group.processes().into_iter().filter_map(Pid::from_raw);
-        let others = members.filter(|member| *member != self.pid);
-        others
-            .inspect(|member| {
-                let _ = kill_process(*member, Signal::KILL);
-            })
-            .count()
+        group.kill(&[self.pid.as_raw_nonzero().get()])
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Held>> {

@@ -1,17 +1,19 @@
 use std::fs::OpenOptions;
 use std::io::Write as _;
+use std::path::Path;
 
+use super::fits::{ELSEWHERE, refuse_too_large};
 use super::plan::runs_words;
 use crate::args::{CheckArgs, InitArgs};
 use crate::exit::{CommandResult, Exit, Failure};
-use crate::locate::open_study;
+use crate::locate::{Opened, open_study};
 use crate::printer::Printer;
 
 /// All files are looked at, whatever is wrong with the first.
 pub(super) fn check(args: &CheckArgs, printer: &Printer) -> CommandResult {
     let mut exit = Exit::Ok;
     for path in &args.studies {
-        match open_study(path, None, printer) {
+        match check_one(path, args, printer) {
             Ok(opened) => printer.data(&format!(
                 "{}: ok, {}",
                 path.display(),
@@ -24,6 +26,14 @@ pub(super) fn check(args: &CheckArgs, printer: &Printer) -> CommandResult {
         }
     }
     Ok(exit)
+}
+
+fn check_one(path: &Path, args: &CheckArgs, printer: &Printer) -> Result<Opened, Failure> {
+    let opened = open_study(path, None, printer)?;
+    if !args.elsewhere {
+        refuse_too_large(path, &opened, &opened.plan.runs, ELSEWHERE, printer)?;
+    }
+    Ok(opened)
 }
 
 pub(super) fn init(args: &InitArgs, printer: &Printer) -> CommandResult {

@@ -1,39 +1,12 @@
 use std::fs;
 
-use model::RunId;
-use model::event::{Event, EventKind};
-use report::ToldStep;
-
 use super::results::{analysis_at, meta};
+use super::run_files;
 use super::what_if;
 use crate::args::{CsvTable, ExportArgs, Format};
 use crate::exit::{CommandResult, Exit, Failure};
-use crate::locate::{Results, open_results};
+use crate::locate::open_results;
 use crate::printer::Printer;
-
-/// What the run told while it trained; nothing where it told no steps, or its events are gone.
-fn steps(results: &Results, run: RunId) -> Vec<ToldStep> {
-    let events = results.store.read_run_file(run, "events.jsonl");
-    let events = events.ok().flatten().unwrap_or_default();
-    let told = |line: &str| match serde_json::from_str::<Event>(line).ok()?.kind {
-        EventKind::Step {
-            step,
-            epoch,
-            loss,
-            seconds,
-            images,
-        } => Some(ToldStep {
-            step,
-            epoch,
-            loss,
-            seconds,
-            images,
-        }),
-        _ => None,
-    };
-    let text = String::from_utf8_lossy(&events);
-    text.lines().filter_map(told).collect()
-}
 
 pub(super) fn export(args: &ExportArgs, printer: &Printer) -> CommandResult {
     let results = open_results(&args.results, printer)?;
@@ -44,7 +17,14 @@ pub(super) fn export(args: &ExportArgs, printer: &Printer) -> CommandResult {
         (Format::Csv, CsvTable::Scenarios) => report::csv_scenarios(&analysis),
         (Format::Csv, CsvTable::Variation) => report::csv_variation(&analysis),
         (Format::Csv, CsvTable::Losses) => report::csv_losses(&analysis),
-        (Format::Csv, CsvTable::Steps) => report::csv_steps(&analysis, &|run| steps(&results, run)),
+        (Format::Csv, CsvTable::Steps) => report::csv_steps(&analysis, &|run| {
+            let steps = run_files::steps(&results, run);
+            steps
+                .wrong
+                .iter()
+                .for_each(|wrong| printer.talk(&format!("! {wrong}")));
+            steps.found
+        }),
         (Format::Csv, CsvTable::Profile) => report::csv_profile(&analysis),
         (Format::Csv, CsvTable::Bills) => report::csv_bills(&analysis),
         (Format::Csv, CsvTable::BreakEvens) => report::csv_break_evens(&analysis),

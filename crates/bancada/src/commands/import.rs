@@ -215,7 +215,7 @@ impl Question {
 impl Kept {
     pub(super) fn report(&self, printer: &Printer) -> CommandResult {
         let analysis = analysis_of(&self.results, printer)?;
-        let report = write_report(&analysis, &self.results, None)?;
+        let report = write_report(&analysis, &self.results, None, printer)?;
         printer.data(&report.display().to_string());
         Ok(Exit::Ok)
     }

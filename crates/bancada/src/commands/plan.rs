@@ -6,6 +6,7 @@ use model::{Plan, RunId, RunRecord, Study};
 use runner::{Forecast, Ledger, Surroundings, Wanted};
 use store::Store;
 
+use super::fits::{ELSEWHERE, refuse_too_large};
 use super::forecasting::{self, money_words, time_words};
 use super::only;
 use crate::args::PlanArgs;
@@ -26,6 +27,9 @@ pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
         due,
         ledger,
     } = earlier(&folder, &opened, &wanted, printer)?;
+    if !args.elsewhere {
+        refuse_too_large(&args.study, &opened, &due, ELSEWHERE, printer)?;
+    }
     signals::listen();
     let program = std::env::current_exe()
         .map_err(|e| Failure::trouble(format!("cannot find myself: {e}")))?;
@@ -44,7 +48,7 @@ pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
         opened: &opened,
         earlier: &records,
         due: &due,
-        pilot: !args.no_pilot,
+        pilot: !args.no_pilot && !args.elsewhere,
         surroundings,
     };
     let forecast = forecasting::make(&ask, printer)?;

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use analyse::{Analysis, Input, ScenarioResult, Timeline};
 use model::{RunRecord, Status, Timestamp};
 use report::{ReportMeta, TerminalOptions};
+use runner::TooSmall;
 
+use super::run_files;
 use super::what_if::{self, OtherMoney};
 use crate::args::{ReportArgs, ShowArgs};
 use crate::exit::{CommandResult, Exit, Failure};
@@ -26,7 +28,7 @@ pub(super) fn report(args: &ReportArgs, printer: &Printer) -> CommandResult {
     // The report of what was paid stays what it is.
     let beside = other.is_some().then(|| results.folder.join(WHAT_IF_REPORT));
     let to = args.to.as_deref().or(beside.as_deref());
-    let path = write_report(&analysis, &results, to)?;
+    let path = write_report(&analysis, &results, to, printer)?;
     printer.data(&path.display().to_string());
     Ok(Exit::Ok)
 }
@@ -57,8 +59,14 @@ pub(super) fn analysis_at(
     talk_of_damaged(results, printer);
     let mut runs = Paid::read(results)?;
     leave_out_others(&mut runs.records, results, printer);
-    if let Some(other) = other {
-        runs.all().for_each(|record| other.bill(record));
+    let mut repriced = other.map(|other| other.sentence.clone());
+    if let (Some(other), Some(sentence)) = (other, &mut repriced) {
+        let unpriced = other.bill(&mut runs.records);
+        other.bill(&mut runs.superseded);
+        refuse_if_none_is_priced(&runs.records, &unpriced)?;
+        for too_small in unpriced {
+            *sentence += &format!(" {too_small}.");
+        }
     }
     runs.settle();
     Ok(analyse::analyse(&Input {
@@ -66,7 +74,7 @@ pub(super) fn analysis_at(
         plan: &results.plan,
         records: &runs.records,
         superseded: &runs.superseded,
-        repriced: other.map(|other| other.sentence.as_str()),
+        repriced: repriced.as_deref(),
     }))
 }
 
@@ -99,6 +107,15 @@ impl Paid {
     fn all(&mut self) -> impl Iterator<Item = &mut RunRecord> {
         self.records.iter_mut().chain(&mut self.superseded)
     }
+}
+
+/// A what-if without a single cost is no answer.
+fn refuse_if_none_is_priced(records: &[RunRecord], unpriced: &[TooSmall]) -> Result<(), Failure> {
+    if unpriced.is_empty() || records.iter().any(|record| record.bill.is_some()) {
+        return Ok(());
+    }
+    let reasons: Vec<String> = unpriced.iter().map(ToString::to_string).collect();
+    Err(Failure::new(Exit::BadStudy, reasons.join("; ")))
 }
 
 /// Folders may be carried here by hand: one of another study would be taken for a result.
@@ -138,23 +155,29 @@ pub(super) fn meta() -> ReportMeta<'static> {
     }
 }
 
-/// Of scenarios, the first run that ended well. What cannot be read is not drawn: its numbers are in
-/// the record.
-fn timelines(analysis: &Analysis, results: &Results) -> Vec<Timeline> {
+/// Of scenarios, the first run that ended well, and what is wrong with files that cannot be drawn.
+fn timelines(analysis: &Analysis, results: &Results) -> run_files::Read<Vec<Timeline>> {
     const MOST_SCENARIOS: usize = 48;
+    let mut wrong: Vec<String> = Vec::new();
     let first = |scenario: &ScenarioResult| {
         let mut runs = analysis.runs.iter();
         let run = runs.find(|r| r.scenario == scenario.number && r.status == Status::Ok)?;
-        let samples = results.store.read_run_file(run.run, "samples.csv").ok()??;
-        let samples = measure::samples::parse(&String::from_utf8_lossy(&samples)).ok()?;
+        let samples = run_files::samples(results, run.run);
+        wrong.extend(samples.wrong);
         Some(Timeline {
             scenario: run.scenario,
             run: run.run,
-            points: analyse::use_over_time(&samples),
+            points: analyse::use_over_time(&samples.found?),
         })
     };
     let scenarios = analysis.scenarios.iter().filter_map(first);
-    scenarios.take(MOST_SCENARIOS).collect()
+    let found = scenarios.take(MOST_SCENARIOS).collect();
+    let more = wrong.len().saturating_sub(1);
+    let wrong = wrong.into_iter().next().map(|first| match more {
+        0 => first,
+        more => format!("{first} (and so {more} more)"),
+    });
+    run_files::Read { found, wrong }
 }
 
 /// To the folder of the results unless another file is named.
@@ -162,12 +185,18 @@ pub(super) fn write_report(
     analysis: &Analysis,
     results: &Results,
     to: Option<&Path>,
+    printer: &Printer,
 ) -> Result<PathBuf, Failure> {
     let command = format!("bancada report {}", results.folder.display());
-    let with_courses = Analysis {
-        timelines: timelines(analysis, results),
+    let timelines = timelines(analysis, results);
+    let mut with_courses = Analysis {
+        timelines: timelines.found,
         ..analysis.clone()
     };
+    if let Some(wrong) = timelines.wrong {
+        printer.talk(&format!("! {wrong}"));
+        with_courses.notes.push(format!("{wrong}."));
+    }
     let html = report::html(
         &with_courses,
         &ReportMeta {

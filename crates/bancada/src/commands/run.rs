@@ -7,6 +7,7 @@ use model::{Environment, Inventory, Status, Study};
 use runner::{Conduct, Ended, Forecast, Ledger, Options, RunnerError, Surroundings, Wanted};
 
 use super::endpoints::{self, Endpoints};
+use super::fits::{due_now, refuse_too_large};
 use super::forecasting::{self, time_words};
 use super::only;
 use super::plan::runs_words;
@@ -21,9 +22,18 @@ use crate::printer::Printer;
 use crate::progress::Reporter;
 use crate::signals::{self, STOP};
 
+const NOTHING_STARTED: &str = "nothing was started";
+
 pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
     let opened = open_study(&args.study, args.scale.as_deref(), printer)?;
     let folder = results_folder(&args.study, &opened.study, args.out.as_deref());
+    let wanted = Wanted {
+        retry: args.retry.iter().map(|r| status_of(*r)).collect(),
+        keep_interrupted: args.keep_interrupted,
+        only: only::read(&args.only, &opened.study)?,
+    };
+    let due = due_now(&folder, &opened, &wanted);
+    refuse_too_large(&args.study, &opened, &due, NOTHING_STARTED, printer)?;
     let store = create_store(&folder, &opened.study)?;
     let _lock = store.lock().map_err(store_failure)?;
     signals::listen();
@@ -43,11 +53,6 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
     };
     let earlier = store.records().map_err(store_failure)?;
     endpoints::refuse_mixture(&opened.study, &earlier, args)?;
-    let wanted = Wanted {
-        retry: args.retry.iter().map(|r| status_of(*r)).collect(),
-        keep_interrupted: args.keep_interrupted,
-        only: only::read(&args.only, &opened.study)?,
-    };
     let due = runner::due_runs(
         &opened.plan,
         &store.statuses().map_err(store_failure)?,
@@ -139,7 +144,7 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
 /// Tables, report and the word that the exit code says too.
 fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) -> CommandResult {
     let analysis = analysis_of(results, printer)?;
-    let report = write_report(&analysis, results, None)?;
+    let report = write_report(&analysis, results, None, printer)?;
     if args.json {
         let done = serde_json::json!({ "event": "study-ends", "ended": format!("{ended:?}"), "report": report });
         printer.data(&done.to_string());

@@ -20,6 +20,7 @@ mod frameworks;
 mod hosts;
 mod import;
 mod kill;
+mod limits;
 mod logs;
 mod onnx;
 mod price;

@@ -2,9 +2,10 @@
 //!
 //! A group is made beneath the one this process is in (version 1), or at the nearest place
 //! where the controllers are given on to children (version 2). It is named
-//! `bancada-<pid>-<name>` and removed after the run; what a killed bancada left is removed when
-//! it is empty and its maker is gone.
+//! `bancada-<pid>-<name>` and removed after the run; what a killed bancada left is removed before
+//! the next run, when it is empty and its maker is gone.
 
+mod end;
 mod v1;
 mod v2;
 
@@ -75,6 +76,8 @@ impl Version {
 #[derive(Debug)]
 pub struct Group {
     pub version: Version,
+    /// Whether it has limits; otherwise it only keeps a run's processes together.
+    pub has_limits: bool,
     /// One folder a controller (version 1), or one for all.
     folders: Vec<PathBuf>,
     files: Files,
@@ -94,6 +97,7 @@ struct Files {
     peak: Option<PathBuf>,
     out_of_memory: Option<PathBuf>,
     kill: Option<PathBuf>,
+    freezer: Option<end::Freezer>,
 }
 
 impl Group {
@@ -111,6 +115,13 @@ impl Group {
             }),
             Err(of_v2) => Err(of_v2),
         }
+    }
+
+    /// A group without limits, so that all processes of a run are known and can be ended together.
+    pub fn hold(layout: &Layout, name: &str) -> Result<Group, String> {
+        let name = unique_name(name);
+        v2::hold(layout, &name)
+            .or_else(|of_v2| v1::hold(layout, &name).map_err(|of_v1| format!("{of_v1}; {of_v2}")))
     }
 
     /// Files into which a process writes `0` to enter.
@@ -142,11 +153,10 @@ impl Group {
         all
     }
 
-    /// Ends every process of the group at once, where the kernel has a call for that.
-    pub fn kill(&self) {
-        if let Some(path) = &self.files.kill {
-            let _ = fs::write(path, "1");
-        }
+    /// Files that list its processes, for whoever outlives this process.
+    pub fn process_lists(&self) -> Vec<PathBuf> {
+        let folders = self.folders.iter();
+        folders.map(|folder| folder.join("cgroup.procs")).collect()
     }
 
     pub fn cpu_seconds(&self) -> Option<f64> {
@@ -207,13 +217,21 @@ fn remove_nested(folder: &Path) {
     }
 }
 
-/// Removes groups in `parent` whose maker is gone. One that still holds processes stays: it is
-/// not ours to end them.
-fn remove_leftovers(layout: &Layout, parent: &Path) {
+/// Removes groups whose maker is gone, wherever one could have been made. One that still holds
+/// processes stays: it is not ours to end them.
+pub fn remove_leftovers(layout: &Layout) {
+    let v1 = v1::CONTROLLERS.iter().filter_map(|name| layout.v1(name));
+    let v1 = v1.map(|place| place.own.as_path());
+    let v2 = layout.v2().into_iter().flat_map(allowance::Place::upwards);
+    v1.chain(v2).for_each(|parent| remove_dead(layout, parent));
+}
+
+fn remove_dead(layout: &Layout, parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let maker = name.to_str().and_then(maker_of);
         if maker.is_some_and(|pid| !layout.is_alive(pid)) {
+            remove_dead(layout, &entry.path());
             let _ = fs::remove_dir(entry.path());
         }
     }

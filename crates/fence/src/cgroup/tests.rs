@@ -211,26 +211,6 @@ fn what_this_process_may_use_is_the_least_of_all_above() {
 }
 
 #[test]
-fn only_empty_groups_of_the_dead_are_removed() {
-    let root = v1_root();
-    let memory = root.path().join("sys/fs/cgroup/memory/job");
-    for name in [
-        "bancada-78-0-C1-r1",
-        "bancada-77-0-C1-r1",
-        "bancada-79-0-x/inner",
-        "other-78",
-    ] {
-        fs::create_dir_all(memory.join(name)).unwrap();
-    }
-    let _group = Group::create(&Layout::find(root.path()), &wanted(None, Some(1))).unwrap();
-    let check = |name: &str, stays| assert_eq!(memory.join(name).exists(), stays, "{name}");
-    check("bancada-78-0-C1-r1", false);
-    check("bancada-77-0-C1-r1", true);
-    check("bancada-79-0-x", true);
-    check("other-78", true);
-}
-
-#[test]
 fn what_was_made_beneath_a_group_goes_with_it() {
     let root = v1_root();
     let group = Group::create(&Layout::find(root.path()), &wanted(None, Some(1))).unwrap();
@@ -264,5 +244,35 @@ fn on_this_machine_a_group_is_made_and_removed_or_the_reason_told() {
             assert!(!reason.is_empty());
             eprintln!("no control group can be made here: {reason}");
         }
+    }
+}
+
+#[test]
+fn what_a_killed_program_left_is_removed_at_the_next_start() {
+    let root = v1_root();
+    let own = root.path().join("sys/fs/cgroup");
+    let place = |path: &str| {
+        let folder = own.join(path);
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    };
+    // 77 is alive; 78 is gone.
+    let gone = [
+        place("cpuset/bancada-78-0-C1-r1"),
+        place("memory/job/bancada-78-1-C1-r1/bancada-79-0-serverless"),
+        place("unified/bancada-78-2-C1-r1"),
+    ];
+    let kept = [
+        place("cpuset/bancada-77-0-C1-r1"),
+        place("cpuset/other-78"),
+        place("unified/bancada-x"),
+        place("memory/job/bancada-79-0-C1-r1/made-by-the-run"),
+    ];
+    remove_leftovers(&Layout::find(root.path()));
+    for folder in gone {
+        assert!(!folder.exists(), "{folder:?}");
+    }
+    for folder in kept {
+        assert!(folder.exists(), "{folder:?}");
     }
 }

@@ -4,14 +4,36 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::{
-    Cores, Files, Group, Layout, PERIOD_MICROSECONDS, Version, Wanted, make_folder,
-    remove_leftovers, write,
+    Cores, Files, Group, Layout, PERIOD_MICROSECONDS, Version, Wanted, end::Freezer, make_folder,
+    write,
 };
+
+/// All that a group of ours may be made with.
+pub(super) const CONTROLLERS: [&str; 5] = ["memory", "cpuset", "cpu", "cpuacct", "freezer"];
+
+/// Only to freeze and to end its processes.
+pub(super) fn hold(layout: &Layout, name: &str) -> Result<Group, String> {
+    let mut group = Group {
+        version: Version::V1,
+        has_limits: false,
+        folders: Vec::new(),
+        files: Files::default(),
+    };
+    add_freezer(layout, name, &mut group)?;
+    Ok(group)
+}
+
+fn add_freezer(layout: &Layout, name: &str, group: &mut Group) -> Result<(), String> {
+    let folder = add(layout, "freezer", name, group)?;
+    group.files.freezer = Some(Freezer::V1(folder.join("freezer.state")));
+    Ok(())
+}
 
 pub(super) fn create(layout: &Layout, name: &str, wanted: &Wanted) -> Result<Group, String> {
     // Made first, so that whatever fails later is cleaned up by dropping it.
     let mut group = Group {
         version: Version::V1,
+        has_limits: true,
         folders: Vec::new(),
         files: Files::default(),
     };
@@ -28,6 +50,8 @@ pub(super) fn create(layout: &Layout, name: &str, wanted: &Wanted) -> Result<Gro
     if let Ok(folder) = add(layout, "cpuacct", name, &mut group) {
         group.files.cpu = Some(folder.join("cpuacct.usage"));
     }
+    // Without it, processes that never stop starting others are harder to end.
+    let _ = add_freezer(layout, name, &mut group);
     Ok(group)
 }
 
@@ -41,7 +65,6 @@ fn add(
     let place = layout
         .v1(controller)
         .ok_or_else(|| format!("no controller `{controller}` is mounted (cgroup v1)"))?;
-    remove_leftovers(layout, &place.own);
     let folder = place.own.join(name);
     // Controllers may share one hierarchy: cpu and cpuacct often do.
     if !group.folders.contains(&folder) {

@@ -4,19 +4,44 @@ use std::fs;
 use std::path::Path;
 
 use super::{
-    Cores, Files, Group, Layout, PERIOD_MICROSECONDS, Version, Wanted, make_folder,
-    remove_leftovers, write,
+    Cores, Files, Group, Layout, PERIOD_MICROSECONDS, Version, Wanted, end::Freezer, make_folder,
+    write,
 };
+
+/// Beside no controller: only to freeze and to end its processes.
+pub(super) fn hold(layout: &Layout, name: &str) -> Result<Group, String> {
+    let place = layout.v2().ok_or("no control groups are mounted")?;
+    let folder = make_folder(&place.own, name)?;
+    let group = group(&folder, false);
+    match group.files.kill.is_some() || group.files.freezer.is_some() {
+        true => Ok(group),
+        false => Err(format!(
+            "{} can be neither frozen nor killed (cgroup v2)",
+            folder.display()
+        )),
+    }
+}
+
+fn group(folder: &Path, has_limits: bool) -> Group {
+    Group {
+        version: Version::V2,
+        has_limits,
+        files: Files {
+            cpu: Some(folder.join("cpu.stat")),
+            kill: Some(folder.join("cgroup.kill")).filter(|path| path.exists()),
+            freezer: Freezer::v2(folder),
+            ..Files::default()
+        },
+        folders: vec![folder.to_owned()],
+    }
+}
 
 pub(super) fn create(layout: &Layout, name: &str, wanted: &Wanted) -> Result<Group, String> {
     let place = layout.v2().ok_or("no control groups are mounted")?;
     let mut reason = String::new();
     for parent in place.upwards() {
         let given = Given::find(parent, parent == place.own, wanted);
-        let made = given.and_then(|given| {
-            remove_leftovers(layout, parent);
-            create_in(parent, name, wanted, given)
-        });
+        let made = given.and_then(|given| create_in(parent, name, wanted, given));
         match made {
             Ok(group) => return Ok(group),
             // The nearest place says best what is missing.
@@ -29,16 +54,9 @@ pub(super) fn create(layout: &Layout, name: &str, wanted: &Wanted) -> Result<Gro
 
 fn create_in(parent: &Path, name: &str, wanted: &Wanted, given: Given) -> Result<Group, String> {
     let folder = make_folder(parent, name)?;
-    let group = Group {
-        version: Version::V2,
-        files: Files {
-            cpu: Some(folder.join("cpu.stat")),
-            peak: wanted.memory_bytes.map(|_| folder.join("memory.peak")),
-            out_of_memory: wanted.memory_bytes.map(|_| folder.join("memory.events")),
-            kill: Some(folder.join("cgroup.kill")).filter(|path| path.exists()),
-        },
-        folders: vec![folder.clone()],
-    };
+    let mut group = group(&folder, true);
+    group.files.peak = wanted.memory_bytes.map(|_| folder.join("memory.peak"));
+    group.files.out_of_memory = wanted.memory_bytes.map(|_| folder.join("memory.events"));
     if let Some(bytes) = wanted.memory_bytes {
         write(&folder, "memory.max", &bytes.to_string())?;
         // Without this a full group goes to swap instead of failing. Absent without swap.

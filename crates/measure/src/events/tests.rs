@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 struct Told {
     events: Vec<Event>,
-    warning: Option<Warning>,
+    warnings: Vec<Warning>,
     file: String,
 }
 
@@ -22,7 +22,7 @@ fn follow(pieces: &[&str]) -> Told {
         now += 1.0;
         file.poll(now, |event| events.push(event)).unwrap();
     }
-    let warning = file.finish(now + 1.0, |event| events.push(event)).unwrap();
+    let warnings = file.finish(now + 1.0, |event| events.push(event)).unwrap();
     assert_eq!(
         fs::read_dir(folder.path()).unwrap().count(),
         1,
@@ -30,7 +30,7 @@ fn follow(pieces: &[&str]) -> Told {
     );
     Told {
         events,
-        warning,
+        warnings,
         file: fs::read_to_string(&path).unwrap(),
     }
 }
@@ -49,7 +49,7 @@ fn a_file_in_order_stays_as_it_is() {
     let text = "{\"event\":\"note\", \"extra\":1, \"text\":\"a\",\"at\":5.5}\n";
     let told = follow(&[text]);
     assert_eq!(told.events, [note(5.5, "a")]);
-    assert_eq!(told.warning, None);
+    assert_eq!(told.warnings, []);
     assert_eq!(told.file, text);
 }
 
@@ -86,11 +86,11 @@ fn what_is_no_event_is_counted_and_left_out() {
     ]);
     assert_eq!(told.events, [note(1.0, "a"), note(2.0, "b")]);
     assert_eq!(
-        told.warning,
-        Some(Warning::BadEvents {
+        told.warnings,
+        [Warning::BadEvents {
             lines: 3,
             first: "hello".to_owned()
-        })
+        }]
     );
     assert!(
         !told.file.contains("hello") && !told.file.contains("xxx"),
@@ -116,7 +116,7 @@ fn a_loss_that_is_not_a_number_is_no_mistake() {
             kind
         }]
     );
-    assert_eq!(told.warning, None);
+    assert_eq!(told.warnings, []);
     assert_eq!(told.file, "{\"at\":1.0,\"event\":\"step\",\"step\":3}\n");
 }
 
@@ -193,7 +193,7 @@ fn accuracy_in_percent_becomes_a_fraction() {
         let first = line.to_owned();
         let bad = expected.is_none();
         let warning = bad.then_some(Warning::BadEvents { lines: 1, first });
-        assert_eq!(told.warning, warning);
+        assert_eq!(told.warnings, Vec::from_iter(warning));
         let written = expected.map(|line| serde_json::from_str::<Event>(line).unwrap());
         assert_eq!(told.events, Vec::from_iter(written));
     };
@@ -207,4 +207,36 @@ fn accuracy_in_percent_becomes_a_fraction() {
     check(&epoch("0.5"), Some(&epoch("0.5")));
     check(&epoch("50"), Some(&epoch("0.5")));
     check(&epoch("-1"), None);
+}
+
+#[test]
+fn what_is_beyond_the_limit_counts_but_is_not_kept() {
+    let line =
+        |number: u32| format!("{{\"event\":\"note\",\"text\":\"{number}\",\"at\":{number}}}\n");
+    let check = |most_lines: u64, expected_lines: usize, expected_left_out: Option<u64>| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.jsonl");
+        let mut file = EventFile::create(&path).unwrap();
+        file.kept.most_bytes = most_lines * line(1).len() as u64;
+        let text: String = (1..=5).map(line).collect();
+        fs::write(&path, text + "\n").unwrap();
+        let mut told = 0;
+        file.poll(9.0, |_| told += 1).unwrap();
+        // One of the log's.
+        file.add(&note(7.0, "x")).unwrap();
+        let warnings = file.finish(9.0, |_| told += 1).unwrap();
+        assert_eq!(told, 5, "all are told");
+        let left_out = warnings.iter().map(|warning| match warning {
+            Warning::EventsCut { left_out, .. } => *left_out,
+            other => panic!("{other}"),
+        });
+        assert_eq!(left_out.reduce(|a, b| a + b), expected_left_out);
+        let kept = fs::read_to_string(&path).unwrap();
+        let kept: Vec<&str> = kept.lines().filter(|line| !line.is_empty()).collect();
+        assert_eq!(kept.len(), expected_lines, "{kept:?}");
+    };
+    check(100, 6, None);
+    check(5, 5, Some(1));
+    check(3, 3, Some(3));
+    check(0, 0, Some(6));
 }

@@ -8,6 +8,7 @@ pub(crate) mod memory;
 mod network;
 mod pressure;
 pub(crate) mod probe;
+mod rows;
 pub(crate) mod stat;
 pub(crate) mod task;
 pub(crate) mod trace;
@@ -26,6 +27,7 @@ use model::Sample;
 use crate::error::MeasureError;
 use crate::samples;
 use probe::{Counters, Probe};
+use rows::Rows;
 use trace::{Point, Trace};
 
 /// Samples asked for beside the clock come no closer than this.
@@ -82,6 +84,7 @@ pub(crate) fn sample_until_last(
     samples: &Sender<Sample>,
 ) -> Result<Sampled, MeasureError> {
     let mut writer = Writer::new(&sampling)?;
+    let mut rows = Rows::new(sampling.interval.as_secs_f64());
     let mut sampled = Sampled {
         gpus: sampling.probe.gpus(),
         ..Sampled::default()
@@ -93,11 +96,14 @@ pub(crate) fn sample_until_last(
         let now = Instant::now();
         let seconds = now.duration_since(sampling.start).as_secs_f64();
         let units = sampling.probe.units();
-        let reading = sampling.probe.read(seconds);
+        let place = rows.place(seconds, is_last);
+        let reading = sampling.probe.read(seconds, rows.since(place));
         sampled.take(reading.sample, &reading.counters, units.ticks_per_second);
-        writer.write(reading.sample, now)?;
-        // A listener that went away is told by the channel of wishes.
-        let _ = samples.send(reading.sample.clone());
+        if let Some(row) = rows.take(place, reading.sample, reading.counters) {
+            writer.write(&row, now)?;
+            // A listener that went away is told by the channel of wishes.
+            let _ = samples.send(row);
+        }
         let is_small = reading.sample.run.memory_bytes <= sampling.own_bytes;
         if is_small && now >= next_peak {
             next_peak = now + PEAK_EVERY;
@@ -108,6 +114,10 @@ pub(crate) fn sample_until_last(
             break;
         }
         is_last = schedule.wait(now, wishes) == Some(Wish::Last);
+    }
+    if let Some(row) = rows.finish() {
+        writer.write(&row, Instant::now())?;
+        let _ = samples.send(row);
     }
     writer.flush()?;
     sampled.late = schedule.late;

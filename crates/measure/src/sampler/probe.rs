@@ -26,7 +26,6 @@ pub(crate) struct Probe {
     units: Units,
     parts: TreeParts,
     buffer: Buffer,
-    before: Option<Counters>,
     counters: Counters,
     sample: Sample,
 }
@@ -96,7 +95,6 @@ impl Probe {
             units: units(),
             parts: parts.tree,
             buffer: Buffer::new(),
-            before: None,
             counters: Counters::default(),
             sample: Sample::default(),
         })
@@ -115,12 +113,12 @@ impl Probe {
         self.group_cpu = kept(group.cpu);
     }
 
-    /// One reading. What cannot be read keeps its last value, so that a rate is never invented.
-    pub(crate) fn read(&mut self, seconds: f64) -> Reading<'_> {
+    /// One reading, with rates since an earlier one. What cannot be read keeps its last value, so
+    /// that a rate is never invented.
+    pub(crate) fn read(&mut self, seconds: f64, since: Option<Counters>) -> Reading<'_> {
         let now = self.read_counters(seconds);
-        let before = self.before.replace(now);
         self.counters = now;
-        let rates = before.map(|before| Rates { before, now });
+        let rates = since.map(|before| Rates { before, now });
         self.sample.seconds = seconds;
         self.sample.machine = self.machine(&now, rates.as_ref());
         self.sample.run = tree_sample(&now.run, rates.as_ref());

@@ -263,3 +263,78 @@ fn a_run_ends_with_its_measurer_even_by_sigkill() {
     // The second one is in a session of its own.
     wait_until("its end", &|| !pids.iter().any(|pid| is_alive(pid)));
 }
+
+/// Not a test of its own: started again by the test below. Each process starts another in a
+/// session of its own and ends, so that whoever lists processes comes too late. They stop by
+/// themselves after some seconds, whatever becomes of the test.
+#[test]
+fn helper_keeps_forking() {
+    let Ok(file) = std::env::var("TEST_FORKS_TO") else {
+        return;
+    };
+    let file = std::ffi::CString::new(file).unwrap();
+    // SAFETY: system calls on this process alone; the path is a live C string. The copies go on
+    // here, with one thread each, and never come back to the test.
+    unsafe {
+        for _ in 0..4 {
+            if libc::fork() != 0 {
+                continue;
+            }
+            let end = libc::time(std::ptr::null_mut()) + 8;
+            while libc::time(std::ptr::null_mut()) < end {
+                libc::setsid();
+                let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT;
+                let descriptor = libc::open(file.as_ptr(), flags, 0o600);
+                libc::write(descriptor, c"x".as_ptr().cast(), 1);
+                libc::close(descriptor);
+                match libc::fork() {
+                    0 => {}
+                    _ => libc::_exit(0),
+                }
+            }
+            libc::_exit(0);
+        }
+    }
+}
+
+#[test]
+fn a_run_that_never_stops_forking_is_ended_and_told() {
+    let own = std::env::current_exe().unwrap();
+    let command = [
+        own.to_str().unwrap(),
+        "ends::helper_keeps_forking",
+        "--exact",
+    ];
+    let place = tempfile::tempdir().unwrap();
+    let forked = place.path().join("forked");
+    for limits in [
+        Limits::default(),
+        Limits {
+            cores: Some(1.0),
+            memory_bytes: None,
+        },
+    ] {
+        let ran = carry_out(&command, |request| {
+            let to = forked.to_str().unwrap().to_owned();
+            request.env.push(("TEST_FORKS_TO".to_owned(), to));
+            request.limits = limits.clone();
+        });
+        let size = || fs::metadata(&forked).unwrap().len();
+        assert!(size() > 0, "it forked");
+        let has = |wanted: fn(&Warning) -> bool| ran.measured.warnings.iter().any(wanted);
+        let is_ended = has(|w| matches!(w, Warning::LeftBehind { .. }));
+        let is_alive = has(|w| matches!(w, Warning::StillRunning { .. }));
+        assert!(is_ended || is_alive, "{:?}", ran.measured.warnings);
+        let before = size();
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        // Whoever says that all were ended must be right.
+        assert_eq!(size() > before, is_alive, "{limits:?}");
+        let may_make_groups = fs::read_dir("/sys/fs/cgroup").is_ok() && is_root();
+        assert!(!(may_make_groups && is_alive), "{limits:?}");
+    }
+}
+
+fn is_root() -> bool {
+    // SAFETY: reads a number of this process.
+    unsafe { libc::geteuid() == 0 }
+}

@@ -23,6 +23,30 @@ fn the_shortest_run_has_a_first_and_a_last_sample() {
     );
 }
 
+#[test]
+fn no_row_of_samples_covers_less_than_half_of_the_interval() {
+    // Phases begin, and the run ends, a moment after a sample.
+    let phase =
+        |name: &str| format!(r#"echo '{{"event":"phase","phase":"{name}"}}' >> "$BANCADA_EVENTS""#);
+    let script = format!(
+        "sleep 0.11; {}; sleep 0.06; {}; sleep 0.14",
+        phase("load-data"),
+        phase("train")
+    );
+    let ran = carry_out(&["sh", "-c", &script], |request| {
+        request.settings.interval_seconds = 0.1
+    });
+    let samples = measure::samples::parse(&ran.file("samples.csv")).unwrap();
+    assert!(samples.len() > 2, "{samples:?}");
+    assert_eq!(ran.samples, samples.len());
+    for pair in samples.windows(2) {
+        assert!(pair[1].seconds - pair[0].seconds >= 0.05, "{samples:?}");
+    }
+    // To the end, all the same.
+    let last = samples.last().unwrap().seconds;
+    assert!(last >= ran.measured.seconds, "{last}");
+}
+
 /// Not a test of its own: started again by the tests below, it takes memory and keeps it.
 #[test]
 fn helper_takes_memory() {

@@ -17,8 +17,16 @@ pub(super) const ENVIRONMENT: Section = Section {
             Kind::Table(&OWN),
             "A machine of your own instead of a price.",
         ),
-        key("cores", Kind::Number, "Cores a run may use. Default: all."),
-        key("memory", Kind::Size, "Memory a run may use. Default: all."),
+        key(
+            "cores",
+            Kind::Number,
+            "Cores a run may use, not more than its machine has. Default: all.",
+        ),
+        key(
+            "memory",
+            Kind::Size,
+            "Memory a run may use, not more than its machine has. Default: all.",
+        ),
         key(
             "device",
             Kind::Text,

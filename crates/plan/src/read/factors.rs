@@ -10,7 +10,7 @@ use crate::design::same_level;
 /// More levels than anyone measures; a range beyond it is a slip of the finger.
 const MAX_LEVELS: usize = 10_000;
 
-pub(super) fn read(top: &Table<'_>, problems: &mut Problems) -> Vec<DraftFactor> {
+pub(crate) fn read(top: &Table<'_>, problems: &mut Problems) -> Vec<DraftFactor> {
     let Some(table) = top.table("factors", problems) else {
         return Vec::new();
     };

@@ -28,6 +28,7 @@ pub(crate) use draft::{
     DraftFactor, DraftImport, DraftScale, DraftServe, DraftTrain, DraftWorkload, FieldValue,
 };
 pub(crate) use environments::MAX_CORES;
+pub(crate) use factors::read as read_factors;
 pub(crate) use import::{DECIMAL_MARKS, ROWS};
 pub(crate) use study::{MAX_REPETITIONS, ORDERS};
 pub use what_if::WhatIf;

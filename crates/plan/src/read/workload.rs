@@ -1,5 +1,6 @@
 //! `[workload]`: what a run does.
 
+use model::run::metric;
 use model::study::{LogEvent, LogPattern};
 use regex::Regex;
 use source::{Diagnostic, Located, Problems, Table, Value};
@@ -285,7 +286,18 @@ fn read_pattern(value: &Value<'_>, problems: &mut Problems) -> Option<LogPattern
     let pattern = table
         .required("pattern", problems)
         .and_then(|v| v.text("pattern", problems));
-    let name = table.text("name", problems).map(|t| t.value);
+    let name = table.text("name", problems);
+    let is_refused =
+        |name: &&Located<String>| name.value.trim().is_empty() || metric::is_of_bills(&name.value);
+    if let Some(refused) = name.as_ref().filter(is_refused) {
+        let message = match refused.value.trim().is_empty() {
+            true => "the name of a metric is empty".to_owned(),
+            false => format!("`{}` is the name of a figure of the bill", refused.value),
+        };
+        let wrong = Diagnostic::at(refused.span.clone(), message);
+        problems.push(wrong.label("give the metric another name"));
+    }
+    let name = name.map(|t| t.value);
     let unit = table.text("unit", problems).map(|t| t.value);
     if rule.is_some_and(|r| r.event == LogEvent::Metric) && name.is_none() {
         let unnamed = Diagnostic::at(value.span.clone(), "a metric needs a `name`");

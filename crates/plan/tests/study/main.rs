@@ -7,6 +7,7 @@
     reason = "a test may panic"
 )]
 
+mod capacity;
 mod designs;
 mod hostile;
 mod imports;

@@ -26,6 +26,7 @@ pub fn csv_runs(analysis: &Analysis) -> String {
         "scenario",
         "repetition",
         "status",
+        "excluded",
         "imported",
         "environment",
         "started_utc",
@@ -48,6 +49,7 @@ pub fn csv_runs(analysis: &Analysis) -> String {
         out.all([
             run.repetition.to_string(),
             run.status.to_string(),
+            run.excluded.clone().unwrap_or_default(),
             run.imported.to_string(),
         ]);
         let started = run.started.map(|moment| moment.to_string());
@@ -92,7 +94,11 @@ pub fn csv_scenarios(analysis: &Analysis) -> String {
         "runs_out_of_memory",
         "runs_timed_out",
     ]);
-    out.texts(["runs_interrupted", "runs_with_warnings"]);
+    out.texts([
+        "runs_interrupted",
+        "runs_not_measurable",
+        "runs_with_warnings",
+    ]);
     for what in [
         "cost_mean",
         "cost_total",
@@ -138,6 +144,7 @@ fn scenario_row(
         runs.out_of_memory,
         runs.timed_out,
         runs.interrupted,
+        runs.not_measurable,
     ];
     out.all(counts.iter().map(|n| n.to_string()));
     out.all([scenario.warned_runs.to_string()]);

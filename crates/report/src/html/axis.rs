@@ -106,7 +106,8 @@ impl<'a> Axis<'a> {
         let ok = analysis
             .runs
             .iter()
-            .filter(|r| r.status == model::Status::Ok && shown(r.scenario));
+            .filter(|r| r.status == model::Status::Ok && r.excluded.is_none())
+            .filter(|r| shown(r.scenario));
         let points: Vec<(String, f64, String)> = ok
             .filter_map(|run| {
                 let value = run.values.get(column?).copied().flatten()?;

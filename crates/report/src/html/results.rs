@@ -188,9 +188,7 @@ pub(super) fn cautions(page: &mut Page, analysis: &Analysis) {
     }
     out.push_str("</ul>\n");
     if !analysis.warnings.is_empty() {
-        out.push_str(
-            "<p>These runs are marked, not left out. <a href=\"#warnings\">All warnings</a></p>\n",
-        );
+        out.push_str("<p><a href=\"#warnings\">All warnings</a></p>\n");
     }
     page.html(&(out + "</aside>"));
 }

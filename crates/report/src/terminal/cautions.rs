@@ -31,11 +31,7 @@ impl Screen<'_> {
             self.paragraph("! ", Style::Warn, &more);
         }
         for warning in &analysis.warnings {
-            self.paragraph(
-                "! ",
-                Style::Warn,
-                &format!("{} (marked, not left out)", warning.text),
-            );
+            self.paragraph("! ", Style::Warn, &warning.text);
         }
         let said = |kind: &str| analysis.warnings.iter().any(|w| w.kind == kind);
         // Runs made before verification was asked for, or imported, carry no warning of it.

@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 use cost::{Catalog, CatalogEntry, Comparison, Paying, Repriced};
 use model::{Price, RunRecord};
 use report::format;
+use runner::TooSmall;
 use serde_json::{Value, json};
 
 use super::super::results::Paid;
@@ -106,11 +107,14 @@ fn of_results(
             [] => same_shape(&environment, &records, catalog, paying(args))?,
             machines => named(machines, catalog, paying(args))?,
         };
+        let (prices, too_small) = that_fit(prices, &records);
         groups.push(Group {
             comparison: cost::compare(&records, &prices),
             environment,
+            too_small,
         });
     }
+    refuse_if_none_fits(&groups)?;
     if groups.iter().all(|group| group.comparison.runs == 0) {
         return Err(Failure::trouble(
             "no run of these results ended ok: there is no time to price",
@@ -133,6 +137,34 @@ fn of_results(
 struct Group {
     environment: String,
     comparison: Comparison,
+    /// Machines on which the measured times do not hold.
+    too_small: Vec<TooSmall>,
+}
+
+fn that_fit(prices: Vec<Price>, records: &[RunRecord]) -> (Vec<Price>, Vec<TooSmall>) {
+    let mut too_small = Vec::new();
+    let mut prices = prices;
+    prices.retain(|price| match TooSmall::find(records, price) {
+        Some(found) => {
+            too_small.push(found);
+            false
+        }
+        None => true,
+    });
+    (prices, too_small)
+}
+
+fn refuse_if_none_fits(groups: &[Group]) -> Result<(), Failure> {
+    let reasons: Vec<String> = groups
+        .iter()
+        .flat_map(|group| &group.too_small)
+        .map(ToString::to_string)
+        .collect();
+    let is_priced = |group: &Group| !group.comparison.machines.is_empty();
+    match reasons.is_empty() || groups.iter().any(is_priced) {
+        true => Ok(()),
+        false => Err(Failure::new(Exit::BadStudy, reasons.join("; "))),
+    }
 }
 
 /// How the time is billed elsewhere: minimums and rounding are paid once in a rental.
@@ -219,10 +251,13 @@ impl Group {
                 format::counted(self.comparison.by_request, "run was", "runs were")
             );
         }
-        let table = match (1..=MOST_COLUMNS).contains(&named) {
+        let mut table = match (1..=MOST_COLUMNS).contains(&named) {
             true => self.beside(),
             false => self.below(limit),
         };
+        for too_small in &self.too_small {
+            table += &format!("{too_small}.\n");
+        }
         format!("{head}\n\n{table}")
     }
 
@@ -327,6 +362,7 @@ impl Group {
             "measured_total": comparison.measured_total,
             "scenarios": scenarios.collect::<Vec<Value>>(),
             "machines": machines.collect::<Vec<Value>>(),
+            "too_small": self.too_small.iter().map(ToString::to_string).collect::<Vec<String>>(),
         })
     }
 }

@@ -1,0 +1,164 @@
+//! Warnings of many runs in a few lines.
+
+use model::Warning;
+
+use crate::analysis::{WarnedRun, WarningGroup};
+use crate::format;
+use crate::table::{Row, Table};
+
+pub(crate) fn warnings(table: &Table) -> Vec<WarningGroup> {
+    let mut groups: Vec<(Subject, WarningGroup)> = Vec::new();
+    for row in &table.runs {
+        for warning in of_row(row) {
+            let subject = Subject::of(&warning);
+            let warned = WarnedRun {
+                run: row.record.run,
+                text: warning.to_string(),
+            };
+            match groups.iter_mut().find(|(known, _)| *known == subject) {
+                Some((_, group)) => group.runs.push(warned),
+                None => {
+                    let group = WarningGroup {
+                        kind: subject.kind.to_owned(),
+                        text: String::new(),
+                        runs: vec![warned],
+                    };
+                    groups.push((subject, group));
+                }
+            }
+        }
+    }
+    let finished = |(_, mut group): (Subject, WarningGroup)| {
+        group.text = group_text(&group, table.runs.len());
+        group
+    };
+    groups.into_iter().map(finished).collect()
+}
+
+/// With the limits that nobody noticed while an older run was under way.
+fn of_row(row: &Row) -> Vec<Warning> {
+    let is_of_limits = |warning: &&Warning| matches!(warning, Warning::LimitUnmet { .. });
+    let unmet = row.unmet.iter().cloned();
+    unmet
+        .map(|unmet| Warning::LimitUnmet { unmet })
+        .chain(
+            row.record
+                .warnings
+                .iter()
+                .filter(|w| !is_of_limits(w))
+                .cloned(),
+        )
+        .collect()
+}
+
+/// Warnings about one thing are told in one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Subject {
+    kind: &'static str,
+    /// Where one kind is about several things.
+    about: Option<String>,
+}
+
+impl Subject {
+    fn of(warning: &Warning) -> Self {
+        let about = match warning {
+            Warning::PatternUnmatched { pattern } | Warning::PatternNotANumber { pattern, .. } => {
+                Some(pattern.clone())
+            }
+            Warning::MetricRefused { name } => Some(name.clone()),
+            _ => None,
+        };
+        Subject {
+            kind: kind(warning),
+            about,
+        }
+    }
+}
+
+/// The same words as in the run's file.
+fn kind(warning: &Warning) -> &'static str {
+    match warning {
+        Warning::MachineBusy { .. } => "machine-busy",
+        Warning::FewerCores { .. } => "fewer-cores",
+        Warning::Stolen { .. } => "stolen",
+        Warning::Throttled { .. } => "throttled",
+        Warning::LimitsWeak { .. } => "limits-weak",
+        Warning::LimitUnmet { .. } => LIMIT_UNMET,
+        Warning::PatternUnmatched { .. } => "pattern-unmatched",
+        Warning::PatternNotANumber { .. } => "pattern-not-a-number",
+        Warning::SamplesLate { .. } => "samples-late",
+        Warning::MetricRefused { .. } => "metric-refused",
+        Warning::EventsCut { .. } => "events-cut",
+        Warning::BadEvents { .. } => "bad-events",
+        Warning::Swapped { .. } => "swapped",
+        Warning::LeftBehind { .. } => "left-behind",
+        Warning::StillRunning { .. } => "still-running",
+        Warning::Governor { .. } => "governor",
+        Warning::Diverged { .. } => "diverged",
+        Warning::NoRate { .. } => "no-rate",
+        Warning::NotVerified { .. } => "not-verified",
+        Warning::ComputesOtherwise { .. } => "computes-otherwise",
+        Warning::ImagesLeftOut { .. } => "images-left-out",
+        Warning::NoOnnx { .. } => "no-onnx",
+        Warning::ClientLimited { .. } => "client-limited",
+        Warning::FailedRequests { .. } => "failed-requests",
+        Warning::EndpointLeft { .. } => "endpoint-left",
+    }
+}
+
+const LIMIT_UNMET: &str = "limit-unmet";
+
+fn group_text(group: &WarningGroup, all_runs: usize) -> String {
+    let counts = match group.kind.as_str() {
+        LIMIT_UNMET => "excluded from every conclusion",
+        _ => "flagged but included",
+    };
+    format!("{} ({counts})", who_and_what(group, all_runs))
+}
+
+fn who_and_what(group: &WarningGroup, all_runs: usize) -> String {
+    let Some(first) = group.runs.first() else {
+        return String::new();
+    };
+    if group.runs.len() == 1 {
+        return format!("{}: {}", first.run, first.text);
+    }
+    let alike = group.runs.iter().all(|r| r.text == first.text);
+    let who = if group.runs.len() == all_runs {
+        format!("all {all_runs} runs")
+    } else {
+        let names: Vec<String> = group.runs.iter().map(|r| r.run.to_string()).collect();
+        format::listed(&names, 3)
+    };
+    match alike {
+        true => format!("{who}: {}", first.text),
+        false if EACH_TEXT.contains(&group.kind.as_str()) => each_text(group),
+        false => format!("{who}; for example {}: {}", first.run, first.text),
+    }
+}
+
+/// Not said of a run alone: one example would hide the others.
+const EACH_TEXT: [&str; 3] = ["not-verified", "computes-otherwise", LIMIT_UNMET];
+
+fn each_text(group: &WarningGroup) -> String {
+    let mut texts: Vec<(&str, usize)> = Vec::new();
+    for warned in &group.runs {
+        match texts.iter_mut().find(|(text, _)| *text == warned.text) {
+            Some((_, runs)) => *runs += 1,
+            None => texts.push((&warned.text, 1)),
+        }
+    }
+    let said = texts.iter().take(MOST_TEXTS);
+    let mut said: Vec<String> = said
+        .map(|(text, runs)| format!("{}: {text}", format::counted(*runs, "run", "runs")))
+        .collect();
+    if texts.len() > MOST_TEXTS {
+        said.push(format!(
+            "and {} more",
+            format::count(texts.len() - MOST_TEXTS)
+        ));
+    }
+    said.join("; ")
+}
+
+const MOST_TEXTS: usize = 4;

@@ -1,0 +1,48 @@
+//! Whether this machine can give what a study asks for.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use model::RunId;
+use runner::Wanted;
+use source::Source;
+use store::Store;
+
+use crate::exit::Failure;
+use crate::locate::Opened;
+use crate::printer::Printer;
+
+/// For commands that only look at a study.
+pub(super) const ELSEWHERE: &str = "if the study is meant for a larger machine, add --elsewhere";
+
+/// Refuses the scenarios of these runs that need a larger machine. `advice` ends the message.
+pub(super) fn refuse_too_large(
+    path: &Path,
+    opened: &Opened,
+    runs: &[RunId],
+    advice: &str,
+    printer: &Printer,
+) -> Result<(), Failure> {
+    let Opened {
+        study, plan, text, ..
+    } = opened;
+    let scenarios = runner::scenarios_of(plan, runs);
+    let mut mistakes = ::plan::beyond_capacity(text, study, &scenarios, &measure::capacity());
+    let Some(last) = mistakes.last_mut() else {
+        return Ok(());
+    };
+    last.notes.push(advice.to_owned());
+    let name = path.display().to_string();
+    let source = Source { name: &name, text };
+    let rendered = source.render_all(&mistakes, printer.style());
+    Err(Failure::bad_study(rendered.trim_end().to_owned()))
+}
+
+/// What a `run` would do now, without making a folder for its results.
+pub(super) fn due_now(folder: &Path, opened: &Opened, wanted: &Wanted) -> Vec<RunId> {
+    let kept = folder.join("plan.json").is_file();
+    let store = kept.then(|| Store::open(folder).ok()).flatten();
+    let statuses = store.and_then(|store| store.statuses().ok());
+    let none = BTreeMap::new();
+    runner::due_runs(&opened.plan, statuses.as_ref().unwrap_or(&none), wanted)
+}

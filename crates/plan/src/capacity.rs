@@ -1,0 +1,175 @@
+//! Scenarios that need a larger machine than the one they would run on.
+
+use std::collections::BTreeMap;
+
+use model::{Capacity, Environment, Level, Scenario, Service, Study, UnmetLimit, Workload};
+use source::{Diagnostic, Problems, Span};
+
+use crate::read::{DraftFactor, read_factors};
+use crate::resolve::{CORES, ENVIRONMENT, MEMORY, resolve};
+
+/// One mistake for each factor, or environment, whose limits the machine cannot give to one of
+/// these scenarios. `text` is the study file's: it tells where they stand.
+pub fn beyond_capacity(
+    text: &str,
+    study: &Study,
+    scenarios: &[&Scenario],
+    capacity: &Capacity,
+) -> Vec<Diagnostic> {
+    let mut found: BTreeMap<Asker, Found<'_>> = BTreeMap::new();
+    for scenario in scenarios {
+        let resolved = resolve(study, scenario);
+        if !runs_here(&resolved.environment, &resolved.workload) {
+            continue;
+        }
+        for unmet in resolved.environment.limits.beyond(capacity) {
+            let asker = Asker::of(scenario, &resolved.environment, &unmet);
+            let found = found.entry(asker).or_default();
+            found.scenarios.push(scenario);
+            if !found.unmet.contains(&unmet) {
+                found.unmet.push(unmet);
+            }
+        }
+    }
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let places = Places::read(text);
+    let diagnostic = |(asker, found): (&Asker, &Found<'_>)| {
+        let message = found.message(asker);
+        let mistake = match places.span(asker, found) {
+            Some(span) => Diagnostic::at(span, message),
+            None => Diagnostic::whole(message),
+        };
+        match asker.rest(study, scenarios, found) {
+            Some(only) => mistake.note(format!("what fits here is selected by --only {only}")),
+            None => mistake,
+        }
+    };
+    found.iter().map(diagnostic).collect()
+}
+
+/// Limits of what was measured elsewhere, or is answered elsewhere, are not this machine's.
+fn runs_here(environment: &Environment, workload: &Workload) -> bool {
+    let is_imported = matches!(workload, Workload::Command(c) if c.command.is_empty());
+    !is_imported && !matches!(environment.service, Some(Service::Url(_)))
+}
+
+/// What a limit comes from.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Asker {
+    Factor(&'static str),
+    Environment { name: String, key: &'static str },
+}
+
+impl Asker {
+    fn of(scenario: &Scenario, environment: &Environment, unmet: &UnmetLimit) -> Self {
+        let key = match unmet {
+            UnmetLimit::Memory { .. } => MEMORY,
+            UnmetLimit::Cores { .. } | UnmetLimit::PartOfCore { .. } => CORES,
+        };
+        match scenario.level(key) {
+            Some(_) => Asker::Factor(key),
+            None => Asker::Environment {
+                name: environment.name.clone(),
+                key,
+            },
+        }
+    }
+
+    /// `cores=1,2`: levels that no scenario is too large with; none where nothing would be left.
+    fn rest(&self, study: &Study, scenarios: &[&Scenario], found: &Found<'_>) -> Option<String> {
+        let factor = match self {
+            Asker::Factor(name) => name,
+            Asker::Environment { .. } => ENVIRONMENT,
+        };
+        let has = |scenarios: &[&Scenario], level: &Level| {
+            scenarios.iter().any(|s| s.level(factor) == Some(level))
+        };
+        let levels = &study.factor(factor)?.levels;
+        let fitting: Vec<String> = levels
+            .iter()
+            .filter(|level| has(scenarios, level) && !has(&found.scenarios, level))
+            .map(ToString::to_string)
+            .collect();
+        (!fitting.is_empty()).then(|| format!("{factor}={}", fitting.join(",")))
+    }
+}
+
+#[derive(Default)]
+struct Found<'s> {
+    scenarios: Vec<&'s Scenario>,
+    unmet: Vec<UnmetLimit>,
+}
+
+impl Found<'_> {
+    fn message(&self, asker: &Asker) -> String {
+        let who = match asker {
+            Asker::Factor(name) => format!("the factor `{name}`"),
+            Asker::Environment { name, .. } => format!("the environment `{name}`"),
+        };
+        let most = self
+            .unmet
+            .iter()
+            .max_by(|a, b| amount(a).total_cmp(&amount(b)));
+        let Some(most) = most else { return who };
+        let up_to = if self.unmet.len() > 1 { "up to " } else { "" };
+        format!(
+            "{who} asks for {up_to}{}, and this machine has {}",
+            most.asked(),
+            most.available()
+        )
+    }
+}
+
+fn amount(unmet: &UnmetLimit) -> f64 {
+    match unmet {
+        UnmetLimit::Cores { asked, .. } | UnmetLimit::PartOfCore { asked, .. } => *asked,
+        UnmetLimit::Memory { asked_bytes, .. } => *asked_bytes as f64,
+    }
+}
+
+/// Where levels and limits stand in the file.
+struct Places {
+    factors: Vec<DraftFactor>,
+    limits: BTreeMap<(String, String), Span>,
+}
+
+impl Places {
+    fn read(text: &str) -> Self {
+        // The file has been read and found good.
+        let mut ignored = Problems::default();
+        source::parse(text, &mut ignored, |top, problems| {
+            let mut limits = BTreeMap::new();
+            let environments = top.table("environments", problems);
+            for (name, value) in environments.iter().flat_map(|table| table.entries()) {
+                let Some(table) = value.table("environments", problems) else {
+                    continue;
+                };
+                for (key, value) in table.entries() {
+                    let place = (name.value.to_owned(), key.value.to_owned());
+                    limits.insert(place, value.span.clone());
+                }
+            }
+            Places {
+                factors: read_factors(&top, problems),
+                limits,
+            }
+        })
+    }
+
+    /// None for what a `[scale.NAME]` brought.
+    fn span(&self, asker: &Asker, found: &Found<'_>) -> Option<Span> {
+        match asker {
+            Asker::Factor(name) => {
+                let factor = self.factors.iter().find(|f| f.name.value == *name)?;
+                let level = found.scenarios.first()?.level(name)?;
+                factor.find(level).map(|level| level.span.clone())
+            }
+            Asker::Environment { name, key } => {
+                let place = (name.clone(), (*key).to_owned());
+                self.limits.get(&place).cloned()
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Studies that need a larger machine than there is.
+
+use model::{Capacity, Scenario};
+
+use super::support::{good, shown};
+
+const HEAD: &str = "[study]\nname = \"s\"\n[workload]\nnetwork = \"rede1\"\n";
+
+/// On a machine of 2 cores and 24 GB.
+fn check(more: &str, expected: &str) {
+    let text = format!("{HEAD}{more}");
+    let study = good(&text);
+    let scenarios = plan::scenarios(&study);
+    let scenarios: Vec<&Scenario> = scenarios.iter().collect();
+    let machine = Capacity {
+        cores: 2.0,
+        memory_bytes: 24_000_000_000,
+    };
+    let mistakes = plan::beyond_capacity(&text, &study, &scenarios, &machine);
+    assert_eq!(shown(&text, &mistakes), expected.trim_start(), "{more}");
+}
+
+#[test]
+fn what_fits_is_fine() {
+    check("", "");
+    check("[factors]\ncores = [0.5, 1, 2]\n", "");
+    check("[environments.a]\ncores = 2\nmemory = \"24 GB\"\n", "");
+}
+
+#[test]
+fn a_factor_that_asks_for_more_is_refused_once() {
+    check(
+        "[factors]\ncores = [1, 2, 64]\n",
+        r"
+error: the factor `cores` asks for 64 cores, and this machine has 2 cores
+  ┌ study.toml:6
+  │ cores = [1, 2, 64]
+  │                ^^
+  = what fits here is selected by --only cores=1,2
+",
+    );
+    check(
+        "[factors]\ncores = { from = 1, to = 24 }\n",
+        r"
+error: the factor `cores` asks for up to 24 cores, and this machine has 2 cores
+  ┌ study.toml:6
+  │ cores = { from = 1, to = 24 }
+  │         ^^^^^^^^^^^^^^^^^^^^^
+  = what fits here is selected by --only cores=1,2
+",
+    );
+}
+
+#[test]
+fn an_environment_that_asks_for_more_is_refused() {
+    check(
+        "[environments.big]\ncores = 64\nmemory = \"900 GB\"\n",
+        r#"
+error: the environment `big` asks for 64 cores, and this machine has 2 cores
+  ┌ study.toml:6
+  │ cores = 64
+  │         ^^
+
+error: the environment `big` asks for 900 GB of memory, and this machine has 24 GB
+  ┌ study.toml:7
+  │ memory = "900 GB"
+  │          ^^^^^^^^
+"#,
+    );
+    check(
+        "[factors]\nenvironment = [\"big\", \"small\"]\n[environments.small]\ncores = 1\n[environments.big]\ncores = 4\n",
+        r"
+error: the environment `big` asks for 4 cores, and this machine has 2 cores
+  ┌ study.toml:10
+  │ cores = 4
+  │         ^
+  = what fits here is selected by --only environment=small
+",
+    );
+}
+
+#[test]
+fn what_was_measured_elsewhere_needs_no_machine() {
+    let text = "[study]\nname = \"s\"\n[import]\n[environments.big]\ncores = 64\n";
+    let study = good(text);
+    let scenarios = plan::scenarios(&study);
+    let scenarios: Vec<&Scenario> = scenarios.iter().collect();
+    let machine = Capacity {
+        cores: 2.0,
+        memory_bytes: 0,
+    };
+    assert_eq!(
+        plan::beyond_capacity(text, &study, &scenarios, &machine),
+        []
+    );
+}
