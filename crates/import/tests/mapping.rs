@@ -227,6 +227,7 @@ fn a_study_made_of_rows_is_a_study_file() {
         requests_in: &|_| Ok(0),
         scale: None,
         catalog,
+        today: None,
     };
     let study = match plan::read_study(&text, &options) {
         Ok(study) => study,
