@@ -101,7 +101,12 @@ fn commands_of_documents_have_arguments_that_exist() {
         text,
     } in shown
     {
-        let ran = typed(&bench, &format!("{text} --help"));
+        // What stands behind `--` is another program's.
+        let asked = match text.split_once(" -- ") {
+            Some((ours, _)) => format!("{ours} --help"),
+            None => format!("{text} --help"),
+        };
+        let ran = typed(&bench, &asked);
         let place = document.file_name().unwrap().display();
         assert_eq!(ran.code, 0, "{place}:{line}: {text}\n{}", ran.err);
     }
@@ -160,8 +165,53 @@ fn repository() -> Bench {
     )
     .ends_with(0);
     let bill = root().join("crates/reconcile/tests/fixtures/study-a-azure.csv");
-    for name in ["bill.csv", "march.csv"] {
+    for name in ["bill.csv", "march.csv", "april.csv"] {
         fs::copy(&bill, bench.path().join(name)).unwrap();
     }
+    bench.write(
+        "cheaper.toml",
+        "[environments.local]\nprice = \"0.1 USD/h\"\n",
+    );
+    bench.write(
+        "vms.csv",
+        "InstanceType,vCPUs,MemoryGiB,AcceleratorName,AcceleratorCount,GpuInfo,Price,SpotPrice,Region\n\
+         Standard_F4s_v2,4.0,8.0,,,,0.25,0.02,eastus\n",
+    );
+    imported_files(&bench);
     bench
+}
+
+/// The files that docs/import.md shows, as it shows them.
+fn imported_files(bench: &Bench) {
+    let text = fs::read_to_string(root().join("docs/import.md")).unwrap();
+    let block = |kind: &str, number: usize| {
+        let fence = format!("```{kind}\n");
+        let block = text.split(&fence).nth(number + 1).unwrap();
+        block.split("```").next().unwrap().to_owned()
+    };
+    bench.write("runs.csv", &block("csv", 0));
+    bench.write("serving.toml", &block("toml", 0));
+    for folder in ["small", "large"] {
+        fs::create_dir(bench.path().join(folder)).unwrap();
+        for model in ["mobilenet", "vgg19"] {
+            for repetition in ["r1", "r2"] {
+                bench.write(
+                    &format!("{folder}/{model}-{repetition}.csv"),
+                    &block("csv", 1),
+                );
+            }
+        }
+    }
+    let log = "I0301 12:00:00.000001 1 solver.cpp:60] Solver scaffolding done.\n\
+               I0301 12:00:00.100001 1 caffe.cpp:239] Starting Optimization\n\
+               I0301 12:00:01.000001 1 solver.cpp:239] Iteration 0 (0 iter/s, 0.9s/1 iters), loss = 2.3\n\
+               I0301 12:00:02.000001 1 solver.cpp:239] Iteration 1 (1 iter/s, 1s/1 iters), loss = 2.2\n\
+               I0301 12:00:03.000001 1 caffe.cpp:250] Optimization Done.\n";
+    for name in [
+        "alexnet-64-r1.log",
+        "alexnet-512-r1.log",
+        "googlenet-64-r1.log",
+    ] {
+        bench.write(name, log);
+    }
 }
