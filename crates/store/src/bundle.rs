@@ -45,7 +45,7 @@ pub(crate) fn read_record(folder: &Path, run: RunId) -> Result<RunRecord, Damage
         path: path.clone(),
         why,
     };
-    let bytes = fs::read(&path).map_err(|e| damaged(format!("cannot be read: {e}")))?;
+    let bytes = files::read_regular(&path).map_err(|e| damaged(format!("cannot be read: {e}")))?;
     let record: RunRecord =
         serde_json::from_slice(&bytes).map_err(|e| damaged(unreadable(&bytes, &e)))?;
     if record.run != run {

@@ -189,7 +189,9 @@ pub(crate) fn names(folder: &Path) -> Result<Vec<String>, StoreError> {
 }
 
 pub(crate) fn stamp(file: &Path) -> Result<Option<Stamp>, StoreError> {
-    match fs::metadata(file) {
+    match fs::symlink_metadata(file) {
+        // Only a regular file is read as a record.
+        Ok(metadata) if !metadata.is_file() => Ok(None),
         Ok(metadata) => {
             let modified = metadata.modified().unwrap_or(UNIX_EPOCH);
             let since = modified.duration_since(UNIX_EPOCH).unwrap_or_default();

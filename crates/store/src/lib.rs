@@ -30,6 +30,7 @@ mod staging;
 mod store;
 
 pub use error::StoreError;
+pub use files::read_regular;
 pub use import::{Imported, ImportedFile};
 pub use lock::StudyLock;
 pub use staging::Staging;

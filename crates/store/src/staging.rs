@@ -89,6 +89,8 @@ impl Staging {
                 }
                 // A workload may have removed what it was given: the measurement is kept all the same.
                 files::create_folder(&self.folder)?;
+                files::remove_special(&self.folder)?;
+                files::remove_unless_regular(&self.folder.join(RECORD))?;
                 self.written = Some(bundle::write_record(
                     &self.folder,
                     record,

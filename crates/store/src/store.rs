@@ -1,7 +1,6 @@
 //! A results folder, opened.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -241,7 +240,7 @@ impl Store {
 
     fn written_identity(&self) -> Result<Option<StudyIdentity>, StoreError> {
         let path = self.shared.layout.identity();
-        match fs::read(&path) {
+        match files::read_regular(&path) {
             Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(e) => Err(StoreError::io("read", &path, e)),
@@ -344,7 +343,7 @@ fn opener(error: &StoreError) -> OpenIndex {
 }
 
 fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
-    match fs::read(path) {
+    match files::read_regular(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(StoreError::io("read", path, e)),

@@ -348,3 +348,80 @@ fn a_full_disk_is_told_and_loses_nothing() {
         eprintln!("not allowed to mount a small disk: only the unit test of a full device was run");
     }
 }
+
+/// A named pipe, at which an ordinary read waits for ever.
+fn make_pipe(path: &Path) {
+    let text = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).expect("a path");
+    // SAFETY: the text ends in NUL and lives until the call returns.
+    assert_eq!(unsafe { libc::mkfifo(text.as_ptr(), 0o600) }, 0);
+}
+
+#[test]
+fn a_lock_that_is_a_link_or_a_pipe_is_refused_and_its_target_untouched() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = writer(dir.path());
+    let lock = dir.path().join(".lock");
+    let precious = dir.path().join("precious.txt");
+    let check = |expected: &str| {
+        let error = store.lock().expect_err("is no lock file").to_string();
+        assert!(error.contains(expected), "{error}");
+    };
+    fs::write(&precious, "a year of work").expect("writes");
+    std::os::unix::fs::symlink(&precious, &lock).expect("links");
+    check("it is a symbolic link, not a regular file");
+    fs::remove_file(&lock).expect("removes");
+    fs::hard_link(&precious, &lock).expect("links");
+    check("not a lock of bancada");
+    fs::remove_file(&lock).expect("removes");
+    make_pipe(&lock);
+    check("it is a named pipe, not a regular file");
+    fs::remove_file(&lock).expect("removes");
+    let text = fs::read_to_string(&precious).expect("reads");
+    assert_eq!(text, "a year of work");
+    store.lock().expect("locks");
+}
+
+#[test]
+fn a_pipe_in_a_bundle_stops_nobody() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = writer(dir.path());
+    let lock = store.lock().expect("locks");
+    // What a workload leaves in its folder: a pipe and a link are neither kept nor written through.
+    let elsewhere = dir.path().join("elsewhere");
+    fs::write(&elsewhere, "kept").expect("writes");
+    let staging = store.begin(run("C1-r1")).expect("begins");
+    make_pipe(&staging.folder().join("events.jsonl"));
+    std::os::unix::fs::symlink(&elsewhere, staging.folder().join("run.json")).expect("links");
+    staging.commit(&ok("C1-r1", 1.0)).expect("commits");
+    assert_eq!(fs::read_to_string(&elsewhere).expect("reads"), "kept");
+    let read = |name: &str| store.read_run_file(run("C1-r1"), name);
+    assert_eq!(read("events.jsonl").expect("reads"), None);
+    keep(&store, &ok("C2-r1", 2.0));
+    drop(lock);
+    // What was put there later.
+    make_pipe(&dir.path().join("runs/C1-r1/samples.csv"));
+    let error = read("samples.csv").expect_err("is a pipe").to_string();
+    assert!(error.contains("it is a named pipe"), "{error}");
+    let record = dir.path().join("runs/C2-r1/run.json");
+    fs::remove_file(&record).expect("removes");
+    make_pipe(&record);
+    let reader = Store::open(dir.path()).expect("opens");
+    assert_eq!(reader.records().expect("records"), [ok("C1-r1", 1.0)]);
+    let damaged = reader.damaged();
+    assert_eq!(damaged.len(), 1);
+    assert!(damaged[0].why.contains("it is a named pipe"), "{damaged:?}");
+}
+
+#[test]
+fn a_path_too_long_for_the_index_is_told_as_such() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let long: std::path::PathBuf = (0..4).map(|_| "x".repeat(150)).collect();
+    let error = Store::create_or_open(&dir.path().join(long), &identity("study"));
+    let error = error.expect_err("is too long");
+    assert!(matches!(error, StoreError::PathTooLong { .. }), "{error:?}");
+    let text = error.to_string();
+    assert!(
+        text.contains("too long: 6") && text.contains("--out"),
+        "{text}"
+    );
+}
