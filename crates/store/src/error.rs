@@ -149,16 +149,9 @@ impl fmt::Display for StoreError {
                 "{} holds no results: run a study into it first, or name another folder with --out",
                 dir.display()
             ),
-            StoreError::OtherStudy { dir, found, asked } if found.name == asked.name => write!(
-                f,
-                "{} holds results of an earlier `{}` whose factors, levels or workload were others: name another \
-                 folder with --out, or remove this one",
-                dir.display(),
-                found.name
-            ),
             StoreError::OtherStudy { dir, found, asked } => write!(
                 f,
-                "{} holds results of the study `{}`, not of `{}`: name another folder with --out",
+                "{} holds results of the study `{}`, not of `{}`: choose a different folder with --out",
                 dir.display(),
                 found.name,
                 asked.name

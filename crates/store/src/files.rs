@@ -182,6 +182,10 @@ pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
     fs::rename(from, to).map_err(|e| StoreError::io("move a finished run to", to, e))
 }
 
+pub(crate) fn remove_file(path: &Path) -> Result<(), StoreError> {
+    fs::remove_file(path).map_err(|e| StoreError::io("remove", path, e))
+}
+
 /// Nothing there is fine.
 pub(crate) fn remove_tree(path: &Path) -> Result<(), StoreError> {
     match fs::remove_dir_all(path) {

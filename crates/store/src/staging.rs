@@ -145,14 +145,8 @@ fn set_aside(layout: &Layout, run: RunId) -> Result<(), StoreError> {
     if !earlier.exists() {
         return Ok(());
     }
-    files::create_folder(&layout.old())?;
-    let prefix = format!("{run}.");
-    let attempts = layout::names(&layout.old())?;
-    let numbers = attempts
-        .iter()
-        .filter_map(|name| name.strip_prefix(&prefix)?.parse::<u32>().ok());
-    let next = numbers.max().unwrap_or(0).saturating_add(1);
-    files::rename(&earlier, &layout.old().join(format!("{prefix}{next}")))?;
+    let old = layout::next_name(&layout.old(), run)?;
+    files::rename(&earlier, &old)?;
     files::sync_folder(&layout.old())
 }
 

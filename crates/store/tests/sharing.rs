@@ -61,25 +61,43 @@ fn results_of_another_study_are_not_mixed() {
         Store::create_or_open(dir.path(), &identity("other")).expect_err("is another study");
     let text = error.to_string();
     assert!(
-        text.contains("holds results of the study `study`, not of `other`: name another folder"),
+        text.contains(
+            "holds results of the study `study`, not of `other`: choose a different folder"
+        ),
         "{text}"
     );
-    let changed = store::StudyIdentity {
-        fingerprint: "changed".to_owned(),
-        ..identity("study")
-    };
-    let text = Store::create_or_open(dir.path(), &changed)
-        .expect_err("was changed")
-        .to_string();
-    assert!(text.contains("an earlier `study` whose factors"), "{text}");
-    // Bundles alone, copied: the name decides.
+    // Bundles alone, copied: the first names the study.
     fs::remove_file(dir.path().join("identity.json")).expect("removes");
     assert_eq!(
         Store::open(dir.path()).expect("opens").identity().name,
         "study"
     );
-    assert!(Store::create_or_open(dir.path(), &identity("other")).is_err());
-    Store::create_or_open(dir.path(), &identity("study")).expect("is the same");
+}
+
+#[test]
+fn a_missing_or_damaged_identity_is_not_made_up() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = writer(dir.path());
+    let lock = store.lock().expect("locks");
+    keep(&store, &ok("C1-r1", 1.0));
+    drop((lock, store));
+    let path = dir.path().join("identity.json");
+    let spoil: [fn(&Path); 2] = [
+        |path| fs::remove_file(path).expect("removes"),
+        |path| fs::write(path, "{\"name").expect("writes"),
+    ];
+    for spoil in spoil {
+        spoil(&path);
+        let store = writer(dir.path());
+        let _lock = store.lock().expect("locks");
+        assert_eq!(store.recorded_identity().expect("reads"), None);
+        // Whoever knows the study says that all runs are of it.
+        store
+            .arrange(&|record| Some(record.scenario.clone()))
+            .expect("arranges");
+        let written = store.recorded_identity().expect("reads");
+        assert_eq!(written, Some(identity("study")));
+    }
 }
 
 #[test]
