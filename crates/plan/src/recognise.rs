@@ -34,7 +34,11 @@ impl<'a> Recognizer<'a> {
         }
         match record.fingerprint.as_str() {
             "" => self.scenario_without_fingerprint(record),
-            fingerprint => self.by_fingerprint.get(fingerprint).copied(),
+            fingerprint => {
+                let scenario = self.by_fingerprint.get(fingerprint).copied();
+                // A record that contradicts its own fingerprint was edited by hand.
+                scenario.filter(|scenario| has_levels(record, scenario))
+            }
         }
     }
 
@@ -60,7 +64,7 @@ impl<'a> Recognizer<'a> {
     /// Bundles of earlier versions have no fingerprint: the levels, and the command where the study
     /// says it, have to do.
     fn scenario_without_fingerprint(&self, record: &RunRecord) -> Option<&'a Scenario> {
-        let is_same = |scenario: &&Scenario| scenario.levels == record.scenario.levels;
+        let is_same = |scenario: &&Scenario| has_levels(record, scenario);
         let scenario = self.plan.scenarios.iter().find(is_same)?;
         let has_command = match (&record.origin, resolve(self.study, scenario).workload) {
             (Origin::Measured { .. }, Workload::Command(own)) => own.command == record.command,
@@ -68,4 +72,10 @@ impl<'a> Recognizer<'a> {
         };
         has_command.then_some(scenario)
     }
+}
+
+/// In whatever order.
+fn has_levels(record: &RunRecord, scenario: &Scenario) -> bool {
+    let levels = &record.scenario.levels;
+    levels.len() == scenario.levels.len() && levels.iter().all(|l| scenario.levels.contains(l))
 }

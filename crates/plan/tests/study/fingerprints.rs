@@ -104,6 +104,9 @@ fn runs_are_recognised_by_what_was_run() {
         let mut foreign = run.clone();
         foreign.study = "another".to_owned();
         check(&before, &foreign, None);
+        let mut edited = run.clone();
+        edited.scenario.levels[0].level = model::Level::Int(7);
+        check(&before, &edited, None);
     }
     let plan = plan(&grown);
     let runs = vec![record(&before, 2, &fingerprint)];
