@@ -14,7 +14,7 @@ use crate::format;
 use crate::phrase::{level_phrase, metric_alias};
 use crate::smaller::scale_facts;
 use crate::table::{Row, Table};
-use crate::{frameworks, prices, profile};
+use crate::{frameworks, inputs, prices, profile};
 
 pub(crate) fn study_facts(table: &Table, repriced: Option<&str>, confidence: f64) -> StudyFacts {
     let study = table.study;
@@ -356,6 +356,7 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
             table.currency
         ));
     }
+    notes.extend(inputs::notes(table));
     notes.extend(prices::notes(table));
     notes.extend(prices::other_machines(table));
     notes.extend(frameworks::notes(table));

@@ -16,6 +16,7 @@ mod facts;
 mod findings;
 pub mod format;
 mod frameworks;
+mod inputs;
 mod money;
 mod phrase;
 mod prices;

@@ -103,6 +103,7 @@ fn kind(warning: &Warning) -> &'static str {
         Warning::ClientLimited { .. } => "client-limited",
         Warning::FailedRequests { .. } => "failed-requests",
         Warning::EndpointLeft { .. } => "endpoint-left",
+        Warning::InputsChanged { .. } => "inputs-changed",
     }
 }
 

@@ -174,6 +174,7 @@ fn where_nothing_can_be_run_nothing_is_to_do() {
         command: Vec::new(),
         env: Default::default(),
         directory: None,
+        inputs: Vec::new(),
         log: Vec::new(),
     });
     assert_eq!(to_do(&world), (0, 0));

@@ -69,6 +69,7 @@ fn workload() -> ServeWorkload {
         threads: None,
         command: Vec::new(),
         env: BTreeMap::new(),
+        inputs: Vec::new(),
     }
 }
 

@@ -183,6 +183,8 @@ fn record(run: RunId, scenario: &Scenario) -> RunRecord {
         study: "ten-thousand".into(),
         run,
         scenario: scenario.clone(),
+        fingerprint: String::new(),
+        inputs: Vec::new(),
         origin: Origin::Imported {
             file: "bench".into(),
             line: u64::from(run.scenario * 100 + run.repetition),

@@ -128,6 +128,12 @@ pub(crate) struct RunArgs {
     /// Do again the runs that ended so (several with commas)
     #[arg(long, value_name = "OUTCOME", value_delimiter = ',')]
     pub(crate) retry: Vec<RetryArg>,
+    /// Re-run what was measured with inputs, or by a version of the study, that have changed since
+    #[arg(long)]
+    pub(crate) redo_changed: bool,
+    /// Keep runs whose inputs have changed since, and mark the runs that follow
+    #[arg(long, conflicts_with = "redo_changed")]
+    pub(crate) accept_changed: bool,
     /// First set up the frameworks, and fetch the datasets, that the runs need and this machine lacks
     #[arg(long)]
     pub(crate) prepare: bool,

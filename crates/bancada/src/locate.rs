@@ -137,6 +137,13 @@ pub(crate) fn save_question(
         .map_err(store_failure)
 }
 
+/// The study that the results in a folder are of, as it was last saved there.
+pub(crate) fn saved_study(store: &Store) -> Option<Study> {
+    let text = store.read_file(PLAN_FILE).ok()??;
+    let question: Question = serde_json::from_slice(&text).ok()?;
+    Some(question.study)
+}
+
 /// Results to look at.
 pub(crate) struct Results {
     pub(crate) study: Study,
@@ -148,6 +155,7 @@ pub(crate) struct Results {
 /// Of a study file, or in a folder of results.
 pub(crate) fn open_results(args: &ResultsArgs, printer: &Printer) -> Result<Results, Failure> {
     let (path, out) = (args.study.as_path(), args.out.as_deref());
+    let mut file = None;
     let folder = if path.is_dir() {
         if out.is_some() {
             let message = "--out names the results of a study file; this is a folder of results already (a file to write is --to)";
@@ -156,7 +164,9 @@ pub(crate) fn open_results(args: &ResultsArgs, printer: &Printer) -> Result<Resu
         path.to_owned()
     } else {
         let opened = open_study(path, args.scale.as_deref(), printer)?;
-        results_folder(path, &opened.study, out)
+        let folder = results_folder(path, &opened.study, out);
+        file = Some(opened.study);
+        folder
     };
     let nothing = || {
         Failure::trouble(format!(
@@ -174,6 +184,17 @@ pub(crate) fn open_results(args: &ResultsArgs, printer: &Printer) -> Result<Resu
         .ok_or_else(nothing)?;
     let question: Question = serde_json::from_slice(&text)
         .map_err(|e| Failure::trouble(format!("{}: {e}", folder.join(PLAN_FILE).display())))?;
+    if let Some(study) = file {
+        let differences = plan::differences(&question.study, &study);
+        if !differences.is_empty() {
+            printer.talk(&format!(
+                "! {} has changed since these results were measured ({}): they are shown as they were planned then; \
+                 bancada run measures what is missing",
+                path.display(),
+                differences.join("; ")
+            ));
+        }
+    }
     Ok(Results {
         study: question.study,
         plan: question.plan,

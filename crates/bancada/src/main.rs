@@ -1,6 +1,7 @@
 //! The command line: arguments, wiring, printing, exit codes.
 
 mod args;
+mod claim;
 mod commands;
 mod exit;
 mod locate;

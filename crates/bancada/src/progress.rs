@@ -2,7 +2,7 @@
 //! [`Progress`]; shares no state with it.
 
 use indicatif::{ProgressBar, ProgressStyle};
-use model::{EventKind, Money, RunId, RunRecord, Scenario, Status, Study};
+use model::{EventKind, Money, RunId, RunRecord, Scenario, Status, Study, Timestamp};
 use report::format;
 use runner::{Ledger, Progress};
 use serde_json::json;
@@ -69,7 +69,7 @@ impl Reporter {
             }
             Reporter::Json { printer } => {
                 if let Some(value) = as_json(progress) {
-                    printer.data(&value.to_string());
+                    printer.data(&with_time(value).to_string());
                 }
             }
             Reporter::Quiet => {}
@@ -240,6 +240,14 @@ fn ended_line(record: &RunRecord) -> String {
         record.run,
         format::duration(record.seconds)
     )
+}
+
+/// Every line says when it was printed, RFC 3339.
+pub(crate) fn with_time(mut line: serde_json::Value) -> serde_json::Value {
+    if let Some(fields) = line.as_object_mut() {
+        fields.insert("time".to_owned(), json!(Timestamp::now()));
+    }
+    line
 }
 
 fn as_json(progress: &Progress<'_>) -> Option<serde_json::Value> {

@@ -62,6 +62,7 @@ pub(crate) fn of_rows(name: &str, read: &Rows, spec: &ImportSpec, first: &str) -
             command: Vec::new(),
             env: BTreeMap::new(),
             directory: None,
+            inputs: Vec::new(),
             log: Vec::new(),
         }),
         environments: environments(&factors),

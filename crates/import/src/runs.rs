@@ -176,6 +176,8 @@ impl Maker<'_> {
             study: self.study.name.clone(),
             run,
             scenario: group.scenario.clone(),
+            fingerprint: String::new(),
+            inputs: Vec::new(),
             origin: Origin::Imported {
                 file: group.first.file.clone(),
                 line: group.first.line,

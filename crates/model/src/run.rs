@@ -71,6 +71,13 @@ pub struct RunRecord {
     pub study: String,
     pub run: RunId,
     pub scenario: Scenario,
+    /// Of everything that decides what a run of this scenario is: equal for runs that may be
+    /// averaged, whatever the number of their scenario. Empty in bundles of earlier versions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub fingerprint: String,
+    /// Files that the run's program consists of, as they were when it began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<RunInput>,
     pub origin: Origin,
     pub outcome: Outcome,
     pub started: Timestamp,
@@ -162,6 +169,42 @@ pub struct RentalPart {
     pub id: String,
     /// Since the run before it ended. A machine is paid for it, although nothing runs.
     pub idle_seconds: f64,
+}
+
+/// A file that a run depends on, as it was when the run began.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunInput {
+    /// Relative to the folder of the study file where it is below it.
+    pub path: String,
+    pub bytes: u64,
+    /// In hexadecimal; none for a file that is too large to be read before every run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// When it was last written, where there is no digest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modified: Option<Timestamp>,
+    /// Whether the study lists it under `inputs`; else the command names it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub listed: bool,
+}
+
+impl RunInput {
+    pub fn has_same_content(&self, other: &RunInput) -> bool {
+        match (&self.sha256, &other.sha256) {
+            (Some(this), Some(other)) => this == other,
+            (None, None) => (self.bytes, self.modified) == (other.bytes, other.modified),
+            _ => false,
+        }
+    }
+
+    /// For a person: the first digits of the digest, or how large and how old it is.
+    pub fn version(&self) -> String {
+        match (&self.sha256, self.modified) {
+            (Some(digest), _) => format!("sha256 {}", digest.get(..12).unwrap_or(digest)),
+            (None, Some(modified)) => format!("{} bytes of {modified}", self.bytes),
+            (None, None) => format!("{} bytes", self.bytes),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -50,6 +50,9 @@ pub struct ServeWorkload {
     pub command: Vec<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
+    /// Files that the server consists of, beside those named in the command.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<String>,
 }
 
 /// Of the protocol `cold`, after which the workers of its study were gone.

@@ -273,6 +273,10 @@ pub struct CommandWorkload {
     pub directory: Option<PathBuf>,
     /// How to read its log, for programs that tell no events.
     pub log: Vec<LogPattern>,
+    /// Files that the program consists of, beside those named in the command; `*` and `?` stand for
+    /// any characters, `**` for any folders.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<String>,
 }
 
 /// A regular expression over one line of the log. Named groups give the fields of the event:

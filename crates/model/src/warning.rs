@@ -95,6 +95,11 @@ pub enum Warning {
         region: String,
         why: String,
     },
+    /// The program is not the one that earlier runs ran, or did not stay the same.
+    InputsChanged {
+        /// Each with its version and an earlier one.
+        files: Vec<String>,
+    },
 }
 
 impl fmt::Display for Warning {
@@ -240,6 +245,12 @@ impl fmt::Display for Warning {
                 f,
                 "the endpoint `{endpoint}` in {region} MAY STILL BE THERE AND COST MONEY ({why}): \
                  aws sagemaker delete-endpoint --region {region} --endpoint-name {endpoint}"
+            ),
+            Warning::InputsChanged { files } => write!(
+                f,
+                "inputs differ from those of earlier runs: {}; compare only runs with the same inputs, or re-run all \
+                 with --redo-changed",
+                files.join(", ")
             ),
             Warning::NoRate { from, to } => {
                 write!(f, "no rate from {from} to {to}: add one under [[rates]]")

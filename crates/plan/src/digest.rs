@@ -1,24 +1,24 @@
-//! A fingerprint of the question, so that answers to different questions are never mixed.
+//! Fingerprints of a study and of its scenarios, so that answers to different questions are never
+//! mixed.
 
-use model::{Environment, Study};
+use model::{Environment, Scenario, Study, Workload};
 use serde_json::{Value, json};
 
-/// Sixteen hexadecimal digits over what decides what a scenario's run is: factors, exclusions,
-/// workload, network files, seed, and the limits, devices and hosts of the environments.
+use crate::resolve;
+
+/// Sixteen hexadecimal digits over what decides which scenarios there are and what their runs do:
+/// factors, exclusions, workload, network files, seed, and the limits, devices and hosts of the
+/// environments.
 ///
 /// Not in it: repetitions and order (more of the same answers), prices, currency and budget (other
 /// money for the same time), the name and what is written for people, how it is sampled, how
-/// files are imported, whether models are kept.
+/// files are imported, whether models are kept, which inputs are watched.
 pub fn digest(study: &Study) -> String {
     let environments: Vec<_> = study.environments.iter().map(place).collect();
-    let mut workload = json!(study.workload);
-    if let Some(settings) = workload.as_object_mut() {
-        settings.remove("keep_model");
-    }
     let mut question = json!({
         "factors": study.factors,
         "exclude": study.exclude,
-        "workload": workload,
+        "workload": workload(&study.workload),
         "seed": study.seed,
         "environments": environments,
     });
@@ -28,6 +28,59 @@ pub fn digest(study: &Study) -> String {
         question.insert("network_files".to_owned(), json!(study.network_files));
     }
     fingerprint(&question)
+}
+
+/// All of that but factors and exclusions, by names that a person finds in the study file.
+pub(crate) fn question_parts(study: &Study) -> Value {
+    let named = |environment: &Environment| (environment.name.clone(), place(environment));
+    let environments: serde_json::Map<String, Value> =
+        study.environments.iter().map(named).collect();
+    json!({
+        "workload": workload(&study.workload),
+        "seed": study.seed,
+        "environments": environments,
+        "network file": study.network_files,
+    })
+}
+
+/// Sixteen hexadecimal digits over what decides what a run of this scenario is: its levels, the
+/// workload with the levels in their places, the text of its network file, the limits, device and
+/// hosts of its environment, and the seed where something is drawn from it. Neither its number nor
+/// the study's other levels: a study that grows keeps its runs.
+pub fn scenario_fingerprint(study: &Study, scenario: &Scenario) -> String {
+    let resolved = resolve(study, scenario);
+    let levels: serde_json::Map<String, Value> = scenario
+        .levels
+        .iter()
+        .map(|level| (level.factor.clone(), json!(level.level)))
+        .collect();
+    let network_file = match &resolved.workload {
+        Workload::Train(train) => study.network_files.get(&train.network),
+        Workload::Serve(serve) => study.network_files.get(&serve.model),
+        Workload::Command(_) => None,
+    };
+    // A command knows nothing of the seed, which then gives the order of runs alone.
+    let seed = match &resolved.workload {
+        Workload::Command(_) => None,
+        Workload::Train(_) | Workload::Serve(_) => Some(study.seed),
+    };
+    fingerprint(&json!({
+        "levels": levels,
+        "workload": workload(&resolved.workload),
+        "network_file": network_file,
+        "environment": place(&resolved.environment),
+        "seed": seed,
+    }))
+}
+
+/// Without what changes nothing about a run.
+fn workload(workload: &Workload) -> Value {
+    let mut workload = json!(workload);
+    if let Some(settings) = workload.as_object_mut() {
+        settings.remove("keep_model");
+        settings.remove("inputs");
+    }
+    workload
 }
 
 fn place(environment: &Environment) -> Value {

@@ -366,6 +366,11 @@ const WORKLOAD: Section = Section {
             "Where the command is started, relative to this file. Default: the folder of this file.",
         ),
         key("log", Kind::Tables(&LOG), "How to read the command's log."),
+        key(
+            "inputs",
+            Kind::Texts,
+            "Files that the command depends on, beside those it names: [\"lib/*.py\", \"config.yaml\"], relative to `directory`; `*` and `?` stand for any characters, `**` for any folders, {factor} for the level. Their digests are kept with every run; `run` stops when one has changed since earlier runs.",
+        ),
     ],
 };
 

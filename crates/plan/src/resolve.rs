@@ -126,6 +126,7 @@ fn resolve_serve(workload: &ServeWorkload, scenario: &Scenario) -> ServeWorkload
     // `{port}` is nobody's level, and stays for whoever starts the server.
     let fill = |text: &String| substitute(text, |name| level_text(scenario, name));
     resolved.command = resolved.command.iter().map(fill).collect();
+    resolved.inputs = resolved.inputs.iter().map(fill).collect();
     for value in resolved.env.values_mut() {
         *value = fill(value);
     }
@@ -144,6 +145,7 @@ fn resolve_command(workload: &CommandWorkload, scenario: &Scenario) -> CommandWo
             .collect(),
         directory: workload.directory.as_ref().map(fill_path),
         log: workload.log.clone(),
+        inputs: workload.inputs.iter().map(fill).collect(),
     }
 }
 

@@ -84,6 +84,7 @@ pub(crate) fn defaults() -> ServeWorkload {
         threads: None,
         command: Vec::new(),
         env: BTreeMap::new(),
+        inputs: Vec::new(),
     }
 }
 

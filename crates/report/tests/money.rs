@@ -109,6 +109,7 @@ fn an_imported_study_is_not_told_to_run() {
         command: Vec::new(),
         env: Default::default(),
         directory: None,
+        inputs: Vec::new(),
         log: Vec::new(),
     });
     let imported = read(&world, &[]);

@@ -20,10 +20,13 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Of all that was paid for: results, and attempts that were repeated.
+    /// Of all that was paid for: results, attempts that were repeated, and runs of levels that the
+    /// study no longer has.
     pub fn open(study: &Study, store: &Store) -> Result<Self, StoreError> {
         let mut records = store.records()?;
         records.extend(store.superseded()?);
+        let aside = store.set_aside()?.into_iter();
+        records.extend(aside.filter(|record| record.study == study.name));
         settle(&mut records);
         let mut ledger = Ledger::new(study);
         // Measurements made elsewhere were paid from another budget.

@@ -9,7 +9,7 @@ use cost::BillRequest;
 use measure::{Asked, ClientCommand, Measured, Stop, Watched};
 use model::event::JOB_VARIABLE;
 use model::money::RentalScope;
-use model::run::{BUNDLE_SCHEMA, EnvironmentRecord, Origin, phase};
+use model::run::{BUNDLE_SCHEMA, EnvironmentRecord, Origin, RunInput, phase};
 use model::{
     Event, EventKind, Inventory, Money, Phase, Plan, RentalPart, RunId, RunRecord, Scenario,
     Status, Study, Timestamp,
@@ -19,6 +19,7 @@ use store::{Staging, Store, StoreError};
 use crate::budget::Ledger;
 use crate::finish::{endpoint_left, model_metrics, price_record, serving_record};
 use crate::forecast::{self, RunForecast};
+use crate::inputs::{self, InputChange, InputError, InputReader, KeptInputs};
 use crate::ready;
 use crate::verification;
 use crate::workload::{PreparedRun, Surroundings, WorkloadError, prepare};
@@ -44,6 +45,8 @@ pub struct Options<'a> {
     pub wanted: Wanted,
     /// Go on when the money is spent.
     pub over_budget: bool,
+    /// Go on when an input is not what it was for runs that are kept, and mark what follows.
+    pub accept_changed: bool,
     pub inventory: Inventory,
     pub bancada_version: &'a str,
     /// Expected runs by scenario number, for what is left and for stopping in time.
@@ -59,6 +62,8 @@ pub struct Wanted {
     pub keep_interrupted: bool,
     /// Scenarios that have all of these.
     pub only: Vec<Only>,
+    /// Runs that are done again whatever became of them: their inputs have changed since.
+    pub redo: BTreeSet<RunId>,
 }
 
 /// One of some levels of a factor.
@@ -116,6 +121,16 @@ pub enum Ended {
     Interrupted,
 }
 
+impl Ended {
+    pub fn word(self) -> &'static str {
+        match self {
+            Ended::AllDone => "all-done",
+            Ended::BudgetSpent => "budget-spent",
+            Ended::Interrupted => "interrupted",
+        }
+    }
+}
+
 /// Planned runs that have no result yet, in the order of the plan.
 pub fn due_runs(plan: &Plan, statuses: &BTreeMap<RunId, Status>, wanted: &Wanted) -> Vec<RunId> {
     let is_asked = |run: &RunId| {
@@ -124,6 +139,7 @@ pub fn due_runs(plan: &Plan, statuses: &BTreeMap<RunId, Status>, wanted: &Wanted
     };
     let is_due = |run: &&RunId| match statuses.get(run) {
         None => true,
+        Some(_) if wanted.redo.contains(run) => true,
         Some(Status::Interrupted) => !wanted.keep_interrupted,
         Some(status) => wanted.retry.contains(status),
     };
@@ -140,6 +156,9 @@ impl Conduct<'_> {
         let mut expected = self.options.expected.clone();
         let mut session = Session::begin();
         let done_before = self.plan.runs.len() - due.len();
+        let reader = InputReader::new(self.options.surroundings.study_folder);
+        let is_due: BTreeSet<RunId> = due.iter().copied().collect();
+        let mut kept = KeptInputs::of(records.iter().filter(|r| !is_due.contains(&r.run)));
         for (place, &run) in due.iter().enumerate() {
             if self.options.stop.asked() != Asked::Nothing {
                 return Ok(Ended::Interrupted);
@@ -148,6 +167,12 @@ impl Conduct<'_> {
                 return Ok(Ended::BudgetSpent);
             }
             let scenario = self.scenario(run)?;
+            let inputs = reader.read(self.study, scenario)?;
+            let changes = kept.changes(&inputs);
+            let is_accepted = |change: &InputChange| change.is_accepted;
+            if !self.options.accept_changed && !changes.iter().all(is_accepted) {
+                return Err(RunnerError::InputsChanged(changes));
+            }
             let total = self.plan.runs.len();
             tell(Progress::RunBegins {
                 run,
@@ -164,10 +189,16 @@ impl Conduct<'_> {
                 session: &session,
                 seconds_after,
                 expected: expected.get(&run.scenario),
+                inputs: &UsedInputs {
+                    reader: &reader,
+                    inputs,
+                    changes,
+                },
             };
             let finished = self.one_run(under_way, tell)?;
             session.run_ended = finished.ended;
             ledger.add(&finished.record);
+            kept.add(&finished.record);
             records.retain(|earlier| earlier.run != run);
             records.push(finished.record);
             expected.extend(forecast::from_records(&records));
@@ -309,6 +340,7 @@ impl Conduct<'_> {
         serving_record(&mut record, runtime, staging.folder());
         record.warnings.extend(endpoint_left(staging.folder()));
         record.rental = Some(rental);
+        under_way.inputs.write_to(&mut record);
         price_record(&mut record, self.study);
         staging.commit(&record)?;
         Ok(FinishedRun {
@@ -468,6 +500,8 @@ impl Conduct<'_> {
             study: self.study.name.clone(),
             run,
             scenario: scenario.clone(),
+            fingerprint: plan::scenario_fingerprint(self.study, scenario),
+            inputs: Vec::new(),
             origin: Origin::Measured {
                 bancada: self.options.bancada_version.to_owned(),
             },
@@ -572,6 +606,26 @@ struct UnderWay<'a> {
     /// Expected of the runs that follow.
     seconds_after: f64,
     expected: Option<&'a RunForecast>,
+    inputs: &'a UsedInputs<'a>,
+}
+
+/// The inputs of the run under way, as they were when it began.
+struct UsedInputs<'a> {
+    reader: &'a InputReader,
+    inputs: Vec<RunInput>,
+    /// Against those of runs that are kept.
+    changes: Vec<InputChange>,
+}
+
+impl UsedInputs<'_> {
+    fn write_to(&self, record: &mut RunRecord) {
+        let settled = self.reader.settle(self.inputs.clone());
+        record.inputs = settled.inputs;
+        let is_kept = |change: &&InputChange| record.inputs.iter().any(|i| i.path == change.path);
+        let changes: Vec<InputChange> = self.changes.iter().filter(is_kept).cloned().collect();
+        let warning = inputs::warning(&changes, settled.changed);
+        record.warnings.extend(warning);
+    }
 }
 
 impl UnderWay<'_> {
@@ -616,8 +670,14 @@ pub enum RunnerError {
     Store(StoreError),
     Workload(WorkloadError),
     Measure(measure::MeasureError),
-    Write { path: String, error: std::io::Error },
+    Write {
+        path: String,
+        error: std::io::Error,
+    },
     NoScenario(RunId),
+    Input(InputError),
+    /// Since runs that are kept.
+    InputsChanged(Vec<InputChange>),
 }
 
 impl RunnerError {
@@ -636,6 +696,15 @@ impl fmt::Display for RunnerError {
             RunnerError::Workload(error) => error.fmt(f),
             RunnerError::Measure(error) => error.fmt(f),
             RunnerError::Write { path, error } => write!(f, "cannot write {path}: {error}"),
+            RunnerError::Input(error) => error.fmt(f),
+            RunnerError::InputsChanged(changes) => {
+                let paths: Vec<&str> = changes.iter().map(|c| c.path.as_str()).collect();
+                write!(
+                    f,
+                    "inputs have changed since earlier runs: {}",
+                    paths.join(", ")
+                )
+            }
             RunnerError::NoScenario(run) => write!(f, "the plan has no scenario for run {run}"),
         }
     }
@@ -646,6 +715,12 @@ impl std::error::Error for RunnerError {}
 impl From<StoreError> for RunnerError {
     fn from(error: StoreError) -> Self {
         RunnerError::Store(error)
+    }
+}
+
+impl From<InputError> for RunnerError {
+    fn from(error: InputError) -> Self {
+        RunnerError::Input(error)
     }
 }
 

@@ -27,7 +27,7 @@ const OF_THE_SERVER: [&str; 6] = [
 
 /// What the client of a serving run saw; nothing where it did not get so far.
 pub(crate) fn serving_record(record: &mut RunRecord, runtime: Option<String>, folder: &Path) {
-    let read = std::fs::read(folder.join(SERVING_FILE)).ok();
+    let read = store::read_regular(&folder.join(SERVING_FILE)).ok();
     let read = read.and_then(|bytes| serde_json::from_slice::<ServingRecord>(&bytes).ok());
     let Some(mut serving) = read else { return };
     serving.runtime = runtime;
@@ -53,7 +53,7 @@ pub(crate) fn serving_record(record: &mut RunRecord, runtime: Option<String>, fo
 
 /// An endpoint that nobody saw gone.
 pub(crate) fn endpoint_left(folder: &Path) -> Option<Warning> {
-    let read = std::fs::read(folder.join(ENDPOINT_FILE)).ok()?;
+    let read = store::read_regular(&folder.join(ENDPOINT_FILE)).ok()?;
     let endpoint = serde_json::from_slice::<EndpointRecord>(&read).ok()?;
     (!endpoint.is_gone).then_some(Warning::EndpointLeft {
         endpoint: endpoint.name,

@@ -224,6 +224,35 @@ pub fn fill_unknown(known: &mut BTreeMap<u32, RunForecast>, scenarios: &[Scenari
     }
 }
 
+/// Scenarios of which nothing can be said by their levels are taken for a usual one of those that
+/// are known, somewhere between the shortest and the longest.
+pub fn fill_with_usual(known: &mut BTreeMap<u32, RunForecast>, scenarios: &[&Scenario]) {
+    let count = known.len() as f64;
+    let seconds: Vec<Spread> = known.values().map(RunForecast::seconds).collect();
+    let mean = seconds.iter().map(|s| s.value).sum::<f64>() / count;
+    if known.is_empty() || mean <= 0.0 {
+        return;
+    }
+    let low = seconds.iter().map(|s| s.low).fold(f64::INFINITY, f64::min);
+    let high = seconds.iter().map(|s| s.high).fold(0.0, f64::max);
+    let phase = |name: String| Phase {
+        begin_seconds: 0.0,
+        seconds: known.values().map(|f| phase_seconds(f, &name)).sum::<f64>() / count,
+        name,
+    };
+    let usual = RunForecast {
+        phases: phase_names(known.values()).into_iter().map(phase).collect(),
+        low_factor: low / mean,
+        high_factor: high / mean,
+        requests: None,
+    };
+    for scenario in scenarios {
+        known
+            .entry(scenario.number)
+            .or_insert_with(|| usual.clone());
+    }
+}
+
 /// Requests by the effects of levels, as phases are.
 struct RequestModel {
     count: Additive,

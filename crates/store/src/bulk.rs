@@ -4,7 +4,7 @@
 //! patch (RFC 7396) over it: what differs alone. A folder and a file for each of a hundred
 //! thousand rows took a gigabyte.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 
@@ -24,14 +24,18 @@ pub(crate) struct BulkRun {
 
 /// Writes a file of these records, whole or not at all.
 pub(crate) fn write(layout: &Layout, records: &[RunRecord]) -> Result<(), StoreError> {
+    files::create_folder(&layout.imports())?;
+    write_to(&layout.next_import()?, records)
+}
+
+/// The same, over the file of this name where there is one.
+pub(crate) fn write_to(path: &Path, records: &[RunRecord]) -> Result<(), StoreError> {
     let Some(first) = records.first() else {
         return Ok(());
     };
     let common = value_of(first)?;
-    files::create_folder(&layout.imports())?;
-    let path = layout.next_import()?;
     let mut wrong = None;
-    let written = files::write_whole_by(&path, |file| {
+    let written = files::write_whole_by(path, |file| {
         writeln!(
             file,
             "{}",
@@ -66,7 +70,8 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub(crate) fn open(path: &Path) -> Result<Self, String> {
-        let file = File::open(path).map_err(|e| format!("cannot be read: {e}"))?;
+        let file = files::open_regular(path, OpenOptions::new().read(true))
+            .map_err(|e| format!("cannot be read: {e}"))?;
         let mut lines = BufReader::new(file).lines();
         let first = lines.next().transpose();
         let first = first.map_err(|e| format!("cannot be read: {e}"))?;

@@ -14,7 +14,18 @@ use crate::{Damaged, StoreError, files};
 pub(crate) fn write_record(
     folder: &Path,
     record: &RunRecord,
-    write: fn(&Path, &[u8]) -> Result<(), StoreError>,
+    write: Write,
+) -> Result<RunRecord, StoreError> {
+    write_record_as(folder, RECORD, record, write)
+}
+
+type Write = fn(&Path, &[u8]) -> Result<(), StoreError>;
+
+pub(crate) fn write_record_as(
+    folder: &Path,
+    name: &str,
+    record: &RunRecord,
+    write: Write,
 ) -> Result<RunRecord, StoreError> {
     let mut kept = record.clone();
     kept.metrics.retain(|_, metric| metric.value.is_finite());
@@ -25,7 +36,7 @@ pub(crate) fn write_record(
     let mut text = serde_json::to_vec_pretty(&kept).map_err(wrong)?;
     let read_back = serde_json::from_slice(&text).map_err(wrong)?;
     text.push(b'\n');
-    write(&folder.join(RECORD), &text)?;
+    write(&folder.join(name), &text)?;
     Ok(read_back)
 }
 
@@ -40,21 +51,25 @@ pub(crate) fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> 
 }
 
 pub(crate) fn read_record(folder: &Path, run: RunId) -> Result<RunRecord, Damaged> {
+    let record = read_any_record(folder)?;
+    if record.run != run {
+        return Err(Damaged {
+            path: folder.join(RECORD),
+            why: format!("says it is {}, but lies in the folder of {run}", record.run),
+        });
+    }
+    Ok(record)
+}
+
+/// Whatever run it is of.
+pub(crate) fn read_any_record(folder: &Path) -> Result<RunRecord, Damaged> {
     let path = folder.join(RECORD);
     let damaged = |why: String| Damaged {
         path: path.clone(),
         why,
     };
-    let bytes = fs::read(&path).map_err(|e| damaged(format!("cannot be read: {e}")))?;
-    let record: RunRecord =
-        serde_json::from_slice(&bytes).map_err(|e| damaged(unreadable(&bytes, &e)))?;
-    if record.run != run {
-        return Err(damaged(format!(
-            "says it is {}, but lies in the folder of {run}",
-            record.run
-        )));
-    }
-    Ok(record)
+    let bytes = files::read_regular(&path).map_err(|e| damaged(format!("cannot be read: {e}")))?;
+    serde_json::from_slice(&bytes).map_err(|e| damaged(unreadable(&bytes, &e)))
 }
 
 fn unreadable(bytes: &[u8], error: &serde_json::Error) -> String {

@@ -8,6 +8,9 @@ use model::RunId;
 
 use crate::StudyIdentity;
 
+/// SQLite's longest path is 512 bytes, of which it needs 8 for the journal's name.
+const LONGEST_INDEX_PATH: usize = 504;
+
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -45,6 +48,11 @@ pub enum StoreError {
     Permission {
         doing: String,
         path: PathBuf,
+    },
+    /// Longer than SQLite takes.
+    PathTooLong {
+        path: PathBuf,
+        bytes: usize,
     },
     /// Not a plain file name.
     BadName {
@@ -90,10 +98,32 @@ impl StoreError {
         match source.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => StoreError::DiskFull { doing, path: at },
             Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { doing, path: at },
-            Some(ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
-                StoreError::Permission { doing, path: at }
-            }
+            Some(ErrorCode::PermissionDenied) => StoreError::Permission { doing, path: at },
+            Some(ErrorCode::CannotOpen) => StoreError::cannot_open(path, source),
             _ => StoreError::Index { path: at, source },
+        }
+    }
+
+    /// SQLite does not say why; asking for the file again does.
+    fn cannot_open(path: &Path, source: rusqlite::Error) -> Self {
+        let at = path.to_path_buf();
+        let bytes = std::path::absolute(path).map_or(0, |path| path.as_os_str().len());
+        if bytes > LONGEST_INDEX_PATH {
+            return StoreError::PathTooLong { path: at, bytes };
+        }
+        let mut options = std::fs::OpenOptions::new();
+        let options = options.read(true).write(true).create(true).truncate(false);
+        match options.open(path).map_err(|error| error.kind()) {
+            // The file may be written, but not the journal beside it.
+            Ok(_) | Err(io::ErrorKind::PermissionDenied) => StoreError::Permission {
+                doing: "write the index".to_owned(),
+                path: at,
+            },
+            Err(io::ErrorKind::ReadOnlyFilesystem) => StoreError::ReadOnly {
+                doing: "write the index".to_owned(),
+                path: at,
+            },
+            Err(_) => StoreError::Index { path: at, source },
         }
     }
 
@@ -104,6 +134,7 @@ impl StoreError {
             self,
             StoreError::ReadOnly { .. }
                 | StoreError::Permission { .. }
+                | StoreError::PathTooLong { .. }
                 | StoreError::DiskFull { .. }
                 | StoreError::Index { .. }
         )
@@ -118,16 +149,9 @@ impl fmt::Display for StoreError {
                 "{} holds no results: run a study into it first, or name another folder with --out",
                 dir.display()
             ),
-            StoreError::OtherStudy { dir, found, asked } if found.name == asked.name => write!(
-                f,
-                "{} holds results of an earlier `{}` whose factors, levels or workload were others: name another \
-                 folder with --out, or remove this one",
-                dir.display(),
-                found.name
-            ),
             StoreError::OtherStudy { dir, found, asked } => write!(
                 f,
-                "{} holds results of the study `{}`, not of `{}`: name another folder with --out",
+                "{} holds results of the study `{}`, not of `{}`: choose a different folder with --out",
                 dir.display(),
                 found.name,
                 asked.name
@@ -168,6 +192,12 @@ impl fmt::Display for StoreError {
             StoreError::Permission { doing, path } => write!(
                 f,
                 "not allowed to {doing} {}: change the folder's permissions, or name another with --out",
+                path.display()
+            ),
+            StoreError::PathTooLong { path, bytes } => write!(
+                f,
+                "the path of the index {} is too long: {bytes} bytes, and SQLite takes {LONGEST_INDEX_PATH}; name a \
+                 folder with a shorter path with --out",
                 path.display()
             ),
             StoreError::BadName { name } => {

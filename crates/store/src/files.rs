@@ -1,10 +1,76 @@
 //! Files that survive the loss of power, and errors that say which file.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs::{self, File, FileType, OpenOptions};
+use std::io::{self, BufWriter, Read, Write};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
 use crate::StoreError;
+
+/// Opens a regular file and nothing else: a symbolic link is not followed, and a named pipe, which
+/// would wait for its other end for ever, is an error.
+pub(crate) fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let opened = options.custom_flags(flags).open(path);
+    let file = opened.map_err(|error| match error.raw_os_error() {
+        Some(libc::ELOOP) => not_regular("a symbolic link"),
+        Some(libc::ENXIO) => not_regular("a named pipe or a socket"),
+        _ => error,
+    })?;
+    let kind = file.metadata()?.file_type();
+    match kind.is_file() {
+        true => Ok(file),
+        false => Err(not_regular(kind_name(kind))),
+    }
+}
+
+/// The bytes of a regular file. Whatever else has its name is an error, see [`open_regular`].
+pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_regular(path, OpenOptions::new().read(true))?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn not_regular(kind: &str) -> io::Error {
+    let message = format!("it is {kind}, not a regular file");
+    io::Error::new(io::ErrorKind::InvalidInput, message)
+}
+
+fn kind_name(kind: FileType) -> &'static str {
+    match () {
+        () if kind.is_dir() => "a folder",
+        () if kind.is_symlink() => "a symbolic link",
+        () if kind.is_fifo() => "a named pipe",
+        () if kind.is_socket() => "a socket",
+        () => "a device",
+    }
+}
+
+/// Removes pipes, sockets and devices, which hold no data, from everything below `folder`.
+pub(crate) fn remove_special(folder: &Path) -> Result<(), StoreError> {
+    for entry in fs::read_dir(folder).map_err(|e| StoreError::io("read", folder, e))? {
+        let entry = entry.map_err(|e| StoreError::io("read", folder, e))?;
+        let path = entry.path();
+        let kind = entry.file_type();
+        let kind = kind.map_err(|e| StoreError::io("read", &path, e))?;
+        if kind.is_dir() {
+            remove_special(&path)?;
+        } else if !kind.is_file() && !kind.is_symlink() {
+            fs::remove_file(&path).map_err(|e| StoreError::io("remove", &path, e))?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes room for a regular file: what is not one is removed, not written through.
+pub(crate) fn remove_unless_regular(path: &Path) -> Result<(), StoreError> {
+    let removed = match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
+        Ok(found) if !found.is_file() => fs::remove_file(path),
+        _ => Ok(()),
+    };
+    removed.map_err(|e| StoreError::io("remove", path, e))
+}
 
 /// The file has the old bytes or the new ones, never a part.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
@@ -114,6 +180,10 @@ pub(crate) fn create_folder(path: &Path) -> Result<(), StoreError> {
 
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
     fs::rename(from, to).map_err(|e| StoreError::io("move a finished run to", to, e))
+}
+
+pub(crate) fn remove_file(path: &Path) -> Result<(), StoreError> {
+    fs::remove_file(path).map_err(|e| StoreError::io("remove", path, e))
 }
 
 /// Nothing there is fine.

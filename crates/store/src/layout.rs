@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 
 use model::RunId;
 
-use crate::StoreError;
+use crate::{StoreError, files};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
@@ -63,6 +63,11 @@ impl Layout {
 
     pub(crate) fn old(&self) -> PathBuf {
         self.runs().join(".old")
+    }
+
+    /// Of bundles that are of no scenario of the study.
+    pub(crate) fn aside(&self) -> PathBuf {
+        self.runs().join(".aside")
     }
 
     pub(crate) fn bundle(&self, run: RunId) -> PathBuf {
@@ -188,8 +193,23 @@ pub(crate) fn names(folder: &Path) -> Result<Vec<String>, StoreError> {
     }
 }
 
+/// `C3-r2.1`, `C3-r2.2`, …: a free name for another bundle of a run, in a folder that is made where
+/// it is missing.
+pub(crate) fn next_name(folder: &Path, run: RunId) -> Result<PathBuf, StoreError> {
+    files::create_folder(folder)?;
+    let prefix = format!("{run}.");
+    let names = names(folder)?;
+    let numbers = names
+        .iter()
+        .filter_map(|name| name.strip_prefix(&prefix)?.parse::<u32>().ok());
+    let next = numbers.max().unwrap_or(0).saturating_add(1);
+    Ok(folder.join(format!("{prefix}{next}")))
+}
+
 pub(crate) fn stamp(file: &Path) -> Result<Option<Stamp>, StoreError> {
-    match fs::metadata(file) {
+    match fs::symlink_metadata(file) {
+        // Only a regular file is read as a record.
+        Ok(metadata) if !metadata.is_file() => Ok(None),
         Ok(metadata) => {
             let modified = metadata.modified().unwrap_or(UNIX_EPOCH);
             let since = modified.duration_since(UNIX_EPOCH).unwrap_or_default();

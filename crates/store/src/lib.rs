@@ -10,6 +10,8 @@
 //! DIR/runs/.C3-r2.partial  a run under way; worthless when its program is gone
 //! DIR/runs/.C3-r2.whole    a finished run about to get its name
 //! DIR/runs/.old/C3-r2.1    an attempt that a later one took the place of
+//! DIR/runs/.aside/C3-r2.1  a run of no scenario of the study: of another study, or of a level that
+//!                          is gone
 //! DIR/store.sqlite         index of the bundles, made again from them when missing or wrong
 //! DIR/.lock                held by the one program that writes
 //! ```
@@ -17,10 +19,12 @@
 //! Read [`Store`] first, then [`Staging`]: how a run is kept, step by step. The bundles are the
 //! truth; the index only saves opening ten thousand files.
 
+mod arrange;
 mod bulk;
 mod bundle;
 mod error;
 mod files;
+mod folder;
 mod import;
 mod index;
 mod layout;
@@ -29,7 +33,9 @@ mod reconcile;
 mod staging;
 mod store;
 
+pub use arrange::{Arranged, Renumbered, ScenarioOf, SetAside};
 pub use error::StoreError;
+pub use files::read_regular;
 pub use import::{Imported, ImportedFile};
 pub use lock::StudyLock;
 pub use staging::Staging;

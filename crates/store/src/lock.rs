@@ -1,12 +1,18 @@
 //! One program writes at a time.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Write};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::StoreError;
 use crate::layout::Layout;
+use crate::{StoreError, files};
+
+/// The holder's process id in blanks and a line feed: always as long, so that the file is written
+/// over and never cut.
+const LENGTH: usize = 12;
 
 /// Held by the one program that writes. The kernel lets go of it when the program ends in
 /// whatever way, so that nothing needs cleaning up after a kill.
@@ -19,30 +25,29 @@ pub struct StudyLock {
 impl StudyLock {
     pub(crate) fn take(layout: &Layout, held: &Arc<AtomicBool>) -> Result<StudyLock, StoreError> {
         let path = layout.lock();
-        // Not truncated: the file names the holder until the lock is ours.
-        let mut options = OpenOptions::new();
-        let mut file = options
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(|e| StoreError::io("lock", &path, e))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let mut pid = String::new();
-                let _ = file.read_to_string(&mut pid);
-                return Err(StoreError::Locked {
-                    dir: layout.dir.clone(),
-                    pid: pid.trim().parse().ok(),
-                });
+        let wrong = |e: io::Error| StoreError::io("lock", &path, e);
+        // Removed between being opened and being locked: somebody gave up the folder.
+        let file = loop {
+            let mut options = OpenOptions::new();
+            let options = options.read(true).write(true).create(true).truncate(false);
+            let file = files::open_regular(&path, options).map_err(wrong)?;
+            match file.try_lock() {
+                Ok(()) if is_at(&file, &path) => break file,
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    return Err(StoreError::Locked {
+                        dir: layout.dir.clone(),
+                        pid: holder(&file),
+                    });
+                }
+                Err(TryLockError::Error(e)) => return Err(wrong(e)),
             }
-            Err(TryLockError::Error(e)) => return Err(StoreError::io("lock", &path, e)),
+        };
+        if file.metadata().map_err(wrong)?.len() > LENGTH as u64 {
+            let message = "the file is not a lock of bancada: move it away";
+            return Err(wrong(io::Error::new(io::ErrorKind::InvalidData, message)));
         }
-        file.set_len(0)
-            .and_then(|()| writeln!(file, "{}", std::process::id()))
-            .map_err(|e| StoreError::io("lock", &path, e))?;
+        write_holder(&file, &std::process::id().to_string()).map_err(wrong)?;
         held.store(true, Ordering::SeqCst);
         Ok(StudyLock {
             file,
@@ -55,6 +60,22 @@ impl Drop for StudyLock {
     fn drop(&mut self) {
         self.held.store(false, Ordering::SeqCst);
         // Only for a reader of the file; closing it is what lets go.
-        let _ = self.file.set_len(0);
+        let _ = write_holder(&self.file, "");
     }
+}
+
+fn is_at(file: &File, path: &Path) -> bool {
+    let both = file.metadata().ok().zip(fs::symlink_metadata(path).ok());
+    both.is_some_and(|(ours, there)| (ours.dev(), ours.ino()) == (there.dev(), there.ino()))
+}
+
+fn holder(file: &File) -> Option<u32> {
+    let mut bytes = [b' '; LENGTH];
+    file.read_at(&mut bytes, 0).ok()?;
+    std::str::from_utf8(&bytes).ok()?.trim().parse().ok()
+}
+
+fn write_holder(file: &File, pid: &str) -> io::Result<()> {
+    let width = LENGTH - 1;
+    file.write_all_at(format!("{pid:<width$}\n").as_bytes(), 0)
 }

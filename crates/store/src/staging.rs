@@ -89,6 +89,8 @@ impl Staging {
                 }
                 // A workload may have removed what it was given: the measurement is kept all the same.
                 files::create_folder(&self.folder)?;
+                files::remove_special(&self.folder)?;
+                files::remove_unless_regular(&self.folder.join(RECORD))?;
                 self.written = Some(bundle::write_record(
                     &self.folder,
                     record,
@@ -143,14 +145,8 @@ fn set_aside(layout: &Layout, run: RunId) -> Result<(), StoreError> {
     if !earlier.exists() {
         return Ok(());
     }
-    files::create_folder(&layout.old())?;
-    let prefix = format!("{run}.");
-    let attempts = layout::names(&layout.old())?;
-    let numbers = attempts
-        .iter()
-        .filter_map(|name| name.strip_prefix(&prefix)?.parse::<u32>().ok());
-    let next = numbers.max().unwrap_or(0).saturating_add(1);
-    files::rename(&earlier, &layout.old().join(format!("{prefix}{next}")))?;
+    let old = layout::next_name(&layout.old(), run)?;
+    files::rename(&earlier, &old)?;
     files::sync_folder(&layout.old())
 }
 

@@ -1,7 +1,6 @@
 //! A results folder, opened.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use model::{RunId, RunRecord, Status};
 use serde::{Deserialize, Serialize};
 
+use crate::folder::NewFolder;
 use crate::index::{self, Index};
 use crate::layout::{Layout, Stamp};
 use crate::{Damaged, Staging, StoreError, StudyLock, bulk, bundle, files, layout, staging};
@@ -27,6 +27,8 @@ pub struct StudyIdentity {
 pub struct Store {
     identity: StudyIdentity,
     pub(crate) shared: Arc<Shared>,
+    /// For writing: what was made when it was opened.
+    made: Option<NewFolder>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,30 +50,45 @@ pub(crate) struct Shared {
 }
 
 impl Store {
-    /// For writing: makes the folder when there is none. Results of another study are an error,
-    /// unless there are no runs among them yet.
+    /// For writing: makes the folder when there is none. Results of a study of another name are an
+    /// error, unless there are no runs among them yet. Whether the runs that are there are of this
+    /// study is for [`Store::arrange`] to see.
     pub fn create_or_open(dir: &Path, identity: &StudyIdentity) -> Result<Store, StoreError> {
         let layout = Layout::new(dir);
-        files::create_folder(&layout.runs())?;
-        let store = Store::over(layout, identity.clone(), Index::open_or_replace)?;
-        store.check_identity()?;
-        if store.written_identity()?.is_none() {
+        let made = NewFolder::make(&layout)?;
+        let opened = Store::over(layout.clone(), identity.clone(), Index::open_or_replace);
+        let mut store = opened.inspect_err(|_| made.remove(&layout))?;
+        store.made = Some(made);
+        store.check_name()?;
+        if store.recorded_identity()?.is_none() && store.is_empty()? {
             store.write_identity()?;
         }
         Ok(store)
     }
 
+    /// Takes away again what [`Store::create_or_open`] made, where no run was kept: a program that
+    /// refuses leaves nothing behind. What was there before stays.
+    pub fn remove_if_empty(mut self, lock: StudyLock) {
+        let made = self.made.take();
+        if let Some(made) = made
+            && made.is_new
+            && self.is_empty().unwrap_or(false)
+        {
+            made.remove(&self.shared.layout);
+        }
+        drop(lock);
+    }
+
+    fn is_empty(&self) -> Result<bool, StoreError> {
+        let layout = &self.shared.layout;
+        let is_aside = !layout::names(&layout.aside())?.is_empty();
+        Ok(!is_aside && layout.has_no_runs()?)
+    }
+
     /// Whether the folder is this study's, or nobody's yet.
-    fn check_identity(&self) -> Result<(), StoreError> {
-        let found = match self.written_identity()? {
-            None => self.told_identity()?,
-            written => written,
-        };
-        match found {
-            Some(found)
-                if found.fingerprint != self.identity.fingerprint
-                    && !self.shared.layout.has_no_runs()? =>
-            {
+    fn check_name(&self) -> Result<(), StoreError> {
+        match self.recorded_identity()? {
+            Some(found) if found.name != self.identity.name && !self.is_empty()? => {
                 Err(StoreError::OtherStudy {
                     dir: self.dir().to_path_buf(),
                     found,
@@ -84,9 +101,9 @@ impl Store {
 
     /// Over another identity only by the holder of the lock: that study's first run may be under
     /// way.
-    fn write_identity(&self) -> Result<(), StoreError> {
-        self.check_identity()?;
-        if self.written_identity()?.as_ref() != Some(&self.identity) {
+    pub(crate) fn write_identity(&self) -> Result<(), StoreError> {
+        self.check_name()?;
+        if self.recorded_identity()?.as_ref() != Some(&self.identity) {
             let text = serde_json::to_vec_pretty(&self.identity).unwrap_or_default();
             files::write_whole(&self.shared.layout.identity(), &text)?;
         }
@@ -111,11 +128,12 @@ impl Store {
             }
             result => result?,
         };
-        let identity = match store.written_identity()? {
-            None => store.told_identity()?,
-            written => written,
-        };
-        store.identity = identity.unwrap_or(store.identity);
+        if let Some(identity) = store.recorded_identity()? {
+            store.identity = identity;
+        } else if let Some(record) = store.records()?.into_iter().next() {
+            // Bundles that were copied without the rest of their folder name their study.
+            store.identity.name = record.study;
+        }
         Ok(store)
     }
 
@@ -123,7 +141,10 @@ impl Store {
     pub fn lock(&self) -> Result<StudyLock, StoreError> {
         let lock = StudyLock::take(&self.shared.layout, &self.shared.locked)?;
         staging::recover(&self.shared.layout)?;
-        self.write_identity()?;
+        match self.is_empty()? {
+            true => self.write_identity()?,
+            false => self.check_name()?,
+        }
         if self.shared.index().is_in_memory() {
             self.shared.reopen_index(Index::open_or_replace)?;
         }
@@ -236,33 +257,15 @@ impl Store {
         Ok(Store {
             identity,
             shared: Arc::new(shared),
+            made: None,
         })
     }
 
-    fn written_identity(&self) -> Result<Option<StudyIdentity>, StoreError> {
-        let path = self.shared.layout.identity();
-        match fs::read(&path) {
-            Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(StoreError::io("read", &path, e)),
-        }
-    }
-
-    /// For bundles that were copied without the rest of their folder: the study their records
-    /// name. They are taken for those of the study asked for when it has that name.
-    fn told_identity(&self) -> Result<Option<StudyIdentity>, StoreError> {
-        let name = self
-            .records()?
-            .into_iter()
-            .next()
-            .map(|record| record.study);
-        Ok(name.map(|name| match name == self.identity.name {
-            true => self.identity.clone(),
-            false => StudyIdentity {
-                name,
-                fingerprint: String::new(),
-            },
-        }))
+    /// As the folder says, which study its results are of; none where it does not, or the file that
+    /// says so is damaged.
+    pub fn recorded_identity(&self) -> Result<Option<StudyIdentity>, StoreError> {
+        let bytes = read_if_there(&self.shared.layout.identity())?;
+        Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
     }
 
     fn file(&self, name: &str) -> Result<PathBuf, StoreError> {
@@ -344,7 +347,7 @@ fn opener(error: &StoreError) -> OpenIndex {
 }
 
 fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
-    match fs::read(path) {
+    match files::read_regular(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(StoreError::io("read", path, e)),

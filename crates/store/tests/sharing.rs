@@ -61,25 +61,43 @@ fn results_of_another_study_are_not_mixed() {
         Store::create_or_open(dir.path(), &identity("other")).expect_err("is another study");
     let text = error.to_string();
     assert!(
-        text.contains("holds results of the study `study`, not of `other`: name another folder"),
+        text.contains(
+            "holds results of the study `study`, not of `other`: choose a different folder"
+        ),
         "{text}"
     );
-    let changed = store::StudyIdentity {
-        fingerprint: "changed".to_owned(),
-        ..identity("study")
-    };
-    let text = Store::create_or_open(dir.path(), &changed)
-        .expect_err("was changed")
-        .to_string();
-    assert!(text.contains("an earlier `study` whose factors"), "{text}");
-    // Bundles alone, copied: the name decides.
+    // Bundles alone, copied: the first names the study.
     fs::remove_file(dir.path().join("identity.json")).expect("removes");
     assert_eq!(
         Store::open(dir.path()).expect("opens").identity().name,
         "study"
     );
-    assert!(Store::create_or_open(dir.path(), &identity("other")).is_err());
-    Store::create_or_open(dir.path(), &identity("study")).expect("is the same");
+}
+
+#[test]
+fn a_missing_or_damaged_identity_is_not_made_up() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = writer(dir.path());
+    let lock = store.lock().expect("locks");
+    keep(&store, &ok("C1-r1", 1.0));
+    drop((lock, store));
+    let path = dir.path().join("identity.json");
+    let spoil: [fn(&Path); 2] = [
+        |path| fs::remove_file(path).expect("removes"),
+        |path| fs::write(path, "{\"name").expect("writes"),
+    ];
+    for spoil in spoil {
+        spoil(&path);
+        let store = writer(dir.path());
+        let _lock = store.lock().expect("locks");
+        assert_eq!(store.recorded_identity().expect("reads"), None);
+        // Whoever knows the study says that all runs are of it.
+        store
+            .arrange(&|record| Some(record.scenario.clone()))
+            .expect("arranges");
+        let written = store.recorded_identity().expect("reads");
+        assert_eq!(written, Some(identity("study")));
+    }
 }
 
 #[test]
@@ -347,4 +365,81 @@ fn a_full_disk_is_told_and_loses_nothing() {
     if done.is_none() {
         eprintln!("not allowed to mount a small disk: only the unit test of a full device was run");
     }
+}
+
+/// A named pipe, at which an ordinary read waits for ever.
+fn make_pipe(path: &Path) {
+    let text = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).expect("a path");
+    // SAFETY: the text ends in NUL and lives until the call returns.
+    assert_eq!(unsafe { libc::mkfifo(text.as_ptr(), 0o600) }, 0);
+}
+
+#[test]
+fn a_lock_that_is_a_link_or_a_pipe_is_refused_and_its_target_untouched() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = writer(dir.path());
+    let lock = dir.path().join(".lock");
+    let precious = dir.path().join("precious.txt");
+    let check = |expected: &str| {
+        let error = store.lock().expect_err("is no lock file").to_string();
+        assert!(error.contains(expected), "{error}");
+    };
+    fs::write(&precious, "a year of work").expect("writes");
+    std::os::unix::fs::symlink(&precious, &lock).expect("links");
+    check("it is a symbolic link, not a regular file");
+    fs::remove_file(&lock).expect("removes");
+    fs::hard_link(&precious, &lock).expect("links");
+    check("not a lock of bancada");
+    fs::remove_file(&lock).expect("removes");
+    make_pipe(&lock);
+    check("it is a named pipe, not a regular file");
+    fs::remove_file(&lock).expect("removes");
+    let text = fs::read_to_string(&precious).expect("reads");
+    assert_eq!(text, "a year of work");
+    store.lock().expect("locks");
+}
+
+#[test]
+fn a_pipe_in_a_bundle_stops_nobody() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = writer(dir.path());
+    let lock = store.lock().expect("locks");
+    // What a workload leaves in its folder: a pipe and a link are neither kept nor written through.
+    let elsewhere = dir.path().join("elsewhere");
+    fs::write(&elsewhere, "kept").expect("writes");
+    let staging = store.begin(run("C1-r1")).expect("begins");
+    make_pipe(&staging.folder().join("events.jsonl"));
+    std::os::unix::fs::symlink(&elsewhere, staging.folder().join("run.json")).expect("links");
+    staging.commit(&ok("C1-r1", 1.0)).expect("commits");
+    assert_eq!(fs::read_to_string(&elsewhere).expect("reads"), "kept");
+    let read = |name: &str| store.read_run_file(run("C1-r1"), name);
+    assert_eq!(read("events.jsonl").expect("reads"), None);
+    keep(&store, &ok("C2-r1", 2.0));
+    drop(lock);
+    // What was put there later.
+    make_pipe(&dir.path().join("runs/C1-r1/samples.csv"));
+    let error = read("samples.csv").expect_err("is a pipe").to_string();
+    assert!(error.contains("it is a named pipe"), "{error}");
+    let record = dir.path().join("runs/C2-r1/run.json");
+    fs::remove_file(&record).expect("removes");
+    make_pipe(&record);
+    let reader = Store::open(dir.path()).expect("opens");
+    assert_eq!(reader.records().expect("records"), [ok("C1-r1", 1.0)]);
+    let damaged = reader.damaged();
+    assert_eq!(damaged.len(), 1);
+    assert!(damaged[0].why.contains("it is a named pipe"), "{damaged:?}");
+}
+
+#[test]
+fn a_path_too_long_for_the_index_is_told_as_such() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let long: std::path::PathBuf = (0..4).map(|_| "x".repeat(150)).collect();
+    let error = Store::create_or_open(&dir.path().join(long), &identity("study"));
+    let error = error.expect_err("is too long");
+    assert!(matches!(error, StoreError::PathTooLong { .. }), "{error:?}");
+    let text = error.to_string();
+    assert!(
+        text.contains("too long: 6") && text.contains("--out"),
+        "{text}"
+    );
 }

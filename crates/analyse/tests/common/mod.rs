@@ -213,6 +213,8 @@ impl Recipe {
             study: study.name.clone(),
             run,
             scenario: scenario.clone(),
+            fingerprint: String::new(),
+            inputs: Vec::new(),
             origin: Origin::Measured {
                 bancada: "0.1.0".to_owned(),
             },

@@ -1,12 +1,9 @@
 //! Whether this machine can give what a study asks for.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use model::RunId;
-use runner::Wanted;
 use source::Source;
-use store::Store;
 
 use crate::exit::Failure;
 use crate::locate::Opened;
@@ -36,13 +33,4 @@ pub(super) fn refuse_too_large(
     let source = Source { name: &name, text };
     let rendered = source.render_all(&mistakes, printer.style());
     Err(Failure::bad_study(rendered.trim_end().to_owned()))
-}
-
-/// What a `run` would do now, without making a folder for its results.
-pub(super) fn due_now(folder: &Path, opened: &Opened, wanted: &Wanted) -> Vec<RunId> {
-    let kept = folder.join("plan.json").is_file();
-    let store = kept.then(|| Store::open(folder).ok()).flatten();
-    let statuses = store.and_then(|store| store.statuses().ok());
-    let none = BTreeMap::new();
-    runner::due_runs(&opened.plan, statuses.as_ref().unwrap_or(&none), wanted)
 }

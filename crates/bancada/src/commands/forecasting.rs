@@ -59,7 +59,15 @@ pub(super) fn make(ask: &Ask<'_>, printer: &Printer) -> Result<Option<Forecast>,
         (false, false) => {
             let mut expected = known;
             forecast::fill_unknown(&mut expected, &plan.scenarios);
-            (expected, from_earlier(ask.earlier))
+            let is_known = |run: &RunId| expected.contains_key(&run.scenario);
+            let earlier = from_earlier(ask.earlier);
+            if ask.due.iter().any(is_known) {
+                (expected, earlier)
+            } else {
+                let due = runner::scenarios_of(plan, ask.due);
+                forecast::fill_with_usual(&mut expected, &due);
+                (expected, format!("{earlier} of other scenarios"))
+            }
         }
     };
     let none_rented = Rentals::new(study);

@@ -1,5 +1,6 @@
 //! Measurements made elsewhere become runs of a study, marked as imported.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,10 +16,9 @@ use super::import_log::import_log;
 use super::results::{analysis_of, write_report};
 use super::what_if::quoted;
 use crate::args::{ImportArgs, ImportCommand};
+use crate::claim::{Claim, Claimed};
 use crate::exit::{CommandResult, Exit, Failure};
-use crate::locate::{
-    Opened, Results, create_store, open_study, results_folder, save_question, store_failure,
-};
+use crate::locate::{Opened, Results, open_study, results_folder, save_question, store_failure};
 use crate::printer::Printer;
 
 pub(super) fn import(args: &ImportArgs, printer: &Printer) -> CommandResult {
@@ -60,7 +60,7 @@ pub(super) fn import(args: &ImportArgs, printer: &Printer) -> CommandResult {
         all: imported.records.len(),
         advice: ": name a column of time, such as --metric time=total_seconds:s",
     };
-    let kept = question.keep(imported.records, None)?;
+    let kept = question.keep(imported.records, None, printer)?;
     printer.talk(&format!(
         "Read {} rows, left out {}; {kept}.",
         imported.rows_read, imported.rows_left_out
@@ -183,6 +183,7 @@ impl Question {
         self,
         mut records: Vec<RunRecord>,
         files: Option<&dyn Fn(&RunRecord) -> Vec<ImportedFile>>,
+        printer: &Printer,
     ) -> Result<Kept, Failure> {
         let Question {
             study,
@@ -190,11 +191,26 @@ impl Question {
             folder,
             text,
         } = self;
+        let fingerprints: BTreeMap<u32, String> = plan
+            .scenarios
+            .iter()
+            .map(|scenario| {
+                let fingerprint = plan::scenario_fingerprint(&study, scenario);
+                (scenario.number, fingerprint)
+            })
+            .collect();
         for record in &mut records {
+            let fingerprint = fingerprints.get(&record.run.scenario);
+            record.fingerprint = fingerprint.cloned().unwrap_or_default();
             give_price(record, &study);
         }
-        let mut store = create_store(&folder, &study)?;
-        let lock = store.lock().map_err(store_failure)?;
+        let claim = Claim {
+            folder: &folder,
+            study: &study,
+            plan: &plan,
+            start_again: None,
+        };
+        let Claimed { mut store, lock } = claim.make(printer)?;
         save_question(&store, &study, &plan, &text)?;
         let added = match files {
             Some(files) => store.add_imported_with(records, files),

@@ -47,7 +47,11 @@ pub(super) fn import_log(args: &ImportLogArgs, printer: &Printer) -> CommandResu
     };
     let records = std::mem::take(&mut read.records);
     let told = told_by_file(&records, &read);
-    let kept = question.keep(records, Some(&|record| files_of(record, &files, &told)))?;
+    let kept = question.keep(
+        records,
+        Some(&|record| files_of(record, &files, &told)),
+        printer,
+    )?;
     printer.talk(&format!(
         "Read {} logs with {} steps, left out {}; {kept}.",
         read.logs_read, read.steps_read, read.logs_left_out

@@ -13,6 +13,7 @@ mod forecasting;
 mod image;
 mod import;
 mod import_log;
+mod inputs;
 mod load;
 mod manual;
 mod network;

@@ -11,7 +11,7 @@ use super::forecasting::{self, money_words, time_words};
 use super::only;
 use crate::args::PlanArgs;
 use crate::exit::{CommandResult, Exit, Failure};
-use crate::locate::{Opened, open_study, results_folder, store_failure};
+use crate::locate::{Opened, open_study, results_folder, saved_study, store_failure};
 use crate::printer::Printer;
 use crate::signals;
 
@@ -80,7 +80,8 @@ struct Earlier {
     ledger: Ledger,
 }
 
-/// A folder that is not there, or is another study's, has nothing to forecast from.
+/// A folder that is not there, or is another study's, has nothing to forecast from. Of a study that
+/// has grown, the runs that `run` would keep count.
 fn earlier(
     folder: &Path,
     opened: &Opened,
@@ -93,25 +94,41 @@ fn earlier(
         .then(|| Store::open(folder))
         .transpose()
         .map_err(store_failure)?;
-    let same = |s: &Store| s.identity().fingerprint == ::plan::digest(study);
-    if store.as_ref().is_some_and(|s| !same(s)) {
-        printer.talk(&format!(
-            "! {} holds the results of another question: they are not used, and `run` would refuse to add to them",
-            folder.display()
-        ));
-    }
-    let Some(store) = store.filter(same) else {
+    let Some(store) = store else {
         return Ok(Earlier {
             records: Vec::new(),
             due: runner::due_runs(plan, &BTreeMap::new(), wanted),
             ledger: Ledger::new(study),
         });
     };
-    let statuses = store.statuses().map_err(store_failure)?;
+    let all = store.records().map_err(store_failure)?;
+    let count = all.len();
+    let records = ::plan::Recognizer::new(study, plan).renumbered(all);
+    if records.len() < count {
+        let differences = saved_study(&store).map(|before| ::plan::differences(&before, study));
+        let differences = match differences {
+            Some(all) if !all.is_empty() => format!(" ({})", all.join("; ")),
+            _ => String::new(),
+        };
+        printer.talk(&format!(
+            "! {} of {} in {} fit the study as it is now{differences}; `run` would {}",
+            records.len(),
+            report::format::counted(count, "run", "runs"),
+            folder.display(),
+            match records.is_empty() {
+                true => "not use this folder without --redo-changed",
+                false => "set the others aside",
+            },
+        ));
+    }
+    let statuses = records.iter().map(|r| (r.run, r.outcome.status)).collect();
     Ok(Earlier {
-        records: store.records().map_err(store_failure)?,
         due: runner::due_runs(plan, &statuses, wanted),
-        ledger: Ledger::open(study, &store).map_err(store_failure)?,
+        ledger: match records.is_empty() {
+            true => Ledger::new(study),
+            false => Ledger::open(study, &store).map_err(store_failure)?,
+        },
+        records,
     })
 }
 

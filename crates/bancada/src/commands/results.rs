@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 
 use analyse::{Analysis, Input, ScenarioResult, Timeline};
 use model::{RunRecord, Status, Timestamp};
+use plan::Recognizer;
 use report::{ReportMeta, TerminalOptions};
 use runner::TooSmall;
 
@@ -120,15 +121,13 @@ fn refuse_if_none_is_priced(records: &[RunRecord], unpriced: &[TooSmall]) -> Res
 
 /// Folders may be carried here by hand: one of another study would be taken for a result.
 fn leave_out_others(records: &mut Vec<RunRecord>, results: &Results, printer: &Printer) {
-    let is_ours = |record: &RunRecord| {
-        let planned = results.plan.scenario(record.run.scenario);
-        planned.is_some_and(|planned| planned.levels == record.scenario.levels)
-    };
+    let recognizer = Recognizer::new(&results.study, &results.plan);
     records.retain(|record| {
-        let ours = is_ours(record);
+        let ours = recognizer.is_in_place(record);
         if !ours {
             printer.talk(&format!(
-                "! {} is left out: it is of the study {}, with {}",
+                "! {} is left out: it is not a run of this scenario (its study is `{}`, its levels are {}); bancada \
+                 run sets it aside",
                 record.run,
                 record.study,
                 record.scenario.levels_label()

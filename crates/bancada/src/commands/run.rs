@@ -1,43 +1,76 @@
 //! The main job: measure what is missing, then analyse and report.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use model::{Environment, Inventory, Status, Study};
+use model::{Environment, Inventory, RunRecord, Status, Study};
 use runner::{Conduct, Ended, Forecast, Ledger, Options, RunnerError, Surroundings, Wanted};
+use store::Store;
 
 use super::endpoints::{self, Endpoints};
-use super::fits::{due_now, refuse_too_large};
+use super::fits::refuse_too_large;
 use super::forecasting::{self, time_words};
+use super::inputs;
 use super::only;
 use super::plan::runs_words;
 use super::prepare::prepare;
 use super::results::{analysis_of, print_tables, write_report};
 use crate::args::{RetryArg, RunArgs};
+use crate::claim::{Claim, Claimed};
 use crate::exit::{CommandResult, Exit, Failure};
-use crate::locate::{
-    Opened, Results, create_store, open_study, results_folder, save_question, store_failure,
-};
+use crate::locate::{Opened, Results, open_study, results_folder, save_question, store_failure};
 use crate::printer::Printer;
-use crate::progress::Reporter;
+use crate::progress::{Reporter, with_time};
 use crate::signals::{self, STOP};
 
 const NOTHING_STARTED: &str = "nothing was started";
 
 pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
     let opened = open_study(&args.study, args.scale.as_deref(), printer)?;
-    let folder = results_folder(&args.study, &opened.study, args.out.as_deref());
     let wanted = Wanted {
         retry: args.retry.iter().map(|r| status_of(*r)).collect(),
         keep_interrupted: args.keep_interrupted,
         only: only::read(&args.only, &opened.study)?,
+        redo: BTreeSet::new(),
     };
-    let due = due_now(&folder, &opened, &wanted);
-    refuse_too_large(&args.study, &opened, &due, NOTHING_STARTED, printer)?;
-    let store = create_store(&folder, &opened.study)?;
-    let _lock = store.lock().map_err(store_failure)?;
+    let folder = results_folder(&args.study, &opened.study, args.out.as_deref());
+    let claim = Claim {
+        folder: &folder,
+        study: &opened.study,
+        plan: &opened.plan,
+        start_again: Some(args.redo_changed),
+    };
+    let claimed = claim.make(printer)?;
     signals::listen();
+    match carry_out(args, &opened, wanted, &claimed.store, printer) {
+        Ok(ended) => {
+            let Claimed { store, lock: _lock } = claimed;
+            let results = Results {
+                study: opened.study,
+                plan: opened.plan,
+                store,
+                folder,
+            };
+            conclude(&results, ended, args, printer)
+        }
+        Err(failure) => {
+            claimed.give_up();
+            Err(failure)
+        }
+    }
+}
 
+/// Everything from what is due to the last run.
+fn carry_out(
+    args: &RunArgs,
+    opened: &Opened,
+    mut wanted: Wanted,
+    store: &Store,
+    printer: &Printer,
+) -> Result<Ended, Failure> {
+    let Opened {
+        study, plan, text, ..
+    } = opened;
     let program = std::env::current_exe()
         .map_err(|e| Failure::trouble(format!("cannot find myself: {e}")))?;
     let home = frameworks::Home::find().map_err(Failure::trouble)?;
@@ -52,27 +85,31 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
         datasets: &datasets,
     };
     let earlier = store.records().map_err(store_failure)?;
-    endpoints::refuse_mixture(&opened.study, &earlier, args)?;
-    let due = runner::due_runs(
-        &opened.plan,
-        &store.statuses().map_err(store_failure)?,
-        &wanted,
-    );
+    endpoints::refuse_mixture(study, &earlier, args)?;
+    if !earlier.is_empty() {
+        // What is there is numbered by this plan from here on, whatever becomes of the rest.
+        save_question(store, study, plan, text)?;
+    }
+    let statuses = store.statuses().map_err(store_failure)?;
+    let due = runner::due_runs(plan, &statuses, &wanted);
+    wanted.redo = inputs::changed_runs(opened, &earlier, &due, args)?;
+    let due = runner::due_runs(plan, &statuses, &wanted);
+    refuse_too_large(&args.study, opened, &due, NOTHING_STARTED, printer)?;
     let inventory = measure::inventory(Some(&opened.folder), versions());
     let talk = |text: &str| (!args.quiet && !args.json).then(|| printer.talk(text));
 
-    talk(&first_line(&opened, &inventory));
-    if let Some(old) = super::price::age_note(&opened.study) {
+    talk(&first_line(opened, &inventory));
+    if let Some(old) = super::price::age_note(study) {
         talk(&old);
     }
-    let scenarios = runner::scenarios_of(&opened.plan, &due);
+    let scenarios = runner::scenarios_of(plan, &due);
     if args.prepare {
-        prepare(&opened.study, &scenarios, &home, printer)?;
+        prepare(study, &scenarios, &home, printer)?;
     }
     runner::make_ready(
-        &opened.study,
+        study,
         &scenarios,
-        &folder,
+        store.dir(),
         surroundings,
         &mut |dataset, made| {
             talk(&images_line(dataset, made));
@@ -80,35 +117,34 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
     )
     .map_err(runner_failure)?;
     let ask = forecasting::Ask {
-        opened: &opened,
+        opened,
         earlier: &earlier,
         due: &due,
         pilot: !args.no_pilot,
         surroundings,
     };
     let forecast = forecasting::make(&ask, printer)?;
-    let Opened {
-        study, plan, text, ..
-    } = &opened;
-    let ledger = Ledger::open(study, &store).map_err(store_failure)?;
-    let is_part = !args.only.is_empty();
-    talk(&second_line(
-        &opened,
-        &ledger,
-        forecast.as_ref(),
-        due.len(),
-        is_part,
-    ));
+    let ledger = Ledger::open(study, store).map_err(store_failure)?;
+    let work = Work {
+        missing: due.iter().filter(|run| !statuses.contains_key(run)).count(),
+        due: due.len(),
+        total: plan.runs.len(),
+        is_part: !args.only.is_empty(),
+    };
+    let indent = " ".repeat(study.name.chars().count() + 3);
+    let line = work.line(&ledger, forecast.as_ref(), &earlier);
+    talk(&format!("{indent}{line}"));
     if !args.over_budget {
         refuse_above_budget(&ledger, forecast.as_ref())?;
     }
-    save_question(&store, study, plan, text)?;
+    save_question(store, study, plan, text)?;
 
     let options = Options {
         surroundings,
         stop: &STOP,
         wanted,
         over_budget: args.over_budget,
+        accept_changed: args.accept_changed,
         inventory,
         bancada_version: env!("CARGO_PKG_VERSION"),
         expected: forecast.map(|f| f.scenarios).unwrap_or_default(),
@@ -116,7 +152,7 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
     let conduct = Conduct {
         study,
         plan,
-        store: &store,
+        store,
         options,
     };
     let mut reporter = Reporter::choose(study, plan.runs.len(), args.json, args.quiet, printer);
@@ -130,15 +166,7 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
         .left
         .iter()
         .for_each(|left| printer.complain(left));
-    let ended = ended.map_err(runner_failure)?;
-
-    let results = Results {
-        study: opened.study,
-        plan: opened.plan,
-        store,
-        folder,
-    };
-    conclude(&results, ended, args, printer)
+    ended.map_err(runner_failure)
 }
 
 /// Tables, report and the word that the exit code says too.
@@ -146,8 +174,9 @@ fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) 
     let analysis = analysis_of(results, printer)?;
     let report = write_report(&analysis, results, None, printer)?;
     if args.json {
-        let done = serde_json::json!({ "event": "study-ends", "ended": format!("{ended:?}"), "report": report });
-        printer.data(&done.to_string());
+        let done =
+            serde_json::json!({ "event": "study-ends", "ended": ended.word(), "report": report });
+        printer.data(&with_time(done).to_string());
     } else {
         print_tables(&analysis, printer);
         printer.data(&format!("\n  Report  {}", report.display()));
@@ -250,44 +279,65 @@ fn priced_as(study: &Study) -> String {
     }
 }
 
-fn second_line(
-    opened: &Opened,
-    ledger: &Ledger,
-    forecast: Option<&Forecast>,
+/// What is to be done before the study is through.
+struct Work {
     due: usize,
+    /// Of these, runs that were never done; the others are done again.
+    missing: usize,
+    total: usize,
     is_part: bool,
-) -> String {
-    let indent = " ".repeat(opened.study.name.chars().count() + 3);
-    let total = opened.plan.runs.len();
-    if due == 0 {
-        return match is_part {
-            true => format!("{indent}nothing of this part is left to do"),
-            false => format!("{indent}all {total} runs are done already"),
+}
+
+impl Work {
+    fn line(&self, ledger: &Ledger, forecast: Option<&Forecast>, earlier: &[RunRecord]) -> String {
+        if self.due == 0 {
+            return match self.is_part {
+                true => "All selected runs are already done.".to_owned(),
+                false => format!("all {} runs are done already", self.total),
+            };
+        }
+        let what = self.what();
+        let Some(forecast) = forecast else {
+            let why = match earlier.iter().any(runner::forecast::tells) {
+                true => "no finished run is like these",
+                false => "nothing has been measured yet",
+            };
+            return format!("{what}no forecast: {why}");
         };
+        let money = match (forecast.money, ledger.left()) {
+            (Some(money), Some(left)) => format!(", {} of {left}", money.value),
+            (Some(money), None) => format!(", {}", money.value),
+            (None, _) => String::new(),
+        };
+        format!(
+            "{what}forecast {}{money}, {}{}\n",
+            time_words(forecast.seconds),
+            forecast.method,
+            forecasting::without(forecast)
+        )
     }
-    let going_on = if is_part {
-        let runs = report::format::counted(due, "run", "runs");
-        format!("{runs} of this part; ")
-    } else if due < total {
-        let missing = report::format::counted(due, "run is", "runs are");
-        format!("{missing} missing; ")
-    } else {
-        String::new()
-    };
-    let Some(forecast) = forecast else {
-        return format!("{indent}{going_on}no forecast: nothing has been measured yet");
-    };
-    let money = match (forecast.money, ledger.left()) {
-        (Some(money), Some(left)) => format!(", {} of {left}", money.value),
-        (Some(money), None) => format!(", {}", money.value),
-        (None, _) => String::new(),
-    };
-    format!(
-        "{indent}{going_on}forecast {}{money}, {}{}\n",
-        time_words(forecast.seconds),
-        forecast.method,
-        forecasting::without(forecast)
-    )
+
+    /// `2 runs are missing, 3 runs are repeated; `, where that is not the whole study.
+    fn what(&self) -> String {
+        let counted = report::format::counted;
+        let again = self.due - self.missing;
+        let mut parts = Vec::new();
+        if self.is_part {
+            parts.push(format!("{} selected", counted(self.due, "run", "runs")));
+        } else if self.missing > 0 && self.due < self.total {
+            parts.push(format!(
+                "{} missing",
+                counted(self.missing, "run is", "runs are")
+            ));
+        }
+        if again > 0 {
+            parts.push(format!("{} repeated", counted(again, "run is", "runs are")));
+        }
+        match parts.is_empty() {
+            true => String::new(),
+            false => format!("{}; ", parts.join(", ")),
+        }
+    }
 }
 
 fn refuse_above_budget(ledger: &Ledger, forecast: Option<&Forecast>) -> Result<(), Failure> {
@@ -306,6 +356,7 @@ fn refuse_above_budget(ledger: &Ledger, forecast: Option<&Forecast>) -> Result<(
 
 fn runner_failure(error: RunnerError) -> Failure {
     match error {
+        RunnerError::InputsChanged(changes) => inputs::failure(&changes),
         RunnerError::Store(error) => store_failure(error),
         other => Failure::trouble(other),
     }

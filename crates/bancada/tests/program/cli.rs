@@ -561,13 +561,11 @@ fn a_study_is_done_in_parts_that_keep_their_numbers() {
     let bench = Bench::new();
     bench.write("study.toml", &shell_study("parts", "true", 2, ""));
     let run = |more: &[&str]| bench.bancada(&[&["run", "study.toml"], more].concat());
-    run(&["--only", "n=2"])
-        .ends_with(0)
-        .says("2 runs of this part");
+    run(&["--only", "n=2"]).ends_with(0).says("2 runs selected");
     assert_eq!(bench.bundles("parts"), ["C2-r1", "C2-r2"]);
     run(&["--only", "n=2"])
         .ends_with(0)
-        .says("nothing of this part is left to do");
+        .says("All selected runs are already done");
     run(&["--only", "m=2"])
         .ends_with(3)
         .says("the study has no factor `m`; it has n");
@@ -606,12 +604,12 @@ fn a_study_is_done_in_parts_that_keep_their_numbers() {
     other
         .bancada(&["show", "study.toml"])
         .ends_with(0)
-        .says("C2-r1 is left out: it is of the study parts");
+        .says("C2-r1 is left out: it is not a run of this scenario");
 
     // Twice the same factor is one of either.
     run(&["--only", "n=1", "--only", "n=2.0", "--retry", "failed"])
         .ends_with(0)
-        .says("nothing of this part is left to do");
+        .says("All selected runs are already done");
 }
 
 #[test]
@@ -631,7 +629,7 @@ fn what_was_cut_short_can_be_kept() {
     bench
         .bancada(&["run", "study.toml", "--only", "n=1", "--keep-interrupted"])
         .ends_with(0)
-        .says("nothing of this part is left to do");
+        .says("All selected runs are already done");
     let json = bench.bancada(&["export", "study.toml", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&json.ends_with(0).out).unwrap();
     assert_eq!(json["analysis"]["scenarios"][0]["curve"][0]["loss"], 0.5);

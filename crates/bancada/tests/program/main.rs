@@ -17,6 +17,7 @@ mod data;
 mod documents;
 mod endpoints;
 mod frameworks;
+mod growth;
 mod hosts;
 mod import;
 mod kill;

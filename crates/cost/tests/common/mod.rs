@@ -47,6 +47,8 @@ pub(crate) fn run(
             number: scenario,
             levels: Vec::new(),
         },
+        fingerprint: String::new(),
+        inputs: Vec::new(),
         origin: Origin::Measured {
             bancada: "0".to_owned(),
         },

@@ -31,6 +31,7 @@ pub(crate) fn study(factors: &[(&str, &[Level])]) -> Study {
             command: Vec::new(),
             env: Default::default(),
             directory: None,
+            inputs: Vec::new(),
             log: Vec::new(),
         }),
         environments: vec![Environment {

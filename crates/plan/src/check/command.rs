@@ -13,7 +13,9 @@ pub(super) fn check(draft: &Draft, command: &DraftCommand, problems: &mut Proble
         .map(|f| f.name.value.as_str())
         .collect();
     let mut used: Vec<&str> = vec![ENVIRONMENT, CORES, MEMORY];
-    for text in texts(command) {
+    // Inputs may have levels in their names, but change nothing by themselves.
+    let inputs = command.inputs.iter().map(|text| (text, false));
+    for (text, changes) in texts(command).map(|text| (text, true)).chain(inputs) {
         for piece in pieces(&text.value, |name| factors.contains(&name)) {
             let Piece::Placeholder { name, .. } = piece else {
                 continue;
@@ -25,7 +27,9 @@ pub(super) fn check(draft: &Draft, command: &DraftCommand, problems: &mut Proble
                 problems
                     .push(unknown.note(format!("for the braces themselves write {{{{{name}}}}}")));
             }
-            used.push(name);
+            if changes {
+                used.push(name);
+            }
         }
     }
     // A command that could not be read may well have used them.

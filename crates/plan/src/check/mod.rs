@@ -142,10 +142,11 @@ fn serve_workload(draft: &DraftServe, values: &[&FieldValue]) -> ServeWorkload {
     for value in values {
         serve::apply(&mut workload, value.field, &value.level.value);
     }
-    let CommandWorkload { command, env, .. } = command_workload(&draft.command);
+    let own = command_workload(&draft.command);
     ServeWorkload {
-        command,
-        env,
+        command: own.command,
+        env: own.env,
+        inputs: own.inputs,
         ..workload
     }
 }
@@ -164,6 +165,7 @@ fn command_workload(command: &DraftCommand) -> CommandWorkload {
         env: variables.collect(),
         directory: command.directory.as_ref().map(|d| PathBuf::from(&d.value)),
         log: command.log.clone(),
+        inputs: command.inputs.iter().map(|i| i.value.clone()).collect(),
     }
 }
 

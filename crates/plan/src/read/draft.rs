@@ -143,6 +143,7 @@ pub(crate) struct DraftCommand {
     pub(crate) env: Vec<DraftVariable>,
     pub(crate) directory: Option<Located<String>>,
     pub(crate) log: Vec<LogPattern>,
+    pub(crate) inputs: Vec<Located<String>>,
 }
 
 impl DraftCommand {
@@ -154,6 +155,7 @@ impl DraftCommand {
             env: Vec::new(),
             directory: None,
             log: Vec::new(),
+            inputs: Vec::new(),
         }
     }
 }

@@ -57,7 +57,7 @@ pub(crate) struct LogEventRule {
 }
 
 const KEEP_MODEL: &str = "keep_model";
-const COMMAND_KEYS: &[&str] = &["env", "directory", "log"];
+const COMMAND_KEYS: &[&str] = &["env", "directory", "log", "inputs"];
 
 pub(super) fn read(top: &Table<'_>, problems: &mut Problems) -> Option<DraftWorkload> {
     let Some(value) = top.get("workload") else {
@@ -242,6 +242,8 @@ fn read_command(table: &Table<'_>, problems: &mut Problems) -> DraftCommand {
         .map(|env| read_env(&env, problems));
     let directory = table.text("directory", problems);
     let log = table.array("log", problems).unwrap_or_default();
+    let inputs = table.get("inputs");
+    let inputs = inputs.map(|value| take::texts(&value, "inputs", problems));
     DraftCommand {
         span: table.span.clone(),
         command,
@@ -251,6 +253,7 @@ fn read_command(table: &Table<'_>, problems: &mut Problems) -> DraftCommand {
             .iter()
             .filter_map(|pattern| read_pattern(pattern, problems))
             .collect(),
+        inputs: inputs.unwrap_or_default(),
     }
 }
 

@@ -23,6 +23,7 @@ fn study(factors: Vec<Factor>, exclude: Vec<Exclusion>) -> Study {
             command: vec![],
             env: BTreeMap::new(),
             directory: None,
+            inputs: Vec::new(),
             log: vec![],
         }),
         environments: vec![],

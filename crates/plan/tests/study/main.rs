@@ -9,6 +9,7 @@
 
 mod capacity;
 mod designs;
+mod fingerprints;
 mod hostile;
 mod imports;
 mod mistakes;

@@ -112,6 +112,8 @@ impl Study {
                 number: 1,
                 levels: Vec::new(),
             },
+            fingerprint: String::new(),
+            inputs: Vec::new(),
             origin: Origin::Measured {
                 bancada: "0.1.0".to_owned(),
             },

@@ -80,6 +80,11 @@ pub(super) fn key_numbers(page: &mut Page, analysis: &Analysis) {
     let mut cards: Vec<(String, String, String)> = Vec::new();
     let of = match analysis.study.import_only {
         true => format!("of {} imported", format::count(totals.runs.total())),
+        false if totals.runs.total() > totals.planned => format!(
+            "of {}; the study plans {}",
+            format::count(totals.runs.total()),
+            format::count(totals.planned)
+        ),
         false => format!("of {} planned", format::count(totals.planned)),
     };
     cards.push((

@@ -104,6 +104,8 @@ pub(crate) fn record(run: RunId, seconds: f64) -> RunRecord {
         study: "study".to_owned(),
         run,
         scenario: scenario(run.scenario),
+        fingerprint: String::new(),
+        inputs: Vec::new(),
         origin: Origin::Measured {
             bancada: "0.1.0".to_owned(),
         },

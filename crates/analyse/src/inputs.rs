@@ -1,0 +1,51 @@
+//! Which runs had which version of the files they depend on, where they are not all the same.
+
+use std::collections::BTreeMap;
+
+use model::run::RunInput;
+
+use crate::format;
+use crate::table::Table;
+
+/// More are counted, not named.
+const MOST_RUNS: usize = 12;
+
+struct Version<'a> {
+    input: &'a RunInput,
+    runs: Vec<String>,
+}
+
+pub(crate) fn notes(table: &Table) -> Vec<String> {
+    let mut by_path: BTreeMap<&str, Vec<Version>> = BTreeMap::new();
+    for row in &table.runs {
+        for input in &row.record.inputs {
+            let versions = by_path.entry(&input.path).or_default();
+            let run = row.record.run.to_string();
+            match versions
+                .iter_mut()
+                .find(|v| v.input.has_same_content(input))
+            {
+                Some(version) => version.runs.push(run),
+                None => versions.push(Version {
+                    input,
+                    runs: vec![run],
+                }),
+            }
+        }
+    }
+    let differing = by_path
+        .into_iter()
+        .filter(|(_, versions)| versions.len() > 1);
+    let note = |(path, versions): (&str, Vec<Version>)| {
+        let said = |version: &Version| {
+            let runs = format::listed(&version.runs, MOST_RUNS);
+            format!("{} in {runs}", version.input.version())
+        };
+        let versions: Vec<String> = versions.iter().map(said).collect();
+        format!(
+            "The input {path} differs between runs: {}.",
+            versions.join("; ")
+        )
+    };
+    differing.map(note).collect()
+}
