@@ -7,7 +7,7 @@ use model::{Environment, Inventory, Status, Study};
 use runner::{Conduct, Ended, Forecast, Ledger, Options, RunnerError, Surroundings, Wanted};
 
 use super::endpoints::{self, Endpoints};
-use super::fits::{due_now, refuse_too_large};
+use super::fits::{Wish, due_now, refuse_too_large};
 use super::forecasting::{self, time_words};
 use super::only;
 use super::plan::runs_words;
@@ -33,7 +33,12 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
         only: only::read(&args.only, &opened.study)?,
     };
     let due = due_now(&folder, &opened, &wanted);
-    refuse_too_large(&args.study, &opened, &due, NOTHING_STARTED, printer)?;
+    let wish = Wish {
+        runs: &due,
+        has_real_endpoints: args.real,
+        advice: NOTHING_STARTED,
+    };
+    refuse_too_large(&args.study, &opened, &wish, printer)?;
     let store = create_store(&folder, &opened.study)?;
     let _lock = store.lock().map_err(store_failure)?;
     signals::listen();
