@@ -1,6 +1,7 @@
 //! Whether a place is too large or too small for what it does, by its use while it works.
 
 use model::run::{Origin, metric, phase};
+use model::serving::WORKER_MB_PER_CORE;
 use model::{Environment, LoadShape, Service, Status, Study, Warning, Workload};
 use serde::Serialize;
 
@@ -194,7 +195,7 @@ fn busy_percent(row: &Row, load: LoadShape, service: Option<&Service>) -> Option
     let percent = told(row, metric::CPU_PERCENT).filter(|percent| *percent > 0.0)?;
     let given = match service {
         Some(Service::Serverless(serverless)) => {
-            (f64::from(serverless.memory_mb) / MB_PER_CORE).min(100.0 * used / percent)
+            (f64::from(serverless.memory_mb) / WORKER_MB_PER_CORE).min(100.0 * used / percent)
         }
         _ => 100.0 * used / percent,
     };
@@ -220,9 +221,6 @@ fn memory_percent(row: &Row, service: Option<&Service>) -> Option<f64> {
         _ => told(row, metric::MEMORY_PERCENT),
     }
 }
-
-/// As the emulator gives cores to workers: AWS Lambda's published proportion.
-const MB_PER_CORE: f64 = 1769.0;
 
 /// Who serves must have something left for the next request; who trains is there to fill the
 /// machine. Memory of a GPU says little when it is full: some frameworks take all of it at once.

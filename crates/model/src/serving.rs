@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::study::Limits;
+
 /// Serve a model and load it. A factor of the same name as a field takes the field's place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ServeWorkload {
@@ -159,6 +161,21 @@ pub enum Service {
     Url(UrlService),
     /// A machine that is always on at the provider.
     RealTime(RealTime),
+}
+
+/// "At 1,769 MB, a function has the equivalent of one vCPU" (AWS Lambda developer guide,
+/// Configure Lambda function memory). SageMaker serverless runs on Lambda and publishes no figure
+/// of its own.
+pub const WORKER_MB_PER_CORE: f64 = 1769.0;
+
+impl Serverless {
+    /// What a worker of this size has, at the provider and as far as possible in the emulator.
+    pub fn worker_limits(&self) -> Limits {
+        Limits {
+            cores: Some(f64::from(self.memory_mb) / WORKER_MB_PER_CORE),
+            memory_bytes: Some(u64::from(self.memory_mb) << 20),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -2,11 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use model::{Capacity, Environment, Level, Scenario, Service, Study, UnmetLimit, Workload};
+use model::{Capacity, Environment, Level, Limits, Scenario, Service, Study, UnmetLimit, Workload};
 use source::{Diagnostic, Problems, Span};
 
 use crate::read::{DraftFactor, read_factors};
 use crate::resolve::{CORES, ENVIRONMENT, MEMORY, resolve};
+
+/// The machine that scenarios would run on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Machine {
+    pub capacity: Capacity,
+    /// Endpoints are set up at their provider, not emulated here.
+    pub has_real_endpoints: bool,
+}
 
 /// One mistake for each factor, or environment, whose limits the machine cannot give to one of
 /// these scenarios. `text` is the study file's: it tells where they stand.
@@ -14,15 +22,15 @@ pub fn beyond_capacity(
     text: &str,
     study: &Study,
     scenarios: &[&Scenario],
-    capacity: &Capacity,
+    machine: &Machine,
 ) -> Vec<Diagnostic> {
     let mut found: BTreeMap<Asker, Found<'_>> = BTreeMap::new();
     for scenario in scenarios {
         let resolved = resolve(study, scenario);
-        if !runs_here(&resolved.environment, &resolved.workload) {
+        let Some(limits) = limits_here(&resolved.environment, &resolved.workload, machine) else {
             continue;
-        }
-        for unmet in resolved.environment.limits.beyond(capacity) {
+        };
+        for unmet in limits.beyond(&machine.capacity) {
             let asker = Asker::of(scenario, &resolved.environment, &unmet);
             let found = found.entry(asker).or_default();
             found.scenarios.push(scenario);
@@ -49,11 +57,24 @@ pub fn beyond_capacity(
     found.iter().map(diagnostic).collect()
 }
 
-/// Limits of what was measured elsewhere, or is answered elsewhere, are not this machine's.
-fn runs_here(environment: &Environment, workload: &Workload) -> bool {
+/// None for what was measured elsewhere, or is answered elsewhere.
+fn limits_here(
+    environment: &Environment,
+    workload: &Workload,
+    machine: &Machine,
+) -> Option<Limits> {
     let is_imported = matches!(workload, Workload::Command(c) if c.command.is_empty());
-    !is_imported && !matches!(environment.service, Some(Service::Url(_)))
+    match &environment.service {
+        _ if is_imported => None,
+        Some(Service::Url(_)) => None,
+        Some(Service::Serverless(_) | Service::RealTime(_)) if machine.has_real_endpoints => None,
+        Some(Service::Serverless(worker)) => Some(worker.worker_limits()),
+        Some(Service::RealTime(_)) | None => Some(environment.limits.clone()),
+    }
 }
+
+/// The key of an environment whose workers bring their own size.
+const SERVERLESS: &str = "serverless";
 
 /// What a limit comes from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,6 +89,8 @@ impl Asker {
             UnmetLimit::Memory { .. } => MEMORY,
             UnmetLimit::Cores { .. } | UnmetLimit::PartOfCore { .. } => CORES,
         };
+        let is_worker = matches!(environment.service, Some(Service::Serverless(_)));
+        let key = if is_worker { SERVERLESS } else { key };
         match scenario.level(key) {
             Some(_) => Asker::Factor(key),
             None => Asker::Environment {

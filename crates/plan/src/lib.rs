@@ -27,7 +27,7 @@ mod template;
 mod train;
 mod values;
 
-pub use capacity::beyond_capacity;
+pub use capacity::{Machine, beyond_capacity};
 pub use check::is_study_name;
 pub use design::{plan, same_level, scenarios};
 pub use differences::differences;

@@ -10,10 +10,7 @@ use model::study::Limits;
 use crate::container::Engine;
 use crate::terms::BillingTerms;
 
-/// "At 1,769 MB, a function has the equivalent of one vCPU" (AWS Lambda developer guide,
-/// Configure Lambda function memory). SageMaker serverless runs on Lambda and publishes no figure
-/// of its own.
-pub const USUAL_MB_PER_CPU: f64 = 1769.0;
+pub const USUAL_MB_PER_CPU: f64 = model::serving::WORKER_MB_PER_CORE;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {

@@ -2,7 +2,7 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::Path;
 
-use super::fits::{ELSEWHERE, refuse_too_large};
+use super::fits::{ELSEWHERE, Wish, refuse_too_large};
 use super::plan::runs_words;
 use crate::args::{CheckArgs, InitArgs};
 use crate::exit::{CommandResult, Exit, Failure};
@@ -31,7 +31,12 @@ pub(super) fn check(args: &CheckArgs, printer: &Printer) -> CommandResult {
 fn check_one(path: &Path, args: &CheckArgs, printer: &Printer) -> Result<Opened, Failure> {
     let opened = open_study(path, None, printer)?;
     if !args.elsewhere {
-        refuse_too_large(path, &opened, &opened.plan.runs, ELSEWHERE, printer)?;
+        let wish = Wish {
+            runs: &opened.plan.runs,
+            has_real_endpoints: false,
+            advice: ELSEWHERE,
+        };
+        refuse_too_large(path, &opened, &wish, printer)?;
     }
     Ok(opened)
 }

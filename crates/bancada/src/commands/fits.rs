@@ -12,23 +12,35 @@ use crate::printer::Printer;
 /// For commands that only look at a study.
 pub(super) const ELSEWHERE: &str = "if the study is meant for a larger machine, add --elsewhere";
 
-/// Refuses the scenarios of these runs that need a larger machine. `advice` ends the message.
+/// What would be done.
+pub(super) struct Wish<'a> {
+    pub(super) runs: &'a [RunId],
+    /// Endpoints are set up at their provider, not emulated here.
+    pub(super) has_real_endpoints: bool,
+    /// Ends the message.
+    pub(super) advice: &'static str,
+}
+
+/// Refuses the scenarios of these runs that need a larger machine.
 pub(super) fn refuse_too_large(
     path: &Path,
     opened: &Opened,
-    runs: &[RunId],
-    advice: &str,
+    wish: &Wish<'_>,
     printer: &Printer,
 ) -> Result<(), Failure> {
     let Opened {
         study, plan, text, ..
     } = opened;
-    let scenarios = runner::scenarios_of(plan, runs);
-    let mut mistakes = ::plan::beyond_capacity(text, study, &scenarios, &measure::capacity());
+    let scenarios = runner::scenarios_of(plan, wish.runs);
+    let machine = ::plan::Machine {
+        capacity: measure::capacity(),
+        has_real_endpoints: wish.has_real_endpoints,
+    };
+    let mut mistakes = ::plan::beyond_capacity(text, study, &scenarios, &machine);
     let Some(last) = mistakes.last_mut() else {
         return Ok(());
     };
-    last.notes.push(advice.to_owned());
+    last.notes.push(wish.advice.to_owned());
     let name = path.display().to_string();
     let source = Source { name: &name, text };
     let rendered = source.render_all(&mistakes, printer.style());

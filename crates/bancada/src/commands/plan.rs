@@ -6,7 +6,7 @@ use model::{Plan, RunId, RunRecord, Study};
 use runner::{Forecast, Ledger, Surroundings, Wanted};
 use store::Store;
 
-use super::fits::{ELSEWHERE, refuse_too_large};
+use super::fits::{ELSEWHERE, Wish, refuse_too_large};
 use super::forecasting::{self, money_words, time_words};
 use super::only;
 use crate::args::PlanArgs;
@@ -28,7 +28,12 @@ pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
         ledger,
     } = earlier(&folder, &opened, &wanted, printer)?;
     if !args.elsewhere {
-        refuse_too_large(&args.study, &opened, &due, ELSEWHERE, printer)?;
+        let wish = Wish {
+            runs: &due,
+            has_real_endpoints: false,
+            advice: ELSEWHERE,
+        };
+        refuse_too_large(&args.study, &opened, &wish, printer)?;
     }
     signals::listen();
     let program = std::env::current_exe()

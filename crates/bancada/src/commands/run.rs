@@ -8,7 +8,7 @@ use runner::{Conduct, Ended, Forecast, Ledger, Options, RunnerError, Surrounding
 use store::Store;
 
 use super::endpoints::{self, Endpoints};
-use super::fits::refuse_too_large;
+use super::fits::{Wish, refuse_too_large};
 use super::forecasting::{self, time_words};
 use super::inputs;
 use super::only;
@@ -94,7 +94,12 @@ fn carry_out(
     let due = runner::due_runs(plan, &statuses, &wanted);
     wanted.redo = inputs::changed_runs(opened, &earlier, &due, args)?;
     let due = runner::due_runs(plan, &statuses, &wanted);
-    refuse_too_large(&args.study, opened, &due, NOTHING_STARTED, printer)?;
+    let wish = Wish {
+        runs: &due,
+        has_real_endpoints: args.real,
+        advice: NOTHING_STARTED,
+    };
+    refuse_too_large(&args.study, opened, &wish, printer)?;
     let inventory = measure::inventory(Some(&opened.folder), versions());
     let talk = |text: &str| (!args.quiet && !args.json).then(|| printer.talk(text));
 

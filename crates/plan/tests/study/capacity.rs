@@ -1,6 +1,7 @@
 //! Studies that need a larger machine than there is.
 
 use model::{Capacity, Scenario};
+use plan::Machine;
 
 use super::support::{good, shown};
 
@@ -12,12 +13,18 @@ fn check(more: &str, expected: &str) {
     let study = good(&text);
     let scenarios = plan::scenarios(&study);
     let scenarios: Vec<&Scenario> = scenarios.iter().collect();
-    let machine = Capacity {
-        cores: 2.0,
-        memory_bytes: 24_000_000_000,
-    };
-    let mistakes = plan::beyond_capacity(&text, &study, &scenarios, &machine);
+    let mistakes = plan::beyond_capacity(&text, &study, &scenarios, &machine(false));
     assert_eq!(shown(&text, &mistakes), expected.trim_start(), "{more}");
+}
+
+fn machine(has_real_endpoints: bool) -> Machine {
+    Machine {
+        capacity: Capacity {
+            cores: 2.0,
+            memory_bytes: 24_000_000_000,
+        },
+        has_real_endpoints,
+    }
 }
 
 #[test]
@@ -85,12 +92,33 @@ fn what_was_measured_elsewhere_needs_no_machine() {
     let study = good(text);
     let scenarios = plan::scenarios(&study);
     let scenarios: Vec<&Scenario> = scenarios.iter().collect();
-    let machine = Capacity {
-        cores: 2.0,
-        memory_bytes: 0,
-    };
     assert_eq!(
-        plan::beyond_capacity(text, &study, &scenarios, &machine),
+        plan::beyond_capacity(text, &study, &scenarios, &machine(false)),
         []
     );
+}
+
+#[test]
+fn workers_on_demand_bring_their_size() {
+    let check = |megabytes: u32, has_real_endpoints: bool, expected: &[&str]| {
+        let text = format!(
+            "[study]\nname = \"s\"\n[workload]\nkind = \"serve\"\nmodel = \"mobilenet\"\n\
+             [environments.a]\nserverless = {{ memory = {megabytes} }}\n"
+        );
+        let study = good(&text);
+        let scenarios = plan::scenarios(&study);
+        let scenarios: Vec<&Scenario> = scenarios.iter().collect();
+        let found = plan::beyond_capacity(&text, &study, &scenarios, &machine(has_real_endpoints));
+        let messages: Vec<&str> = found.iter().map(|f| f.message.as_str()).collect();
+        assert_eq!(messages, expected, "{megabytes}");
+        assert!(found.iter().all(|f| f.span.is_some()));
+    };
+    check(3072, false, &[]);
+    check(
+        6144,
+        false,
+        &["the environment `a` asks for 3.47 cores, and this machine has 2 cores"],
+    );
+    // At the provider there is no such limit.
+    check(6144, true, &[]);
 }
