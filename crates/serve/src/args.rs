@@ -29,7 +29,7 @@ pub struct ServeArgs {
     /// [default: the platform's, or 8080]
     #[arg(long)]
     pub port: Option<u16>,
-    /// Requests that may wait; more are told to come again
+    /// Queue length; further requests get 503
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = from_one)]
     pub queue: usize,
     /// Largest body in MB
@@ -41,7 +41,7 @@ pub struct ServeArgs {
     /// Compute up to so many requests at once
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = from_one)]
     pub batch: usize,
-    /// So long a request waits for others, with --batch
+    /// How long to wait to fill a batch
     #[arg(long, value_name = "MS", default_value_t = 2, value_parser = clap::value_parser!(u64).range(..=10_000))]
     pub linger: u64,
     /// Requests computed side by side [default: one a core]
@@ -87,6 +87,7 @@ impl ServeArgs {
                 body_bytes: self.max_body.saturating_mul(1_000_000),
                 pixels: (self.max_pixels as u64).saturating_mul(1_000_000),
                 receiving_bytes: self.max_body.saturating_mul(1_000_000).max(RECEIVING_BYTES),
+                head: HEAD,
                 receiving: RECEIVING,
                 connections: CONNECTIONS,
             },
@@ -116,6 +117,7 @@ impl ServeArgs {
 }
 
 const RECEIVING_BYTES: usize = 200_000_000;
+const HEAD: Duration = Duration::from_secs(30);
 const RECEIVING: Duration = Duration::from_secs(30);
 const CONNECTIONS: usize = 20_000;
 

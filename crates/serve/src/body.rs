@@ -48,6 +48,8 @@ pub struct Limits {
     pub pixels: u64,
     /// All bodies that are being received, together.
     pub receiving_bytes: usize,
+    /// For the whole head of a request to arrive, and how long a connection may be idle.
+    pub head: Duration,
     /// For a whole body to arrive.
     pub receiving: Duration,
     pub connections: usize,

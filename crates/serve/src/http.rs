@@ -180,7 +180,7 @@ impl Front {
         };
         self.hall.queue.put(job).map_err(|problem| match problem {
             NotTaken::Full => Refusal::busy("too many requests wait already"),
-            NotTaken::Closed => Refusal::busy("the server is ending"),
+            NotTaken::Closed => Refusal::busy("the server is shutting down"),
         })?;
         // Only a worker that panicked drops it.
         receiver

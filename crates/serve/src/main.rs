@@ -82,6 +82,7 @@ fn tell(told: Told) {
             runtime,
             seconds,
         } => eprintln!("{model} is ready after {:.0} ms ({runtime})", seconds * 1e3),
-        Told::Draining => eprintln!("ending"),
+        Told::Bound { .. } => {}
+        Told::Draining => eprintln!("shutting down: finishing requests in progress"),
     }
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use crate::description::{Description, Preparation};
 use crate::model::{Model, ModelError, Predictor, Signature};
+use crate::tensor::Tensor;
 
 /// Reads a model that will be asked with so many threads first; called once, on a thread that may take its time.
 pub type Loader = Box<dyn FnOnce(usize) -> Result<Box<dyn Model>, ModelError> + Send>;
@@ -85,13 +86,32 @@ impl Loaded {
                 "the description names {classes} classes, the model has {own}"
             )));
         }
-        let wide = Mutex::new(model.predictor(threads)?);
+        let mut wide = model.predictor(threads)?;
+        if let Some(input) = trial(&signature, preparation.as_ref()) {
+            wide.predict(&input).map_err(|problem| {
+                ModelError::new(format!("it cannot compute an input of zeros: {problem}"))
+            })?;
+        }
         Ok(Loaded {
             signature,
             preparation,
-            wide,
+            wide: Mutex::new(wide),
             load_seconds: begun.elapsed().as_secs_f64(),
             model,
         })
     }
+}
+
+/// One example of zeros; none where the model leaves sizes open.
+fn trial(signature: &Signature, preparation: Option<&Preparation>) -> Option<Tensor> {
+    let shape = match preparation {
+        Some(preparation) => preparation.size.shape().to_vec(),
+        None => {
+            let (first, rest) = signature.input.split_first()?;
+            let rest = rest.iter().copied().collect::<Option<Vec<usize>>>()?;
+            [&[first.unwrap_or(1)], &rest[..]].concat()
+        }
+    };
+    let count = shape.iter().product();
+    Tensor::new(shape, vec![0.0; count])
 }

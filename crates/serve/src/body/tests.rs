@@ -5,6 +5,7 @@ const LIMITS: Limits = Limits {
     body_bytes: 1 << 20,
     pixels: 1 << 20,
     receiving_bytes: 1 << 24,
+    head: Duration::from_secs(1),
     receiving: Duration::from_secs(1),
     connections: 100,
 };

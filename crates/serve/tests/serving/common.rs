@@ -1,6 +1,6 @@
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -15,6 +15,10 @@ use tokio::sync::oneshot;
 pub(crate) struct Means {
     pub(crate) pause: Duration,
 }
+
+pub(crate) const MEANS: Means = Means {
+    pause: Duration::ZERO,
+};
 
 impl Model for Means {
     fn signature(&self) -> &Signature {
@@ -59,6 +63,7 @@ pub(crate) fn options() -> Options {
             body_bytes: 10_000,
             pixels: 1_000_000,
             receiving_bytes: 1_000_000,
+            head: Duration::from_secs(60),
             receiving: Duration::from_secs(20),
             connections: 20_000,
         },
@@ -81,16 +86,64 @@ pub(crate) fn offer(name: &str, model: Means) -> Offer {
     }
 }
 
+/// Computes zeros at once, and everything else when the gate is opened, by sending or dropping.
+pub(crate) struct Gated {
+    gate: Arc<Mutex<mpsc::Receiver<()>>>,
+}
+
+impl Gated {
+    pub(crate) fn offer() -> (mpsc::Sender<()>, Offer) {
+        let (open, gate) = mpsc::channel();
+        let gate = Arc::new(Mutex::new(gate));
+        let offer = Offer {
+            name: "gated".to_owned(),
+            description: Description::parse(PLAIN).unwrap(),
+            load: Box::new(move |_| Ok(Box::new(Gated { gate }))),
+        };
+        (open, offer)
+    }
+}
+
+impl Model for Gated {
+    fn signature(&self) -> &Signature {
+        MEANS.signature()
+    }
+
+    fn predictor(&self, _threads: usize) -> Result<Box<dyn Predictor>, ModelError> {
+        Ok(Box::new(Gated {
+            gate: Arc::clone(&self.gate),
+        }))
+    }
+}
+
+impl Predictor for Gated {
+    fn predict(&mut self, input: &Tensor) -> Result<Tensor, ModelError> {
+        if input.values().iter().any(|&value| value != 0.0) {
+            let _ = self.gate.lock().unwrap().recv();
+        }
+        MEANS.clone().predict(input)
+    }
+}
+
 /// Ends with the test.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
+    told: Mutex<mpsc::Receiver<Told>>,
     end: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<Result<(), ServeError>>>,
 }
 
 impl Server {
+    /// When all models are loaded.
     pub(crate) fn start(offers: Vec<Offer>, options: Options) -> Server {
-        let (listening, listens) = mpsc::channel();
+        let server = Server::starting(offers, options);
+        server.wait_for(|told| matches!(told, Told::Listening { .. }));
+        server
+    }
+
+    /// When the port is taken.
+    pub(crate) fn starting(offers: Vec<Offer>, options: Options) -> Server {
+        let (tell, told) = mpsc::channel();
         let (end, ended) = oneshot::channel();
         let thread = thread::spawn(move || {
             let until = async move || {
@@ -98,16 +151,30 @@ impl Server {
                 Ok(())
             };
             serve::serve_until(until, offers, options, |told| {
-                if let Told::Listening { address, .. } = told {
-                    listening.send(address).unwrap();
-                }
+                // Tests that know enough do not listen any more.
+                let _ = tell.send(told);
             })
         });
+        let Told::Bound { address } = told.recv().unwrap() else {
+            panic!("the address is told first");
+        };
         Server {
-            address: listens.recv().unwrap(),
+            address,
+            told: Mutex::new(told),
             end: Some(end),
             thread: Some(thread),
         }
+    }
+
+    #[track_caller]
+    pub(crate) fn wait_for(&self, wanted: impl Fn(&Told) -> bool) {
+        assert!(self.tells(wanted), "it ended first");
+    }
+
+    /// Waits for it, or for the end.
+    pub(crate) fn tells(&self, wanted: impl Fn(&Told) -> bool) -> bool {
+        let told = self.told.lock().unwrap();
+        told.iter().any(|told| wanted(&told))
     }
 
     pub(crate) fn quick() -> Server {

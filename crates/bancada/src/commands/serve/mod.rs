@@ -55,8 +55,12 @@ pub(super) fn serve(args: &ServeCommandArgs, printer: &Printer) -> CommandResult
         .into_iter()
         .map(|offered| offered.offer(&runtime, &home))
         .collect::<Result<Vec<_>, Failure>>()?;
-    serve::serve(offers, options, |told| printer.talk(&in_words(&told)))
-        .map_err(Failure::trouble)?;
+    let tell = |told: Told| {
+        if let Some(words) = in_words(&told) {
+            printer.talk(&words);
+        }
+    };
+    serve::serve(offers, options, tell).map_err(Failure::trouble)?;
     Ok(Exit::Ok)
 }
 
@@ -93,14 +97,9 @@ fn prepare(offered: &[Offered], library: Option<&Path>) -> CommandResult {
     Ok(Exit::Ok)
 }
 
-fn in_words(told: &Told) -> String {
-    match told {
-        Told::Listening { address, workers } => {
-            let word = if *workers == 1 { "worker" } else { "workers" };
-            format!(
-                "listening on http://{address} with {workers} {word}: POST /invocations, GET /ping, /models, /metrics"
-            )
-        }
+fn in_words(told: &Told) -> Option<String> {
+    Some(match told {
+        Told::Bound { .. } => return None,
         Told::Ready {
             model,
             runtime,
@@ -111,6 +110,12 @@ fn in_words(told: &Told) -> String {
                 report::format::duration(*seconds)
             )
         }
-        Told::Draining => "ending: what was begun is finished first".to_owned(),
-    }
+        Told::Listening { address, workers } => {
+            let word = if *workers == 1 { "worker" } else { "workers" };
+            format!(
+                "listening on http://{address} with {workers} {word}: POST /invocations, GET /ping, /models, /metrics"
+            )
+        }
+        Told::Draining => "shutting down: finishing requests in progress".to_owned(),
+    })
 }
