@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::body::Limits;
+use crate::meaning::{Meaning, Outputs};
 use crate::queue::Batching;
 use crate::server::Options;
 
@@ -53,6 +54,10 @@ pub struct ServeArgs {
     /// Likeliest classes in an answer
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub top: usize,
+    /// What an output means: raw, logits or probabilities; only outputs that are named are answered [default:
+    /// model.json, else the model's own softmax gives probabilities, and all other outputs are returned as they are]
+    #[arg(long, value_name = "NAME=MEANING", value_parser = output)]
+    pub output: Vec<(String, Meaning)>,
     /// Seconds for requests to end when the server is told to
     #[arg(long, value_name = "S", default_value_t = 30)]
     pub drain: u64,
@@ -102,6 +107,15 @@ impl ServeArgs {
         })
     }
 
+    /// What was said of the outputs, which counts before a description file.
+    pub fn outputs(&self) -> Result<Option<Outputs>, String> {
+        match (self.output.is_empty(), self.models.len()) {
+            (true, _) => Ok(None),
+            (false, ..=1) => Ok(Some(Outputs::Named(self.output.iter().cloned().collect()))),
+            (false, _) => Err("--output is for one model: of several, write model.json".to_owned()),
+        }
+    }
+
     /// Names and models; none where the container's folder is meant.
     pub fn named(&self) -> Vec<(Option<&str>, &str)> {
         let named = self.models.iter().map(|model| match model.split_once('=') {
@@ -130,6 +144,13 @@ fn from_one(text: &str) -> Result<usize, String> {
         .ok()
         .filter(|number| (1..=MOST).contains(number));
     number.ok_or_else(|| format!("a whole number from 1 to {MOST} is expected"))
+}
+
+fn output(text: &str) -> Result<(String, Meaning), String> {
+    let (name, meaning) = text
+        .rsplit_once('=')
+        .ok_or("NAME=MEANING is expected, such as y=logits")?;
+    Ok((name.to_owned(), meaning.parse()?))
 }
 
 /// As it stands in a path.

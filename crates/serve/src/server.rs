@@ -54,6 +54,12 @@ pub struct Options {
     pub drain: Duration,
 }
 
+/// What a person should know of a model.
+pub const UNTRAINED: &str =
+    "its weights are random, not trained: use its answers for timing only; every answer says so";
+pub const NOT_BATCHED: &str = "its requests are computed one by one, not in batches: the model does not show that every \
+                               output has a row for each example";
+
 /// What the server tells while it lives.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Told {
@@ -70,6 +76,12 @@ pub enum Told {
         model: String,
         runtime: String,
         seconds: f64,
+        /// Its weights are drawn, not trained: its answers mean nothing.
+        untrained: bool,
+    },
+    /// Requests of this model are computed one by one, although batches were asked for.
+    NotBatched {
+        model: String,
     },
     Draining,
 }
@@ -191,7 +203,13 @@ fn load(hall: &Hall, tell: &impl Fn(Told)) -> Result<(), ModelError> {
                 model: model.name.clone(),
                 runtime: loaded.signature.runtime.clone(),
                 seconds: loaded.load_seconds,
+                untrained: loaded.untrained,
             });
+            if hall.batching.most > 1 && !loaded.has_rows {
+                tell(Told::NotBatched {
+                    model: model.name.clone(),
+                });
+            }
         }
     }
     hall.metrics.ready();

@@ -5,8 +5,8 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use serve::{
-    Batching, Description, Limits, Model, ModelError, Offer, Options, Predictor, ServeError,
-    Signature, Tensor, Told,
+    Batching, Description, Kind, Limits, Model, ModelError, Offer, Options, Port, Predictor,
+    ServeError, Signature, Tensor, Told,
 };
 use tokio::sync::oneshot;
 
@@ -23,10 +23,17 @@ pub(crate) const MEANS: Means = Means {
 impl Model for Means {
     fn signature(&self) -> &Signature {
         static SIGNATURE: std::sync::OnceLock<Signature> = std::sync::OnceLock::new();
+        let port = |name: &str, sizes: &[Option<usize>]| Port {
+            name: name.to_owned(),
+            kind: Kind::Float32,
+            sizes: sizes.to_vec(),
+        };
         SIGNATURE.get_or_init(|| Signature {
-            input: vec![None, Some(1), Some(2), Some(2)],
-            classes: Some(2),
-            probabilities: true,
+            inputs: vec![port("image", &[None, Some(1), Some(2), Some(2)])],
+            outputs: vec![port("means", &[None, Some(2)])],
+            batched: true,
+            softmax: Some(0),
+            untrained: false,
             runtime: "means".to_owned(),
         })
     }
@@ -37,19 +44,18 @@ impl Model for Means {
 }
 
 impl Predictor for Means {
-    fn predict(&mut self, input: &Tensor) -> Result<Tensor, ModelError> {
+    fn predict(&mut self, inputs: &[Tensor], _: &[usize]) -> Result<Vec<Tensor>, ModelError> {
         thread::sleep(self.pause);
-        let answers = input.rows().flat_map(|row| {
+        let values = inputs[0].floats().unwrap();
+        let answers = values.chunks(4).flat_map(|row| {
             let mean = row.iter().sum::<f32>() / row.len() as f32;
             [mean, 1.0 - mean]
         });
-        let largest = input.values().iter().copied().fold(0.0, f32::max);
+        let largest = values.iter().copied().fold(0.0, f32::max);
         assert!(largest < 1e9, "a model that panics");
-        if input.values().iter().any(|value| value.is_nan()) {
-            return Err(ModelError::new("no number"));
-        }
-        let values: Vec<f32> = answers.collect();
-        Tensor::new(vec![input.images(), 2], values).ok_or_else(|| ModelError::new("shape"))
+        let answers: Vec<f32> = answers.collect();
+        let means = Tensor::new(vec![inputs[0].examples(), 2], answers);
+        Ok(vec![means.unwrap()])
     }
 }
 
@@ -117,11 +123,16 @@ impl Model for Gated {
 }
 
 impl Predictor for Gated {
-    fn predict(&mut self, input: &Tensor) -> Result<Tensor, ModelError> {
-        if input.values().iter().any(|&value| value != 0.0) {
+    fn predict(&mut self, inputs: &[Tensor], wanted: &[usize]) -> Result<Vec<Tensor>, ModelError> {
+        if inputs[0]
+            .floats()
+            .unwrap()
+            .iter()
+            .any(|&value| value != 0.0)
+        {
             let _ = self.gate.lock().unwrap().recv();
         }
-        MEANS.clone().predict(input)
+        MEANS.clone().predict(inputs, wanted)
     }
 }
 

@@ -25,7 +25,7 @@ impl Model for Unable {
 }
 
 impl Predictor for Unable {
-    fn predict(&mut self, _: &Tensor) -> Result<Tensor, ModelError> {
+    fn predict(&mut self, _: &[Tensor], _: &[usize]) -> Result<Vec<Tensor>, ModelError> {
         Err(ModelError::new("an operator is missing"))
     }
 }

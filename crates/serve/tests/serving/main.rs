@@ -9,4 +9,6 @@
 mod common;
 mod ends;
 mod hostile;
+mod onnx;
+mod real;
 mod requests;

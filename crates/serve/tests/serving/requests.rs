@@ -15,7 +15,7 @@ fn the_contract() {
         .is(200, r#""probabilities":[0.5,0.5]"#);
     server.get("/ping").is(200, "{}");
     let answer = server.post("/invocations", "application/json", b"[[[[1, 0], [0, 0]]]]");
-    let answer = answer.is(200, r#"{"model":"means","classes":[{"class":"1","probability":0.75}],"probabilities":[0.25,0.75],"prediction_ms":"#);
+    let answer = answer.is(200, r#"{"model":"means","classes":[{"class":"1","probability":0.75}],"other_classes":{"count":1,"probability":0.25},"probabilities":[0.25,0.75],"prediction_ms":"#);
     assert!(answer.head.contains("x-prediction-ms: "), "{}", answer.head);
     let several = br#"{"instances": [[[[1, 1], [1, 1]]], [[[0, 0], [0, 0]]]]}"#;
     server
@@ -23,7 +23,7 @@ fn the_contract() {
         .is(200, r#""predictions":[{"classes""#);
     server
         .get("/models")
-        .is(200, r#""name":"means","ready":true,"runtime":"means""#);
+        .is(200, r#""outputs":[{"datatype":"FP32","meaning":"probabilities","name":"means","shape":[null,2]}],"ready":true,"runtime":"means""#);
     server
         .get("/metrics")
         .is(200, "bancada_requests_total{status=\"200\"} 3\n");

@@ -29,14 +29,7 @@ pub(super) fn serve(args: &ServeCommandArgs, printer: &Printer) -> CommandResult
         .options()
         .map_err(|problem| Failure::new(Exit::Trouble, problem))?;
     let library = args.server.library.clone().or_else(|| find_library(&home));
-    let offered = args.server.named().into_iter().map(|(name, model)| {
-        let mut offered = Offered::find(model, args.instance, printer)?;
-        if let Some(name) = name {
-            offered.name = name.to_owned();
-        }
-        Ok(offered)
-    });
-    let offered = offered.collect::<Result<Vec<Offered>, Failure>>()?;
+    let offered = all_offered(args, printer)?;
     if let Some(name) = first_double(&offered) {
         return Err(Failure::trouble(format!(
             "two models are called `{name}`: name one of them with NAME=MODEL"
@@ -62,6 +55,25 @@ pub(super) fn serve(args: &ServeCommandArgs, printer: &Printer) -> CommandResult
     };
     serve::serve(offers, options, tell).map_err(Failure::trouble)?;
     Ok(Exit::Ok)
+}
+
+/// The models that were named, with what was said of their outputs.
+fn all_offered(args: &ServeCommandArgs, printer: &Printer) -> Result<Vec<Offered>, Failure> {
+    let outputs = args
+        .server
+        .outputs()
+        .map_err(|problem| Failure::new(Exit::WrongArguments, problem))?;
+    let offered = args.server.named().into_iter().map(|(name, model)| {
+        let mut offered = Offered::find(model, args.instance, printer)?;
+        if let Some(name) = name {
+            offered.name = name.to_owned();
+        }
+        if let Some(outputs) = &outputs {
+            offered.description.output = Some(outputs.clone());
+        }
+        Ok(offered)
+    });
+    offered.collect()
 }
 
 pub(super) fn find_library(home: &Home) -> Option<PathBuf> {
@@ -104,12 +116,18 @@ fn in_words(told: &Told) -> Option<String> {
             model,
             runtime,
             seconds,
+            untrained,
         } => {
-            format!(
+            let ready = format!(
                 "{model} is ready after {} ({runtime})",
                 report::format::duration(*seconds)
-            )
+            );
+            match untrained {
+                true => format!("{ready}\n! {model}: {}", serve::UNTRAINED),
+                false => ready,
+            }
         }
+        Told::NotBatched { model } => format!("! {model}: {}", serve::NOT_BATCHED),
         Told::Listening { address, workers } => {
             let word = if *workers == 1 { "worker" } else { "workers" };
             format!(
