@@ -97,8 +97,9 @@ class Session:
     def __init__(self, path, scores):
         self.session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
         self.images = self.session.get_inputs()[0].name
-        rows = [output.name for output in self.session.get_outputs() if len(output.shape) == 2]
-        self.answers = scores or (rows[0] if len(rows) == 1 == len(self.session.get_outputs()) else None)
+        outputs = {output.name: output.shape for output in self.session.get_outputs()}
+        only = next(iter(outputs)) if len(outputs) == 1 else None
+        self.answers = scores if scores in outputs else only if only and len(outputs[only]) == 2 else None
 
     def answer(self, image):
         return self.session.run([self.answers], {self.images: image})[0][0]

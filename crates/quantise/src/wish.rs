@@ -82,10 +82,14 @@ impl QuantiseWish<'_> {
         }
     }
 
-    /// The output that the description says to score classes.
+    /// The output that the description says to score classes; a bare meaning names the only output, or the one that
+    /// is called so.
     pub(crate) fn scores(&self) -> Result<Option<String>, QuantiseError> {
-        let described = self.described()?;
-        let named = described.output.as_object().into_iter().flatten();
+        let output = self.described()?.output;
+        if let Some(meaning) = output.as_str() {
+            return Ok((meaning != "raw").then(|| meaning.to_owned()));
+        }
+        let named = output.as_object().into_iter().flatten();
         let mut scores = named.filter(|(_, meaning)| *meaning != "raw");
         Ok(scores.next().map(|(name, _)| name.clone()))
     }

@@ -39,16 +39,16 @@ pub struct ServeArgs {
     /// Largest picture in millions of pixels
     #[arg(long, value_name = "MP", default_value_t = 25, value_parser = from_one)]
     pub max_pixels: usize,
-    /// Compute up to so many requests at once
+    /// Largest batch: requests computed together
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = from_one)]
     pub batch: usize,
     /// How long to wait to fill a batch
     #[arg(long, value_name = "MS", default_value_t = 2, value_parser = clap::value_parser!(u64).range(..=10_000))]
     pub linger: u64,
-    /// Requests computed side by side [default: one a core]
+    /// Requests computed in parallel [default: one per core]
     #[arg(long, value_name = "N", value_parser = from_one)]
     pub workers: Option<usize>,
-    /// Threads of a request [default: all cores for one alone, else its share]
+    /// Threads per request [default: all cores for a single request, otherwise an equal share]
     #[arg(long, value_name = "N", value_parser = from_one)]
     pub threads: Option<usize>,
     /// Likeliest classes in an answer
@@ -58,10 +58,10 @@ pub struct ServeArgs {
     /// model.json, else the model's own softmax gives probabilities, and all other outputs are returned as they are]
     #[arg(long, value_name = "NAME=MEANING", value_parser = output)]
     pub output: Vec<(String, Meaning)>,
-    /// Seconds for requests to end when the server is told to
+    /// Seconds to finish requests in progress at shutdown
     #[arg(long, value_name = "S", default_value_t = 30)]
     pub drain: u64,
-    /// Write copies that start faster on this kind of processor beside the models, and end
+    /// Write copies that start faster on this type of processor next to the models, then exit
     #[arg(long)]
     pub prepare: bool,
     /// ONNX Runtime's shared library [default: found]

@@ -1,6 +1,6 @@
 //! ONNX Runtime, loaded from its shared library while the program runs.
 
-mod graph;
+mod file;
 mod values;
 
 use std::fmt::Display;
@@ -18,7 +18,7 @@ use ort::value::{Outlet, ValueType};
 use crate::model::{Model, ModelError, Port, Predictor, Signature};
 use crate::prepared::{Keep, Place, is_copy_of_quantised, is_quantised, is_whole};
 use crate::tensor::Tensor;
-pub use graph::OnnxFile;
+pub use file::OnnxFile;
 use values::{input_value, port, tensor, unserved};
 
 #[derive(Clone)]
@@ -84,7 +84,7 @@ impl OnnxRuntime {
     /// A model that is in no file.
     pub fn open_bytes(&self, bytes: Vec<u8>, threads: usize) -> Result<OnnxModel, ModelError> {
         let packed = is_quantised(&bytes[..]).unwrap_or(false);
-        let graph = graph::look(&bytes);
+        let graph = file::look(&bytes);
         let place = Bytes::Memory(bytes);
         self.read(Source { place, packed }, &graph, threads)
     }
@@ -306,7 +306,7 @@ impl OnnxFile {
         }
         // SAFETY: it is read once, now; a model that is changed while it is opened may be misread in any way.
         let map = unsafe { Mmap::map(&file) }?;
-        Ok(graph::look(&map))
+        Ok(file::look(&map))
     }
 }
 
