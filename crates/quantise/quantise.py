@@ -19,7 +19,6 @@ import onnxruntime
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_dynamic, quantize_static
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
-PROBABILITIES = "probabilities"
 # Probabilities are small where there are many classes: 256 steps would make them zeros.
 LEFT_IN_32_BITS = {"Softmax", "LRN"}
 USUAL = 127.5
@@ -85,7 +84,7 @@ class Images:
 
 class Calibration(CalibrationDataReader):
     def __init__(self, images, model):
-        self.images, self.name = images.each("train"), Session(model).images
+        self.images, self.name = images.each("train"), Session(model, None).images
 
     def get_next(self):
         image = next(self.images, None)
@@ -93,11 +92,14 @@ class Calibration(CalibrationDataReader):
 
 
 class Session:
-    def __init__(self, path):
+    """`scores` names the output that scores classes; otherwise it is the only one, if it has a row for each image."""
+
+    def __init__(self, path, scores):
         self.session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
         self.images = self.session.get_inputs()[0].name
-        outputs = [output.name for output in self.session.get_outputs()]
-        self.answers = PROBABILITIES if PROBABILITIES in outputs else outputs[0]
+        outputs = {output.name: output.shape for output in self.session.get_outputs()}
+        only = next(iter(outputs)) if len(outputs) == 1 else None
+        self.answers = scores if scores in outputs else only if only and len(outputs[only]) == 2 else None
 
     def answer(self, image):
         return self.session.run([self.answers], {self.images: image})[0][0]
@@ -105,7 +107,10 @@ class Session:
 
 def compare(asked, images):
     """How many held-out images each gets right, and how often both say the same."""
-    full, small = Session(asked["model"]), Session(asked["to"])
+    full, small = (Session(asked[name], asked["scores"]) for name in ("model", "to"))
+    if full.answers is None:
+        # Boxes and masks name no class.
+        return {"compared": None}
     counts = {"images": 0, "full_right": 0, "right": 0, "agree": 0}
     classes, named = 0, set()
     for image, label in zip(images.each("held-out"), images.labels()):

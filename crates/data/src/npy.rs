@@ -108,35 +108,49 @@ impl fmt::Display for NpyError {
     }
 }
 
-/// Shape and numbers of a whole file.
-pub fn floats(bytes: &[u8]) -> Result<(Vec<usize>, Vec<f32>), NpyError> {
-    let found = parse(bytes)?;
-    if found.file_bytes() != Some(bytes.len() as u64) {
-        return Err(NpyError("has another length than its header says"));
-    }
-    let numbers = &bytes[found.data_offset as usize..];
-    let values = match found.header.kind {
-        Kind::Float32 => each(numbers, f32::from_le_bytes),
-        Kind::Float64 => numbers
-            .as_chunks::<8>()
-            .0
-            .iter()
-            .map(|&word| f64::from_le_bytes(word) as f32)
-            .collect(),
-        Kind::Int32 => each(numbers, |number| i32::from_le_bytes(number) as f32),
-        Kind::Byte => numbers.iter().copied().map(f32::from).collect(),
-    };
-    let shape = found.header.shape.iter().map(|&size| size as usize);
-    Ok((shape.collect(), values))
+/// A whole file, its numbers still as bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Array<'b> {
+    /// NumPy's word for the kind of numbers: `<f4`, `<i8`, `|u1` …
+    pub kind: &'b str,
+    pub shape: Vec<usize>,
+    /// Little-endian, row after row.
+    pub numbers: &'b [u8],
 }
 
-fn each(numbers: &[u8], number: impl Fn([u8; 4]) -> f32) -> Vec<f32> {
-    let words = numbers.as_chunks::<4>().0.iter();
-    words.map(|&word| number(word)).collect()
+/// Of any kind of numbers; whoever knows the kind knows how many bytes there should be.
+pub fn array(bytes: &[u8]) -> Result<Array<'_>, NpyError> {
+    let text = header_text(bytes)?;
+    let sizes = shape(text)?;
+    let sizes = sizes.into_iter().map(usize::try_from);
+    let too_large = NpyError("has a shape that no file could hold");
+    Ok(Array {
+        kind: quoted(text, "descr").ok_or(NpyError("has a header without its kind of numbers"))?,
+        shape: sizes.collect::<Result<_, _>>().map_err(|_| too_large)?,
+        numbers: &bytes[PREFIX_BYTES + text.len()..],
+    })
 }
 
 /// Reads the header at the beginning of a file's bytes.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Found, NpyError> {
+    let text = header_text(bytes)?;
+    let kind = match quoted(text, "descr") {
+        Some("<f4") => Kind::Float32,
+        Some("<f8") => Kind::Float64,
+        Some("<i4") => Kind::Int32,
+        Some("|u1") => Kind::Byte,
+        _ => return Err(NpyError("holds another kind of numbers")),
+    };
+    Ok(Found {
+        header: Header {
+            kind,
+            shape: shape(text)?,
+        },
+        data_offset: (PREFIX_BYTES + text.len()) as u64,
+    })
+}
+
+fn header_text(bytes: &[u8]) -> Result<&str, NpyError> {
     let short = NpyError("ends inside its header");
     let prefix = bytes.get(..PREFIX_BYTES).ok_or(short)?;
     if !prefix.starts_with(MAGIC) {
@@ -146,26 +160,18 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Found, NpyError> {
     let text = bytes
         .get(PREFIX_BYTES..PREFIX_BYTES + length)
         .ok_or(short)?;
-    let text = std::str::from_utf8(text).map_err(|_| NpyError("has a header that is no text"))?;
-    let kind = match quoted(text, "descr") {
-        Some("<f4") => Kind::Float32,
-        Some("<f8") => Kind::Float64,
-        Some("<i4") => Kind::Int32,
-        Some("|u1") => Kind::Byte,
-        _ => return Err(NpyError("holds another kind of numbers")),
-    };
+    std::str::from_utf8(text).map_err(|_| NpyError("has a header that is no text"))
+}
+
+fn shape(text: &str) -> Result<Vec<u64>, NpyError> {
     if after(text, "fortran_order").is_none_or(|rest| !rest.starts_with("False")) {
         return Err(NpyError("does not lie row after row"));
     }
-    let shape = after(text, "shape")
+    after(text, "shape")
         .and_then(|rest| rest.strip_prefix('('))
         .and_then(|rest| rest.split_once(')'))
         .and_then(|(sizes, _)| sizes_of(sizes))
-        .ok_or(NpyError("has a header without its shape"))?;
-    Ok(Found {
-        header: Header { kind, shape },
-        data_offset: (PREFIX_BYTES + length) as u64,
-    })
+        .ok_or(NpyError("has a header without its shape"))
 }
 
 fn sizes_of(text: &str) -> Option<Vec<u64>> {
@@ -254,24 +260,19 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_every_kind_become_floats() {
-        let check = |kind, numbers: &[u8]| {
-            let header = Header {
-                kind,
-                shape: vec![1, 2],
-            };
-            let file = [&header.to_bytes(), numbers].concat();
-            assert_eq!(floats(&file), Ok((vec![1, 2], vec![3.0, 200.0])));
-            let shorter = floats(&file[..file.len() - 1]).unwrap_err();
-            assert_eq!(
-                shorter.to_string(),
-                "has another length than its header says"
-            );
+    fn arrays_of_any_kind() {
+        let header = Header {
+            kind: Kind::Int32,
+            shape: vec![1, 2],
         };
-        check(Kind::Byte, &[3, 200]);
-        check(Kind::Int32, &[3, 0, 0, 0, 200, 0, 0, 0]);
-        check(Kind::Float32, &[3f32, 200.0].map(f32::to_le_bytes).concat());
-        check(Kind::Float64, &[3f64, 200.0].map(f64::to_le_bytes).concat());
+        let text = String::from_utf8(header.to_bytes()[8..].to_vec()).unwrap();
+        let file = [MAGIC, text.replace("<i4", "<i8").as_bytes(), &[7; 16]].concat();
+        let expected = Array {
+            kind: "<i8",
+            shape: vec![1, 2],
+            numbers: &[7; 16],
+        };
+        assert_eq!(array(&file), Ok(expected));
     }
 
     proptest! {

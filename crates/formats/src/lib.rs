@@ -9,4 +9,4 @@ mod protobuf;
 mod tensors;
 
 pub use error::FormatError;
-pub use onnx::onnx;
+pub use onnx::{onnx, untrained_onnx};

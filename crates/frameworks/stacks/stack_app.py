@@ -19,14 +19,21 @@ UNSAID = ("", "application/octet-stream", "application/x-www-form-urlencoded", "
 PICTURES |= {kind: ["JPEG", "PNG"] for kind in UNSAID}
 TENSOR = "application/x-npy"
 TOP = 5
+ROUNDING = 1e-3
+# As in the Open Inference Protocol.
+DATATYPES = {"bool": "BOOL", **{f"{sign}int{bits}": f"{sign}int{bits}".upper() for sign in ("", "u")
+                               for bits in (8, 16, 32, 64)},
+             **{f"float{bits}": f"FP{bits}" for bits in (16, 32, 64)}}
 
 
 class Model:
     """A model that was loaded: `predict` takes float32 numbers of `shape` (images first, None where any size will do)
-    and gives [images, classes]."""
+    and the names of outputs, and gives those outputs. `outputs` are all of them, `softmax` is the one that the model is
+    known to end in, or None."""
 
-    def __init__(self, predict, shape, probabilities):
-        self.predict, self.shape, self.probabilities = predict, shape, probabilities
+    def __init__(self, predict, shape, outputs, softmax, untrained):
+        self.predict, self.shape, self.outputs = predict, shape, outputs
+        self.softmax, self.untrained = softmax, untrained
 
 
 def application(load):
@@ -51,9 +58,9 @@ def application(load):
         served = app.state.served
         values = served.values(await request.body(), kind)
         began = time.perf_counter()
-        outputs = served.model.predict(values)
+        outputs = served.model.predict(values, served.answered)
         milliseconds = (time.perf_counter() - began) * 1e3
-        return JSONResponse(served.answer(outputs[0], milliseconds),
+        return JSONResponse(served.answer(outputs, milliseconds),
                             headers={"x-prediction-ms": f"{milliseconds:.3f}"})
 
     return app
@@ -82,8 +89,14 @@ class Served:
         if self.channels not in (1, 3):
             raise ValueError("these stacks serve grey and coloured pictures")
         self.mean, self.std = (spread(values, self.channels) for values in (description.mean, description.std))
-        # What the description says counts before what the model's own names suggest.
-        self.logits = description.output == "logits" or (description.output is None and not model.probabilities)
+        meanings = description.meanings(model.outputs, model.softmax)
+        self.answered = list(meanings)
+        self.scores = next((name for name in meanings if meanings[name] != "raw"), None)
+        self.logits = meanings.get(self.scores) == "logits"
+        self.untrained = description.untrained or model.untrained
+        if description.classes and self.scores is None:
+            raise ValueError('the description names classes, and no output is known to score classes: write "output": '
+                             '"logits" or "probabilities" into it')
 
     def values(self, body, kind):
         """The model's input."""
@@ -115,21 +128,48 @@ class Served:
         values = (pixels - self.mean) / self.std
         return np.ascontiguousarray((values if self.last else values.transpose(2, 0, 1))[None])
 
-    def answer(self, values, milliseconds):
+    def answer(self, outputs, milliseconds):
+        answer = {"model": self.description.name}
+        if self.untrained:
+            answer["weights"] = "untrained"
+        raw = []
+        for name, values in zip(self.answered, outputs):
+            if name == self.scores:
+                answer |= self.scored(values)
+            else:
+                raw.append({"name": name, "datatype": DATATYPES[values.dtype.name], "shape": list(values.shape),
+                            "data": listed(values)})
+        if raw:
+            answer["outputs"] = raw
+        answer["prediction_ms"] = milliseconds
+        return answer
+
+    def scored(self, values):
+        scores = np.float64(values[0]).reshape(-1)
         if self.logits:
-            values = np.exp(values - values.max())
-            values /= values.sum()
-        top = np.argsort(-values, kind="stable")[:TOP]
-        return {
-            "model": self.description.name,
-            "classes": [{"class": self.name(place), "probability": float(values[place])} for place in top],
-            "probabilities": values.tolist(),
-            "prediction_ms": milliseconds,
-        }
+            scores = np.exp(scores - scores.max())
+        total = scores.sum()
+        # Rounding puts sums of a softmax off by less; sums of independent probabilities are off by more.
+        if self.logits or abs(total - 1) < ROUNDING:
+            scores /= total
+        order = np.argsort(-scores, kind="stable")
+        top, others = order[:TOP], order[TOP:]
+        scored = {"classes": [{"class": self.name(place), "probability": float(scores[place])} for place in top]}
+        if len(others):
+            scored["other_classes"] = {"count": len(others), "probability": float(scores[others].sum())}
+        return scored | {"probabilities": scores.tolist()}
 
     def name(self, place):
         classes = self.description.classes
         return classes[place] if place < len(classes) else str(place)
+
+
+def listed(values):
+    """JSON has no word for what is not finite: null."""
+    flat = values.reshape(-1)
+    if flat.dtype.kind == "f" and not np.isfinite(flat).all():
+        return [number if np.isfinite(number) else None for number in flat.tolist()]
+    return flat.tolist()
 
 
 def picture_size(shape):

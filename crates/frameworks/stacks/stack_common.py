@@ -45,17 +45,41 @@ class Description:
     """`model.json`: what the model is called, what it wants to see, what it answers. Everything may be left out, the
     file too, as with `bancada serve`."""
 
-    KNOWN = {"name", "input", "resize", "mean", "std", "classes", "output"}
+    KNOWN = {"name", "input", "resize", "mean", "std", "classes", "output", "untrained"}
+    MEANINGS = ("raw", "logits", "probabilities")
 
     def __init__(self, fields):
         if unknown := sorted(set(fields) - self.KNOWN):
             raise ValueError(f"it has `{unknown[0]}`, which nothing is known of")
         self.name, self.classes = fields.get("name") or folder().resolve().name, fields.get("classes", [])
         self.input, self.output = fields.get("input"), fields.get("output")
+        self.untrained = bool(fields.get("untrained"))
         self.crop = fields.get("resize", "stretch") == "crop"
         self.mean, self.std = fields.get("mean") or [USUAL], fields.get("std") or [USUAL]
         if not all(self.std):
             raise ValueError("`std` has a zero")
+        said = self.output.values() if isinstance(self.output, dict) else [self.output or "raw"]
+        if unknown := [meaning for meaning in said if meaning not in self.MEANINGS]:
+            raise ValueError(f"`output` says `{unknown[0]}`, which is not one of {', '.join(self.MEANINGS)}")
+
+    def meanings(self, outputs, softmax):
+        """The outputs that are answered, by name, and what each means. `softmax` is the one that the model is known
+        to end in, or None."""
+        if self.output is None:
+            return {name: "probabilities" if name == softmax else "raw" for name in outputs}
+        if isinstance(self.output, str):
+            only = outputs[0] if len(outputs) == 1 else self.output
+            return self.known({only: self.output}, outputs)
+        return self.known(self.output, outputs)
+
+    @staticmethod
+    def known(meanings, outputs):
+        if unknown := [name for name in meanings if name not in outputs]:
+            raise ValueError(f"there is no output `{unknown[0]}`; the outputs are {', '.join(outputs)}")
+        scores = [name for name in outputs if meanings.get(name, "raw") != "raw"]
+        if len(scores) > 1:
+            raise ValueError(f"`{scores[0]}` and `{scores[1]}` are both said to score classes: one can")
+        return {name: meanings[name] for name in outputs if name in meanings}
 
     @staticmethod
     def read():

@@ -6,8 +6,6 @@ import os
 
 import stack_common
 
-PROBABILITIES = "probabilities"
-
 
 def load(folder):
     import onnxruntime
@@ -20,9 +18,12 @@ def load(folder):
     session = onnxruntime.InferenceSession(folder / "model.onnx", options, providers=["CPUExecutionProvider"])
     images = session.get_inputs()[0]
     outputs = [output.name for output in session.get_outputs()]
-    answers = PROBABILITIES if PROBABILITIES in outputs else outputs[0]
     shape = [size if isinstance(size, int) else None for size in images.shape]
-    return Model(lambda values: session.run([answers], {images.name: values})[0], shape, answers == PROBABILITIES)
+    # Bancada writes into its models where their weights come from. What an output means is in model.json: `bancada
+    # serve` writes there what it found in the model's graph.
+    weights = session.get_modelmeta().custom_metadata_map.get("bancada.weights", "")
+    return Model(lambda values, names: session.run(names, {images.name: values}), shape, outputs, None,
+                 weights.startswith("untrained"))
 
 
 def app():

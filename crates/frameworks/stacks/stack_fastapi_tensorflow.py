@@ -7,6 +7,9 @@ import os
 
 import stack_common
 
+# What to_keras.py ends the model with.
+PROBABILITIES = "probabilities"
+
 
 def load(folder):
     # Each worker imports TensorFlow for itself: it has threads, and does not survive a fork.
@@ -25,7 +28,8 @@ def load(folder):
     # A trace made once, where `predict` would make a loop over data sets for every image.
     traced = tf.function(lambda values: model(values, training=False), input_signature=[images])
     traced(np.zeros(images.shape, np.float32))
-    return Model(lambda values: traced(values).numpy(), model.input_shape, probabilities=True)
+    return Model(lambda values, names: [traced(values).numpy()], model.input_shape, [PROBABILITIES], PROBABILITIES,
+                 False)
 
 
 def app():

@@ -140,6 +140,7 @@ impl Work<'_> {
             bits: self.bits,
             dynamic: wish.dynamic,
             images: prepared.as_ref().map(|prepared| &prepared.images),
+            scores: wish.scores()?,
         };
         let compared = tools::quantise(&self.tools, &asked)?;
         let size = |path: &Path| -> Result<u64, QuantiseError> {

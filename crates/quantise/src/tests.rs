@@ -114,3 +114,16 @@ fn a_result_is_kept_whole_or_not_at_all() {
     fs::write(to.join(MODEL), "123").unwrap();
     assert_eq!(read(&to), None, "it was damaged");
 }
+
+#[test]
+fn the_output_that_scores_classes_is_the_descriptions() {
+    let check = |description: &str, expected: Option<&str>| {
+        let wish = wish(Path::new("a.onnx"), Some(description));
+        assert_eq!(wish.scores().unwrap().as_deref(), expected);
+    };
+    check("{}", None);
+    check(r#"{"output": {"boxes": "raw", "y": "logits"}}"#, Some("y"));
+    check(r#"{"output": {"y": "raw"}}"#, None);
+    check(r#"{"output": "logits"}"#, Some("logits"));
+    check(r#"{"output": "raw"}"#, None);
+}

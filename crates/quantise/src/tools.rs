@@ -27,6 +27,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) bits: u8,
     pub(crate) dynamic: bool,
     pub(crate) images: Option<&'a Images>,
+    /// The output that scores classes, where it is known.
+    pub(crate) scores: Option<String>,
 }
 
 /// A folder of `data::cache`, and how the model wants its images.

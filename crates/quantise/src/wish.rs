@@ -44,6 +44,8 @@ struct Described {
     input: Option<Size>,
     mean: Vec<f32>,
     std: Vec<f32>,
+    /// A meaning, or meanings by name.
+    output: serde_json::Value,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -78,6 +80,18 @@ impl QuantiseWish<'_> {
             Some(text) => serde_json::from_str(text).map_err(QuantiseError::Description),
             None => Ok(Described::default()),
         }
+    }
+
+    /// The output that the description says to score classes; a bare meaning names the only output, or the one that
+    /// is called so.
+    pub(crate) fn scores(&self) -> Result<Option<String>, QuantiseError> {
+        let output = self.described()?.output;
+        if let Some(meaning) = output.as_str() {
+            return Ok((meaning != "raw").then(|| meaning.to_owned()));
+        }
+        let named = output.as_object().into_iter().flatten();
+        let mut scores = named.filter(|(_, meaning)| *meaning != "raw");
+        Ok(scores.next().map(|(name, _)| name.clone()))
     }
 
     /// The description's, or the model's own where it tells all its sizes.

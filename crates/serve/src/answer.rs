@@ -1,36 +1,56 @@
-//! What is answered: classes, probabilities and how long the prediction took.
+//! What is answered: classes with their probabilities, other outputs as they are, and how long the prediction took.
 
 use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::description::{Description, Output};
+use crate::description::Description;
+use crate::meaning::{Answered, Scores};
+use crate::model::{ModelError, Signature};
+use crate::tensor::{Tensor, Values};
 
 pub(crate) struct Answer {
     pub(crate) json: Vec<u8>,
     pub(crate) prediction: Duration,
 }
 
+/// A model, as its answers are written.
+pub(crate) struct Writer<'m> {
+    pub(crate) model: &'m str,
+    pub(crate) description: &'m Description,
+    pub(crate) signature: &'m Signature,
+    pub(crate) answered: &'m Answered,
+    pub(crate) untrained: bool,
+    /// Likeliest classes.
+    pub(crate) top: usize,
+}
+
 #[derive(Serialize)]
 struct Whole<'a> {
     model: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weights: Option<&'static str>,
     #[serde(flatten)]
-    said: Said<'a>,
+    scored: Option<Scored>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    outputs: Vec<Raw<'a>>,
     prediction_ms: f64,
 }
 
-/// One image is answered plainly, several in a list.
+/// One example is answered plainly, several in a list.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Said<'a> {
-    One(One<'a>),
-    Several { predictions: Vec<One<'a>> },
+enum Scored {
+    One(One),
+    Several { predictions: Vec<One> },
 }
 
 #[derive(Serialize)]
-struct One<'a> {
+struct One {
     classes: Vec<Class>,
-    probabilities: &'a [f32],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_classes: Option<Others>,
+    probabilities: Vec<f32>,
 }
 
 #[derive(Serialize)]
@@ -39,33 +59,92 @@ struct Class {
     probability: f32,
 }
 
-impl Answer {
-    pub(crate) fn new(
-        model: &str,
-        description: &Description,
-        images: &[Vec<f32>],
-        top: usize,
+/// Those that are not among the likeliest.
+#[derive(Serialize)]
+struct Others {
+    count: usize,
+    probability: f32,
+}
+
+/// An output as it is, written as in the Open Inference Protocol.
+#[derive(Serialize)]
+struct Raw<'a> {
+    name: &'a str,
+    datatype: &'static str,
+    shape: &'a [usize],
+    data: &'a Values,
+}
+
+impl Writer<'_> {
+    /// The answered outputs of one request.
+    pub(crate) fn answer(
+        &self,
+        outputs: &[Tensor],
         prediction: Duration,
-    ) -> Answer {
-        let one = |probabilities| One {
-            classes: likeliest(probabilities, top, description),
-            probabilities,
-        };
-        let said = match images {
-            [image] => Said::One(one(image)),
-            _ => Said::Several {
-                predictions: images.iter().map(|image| one(image)).collect(),
-            },
-        };
+    ) -> Result<Answer, ModelError> {
+        let place = self.answered.scores.map(|scores| scores.place);
+        let raw = outputs
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| Some(*at) != place);
+        let raw = raw.map(|(at, tensor)| Raw {
+            name: &self.signature.outputs[self.answered.outputs[at]].name,
+            datatype: tensor.values().kind().name(),
+            shape: tensor.shape(),
+            data: tensor.values(),
+        });
+        let scored = self.answered.scores;
+        let scored = scored.map(|scores| self.scored(scores, &outputs[scores.place]));
         let whole = Whole {
-            model,
-            said,
+            model: self.model,
+            weights: self.untrained.then_some("untrained"),
+            scored: scored.transpose()?,
+            outputs: raw.collect(),
             prediction_ms: milliseconds(prediction),
         };
-        Answer {
+        Ok(Answer {
             // Strings, lists and numbers always can be written.
             json: serde_json::to_vec(&whole).unwrap_or_default(),
             prediction,
+        })
+    }
+
+    fn scored(&self, scores: Scores, output: &Tensor) -> Result<Scored, ModelError> {
+        let rows = rows(output)?;
+        let mut examples: Vec<One> = rows
+            .into_iter()
+            .map(|row| self.one(&probabilities(row, scores)))
+            .collect();
+        Ok(match examples.len() {
+            1 => Scored::One(examples.remove(0)),
+            _ => Scored::Several {
+                predictions: examples,
+            },
+        })
+    }
+
+    fn one(&self, probabilities: &[f64]) -> One {
+        let mut order: Vec<usize> = (0..probabilities.len()).collect();
+        order.sort_by(|&a, &b| probabilities[b].total_cmp(&probabilities[a]));
+        let (likeliest, others) = order.split_at(self.top.min(order.len()));
+        let class = |&index: &usize| Class {
+            class: self.description.class(index),
+            probability: probabilities[index] as f32,
+        };
+        let sum = |others: &[usize]| {
+            others
+                .iter()
+                .map(|&index| probabilities[index])
+                .sum::<f64>()
+        };
+        One {
+            classes: likeliest.iter().map(class).collect(),
+            other_classes: (!others.is_empty()).then(|| Others {
+                count: others.len(),
+                probability: sum(others) as f32,
+            }),
+            // Rounded one by one, they sum to 1 within 6e-8.
+            probabilities: probabilities.iter().map(|&one| one as f32).collect(),
         }
     }
 }
@@ -75,71 +154,45 @@ pub(crate) fn milliseconds(time: Duration) -> f64 {
     time.as_micros() as f64 / 1e3
 }
 
-/// What the description says of the model's answer counts before what the model's own names suggest.
-pub(crate) fn probabilities(
-    row: &[f32],
-    description: &Description,
-    are_probabilities: bool,
-) -> Vec<f32> {
-    match description.output {
-        Some(Output::Probabilities) => row.to_vec(),
-        Some(Output::Logits) => softmax(row),
-        None if are_probabilities => row.to_vec(),
-        None => softmax(row),
+/// The scores of each example.
+fn rows(output: &Tensor) -> Result<Vec<Vec<f64>>, ModelError> {
+    let is_a_row = match output.shape() {
+        [] | [_] => false,
+        [_, _, rest @ ..] => rest.iter().all(|&size| size == 1),
+    };
+    let scores = output.values().scores().filter(|_| is_a_row);
+    let scores = scores.ok_or_else(|| {
+        ModelError::new(format!(
+            "its scores have the shape {:?}, no row for each example",
+            output.shape()
+        ))
+    })?;
+    if scores.iter().any(|score| !score.is_finite()) {
+        return Err(ModelError::new("its scores are not finite"));
+    }
+    match output.shape()[1] {
+        0 => Err(ModelError::new("it scores no classes")),
+        classes => Ok(scores.chunks_exact(classes).map(<[f64]>::to_vec).collect()),
     }
 }
 
-fn softmax(row: &[f32]) -> Vec<f32> {
-    let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let powers: Vec<f32> = row.iter().map(|value| (value - largest).exp()).collect();
-    let sum: f32 = powers.iter().sum();
-    powers.into_iter().map(|power| power / sum).collect()
-}
+/// Rounding puts sums of a softmax off by less; sums of independent probabilities are off by more.
+const ROUNDING: f64 = 1e-3;
 
-fn likeliest(probabilities: &[f32], top: usize, description: &Description) -> Vec<Class> {
-    let mut order: Vec<usize> = (0..probabilities.len()).collect();
-    order.sort_by(|&a, &b| probabilities[b].total_cmp(&probabilities[a]));
-    let class = |index: usize| Class {
-        class: description.class(index),
-        probability: probabilities[index],
+fn probabilities(row: Vec<f64>, scores: Scores) -> Vec<f64> {
+    let powers = match scores.are_logits {
+        true => {
+            let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            row.iter().map(|score| (score - largest).exp()).collect()
+        }
+        false => row,
     };
-    order.into_iter().take(top).map(class).collect()
+    let sum: f64 = powers.iter().sum();
+    match scores.are_logits || (sum - 1.0).abs() < ROUNDING {
+        true => powers.into_iter().map(|power| power / sum).collect(),
+        false => powers,
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn answered(description: &str, images: &[Vec<f32>]) -> String {
-        let description = Description::parse(description).unwrap();
-        let answer = Answer::new("m", &description, images, 2, Duration::from_micros(1234));
-        String::from_utf8(answer.json).unwrap()
-    }
-
-    #[test]
-    fn one_image_and_several() {
-        let image = vec![0.25, 0.75];
-        assert_eq!(
-            answered(
-                r#"{"classes": ["cat", "dog"]}"#,
-                std::slice::from_ref(&image)
-            ),
-            r#"{"model":"m","classes":[{"class":"dog","probability":0.75},{"class":"cat","probability":0.25}],"probabilities":[0.25,0.75],"prediction_ms":1.234}"#
-        );
-        let several = answered("{}", &[image.clone(), image]);
-        assert!(
-            several.starts_with(r#"{"model":"m","predictions":[{"classes":[{"class":"1","#),
-            "{several}"
-        );
-    }
-
-    #[test]
-    fn logits_become_probabilities() {
-        let logits = Description::parse(r#"{"output": "logits"}"#).unwrap();
-        assert_eq!(probabilities(&[1000.0, 1000.0], &logits, true), [0.5, 0.5]);
-        assert_eq!(
-            probabilities(&[0.1, 0.9], &Description::default(), true),
-            [0.1, 0.9]
-        );
-    }
-}
+mod tests;

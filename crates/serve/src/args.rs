@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::body::Limits;
+use crate::meaning::{Meaning, Outputs};
 use crate::queue::Batching;
 use crate::server::Options;
 
@@ -29,7 +30,7 @@ pub struct ServeArgs {
     /// [default: the platform's, or 8080]
     #[arg(long)]
     pub port: Option<u16>,
-    /// Requests that may wait; more are told to come again
+    /// Queue length; further requests get 503
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = from_one)]
     pub queue: usize,
     /// Largest body in MB
@@ -38,25 +39,29 @@ pub struct ServeArgs {
     /// Largest picture in millions of pixels
     #[arg(long, value_name = "MP", default_value_t = 25, value_parser = from_one)]
     pub max_pixels: usize,
-    /// Compute up to so many requests at once
+    /// Largest batch: requests computed together
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = from_one)]
     pub batch: usize,
-    /// So long a request waits for others, with --batch
+    /// How long to wait to fill a batch
     #[arg(long, value_name = "MS", default_value_t = 2, value_parser = clap::value_parser!(u64).range(..=10_000))]
     pub linger: u64,
-    /// Requests computed side by side [default: one a core]
+    /// Requests computed in parallel [default: one per core]
     #[arg(long, value_name = "N", value_parser = from_one)]
     pub workers: Option<usize>,
-    /// Threads of a request [default: all cores for one alone, else its share]
+    /// Threads per request [default: all cores for a single request, otherwise an equal share]
     #[arg(long, value_name = "N", value_parser = from_one)]
     pub threads: Option<usize>,
     /// Likeliest classes in an answer
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub top: usize,
-    /// Seconds for requests to end when the server is told to
+    /// What an output means: raw, logits or probabilities; only outputs that are named are answered [default:
+    /// model.json, else the model's own softmax gives probabilities, and all other outputs are returned as they are]
+    #[arg(long, value_name = "NAME=MEANING", value_parser = output)]
+    pub output: Vec<(String, Meaning)>,
+    /// Seconds to finish requests in progress at shutdown
     #[arg(long, value_name = "S", default_value_t = 30)]
     pub drain: u64,
-    /// Write copies that start faster on this kind of processor beside the models, and end
+    /// Write copies that start faster on this type of processor next to the models, then exit
     #[arg(long)]
     pub prepare: bool,
     /// ONNX Runtime's shared library [default: found]
@@ -87,6 +92,7 @@ impl ServeArgs {
                 body_bytes: self.max_body.saturating_mul(1_000_000),
                 pixels: (self.max_pixels as u64).saturating_mul(1_000_000),
                 receiving_bytes: self.max_body.saturating_mul(1_000_000).max(RECEIVING_BYTES),
+                head: HEAD,
                 receiving: RECEIVING,
                 connections: CONNECTIONS,
             },
@@ -99,6 +105,15 @@ impl ServeArgs {
             top: self.top,
             drain: Duration::from_secs(self.drain),
         })
+    }
+
+    /// What was said of the outputs, which counts before a description file.
+    pub fn outputs(&self) -> Result<Option<Outputs>, String> {
+        match (self.output.is_empty(), self.models.len()) {
+            (true, _) => Ok(None),
+            (false, ..=1) => Ok(Some(Outputs::Named(self.output.iter().cloned().collect()))),
+            (false, _) => Err("--output is for one model: of several, write model.json".to_owned()),
+        }
     }
 
     /// Names and models; none where the container's folder is meant.
@@ -116,6 +131,7 @@ impl ServeArgs {
 }
 
 const RECEIVING_BYTES: usize = 200_000_000;
+const HEAD: Duration = Duration::from_secs(30);
 const RECEIVING: Duration = Duration::from_secs(30);
 const CONNECTIONS: usize = 20_000;
 
@@ -128,6 +144,13 @@ fn from_one(text: &str) -> Result<usize, String> {
         .ok()
         .filter(|number| (1..=MOST).contains(number));
     number.ok_or_else(|| format!("a whole number from 1 to {MOST} is expected"))
+}
+
+fn output(text: &str) -> Result<(String, Meaning), String> {
+    let (name, meaning) = text
+        .rsplit_once('=')
+        .ok_or("NAME=MEANING is expected, such as y=logits")?;
+    Ok((name.to_owned(), meaning.parse()?))
 }
 
 /// As it stands in a path.

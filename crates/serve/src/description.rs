@@ -3,7 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{ModelError, Signature};
+use crate::meaning::{Meaning, Outputs};
+use crate::model::{ModelError, Port, Signature};
+use crate::onnx::OnnxFile;
+use crate::tensor::Kind;
 
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
@@ -19,11 +22,15 @@ pub struct Description {
     pub mean: Vec<f32>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub std: Vec<f32>,
-    /// Names in the order of the model's answer; their numbers where there are none.
+    /// Names in the order of the model's scores; their numbers where there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<String>,
+    /// What outputs mean, and which are answered.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub output: Option<Output>,
+    pub output: Option<Outputs>,
+    /// Whether the weights are drawn, not trained: answers mean nothing then, and say so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub untrained: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
@@ -56,20 +63,16 @@ pub enum Resize {
     Crop,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Output {
-    Logits,
-    Probabilities,
-}
-
-/// (x / 255 − 0.5) / 0.5, as all networks here are trained.
-const USUAL: f32 = 127.5;
+/// Mean and std: (x / 255 − 0.5) / 0.5, as all networks here are trained.
+const USUAL: (f32, f32) = (127.5, 127.5);
+/// For models that take bytes.
+const AS_IT_IS: (f32, f32) = (0.0, 1.0);
 
 /// A description and a model that were held against each other: nothing is left open.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Preparation {
     pub(crate) size: InputSize,
+    pub(crate) kind: Kind,
     pub(crate) resize: Resize,
     /// By channel: what is taken away, and by what is divided.
     pub(crate) normalise: Vec<(f32, f32)>,
@@ -84,29 +87,59 @@ impl Description {
         Ok(described)
     }
 
+    /// With what the model's file itself says, for servers that do not look into it.
+    pub fn completed(self, file: &OnnxFile) -> Description {
+        let meaning = |name: &String| match file.softmax.as_ref() == Some(name) {
+            true => Meaning::Probabilities,
+            false => Meaning::Raw,
+        };
+        let named = file.outputs.iter();
+        let named = || named.map(|name| (name.clone(), meaning(name))).collect();
+        Description {
+            untrained: self.untrained || file.untrained,
+            output: self.output.or_else(|| Some(Outputs::Named(named()))),
+            ..self
+        }
+    }
+
     /// None where the model's input is no picture: tensors can still be sent.
     pub(crate) fn preparation(
         &self,
         signature: &Signature,
     ) -> Result<Option<Preparation>, ModelError> {
-        let Some(size) = self.input.or_else(|| picture_size(signature)) else {
+        let Some(port) = signature.only_input() else {
+            return match self.input {
+                Some(_) => Err(ModelError::new(format!(
+                    "the description's `input` is a picture, the model takes {}",
+                    signature.inputs_in_words()
+                ))),
+                None => Ok(None),
+            };
+        };
+        let Some(size) = self.input.or_else(|| picture_size(port)) else {
             return Ok(None);
         };
-        if !signature.accepts(&size.shape()) {
+        if !port.accepts(&size.shape(), true) {
             return Err(ModelError::new(format!(
                 "the description's input is {:?}, the model wants {}",
                 size.shape(),
-                signature.in_words()
+                port.sizes_in_words()
             )));
         }
+        let usual = match port.kind {
+            Kind::Uint8 => AS_IT_IS,
+            kind if kind.is_float() => USUAL,
+            _ => return Ok(None),
+        };
         if !matches!(size.channels, 1 | 3) {
             return Ok(None);
         }
         let channels = size.channels as usize;
-        let means = spread(&self.mean, channels, "mean")?;
-        let stds = spread(&self.std, channels, "std")?;
+        let means = spread(&self.mean, usual.0, channels, "mean")?;
+        let stds = spread(&self.std, usual.1, channels, "std")?;
         Ok(Some(Preparation {
             size,
+            kind: port.kind,
             resize: self.resize,
             normalise: means.into_iter().zip(stds).collect(),
         }))
@@ -132,9 +165,9 @@ impl InputSize {
     }
 }
 
-fn spread(values: &[f32], channels: usize, name: &str) -> Result<Vec<f32>, ModelError> {
+fn spread(values: &[f32], usual: f32, channels: usize, name: &str) -> Result<Vec<f32>, ModelError> {
     match values {
-        [] => Ok(vec![USUAL; channels]),
+        [] => Ok(vec![usual; channels]),
         &[one] => Ok(vec![one; channels]),
         _ if values.len() == channels => Ok(values.to_vec()),
         _ => Err(ModelError::new(format!(
@@ -145,8 +178,8 @@ fn spread(values: &[f32], channels: usize, name: &str) -> Result<Vec<f32>, Model
 }
 
 /// Where the model tells all its sizes: channels are where the 1 or the 3 stands.
-fn picture_size(signature: &Signature) -> Option<InputSize> {
-    let [_, Some(first), Some(second), Some(third)] = signature.input[..] else {
+fn picture_size(port: &Port) -> Option<InputSize> {
+    let [_, Some(first), Some(second), Some(third)] = port.sizes[..] else {
         return None;
     };
     let (layout, [channels, height, width]) = match (first, third) {
@@ -167,10 +200,17 @@ mod tests {
     use super::*;
 
     fn signature(sizes: [usize; 3]) -> Signature {
+        let port = Port {
+            name: "input".to_owned(),
+            kind: Kind::Float32,
+            sizes: [None].into_iter().chain(sizes.map(Some)).collect(),
+        };
         Signature {
-            input: [None].into_iter().chain(sizes.map(Some)).collect(),
-            classes: Some(2),
-            probabilities: true,
+            inputs: vec![port],
+            outputs: Vec::new(),
+            batched: true,
+            softmax: None,
+            untrained: false,
             runtime: String::new(),
         }
     }

@@ -13,10 +13,11 @@ use serde_json::json;
 use tokio::sync::oneshot;
 
 use crate::answer::{Answer, milliseconds};
-use crate::body::Kind;
+use crate::body::Format;
 use crate::metrics::Now;
 use crate::queue::NotTaken;
 use crate::refusal::Refusal;
+use crate::served::Loaded;
 use crate::work::{Hall, Job};
 
 const JSON: &str = "application/json";
@@ -136,7 +137,9 @@ impl Front {
                 "name": model.name,
                 "ready": loaded.is_some(),
                 "runtime": loaded.map(|loaded| &loaded.signature.runtime),
-                "input": loaded.map(|loaded| &loaded.signature.input),
+                "weights": loaded.filter(|loaded| loaded.untrained).map(|_| "untrained"),
+                "inputs": loaded.map(inputs),
+                "outputs": loaded.map(outputs),
                 "load_seconds": loaded.map(|loaded| loaded.load_seconds),
             })
         });
@@ -155,7 +158,7 @@ impl Front {
 
     async fn invoke(&self, model: usize, request: Request<Incoming>) -> Result<Answer, Refusal> {
         let content_type = request.headers().get(CONTENT_TYPE);
-        let kind = Kind::of(content_type.map(|value| value.to_str().unwrap_or("?")))?;
+        let format = Format::of(content_type.map(|value| value.to_str().unwrap_or("?")))?;
         let limits = self.hall.limits;
         let mut held = Held::new(&self.held);
         let received = tokio::time::timeout(
@@ -174,13 +177,13 @@ impl Front {
         let (sender, receiver) = oneshot::channel();
         let job = Job {
             model,
-            kind,
+            format,
             body,
             reply: sender,
         };
         self.hall.queue.put(job).map_err(|problem| match problem {
             NotTaken::Full => Refusal::busy("too many requests wait already"),
-            NotTaken::Closed => Refusal::busy("the server is ending"),
+            NotTaken::Closed => Refusal::busy("the server is shutting down"),
         })?;
         // Only a worker that panicked drops it.
         receiver
@@ -212,6 +215,28 @@ impl Front {
         }
         Ok(bytes.into())
     }
+}
+
+fn inputs(loaded: &Loaded) -> Vec<serde_json::Value> {
+    let ports = loaded.signature.inputs.iter();
+    ports
+        .map(|port| json!({"name": port.name, "datatype": port.kind.name(), "shape": port.sizes}))
+        .collect()
+}
+
+/// Those that are answered.
+fn outputs(loaded: &Loaded) -> Vec<serde_json::Value> {
+    let output = |(place, &output): (usize, &usize)| {
+        let port = &loaded.signature.outputs[output];
+        json!({
+            "name": port.name,
+            "datatype": port.kind.name(),
+            "shape": port.sizes,
+            "meaning": loaded.answered.meaning(place),
+        })
+    };
+    let answered = loaded.answered.outputs.iter();
+    answered.enumerate().map(output).collect()
 }
 
 /// What is set aside for a body that has not come yet, whatever it says of itself.

@@ -2,7 +2,8 @@
 //! `POST /invocations`, SIGTERM drains and ends), one thread for connections, a worker a core.
 //!
 //! A request's way: `http` receives it within limits, `queue` lets it wait in its order, `work` turns its body
-//! into a tensor (`body`), asks the model (`model`, `onnx`) and answers (`answer`).
+//! into tensors (`body`), asks the model (`model`, `onnx`) and answers (`answer`) by what its outputs mean
+//! (`meaning`).
 
 mod answer;
 pub mod args;
@@ -11,6 +12,7 @@ mod description;
 mod folder;
 mod http;
 pub mod library;
+mod meaning;
 mod metrics;
 mod model;
 mod onnx;
@@ -23,12 +25,13 @@ mod tensor;
 mod work;
 
 pub use body::Limits;
-pub use description::{Description, InputSize, Layout, Output, Resize};
+pub use description::{Description, InputSize, Layout, Resize};
 pub use folder::{FolderError, ModelFile};
-pub use model::{Model, ModelError, Predictor, Signature};
-pub use onnx::{OnnxModel, OnnxRuntime};
+pub use meaning::{Meaning, Outputs};
+pub use model::{Model, ModelError, Port, Predictor, Signature};
+pub use onnx::{OnnxFile, OnnxModel, OnnxRuntime};
 pub use prepared::{Keep, checksum, is_whole};
 pub use queue::Batching;
 pub use served::{Loader, Offer};
-pub use server::{Options, ServeError, Told, serve, serve_until};
-pub use tensor::Tensor;
+pub use server::{NOT_BATCHED, Options, ServeError, Told, UNTRAINED, serve, serve_until};
+pub use tensor::{Kind, Tensor, Values};

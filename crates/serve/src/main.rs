@@ -38,8 +38,12 @@ fn run(args: &ServeArgs) -> Result<(), String> {
     let library = args.library.clone().or_else(|| serve::library::find(&[]));
     let library =
         library.ok_or("ONNX Runtime's shared library is not here: name it by --library")?;
+    let outputs = args.outputs()?;
     let files = args.named().into_iter().map(|(name, path)| {
         let mut file = ModelFile::find(Path::new(path)).map_err(|problem| problem.to_string())?;
+        if let Some(outputs) = &outputs {
+            file.description.output = Some(outputs.clone());
+        }
         if let Some(name) = name {
             file.name = name.to_owned();
         }
@@ -74,14 +78,22 @@ fn offer(file: ModelFile, library: &Path) -> Offer {
 
 fn tell(told: Told) {
     match told {
-        Told::Listening { address, workers } => {
-            eprintln!("listening on http://{address}, {workers} workers")
-        }
+        Told::Bound { .. } => {}
         Told::Ready {
             model,
             runtime,
             seconds,
-        } => eprintln!("{model} is ready after {:.0} ms ({runtime})", seconds * 1e3),
-        Told::Draining => eprintln!("ending"),
+            untrained,
+        } => {
+            eprintln!("{model} is ready after {:.0} ms ({runtime})", seconds * 1e3);
+            if untrained {
+                eprintln!("! {model}: {}", serve::UNTRAINED);
+            }
+        }
+        Told::NotBatched { model } => eprintln!("! {model}: {}", serve::NOT_BATCHED),
+        Told::Listening { address, workers } => {
+            eprintln!("listening on http://{address}, {workers} workers")
+        }
+        Told::Draining => eprintln!("shutting down: finishing requests in progress"),
     }
 }

@@ -1,5 +1,8 @@
 //! ONNX Runtime, loaded from its shared library while the program runs.
 
+mod file;
+mod values;
+
 use std::fmt::Display;
 use std::fs::{self, File};
 use std::io;
@@ -9,15 +12,14 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use memmap2::Mmap;
 use ort::environment::Environment;
 use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
-use ort::session::{InMemorySession, Session, SessionOutputs};
-use ort::value::{TensorElementType, TensorRef, ValueType};
+use ort::session::{InMemorySession, Session, SessionInputValue, SessionOutputs};
+use ort::value::{Outlet, ValueType};
 
-use crate::model::{Model, ModelError, Predictor, Signature};
+use crate::model::{Model, ModelError, Port, Predictor, Signature};
 use crate::prepared::{Keep, Place, is_copy_of_quantised, is_quantised, is_whole};
 use crate::tensor::Tensor;
-
-/// How models here name the output that sums to 1; others are told by their description.
-const PROBABILITIES: &str = "probabilities";
+pub use file::OnnxFile;
+use values::{input_value, port, tensor, unserved};
 
 #[derive(Clone)]
 pub struct OnnxRuntime {
@@ -63,32 +65,34 @@ impl OnnxRuntime {
             ModelError::new(format!("{} cannot be read: {problem}", path.display()))
         };
         let place = Place::new(path, ort::info(), keep).map_err(unreadable)?;
+        let graph = OnnxFile::look(path).map_err(unreadable)?;
         for prepared in place.find() {
-            if let Some(model) = self.read_prepared(&prepared, threads) {
+            if let Some(model) = self.read_prepared(&prepared, &graph, threads) {
                 return Ok(model);
             }
             // Damaged: it is made again.
             let _ = fs::remove_file(prepared);
         }
         let made = self.prepare(path, &place)?;
-        let prepared = made.and_then(|made| self.read_prepared(&made, threads));
+        let prepared = made.and_then(|made| self.read_prepared(&made, &graph, threads));
         match prepared {
             Some(model) => Ok(model),
-            None => self.read(Source::file(path), threads),
+            None => self.read(Source::file(path), &graph, threads),
         }
     }
 
     /// A model that is in no file.
     pub fn open_bytes(&self, bytes: Vec<u8>, threads: usize) -> Result<OnnxModel, ModelError> {
         let packed = is_quantised(&bytes[..]).unwrap_or(false);
+        let graph = file::look(&bytes);
         let place = Bytes::Memory(bytes);
-        self.read(Source { place, packed }, threads)
+        self.read(Source { place, packed }, &graph, threads)
     }
 
-    fn read_prepared(&self, path: &Path, threads: usize) -> Option<OnnxModel> {
+    fn read_prepared(&self, path: &Path, graph: &OnnxFile, threads: usize) -> Option<OnnxModel> {
         let source = Source::mapped(path).ok()?;
         match &source.place {
-            Bytes::Mapped(map) if is_whole(path, map) => self.read(source, threads).ok(),
+            Bytes::Mapped(map) if is_whole(path, map) => self.read(source, graph, threads).ok(),
             _ => None,
         }
     }
@@ -109,7 +113,10 @@ impl OnnxRuntime {
             (Ok(made), _) => Ok(made),
             // A folder that cannot be written is no reason not to serve; a model that cannot be read is.
             (Err(_), None) => Ok(None),
-            (Err(_), Some(_)) => self.read(Source::file(path), 1).map(|_| None),
+            (Err(_), Some(_)) => {
+                let read = self.read(Source::file(path), &OnnxFile::default(), 1);
+                read.map(|_| None)
+            }
         }
     }
 
@@ -128,15 +135,18 @@ impl OnnxRuntime {
         Ok(())
     }
 
-    fn read(&self, source: Source, threads: usize) -> Result<OnnxModel, ModelError> {
+    fn read(
+        &self,
+        source: Source,
+        graph: &OnnxFile,
+        threads: usize,
+    ) -> Result<OnnxModel, ModelError> {
         let session = source.session(self.builder(threads, source.packed)?)?;
-        let signature = signature(session.as_ref(), &self.version)?;
-        let output = output(session.as_ref())?;
+        let signature = signature(session.as_ref(), graph, &self.version)?;
         Ok(OnnxModel {
             runtime: self.clone(),
             source,
             signature,
-            output,
             first: Mutex::new(Some((threads, session))),
         })
     }
@@ -232,10 +242,10 @@ impl AsRef<Session> for Held {
 }
 
 impl Held {
-    fn run<'s>(&'s mut self, input: TensorRef<'_, f32>) -> ort::Result<SessionOutputs<'s>> {
+    fn run(&mut self, inputs: &[SessionInputValue<'_>]) -> ort::Result<SessionOutputs<'_>> {
         match self {
-            Held::Own(session) => session.run(ort::inputs![input]),
-            Held::Mapped(session) => session.run(ort::inputs![input]),
+            Held::Own(session) => session.run(inputs),
+            Held::Mapped(session) => session.run(inputs),
         }
     }
 }
@@ -244,7 +254,6 @@ pub struct OnnxModel {
     runtime: OnnxRuntime,
     source: Source,
     signature: Signature,
-    output: usize,
     /// The session that was asked for the signature, with its threads: sessions are not made twice.
     first: Mutex<Option<(usize, Held)>>,
 }
@@ -267,81 +276,74 @@ impl Model for OnnxModel {
                 self.source.session(builder)?
             }
         };
-        Ok(Box::new(OnnxPredictor {
-            session,
-            output: self.output,
-        }))
+        Ok(Box::new(OnnxPredictor { session }))
     }
 }
 
 struct OnnxPredictor {
     session: Held,
-    output: usize,
 }
 
 impl Predictor for OnnxPredictor {
-    fn predict(&mut self, input: &Tensor) -> Result<Tensor, ModelError> {
-        let input =
-            TensorRef::from_array_view((input.shape(), input.values())).map_err(ModelError::new)?;
-        let outputs = self.session.run(input).map_err(ModelError::new)?;
-        let (shape, values) = outputs[self.output]
-            .try_extract_tensor::<f32>()
-            .map_err(ModelError::new)?;
-        let images = shape.first().map_or(0, |&images| images.max(0) as usize);
-        let classes = values.len().checked_div(images).unwrap_or(0);
-        Tensor::new(vec![images, classes], values.to_vec())
-            .ok_or_else(|| ModelError::new("its answer is no table of images and classes"))
+    fn predict(&mut self, inputs: &[Tensor], wanted: &[usize]) -> Result<Vec<Tensor>, ModelError> {
+        let inputs = inputs.iter().map(input_value);
+        let inputs = inputs.collect::<ort::Result<Vec<_>>>();
+        let outputs = self.session.run(&inputs.map_err(ModelError::new)?);
+        let outputs = outputs.map_err(ModelError::new)?;
+        wanted
+            .iter()
+            .map(|&place| tensor(&outputs[place]))
+            .collect()
     }
 }
 
-fn signature(session: &Session, version: &str) -> Result<Signature, ModelError> {
-    let [input] = session.inputs() else {
-        return Err(ModelError::new(format!(
-            "it has {} inputs; models of one input are served",
-            session.inputs().len()
-        )));
+impl OnnxFile {
+    /// Reads a few pages of it.
+    pub fn look(path: &Path) -> io::Result<OnnxFile> {
+        let file = File::open(path)?;
+        if file.metadata()?.len() == 0 {
+            return Ok(OnnxFile::default());
+        }
+        // SAFETY: it is read once, now; a model that is changed while it is opened may be misread in any way.
+        let map = unsafe { Mmap::map(&file) }?;
+        Ok(file::look(&map))
+    }
+}
+
+fn signature(session: &Session, graph: &OnnxFile, version: &str) -> Result<Signature, ModelError> {
+    let ports = |outlets: &[Outlet], what: &str| {
+        let ports = outlets.iter().map(|outlet| {
+            let name = outlet.name();
+            port(outlet).ok_or_else(|| unserved(&format!("its {what} `{name}`"), outlet.dtype()))
+        });
+        ports.collect::<Result<Vec<_>, _>>()
     };
-    let sizes = sizes(input.dtype()).ok_or_else(|| {
-        ModelError::new(format!(
-            "its input is {}, not float32 numbers",
-            input.dtype()
-        ))
-    })?;
-    let chosen = &session.outputs()[output(session)?];
+    let outputs = ports(session.outputs(), "output")?;
+    let is_softmax = |port: &Port| graph.softmax.as_ref() == Some(&port.name);
     Ok(Signature {
-        input: sizes,
-        classes: self::sizes(chosen.dtype()).and_then(|sizes| *sizes.get(1)?),
-        probabilities: chosen.name() == PROBABILITIES,
+        inputs: ports(session.inputs(), "input")?,
+        batched: is_batched(session),
+        softmax: outputs.iter().position(is_softmax),
+        outputs,
+        untrained: graph.untrained,
         runtime: version.to_owned(),
     })
 }
 
-/// The one that is called probabilities, or else the first.
-fn output(session: &Session) -> Result<usize, ModelError> {
-    let outputs = session.outputs();
-    let place = outputs
-        .iter()
-        .position(|output| output.name() == PROBABILITIES)
-        .unwrap_or(0);
-    match outputs.get(place).map(|output| sizes(output.dtype())) {
-        Some(Some(_)) => Ok(place),
-        _ => Err(ModelError::new("it has no output of float32 numbers")),
-    }
-}
-
-fn sizes(kind: &ValueType) -> Option<Vec<Option<usize>>> {
-    match kind {
+/// Whether all first sizes have the same name, as exporters give to the number of examples.
+fn is_batched(session: &Session) -> bool {
+    let outlets = session.inputs().iter().chain(session.outputs());
+    let mut names = outlets.map(|outlet| match outlet.dtype() {
         ValueType::Tensor {
-            ty: TensorElementType::Float32,
             shape,
+            dimension_symbols,
             ..
-        } => Some(
-            shape
-                .iter()
-                .map(|&size| usize::try_from(size).ok())
-                .collect(),
-        ),
+        } if shape.first() == Some(&-1) => dimension_symbols.first().map(String::as_str),
         _ => None,
+    });
+    match names.next() {
+        Some(Some(first)) if !first.is_empty() => names.all(|name| name == Some(first)),
+        _ => false,
     }
 }
 

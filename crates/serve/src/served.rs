@@ -3,8 +3,11 @@
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
+use crate::body::Reader;
 use crate::description::{Description, Preparation};
-use crate::model::{Model, ModelError, Predictor, Signature};
+use crate::meaning::Answered;
+use crate::model::{Model, ModelError, Port, Predictor, Signature};
+use crate::tensor::{Tensor, Values};
 
 /// Reads a model that will be asked with so many threads first; called once, on a thread that may take its time.
 pub type Loader = Box<dyn FnOnce(usize) -> Result<Box<dyn Model>, ModelError> + Send>;
@@ -28,6 +31,11 @@ pub(crate) struct Loaded {
     pub(crate) model: Box<dyn Model>,
     pub(crate) signature: Signature,
     pub(crate) preparation: Option<Preparation>,
+    pub(crate) answered: Answered,
+    /// Whether every answered output has a row for each example: only then are requests computed together.
+    pub(crate) has_rows: bool,
+    /// Whether the weights are drawn, not trained.
+    pub(crate) untrained: bool,
     /// With all threads: for whoever is alone.
     pub(crate) wide: Mutex<Box<dyn Predictor>>,
     pub(crate) load_seconds: f64,
@@ -76,22 +84,68 @@ impl Loaded {
         let model = load(threads)?;
         let signature = model.signature().clone();
         let preparation = description.preparation(&signature)?;
-        let classes = description.classes.len();
-        if let Some(own) = signature
-            .classes
-            .filter(|&own| classes > 0 && own != classes)
-        {
-            return Err(ModelError::new(format!(
-                "the description names {classes} classes, the model has {own}"
-            )));
+        let answered = Answered::new(description.output.as_ref(), &signature)?;
+        check_classes(description, &answered)?;
+        let mut wide = model.predictor(threads)?;
+        if let Some(inputs) = trial(&signature, preparation.as_ref()) {
+            wide.predict(&inputs, &answered.outputs)
+                .map_err(|problem| {
+                    ModelError::new(format!("it cannot compute an input of zeros: {problem}"))
+                })?;
         }
-        let wide = Mutex::new(model.predictor(threads)?);
         Ok(Loaded {
+            has_rows: answered.has_rows(&signature),
+            untrained: description.untrained || signature.untrained,
             signature,
             preparation,
-            wide,
+            answered,
+            wide: Mutex::new(wide),
             load_seconds: begun.elapsed().as_secs_f64(),
             model,
         })
     }
+
+    pub(crate) fn reader(&self, pixels: u64) -> Reader<'_> {
+        Reader {
+            signature: &self.signature,
+            preparation: self.preparation.as_ref(),
+            any_examples: self.has_rows,
+            pixels,
+        }
+    }
+}
+
+/// Names of classes need an output that scores them.
+fn check_classes(description: &Description, answered: &Answered) -> Result<(), ModelError> {
+    let classes = description.classes.len();
+    match answered.scores {
+        _ if classes == 0 => Ok(()),
+        None => Err(ModelError::new(format!(
+            "the description names {classes} classes, and no output is known to score classes: write \"output\": \
+             \"logits\" or \"probabilities\" into it"
+        ))),
+        Some(scores) => match scores.classes.filter(|&own| own != classes) {
+            Some(own) => Err(ModelError::new(format!(
+                "the description names {classes} classes, the model has {own}"
+            ))),
+            None => Ok(()),
+        },
+    }
+}
+
+/// One example of zeros; none where the model leaves sizes open.
+fn trial(signature: &Signature, preparation: Option<&Preparation>) -> Option<Vec<Tensor>> {
+    let zeros = |port: &Port| {
+        let shape = match preparation {
+            Some(preparation) => preparation.size.shape().to_vec(),
+            None => {
+                let (first, rest) = port.sizes.split_first()?;
+                let rest = rest.iter().copied().collect::<Option<Vec<usize>>>()?;
+                [&[first.unwrap_or(1)], &rest[..]].concat()
+            }
+        };
+        let count = shape.iter().product();
+        Tensor::new(shape, Values::zeros(port.kind, count))
+    };
+    signature.inputs.iter().map(zeros).collect()
 }

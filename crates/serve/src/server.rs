@@ -1,21 +1,20 @@
-//! The server's life: listen at once, load meanwhile, serve, drain, end.
+//! The server's life: take the port, load the models and try them, announce, serve, drain, end.
 
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use crate::body::Limits;
 use crate::http::Front;
@@ -25,15 +24,16 @@ use crate::queue::{Batching, Queue};
 use crate::served::{Offer, Served};
 use crate::work::{Hall, Threads, work};
 
-/// A connection that says nothing for so long is closed.
-const IDLE: Duration = Duration::from_secs(60);
 /// When no more files can be opened, some have to be closed first.
 const OUT_OF_FILES_PAUSE: Duration = Duration::from_millis(20);
 /// Connections that wait to be accepted: when a hundred come at once, those that find no room try again after a
 /// whole second.
 const BACKLOG: u32 = 4096;
-/// So long connections are accepted and read after the server was told to end.
-const LAST_CALL: Duration = Duration::from_millis(100);
+/// After the signal to end, new connections are accepted for this long, and then read for as long: their clients
+/// may have connected or written before the signal.
+const LAST_CALL: Duration = Duration::from_millis(50);
+/// After the last call, a connection without a request in progress has this long to send the rest of an answer.
+const LAST_FLUSH: Duration = Duration::from_secs(1);
 /// Files that are not connections.
 const OWN_FILES: usize = 64;
 
@@ -54,9 +54,20 @@ pub struct Options {
     pub drain: Duration,
 }
 
+/// What a person should know of a model.
+pub const UNTRAINED: &str =
+    "its weights are random, not trained: use its answers for timing only; every answer says so";
+pub const NOT_BATCHED: &str = "its requests are computed one by one, not in batches: the model does not show that every \
+                               output has a row for each example";
+
 /// What the server tells while it lives.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Told {
+    /// The port is taken. Until the models are ready, `GET /ping` answers 503 and invocations wait.
+    Bound {
+        address: SocketAddr,
+    },
+    /// All models are loaded, and each has computed once.
     Listening {
         address: SocketAddr,
         workers: usize,
@@ -65,6 +76,12 @@ pub enum Told {
         model: String,
         runtime: String,
         seconds: f64,
+        /// Its weights are drawn, not trained: its answers mean nothing.
+        untrained: bool,
+    },
+    /// Requests of this model are computed one by one, although batches were asked for.
+    NotBatched {
+        model: String,
     },
     Draining,
 }
@@ -95,7 +112,7 @@ impl fmt::Display for ServeError {
 
 impl std::error::Error for ServeError {}
 
-/// Until SIGTERM or SIGINT, then until what was begun is done.
+/// Until SIGTERM or SIGINT, then until the requests in progress are done.
 pub fn serve(
     offers: Vec<Offer>,
     options: Options,
@@ -157,15 +174,16 @@ pub fn serve_until(
         let served = runtime.block_on(async {
             let listener = listen(options.address)?;
             let address = listener.local_addr().map_err(ServeError::System)?;
-            tell(Told::Listening { address, workers });
+            tell(Told::Bound { address });
             for number in 0..workers {
                 let (hall, failed, tell) = (Arc::clone(&hall), failed.clone(), &tell);
                 scope.spawn(move || {
-                    if number == 0
-                        && let Err(problem) = load(&hall, tell)
-                    {
-                        // Only this worker loads, and the channel has room for one.
-                        let _ = failed.try_send(problem);
+                    if number == 0 {
+                        match load(&hall, tell) {
+                            Ok(()) => tell(Told::Listening { address, workers }),
+                            // Only this worker loads, and the channel has room for one.
+                            Err(problem) => _ = failed.try_send(problem),
+                        }
                     }
                     work(&hall);
                 });
@@ -185,7 +203,13 @@ fn load(hall: &Hall, tell: &impl Fn(Told)) -> Result<(), ModelError> {
                 model: model.name.clone(),
                 runtime: loaded.signature.runtime.clone(),
                 seconds: loaded.load_seconds,
+                untrained: loaded.untrained,
             });
+            if hall.batching.most > 1 && !loaded.has_rows {
+                tell(Told::NotBatched {
+                    model: model.name.clone(),
+                });
+            }
         }
     }
     hall.metrics.ready();
@@ -216,12 +240,14 @@ async fn accept(
 ) -> Result<(), ServeError> {
     let mut end = pin!(end());
     let front = Arc::new(Front::new(Arc::clone(&hall)));
-    let graceful = GracefulShutdown::new();
+    let (ending, _) = watch::channel(false);
     {
+        // Owned by the future: when that is dropped, the port is closed.
         let accepting = async {
+            let listener = listener;
             loop {
                 match listener.accept().await {
-                    Ok((stream, _)) => connect(stream, &front, &graceful),
+                    Ok((stream, _)) => connect(stream, &front, ending.subscribe()),
                     // Out of files, or a client that went away at once: neither ends the server.
                     Err(_) => tokio::time::sleep(OUT_OF_FILES_PAUSE).await,
                 }
@@ -234,17 +260,19 @@ async fn accept(
             Some(problem) = failures.recv() => return Err(ServeError::Model(problem)),
         }
         tell(Told::Draining);
-        // Requests may be on their way in: sent, and not yet read or not even accepted.
         let _ = tokio::time::timeout(LAST_CALL, accepting).await;
     }
+    tokio::time::sleep(LAST_CALL).await;
+    ending.send_replace(true);
     tokio::select! {
-        () = graceful.shutdown() => {}
+        // Every connection holds a receiver.
+        () = ending.closed() => {}
         () = tokio::time::sleep(options.drain) => {}
     }
     Ok(())
 }
 
-fn connect(stream: TcpStream, front: &Arc<Front>, graceful: &GracefulShutdown) {
+fn connect(stream: TcpStream, front: &Arc<Front>, mut ending: watch::Receiver<bool>) {
     // Answers are small and whole: waiting for more to send would cost 40 ms.
     let _ = stream.set_nodelay(true);
     if front.connections.fetch_add(1, Ordering::Relaxed) >= front.hall.limits.connections {
@@ -255,20 +283,41 @@ fn connect(stream: TcpStream, front: &Arc<Front>, graceful: &GracefulShutdown) {
     let mut server = http1::Builder::new();
     server
         .timer(TokioTimer::new())
-        .header_read_timeout(IDLE)
+        // From the connection's start or its last answer: for idle connections, too.
+        .header_read_timeout(front.hall.limits.head)
         // Some clients close their side when they have asked.
         .half_close(true)
         .max_buf_size(LONGEST_HEAD_BYTES);
-    let shared = Arc::clone(front);
+    let in_progress = Arc::new(AtomicUsize::new(0));
+    let (shared, counted) = (Arc::clone(front), Arc::clone(&in_progress));
     let service = service_fn(move |request| {
-        let front = Arc::clone(&shared);
-        async move { front.answer(request).await }
+        let (front, counted) = (Arc::clone(&shared), Arc::clone(&counted));
+        async move {
+            counted.fetch_add(1, Ordering::Relaxed);
+            let reply = front.answer(request).await;
+            counted.fetch_sub(1, Ordering::Relaxed);
+            reply
+        }
     });
-    let connection = graceful.watch(server.serve_connection(TokioIo::new(stream), service));
+    let connection = server.serve_connection(TokioIo::new(stream), service);
     let front = Arc::clone(front);
     tokio::spawn(async move {
-        // A client that broke off is its own affair.
-        let _ = connection.await;
+        let mut connection = pin!(connection);
+        let ended = async { _ = ending.wait_for(|ending| *ending).await };
+        let done = tokio::select! {
+            // A client that broke off is its own affair.
+            _ = connection.as_mut() => true,
+            () = ended => false,
+        };
+        if !done {
+            connection.as_mut().graceful_shutdown();
+            // Half a request is not waited for; one in progress is, until `drain` is over.
+            while tokio::time::timeout(LAST_FLUSH, connection.as_mut())
+                .await
+                .is_err()
+                && in_progress.load(Ordering::Relaxed) > 0
+            {}
+        }
         front.connections.fetch_sub(1, Ordering::Relaxed);
     });
 }

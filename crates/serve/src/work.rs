@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use hyper::body::Bytes;
 use tokio::sync::oneshot;
 
-use crate::answer::{self, Answer};
-use crate::body::{self, Kind, Limits};
+use crate::answer::{Answer, Writer};
+use crate::body::{Format, Limits};
 use crate::metrics::Metrics;
 use crate::model::{ModelError, Predictor};
 use crate::queue::{Batching, Queue};
@@ -22,7 +22,7 @@ use crate::tensor::Tensor;
 pub(crate) struct Job {
     /// Its place among the served models.
     pub(crate) model: usize,
-    pub(crate) kind: Kind,
+    pub(crate) format: Format,
     pub(crate) body: Bytes,
     pub(crate) reply: oneshot::Sender<Result<Answer, Refusal>>,
 }
@@ -76,19 +76,25 @@ fn attend(hall: &Hall, own: &mut Option<Box<dyn Predictor>>, jobs: Vec<Job>) {
     }
 }
 
+/// A request whose body could be read.
+struct Asked {
+    job: Job,
+    inputs: Vec<Tensor>,
+    /// How many rows of every output are its own, where outputs have rows.
+    examples: usize,
+}
+
 /// Those whose bodies can be used; the others are told why not.
-fn read(hall: &Hall, loaded: &Loaded, jobs: impl Iterator<Item = Job>) -> Vec<(Job, Tensor)> {
-    let preparation = loaded.preparation.as_ref();
+fn read(hall: &Hall, loaded: &Loaded, jobs: impl Iterator<Item = Job>) -> Vec<Asked> {
+    let reader = loaded.reader(hall.limits.pixels);
     let mut read = Vec::new();
     for job in jobs {
-        match body::tensor(
-            job.kind,
-            &job.body,
-            preparation,
-            &loaded.signature,
-            &hall.limits,
-        ) {
-            Ok(input) => read.push((job, input)),
+        match reader.tensors(job.format, &job.body) {
+            Ok(inputs) => read.push(Asked {
+                examples: inputs.first().map_or(1, Tensor::examples),
+                job,
+                inputs,
+            }),
             Err(refusal) => reply(job, Err(refusal)),
         }
     }
@@ -100,102 +106,136 @@ fn predict(
     served: &Served,
     loaded: &Loaded,
     own: &mut Option<Box<dyn Predictor>>,
-    jobs: Vec<(Job, Tensor)>,
+    mut asked: Vec<Asked>,
 ) {
-    let tensors: Vec<&Tensor> = jobs.iter().map(|(_, input)| input).collect();
-    let Some(input) = Tensor::together(&tensors) else {
-        // None, or of different sizes: one by one.
-        for job in jobs {
-            predict(hall, served, loaded, own, vec![job]);
+    let together = match &mut asked[..] {
+        [] => return,
+        [only] => Some(std::mem::take(&mut only.inputs)),
+        several if loaded.has_rows => together(several),
+        _ => None,
+    };
+    let Some(inputs) = together else {
+        // Of different sizes, or not to be told apart afterwards: one by one.
+        for one in asked {
+            predict(hall, served, loaded, own, vec![one]);
         }
         return;
     };
+    let examples = asked.iter().map(|one| one.examples).sum();
     let begun = Instant::now();
-    let output = ask(hall, loaded, own, &input);
+    let outputs = ask(hall, loaded, own, &inputs, examples);
     let took = begun.elapsed();
-    hall.metrics.predicted(input.images(), took);
-    match output {
-        Ok(output) => answer(hall, served, loaded, jobs, &output, took),
+    hall.metrics.predicted(examples, took);
+    match outputs {
+        Ok(outputs) => answer(hall, served, loaded, asked, &outputs, took),
         Err(problem) => {
-            let message = format!("{} could not be computed: {problem}", served.name);
-            for (job, _) in jobs {
-                reply(job, Err(Refusal::new(500, message.clone())));
+            let refusal = uncomputed(served, &problem);
+            for one in asked {
+                reply(one.job, Err(refusal.clone()));
             }
         }
     }
+}
+
+fn uncomputed(served: &Served, problem: &ModelError) -> Refusal {
+    Refusal::new(
+        500,
+        format!("{} could not be computed: {problem}", served.name),
+    )
+}
+
+/// The inputs of several requests, one after the other.
+fn together(asked: &[Asked]) -> Option<Vec<Tensor>> {
+    let inputs = 0..asked.first()?.inputs.len();
+    inputs
+        .map(|place| Tensor::together(asked.iter().map(|one| &one.inputs[place])))
+        .collect()
 }
 
 fn ask(
     hall: &Hall,
     loaded: &Loaded,
     own: &mut Option<Box<dyn Predictor>>,
-    input: &Tensor,
-) -> Result<Tensor, ModelError> {
+    inputs: &[Tensor],
+    examples: usize,
+) -> Result<Vec<Tensor>, ModelError> {
     if hall.queue.is_calm()
         && let Ok(mut wide) = loaded.wide.try_lock()
     {
-        return predict_all(wide.as_mut(), loaded, input);
+        return predict_all(wide.as_mut(), loaded, inputs, examples);
     }
     let narrow = match own {
         Some(narrow) => narrow,
         None => own.insert(loaded.model.predictor(hall.threads.each)?),
     };
-    predict_all(narrow.as_mut(), loaded, input)
+    predict_all(narrow.as_mut(), loaded, inputs, examples)
 }
 
-/// Image by image where the model takes no more at once.
+/// Example by example where the model takes no more at once.
 fn predict_all(
     predictor: &mut dyn Predictor,
     loaded: &Loaded,
-    input: &Tensor,
-) -> Result<Tensor, ModelError> {
-    let output = match loaded.signature.input.first() {
-        Some(&Some(most)) if most < input.images() => {
-            let single = input.singles().map(|image| predictor.predict(&image));
-            let answers = single.collect::<Result<Vec<_>, _>>()?;
-            Tensor::together(&answers.iter().collect::<Vec<_>>())
-        }
-        _ => Some(predictor.predict(input)?),
-    };
-    let output = output
-        .filter(|output| output.images() == input.images())
-        .ok_or_else(|| {
-            ModelError::new("it answered for another number of images than it was asked")
-        })?;
-    match output.values().iter().all(|value| value.is_finite()) {
-        true => Ok(output),
-        false => Err(ModelError::new("its answer is not finite")),
+    inputs: &[Tensor],
+    examples: usize,
+) -> Result<Vec<Tensor>, ModelError> {
+    let wanted = &loaded.answered.outputs;
+    if !loaded.has_rows {
+        return predictor.predict(inputs, wanted);
     }
+    let outputs = match loaded.signature.inputs.first().map(|port| &port.sizes[..]) {
+        Some([Some(most), ..]) if *most < examples => {
+            let mut answers = Vec::new();
+            for place in 0..examples {
+                let one: Vec<Tensor> = inputs
+                    .iter()
+                    .map(|input| input.part(place..place + 1))
+                    .collect();
+                answers.push(predictor.predict(&one, wanted)?);
+            }
+            let outputs = 0..wanted.len();
+            outputs
+                .map(|place| Tensor::together(answers.iter().map(|answer| &answer[place])))
+                .collect()
+        }
+        _ => Some(predictor.predict(inputs, wanted)?),
+    };
+    outputs
+        .filter(|outputs| outputs.iter().all(|output| output.examples() == examples))
+        .ok_or_else(|| {
+            ModelError::new("it answered for another number of examples than it was asked")
+        })
 }
 
 fn answer(
     hall: &Hall,
     served: &Served,
     loaded: &Loaded,
-    jobs: Vec<(Job, Tensor)>,
-    output: &Tensor,
+    asked: Vec<Asked>,
+    outputs: &[Tensor],
     took: Duration,
 ) {
-    let probabilities = |row: &[f32]| {
-        answer::probabilities(row, &served.description, loaded.signature.probabilities)
+    let writer = Writer {
+        model: &served.name,
+        description: &served.description,
+        signature: &loaded.signature,
+        answered: &loaded.answered,
+        untrained: loaded.untrained,
+        top: hall.top,
     };
-    let mut rows = output.rows();
-    for (job, input) in jobs {
-        let own: Vec<_> = rows
-            .by_ref()
-            .take(input.images())
-            .map(probabilities)
-            .collect();
-        reply(
-            job,
-            Ok(Answer::new(
-                &served.name,
-                &served.description,
-                &own,
-                hall.top,
-                took,
-            )),
-        );
+    let is_alone = asked.len() == 1;
+    let mut begin = 0;
+    for one in asked {
+        let end = begin + one.examples;
+        let answer = match is_alone {
+            true => writer.answer(outputs, took),
+            false => {
+                let own: Vec<Tensor> = outputs.iter().map(|all| all.part(begin..end)).collect();
+                writer.answer(&own, took)
+            }
+        };
+        begin = end;
+        let answer = answer.map_err(|problem| uncomputed(served, &problem));
+        reply(one.job, answer);
     }
 }
 

@@ -63,11 +63,15 @@ fn onnx(args: &OnnxArgs, printer: &Printer) -> Result<(), Failure> {
             weights
         }
     };
-    let model = formats::onnx(&graph, &weights).map_err(Failure::trouble)?;
+    let model = match &args.weights {
+        None => formats::untrained_onnx(&graph, &weights, args.seed),
+        Some(_) => formats::onnx(&graph, &weights),
+    };
+    let model = model.map_err(Failure::trouble)?;
     fs::write(&args.to, &model)
         .map_err(|e| Failure::trouble(format!("cannot write {}: {e}", args.to.display())))?;
     let of = args.weights.as_ref().map_or_else(
-        || format!("initial weights, seed {}", args.seed),
+        || format!("untrained weights, seed {}", args.seed),
         |path| path.display().to_string(),
     );
     printer.talk(&format!(

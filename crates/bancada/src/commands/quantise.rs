@@ -17,7 +17,7 @@ pub(super) fn quantise(args: &QuantiseArgs, printer: &Printer) -> CommandResult 
     let home = Home::find().map_err(Failure::trouble)?;
     let offered = Offered::find(&args.model, args.instance, printer)?;
     let chosen = Chosen::of(args, &offered)?;
-    let description = offered.description_text();
+    let description = offered.description_text()?;
     let wish = QuantiseWish {
         model: &offered.on_disk(&home)?,
         description: Some(&description),
@@ -27,10 +27,8 @@ pub(super) fn quantise(args: &QuantiseArgs, printer: &Printer) -> CommandResult 
     };
     let quantised = ::quantise::quantise(&home, &wish).map_err(Failure::trouble)?;
     copy(&quantised, &args.to)?;
-    if offered.is_described() {
-        let path = args.to.with_extension("json");
-        fs::write(&path, &description).map_err(unwritten(&path))?;
-    }
+    let path = args.to.with_extension("json");
+    fs::write(&path, &description).map_err(unwritten(&path))?;
     printer.data(&match args.json {
         true => format!("{:#}", json!({ "to": args.to, "quantised": quantised })),
         false => in_words(&quantised, &chosen, &args.to),
@@ -116,6 +114,10 @@ fn in_words(quantised: &Quantised, chosen: &Chosen, to: &Path) -> String {
     )];
     match &quantised.comparison {
         Some(comparison) => lines.extend(compared(comparison, chosen)),
+        None if chosen.pictures.is_some() && quantised.calibration_images.is_some() => lines.push(
+            "accuracy not measured: no output is known to score classes; name it under `output` in model.json"
+                .to_owned(),
+        ),
         None => lines
             .push("nothing is known of its accuracy: --dataset names images to look at".to_owned()),
     }

@@ -109,6 +109,6 @@ fn in_words(told: &Told, size: Size, concurrency: usize) -> String {
             report::format::duration(setup.as_secs_f64())
         ),
         Told::Ended { worker, why } => format!("worker {worker} has ended: {why}"),
-        Told::Draining => "ending: what was begun is finished first".to_owned(),
+        Told::Draining => "shutting down: finishing requests in progress".to_owned(),
     }
 }

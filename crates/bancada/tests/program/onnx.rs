@@ -22,13 +22,13 @@ fn a_network_is_written_as_onnx() {
     };
     let ran = onnx(&["--to", "a.onnx"])
         .ends_with(0)
-        .says("initial weights, seed 1");
+        .says("untrained weights, seed 1");
     assert_eq!(ran.out.trim(), "a.onnx");
     let read = |name: &str| fs::read(bench.path().join(name)).unwrap();
     let input = network::InputSpec::square(1, 28, 10);
     let graph = network::load("lenet5").unwrap().instantiate(input).unwrap();
     let weights = network::initial_weights(&graph, 1);
-    assert!(read("a.onnx") == formats::onnx(&graph, &weights).unwrap());
+    assert!(read("a.onnx") == formats::untrained_onnx(&graph, &weights, 1).unwrap());
     // Of a run's weights.
     let trained = network::initial_weights(&graph, 9);
     fs::write(bench.path().join("t.safetensors"), trained.to_bytes()).unwrap();

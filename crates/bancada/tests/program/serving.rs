@@ -10,15 +10,18 @@ use crate::common::{Bench, with_own_cache};
 pub(crate) struct Server {
     pub(crate) child: Child,
     pub(crate) address: String,
+    /// Until it told its address.
+    pub(crate) said: String,
 }
 
 impl Server {
     pub(crate) fn start(mut command: Command) -> Server {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let mut address = None;
+        let (mut address, mut said) = (None, String::new());
         while address.is_none() {
             let line = lines.next().unwrap().unwrap();
+            said.push_str(&line);
             let told = line.split_once(" on http://").map(|(_, rest)| rest);
             let end = |c: char| !c.is_ascii_digit() && c != '.' && c != ':';
             let told = told.and_then(|rest| rest.split(end).next());
@@ -29,10 +32,11 @@ impl Server {
         Server {
             child,
             address: address.unwrap(),
+            said,
         }
     }
 
-    fn ask(&self, head: &str, body: &[u8]) -> serde_json::Value {
+    pub(crate) fn ask(&self, head: &str, body: &[u8]) -> serde_json::Value {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let length = body.len();
         let head =
@@ -90,9 +94,12 @@ fn a_zoo_network_is_served_without_anything_installed() {
     ]);
     command.arg("--classes=4");
     let server = Server::start(command);
+    assert!(server.said.contains("rede1: its weights are random"));
+    let answer = server.ask("POST /invocations HTTP/1.1", &picture(40));
+    assert_eq!(answer["weights"], "untrained");
     let probabilities = server.predict("/invocations", &picture(40));
     assert_eq!(probabilities.len(), 4);
-    assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-5);
+    assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-6);
     server.predict("/models/small/invocations", &picture(9));
     let models = server.ask("GET /models HTTP/1.1", b"");
     assert_eq!(models["models"][1]["name"], "small");
@@ -201,6 +208,9 @@ fn a_run_serves_what_it_trained() {
         best == Some(usize::from(held_out.labels[place]))
     });
     let accuracy = right.count() as f64 / held_out.len() as f64;
+    let answer = server.ask("POST /invocations HTTP/1.1", &picture(32));
+    assert!(answer.get("weights").is_none(), "{answer}");
+    assert!(!server.said.contains("random"), "{}", server.said);
     let record = bench.record("digits", "C1-r1");
     let told = record["metrics"]["accuracy_percent"]["value"]
         .as_f64()
@@ -228,6 +238,18 @@ fn what_cannot_be_served_is_told() {
     serve(&["rede1", "rede1"])
         .ends_with(1)
         .says("two models are called `rede1`");
+    serve(&["rede1", "--output", "scores"])
+        .ends_with(2)
+        .says("NAME=MEANING is expected");
+    serve(&["rede1", "--output", "scores=sums"])
+        .ends_with(2)
+        .says("`sums` is not raw, logits or probabilities");
+    serve(&["rede1", "rede2", "--output", "y=raw"])
+        .ends_with(2)
+        .says("--output is for one model");
+    serve(&["rede1", "--output", "y=logits", "--runtime", "engine"])
+        .ends_with(1)
+        .says("rede1: it has no output `y`; its outputs are probabilities (FP32, any×10)");
     serve(&["broken.onnx", "--library", "none.so"])
         .ends_with(1)
         .says("cannot be loaded from none.so");
@@ -303,4 +325,41 @@ fn installed_onnx_runtime_answers_as_the_engine_does() {
         assert!(largest < 1e-5, "{network} differs by {largest}");
         eprintln!("asked ONNX Runtime for {network}: within {largest:.1e}");
     }
+}
+
+/// A file tells what its outputs mean and that its weights are untrained, also to other servers.
+#[test]
+fn installed_onnx_runtime_serves_a_written_model_as_it_says() {
+    let bench = Bench::new();
+    let written = bench.bancada(&["network", "onnx", "lenet5", "--to", "net.onnx"]);
+    written.ends_with(0);
+    let serve = |more: &[&str]| {
+        let mut command = bench.command(&["serve", "net.onnx", "--port", "0"]);
+        with_own_cache(&mut command);
+        command.args(more);
+        command
+    };
+    let output = serve(&["--runtime", "onnx", "--prepare"]).output().unwrap();
+    if String::from_utf8_lossy(&output.stderr).contains("shared library is not here") {
+        eprintln!("skipped: ONNX Runtime is not set up");
+        return;
+    }
+    let server = Server::start(serve(&[]));
+    assert!(server.said.contains("net: its weights are random"));
+    let answer = server.ask("POST /invocations HTTP/1.1", &picture(28));
+    assert_eq!(answer["weights"], "untrained");
+    assert_eq!(answer["probabilities"].as_array().unwrap().len(), 10);
+    assert_eq!(answer["other_classes"]["count"], 5);
+    assert_eq!(answer["outputs"][0]["name"], "logits");
+    assert_eq!(answer["outputs"][0]["shape"], serde_json::json!([1, 10]));
+    server.end();
+    let server = Server::start(serve(&["--output", "logits=logits"]));
+    let alone = server.ask("POST /invocations HTTP/1.1", &picture(28));
+    assert!(alone.get("outputs").is_none(), "{alone}");
+    let apart = |place: usize| {
+        let [a, b] = [&answer, &alone].map(|one| one["probabilities"][place].as_f64().unwrap());
+        (a - b).abs()
+    };
+    assert!((0..10).all(|place| apart(place) < 1e-6), "{answer} {alone}");
+    server.end();
 }

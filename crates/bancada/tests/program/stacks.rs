@@ -81,6 +81,9 @@ fn compare(bench: &Bench, stack: &str, [network, side, channels]: [&str; 3], fro
     wait_for(&server);
     let told = ask(&server, &body);
     assert!(told.to_lowercase().contains("x-prediction-ms: "), "{told}");
+    assert!(told.contains(r#""weights":"untrained""#), "{told}");
+    assert!(told.contains(r#""other_classes":{"count":5,"#), "{told}");
+    assert!(server.said.contains("its weights are random"));
     let answered = server.predict("/invocations", &body);
     let largest = right.iter().copied().fold(0.0, f64::max);
     let apart = right.iter().zip(&answered).map(|(a, b)| (a - b).abs());

@@ -18,11 +18,27 @@ const OPERATOR_SET: u64 = 17;
 const INPUT: &str = "input";
 const LOGITS: &str = "logits";
 const PROBABILITIES: &str = "probabilities";
+/// The key under which a model says where its weights come from; `serve` looks for it.
+const WEIGHTS: &str = "bancada.weights";
 
 /// The network as it answers, ready for a runtime: `input`, float32 [batch, channels, height, width]
 /// with any batch, gives `probabilities` and `logits`, both [batch, classes]. Dropout is left out,
 /// batch normalisation uses what it gathered, initialisers have the names of the parameters.
 pub fn onnx(graph: &Graph, weights: &Weights) -> Result<Vec<u8>, FormatError> {
+    written(graph, weights, None)
+}
+
+/// The same with weights as they are before training, which the file says: whoever serves it can tell.
+pub fn untrained_onnx(graph: &Graph, weights: &Weights, seed: u64) -> Result<Vec<u8>, FormatError> {
+    let origin = format!("untrained, drawn with seed {seed}");
+    written(graph, weights, Some(origin))
+}
+
+fn written(
+    graph: &Graph,
+    weights: &Weights,
+    origin: Option<String>,
+) -> Result<Vec<u8>, FormatError> {
     weights.check(graph)?;
     let mut body = Message::new();
     body.text(schema::graph::NAME, &graph.name);
@@ -38,7 +54,7 @@ pub fn onnx(graph: &Graph, weights: &Weights) -> Result<Vec<u8>, FormatError> {
     body.message(schema::graph::INPUT, value(INPUT, input_shape(graph)?));
     body.message(schema::graph::OUTPUT, value(PROBABILITIES, classes));
     body.message(schema::graph::OUTPUT, value(LOGITS, classes));
-    let whole = whole(graph, body)?;
+    let whole = whole(graph, body, origin)?;
     let bytes = whole.len_bytes();
     if bytes > LONGEST_BYTES {
         return Err(FormatError::TooLarge {
@@ -49,7 +65,11 @@ pub fn onnx(graph: &Graph, weights: &Weights) -> Result<Vec<u8>, FormatError> {
     Ok(whole.finish())
 }
 
-fn whole<'w>(graph: &Graph, body: Message<'w>) -> Result<Message<'w>, FormatError> {
+fn whole<'w>(
+    graph: &Graph,
+    body: Message<'w>,
+    origin: Option<String>,
+) -> Result<Message<'w>, FormatError> {
     let mut operators = Message::new();
     operators
         .text(operator_set::DOMAIN, "")
@@ -67,11 +87,13 @@ fn whole<'w>(graph: &Graph, body: Message<'w>) -> Result<Message<'w>, FormatErro
         .text(model::DOC_STRING, &about)
         .message(model::GRAPH, body)
         .message(model::OPSET_IMPORT, operators);
-    for (key, text) in [
+    let about = [
         ("network", graph.name.clone()),
         ("classes", graph.classes.to_string()),
         ("input", input.to_string()),
-    ] {
+    ];
+    let origin = origin.map(|origin| (WEIGHTS, origin));
+    for (key, text) in about.into_iter().chain(origin) {
         let mut pair = Message::new();
         pair.text(entry::KEY, key).text(entry::VALUE, &text);
         whole.message(model::METADATA_PROPS, pair);

@@ -1,42 +1,86 @@
-//! Nested lists of numbers, as TensorFlow Serving and SageMaker's containers take them: bare, or under
-//! `instances` or `inputs`.
+//! JSON tensors: nested lists of numbers as TensorFlow Serving and SageMaker's containers take them (bare, or under
+//! `instances` or `inputs`), and named inputs, as nested lists or close to the Open Inference Protocol (KServe v2):
+//!
+//! ```text
+//! {"inputs": {"ids": [[1, 2]], "mask": {"shape": [1, 2], "data": [1, 1]}}}
+//! {"inputs": [{"name": "ids", "datatype": "INT64", "shape": [1, 2], "data": [1, 2]}]}
+//! ```
+
+mod list;
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::refusal::Refusal;
+use list::{Gathered, List, Part};
 
-const DEEPEST: usize = 8;
-const KEYS: [&str; 2] = ["instances", "inputs"];
+/// More than any model has.
+const MOST_INPUTS: usize = 1000;
 
-pub(super) fn tensor(body: &[u8]) -> Result<(Vec<usize>, Vec<f32>), Refusal> {
-    let mut gathered = Gathered::default();
+/// What a body holds.
+pub(super) enum Sent {
+    One(List),
+    Named(Vec<Named>),
+}
+
+pub(super) struct Named {
+    pub(super) name: String,
+    /// Where it is said.
+    pub(super) datatype: Option<String>,
+    pub(super) list: List,
+}
+
+pub(super) fn read(body: &[u8]) -> Result<Sent, Refusal> {
+    let mut found = Found::default();
     let mut text = serde_json::Deserializer::from_slice(body);
-    let read = Whole(&mut gathered)
+    let read = Whole(&mut found)
         .deserialize(&mut text)
         .and_then(|()| text.end());
     read.map_err(|problem| {
         Refusal::unprocessable(format!("the body is no JSON tensor: {problem}"))
     })?;
-    if gathered.values.is_empty() {
-        return Err(Refusal::unprocessable(
-            "the body has no numbers: a list under `instances` is expected",
-        ));
+    match (found.named.is_empty(), found.one.is_empty()) {
+        (false, _) => Ok(Sent::Named(found.named)),
+        (true, false) => Ok(Sent::One(found.one.finish())),
+        (true, true) => Err(Refusal::unprocessable(
+            "the body has no numbers: a list under `instances` or `inputs` is expected",
+        )),
     }
-    Ok((gathered.shape, gathered.values))
 }
 
-/// Straight into one list, without a tree of values between: a picture is 150,000 numbers.
 #[derive(Default)]
-struct Gathered {
-    shape: Vec<usize>,
-    /// Whether a list of that depth has ended, and its length is known.
-    known: Vec<bool>,
-    values: Vec<f32>,
+struct Found {
+    one: Gathered,
+    named: Vec<Named>,
 }
 
-struct Whole<'g>(&'g mut Gathered);
+impl Found {
+    fn check_empty<E: Error>(&self) -> Result<(), E> {
+        match self.one.is_empty() && self.named.is_empty() {
+            true => Ok(()),
+            false => Err(E::custom("it has two lists of inputs")),
+        }
+    }
+
+    fn add<E: Error>(&mut self, named: Named) -> Result<(), E> {
+        let known = self.named.iter().any(|other| other.name == named.name);
+        if known {
+            return Err(E::custom(format!(
+                "the input `{}` stands twice",
+                named.name
+            )));
+        }
+        if self.named.len() == MOST_INPUTS {
+            return Err(E::custom(format!("it has more than {MOST_INPUTS} inputs")));
+        }
+        self.named.push(named);
+        Ok(())
+    }
+}
+
+/// The whole body.
+struct Whole<'f>(&'f mut Found);
 
 impl<'de> DeserializeSeed<'de> for Whole<'_> {
     type Value = ();
@@ -54,47 +98,31 @@ impl<'de> Visitor<'de> for Whole<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<(), A::Error> {
-        Part {
-            gathered: self.0,
-            depth: 0,
-        }
-        .visit_seq(list)
+        Part::of(&mut self.0.one).visit_seq(list)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<String>()? {
-            if KEYS.contains(&key.as_str()) {
-                if !self.0.values.is_empty() {
-                    return Err(serde::de::Error::custom("it has two lists of instances"));
+            match key.as_str() {
+                "instances" => {
+                    self.0.check_empty()?;
+                    map.next_value_seed(Part::of(&mut self.0.one))?;
                 }
-                map.next_value_seed(Part {
-                    gathered: self.0,
-                    depth: 0,
-                })?;
-            } else {
-                map.next_value::<IgnoredAny>()?;
+                "inputs" => {
+                    self.0.check_empty()?;
+                    map.next_value_seed(Inputs(self.0))?;
+                }
+                _ => _ = map.next_value::<IgnoredAny>()?,
             }
         }
         Ok(())
     }
 }
 
-struct Part<'g> {
-    gathered: &'g mut Gathered,
-    depth: usize,
-}
+/// What stands under `inputs`.
+struct Inputs<'f>(&'f mut Found);
 
-impl Part<'_> {
-    fn number<E: serde::de::Error>(self, value: f32) -> Result<(), E> {
-        if self.depth < self.gathered.shape.len() {
-            return Err(E::custom("a number stands where a list is expected"));
-        }
-        self.gathered.values.push(value);
-        Ok(())
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Part<'_> {
+impl<'de> DeserializeSeed<'de> for Inputs<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -102,54 +130,187 @@ impl<'de> DeserializeSeed<'de> for Part<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Part<'_> {
+impl<'de> Visitor<'de> for Inputs<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number or a list of numbers")
+        f.write_str("a nested list of numbers, or named inputs")
     }
 
-    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<(), E> {
-        self.number(value as f32)
-    }
-
-    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<(), E> {
-        self.number(value as f32)
-    }
-
-    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<(), E> {
-        self.number(value as f32)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        let Part { gathered, depth } = self;
-        if depth == DEEPEST {
-            return Err(serde::de::Error::custom("its lists are nested too deeply"));
+    /// By name.
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(name) = map.next_key::<String>()? {
+            let given = map.next_value_seed(Input)?;
+            let (datatype, list) = (given.datatype, given.list);
+            self.0.add(Named {
+                name,
+                datatype,
+                list,
+            })?;
         }
-        if depth == gathered.shape.len() {
-            if !gathered.values.is_empty() {
-                return Err(serde::de::Error::custom(
-                    "a list stands where a number is expected",
-                ));
-            }
-            gathered.shape.push(0);
-            gathered.known.push(false);
-        }
-        let mut length = 0;
-        while list
-            .next_element_seed(Part {
-                gathered,
-                depth: depth + 1,
-            })?
-            .is_some()
-        {
-            length += 1;
-        }
-        if gathered.known[depth] && gathered.shape[depth] != length {
-            return Err(serde::de::Error::custom("its lists have different lengths"));
-        }
-        gathered.shape[depth] = length;
-        gathered.known[depth] = true;
         Ok(())
     }
+
+    /// Objects with names, or the numbers of one input.
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        self.0.one.shape.push(0);
+        self.0.one.known.push(true);
+        let mut length = 0;
+        while list.next_element_seed(Item(self.0))?.is_some() {
+            length += 1;
+        }
+        self.0.one.shape[0] = length;
+        Ok(())
+    }
+}
+
+/// One of a list under `inputs`.
+struct Item<'f>(&'f mut Found);
+
+impl<'de> DeserializeSeed<'de> for Item<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Item<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number, a list of numbers or an object with a name, a shape and data")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+        let given = Input.visit_map(map)?;
+        let name = given.name.ok_or_else(|| A::Error::missing_field("name"))?;
+        let (datatype, list) = (given.datatype, given.list);
+        if !self.0.one.is_empty() {
+            return Err(A::Error::custom("an object stands among numbers"));
+        }
+        self.0.add(Named {
+            name,
+            datatype,
+            list,
+        })
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<(), A::Error> {
+        self.numbers::<A::Error>()?.visit_seq(list)
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
+        self.numbers::<E>()?.visit_f64(value)
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
+        self.numbers::<E>()?.visit_i64(value)
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
+        self.numbers::<E>()?.visit_u64(value)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
+        self.numbers::<E>()?.visit_bool(value)
+    }
+}
+
+impl<'f> Item<'f> {
+    fn numbers<E: Error>(self) -> Result<Part<'f>, E> {
+        match self.0.named.is_empty() {
+            true => Ok(Part {
+                gathered: &mut self.0.one,
+                depth: 1,
+            }),
+            false => Err(E::custom("numbers stand among objects")),
+        }
+    }
+}
+
+/// One input: a nested list, or an object with its shape and its data.
+struct Input;
+
+struct Given {
+    name: Option<String>,
+    datatype: Option<String>,
+    list: List,
+}
+
+impl<'de> DeserializeSeed<'de> for Input {
+    type Value = Given;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Given, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Input {
+    type Value = Given;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of numbers, or an object with a shape and data")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Given, A::Error> {
+        gathered(|part| part.visit_seq(list))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Given, E> {
+        gathered(|part| part.visit_f64(value))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Given, E> {
+        gathered(|part| part.visit_i64(value))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Given, E> {
+        gathered(|part| part.visit_u64(value))
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Given, E> {
+        gathered(|part| part.visit_bool(value))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Given, A::Error> {
+        let (mut name, mut datatype, mut shape) = (None, None, None::<Vec<usize>>);
+        let mut data = Gathered::default();
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "name" => name = Some(map.next_value()?),
+                "datatype" => datatype = Some(map.next_value()?),
+                "shape" => shape = Some(map.next_value()?),
+                "data" if data.shape.is_empty() => map.next_value_seed(Part::of(&mut data))?,
+                "data" => return Err(A::Error::duplicate_field("data")),
+                _ => _ = map.next_value::<IgnoredAny>()?,
+            }
+        }
+        let mut list = data.finish();
+        if let Some(shape) = shape {
+            let product = shape.iter().try_fold(1, |a: usize, &b| a.checked_mul(b));
+            if product != Some(list.values.len()) {
+                return Err(A::Error::custom(format!(
+                    "the shape {shape:?} is not that of {} numbers",
+                    list.values.len()
+                )));
+            }
+            list.shape = shape;
+        }
+        Ok(Given {
+            name,
+            datatype,
+            list,
+        })
+    }
+}
+
+fn gathered<E>(read: impl FnOnce(Part<'_>) -> Result<(), E>) -> Result<Given, E> {
+    let mut gathered = Gathered::default();
+    read(Part::of(&mut gathered))?;
+    Ok(Given {
+        name: None,
+        datatype: None,
+        list: gathered.finish(),
+    })
 }

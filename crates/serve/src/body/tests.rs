@@ -1,31 +1,58 @@
 use super::*;
 use crate::description::Description;
 
-const LIMITS: Limits = Limits {
-    body_bytes: 1 << 20,
-    pixels: 1 << 20,
-    receiving_bytes: 1 << 24,
-    receiving: Duration::from_secs(1),
-    connections: 100,
-};
+fn port(name: &str, kind: Kind, sizes: &[Option<usize>]) -> Port {
+    Port {
+        name: name.to_owned(),
+        kind,
+        sizes: sizes.to_vec(),
+    }
+}
 
-fn signature(sizes: &[usize]) -> Signature {
+fn signature(inputs: Vec<Port>) -> Signature {
     Signature {
-        input: [None]
-            .into_iter()
-            .chain(sizes.iter().copied().map(Some))
-            .collect(),
-        classes: None,
-        probabilities: true,
+        inputs,
+        outputs: Vec::new(),
+        batched: true,
+        softmax: None,
+        untrained: false,
         runtime: String::new(),
     }
 }
 
-fn sent(kind: Kind, body: &[u8], sizes: &[usize], description: &str) -> Result<Tensor, Refusal> {
-    let signature = signature(sizes);
+fn read(
+    format: Format,
+    body: &[u8],
+    inputs: Vec<Port>,
+    description: &str,
+) -> Result<Vec<Tensor>, Refusal> {
+    let signature = signature(inputs);
     let described = Description::parse(description).unwrap();
     let preparation = described.preparation(&signature).unwrap();
-    tensor(kind, body, preparation.as_ref(), &signature, &LIMITS)
+    let reader = Reader {
+        signature: &signature,
+        preparation: preparation.as_ref(),
+        any_examples: true,
+        pixels: 1 << 20,
+    };
+    reader.tensors(format, body)
+}
+
+/// To a model of one float32 input.
+fn sent(
+    format: Format,
+    body: &[u8],
+    sizes: &[usize],
+    description: &str,
+) -> Result<Tensor, Refusal> {
+    let sizes = sizes.iter().copied().map(Some);
+    let sizes: Vec<_> = [None].into_iter().chain(sizes).collect();
+    let inputs = vec![port("input", Kind::Float32, &sizes)];
+    read(format, body, inputs, description).map(|mut tensors| tensors.remove(0))
+}
+
+fn floats(tensor: Result<Tensor, Refusal>) -> Vec<f32> {
+    tensor.unwrap().floats().unwrap().to_vec()
 }
 
 fn png(width: u32, height: u32, channels: u32, pixels: Vec<u8>) -> Vec<u8> {
@@ -40,13 +67,17 @@ fn png(width: u32, height: u32, channels: u32, pixels: Vec<u8>) -> Vec<u8> {
 
 #[test]
 fn content_types() {
-    let check = |text: Option<&str>, expected: Result<Kind, u16>| {
-        assert_eq!(Kind::of(text).map_err(|refusal| refusal.status), expected);
+    let check = |text: Option<&str>, expected: Result<Format, u16>| {
+        assert_eq!(Format::of(text).map_err(|refusal| refusal.status), expected);
     };
-    check(None, Ok(Kind::Picture));
-    check(Some("image/PNG"), Ok(Kind::Picture));
-    check(Some("application/json; charset=utf-8"), Ok(Kind::Json));
-    check(Some("application/x-npy"), Ok(Kind::Npy));
+    check(None, Ok(Format::Unsaid));
+    check(
+        Some("application/x-www-form-urlencoded"),
+        Ok(Format::Unsaid),
+    );
+    check(Some("image/PNG"), Ok(Format::Picture));
+    check(Some("application/json; charset=utf-8"), Ok(Format::Json));
+    check(Some("application/x-npy"), Ok(Format::Npy));
     check(Some("text/csv"), Err(415));
 }
 
@@ -54,17 +85,17 @@ fn content_types() {
 fn pictures_are_normalised_channel_by_channel() {
     let body = png(2, 1, 3, vec![0, 10, 20, 100, 110, 120]);
     let means = r#"{"mean": [0, 10, 20], "std": [1, 2, 4]}"#;
-    let found = sent(Kind::Picture, &body, &[3, 1, 2], means).unwrap();
-    assert_eq!(found.shape(), [1, 3, 1, 2]);
-    assert_eq!(found.values(), [0.0, 100.0, 0.0, 50.0, 0.0, 25.0]);
+    let found = sent(Format::Picture, &body, &[3, 1, 2], means);
+    assert_eq!(found.as_ref().unwrap().shape(), [1, 3, 1, 2]);
+    assert_eq!(floats(found), [0.0, 100.0, 0.0, 50.0, 0.0, 25.0]);
 }
 
 #[test]
 fn channels_may_come_last() {
     let body = png(2, 1, 3, vec![1, 2, 3, 4, 5, 6]);
     let plain = r#"{"mean": [0], "std": [1], "input": {"channels": 3, "height": 1, "width": 2, "layout": "nhwc"}}"#;
-    let found = sent(Kind::Picture, &body, &[1, 2, 3], plain).unwrap();
-    assert_eq!(found.values(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let found = sent(Format::Picture, &body, &[1, 2, 3], plain);
+    assert_eq!(floats(found), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
 }
 
 #[test]
@@ -72,16 +103,12 @@ fn grey_and_coloured_pictures_fit_each_other() {
     let plain = r#"{"mean": [0], "std": [1]}"#;
     let grey = png(2, 1, 1, vec![7, 9]);
     assert_eq!(
-        sent(Kind::Picture, &grey, &[3, 1, 2], plain)
-            .unwrap()
-            .values(),
+        floats(sent(Format::Picture, &grey, &[3, 1, 2], plain)),
         [7.0, 9.0, 7.0, 9.0, 7.0, 9.0]
     );
     let red = png(1, 1, 3, vec![255, 0, 0]);
     assert_eq!(
-        sent(Kind::Picture, &red, &[1, 1, 1], plain)
-            .unwrap()
-            .values(),
+        floats(sent(Format::Picture, &red, &[1, 1, 1], plain)),
         [76.0]
     );
 }
@@ -91,16 +118,12 @@ fn the_middle_is_kept() {
     let crop = r#"{"resize": "crop", "mean": [0], "std": [1]}"#;
     let wide = png(4, 2, 1, vec![1, 2, 3, 4, 5, 6, 7, 8]);
     assert_eq!(
-        sent(Kind::Picture, &wide, &[1, 2, 2], crop)
-            .unwrap()
-            .values(),
+        floats(sent(Format::Picture, &wide, &[1, 2, 2], crop)),
         [2.0, 3.0, 6.0, 7.0]
     );
     let tall = png(1, 3, 1, vec![1, 2, 3]);
     assert_eq!(
-        sent(Kind::Picture, &tall, &[1, 1, 1], crop)
-            .unwrap()
-            .values(),
+        floats(sent(Format::Picture, &tall, &[1, 1, 1], crop)),
         [2.0]
     );
 }
@@ -108,7 +131,7 @@ fn the_middle_is_kept() {
 #[test]
 fn json_tensors() {
     let check = |body: &str, sizes: &[usize], expected: Result<&[usize], &str>| match (
-        sent(Kind::Json, body.as_bytes(), sizes, "{}"),
+        sent(Format::Json, body.as_bytes(), sizes, "{}"),
         expected,
     ) {
         (Ok(tensor), Ok(shape)) => assert_eq!(tensor.shape(), shape),
@@ -142,12 +165,169 @@ fn json_tensors() {
     check("[[1]] 2", &[1], Err("trailing characters"));
     check(&"[".repeat(100_000), &[1], Err("nested too deeply"));
     check("[[1e999]]", &[1], Err("number out of range"));
+    check(
+        "[[1e39]]",
+        &[1],
+        Err("takes FP32 numbers, and 1e39 is none"),
+    );
+}
+
+#[test]
+fn named_inputs() {
+    let inputs = || {
+        vec![
+            port("ids", Kind::Int64, &[None, None]),
+            port("scale", Kind::Float32, &[None, Some(2)]),
+        ]
+    };
+    let check = |body: &str, expected: &str| {
+        let found = match read(Format::Json, body.as_bytes(), inputs(), "{}") {
+            Ok(tensors) => {
+                let written = |tensor: &Tensor| {
+                    let values = serde_json::to_string(tensor.values()).unwrap();
+                    format!("{:?} {values}", tensor.shape())
+                };
+                tensors.iter().map(written).collect::<Vec<_>>().join(", ")
+            }
+            Err(refusal) => refusal.message,
+        };
+        assert!(found.contains(expected), "{found}");
+    };
+    check(
+        r#"{"inputs": {"scale": [[1, 0.5]], "ids": [[9007199254740993]]}}"#,
+        "[1, 1] [9007199254740993], [1, 2] [1.0,0.5]",
+    );
+    check(
+        r#"{"inputs": {"scale": {"shape": [1, 2], "data": [1, 2]}, "ids": {"data": [[7, 8]]}}}"#,
+        "[1, 2] [7,8], [1, 2] [1.0,2.0]",
+    );
+    check(
+        r#"{"id": "4", "inputs": [{"name": "ids", "shape": [2, 1], "datatype": "INT64", "data": [1, 2]},
+            {"name": "scale", "shape": [2, 2], "datatype": "FP32", "data": [[1, 2], [3, 4]]}]}"#,
+        "[2, 1] [1,2], [2, 2] [1.0,2.0,3.0,4.0]",
+    );
+    check(
+        r#"{"inputs": {"ids": [[1]]}}"#,
+        "the input `scale` is missing: the model takes ids (INT64, any×any), scale (FP32, any×2)",
+    );
+    check(
+        r#"{"inputs": {"ids": [[1]], "scale": [[1, 2]], "mask": [1]}}"#,
+        "there is no input `mask`",
+    );
+    check(
+        r#"{"inputs": {"ids": [[1.5]], "scale": [[1, 2]]}}"#,
+        "`ids` takes INT64 numbers, and 1.5 is none",
+    );
+    check(
+        r#"{"inputs": {"ids": {"datatype": "FP32", "data": [[1]]}, "scale": [[1, 2]]}}"#,
+        "`ids` has the type INT64, the body says FP32",
+    );
+    check(
+        r#"{"inputs": {"ids": {"datatype": "LONG", "data": [[1]]}, "scale": [[1, 2]]}}"#,
+        "the type `LONG` of the input `ids` is not known",
+    );
+    check(
+        r#"{"inputs": {"ids": [[1], [2]], "scale": [[1, 2]]}}"#,
+        "different numbers of examples",
+    );
+    check(
+        r#"{"inputs": {"ids": {"shape": [2], "data": [1]}, "scale": [[1, 2]]}}"#,
+        "the shape [2] is not that of 1 numbers",
+    );
+    check(
+        r#"{"inputs": {"ids": [[1]], "ids": [[2]]}}"#,
+        "`ids` stands twice",
+    );
+    check(r#"{"inputs": [{"data": [1]}]}"#, "missing field `name`");
+    check(
+        r#"{"inputs": [1, {"name": "ids"}]}"#,
+        "an object stands among numbers",
+    );
+    check("[[1]]", "the model has 2 inputs: send JSON");
+}
+
+#[test]
+fn numpy_arrays_of_every_kind() {
+    let file = |descr: &str, shape: &str, numbers: &[u8]| {
+        let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
+        let text = format!("{text:<117}\n");
+        [
+            b"\x93NUMPY\x01\x00",
+            &(text.len() as u16).to_le_bytes()[..],
+            text.as_bytes(),
+            numbers,
+        ]
+        .concat()
+    };
+    let check = |body: &[u8], kind: Kind, expected: Result<Values, &str>| {
+        let inputs = vec![port("input", kind, &[None, Some(2)])];
+        match (read(Format::Unsaid, body, inputs, "{}"), expected) {
+            (Ok(found), Ok(expected)) => assert_eq!(*found[0].values(), expected),
+            (Err(refusal), Err(words)) => {
+                assert!(refusal.message.contains(words), "{}", refusal.message)
+            }
+            (found, expected) => panic!("{found:?}, not {expected:?}"),
+        }
+    };
+    let bytes = [3, 200];
+    let longs = [3_i64, 1 << 60].map(i64::to_le_bytes).concat();
+    check(
+        &file("|u1", "1, 2", &bytes),
+        Kind::Float32,
+        Ok(vec![3_f32, 200.0].into()),
+    );
+    check(
+        &file("<i8", "2,", &longs),
+        Kind::Int64,
+        Ok(vec![3_i64, 1 << 60].into()),
+    );
+    check(
+        &file("|b1", "1, 2", &[1, 0]),
+        Kind::Bool,
+        Ok(vec![true, false].into()),
+    );
+    check(&file("<i8", "1, 2", &longs), Kind::Int32, Err("is none"));
+    check(
+        &file("<i8", "1, 2", &longs[1..]),
+        Kind::Int64,
+        Err("another length than its header says"),
+    );
+    check(
+        &file("<c8", "1, 2", &longs),
+        Kind::Int64,
+        Err("numbers of the kind `<c8`"),
+    );
+}
+
+#[test]
+fn formats_are_told_by_their_first_bytes() {
+    let check = |body: &[u8], expected| assert_eq!(Format::by_first_bytes(body), expected);
+    check(b" \n[1]", Format::Json);
+    check(b"{", Format::Json);
+    check(b"\x93NUMPY", Format::Npy);
+    check(b"\xff\xd8", Format::Picture);
+    check(b"", Format::Picture);
+}
+
+#[test]
+fn pictures_as_bytes() {
+    let inputs = vec![port(
+        "image",
+        Kind::Uint8,
+        &[Some(1), Some(2), Some(1), Some(3)],
+    )];
+    let body = png(1, 2, 3, vec![0, 10, 20, 100, 110, 255]);
+    let found = read(Format::Unsaid, &body, inputs, "{}").unwrap();
+    assert_eq!(
+        *found[0].values(),
+        Values::Uint8(vec![0, 10, 20, 100, 110, 255])
+    );
 }
 
 #[test]
 fn what_is_no_picture_is_refused_with_a_sentence() {
     let check = |body: &[u8], words: &str| {
-        let refusal = sent(Kind::Picture, body, &[3, 2, 2], "{}").unwrap_err();
+        let refusal = sent(Format::Picture, body, &[3, 2, 2], "{}").unwrap_err();
         assert_eq!(refusal.status, 400);
         assert!(refusal.message.contains(words), "{}", refusal.message);
     };

@@ -1,12 +1,12 @@
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use serve::{
-    Batching, Description, Limits, Model, ModelError, Offer, Options, Predictor, ServeError,
-    Signature, Tensor, Told,
+    Batching, Description, Kind, Limits, Model, ModelError, Offer, Options, Port, Predictor,
+    ServeError, Signature, Tensor, Told,
 };
 use tokio::sync::oneshot;
 
@@ -16,13 +16,24 @@ pub(crate) struct Means {
     pub(crate) pause: Duration,
 }
 
+pub(crate) const MEANS: Means = Means {
+    pause: Duration::ZERO,
+};
+
 impl Model for Means {
     fn signature(&self) -> &Signature {
         static SIGNATURE: std::sync::OnceLock<Signature> = std::sync::OnceLock::new();
+        let port = |name: &str, sizes: &[Option<usize>]| Port {
+            name: name.to_owned(),
+            kind: Kind::Float32,
+            sizes: sizes.to_vec(),
+        };
         SIGNATURE.get_or_init(|| Signature {
-            input: vec![None, Some(1), Some(2), Some(2)],
-            classes: Some(2),
-            probabilities: true,
+            inputs: vec![port("image", &[None, Some(1), Some(2), Some(2)])],
+            outputs: vec![port("means", &[None, Some(2)])],
+            batched: true,
+            softmax: Some(0),
+            untrained: false,
             runtime: "means".to_owned(),
         })
     }
@@ -33,19 +44,18 @@ impl Model for Means {
 }
 
 impl Predictor for Means {
-    fn predict(&mut self, input: &Tensor) -> Result<Tensor, ModelError> {
+    fn predict(&mut self, inputs: &[Tensor], _: &[usize]) -> Result<Vec<Tensor>, ModelError> {
         thread::sleep(self.pause);
-        let answers = input.rows().flat_map(|row| {
+        let values = inputs[0].floats().unwrap();
+        let answers = values.chunks(4).flat_map(|row| {
             let mean = row.iter().sum::<f32>() / row.len() as f32;
             [mean, 1.0 - mean]
         });
-        let largest = input.values().iter().copied().fold(0.0, f32::max);
+        let largest = values.iter().copied().fold(0.0, f32::max);
         assert!(largest < 1e9, "a model that panics");
-        if input.values().iter().any(|value| value.is_nan()) {
-            return Err(ModelError::new("no number"));
-        }
-        let values: Vec<f32> = answers.collect();
-        Tensor::new(vec![input.images(), 2], values).ok_or_else(|| ModelError::new("shape"))
+        let answers: Vec<f32> = answers.collect();
+        let means = Tensor::new(vec![inputs[0].examples(), 2], answers);
+        Ok(vec![means.unwrap()])
     }
 }
 
@@ -59,6 +69,7 @@ pub(crate) fn options() -> Options {
             body_bytes: 10_000,
             pixels: 1_000_000,
             receiving_bytes: 1_000_000,
+            head: Duration::from_secs(60),
             receiving: Duration::from_secs(20),
             connections: 20_000,
         },
@@ -81,16 +92,69 @@ pub(crate) fn offer(name: &str, model: Means) -> Offer {
     }
 }
 
+/// Computes zeros at once, and everything else when the gate is opened, by sending or dropping.
+pub(crate) struct Gated {
+    gate: Arc<Mutex<mpsc::Receiver<()>>>,
+}
+
+impl Gated {
+    pub(crate) fn offer() -> (mpsc::Sender<()>, Offer) {
+        let (open, gate) = mpsc::channel();
+        let gate = Arc::new(Mutex::new(gate));
+        let offer = Offer {
+            name: "gated".to_owned(),
+            description: Description::parse(PLAIN).unwrap(),
+            load: Box::new(move |_| Ok(Box::new(Gated { gate }))),
+        };
+        (open, offer)
+    }
+}
+
+impl Model for Gated {
+    fn signature(&self) -> &Signature {
+        MEANS.signature()
+    }
+
+    fn predictor(&self, _threads: usize) -> Result<Box<dyn Predictor>, ModelError> {
+        Ok(Box::new(Gated {
+            gate: Arc::clone(&self.gate),
+        }))
+    }
+}
+
+impl Predictor for Gated {
+    fn predict(&mut self, inputs: &[Tensor], wanted: &[usize]) -> Result<Vec<Tensor>, ModelError> {
+        if inputs[0]
+            .floats()
+            .unwrap()
+            .iter()
+            .any(|&value| value != 0.0)
+        {
+            let _ = self.gate.lock().unwrap().recv();
+        }
+        MEANS.clone().predict(inputs, wanted)
+    }
+}
+
 /// Ends with the test.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
+    told: Mutex<mpsc::Receiver<Told>>,
     end: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<Result<(), ServeError>>>,
 }
 
 impl Server {
+    /// When all models are loaded.
     pub(crate) fn start(offers: Vec<Offer>, options: Options) -> Server {
-        let (listening, listens) = mpsc::channel();
+        let server = Server::starting(offers, options);
+        server.wait_for(|told| matches!(told, Told::Listening { .. }));
+        server
+    }
+
+    /// When the port is taken.
+    pub(crate) fn starting(offers: Vec<Offer>, options: Options) -> Server {
+        let (tell, told) = mpsc::channel();
         let (end, ended) = oneshot::channel();
         let thread = thread::spawn(move || {
             let until = async move || {
@@ -98,16 +162,30 @@ impl Server {
                 Ok(())
             };
             serve::serve_until(until, offers, options, |told| {
-                if let Told::Listening { address, .. } = told {
-                    listening.send(address).unwrap();
-                }
+                // Tests that know enough do not listen any more.
+                let _ = tell.send(told);
             })
         });
+        let Told::Bound { address } = told.recv().unwrap() else {
+            panic!("the address is told first");
+        };
         Server {
-            address: listens.recv().unwrap(),
+            address,
+            told: Mutex::new(told),
             end: Some(end),
             thread: Some(thread),
         }
+    }
+
+    #[track_caller]
+    pub(crate) fn wait_for(&self, wanted: impl Fn(&Told) -> bool) {
+        assert!(self.tells(wanted), "it ended first");
+    }
+
+    /// Waits for it, or for the end.
+    pub(crate) fn tells(&self, wanted: impl Fn(&Told) -> bool) -> bool {
+        let told = self.told.lock().unwrap();
+        told.iter().any(|told| wanted(&told))
     }
 
     pub(crate) fn quick() -> Server {

@@ -3,7 +3,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use serve::{Batching, Description, ModelError, Offer, Options};
+use serve::{Batching, Description, Offer, Options};
 
 use crate::common::{Answer, Means, Server, offer, options, png, post};
 
@@ -15,7 +15,7 @@ fn the_contract() {
         .is(200, r#""probabilities":[0.5,0.5]"#);
     server.get("/ping").is(200, "{}");
     let answer = server.post("/invocations", "application/json", b"[[[[1, 0], [0, 0]]]]");
-    let answer = answer.is(200, r#"{"model":"means","classes":[{"class":"1","probability":0.75}],"probabilities":[0.25,0.75],"prediction_ms":"#);
+    let answer = answer.is(200, r#"{"model":"means","classes":[{"class":"1","probability":0.75}],"other_classes":{"count":1,"probability":0.25},"probabilities":[0.25,0.75],"prediction_ms":"#);
     assert!(answer.head.contains("x-prediction-ms: "), "{}", answer.head);
     let several = br#"{"instances": [[[[1, 1], [1, 1]]], [[[0, 0], [0, 0]]]]}"#;
     server
@@ -23,7 +23,7 @@ fn the_contract() {
         .is(200, r#""predictions":[{"classes""#);
     server
         .get("/models")
-        .is(200, r#""name":"means","ready":true,"runtime":"means""#);
+        .is(200, r#""outputs":[{"datatype":"FP32","meaning":"probabilities","name":"means","shape":[null,2]}],"ready":true,"runtime":"means""#);
     server
         .get("/metrics")
         .is(200, "bancada_requests_total{status=\"200\"} 3\n");
@@ -107,7 +107,7 @@ fn requests_wait_for_the_model() {
             }))
         }),
     };
-    let server = Server::start(vec![slow], options());
+    let server = Server::starting(vec![slow], options());
     server.get("/ping").is(503, "being loaded");
     let mut waiting = server.connect();
     waiting
@@ -116,20 +116,6 @@ fn requests_wait_for_the_model() {
     let_load.send(()).unwrap();
     Answer::read(&mut waiting).is(200, "probabilities");
     server.get("/ping").is(200, "{}");
-}
-
-#[test]
-fn a_model_that_cannot_be_loaded_ends_the_server() {
-    let broken = Offer {
-        name: "broken".to_owned(),
-        description: Description::default(),
-        load: Box::new(|_| Err(ModelError::new("it is no model"))),
-    };
-    let mut server = Server::start(vec![broken], options());
-    assert_eq!(
-        server.join().unwrap_err().to_string(),
-        "broken: it is no model"
-    );
 }
 
 #[test]
@@ -198,26 +184,4 @@ fn requests_are_computed_together() {
     server
         .get("/metrics")
         .is(200, "bancada_prediction_seconds_count 1\n");
-}
-
-#[test]
-fn what_was_begun_is_finished() {
-    let slow = Means {
-        pause: Duration::from_millis(400),
-    };
-    let mut server = Server::start(vec![offer("slow", slow)], options());
-    let mut begun = server.connect();
-    begun
-        .write_all(&post("/invocations", "image/png", &png([0; 4])))
-        .unwrap();
-    while !server
-        .get("/metrics")
-        .body
-        .contains("bancada_workers_busy 1")
-    {}
-    let idle = server.connect();
-    server.end();
-    Answer::read(&mut begun).is(200, "probabilities");
-    assert!(server.join().is_ok());
-    drop(idle);
 }

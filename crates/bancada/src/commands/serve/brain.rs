@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use engine::Predictor as Engine;
 use network::{Graph, Shape, Weights};
-use serve::{Model, ModelError, Predictor, Signature, Tensor};
+use serve::{Kind, Model, ModelError, Port, Predictor, Signature, Tensor};
+
+/// Its answer, named as in the ONNX file of the same network.
+pub(super) const PROBABILITIES: &str = "probabilities";
 
 pub(super) struct EngineModel {
     graph: Graph,
@@ -23,11 +26,20 @@ impl EngineModel {
         else {
             return Err(ModelError::new("the network's input is no image"));
         };
-        let sizes = [channels, height, width].map(|size| Some(size as usize));
+        let port = |name: &str, sizes: &[u32]| {
+            let sizes = sizes.iter().map(|&size| Some(size as usize));
+            Port {
+                name: name.to_owned(),
+                kind: Kind::Float32,
+                sizes: [None].into_iter().chain(sizes).collect(),
+            }
+        };
         let signature = Signature {
-            input: [None].into_iter().chain(sizes).collect(),
-            classes: Some(graph.classes as usize),
-            probabilities: true,
+            inputs: vec![port("input", &[channels, height, width])],
+            outputs: vec![port(PROBABILITIES, &[graph.classes])],
+            batched: true,
+            softmax: Some(0),
+            untrained: false,
             runtime: "embedded engine".to_owned(),
         };
         Ok(EngineModel {
@@ -53,15 +65,22 @@ impl Model for EngineModel {
 struct EnginePredictor(Engine);
 
 impl Predictor for EnginePredictor {
-    fn predict(&mut self, input: &Tensor) -> Result<Tensor, ModelError> {
-        let predictions = self.0.predict(input.values()).map_err(ModelError::new)?;
+    fn predict(&mut self, inputs: &[Tensor], _: &[usize]) -> Result<Vec<Tensor>, ModelError> {
+        let pixels = match inputs {
+            [input] => input.floats(),
+            _ => None,
+        };
+        let pixels =
+            pixels.ok_or_else(|| ModelError::new("one input of FP32 numbers is needed"))?;
+        let predictions = self.0.predict(pixels).map_err(ModelError::new)?;
         let images = predictions.len();
         let values: Vec<f32> = predictions
             .into_iter()
             .flat_map(|one| one.probabilities)
             .collect();
         let classes = values.len().checked_div(images).unwrap_or(0);
-        Tensor::new(vec![images, classes], values)
-            .ok_or_else(|| ModelError::new("the engine gave no table"))
+        let probabilities = Tensor::new(vec![images, classes], values)
+            .ok_or_else(|| ModelError::new("the engine gave no table"))?;
+        Ok(vec![probabilities])
     }
 }

@@ -29,14 +29,7 @@ pub(super) fn serve(args: &ServeCommandArgs, printer: &Printer) -> CommandResult
         .options()
         .map_err(|problem| Failure::new(Exit::Trouble, problem))?;
     let library = args.server.library.clone().or_else(|| find_library(&home));
-    let offered = args.server.named().into_iter().map(|(name, model)| {
-        let mut offered = Offered::find(model, args.instance, printer)?;
-        if let Some(name) = name {
-            offered.name = name.to_owned();
-        }
-        Ok(offered)
-    });
-    let offered = offered.collect::<Result<Vec<Offered>, Failure>>()?;
+    let offered = all_offered(args, printer)?;
     if let Some(name) = first_double(&offered) {
         return Err(Failure::trouble(format!(
             "two models are called `{name}`: name one of them with NAME=MODEL"
@@ -55,9 +48,32 @@ pub(super) fn serve(args: &ServeCommandArgs, printer: &Printer) -> CommandResult
         .into_iter()
         .map(|offered| offered.offer(&runtime, &home))
         .collect::<Result<Vec<_>, Failure>>()?;
-    serve::serve(offers, options, |told| printer.talk(&in_words(&told)))
-        .map_err(Failure::trouble)?;
+    let tell = |told: Told| {
+        if let Some(words) = in_words(&told) {
+            printer.talk(&words);
+        }
+    };
+    serve::serve(offers, options, tell).map_err(Failure::trouble)?;
     Ok(Exit::Ok)
+}
+
+/// The models that were named, with what was said of their outputs.
+fn all_offered(args: &ServeCommandArgs, printer: &Printer) -> Result<Vec<Offered>, Failure> {
+    let outputs = args
+        .server
+        .outputs()
+        .map_err(|problem| Failure::new(Exit::WrongArguments, problem))?;
+    let offered = args.server.named().into_iter().map(|(name, model)| {
+        let mut offered = Offered::find(model, args.instance, printer)?;
+        if let Some(name) = name {
+            offered.name = name.to_owned();
+        }
+        if let Some(outputs) = &outputs {
+            offered.description.output = Some(outputs.clone());
+        }
+        Ok(offered)
+    });
+    offered.collect()
 }
 
 pub(super) fn find_library(home: &Home) -> Option<PathBuf> {
@@ -93,24 +109,31 @@ fn prepare(offered: &[Offered], library: Option<&Path>) -> CommandResult {
     Ok(Exit::Ok)
 }
 
-fn in_words(told: &Told) -> String {
-    match told {
+fn in_words(told: &Told) -> Option<String> {
+    Some(match told {
+        Told::Bound { .. } => return None,
+        Told::Ready {
+            model,
+            runtime,
+            seconds,
+            untrained,
+        } => {
+            let ready = format!(
+                "{model} is ready after {} ({runtime})",
+                report::format::duration(*seconds)
+            );
+            match untrained {
+                true => format!("{ready}\n! {model}: {}", serve::UNTRAINED),
+                false => ready,
+            }
+        }
+        Told::NotBatched { model } => format!("! {model}: {}", serve::NOT_BATCHED),
         Told::Listening { address, workers } => {
             let word = if *workers == 1 { "worker" } else { "workers" };
             format!(
                 "listening on http://{address} with {workers} {word}: POST /invocations, GET /ping, /models, /metrics"
             )
         }
-        Told::Ready {
-            model,
-            runtime,
-            seconds,
-        } => {
-            format!(
-                "{model} is ready after {} ({runtime})",
-                report::format::duration(*seconds)
-            )
-        }
-        Told::Draining => "ending: what was begun is finished first".to_owned(),
-    }
+        Told::Draining => "shutting down: finishing requests in progress".to_owned(),
+    })
 }

@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 
 use frameworks::{Home, StackNetwork};
 use network::{Graph, Shape, Weights};
-use serve::{Description, Keep, ModelError, ModelFile, Offer, OnnxRuntime};
+use serve::{
+    Description, Keep, Meaning, ModelError, ModelFile, Offer, OnnxFile, OnnxRuntime, Outputs,
+};
 
-use super::brain::EngineModel;
+use super::brain::{EngineModel, PROBABILITIES};
 use crate::args::{InstanceArgs, RuntimeArg};
 use crate::commands::network::instantiate;
 use crate::exit::Failure;
@@ -45,7 +47,7 @@ impl Runtime {
 
 pub(in crate::commands) struct Offered {
     pub(super) name: String,
-    description: Description,
+    pub(super) description: Description,
     what: What,
 }
 
@@ -65,6 +67,8 @@ enum What {
 
 /// Models in the cache, and their optimised copies.
 pub(super) const SERVED: &str = "served";
+/// Of what is written into model files: those of other versions are not used again.
+const FILE_VERSION: u32 = 2;
 const JOB: &str = "job.json";
 const WEIGHTS: &str = "model.safetensors";
 
@@ -117,19 +121,22 @@ impl Offered {
         matches!(self.what, What::Network { .. })
     }
 
-    /// Whether somebody has described it.
-    pub(in crate::commands) fn is_described(&self) -> bool {
-        self.description != Description::default()
-    }
-
-    /// Its `model.json`, with its name.
-    pub(in crate::commands) fn description_text(&self) -> String {
+    /// Its `model.json`, with its name, and with what its file says of outputs and weights.
+    pub(in crate::commands) fn description_text(&self) -> Result<String, Failure> {
         let described = Description {
             name: Some(self.name.clone()),
             ..self.description.clone()
         };
-        // Strings, lists and numbers always can be written.
-        serde_json::to_string_pretty(&described).unwrap_or_default()
+        let described = match &self.what {
+            What::File(path) => {
+                let file = OnnxFile::look(path).map_err(|problem| {
+                    Failure::trouble(format!("{} cannot be read: {problem}", path.display()))
+                })?;
+                described.completed(&file)
+            }
+            What::Run { .. } | What::Network { .. } => described,
+        };
+        serde_json::to_string_pretty(&described).map_err(Failure::trouble)
     }
 
     /// The data of the run that trained it; none where that is not known.
@@ -216,7 +223,11 @@ fn network(name: &str, instance: InstanceArgs, printer: &Printer) -> Result<Offe
     let graph = instantiate(name, instance.input, printer)?;
     Ok(Offered {
         name: graph.name.clone(),
-        description: Description::default(),
+        description: Description {
+            output: Some(answers()),
+            untrained: true,
+            ..Description::default()
+        },
         what: What::Network {
             graph: Box::new(graph),
             seed: instance.seed,
@@ -233,17 +244,24 @@ fn run(folder: &Path) -> Offered {
         .unwrap_or_default()
         .to_string_lossy()
         .into_owned();
+    let mut description = file
+        .as_ref()
+        .map(|file| file.description.clone())
+        .unwrap_or_default();
+    description.output.get_or_insert_with(answers);
     Offered {
         name: file.as_ref().map_or(name, |file| file.name.clone()),
-        description: file
-            .as_ref()
-            .map(|file| file.description.clone())
-            .unwrap_or_default(),
+        description,
         what: What::Run {
             folder: folder.to_owned(),
             onnx: file.map(|file| file.path),
         },
     }
+}
+
+/// Described networks answer probabilities; the logits that their ONNX files also have are left out.
+fn answers() -> Outputs {
+    Outputs::Named([(PROBABILITIES.to_owned(), Meaning::Probabilities)].into())
 }
 
 impl What {
@@ -275,7 +293,11 @@ impl What {
             return Ok(Written::At(path));
         }
         let (graph, weights) = self.network()?;
-        let bytes = formats::onnx(&graph, &weights).map_err(ModelError::new)?;
+        let bytes = match self {
+            What::Network { seed, .. } => formats::untrained_onnx(&graph, &weights, *seed),
+            _ => formats::onnx(&graph, &weights),
+        };
+        let bytes = bytes.map_err(ModelError::new)?;
         let path = cache.join(format!("{beginning}{:016x}.onnx", serve::checksum(&bytes)));
         Ok(match write_whole(&path, &bytes) {
             Ok(()) => Written::At(path),
@@ -287,7 +309,7 @@ impl What {
     /// What decides the file's content, without making it: drawing the weights of VGG takes seconds.
     fn key(&self) -> Result<u64, ModelError> {
         let mut hasher = DefaultHasher::new();
-        env!("CARGO_PKG_VERSION").hash(&mut hasher);
+        (env!("CARGO_PKG_VERSION"), FILE_VERSION).hash(&mut hasher);
         match self {
             What::Network { graph, seed } => {
                 serde_json::to_string(graph)

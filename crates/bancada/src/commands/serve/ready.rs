@@ -92,7 +92,7 @@ fn for_stack(spec: &Spec, offered: &Offered, home: &Home) -> Result<ReadyModel, 
 }
 
 fn quantised(stack: Option<&Spec>, offered: &Offered, home: &Home) -> Result<ReadyModel, Failure> {
-    let description = offered.description_text();
+    let description = offered.description_text()?;
     let job = offered.trained_on()?;
     let seeded = offered.is_seeded();
     let (dataset, data_dir, seed) = match job {

@@ -9,6 +9,7 @@ use frameworks::{
     Front, Home, Machine, Spec, StackError, StackModel, StackNetwork, StackStart, StackWish, Stacks,
 };
 
+use super::all_offered;
 use super::offers::Offered;
 use crate::args::ServeCommandArgs;
 use crate::exit::{CommandResult, Exit, Failure};
@@ -44,18 +45,22 @@ pub(super) fn serve(args: &ServeCommandArgs, spec: &Spec, printer: &Printer) -> 
         printer.data(&serde_json::to_string(&start).map_err(Failure::trouble)?);
         return Ok(Exit::Ok);
     }
-    become_it(spec, &wish, start, printer)
+    become_it(spec, &offered, &wish, start, printer)
 }
 
 /// Only a failure comes back.
 fn become_it(
     spec: &Spec,
+    offered: &Offered,
     wish: &StackWish<'_>,
     start: StackStart,
     printer: &Printer,
 ) -> CommandResult {
     for difference in &start.differences {
         printer.talk(&format!("! {difference}"));
+    }
+    if offered.is_seeded() {
+        printer.talk(&format!("! {}: {}", offered.name, serve::UNTRAINED));
     }
     printer.talk(&format!(
         "{} {} on http://127.0.0.1:{}: POST /invocations, GET /ping",
@@ -82,7 +87,7 @@ pub(super) fn stack_model(
     let model = StackModel {
         name: &offered.name,
         onnx,
-        description: &offered.description_text(),
+        description: &offered.description_text()?,
         network: match offered.is_file() {
             true => None,
             false => Some(&network),
@@ -92,15 +97,11 @@ pub(super) fn stack_model(
 }
 
 fn the_one(args: &ServeCommandArgs, printer: &Printer) -> Result<Offered, Failure> {
-    let named = args.server.named();
-    let [(name, model)] = named[..] else {
-        return Err(Failure::trouble("a stack serves one model: name one"));
-    };
-    let mut offered = Offered::find(model, args.instance, printer)?;
-    if let Some(name) = name {
-        offered.name = name.to_owned();
+    let mut offered = all_offered(args, printer)?;
+    match (offered.pop(), offered.is_empty()) {
+        (Some(only), true) => Ok(only),
+        _ => Err(Failure::trouble("a stack serves one model: name one")),
     }
-    Ok(offered)
 }
 
 /// For 0, one that nobody uses now.
