@@ -13,6 +13,10 @@ pub(super) fn check(draft: &Draft, command: &DraftCommand, problems: &mut Proble
         .map(|f| f.name.value.as_str())
         .collect();
     let mut used: Vec<&str> = vec![ENVIRONMENT, CORES, MEMORY];
+    for text in texts(command).filter(|text| text.value.contains('\0')) {
+        let message = "a program cannot be given the character NUL (U+0000)";
+        problems.push(Diagnostic::at(text.span.clone(), message));
+    }
     for text in texts(command) {
         for piece in pieces(&text.value, |name| factors.contains(&name)) {
             let Piece::Placeholder { name, .. } = piece else {
