@@ -10,6 +10,7 @@ use store::{Store, StudyIdentity};
 
 use crate::args::ResultsArgs;
 use crate::exit::{Exit, Failure};
+use crate::files::read_text;
 use crate::printer::Printer;
 
 /// The file in the folder of results that says which question they answer.
@@ -21,7 +22,8 @@ pub(crate) struct Opened {
     pub(crate) study: Study,
     pub(crate) plan: Plan,
     pub(crate) text: String,
-    /// Where the file lies.
+    /// The file as it was named, and the folder where it lies.
+    pub(crate) path: PathBuf,
     pub(crate) folder: PathBuf,
 }
 
@@ -32,14 +34,13 @@ pub(crate) fn open_study(
     printer: &Printer,
 ) -> Result<Opened, Failure> {
     let name = path.display().to_string();
-    let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+    let text = read_text(path).map_err(|error| unreadable(path, &error))?;
     let folder = folder_of(path);
-    let read = |path: &Path| fs::read_to_string(path);
     let catalog = crate::commands::price::known(printer);
     let today = crate::commands::price::today();
     let options = plan::ReadOptions {
         folder: Some(&folder),
-        read: &read,
+        read: &read_text,
         requests_in: &requests_in,
         scale,
         catalog: &catalog,
@@ -62,6 +63,7 @@ pub(crate) fn open_study(
         study,
         plan,
         text,
+        path: path.to_owned(),
         folder,
     })
 }
@@ -70,7 +72,7 @@ fn requests_in(sent: plan::Sent<'_>) -> Result<u64, String> {
     let sentence = |error: &dyn std::fmt::Display| error.to_string();
     let count = match sent {
         plan::Sent::Trace(path) => {
-            let text = fs::read_to_string(path).map_err(|error| sentence(&error))?;
+            let text = read_text(path).map_err(|error| sentence(&error))?;
             let times = load::parse_trace(&text).map_err(|error| sentence(&error))?;
             times.len()
         }
@@ -185,7 +187,7 @@ pub(crate) fn open_results(args: &ResultsArgs, printer: &Printer) -> Result<Resu
 /// The study file as it is now, or its copy beside the results, with its name.
 pub(crate) fn study_text(path: &Path, results: &Results) -> Result<(String, String), Failure> {
     if !path.is_dir() {
-        let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+        let text = read_text(path).map_err(|error| unreadable(path, &error))?;
         return Ok((path.display().to_string(), text));
     }
     let copy = results.folder.join(STUDY_COPY).display().to_string();

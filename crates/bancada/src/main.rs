@@ -3,10 +3,12 @@
 mod args;
 mod commands;
 mod exit;
+mod files;
 mod locate;
 mod printer;
 mod progress;
 mod signals;
+mod table;
 
 use std::process::ExitCode;
 

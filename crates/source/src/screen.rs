@@ -1,6 +1,6 @@
 //! Text on its way to a person: safe to show, of a known width, short enough for its column.
-//! Whatever comes from a file, a log or a record passes [`safe`] or [`safe_lines`] before it is
-//! printed or written into a table, so that it cannot send control codes to a terminal.
+//! Whatever comes from a file, a log or a record passes [`safe`] on its way into
+//! a table and [`escaped`] on its way to the screen, so that it cannot send control codes to a terminal.
 
 use std::borrow::Cow;
 
@@ -26,9 +26,26 @@ pub fn safe(text: &str) -> Cow<'_, str> {
     replaced(text, is_hidden)
 }
 
-/// The same for text of several lines: line ends and tabs stay.
-pub fn safe_lines(text: &str) -> Cow<'_, str> {
-    replaced(text, |c| is_hidden(c) && c != '\n' && c != '\t')
+/// What is printed as it is: hidden characters become visible as `\u001b`, which is right in JSON
+/// too. Tabs and line ends stay.
+pub fn escaped(text: &str) -> Cow<'_, str> {
+    let plain = |c: char| !is_hidden(c) || matches!(c, '\n' | '\t');
+    if text.chars().all(plain) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let ends_line = c == '\r' && chars.peek() == Some(&'\n');
+        if plain(c) || ends_line {
+            out.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            out.push_str(&format!("\\u{unit:04x}"));
+        }
+    }
+    Cow::Owned(out)
 }
 
 fn replaced(text: &str, is_bad: impl Fn(char) -> bool) -> Cow<'_, str> {
@@ -156,7 +173,17 @@ mod tests {
         check("a\u{1b}[31mb\n", "a [31mb ");
         check("a\u{202e}b\u{2066}c\u{9b}d\u{feff}", "a b c d ");
         check("網 ±µ", "網 ±µ");
-        assert_eq!(safe_lines("a\n\tb\u{1b}c\r\n"), "a\n\tb c \n");
+    }
+
+    #[test]
+    fn hidden_characters_become_visible() {
+        let check = |text, expected: &str| assert_eq!(escaped(text), expected);
+        check("a\u{1b}[2J\tb\r\n", "a\\u001b[2J\tb\r\n");
+        check("a\rb", "a\\u000db");
+        check(
+            "{\"é\": \"\u{202e}\u{e0041}\"}",
+            "{\"é\": \"\\u202e\\udb40\\udc41\"}",
+        );
     }
 
     #[test]

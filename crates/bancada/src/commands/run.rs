@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use model::{Environment, Inventory, Status, Study};
+use model::{Environment, Inventory, Money, Status, Study};
+use runner::forecast;
 use runner::{Conduct, Ended, Forecast, Ledger, Options, RunnerError, Surroundings, Wanted};
 
 use super::endpoints::{self, Endpoints};
@@ -11,7 +12,7 @@ use super::fits::{due_now, refuse_too_large};
 use super::forecasting::{self, time_words};
 use super::only;
 use super::plan::runs_words;
-use super::prepare::prepare;
+use super::prepare::Lacks;
 use super::results::{analysis_of, print_tables, write_report};
 use crate::args::{RetryArg, RunArgs};
 use crate::exit::{CommandResult, Exit, Failure};
@@ -27,11 +28,7 @@ const NOTHING_STARTED: &str = "nothing was started";
 pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
     let opened = open_study(&args.study, args.scale.as_deref(), printer)?;
     let folder = results_folder(&args.study, &opened.study, args.out.as_deref());
-    let wanted = Wanted {
-        retry: args.retry.iter().map(|r| status_of(*r)).collect(),
-        keep_interrupted: args.keep_interrupted,
-        only: only::read(&args.only, &opened.study)?,
-    };
+    let wanted = wanted(args, &opened.study)?;
     let due = due_now(&folder, &opened, &wanted);
     refuse_too_large(&args.study, &opened, &due, NOTHING_STARTED, printer)?;
     let store = create_store(&folder, &opened.study)?;
@@ -66,9 +63,16 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
         talk(&old);
     }
     let scenarios = runner::scenarios_of(&opened.plan, &due);
+    let mut lacks = Lacks::of(
+        &opened.study,
+        scenarios.iter().copied(),
+        &opened.folder,
+        &home,
+    );
     if args.prepare {
-        prepare(&opened.study, &scenarios, &home, printer)?;
+        lacks.bring(&home, printer)?;
     }
+    lacks.refuse(&args.study)?;
     runner::make_ready(
         &opened.study,
         &scenarios,
@@ -166,8 +170,9 @@ fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) 
             Ok(Exit::Interrupted)
         }
         Ended::BudgetSpent => {
+            let amounts = budget_words(results, &wanted(args, &results.study)?)?;
             printer.talk(&format!(
-                "The budget does not hold for another run, so the study stopped. {again} --over-budget goes on."
+                "Stopped: the budget is too small for the next run. {amounts} Raise `budget`, or continue with {again} --over-budget."
             ));
             Ok(Exit::Budget)
         }
@@ -184,6 +189,41 @@ fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) 
             Ok(Exit::FailedRuns)
         }
     }
+}
+
+fn wanted(args: &RunArgs, study: &Study) -> Result<Wanted, Failure> {
+    Ok(Wanted {
+        retry: args.retry.iter().map(|r| status_of(*r)).collect(),
+        keep_interrupted: args.keep_interrupted,
+        only: only::read(&args.only, study)?,
+    })
+}
+
+/// `US$ 0.98 of US$ 1.00 is spent, US$ 0.02 is left; the 7 runs left are forecast at US$ 0.40, so
+/// US$ 0.38 is missing.`
+fn budget_words(results: &Results, wanted: &Wanted) -> Result<String, Failure> {
+    let Results {
+        study, plan, store, ..
+    } = results;
+    let ledger = Ledger::open(study, store).map_err(store_failure)?;
+    let due = runner::due_runs(plan, &store.statuses().map_err(store_failure)?, wanted);
+    let mut expected = forecast::from_records(&store.records().map_err(store_failure)?);
+    forecast::fill_unknown(&mut expected, &plan.scenarios);
+    let needed = forecast::add_up(study, plan, &due, expected, String::new()).money;
+    let (Some(allowed), Some(left)) = (ledger.allowed, ledger.left()) else {
+        return Ok(String::new());
+    };
+    let spent = format!("{} of {allowed} is spent, {left} is left", ledger.spent);
+    let runs = report::format::counted(due.len(), "run left is", "runs left are");
+    Ok(match needed {
+        Some(needed) if needed.value.amount > left.amount => {
+            let missing = needed.value.amount.saturating_sub(left.amount);
+            let missing = Money::new(missing, left.currency);
+            let needed = needed.value;
+            format!("{spent}; the {runs} forecast at {needed}, so {missing} is missing.")
+        }
+        _ => format!("{spent}."),
+    })
 }
 
 fn shown(path: &Path) -> String {
@@ -297,8 +337,13 @@ fn refuse_above_budget(ledger: &Ledger, forecast: Option<&Forecast>) -> Result<(
     else {
         return Ok(());
     };
+    let missing = Money::new(value.amount.saturating_sub(left.amount), value.currency);
+    let spent = match ledger.spent.amount.is_zero() {
+        true => String::new(),
+        false => format!(" ({} is spent)", ledger.spent),
+    };
     let message = format!(
-        "the forecast of {value} is above the {left} left of the budget; nothing was started\n  = raise `budget`, \
+        "the budget is too small: the forecast is {value}, {left} is left{spent}, {missing} is missing; nothing was started\n  = raise `budget`, \
          lower repetitions, epochs or levels, or start anyway with --over-budget"
     );
     Err(Failure::new(Exit::Budget, message))

@@ -19,6 +19,7 @@ mod endpoints;
 mod frameworks;
 mod hosts;
 mod import;
+mod inputs;
 mod kill;
 mod limits;
 mod logs;

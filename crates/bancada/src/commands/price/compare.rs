@@ -7,12 +7,12 @@ use runner::TooSmall;
 use serde_json::{Value, json};
 
 use super::super::results::Paid;
-use super::table::Table;
 use super::{find, unknown};
 use crate::args::{PriceCompareArgs, ResultsArgs};
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::locate::open_results;
 use crate::printer::Printer;
+use crate::table::Table;
 
 /// Said with every comparison: people would read a prediction into it.
 const SAME_TIME: &str = "The same time is assumed on every machine: this compares prices, it does not predict speed. \

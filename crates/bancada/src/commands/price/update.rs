@@ -7,11 +7,11 @@ use prices::{Addresses, Fetching, Given, PriceList, Progress, Source};
 use report::format;
 use serde_json::{Value, json};
 
-use super::table::Table;
 use super::{checked, today};
 use crate::args::PriceUpdateArgs;
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
+use crate::table::Table;
 
 const KEY_VARIABLE: &str = "GOOGLE_API_KEY";
 /// Where most of the machines are, and their lists are fetched unless others are asked for.
