@@ -209,11 +209,12 @@ fn budget_words(results: &Results, wanted: &Wanted) -> Result<String, Failure> {
     let due = runner::due_runs(plan, &store.statuses().map_err(store_failure)?, wanted);
     let mut expected = forecast::from_records(&store.records().map_err(store_failure)?);
     forecast::fill_unknown(&mut expected, &plan.scenarios);
-    let needed = forecast::add_up(study, plan, &due, expected, String::new()).money;
+    let begun = runner::Rentals::new(study);
+    let needed = forecast::add_up(study, plan, &due, expected, &begun).money;
     let (Some(allowed), Some(left)) = (ledger.allowed, ledger.left()) else {
         return Ok(String::new());
     };
-    let spent = format!("{} of {allowed} is spent, {left} is left", ledger.spent);
+    let spent = format!("{} of {allowed} is spent, {left} is left", ledger.spent());
     let runs = report::format::counted(due.len(), "run left is", "runs left are");
     Ok(match needed {
         Some(needed) if needed.value.amount > left.amount => {
@@ -250,7 +251,7 @@ fn versions() -> BTreeMap<String, String> {
 
 fn first_line(opened: &Opened, inventory: &Inventory) -> String {
     let Opened { study, plan, .. } = opened;
-    let memory = report::format::bytes(inventory.memory_bytes as f64);
+    let memory = report::format::memory(inventory.memory_bytes);
     format!(
         "{}   {} on this machine ({} cores, {memory}){}",
         study.name,
@@ -338,9 +339,9 @@ fn refuse_above_budget(ledger: &Ledger, forecast: Option<&Forecast>) -> Result<(
         return Ok(());
     };
     let missing = Money::new(value.amount.saturating_sub(left.amount), value.currency);
-    let spent = match ledger.spent.amount.is_zero() {
+    let spent = match ledger.spent().amount.is_zero() {
         true => String::new(),
-        false => format!(" ({} is spent)", ledger.spent),
+        false => format!(" ({} is spent)", ledger.spent()),
     };
     let message = format!(
         "the budget is too small: the forecast is {value}, {left} is left{spent}, {missing} is missing; nothing was started\n  = raise `budget`, \
