@@ -1,9 +1,10 @@
 //! Where studies and their results lie.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use model::{Plan, Study};
+use model::{Environment, Plan, Service, Study, Workload};
 use serde_json::json;
 use source::Source;
 use store::{Store, StudyIdentity};
@@ -136,7 +137,36 @@ pub(crate) fn save_question(
     store.save_file(PLAN_FILE, &json).map_err(store_failure)?;
     store
         .save_file(STUDY_COPY, text.as_bytes())
-        .map_err(store_failure)
+        .map_err(store_failure)?;
+    if may_hold_tokens(study) {
+        for name in [PLAN_FILE, STUDY_COPY] {
+            keep_private(&store.dir().join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Variables and headers are where tokens usually stand.
+fn may_hold_tokens(study: &Study) -> bool {
+    let has_variables = match &study.workload {
+        Workload::Command(command) => !command.env.is_empty(),
+        Workload::Serve(serve) => !serve.env.is_empty(),
+        Workload::Train(_) => false,
+    };
+    let has_headers = |environment: &Environment| match &environment.service {
+        Some(Service::Url(url)) => !url.headers.is_empty(),
+        _ => false,
+    };
+    has_variables || study.environments.iter().any(has_headers)
+}
+
+/// Readable by its owner alone.
+fn keep_private(path: &Path) -> Result<(), Failure> {
+    if !path.is_file() {
+        return Ok(());
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+        .map_err(|error| Failure::trouble(format!("{}: {error}", path.display())))
 }
 
 /// Results to look at.

@@ -55,6 +55,26 @@ fn a_password_in_a_study_goes_nowhere() {
 }
 
 #[test]
+fn a_study_that_may_hold_tokens_is_kept_private() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bench = Bench::new();
+    let mode = |study: &str, file: &str| {
+        let path = bench.path().join("results").join(study).join(file);
+        std::fs::metadata(path).unwrap().permissions().mode() & 0o077
+    };
+    let plain = with_level("a").replace("\"s\"", "\"plain\"");
+    let secret = plain.replace("plain", "secret") + "env = { TOKEN = \"abc\" }\n";
+    for (name, text) in [("plain", &plain), ("secret", &secret)] {
+        let file = format!("{name}.toml");
+        bench.write(&file, text);
+        bench.bancada(&["run", &file, "--quiet"]).ends_with(0);
+    }
+    assert_eq!(mode("secret", "study.toml"), 0);
+    assert_eq!(mode("secret", "plan.json"), 0);
+    assert_ne!(mode("plain", "study.toml"), 0);
+}
+
+#[test]
 fn everything_that_is_missing_is_said_at_once() {
     let bench = Bench::new();
     let study = "[study]\nname = \"s\"\n[factors]\nprogram = [\"no-such-a\", \"./no-such-b\", \"sh\"]\n\

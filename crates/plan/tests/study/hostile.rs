@@ -171,6 +171,24 @@ fn passwords_in_addresses_are_refused_and_not_shown() {
 }
 
 #[test]
+fn secrets_in_headers_are_named_not_written() {
+    let check = |headers: &str, is_fine: bool| {
+        let text = format!(
+            "[study]\nname = \"s\"\n[workload]\nkind = \"serve\"\nmodel = \"rede1\"\n[environments.a]\nurl = \"https://example.org/x\"\nheaders = {{ {headers} }}\n"
+        );
+        let shown = read(&text)
+            .err()
+            .map(|m| shown(&text, &m))
+            .unwrap_or_default();
+        assert_eq!(!shown.contains("holds a secret"), is_fine, "{shown}");
+    };
+    check("Authorization = \"Bearer abc\"", false);
+    check("X-Api-Key = \"abc\"", false);
+    check("Authorization = \"Bearer {TOKEN}\"", true);
+    check("Accept = \"text/plain\"", true);
+}
+
+#[test]
 fn scenarios_are_counted_exactly_or_not_at_all() {
     let check = |factors: usize, expected: &str| {
         let levels = "{ from = 1, to = 100 }";
