@@ -98,11 +98,11 @@ impl Tables {
         let head_pt: usize = head.iter().map(|c| widths[*c]).sum();
         let mut parts: Vec<Vec<usize>> = Vec::new();
         let mut used = usize::MAX;
-        for column in self.first..self.headers.len() {
-            used = used.saturating_add(widths[column]);
+        for (column, width) in widths.iter().enumerate().skip(self.first) {
+            used = used.saturating_add(*width);
             if used > TEXT_WIDTH_PT {
                 parts.push(head.clone());
-                used = head_pt + widths[column];
+                used = head_pt + width;
             }
             if let Some(part) = parts.last_mut() {
                 part.push(column);

@@ -27,7 +27,10 @@ impl Grid {
     pub fn json(&self) -> String {
         let value = |cell: &String| {
             let number: Option<Value> = serde_json::from_str(cell).ok();
-            let number = number.filter(|n| n.is_number() && n.to_string() == *cell);
+            // `1.10` is a version, not a number.
+            let written = number.as_ref().map(Value::to_string);
+            let is_same = written.as_deref() == Some(cell.as_str());
+            let number = number.filter(|n| n.is_number() && is_same);
             match cell.is_empty() {
                 true => Value::Null,
                 false => number.unwrap_or_else(|| Value::from(cell.as_str())),

@@ -40,7 +40,7 @@ impl Layout {
         let Some(screen) = screen else {
             let columns = widths(table);
             return Layout {
-                blocks: vec![0..columns.len()],
+                blocks: blocks(&columns, usize::MAX),
                 columns,
                 dropped: Vec::new(),
             };
@@ -142,7 +142,7 @@ fn blocks(columns: &[ColumnWidth], screen: usize) -> Vec<Range<usize>> {
         used = used.saturating_add(column.total + GAP);
         match blocks.last_mut() {
             // The line is indented by two, and nothing follows its last column.
-            Some(block) if used + 2 <= screen + GAP => block.end = place + 1,
+            Some(block) if used + 2 <= screen.saturating_add(GAP) => block.end = place + 1,
             Some(_) => {
                 blocks.push(place..place + 1);
                 used = scenario + column.total + GAP;
