@@ -329,7 +329,7 @@ fn is_any_command(study: &Study) -> bool {
     matches!(&study.workload, Workload::Command(command) if !command.command.is_empty())
 }
 
-const MONEY: [&str; 6] = [
+pub(crate) const MONEY: [&str; 6] = [
     metric::COST,
     metric::COST_PER_INFERENCE,
     COST_PER_EPOCH,

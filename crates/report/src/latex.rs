@@ -70,7 +70,7 @@ pub fn latex_table(grid: &Grid, caption: &str) -> String {
 
 struct Tables {
     caption: String,
-    /// Columns that every part repeats.
+    /// Columns that say what a row is about: all of them in the first part, the very first in all.
     first: usize,
     is_number: Vec<bool>,
     headers: Vec<String>,
@@ -91,27 +91,27 @@ impl Tables {
         widest.max().unwrap_or(0) * CHARACTER_PT + GAP_PT
     }
 
-    /// Which columns stand in each part. A part has at least one column besides the first ones.
+    /// Which columns stand in each part: the first part has the first columns, the others only the
+    /// very first, and each has at least one more.
     fn parts(&self) -> Vec<Vec<usize>> {
-        let widths: Vec<usize> = (0..self.headers.len()).map(|c| self.column_pt(c)).collect();
-        let head: Vec<usize> = (0..self.first).collect();
-        let head_pt: usize = head.iter().map(|c| widths[*c]).sum();
-        let mut parts: Vec<Vec<usize>> = Vec::new();
-        let mut used = usize::MAX;
-        for (column, width) in widths.iter().enumerate().skip(self.first) {
-            used = used.saturating_add(*width);
-            if used > TEXT_WIDTH_PT {
-                parts.push(head.clone());
-                used = head_pt + width;
+        let mut parts: Vec<Vec<usize>> = vec![(0..self.first).collect()];
+        let width_of = |columns: &[usize]| columns.iter().map(|c| self.column_pt(*c)).sum();
+        let mut used: usize = width_of(&parts[0]);
+        let mut is_open = true;
+        for column in self.first..self.headers.len() {
+            let width = self.column_pt(column);
+            if !is_open && used + width > TEXT_WIDTH_PT {
+                let key: Vec<usize> = (0..self.first.min(1)).collect();
+                used = width_of(&key);
+                parts.push(key);
             }
+            used += width;
+            is_open = false;
             if let Some(part) = parts.last_mut() {
                 part.push(column);
             }
         }
-        match parts.is_empty() {
-            true => vec![head],
-            false => parts,
-        }
+        parts
     }
 
     fn written(&self) -> String {
