@@ -32,6 +32,17 @@ struct Missing {
     gpu: bool,
 }
 
+/// Looked for once, however many scenarios need it.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Need {
+    /// And whether on a GPU.
+    Framework(String, bool),
+    Dataset(String),
+    /// Program and first argument, and where they are started: most scenarios differ in later
+    /// arguments only.
+    Program(Vec<String>, Option<PathBuf>),
+}
+
 impl Lacks {
     /// `folder` is the study file's: its paths are relative to it.
     pub(super) fn of<'s>(
@@ -139,33 +150,34 @@ impl Lacks {
         scenario: &Scenario,
         folder: &Path,
         home: &Home,
-        looked_at: &mut BTreeSet<(Vec<String>, Option<PathBuf>)>,
+        looked_at: &mut BTreeSet<Need>,
     ) {
         let resolved = plan::resolve(study, scenario);
         match &resolved.workload {
             Workload::Train(train) => {
-                let device = resolved
-                    .environment
-                    .device
-                    .as_ref()
-                    .unwrap_or(&train.device);
-                self.environment(&train.framework, device != "cpu", home);
-                let has_own_folder = train.data_dir.is_some();
+                let device = resolved.environment.device.as_ref();
+                let gpu = device.unwrap_or(&train.device) != "cpu";
+                if looked_at.insert(Need::Framework(train.framework.clone(), gpu)) {
+                    self.environment(&train.framework, gpu, home);
+                }
                 let dataset = &train.dataset;
-                let is_known = fetch::wanted_bytes(dataset).is_some();
-                if is_known
-                    && !has_own_folder
-                    && !fetch::is_here(dataset, home.path())
-                    && !self.datasets.contains(dataset)
+                let is_fetched = || fetch::is_here(dataset, home.path());
+                if train.data_dir.is_none()
+                    && looked_at.insert(Need::Dataset(dataset.clone()))
+                    && fetch::wanted_bytes(dataset).is_some()
+                    && !is_fetched()
                 {
                     self.datasets.push(dataset.clone());
                 }
             }
-            Workload::Serve(serve) => self.environment(&serve.stack, false, home),
+            Workload::Serve(serve) => {
+                if looked_at.insert(Need::Framework(serve.stack.clone(), false)) {
+                    self.environment(&serve.stack, false, home);
+                }
+            }
             Workload::Command(command) => {
-                // Most scenarios differ in later arguments only.
                 let first = command.command.iter().take(2).cloned().collect();
-                if looked_at.insert((first, command.directory.clone())) {
+                if looked_at.insert(Need::Program(first, command.directory.clone())) {
                     self.own.extend(complaints(command, folder));
                 }
             }

@@ -1,4 +1,3 @@
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use frameworks::Home;
@@ -10,6 +9,7 @@ use serde_json::{Value, json};
 use super::{checked, today};
 use crate::args::PriceUpdateArgs;
 use crate::exit::{CommandResult, Exit, Failure};
+use crate::files::read_text;
 use crate::printer::Printer;
 use crate::table::Table;
 
@@ -113,7 +113,7 @@ fn regions(args: &PriceUpdateArgs, home: &str) -> Vec<String> {
 
 fn google_key(args: &PriceUpdateArgs) -> Result<Option<String>, Failure> {
     let key = match &args.key_file {
-        Some(path) => fs::read_to_string(path).map_err(|error| {
+        Some(path) => read_text(path).map_err(|error| {
             Failure::trouble(format!(
                 "cannot read the key in {}: {error}",
                 path.display()
