@@ -177,6 +177,20 @@ pub fn duration(seconds: f64) -> String {
     format!("{sign}{text}")
 }
 
+/// Memory that a machine or a GPU has, as makers and clouds count it: `23.5 GiB`, powers of 1024.
+/// Everything that is measured or stored is in powers of a thousand, see [`bytes`].
+pub fn memory(bytes: u64) -> String {
+    const UNITS: [(&str, u32); 3] = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    let unit = UNITS.iter().find(|(_, power)| bytes >= 1 << power);
+    match unit {
+        Some((name, power)) => format!(
+            "{} {name}",
+            significant(bytes as f64 / (1u64 << power) as f64, 3)
+        ),
+        None => format!("{bytes} B"),
+    }
+}
+
 /// `143 MB`, `1.61 GB`: powers of a thousand, as disks and clouds count.
 pub fn bytes(value: f64) -> String {
     let unit = byte_unit(value);
@@ -293,6 +307,18 @@ pub fn bare_ratio(value: f64) -> String {
     }
 }
 
+/// What something costs, in a table: four significant digits and two decimals at least,
+/// `US$ 0.005005`. Sentences say it shorter, as `Money` is displayed.
+pub fn amount(money: &model::Money) -> String {
+    let mut rounded = *money;
+    let four = money.amount.round_sf(4).unwrap_or(money.amount);
+    rounded.amount = match four.scale() < 2 {
+        true => money.amount.round_dp(2),
+        false => four,
+    };
+    exact_money(&rounded)
+}
+
 /// All the digits there are, for prices: `US$ 0.169`. Two decimals at least.
 pub fn exact_money(money: &model::Money) -> String {
     let amount = money.amount.normalize();
@@ -368,6 +394,15 @@ mod tests {
         check(bytes(143.2e6), "143 MB");
         check(bytes(999.9e6), "1.00 GB");
         check(bytes(0.0), "0 B");
+        check(memory(25_261_768_704), "23.5 GiB");
+        check(memory(16 << 30), "16.0 GiB");
+        check(memory(512 << 20), "512 MiB");
+        check(memory(12), "12 B");
+        let money = |text: &str| text.parse::<model::Money>().unwrap();
+        check(amount(&money("0.0050050013 USD")), "US$ 0.005005");
+        check(amount(&money("123456.789 USD")), "US$ 123456.79");
+        check(amount(&money("0.1 USD")), "US$ 0.10");
+        check(amount(&money("0 USD")), "US$ 0.00");
         check(percent(0.71), "71 %");
         check(percent(0.0214), "2.1 %");
         check(percent(0.000_2), "< 0.1 %");

@@ -1,7 +1,8 @@
 //! Words for levels and metrics, so that a sentence reads as a person would say it.
 
 use model::run::metric;
-use model::{Level, Study};
+use model::{Level, Money, Study};
+use rust_decimal::Decimal;
 use serde::Serialize;
 
 use crate::format;
@@ -149,8 +150,18 @@ pub fn metric_value(info: &MetricInfo, value: f64) -> String {
         "%" => format!("{} %", format::significant(value, 3)),
         "" => format::significant(value, 3),
         "1/s" => format!("{}/s", format::significant(value, 3)),
-        unit => format!("{} {unit}", format::significant(value, 3)),
+        unit => match money(info, value) {
+            Some(money) => money.to_string(),
+            None => format!("{} {unit}", format::significant(value, 3)),
+        },
     }
+}
+
+/// Of costs only: a workload may report in any unit, also one that looks like a currency.
+fn money(info: &MetricInfo, value: f64) -> Option<Money> {
+    let is_cost = crate::table::MONEY.contains(&info.name.as_str());
+    let currency = info.unit.parse().ok().filter(|_| is_cost)?;
+    Some(Money::new(Decimal::from_f64_retain(value)?, currency))
 }
 
 /// `64 px`, `batch 64`, `rede2`: a level as it is said inside a sentence.
@@ -181,4 +192,21 @@ fn level_is_ambiguous(study: &Study, factor: &str, text: &str) -> bool {
     others
         .flat_map(|f| &f.levels)
         .any(|level| level.to_string() == text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_said_with_their_units() {
+        let check = |name: &str, unit: &str, value: f64, expected: &str| {
+            assert_eq!(metric_value(&metric_info(name, unit), value), expected);
+        };
+        check(metric::COST, "USD", 0.00000673, "US$ 0.0000067");
+        check(COST_PER_EPOCH, "BRL", 12.345, "R$ 12.35");
+        check("speed", "FPS", 12.5, "12.5 FPS");
+        check(metric::TRAIN_SECONDS, "s", 9.8, "9.80 s");
+        check(metric::PEAK_MEMORY_BYTES, "B", 611e6, "611 MB");
+    }
 }

@@ -269,7 +269,8 @@ fn steps(study: &Study, record: &RunRecord) -> Option<f64> {
 /// Of runs that were read from a log.
 const STEPS: &str = "steps";
 
-/// Columns in the reader's order: what the study asked for, what decides, then the rest by name.
+/// Columns in the reader's order: what the study asked for, what its workload reports, what decides,
+/// then the rest by name.
 fn columns(
     study: &Study,
     currency: Currency,
@@ -290,6 +291,9 @@ fn columns(
             false => unknown.push(asked.clone()),
         }
     }
+    // What only this workload reports is what it is about.
+    let own = |name: &&str| phrase::is_own_metric(name);
+    names.extend(units.keys().copied().filter(own));
     names.extend(
         USUAL
             .iter()
@@ -297,6 +301,10 @@ fn columns(
             .filter(|name| units.contains_key(name)),
     );
     names.extend(units.keys().copied());
+    let time = match units.contains_key(metric::TRAIN_SECONDS) {
+        true => metric::TRAIN_SECONDS,
+        false => metric::TOTAL_SECONDS,
+    };
     let mut columns: Vec<MetricInfo> = Vec::new();
     for name in names {
         if columns.iter().all(|c| c.name != name) {
@@ -306,13 +314,22 @@ fn columns(
             } else {
                 units.get(name).copied().unwrap_or("")
             };
-            columns.push(metric_info(name, unit));
+            let mut info = metric_info(name, unit);
+            if is_any_command(study) && name == time {
+                info.label = "time".to_owned();
+            }
+            columns.push(info);
         }
     }
     (columns, unknown)
 }
 
-const MONEY: [&str; 6] = [
+/// Nobody knows whether it trains anything. An empty one holds measurements made elsewhere.
+fn is_any_command(study: &Study) -> bool {
+    matches!(&study.workload, Workload::Command(command) if !command.command.is_empty())
+}
+
+pub(crate) const MONEY: [&str; 6] = [
     metric::COST,
     metric::COST_PER_INFERENCE,
     COST_PER_EPOCH,

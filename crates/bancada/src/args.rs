@@ -38,7 +38,7 @@ pub(crate) use self::serverless::ServerlessArgs;
     disable_help_subcommand = true
 )]
 #[command(
-    after_help = "Exit codes: 0 ok, 1 trouble outside, 2 wrong arguments, 3 bad study, 4 budget, \
+    after_help = "Exit codes: 0 ok, 1 I/O or system error, 2 wrong arguments, 3 bad study, 4 budget, \
                         5 some runs failed, 6 results in use, 130 interrupted."
 )]
 pub(crate) struct Args {
@@ -50,7 +50,7 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Carry out a study: measure what is missing, then analyse and report
     Run(RunArgs),
-    /// Show the scenarios, and how long and how dear they will be, without running them
+    /// Show scenarios with forecast time and cost (runs a few short pilots; --no-pilot skips them)
     Plan(PlanArgs),
     /// Check study files and show all their mistakes
     Check(CheckArgs),
@@ -79,9 +79,9 @@ pub(crate) enum Command {
     /// Container images of the server
     #[command(subcommand)]
     Image(ImageCommand),
-    /// Load a server with requests and tell how it answered
+    /// Load a server with requests and report how it answered
     Load(Box<LoadArgs>),
-    /// Prices of machines: find, show, compare, refresh
+    /// Prices of machines: find, show, rules, compare, update
     #[command(subcommand)]
     Price(PriceCommand),
     /// List and describe networks
@@ -92,7 +92,7 @@ pub(crate) enum Command {
     Data(DataCommand),
     /// Set up frameworks in environments of their own, list them, or remove them
     Setup(SetupArgs),
-    /// Say which frameworks are set up, whether they work, and what to do where not
+    /// Report which frameworks are set up and work, and what to do about the rest
     Doctor(DoctorArgs),
     /// Print completions for a shell
     Completions { shell: Shell },
@@ -122,10 +122,10 @@ pub(crate) struct RunArgs {
     /// Folder of the results [default: results/NAME beside the study file]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Carry it out smaller, as a [scale.NAME] of the study says
+    /// Run at the smaller scale [scale.NAME] of the study
     #[arg(long, value_name = "NAME")]
     pub(crate) scale: Option<String>,
-    /// Do again the runs that ended so (several with commas)
+    /// Re-run runs with this outcome (comma-separated)
     #[arg(long, value_name = "OUTCOME", value_delimiter = ',')]
     pub(crate) retry: Vec<RetryArg>,
     /// Re-run what was measured with inputs, or by a version of the study, that have changed since
@@ -134,25 +134,25 @@ pub(crate) struct RunArgs {
     /// Keep runs whose inputs have changed since, and mark the runs that follow
     #[arg(long, conflicts_with = "redo_changed")]
     pub(crate) accept_changed: bool,
-    /// First set up the frameworks, and fetch the datasets, that the runs need and this machine lacks
+    /// First set up missing frameworks and fetch missing datasets
     #[arg(long)]
     pub(crate) prepare: bool,
-    /// Only scenarios with this level of a factor, or one of several: what one of the study's machines is to do
+    /// Run only scenarios with one of these levels of a factor
     #[arg(long, value_name = "FACTOR=LEVEL,…")]
     pub(crate) only: Vec<String>,
-    /// Count runs that were cut short as done, with what they told until then
+    /// Count interrupted runs as done, with what they reported until then
     #[arg(long)]
     pub(crate) keep_interrupted: bool,
     /// Go on although the forecast is above the budget, or the budget is spent
     #[arg(long)]
     pub(crate) over_budget: bool,
-    /// Use the endpoints at a provider that the study describes, and pay for them, instead of what stands for them here
+    /// Use the real cloud endpoints (costs money) instead of the local emulation
     #[arg(long)]
     pub(crate) real: bool,
     /// Begin at once, without the short runs that make the forecast
     #[arg(long)]
     pub(crate) no_pilot: bool,
-    /// Tell what happens as JSON lines on stdout
+    /// Print events as JSON lines on stdout
     #[arg(long)]
     pub(crate) json: bool,
     /// No progress, only the results
@@ -174,13 +174,13 @@ pub(crate) struct PlanArgs {
     /// Folder of earlier results to forecast from [default: results/NAME beside the study file]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Plan it smaller, as a [scale.NAME] of the study says
+    /// Plan the smaller scale [scale.NAME] of the study
     #[arg(long, value_name = "NAME")]
     pub(crate) scale: Option<String>,
     /// Only scenarios with this level of a factor, or one of several
     #[arg(long, value_name = "FACTOR=LEVEL,…")]
     pub(crate) only: Vec<String>,
-    /// Do not make the short runs that forecast time and money
+    /// Skip the short pilot runs that forecast time and cost
     #[arg(long)]
     pub(crate) no_pilot: bool,
     /// The study will run on another machine: accept cores and memory that this one lacks, and make no pilots
@@ -218,7 +218,7 @@ pub(crate) struct ResultsArgs {
     /// Folder of the results [default: results/NAME beside the study file]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// The results of the study made smaller, as its [scale.NAME] says
+    /// Show results of scale NAME
     #[arg(long, value_name = "NAME")]
     pub(crate) scale: Option<String>,
 }
@@ -235,10 +235,10 @@ pub(crate) struct ShowArgs {
 #[derive(Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Other prices (nothing is run again, nothing kept is changed)")]
 pub(crate) struct WhatIfArgs {
-    /// Bill anew by the study file and the catalog as they are now, not as they were at each run
+    /// Bill with the study file and catalog of today instead of those of each run
     #[arg(long)]
     pub(crate) reprice: bool,
-    /// A file with [environments.NAME], [prices], [[rates]] or `currency` to go over the study's
+    /// TOML file whose prices, rates and environments override the study's
     #[arg(long, value_name = "FILE")]
     pub(crate) what_if: Option<PathBuf>,
     /// A price, of one environment or of all that have one: of the catalog, or `0.2 USD/h`
@@ -247,7 +247,7 @@ pub(crate) struct WhatIfArgs {
     /// The same machines in another region
     #[arg(long, value_name = "REGION")]
     pub(crate) region: Option<String>,
-    /// Say money in another currency; needs a rate
+    /// Show costs in this currency; needs a rate
     #[arg(long, value_name = "CODE")]
     pub(crate) currency: Option<String>,
     /// So many of one currency for one of another, such as USD:BRL=5.42
@@ -290,9 +290,9 @@ pub(crate) struct ExportArgs {
     pub(crate) what_if: WhatIfArgs,
     #[arg(long, short, value_enum, default_value_t = Format::Csv)]
     pub(crate) format: Format,
-    /// What to write as CSV
-    #[arg(long, value_enum, default_value_t = CsvTable::Runs)]
-    pub(crate) table: CsvTable,
+    /// One table only [default: csv: runs; latex: the means of the scenarios; json, markdown: all]
+    #[arg(long, value_enum)]
+    pub(crate) table: Option<TableArg>,
     /// The file to write [default: stdout]
     #[arg(long, value_name = "FILE")]
     pub(crate) to: Option<PathBuf>,
@@ -307,7 +307,7 @@ pub(crate) enum Format {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CsvTable {
+pub(crate) enum TableArg {
     /// One row a run
     Runs,
     /// One row a scenario and metric

@@ -30,7 +30,7 @@ impl From<Exit> for ExitCode {
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
-    /// Starts with `error:` and is already rendered.
+    /// Starts with `error:`, is rendered and safe to show.
     pub(crate) message: String,
 }
 
@@ -38,7 +38,7 @@ impl Failure {
     pub(crate) fn new(exit: Exit, message: impl Display) -> Self {
         Failure {
             exit,
-            message: format!("error: {message}"),
+            message: format!("error: {}", crate::printer::shown(&message.to_string())),
         }
     }
 

@@ -1,15 +1,17 @@
 //! Where studies and their results lie.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use model::{Plan, Study};
+use model::{Environment, Plan, Service, Study, Workload};
 use serde_json::json;
 use source::Source;
 use store::{Store, StudyIdentity};
 
 use crate::args::ResultsArgs;
 use crate::exit::{Exit, Failure};
+use crate::files::read_text;
 use crate::printer::Printer;
 
 /// The file in the folder of results that says which question they answer.
@@ -21,7 +23,8 @@ pub(crate) struct Opened {
     pub(crate) study: Study,
     pub(crate) plan: Plan,
     pub(crate) text: String,
-    /// Where the file lies.
+    /// The file as it was named, and the folder where it lies.
+    pub(crate) path: PathBuf,
     pub(crate) folder: PathBuf,
 }
 
@@ -32,14 +35,13 @@ pub(crate) fn open_study(
     printer: &Printer,
 ) -> Result<Opened, Failure> {
     let name = path.display().to_string();
-    let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+    let text = read_text(path).map_err(|error| unreadable(path, &error))?;
     let folder = folder_of(path);
-    let read = |path: &Path| fs::read_to_string(path);
     let catalog = crate::commands::price::known(printer);
     let today = crate::commands::price::today();
     let options = plan::ReadOptions {
         folder: Some(&folder),
-        read: &read,
+        read: &read_text,
         requests_in: &requests_in,
         scale,
         catalog: &catalog,
@@ -62,6 +64,7 @@ pub(crate) fn open_study(
         study,
         plan,
         text,
+        path: path.to_owned(),
         folder,
     })
 }
@@ -70,7 +73,7 @@ fn requests_in(sent: plan::Sent<'_>) -> Result<u64, String> {
     let sentence = |error: &dyn std::fmt::Display| error.to_string();
     let count = match sent {
         plan::Sent::Trace(path) => {
-            let text = fs::read_to_string(path).map_err(|error| sentence(&error))?;
+            let text = read_text(path).map_err(|error| sentence(&error))?;
             let times = load::parse_trace(&text).map_err(|error| sentence(&error))?;
             times.len()
         }
@@ -134,7 +137,36 @@ pub(crate) fn save_question(
     store.save_file(PLAN_FILE, &json).map_err(store_failure)?;
     store
         .save_file(STUDY_COPY, text.as_bytes())
-        .map_err(store_failure)
+        .map_err(store_failure)?;
+    if may_hold_tokens(study) {
+        for name in [PLAN_FILE, STUDY_COPY] {
+            keep_private(&store.dir().join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Variables and headers are where tokens usually stand.
+fn may_hold_tokens(study: &Study) -> bool {
+    let has_variables = match &study.workload {
+        Workload::Command(command) => !command.env.is_empty(),
+        Workload::Serve(serve) => !serve.env.is_empty(),
+        Workload::Train(_) => false,
+    };
+    let has_headers = |environment: &Environment| match &environment.service {
+        Some(Service::Url(url)) => !url.headers.is_empty(),
+        _ => false,
+    };
+    has_variables || study.environments.iter().any(has_headers)
+}
+
+/// Readable by its owner alone.
+fn keep_private(path: &Path) -> Result<(), Failure> {
+    if !path.is_file() {
+        return Ok(());
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+        .map_err(|error| Failure::trouble(format!("{}: {error}", path.display())))
 }
 
 /// The study that the results in a folder are of, as it was last saved there.
@@ -206,7 +238,7 @@ pub(crate) fn open_results(args: &ResultsArgs, printer: &Printer) -> Result<Resu
 /// The study file as it is now, or its copy beside the results, with its name.
 pub(crate) fn study_text(path: &Path, results: &Results) -> Result<(String, String), Failure> {
     if !path.is_dir() {
-        let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+        let text = read_text(path).map_err(|error| unreadable(path, &error))?;
         return Ok((path.display().to_string(), text));
     }
     let copy = results.folder.join(STUDY_COPY).display().to_string();

@@ -4,10 +4,12 @@ mod args;
 mod claim;
 mod commands;
 mod exit;
+mod files;
 mod locate;
 mod printer;
 mod progress;
 mod signals;
+mod table;
 
 use std::process::ExitCode;
 

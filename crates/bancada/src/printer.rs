@@ -3,6 +3,8 @@
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use source::screen;
+
 static DATA_LOST: AtomicBool = AtomicBool::new(false);
 
 /// Whether something asked for on stdout could not be written there.
@@ -33,8 +35,15 @@ impl Printer {
         }
     }
 
-    /// A closed pipe (`| head`) is no reason to complain; a full disk is.
+    /// Text of any origin: what a terminal would obey or hide is made visible.
     pub(crate) fn data(&self, text: &str) {
+        self.data_as_is(&shown(text));
+    }
+
+    /// Text whose parts were made safe before they were coloured.
+    ///
+    /// A closed pipe (`| head`) is no reason to complain; a full disk is.
+    pub(crate) fn data_as_is(&self, text: &str) {
         let end = if text.ends_with('\n') { "" } else { "\n" };
         let mut out = std::io::stdout().lock();
         let written = out
@@ -49,10 +58,16 @@ impl Printer {
         }
     }
 
+    /// As [`Printer::data`], for a person.
     pub(crate) fn talk(&self, text: &str) {
+        self.talk_as_is(&shown(text));
+    }
+
+    fn talk_as_is(&self, text: &str) {
         _ = writeln!(std::io::stderr(), "{text}");
     }
 
+    /// Messages are made safe where they are made, before their places are coloured.
     pub(crate) fn complain(&self, message: &str) {
         let head = if self.talk_coloured {
             "\x1b[1;31merror\x1b[0m:"
@@ -60,8 +75,8 @@ impl Printer {
             "error:"
         };
         match message.strip_prefix("error:") {
-            Some(rest) => self.talk(&format!("{head}{rest}")),
-            None => self.talk(message),
+            Some(rest) => self.talk_as_is(&format!("{head}{rest}")),
+            None => self.talk_as_is(message),
         }
     }
 
@@ -73,10 +88,15 @@ impl Printer {
         }
     }
 
-    /// Columns of the terminal that shows the data; 100 where nobody looks.
-    pub(crate) fn data_width(&self) -> usize {
-        terminal_width(libc::STDOUT_FILENO).unwrap_or(100)
+    /// Columns of the terminal that shows the data; none where it goes to a file or a pipe.
+    pub(crate) fn data_width(&self) -> Option<usize> {
+        terminal_width(libc::STDOUT_FILENO)
     }
+}
+
+/// Safe to show, and without passwords of web addresses.
+pub(crate) fn shown(text: &str) -> String {
+    screen::escaped(&screen::redacted(text)).into_owned()
 }
 
 fn terminal_width(descriptor: libc::c_int) -> Option<usize> {

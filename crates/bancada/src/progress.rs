@@ -6,8 +6,9 @@ use model::{EventKind, Money, RunId, RunRecord, Scenario, Status, Study, Timesta
 use report::format;
 use runner::{Ledger, Progress};
 use serde_json::json;
+use source::screen::safe;
 
-use crate::printer::Printer;
+use crate::printer::{Printer, shown};
 
 pub(crate) enum Reporter {
     Bar(Box<Bar>),
@@ -79,7 +80,7 @@ impl Reporter {
     /// A line for a person, whatever else is shown.
     pub(crate) fn say(&self, text: &str) {
         match self {
-            Reporter::Bar(bar) => bar.bar.println(text),
+            Reporter::Bar(bar) => bar.bar.println(shown(text)),
             Reporter::Lines { printer, .. } | Reporter::Json { printer } => printer.talk(text),
             Reporter::Quiet => {}
         }
@@ -156,7 +157,8 @@ impl Bar {
                 self.tail = self.tail_of(*seconds_left, ledger.spent());
                 self.bar.set_position(*done as u64);
                 if record.outcome.status != Status::Ok {
-                    self.bar.println(format!("  ! {}", ended_line(record)));
+                    self.bar
+                        .println(shown(&format!("  ! {}", ended_line(record))));
                 }
             }
         }
@@ -165,7 +167,7 @@ impl Bar {
 
     fn begin(&mut self, run: RunId, scenario: &Scenario, done: usize) {
         self.bar.set_position(done as u64);
-        self.run = format!("{run}  {}", scenario.levels_label());
+        self.run = format!("{run}  {}", safe(&scenario.levels_label()));
         (self.epoch, self.loss) = (0, None);
     }
 

@@ -69,7 +69,10 @@ fn kind(kind: &Kind) -> Value {
             json!({ "anyOf": [one, { "type": "array", "items": { "type": "string" }, "minItems": 1 }] })
         }
         Kind::Electricity => pattern("^[0-9._]+ +[A-Z]{3} */ *kWh$", "0.15 USD/kWh"),
-        Kind::Date => pattern("^[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?$", "2024-03-01"),
+        Kind::Date => {
+            let text = pattern("^[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?$", "2024-03-01");
+            json!({ "anyOf": [text, { "type": "integer", "minimum": 1000, "maximum": 9999 }] })
+        }
         Kind::Moment => pattern("^[0-9]{4}-[0-9]{2}-[0-9]{2}", "2026-11-16T12:00:00Z"),
         Kind::Currency => pattern("^[A-Z]{3}$", "USD"),
         Kind::Texts => texts(),

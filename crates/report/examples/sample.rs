@@ -146,7 +146,7 @@ fn write(folder: &Path, name: &str, world: common::World) -> std::io::Result<()>
         .and_then(|c| c.parse().ok())
         .unwrap_or(120);
     let options = report::TerminalOptions {
-        width,
+        width: Some(width),
         ..Default::default()
     };
     println!("{}", report::terminal(&analysis, &options));

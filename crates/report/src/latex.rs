@@ -1,64 +1,234 @@
-//! The scenario table for a paper: LaTeX with the package `booktabs`.
+//! Tables for a paper: LaTeX with the packages `booktabs` and `graphicx`, as wide as the text of the
+//! class `article` and no longer than a page. What does not fit becomes a second table.
 
 use std::fmt::Write;
 
 use analyse::{Analysis, format};
 
+use crate::delimited::Grid;
+use crate::text::width;
 use crate::view::scenario_table;
 
+/// `\\textwidth` of `article` on letter paper at 10 pt; on A4 it is the same.
+const TEXT_WIDTH_PT: usize = 345;
+/// A character of `\\footnotesize` (8 pt) in Computer Modern; digits have 4.25 pt.
+const CHARACTER_PT: usize = 5;
+/// Twice `\\tabcolsep`, as set below.
+const GAP_PT: usize = 6;
+const ROWS_A_PAGE: usize = 45;
+
 pub fn latex(analysis: &Analysis) -> String {
-    let table = scenario_table(analysis);
-    let alignment: String = table
-        .columns
-        .iter()
-        .map(|c| if c.is_number() { 'r' } else { 'l' })
-        .collect();
-    let headers: Vec<String> = table
-        .columns
-        .iter()
-        .map(|c| escape(&c.header_with_unit()))
-        .collect();
-    let mut out = String::from("% \\usepackage{booktabs}\n\\begin{table}\n  \\centering\n");
-    let scale = analysis.study.scale.as_ref();
-    let scale = scale.map_or_else(String::new, |s| format!(" {}", s.sentence.replace('`', "")));
-    let repriced = analysis.study.repriced.as_ref();
-    let repriced = repriced.map_or_else(String::new, |s| format!(" {}", s.replace('`', "")));
-    let _ = writeln!(
-        out,
-        "  \\caption{{{}: means over repetitions, $\\pm$ half the {} interval.{}{}}}",
-        escape(&analysis.study.name),
-        escape(&format::percent(analysis.study.confidence)),
-        escape(&scale),
-        escape(&repriced)
+    let scenarios = scenario_table(analysis);
+    let sentences = [
+        analysis.study.scale.as_ref().map(|s| s.sentence.as_str()),
+        analysis.study.repriced.as_deref(),
+    ];
+    let mut caption = format!(
+        "{}: means over repetitions, ± half the {} interval.",
+        analysis.study.name,
+        format::percent(analysis.study.confidence)
     );
-    let _ = writeln!(
-        out,
-        "  \\begin{{tabular}}{{{alignment}}}\n    \\toprule\n    {} \\\\\n    \\midrule",
-        headers.join(" & ")
-    );
-    for row in &table.rows {
-        let cells: Vec<String> = row.iter().map(|cell| escape(&cell.joined())).collect();
-        let _ = writeln!(out, "    {} \\\\", cells.join(" & "));
+    for sentence in sentences.into_iter().flatten() {
+        caption += &format!(" {}", sentence.replace('`', ""));
     }
-    out + "    \\bottomrule\n  \\end{tabular}\n\\end{table}\n"
+    let columns = scenarios.columns.iter();
+    Tables {
+        caption,
+        first: columns.clone().take_while(|c| !c.is_number()).count(),
+        is_number: columns.clone().map(|c| c.is_number()).collect(),
+        headers: columns.map(|c| c.header_with_unit()).collect(),
+        rows: scenarios
+            .rows
+            .iter()
+            .map(|row| row.iter().map(|cell| cell.joined()).collect())
+            .collect(),
+    }
+    .written()
+}
+
+/// One table of the exports.
+pub fn latex_table(grid: &Grid, caption: &str) -> String {
+    let is_number = |place: usize| {
+        let mut cells = grid.rows.iter().filter_map(|row| row.get(place));
+        cells.all(|cell| cell.is_empty() || cell.parse::<f64>().is_ok())
+    };
+    let place = |name: &str| grid.headers.iter().position(|header| header == name);
+    let mut tables = Tables {
+        caption: caption.to_owned(),
+        // Every part says whose row it is: by its run, else by its scenario.
+        first: 0,
+        is_number: (0..grid.headers.len()).map(is_number).collect(),
+        headers: grid.headers.clone(),
+        rows: grid.rows.clone(),
+    };
+    if let Some(key) = place("run").or_else(|| place("scenario")) {
+        tables.move_to_front(key);
+        tables.first = 1;
+    }
+    tables.written()
+}
+
+struct Tables {
+    caption: String,
+    /// Columns that say what a row is about: all of them in the first part, the very first in all.
+    first: usize,
+    is_number: Vec<bool>,
+    headers: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Tables {
+    fn move_to_front(&mut self, place: usize) {
+        self.is_number[..=place].rotate_right(1);
+        for row in self.rows.iter_mut().chain([&mut self.headers]) {
+            row[..=place].rotate_right(1);
+        }
+    }
+
+    fn column_pt(&self, place: usize) -> usize {
+        let cells = self.rows.iter().filter_map(|row| row.get(place));
+        let widest = cells.chain([&self.headers[place]]).map(|cell| width(cell));
+        widest.max().unwrap_or(0) * CHARACTER_PT + GAP_PT
+    }
+
+    /// Which columns stand in each part: the first part has the first columns, the others only the
+    /// very first, and each has at least one more.
+    fn parts(&self) -> Vec<Vec<usize>> {
+        let mut parts: Vec<Vec<usize>> = vec![(0..self.first).collect()];
+        let width_of = |columns: &[usize]| columns.iter().map(|c| self.column_pt(*c)).sum();
+        let mut used: usize = width_of(&parts[0]);
+        let mut is_open = true;
+        for column in self.first..self.headers.len() {
+            let width = self.column_pt(column);
+            if !is_open && used + width > TEXT_WIDTH_PT {
+                let key: Vec<usize> = (0..self.first.min(1)).collect();
+                used = width_of(&key);
+                parts.push(key);
+            }
+            used += width;
+            is_open = false;
+            if let Some(part) = parts.last_mut() {
+                part.push(column);
+            }
+        }
+        parts
+    }
+
+    fn written(&self) -> String {
+        let parts = self.parts();
+        let pages: Vec<&[Vec<String>]> = match self.rows.is_empty() {
+            true => vec![&[]],
+            false => self.rows.chunks(ROWS_A_PAGE).collect(),
+        };
+        let all = parts.len() * pages.len();
+        let mut out = String::from("% \\usepackage{booktabs}\n% \\usepackage{graphicx}\n");
+        let mut number = 0;
+        for columns in &parts {
+            for rows in &pages {
+                number += 1;
+                let part = match all {
+                    1 => String::new(),
+                    _ => format!(" Part {number} of {all}."),
+                };
+                self.part(&mut out, columns, rows, &part);
+            }
+        }
+        out
+    }
+
+    fn part(&self, out: &mut String, columns: &[usize], rows: &[Vec<String>], part: &str) {
+        let alignment = columns.iter().map(|c| match self.is_number[*c] {
+            true => 'r',
+            false => 'l',
+        });
+        let line = |row: &Vec<String>| {
+            let cells = columns.iter().filter_map(|c| row.get(*c));
+            let cells: Vec<String> = cells.map(|cell| escape(cell)).collect();
+            format!("    {} \\\\\n", cells.join(" & "))
+        };
+        let pt: usize = columns.iter().map(|c| self.column_pt(*c)).sum();
+        // Names may be longer than a line: then the whole table is made smaller.
+        let (begin, end) = match pt > TEXT_WIDTH_PT {
+            true => ("  \\resizebox{\\textwidth}{!}{%\n", "  }\n"),
+            false => ("", ""),
+        };
+        let _ = write!(
+            out,
+            "\\begin{{table}}\n  \\centering\\footnotesize\\setlength{{\\tabcolsep}}{{3pt}}\n  \\caption{{{}{part}}}\n{begin}  \\begin{{tabular}}{{{}}}\n    \\toprule\n{}    \\midrule\n",
+            escape(&self.caption),
+            alignment.collect::<String>(),
+            line(&self.headers)
+        );
+        out.extend(rows.iter().map(line));
+        let _ = write!(
+            out,
+            "    \\bottomrule\n  \\end{{tabular}}\n{end}\\end{{table}}\n"
+        );
+    }
 }
 
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in source::screen::safe(text).chars() {
         match c {
             '\\' => out.push_str("\\textbackslash{}"),
             '~' => out.push_str("\\textasciitilde{}"),
             '^' => out.push_str("\\textasciicircum{}"),
             '&' | '%' | '$' | '#' | '_' | '{' | '}' => out.extend(['\\', c]),
+            '<' => out.push_str("\\textless{}"),
+            '>' => out.push_str("\\textgreater{}"),
+            '|' => out.push_str("\\textbar{}"),
             '±' => out.push_str("$\\pm$"),
             '×' => out.push_str("$\\times$"),
             '−' => out.push_str("$-$"),
             '–' => out.push_str("--"),
+            '…' => out.push_str("\\ldots{}"),
             'µ' => out.push_str("\\textmu{}"),
-            '\n' | '\r' => out.push(' '),
             c => out.push(c),
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wide(columns: usize, cell: &str, rows: usize) -> Grid {
+        let headers = (0..columns).map(|n| match n {
+            2 => "run".to_owned(),
+            n => format!("column_{n}"),
+        });
+        Grid {
+            headers: headers.collect(),
+            rows: vec![vec![cell.to_owned(); columns]; rows],
+        }
+    }
+
+    /// Parts, the columns of each, and how many are made smaller.
+    fn shape(text: &str) -> (Vec<usize>, usize) {
+        let heads = text.split("\\begin{tabular}{").skip(1);
+        let columns = heads.map(|rest| rest.find('}').unwrap_or(0));
+        (columns.collect(), text.matches("\\resizebox").count())
+    }
+
+    #[test]
+    fn tables_fit_the_page() {
+        let check = |grid: &Grid, expected: (Vec<usize>, usize)| {
+            assert_eq!(shape(&latex_table(grid, "x")), expected);
+        };
+        // The run and five columns of eight characters: 6 × (8 × 5 + 6) = 276 pt.
+        check(&wide(4, "12345678", 2), (vec![4], 0));
+        check(&wide(10, "12345678", 2), (vec![7, 4], 0));
+        check(&wide(4, "12345678", 100), (vec![4, 4, 4], 0));
+        check(&wide(3, &"x".repeat(100), 1), (vec![2, 2], 2));
+        check(&wide(0, "", 0), (vec![0], 0));
+    }
+
+    #[test]
+    fn every_part_begins_with_the_run() {
+        let text = latex_table(&wide(10, "12345678", 1), "x");
+        assert_eq!(text.matches("    run & ").count(), 2, "{text}");
+        assert!(text.contains("Part 2 of 2."), "{text}");
+    }
 }

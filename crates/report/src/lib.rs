@@ -13,13 +13,13 @@ mod view;
 
 pub use analyse::{Analysis, billing_words, format};
 pub use delimited::{
-    ToldStep, csv_bills, csv_break_evens, csv_losses, csv_profile, csv_runs, csv_scenarios,
-    csv_steps, csv_variation,
+    ExportTable, Grid, ToldStep, csv_bills, csv_break_evens, csv_losses, csv_profile, csv_runs,
+    csv_scenarios, csv_variation, export_table,
 };
 pub use html::html;
 pub use json::{RESULT_SCHEMA, json};
-pub use latex::latex;
-pub use markdown::markdown;
+pub use latex::{latex, latex_table};
+pub use markdown::{markdown, markdown_table};
 pub use terminal::{TerminalOptions, terminal};
 
 /// What a report says of itself.

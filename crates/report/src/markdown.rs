@@ -5,6 +5,7 @@ use std::fmt::Write;
 use analyse::{Analysis, Variation, format};
 
 use crate::ReportMeta;
+use crate::delimited::Grid;
 use crate::tables::{
     Table, answers_table, break_even_table, buying_table, checks_table, comparison_table,
     dearer_table, kinds_table, provisioning_table, shared_sentence, speed_up_table, sweep_table,
@@ -18,12 +19,12 @@ pub fn markdown(analysis: &Analysis, meta: &ReportMeta) -> String {
         let _ = write!(out, "{}\n\n", escape(objective));
     }
     if let Some(scale) = &analysis.study.scale {
-        let _ = write!(out, "> {}\n\n", escape(&crate::text::safe(&scale.sentence)));
+        let _ = write!(out, "> {}\n\n", escape(&scale.sentence));
     }
     if let Some(repriced) = &analysis.study.repriced {
-        let _ = write!(out, "> {}\n\n", escape(&crate::text::safe(repriced)));
+        let _ = write!(out, "> {}\n\n", escape(repriced));
     }
-    let _ = write!(out, "{}\n\n", escape(&crate::text::safe(&totals(analysis))));
+    let _ = write!(out, "{}\n\n", escape(&totals(analysis)));
     list(
         &mut out,
         "In short",
@@ -147,6 +148,17 @@ fn speed_ups(out: &mut String, analysis: &Analysis) {
         list(out, &title, speed_up.sentences.iter().map(String::as_str));
         table(out, &speed_up_table(analysis, speed_up));
     }
+}
+
+/// One table alone.
+pub fn markdown_table(grid: &Grid) -> String {
+    let line = |row: &Vec<String>| {
+        let cells: Vec<String> = row.iter().map(|cell| escape(cell)).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let rule = "---|".repeat(grid.headers.len());
+    let rows: String = grid.rows.iter().map(line).collect();
+    format!("{}|{rule}\n{rows}", line(&grid.headers))
 }
 
 fn table(out: &mut String, table: &Table) {
@@ -288,13 +300,12 @@ fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     // An interval in brackets is no link.
     let link = text.contains("](") || text.contains("][") || text.contains("]:");
-    for c in text.chars() {
+    for c in source::screen::safe(text).chars() {
         match c {
             '[' | ']' if !link => out.push(c),
             '\\' | '|' | '*' | '_' | '`' | '<' | '[' | ']' | '#' | '~' | '&' => {
                 out.extend(['\\', c])
             }
-            '\n' | '\r' => out.push(' '),
             c => out.push(c),
         }
     }

@@ -12,8 +12,8 @@ use layout::Layout;
 
 #[derive(Debug, Clone)]
 pub struct TerminalOptions {
-    /// Columns of the screen.
-    pub width: usize,
+    /// Columns of the screen; none where nobody looks, such as in a pipe: nothing is cut there.
+    pub width: Option<usize>,
     pub colour: bool,
     /// With more scenarios than this only the fastest are shown, and how many there are besides.
     pub most_scenarios: usize,
@@ -22,13 +22,15 @@ pub struct TerminalOptions {
 impl Default for TerminalOptions {
     fn default() -> Self {
         TerminalOptions {
-            width: 100,
+            width: Some(UNSEEN_WIDTH),
             colour: false,
             most_scenarios: 24,
         }
     }
 }
 
+/// What sentences are wrapped to where there is no screen.
+const UNSEEN_WIDTH: usize = 100;
 /// Sentences; the report has them all.
 const MOST_ABOUT_MONEY: usize = 6;
 
@@ -106,8 +108,12 @@ impl Screen<'_> {
         self.lines.push(line.trim_end().to_owned());
     }
 
+    fn width(&self) -> usize {
+        self.options.width.unwrap_or(UNSEEN_WIDTH)
+    }
+
     fn room(&self, indent: usize) -> usize {
-        self.options.width.saturating_sub(indent).max(16)
+        self.width().saturating_sub(indent).max(16)
     }
 
     /// Two columns in, with a mark that later lines stay clear of.
@@ -134,11 +140,7 @@ impl Screen<'_> {
         let indent = width(&name) + 3;
         let mut text = vec![crate::markdown::totals(analysis)];
         text.extend(analysis.study.objective.clone());
-        let hanging = if indent > self.options.width / 3 {
-            2
-        } else {
-            indent
-        };
+        let hanging = if indent > self.width() / 3 { 2 } else { indent };
         let mut lines = text
             .iter()
             .flat_map(|t| wrapped(&safe(t), self.room(hanging)))
@@ -180,16 +182,17 @@ impl Screen<'_> {
         let mut table = scenario_table(analysis);
         let left_out = self.keep_the_fastest(analysis, &mut table);
         let laid_out = Layout::new(&mut table, self.options.width);
-        let header: Vec<String> = laid_out.headers(&table.columns);
-        let header = self.styled(Style::Dim, header.join("   ").trim_end());
-        self.push(format!("  {header}"));
-        for row in &table.rows {
-            let cells: Vec<String> = row
-                .iter()
-                .enumerate()
-                .map(|(place, cell)| laid_out.cell(place, cell))
-                .collect();
-            self.push(format!("  {}", cells.join("   ")));
+        for block in &laid_out.blocks {
+            let header = laid_out.line(block, |place| laid_out.header(place, &table.columns));
+            let header = self.styled(Style::Dim, &header);
+            self.push(format!("  {header}"));
+            for row in &table.rows {
+                let cell = |place: usize| match row.get(place) {
+                    Some(cell) => laid_out.cell(place, cell),
+                    None => String::new(),
+                };
+                self.push(format!("  {}", laid_out.line(block, cell)));
+            }
         }
         if left_out > 0 {
             let text = format!(
@@ -200,7 +203,7 @@ impl Screen<'_> {
         }
         if !laid_out.dropped.is_empty() {
             let text = format!(
-                "(no room for {}: widen the terminal)",
+                "(no room for {}: widen the terminal, or use `bancada export`)",
                 format::listed(&laid_out.dropped, 4)
             );
             for line in wrapped(&text, self.room(2)) {
@@ -252,7 +255,7 @@ impl Screen<'_> {
             }
         );
         let title = format!("What decides the {noun}");
-        if width(&title) + width(&facts) + 3 <= self.options.width {
+        if width(&title) + width(&facts) + 3 <= self.width() {
             let line = format!("  {} {facts}", self.styled(Style::Bold, &title));
             self.push(line);
         } else {
@@ -287,11 +290,11 @@ impl Screen<'_> {
         if !rest.is_empty() && together >= 0.001 {
             let sure = rest.iter().any(|t| t.verdict.is_sure());
             let text = if sure {
-                "factors together, each little"
+                "each negligible"
             } else {
-                "factors together: not told from noise"
+                "not significant"
             };
-            rows.push(("together".to_owned(), together, text.to_owned()));
+            rows.push(("interactions".to_owned(), together, text.to_owned()));
         }
         if let Some(noise) = &variation.noise {
             rows.push((
@@ -345,7 +348,7 @@ impl Screen<'_> {
             self.paragraph(
                 "",
                 Style::Plain,
-                &format!("{}: as the time", names.join(", ")),
+                &format!("{}: same ranking as time", names.join(", ")),
             );
         }
         for variation in others {
@@ -357,7 +360,7 @@ impl Screen<'_> {
                 .map(|t| format!("{} {}", t.name(), format::percent(t.share)))
                 .collect();
             if parts.is_empty() {
-                parts.push("no factor told from noise".to_owned());
+                parts.push("no significant effect".to_owned());
             } else if let Some(noise) = &variation.noise {
                 parts.push(format!("noise {}", format::percent(noise.share)));
             }

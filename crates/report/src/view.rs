@@ -95,7 +95,7 @@ fn table_of(analysis: &Analysis, numbers: Vec<NumberColumn>) -> ScenarioTable {
     columns.extend(
         factors
             .iter()
-            .map(|name| column(name, "", ColumnKind::Factor, 2)),
+            .map(|name| column(name, "", ColumnKind::Factor, 0)),
     );
     if incomplete {
         columns.push(column("runs", "", ColumnKind::Factor, 3));
@@ -244,6 +244,11 @@ impl NumberColumn<'_> {
 
 fn number_columns<'a>(analysis: &'a Analysis, more: &[&'static str]) -> Vec<NumberColumn<'a>> {
     let mut names: Vec<&str> = Vec::new();
+    // What the study asks for and what its workload reports comes first: it is what it is about.
+    names.extend(analysis.study.metrics.iter().map(String::as_str));
+    if names.is_empty() {
+        names.extend(own_metrics(analysis).take(MOST_OWN));
+    }
     names.extend(analysis.time_metric.as_deref());
     // The bill of a run that serves depends on how long its load was; an answer's does not.
     let answers = analysis.metric(metric::COST_PER_INFERENCE).is_some();
@@ -253,18 +258,7 @@ fn number_columns<'a>(analysis: &'a Analysis, more: &[&'static str]) -> Vec<Numb
     });
     names.extend([analyse::TO_TARGET_SECONDS, analyse::COST_TO_TARGET]);
     names.extend(more);
-    names.extend(analysis.study.metrics.iter().map(String::as_str));
     names.extend(USUAL);
-    if analysis.study.metrics.is_empty() {
-        names.extend(
-            analysis
-                .metrics
-                .iter()
-                .filter(|m| analyse::is_own_metric(&m.name))
-                .map(|m| m.name.as_str())
-                .take(3),
-        );
-    }
     let mut columns: Vec<NumberColumn> = Vec::new();
     for name in names {
         let Some(info) = analysis.metric(name) else {
@@ -283,16 +277,24 @@ fn number_columns<'a>(analysis: &'a Analysis, more: &[&'static str]) -> Vec<Numb
         }
         means.sort_by(f64::total_cmp);
         let unit = unit_of(info, means[means.len() / 2]);
-        let asked = analysis.study.metrics.iter().any(|m| m == name);
         columns.push(NumberColumn {
             header: header(analysis, info),
             unit,
             info,
             target: analysis.money.target.as_ref(),
-            priority: priority(analysis, name, asked),
+            priority: priority(analysis, name, columns.is_empty()),
         });
     }
     columns
+}
+
+/// Of metrics that nobody asked for by name.
+const MOST_OWN: usize = 3;
+
+/// Reported by the workload.
+fn own_metrics(analysis: &Analysis) -> impl Iterator<Item = &str> {
+    let own = |info: &&MetricInfo| analyse::is_own_metric(&info.name);
+    analysis.metrics.iter().filter(own).map(|m| m.name.as_str())
 }
 
 /// Shown for every study that measured them.
@@ -310,11 +312,12 @@ const USUAL: [&str; 11] = [
     metric::ACCURACY,
 ];
 
-fn priority(analysis: &Analysis, name: &str, asked: bool) -> u8 {
+fn priority(analysis: &Analysis, name: &str, is_first: bool) -> u8 {
+    let asked = analysis.study.metrics.iter().any(|m| m == name);
     match name {
-        _ if analysis.time_metric.as_deref() == Some(name) => 0,
-        metric::COST | metric::COST_PER_INFERENCE => 1,
-        _ if asked => 3,
+        _ if is_first || analysis.time_metric.as_deref() == Some(name) => 0,
+        _ if asked || analyse::is_own_metric(name) => 1,
+        metric::COST | metric::COST_PER_INFERENCE => 2,
         analyse::COST_TO_TARGET | analyse::TO_TARGET_SECONDS => 3,
         metric::LATENCY_P99_SECONDS | metric::REQUESTS_PER_SECOND | metric::HIGHEST_RATE => 3,
         metric::PREDICTION_SECONDS | metric::SETUP_SECONDS => 4,

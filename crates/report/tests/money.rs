@@ -31,7 +31,7 @@ fn read(world: &World, superseded: &[RunRecord]) -> Read {
         command: None,
     };
     let options = TerminalOptions {
-        width: 2000,
+        width: Some(2000),
         ..TerminalOptions::default()
     };
     Read {

@@ -100,7 +100,7 @@ fn the_terminal_shows_the_result() {
         terminal(
             &found,
             &TerminalOptions {
-                width,
+                width: Some(width),
                 ..TerminalOptions::default()
             },
         )
@@ -123,7 +123,7 @@ fn no_line_is_wider_than_the_terminal() {
             let text = terminal(
                 &found,
                 &TerminalOptions {
-                    width,
+                    width: Some(width),
                     ..TerminalOptions::default()
                 },
             );

@@ -28,7 +28,7 @@ fn page(world: &World) -> String {
 
 fn screen(world: &World) -> String {
     let options = TerminalOptions {
-        width: 4000,
+        width: Some(4000),
         ..TerminalOptions::default()
     };
     terminal(&analysis(world), &options)

@@ -1,6 +1,13 @@
 use std::fmt::Write as _;
 
 use crate::Span;
+use crate::screen::{redacted, safe};
+
+/// Mistakes of one file that are shown; the rest is counted.
+pub const MOST_SHOWN: usize = 20;
+/// Columns of a line of the file that are shown around a mistake.
+const WIDEST_LINE: usize = 320;
+const MOST_KNOWN: usize = 80;
 
 /// One mistake: what, where, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,11 +67,27 @@ impl Diagnostic {
         if let Some(meant) = crate::closest(word, known.clone()) {
             diagnostic = diagnostic.label(format!("did you mean `{meant}`?"));
         }
-        let list: Vec<&str> = known.into_iter().collect();
-        if !list.is_empty() {
-            diagnostic = diagnostic.note(format!("known: {}", list.join(", ")));
+        let known = few_of(known);
+        if !known.is_empty() {
+            diagnostic = diagnostic.note(format!("known: {known}"));
         }
         diagnostic
+    }
+}
+
+/// `a, b, c and 12 more`, so that a list of thousands does not bury the mistake.
+pub fn few_of<T: AsRef<str>>(words: impl IntoIterator<Item = T>) -> String {
+    let mut words = words.into_iter();
+    let mut text = String::new();
+    for word in words.by_ref().take(MOST_KNOWN) {
+        if !text.is_empty() {
+            text.push_str(", ");
+        }
+        text.push_str(word.as_ref());
+    }
+    match words.count() {
+        0 => text,
+        more => format!("{text} and {more} more"),
     }
 }
 
@@ -107,7 +130,13 @@ pub struct Source<'a> {
 
 impl Source<'_> {
     pub fn render_all(&self, diagnostics: &[Diagnostic], style: Style) -> String {
-        let rendered: Vec<String> = diagnostics.iter().map(|d| self.render(d, style)).collect();
+        let shown = diagnostics.iter().take(MOST_SHOWN);
+        let mut rendered: Vec<String> = shown.map(|d| self.render(d, style)).collect();
+        match diagnostics.len().saturating_sub(MOST_SHOWN) {
+            0 => {}
+            1 => rendered.push("and 1 more mistake in this file\n".to_owned()),
+            more => rendered.push(format!("and {more} more mistakes in this file\n")),
+        }
         rendered.join("\n")
     }
 
@@ -116,20 +145,21 @@ impl Source<'_> {
         let mut out = format!(
             "{}: {}\n",
             paint.red("error"),
-            paint.bold(&diagnostic.message)
+            paint.bold(&sentence(&diagnostic.message))
         );
+        let label = diagnostic.label.as_deref().map(sentence);
         match &diagnostic.span {
-            Some(span) => self.render_place(&mut out, span, diagnostic.label.as_deref(), paint),
-            None => _ = writeln!(out, "  {} {}", paint.blue("┌"), self.name),
+            Some(span) => self.render_place(&mut out, span, label.as_deref(), paint),
+            None => _ = writeln!(out, "  {} {}", paint.blue("┌"), safe(self.name)),
         }
         if let Some((span, label)) = &diagnostic.other {
-            self.render_place(&mut out, span, Some(label), paint);
+            self.render_place(&mut out, span, Some(&sentence(label)), paint);
         }
-        if let (None, Some(label)) = (&diagnostic.span, &diagnostic.label) {
+        if let (None, Some(label)) = (&diagnostic.span, &label) {
             _ = writeln!(out, "  {} {label}", paint.blue("="));
         }
         for note in &diagnostic.notes {
-            _ = writeln!(out, "  {} {note}", paint.blue("="));
+            _ = writeln!(out, "  {} {}", paint.blue("="), sentence(note));
         }
         out
     }
@@ -143,19 +173,66 @@ impl Source<'_> {
         let line = self.text[line_start..line_end].trim_end_matches('\r');
         let number = self.text[..line_start].matches('\n').count() + 1;
         let end = floor_char(self.text, span.end.min(line_start + line.len())).max(start);
-        let show = |text: &str| {
-            text.replace('\t', "    ")
-                .replace(|c: char| c.is_control(), "·")
-        };
-        let indent = show(&self.text[line_start..start]).chars().count();
-        let carets = show(&self.text[start..end]).chars().count().max(1);
-        _ = writeln!(out, "  {} {}:{number}", paint.blue("┌"), self.name);
-        _ = writeln!(out, "  {} {}", paint.blue("│"), show(line));
+        let Excerpt {
+            text,
+            indent,
+            carets,
+        } = excerpt(line, start - line_start..end - line_start);
+        let bar = paint.blue("│");
+        _ = writeln!(out, "  {} {}:{number}", paint.blue("┌"), safe(self.name));
+        _ = writeln!(out, "  {bar} {text}");
         let marks = format!("{}{}", " ".repeat(indent), paint.red(&"^".repeat(carets)));
         let label = label
             .map(|l| format!(" {}", paint.red(l)))
             .unwrap_or_default();
-        _ = writeln!(out, "  {} {marks}{label}", paint.blue("│"));
+        _ = writeln!(out, "  {bar} {marks}{label}");
+    }
+}
+
+/// Messages quote what stands in the file: safe, without passwords, and never a page long.
+fn sentence(text: &str) -> String {
+    const LONGEST: usize = 2_000;
+    crate::screen::shortened(&redacted(&safe(text)), LONGEST)
+}
+
+/// The part of a line that is shown, and where the carets go below it.
+struct Excerpt {
+    text: String,
+    indent: usize,
+    carets: usize,
+}
+
+/// Of a long line only what stands around the mistake: thousands of mistakes in one line must not
+/// show it thousands of times.
+fn excerpt(line: &str, span: Span) -> Excerpt {
+    let visible = |c: char| match c {
+        '\t' => "    ".to_owned(),
+        c if crate::screen::is_hidden(c) => "·".to_owned(),
+        c => c.to_string(),
+    };
+    let line = redacted(line);
+    // Asterisks may take fewer bytes than what they hide, which stands inside the span.
+    let start = floor_char(&line, span.start);
+    let end = floor_char(&line, span.end).max(start);
+    let show = |text: &str| text.chars().map(visible).collect::<String>();
+    let room = WIDEST_LINE / 2;
+    let mut before: Vec<char> = line[..start].chars().rev().take(room + 1).collect();
+    let cut_before = before.len() > room;
+    before.truncate(room);
+    let before: String = before.into_iter().rev().collect();
+    let marked: String = line[start..end].chars().take(room).collect();
+    let rest = &line[start + marked.len()..];
+    let after: String = rest.chars().take(room).collect();
+    let cut_after = after.len() < rest.len();
+    let (lead, trail) = (
+        if cut_before { "…" } else { "" },
+        if cut_after { "…" } else { "" },
+    );
+    let (before, marked) = (show(&before), show(&marked));
+    Excerpt {
+        indent: lead.chars().count() + before.chars().count(),
+        carets: marked.chars().count().max(1),
+        text: format!("{lead}{before}{marked}{}{trail}", show(&after)),
     }
 }
 
@@ -205,6 +282,52 @@ mod tests {
         let diagnostic = Diagnostic::unknown("network", "redee1", 17..25, ["rede1", "rede2"]);
         let expected = "error: unknown network `redee1`\n  ┌ study.toml:2\n  │ network = [\"redee1\", \"rede2\"]\n  │            ^^^^^^^^ did you mean `rede1`?\n  = known: rede1, rede2\n";
         assert_eq!(source.render(&diagnostic, Style::Plain), expected);
+    }
+
+    #[test]
+    fn thousands_of_mistakes_are_counted() {
+        let text = "x".repeat(1_000_000);
+        let source = Source {
+            name: "s.toml",
+            text: &text,
+        };
+        let mistakes: Vec<Diagnostic> = (0..20_000)
+            .map(|at| Diagnostic::at(at * 50..at * 50 + 50, "wrong"))
+            .collect();
+        let shown = source.render_all(&mistakes, Style::Plain);
+        assert!(shown.ends_with("and 19980 more mistakes in this file\n"));
+        assert!(shown.len() < 20_000, "{}", shown.len());
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_mistake() {
+        let text = format!("{}HERE{}", "a".repeat(500), "b".repeat(500));
+        let source = Source {
+            name: "x",
+            text: &text,
+        };
+        let shown = source.render(&Diagnostic::at(500..504, "wrong"), Style::Plain);
+        let lines: Vec<&str> = shown.lines().collect();
+        let at = lines[2]
+            .find("HERE")
+            .map(|at| lines[2][..at].chars().count());
+        let caret = lines[3].find('^').map(|at| lines[3][..at].chars().count());
+        assert_eq!(at, caret);
+        assert!(lines[2].chars().count() < 400);
+        assert!(lines[2].ends_with("b…"));
+    }
+
+    #[test]
+    fn control_codes_and_passwords_of_the_file_are_not_shown() {
+        let source = Source {
+            name: "x",
+            text: "u = \"http://me:geheim@h\" # \u{1b}[2J\u{202e}\n",
+        };
+        let diagnostic = Diagnostic::at(4..25, "bad `http://me:geheim@h` \u{1b}[2J");
+        let shown = source.render(&diagnostic, Style::Plain);
+        assert!(!shown.contains("geheim"), "{shown}");
+        assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown}");
+        assert!(shown.contains("me:******@h"), "{shown}");
     }
 
     #[test]

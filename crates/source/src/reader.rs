@@ -3,7 +3,7 @@ use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
-use crate::{Diagnostic, Problems};
+use crate::{Diagnostic, Problems, grammar};
 
 pub type Span = Range<usize>;
 
@@ -31,12 +31,9 @@ pub fn parse<T>(
     read: impl FnOnce(Table<'_>, &mut Problems) -> T,
 ) -> T {
     let (document, errors) = DeTable::parse_recoverable(text);
-    for error in errors {
-        let span = error.span().unwrap_or(0..0);
-        problems.push(Diagnostic::at(
-            span,
-            format!("not TOML: {}", error.message()),
-        ));
+    for (index, error) in errors.iter().enumerate() {
+        let is_among_first = index < crate::MOST_SHOWN;
+        problems.push(grammar::explained(text, error, is_among_first));
     }
     let span = document.span();
     read(Table::new("", document.get_ref(), span), problems)
@@ -85,6 +82,15 @@ impl<'t> Table<'t> {
 
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    /// Every text in the table, however deep.
+    pub fn texts(&self) -> Vec<Located<&'t str>> {
+        let mut found = Vec::new();
+        for (_, value) in &self.entries {
+            texts_in(value.inner, &value.span, &mut found);
+        }
+        found
     }
 
     pub fn key_span(&self, key: &str) -> Option<Span> {
@@ -170,6 +176,26 @@ impl<'t> Table<'t> {
                 ));
             }
         }
+    }
+}
+
+fn texts_in<'t>(value: &'t DeValue<'t>, span: &Span, found: &mut Vec<Located<&'t str>>) {
+    match value {
+        DeValue::String(text) => found.push(Located {
+            value: text.as_ref(),
+            span: span.clone(),
+        }),
+        DeValue::Array(items) => {
+            for item in items.iter() {
+                texts_in(item.get_ref(), &item.span(), found);
+            }
+        }
+        DeValue::Table(table) => {
+            for (_, value) in table.iter() {
+                texts_in(value.get_ref(), &value.span(), found);
+            }
+        }
+        _ => {}
     }
 }
 

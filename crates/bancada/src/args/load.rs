@@ -46,7 +46,7 @@ pub(crate) struct LoadArgs {
     /// Stop after so many seconds; of each trial with --under [default: 10, or the series' or trace's own end]
     #[arg(long, value_name = "S")]
     pub(crate) seconds: Option<f64>,
-    /// Seconds before that which are not counted [default: a tenth of the time, or of --requests]
+    /// Warm-up seconds, excluded from results [default: a tenth of the time, or of --requests]
     #[arg(long, value_name = "S")]
     pub(crate) warm_up: Option<f64>,
     /// Seconds between the requests of a series [default: the protocol's]

@@ -2,8 +2,11 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::Path;
 
+use frameworks::Home;
+
 use super::fits::{ELSEWHERE, Wish, refuse_too_large};
 use super::plan::runs_words;
+use super::prepare::Lacks;
 use crate::args::{CheckArgs, InitArgs};
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::locate::{Opened, open_study};
@@ -12,13 +15,19 @@ use crate::printer::Printer;
 /// All files are looked at, whatever is wrong with the first.
 pub(super) fn check(args: &CheckArgs, printer: &Printer) -> CommandResult {
     let mut exit = Exit::Ok;
+    let home = Home::find().map_err(Failure::trouble)?;
     for path in &args.studies {
-        match check_one(path, args, printer) {
-            Ok(opened) => printer.data(&format!(
-                "{}: ok, {}",
-                path.display(),
-                runs_words(&opened.study, &opened.plan)
-            )),
+        match check_one(path, args, &home, printer) {
+            Ok((opened, lacks)) => {
+                printer.data(&format!(
+                    "{}: ok, {}",
+                    path.display(),
+                    runs_words(&opened.study, &opened.plan)
+                ));
+                for line in lacks.to_do(path) {
+                    printer.talk(&format!("  · {line}"));
+                }
+            }
             Err(failure) => {
                 printer.complain(&failure.message);
                 exit = failure.exit;
@@ -28,17 +37,26 @@ pub(super) fn check(args: &CheckArgs, printer: &Printer) -> CommandResult {
     Ok(exit)
 }
 
-fn check_one(path: &Path, args: &CheckArgs, printer: &Printer) -> Result<Opened, Failure> {
+/// A study that is to run elsewhere is not held against this machine.
+fn check_one(
+    path: &Path,
+    args: &CheckArgs,
+    home: &Home,
+    printer: &Printer,
+) -> Result<(Opened, Lacks), Failure> {
     let opened = open_study(path, None, printer)?;
-    if !args.elsewhere {
-        let wish = Wish {
-            runs: &opened.plan.runs,
-            has_real_endpoints: false,
-            advice: ELSEWHERE,
-        };
-        refuse_too_large(path, &opened, &wish, printer)?;
+    if args.elsewhere {
+        return Ok((opened, Lacks::default()));
     }
-    Ok(opened)
+    let wish = Wish {
+        runs: &opened.plan.runs,
+        has_real_endpoints: false,
+        advice: ELSEWHERE,
+    };
+    refuse_too_large(path, &opened, &wish, printer)?;
+    let lacks = Lacks::of(&opened.study, &opened.plan.scenarios, &opened.folder, home);
+    lacks.refuse_own(path)?;
+    Ok((opened, lacks))
 }
 
 pub(super) fn init(args: &InitArgs, printer: &Printer) -> CommandResult {

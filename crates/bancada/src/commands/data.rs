@@ -14,6 +14,7 @@ use report::format;
 use crate::args::{DataCommand, DataShowArgs};
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
+use crate::table::Table;
 
 pub(super) fn data(command: DataCommand, printer: &Printer) -> CommandResult {
     let home = Home::find().map_err(Failure::trouble)?;
@@ -275,16 +276,14 @@ fn description(info: &DatasetInfo, counts: &Counts) -> String {
         None => label.to_string(),
     };
     let names: Vec<String> = (0..counts.train.len()).map(name).collect();
-    let widest = names.iter().map(|name| name.chars().count()).max();
-    let width = widest.unwrap_or(0).max(5);
-    _ = writeln!(
-        text,
-        "{:width$}  {:>8}  {:>8}",
-        "class", "training", "held out"
-    );
+    let mut table = Table::default()
+        .text("class")
+        .number("training")
+        .number("held out");
     for (name, (train, held_out)) in names.iter().zip(counts.train.iter().zip(&counts.held_out)) {
-        _ = writeln!(text, "{name:width$}  {train:>8}  {held_out:>8}");
+        table.row(vec![name.clone(), train.to_string(), held_out.to_string()]);
     }
+    text += &table.rendered();
     text
 }
 

@@ -6,12 +6,13 @@ use frameworks::{Condition, Doctor, FrameworkReport, Home, Machine, Spec, Surrou
 use indicatif::{ProgressBar, ProgressStyle};
 use report::format;
 use serde_json::json;
+use source::screen::pad_right;
 
 use super::forecasting::scratch;
 use super::setup::trial;
 use crate::args::{DoctorArgs, FrameworkArg};
 use crate::exit::{CommandResult, Exit, Failure};
-use crate::printer::Printer;
+use crate::printer::{Printer, shown};
 
 pub(super) fn doctor(args: &DoctorArgs, printer: &Printer) -> CommandResult {
     let home = Home::find().map_err(Failure::trouble)?;
@@ -37,7 +38,7 @@ pub(super) fn doctor(args: &DoctorArgs, printer: &Printer) -> CommandResult {
         let report = doctor.examine(spec);
         waiting.finish_and_clear();
         if !args.json {
-            printer.data(&line(&report, width, printer.data_coloured));
+            printer.data_as_is(&line(&report, width, printer.data_coloured));
         }
         reports.push(report);
     }
@@ -140,15 +141,16 @@ fn line(report: &FrameworkReport, width: usize, coloured: bool) -> String {
         true => format!("\x1b[{colour}m{mark}\x1b[0m"),
         false => mark.to_owned(),
     };
-    let mut text = format!("{mark} {:width$}  {}", report.name, facts(report));
+    let name = pad_right(&shown(&report.name), width);
+    let mut text = format!("{mark} {name}  {}", shown(&facts(report)));
     // Of what works, only where it wants something more.
     if matches!(report.condition, Condition::Works | Condition::Broken) {
         let indent = " ".repeat(width + 4);
         for said in report.problem.iter() {
-            text += &format!("\n{indent}{said}");
+            text += &format!("\n{indent}{}", shown(said));
         }
         for advice in report.advice.iter() {
-            text += &format!("\n{indent}do: {advice}");
+            text += &format!("\n{indent}do: {}", shown(advice));
         }
     }
     text

@@ -7,6 +7,7 @@ use report::format;
 use runner::forecast::{self, MoneySpread};
 use runner::{BadPilot, Forecast, Pilot, PilotOptions, Rentals, Scratch, Surroundings};
 
+use super::prepare::Lacks;
 use crate::exit::{Exit, Failure};
 use crate::locate::Opened;
 use crate::printer::Printer;
@@ -135,6 +136,9 @@ pub(super) fn scratch(home: &Home) -> Result<Scratch, Failure> {
 }
 
 fn pilot(ask: &Ask<'_>, printer: &Printer) -> Result<Pilot, Failure> {
+    let opened = ask.opened;
+    let needed = runner::scenarios_of(&opened.plan, ask.due);
+    Lacks::of(&opened.study, needed, &opened.folder, ask.surroundings.home).refuse(&opened.path)?;
     let scratch = scratch(ask.surroundings.home)?;
     let options = PilotOptions {
         surroundings: ask.surroundings,
@@ -153,7 +157,7 @@ fn pilot(ask: &Ask<'_>, printer: &Printer) -> Result<Pilot, Failure> {
             eprint!(
                 "\r\x1b[2K  pilot {}  {}",
                 scenario.label(),
-                scenario.levels_label()
+                source::screen::safe(&scenario.levels_label())
             );
         }
     });

@@ -1,10 +1,13 @@
 use std::fs;
+use std::path::Path;
 
 use network::{Description, Graph, Precision, Shape, Weights};
 use source::Source;
+use source::screen::pad_right;
 
 use crate::args::{InputArgs, NetworkCommand, OnnxArgs};
 use crate::exit::{CommandResult, Exit, Failure};
+use crate::files::read_text;
 use crate::printer::Printer;
 
 pub(super) fn network(command: NetworkCommand, printer: &Printer) -> CommandResult {
@@ -127,7 +130,7 @@ fn list() -> String {
             .and_then(|d| d.about)
             .unwrap_or_default()
     };
-    let lines = network::names().map(|name| format!("{name:width$}  {}", about(name)));
+    let lines = network::names().map(|name| format!("{}  {}", pad_right(name, width), about(name)));
     lines.collect::<Vec<String>>().join("\n")
 }
 
@@ -135,7 +138,7 @@ pub(super) fn load(name: &str, printer: &Printer) -> Result<Description, Failure
     if !name.ends_with(".toml") {
         return network::load(name).map_err(|e| Failure::new(Exit::BadStudy, e));
     }
-    let text = fs::read_to_string(name)
+    let text = read_text(Path::new(name))
         .map_err(|e| Failure::trouble(format!("cannot read {name}: {e}")))?;
     network::parse(&text).map_err(|diagnostics| {
         let source = Source { name, text: &text };

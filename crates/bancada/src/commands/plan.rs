@@ -14,6 +14,7 @@ use crate::exit::{CommandResult, Exit, Failure};
 use crate::locate::{Opened, open_study, results_folder, saved_study, store_failure};
 use crate::printer::Printer;
 use crate::signals;
+use crate::table::Table;
 
 pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
     let opened = open_study(&args.study, args.scale.as_deref(), printer)?;
@@ -65,7 +66,7 @@ pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
         let value = serde_json::json!({ "plan": plan, "due": due, "forecast": forecast, "budget_holds": holds });
         printer.data(&format!("{value:#}"));
     } else {
-        let mut text = scenario_table(plan, forecast.as_ref());
+        let mut text = scenario_table(plan, forecast.as_ref(), printer.data_width());
         text.push_str(&summary(study, plan, due.len(), forecast.as_ref(), &ledger));
         if let Some(old) = super::price::age_note(study) {
             text.push_str(&format!("\n{old}\n"));
@@ -137,49 +138,27 @@ fn earlier(
     })
 }
 
-fn scenario_table(plan: &Plan, forecast: Option<&Forecast>) -> String {
-    let mut head = vec!["scenario".to_owned()];
-    head.extend(
-        plan.scenarios
-            .first()
-            .into_iter()
-            .flat_map(|s| s.levels.iter().map(|l| l.factor.clone())),
-    );
-    head.extend(forecast.map(|_| "expected time".to_owned()));
-    let rows = plan.scenarios.iter().map(|scenario| {
+fn scenario_table(plan: &Plan, forecast: Option<&Forecast>, screen: Option<usize>) -> String {
+    let mut table = Table::default().text("scenario");
+    for level in plan.scenarios.iter().take(1).flat_map(|s| &s.levels) {
+        table = table.text(&level.factor);
+    }
+    if forecast.is_some() {
+        table = table.text("expected time");
+    }
+    for scenario in &plan.scenarios {
         let mut row = vec![scenario.label()];
         row.extend(scenario.levels.iter().map(|l| l.level.to_string()));
         row.extend(forecast.map(|f| {
             f.scenarios
                 .get(&scenario.number)
-                .map_or("—".to_owned(), |r| time_words(r.seconds()))
+                .map_or_else(String::new, |r| time_words(r.seconds()))
         }));
-        row
-    });
-    let table: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
-    aligned(&table)
-}
-
-fn aligned(table: &[Vec<String>]) -> String {
-    let columns = table.first().map_or(0, Vec::len);
-    let width = |column: usize| {
-        table
-            .iter()
-            .filter_map(|r| r.get(column))
-            .map(|c| c.chars().count())
-            .max()
-    };
-    let widths: Vec<usize> = (0..columns).map(|c| width(c).unwrap_or(0)).collect();
-    let mut text = String::new();
-    for row in table {
-        let cells = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, &width)| format!("{cell:width$}"));
-        let line = cells.collect::<Vec<String>>().join("  ");
-        _ = writeln!(text, "  {}", line.trim_end());
+        table.row(row);
     }
-    text
+    let indent = |line: &str| format!("  {line}\n");
+    let table = table.within(screen.map(|width| width.saturating_sub(2)));
+    table.lines().map(indent).collect()
 }
 
 /// `8 scenarios × 3 repetitions = 24 runs`.

@@ -1,38 +1,29 @@
-//! `run --prepare`: what the runs need and this machine lacks, brought here before the first.
+//! What the runs of a study need and this machine lacks: said all together before the first, or
+//! brought here by `run --prepare`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
-use frameworks::{Home, Kind, Spec};
-use model::{Scenario, Study, Workload};
+use frameworks::{Home, Kind, Machine, Spec};
+use model::{CommandWorkload, Scenario, Study, Workload};
 
 use super::{data, setup};
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 
-pub(super) fn prepare(
-    study: &Study,
-    scenarios: &[&Scenario],
-    home: &Home,
-    printer: &Printer,
-) -> Result<(), Failure> {
-    let mut lacks = Lacks::default();
-    for scenario in scenarios {
-        lacks.look_at(study, scenario, home);
-    }
-    for Missing { spec, gpu } in lacks.environments.values() {
-        setup::set_up_one(spec, *gpu, home, printer)?;
-    }
-    for dataset in &lacks.datasets {
-        data::fetch_one(dataset, home.path(), printer)?;
-    }
-    Ok(())
-}
+/// Interpreters whose first argument, if it is no option, is the file they run.
+const INTERPRETERS: [&str; 8] = [
+    "python", "python3", "sh", "bash", "perl", "ruby", "Rscript", "julia",
+];
 
 /// What is not here, each once.
 #[derive(Default)]
-struct Lacks {
+pub(super) struct Lacks {
     environments: BTreeMap<String, Missing>,
     datasets: Vec<String>,
+    caffe: bool,
+    /// Sentences on programs, folders and files that the study names; no one can bring them.
+    own: BTreeSet<String>,
 }
 
 struct Missing {
@@ -41,30 +32,155 @@ struct Missing {
     gpu: bool,
 }
 
+/// Looked for once, however many scenarios need it.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Need {
+    /// And whether on a GPU.
+    Framework(String, bool),
+    Dataset(String),
+    /// Program and first argument, and where they are started: most scenarios differ in later
+    /// arguments only.
+    Program(Vec<String>, Option<PathBuf>),
+}
+
 impl Lacks {
-    fn look_at(&mut self, study: &Study, scenario: &Scenario, home: &Home) {
+    /// `folder` is the study file's: its paths are relative to it.
+    pub(super) fn of<'s>(
+        study: &Study,
+        scenarios: impl IntoIterator<Item = &'s Scenario>,
+        folder: &Path,
+        home: &Home,
+    ) -> Self {
+        let mut lacks = Lacks::default();
+        let mut looked_at = BTreeSet::new();
+        for scenario in scenarios {
+            lacks.look_at(study, scenario, folder, home, &mut looked_at);
+        }
+        lacks
+    }
+
+    /// Sets up and fetches what can be.
+    pub(super) fn bring(&mut self, home: &Home, printer: &Printer) -> Result<(), Failure> {
+        for Missing { spec, gpu } in std::mem::take(&mut self.environments).values() {
+            setup::set_up_one(spec, *gpu, home, printer)?;
+        }
+        for dataset in std::mem::take(&mut self.datasets) {
+            data::fetch_one(&dataset, home.path(), printer)?;
+        }
+        Ok(())
+    }
+
+    /// All of it in one message. What the study itself names wrongly makes it a bad study.
+    pub(super) fn refuse(&self, study: &Path) -> Result<(), Failure> {
+        let mut lines: Vec<String> = self.own.iter().cloned().collect();
+        let exit = match lines.is_empty() {
+            true => Exit::Trouble,
+            false => Exit::BadStudy,
+        };
+        if self.caffe {
+            lines.push(frameworks::SetupError::NoCaffe.to_string());
+        }
+        lines.extend(self.can_be_brought());
+        if lines.is_empty() {
+            return Ok(());
+        }
+        lines.extend(self.how(study));
+        let lines: String = lines.iter().map(|line| format!("\n  = {line}")).collect();
+        let message = format!("this machine lacks what the runs need; nothing was started{lines}");
+        Err(Failure::new(exit, message))
+    }
+
+    /// For `check`: only what the study names wrongly is a mistake of it.
+    pub(super) fn refuse_own(&self, study: &Path) -> Result<(), Failure> {
+        if self.own.is_empty() {
+            return Ok(());
+        }
+        let lines: String = self
+            .own
+            .iter()
+            .map(|line| format!("\n  = {line}"))
+            .collect();
+        let message = format!(
+            "{} names what is not on this machine{lines}",
+            study.display()
+        );
+        Err(Failure::new(Exit::BadStudy, message))
+    }
+
+    /// For `check`: what is still to do before the study can run here.
+    pub(super) fn to_do(&self, study: &Path) -> Vec<String> {
+        let brought = self.can_be_brought();
+        brought.into_iter().chain(self.how(study)).collect()
+    }
+
+    fn can_be_brought(&self) -> Vec<String> {
+        let frameworks: Vec<&str> = self.environments.keys().map(String::as_str).collect();
+        let mut lines = Vec::new();
+        if !frameworks.is_empty() {
+            lines.push(format!("not set up: {}", frameworks.join(", ")));
+        }
+        if !self.datasets.is_empty() {
+            lines.push(format!("not fetched: {}", self.datasets.join(", ")));
+        }
+        lines
+    }
+
+    /// `bancada run study.toml --prepare`, or the same one by one.
+    fn how(&self, study: &Path) -> Option<String> {
+        let frameworks: Vec<&str> = self.environments.keys().map(String::as_str).collect();
+        let mut single = Vec::new();
+        if !frameworks.is_empty() {
+            single.push(format!("bancada setup {}", frameworks.join(" ")));
+        }
+        if !self.datasets.is_empty() {
+            single.push(format!("bancada data fetch {}", self.datasets.join(" ")));
+        }
+        (!single.is_empty()).then(|| {
+            format!(
+                "bancada run {} --prepare brings them here (or: {})",
+                study.display(),
+                single.join("; ")
+            )
+        })
+    }
+
+    fn look_at(
+        &mut self,
+        study: &Study,
+        scenario: &Scenario,
+        folder: &Path,
+        home: &Home,
+        looked_at: &mut BTreeSet<Need>,
+    ) {
         let resolved = plan::resolve(study, scenario);
         match &resolved.workload {
             Workload::Train(train) => {
-                let device = resolved
-                    .environment
-                    .device
-                    .as_ref()
-                    .unwrap_or(&train.device);
-                self.environment(&train.framework, device != "cpu", home);
-                let has_own_folder = train.data_dir.is_some();
+                let device = resolved.environment.device.as_ref();
+                let gpu = device.unwrap_or(&train.device) != "cpu";
+                if looked_at.insert(Need::Framework(train.framework.clone(), gpu)) {
+                    self.environment(&train.framework, gpu, home);
+                }
                 let dataset = &train.dataset;
-                let is_known = fetch::wanted_bytes(dataset).is_some();
-                if is_known
-                    && !has_own_folder
-                    && !fetch::is_here(dataset, home.path())
-                    && !self.datasets.contains(dataset)
+                let is_fetched = || fetch::is_here(dataset, home.path());
+                if train.data_dir.is_none()
+                    && looked_at.insert(Need::Dataset(dataset.clone()))
+                    && fetch::wanted_bytes(dataset).is_some()
+                    && !is_fetched()
                 {
                     self.datasets.push(dataset.clone());
                 }
             }
-            Workload::Serve(serve) => self.environment(&serve.stack, false, home),
-            Workload::Command(_) => {}
+            Workload::Serve(serve) => {
+                if looked_at.insert(Need::Framework(serve.stack.clone(), false)) {
+                    self.environment(&serve.stack, false, home);
+                }
+            }
+            Workload::Command(command) => {
+                let first = command.command.iter().take(2).cloned().collect();
+                if looked_at.insert(Need::Program(first, command.directory.clone())) {
+                    self.own.extend(complaints(command, folder));
+                }
+            }
         }
     }
 
@@ -73,10 +189,92 @@ impl Lacks {
         let Ok(spec) = Spec::parse(name) else {
             return;
         };
+        self.caffe |= spec.framework.kind == Kind::Caffe && Machine::here().caffe.is_none();
         let is_made = matches!(spec.framework.kind, Kind::Python | Kind::Stack);
         if is_made && home.interpreter(&spec).is_err() {
             let missing = self.environments.entry(spec.to_string());
             missing.or_insert(Missing { spec, gpu: false }).gpu |= gpu;
         }
+    }
+}
+
+/// What a command names and is not there: its directory, its program, its script.
+fn complaints(command: &CommandWorkload, folder: &Path) -> Vec<String> {
+    let Some(program) = command.command.first() else {
+        return Vec::new();
+    };
+    let directory = match &command.directory {
+        Some(directory) => folder.join(directory),
+        None => folder.to_owned(),
+    };
+    if !directory.is_dir() {
+        let directory = directory.display();
+        return vec![format!("working directory {directory}: no such folder")];
+    }
+    let mut found = Vec::new();
+    let own_path = command.env.get("PATH").map(String::as_str);
+    if !is_program(program, &directory, own_path) {
+        let place = match program.contains('/') {
+            true => format!("no such file in {}", directory.display()),
+            false => "not found in PATH".to_owned(),
+        };
+        found.push(format!("program `{program}` of the command: {place}"));
+    }
+    let name = Path::new(program).file_name().and_then(|n| n.to_str());
+    let script = command.command.get(1).filter(|word| !word.starts_with('-'));
+    if let (true, Some(script)) = (name.is_some_and(|n| INTERPRETERS.contains(&n)), script)
+        && !directory.join(script).exists()
+    {
+        let directory = directory.display();
+        found.push(format!(
+            "script `{script}` of the command: no such file in {directory}"
+        ));
+    }
+    found
+}
+
+/// As the system finds it: a path is relative to the working directory, a name is looked up.
+fn is_program(program: &str, directory: &Path, own_path: Option<&str>) -> bool {
+    if program.contains('/') {
+        return directory.join(program).is_file();
+    }
+    let path = match own_path {
+        Some(path) => Some(path.into()),
+        None => std::env::var_os("PATH"),
+    };
+    path.iter()
+        .flat_map(std::env::split_paths)
+        .any(|folder| directory.join(folder).join(program).is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_command_names_must_be_there() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let check = |words: &[&str], directory: Option<&str>, expected: &[&str]| {
+            let command = CommandWorkload {
+                command: words.iter().map(|word| (*word).to_owned()).collect(),
+                env: BTreeMap::new(),
+                directory: directory.map(PathBuf::from),
+                log: Vec::new(),
+            };
+            let found = complaints(&command, folder);
+            assert_eq!(found.len(), expected.len(), "{found:?}");
+            for (found, expected) in found.iter().zip(expected) {
+                assert!(found.contains(expected), "{found}");
+            }
+        };
+        check(&["sh", "-c", "true"], None, &[]);
+        check(&["sh", "Cargo.toml"], None, &[]);
+        check(&["sh", "main.rs"], Some("src"), &[]);
+        check(&["/bin/sh", "-c", "true"], None, &[]);
+        check(&["no-such-program"], None, &["not found in PATH"]);
+        check(&["./no-such-program"], None, &["no such file"]);
+        check(&["sh", "no-such.sh"], None, &["script `no-such.sh`"]);
+        check(&["nope", "x"], Some("nowhere"), &["working directory"]);
+        check(&[], None, &[]);
     }
 }

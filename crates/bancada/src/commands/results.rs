@@ -143,7 +143,7 @@ pub(super) fn print_tables(analysis: &Analysis, printer: &Printer) {
         colour: printer.data_coloured,
         ..Default::default()
     };
-    printer.data(&report::terminal(analysis, &options));
+    printer.data_as_is(&report::terminal(analysis, &options));
 }
 
 pub(super) fn meta() -> ReportMeta<'static> {

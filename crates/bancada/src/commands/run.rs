@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use model::{Environment, Inventory, RunRecord, Status, Study};
+use model::{Environment, Inventory, Money, RunRecord, Status, Study};
+use runner::forecast;
 use runner::{Conduct, Ended, Forecast, Ledger, Options, RunnerError, Surroundings, Wanted};
 use store::Store;
 
@@ -13,7 +14,7 @@ use super::forecasting::{self, time_words};
 use super::inputs;
 use super::only;
 use super::plan::runs_words;
-use super::prepare::prepare;
+use super::prepare::Lacks;
 use super::results::{analysis_of, print_tables, write_report};
 use crate::args::{RetryArg, RunArgs};
 use crate::claim::{Claim, Claimed};
@@ -27,12 +28,7 @@ const NOTHING_STARTED: &str = "nothing was started";
 
 pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
     let opened = open_study(&args.study, args.scale.as_deref(), printer)?;
-    let wanted = Wanted {
-        retry: args.retry.iter().map(|r| status_of(*r)).collect(),
-        keep_interrupted: args.keep_interrupted,
-        only: only::read(&args.only, &opened.study)?,
-        redo: BTreeSet::new(),
-    };
+    let wanted = wanted(args, &opened.study)?;
     let folder = results_folder(&args.study, &opened.study, args.out.as_deref());
     let claim = Claim {
         folder: &folder,
@@ -108,9 +104,11 @@ fn carry_out(
         talk(&old);
     }
     let scenarios = runner::scenarios_of(plan, &due);
+    let mut lacks = Lacks::of(study, scenarios.iter().copied(), &opened.folder, &home);
     if args.prepare {
-        prepare(study, &scenarios, &home, printer)?;
+        lacks.bring(&home, printer)?;
     }
+    lacks.refuse(&args.study)?;
     runner::make_ready(
         study,
         &scenarios,
@@ -200,8 +198,9 @@ fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) 
             Ok(Exit::Interrupted)
         }
         Ended::BudgetSpent => {
+            let amounts = budget_words(results, &wanted(args, &results.study)?)?;
             printer.talk(&format!(
-                "The budget does not hold for another run, so the study stopped. {again} --over-budget goes on."
+                "Stopped: the budget is too small for the next run. {amounts} Raise `budget`, or continue with {again} --over-budget."
             ));
             Ok(Exit::Budget)
         }
@@ -218,6 +217,43 @@ fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) 
             Ok(Exit::FailedRuns)
         }
     }
+}
+
+fn wanted(args: &RunArgs, study: &Study) -> Result<Wanted, Failure> {
+    Ok(Wanted {
+        retry: args.retry.iter().map(|r| status_of(*r)).collect(),
+        keep_interrupted: args.keep_interrupted,
+        only: only::read(&args.only, study)?,
+        redo: BTreeSet::new(),
+    })
+}
+
+/// `US$ 0.98 of US$ 1.00 is spent, US$ 0.02 is left; the 7 runs left are forecast at US$ 0.40, so
+/// US$ 0.38 is missing.`
+fn budget_words(results: &Results, wanted: &Wanted) -> Result<String, Failure> {
+    let Results {
+        study, plan, store, ..
+    } = results;
+    let ledger = Ledger::open(study, store).map_err(store_failure)?;
+    let due = runner::due_runs(plan, &store.statuses().map_err(store_failure)?, wanted);
+    let mut expected = forecast::from_records(&store.records().map_err(store_failure)?);
+    forecast::fill_unknown(&mut expected, &plan.scenarios);
+    let begun = runner::Rentals::new(study);
+    let needed = forecast::add_up(study, plan, &due, expected, &begun).money;
+    let (Some(allowed), Some(left)) = (ledger.allowed, ledger.left()) else {
+        return Ok(String::new());
+    };
+    let spent = format!("{} of {allowed} is spent, {left} is left", ledger.spent());
+    let runs = report::format::counted(due.len(), "run left is", "runs left are");
+    Ok(match needed {
+        Some(needed) if needed.value.amount > left.amount => {
+            let missing = needed.value.amount.saturating_sub(left.amount);
+            let missing = Money::new(missing, left.currency);
+            let needed = needed.value;
+            format!("{spent}; the {runs} forecast at {needed}, so {missing} is missing.")
+        }
+        _ => format!("{spent}."),
+    })
 }
 
 fn shown(path: &Path) -> String {
@@ -244,7 +280,7 @@ fn versions() -> BTreeMap<String, String> {
 
 fn first_line(opened: &Opened, inventory: &Inventory) -> String {
     let Opened { study, plan, .. } = opened;
-    let memory = report::format::bytes(inventory.memory_bytes as f64);
+    let memory = report::format::memory(inventory.memory_bytes);
     format!(
         "{}   {} on this machine ({} cores, {memory}){}",
         study.name,
@@ -352,8 +388,13 @@ fn refuse_above_budget(ledger: &Ledger, forecast: Option<&Forecast>) -> Result<(
     else {
         return Ok(());
     };
+    let missing = Money::new(value.amount.saturating_sub(left.amount), value.currency);
+    let spent = match ledger.spent().amount.is_zero() {
+        true => String::new(),
+        false => format!(" ({} is spent)", ledger.spent()),
+    };
     let message = format!(
-        "the forecast of {value} is above the {left} left of the budget; nothing was started\n  = raise `budget`, \
+        "the budget is too small: the forecast is {value}, {left} is left{spent}, {missing} is missing; nothing was started\n  = raise `budget`, \
          lower repetitions, epochs or levels, or start anyway with --over-budget"
     );
     Err(Failure::new(Exit::Budget, message))

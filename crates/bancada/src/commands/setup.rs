@@ -8,6 +8,7 @@ use frameworks::{
 use indicatif::{ProgressBar, ProgressStyle};
 use report::format;
 use runner::Scratch;
+use source::screen::pad_right;
 
 use super::forecasting::scratch;
 use crate::args::{FrameworkArg, SetupArgs};
@@ -316,7 +317,8 @@ fn list(home: &Home, machine: &Machine) -> String {
         state,
     } in &rows
     {
-        text += &format!("{name:names$}  {version:versions$}  {state}\n");
+        let (name, version) = (pad_right(name, names), pad_right(version, versions));
+        text += &format!("{name}  {version}  {state}\n");
     }
     let sizes = environments.iter().filter_map(|e| match e.state() {
         State::Whole(marker) => Some(marker.size_bytes),

@@ -130,7 +130,10 @@ fn ask(
         &STOP,
         &mut |framework| {
             if printer.talk_is_terminal {
-                eprint!("\r\x1b[2K  {} in {framework} …", asked.network);
+                eprint!(
+                    "\r\x1b[2K  {} in {framework} …",
+                    source::screen::safe(&asked.network)
+                );
             }
         },
     );

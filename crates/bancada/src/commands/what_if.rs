@@ -1,7 +1,6 @@
 //! The same measurements at other prices: nothing is run again and nothing kept is changed.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use model::{RunRecord, Study};
@@ -11,6 +10,7 @@ use source::{Diagnostic, Source};
 
 use crate::args::WhatIfArgs;
 use crate::exit::{Exit, Failure};
+use crate::files::read_text;
 use crate::locate::{Results, study_text};
 use crate::printer::Printer;
 
@@ -142,7 +142,7 @@ struct Asked {
 
 fn read_file(path: &Path) -> Result<Asked, Failure> {
     let name = path.display().to_string();
-    let text = fs::read_to_string(path)
+    let text = read_text(path)
         .map_err(|error| Failure::new(Exit::BadStudy, format!("cannot read {name}: {error}")))?;
     Ok(Asked {
         said: name.clone(),

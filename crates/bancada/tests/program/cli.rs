@@ -178,13 +178,16 @@ fn above_the_budget_nothing_starts_and_spent_money_stops() {
     bench
         .bancada(&["run", "study.toml"])
         .ends_with(4)
-        .says("budget");
+        .says("of US$ 1500.00 is spent, US$ ")
+        .says(" is missing. Raise `budget`");
     let done = bench.bundles("dear").len();
     assert!((1..10).contains(&done), "{done}");
     // What is left is known to be too little now.
     bench
         .bancada(&["run", "study.toml"])
         .ends_with(4)
+        .says("the budget is too small: the forecast is US$ ")
+        .says(" is missing; nothing was started")
         .says("--over-budget");
     assert_eq!(bench.bundles("dear").len(), done);
     bench

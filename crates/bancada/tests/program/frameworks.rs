@@ -161,7 +161,8 @@ fn what_is_not_set_up_is_said_before_anything_runs() {
     bench
         .bancada(&["run", "study.toml", "--no-pilot"])
         .ends_with(1)
-        .says("mxnet is not set up on this machine: bancada setup mxnet");
+        .says("not set up: mxnet")
+        .says("bancada run study.toml --prepare brings them here (or: bancada setup mxnet)");
     assert!(bench.bundles("fakes").is_empty());
     bench.write("data.toml", &study("\"pytorch\"", "dataset = \"mnist\""));
     bench

@@ -20,6 +20,7 @@ mod frameworks;
 mod growth;
 mod hosts;
 mod import;
+mod inputs;
 mod kill;
 mod limits;
 mod logs;

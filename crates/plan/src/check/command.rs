@@ -13,6 +13,10 @@ pub(super) fn check(draft: &Draft, command: &DraftCommand, problems: &mut Proble
         .map(|f| f.name.value.as_str())
         .collect();
     let mut used: Vec<&str> = vec![ENVIRONMENT, CORES, MEMORY];
+    for text in texts(command).filter(|text| text.value.contains('\0')) {
+        let message = "a program cannot be given the character NUL (U+0000)";
+        problems.push(Diagnostic::at(text.span.clone(), message));
+    }
     // Inputs may have levels in their names, but change nothing by themselves.
     let inputs = command.inputs.iter().map(|text| (text, false));
     for (text, changes) in texts(command).map(|text| (text, true)).chain(inputs) {

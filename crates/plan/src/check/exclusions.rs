@@ -12,6 +12,16 @@ const MAX_EXCLUSIONS: usize = 1000;
 /// The rules that can be applied, each list of levels written out.
 pub(super) fn check(draft: &Draft, problems: &mut Problems) -> Vec<Exclusion> {
     let mut exclusions = Vec::new();
+    // Before each of them is compared with every level.
+    if let Some(rule) = draft.head.exclude.get(MAX_EXCLUSIONS) {
+        let count = draft.head.exclude.len();
+        let message =
+            format!("{count} exclusions are more than the {MAX_EXCLUSIONS} a study may have");
+        let diagnostic = Diagnostic::at(rule.span.clone(), message);
+        problems
+            .push(diagnostic.note("a list stands for any of its levels: { image = [64, 128] }"));
+        return Vec::new();
+    }
     for rule in &draft.head.exclude {
         if check_rule(draft, rule, problems) {
             exclusions.extend(written_out(rule));
@@ -71,7 +81,7 @@ fn check_condition(draft: &Draft, condition: &DraftCondition, problems: &mut Pro
         if let Some(meant) = source::closest(&text, levels.iter().map(String::as_str)) {
             diagnostic = diagnostic.label(format!("did you mean `{meant}`?"));
         }
-        problems.push(diagnostic.note(format!("its levels: {}", levels.join(", "))));
+        problems.push(diagnostic.note(format!("its levels: {}", source::few_of(&levels))));
     }
     fine
 }

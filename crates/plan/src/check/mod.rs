@@ -171,18 +171,22 @@ fn command_workload(command: &DraftCommand) -> CommandWorkload {
 
 /// Before anything is multiplied out.
 fn check_size(draft: &Draft, problems: &mut Problems) -> bool {
-    let counts = draft.factors.iter().map(|f| f.levels.len() as u64);
-    let scenarios = counts.fold(1, u64::saturating_mul);
+    let mut counts = draft.factors.iter().map(|f| f.levels.len() as u128);
+    let scenarios = counts.try_fold(1, u128::checked_mul);
     let repetitions = draft
         .head
         .repetitions
         .as_ref()
         .map_or(DEFAULT_REPETITIONS, |r| r.value);
-    let runs = scenarios.saturating_mul(u64::from(repetitions));
-    let message = if scenarios > MAX_SCENARIOS {
-        format!("{scenarios} scenarios are more than the {MAX_SCENARIOS} a study may have")
-    } else if runs > MAX_RUNS {
-        format!("{scenarios} scenarios × {repetitions} repetitions are more than {MAX_RUNS} runs")
+    let most = grouped(u128::from(MAX_SCENARIOS));
+    let message = if scenarios.is_none_or(|count| count > u128::from(MAX_SCENARIOS)) {
+        let count = scenarios.map_or("more than 10^38".to_owned(), grouped);
+        format!("{count} scenarios are more than the {most} a study may have")
+    } else if let Some(scenarios) = scenarios
+        && scenarios * u128::from(repetitions) > u128::from(MAX_RUNS)
+    {
+        let (scenarios, runs) = (grouped(scenarios), grouped(u128::from(MAX_RUNS)));
+        format!("{scenarios} scenarios × {repetitions} repetitions are more than {runs} runs")
     } else {
         return true;
     };
@@ -192,6 +196,19 @@ fn check_size(draft: &Draft, problems: &mut Problems) -> bool {
     };
     problems.push(diagnostic.note("take fewer levels, fewer factors, or several studies"));
     false
+}
+
+/// `1,000,000`.
+fn grouped(count: u128) -> String {
+    let digits = count.to_string();
+    let mut out = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
 }
 
 fn check_scenarios(

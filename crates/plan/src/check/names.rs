@@ -77,8 +77,7 @@ pub(super) fn check(draft: &Draft, problems: &mut Problems) {
     check_metrics(draft, problems);
 }
 
-/// Results go to a folder of the study's name.
-/// Whether a name does as the name of a folder.
+/// Results go to a folder of the study's name: whether it can be one.
 pub fn is_study_name(text: &str) -> bool {
     !text.is_empty()
         && text.len() <= MAX_NAME_BYTES
@@ -125,7 +124,7 @@ fn check_factor_name(draft: &Draft, name: &Located<String>, problems: &mut Probl
 }
 
 fn is_plain(text: &str) -> bool {
-    !text.is_empty() && text.trim() == text && !text.contains(char::is_control)
+    !text.is_empty() && text.trim() == text && !text.contains(source::screen::is_hidden)
 }
 
 /// A command may tell metrics of its own that nothing here can know.

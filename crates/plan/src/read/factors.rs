@@ -1,6 +1,7 @@
 //! `[factors]`: what is varied. Any names; a list of levels, a single one, or a range.
 
 use model::Level;
+use source::screen::is_hidden;
 use source::{Diagnostic, Located, Problems, Table, Value};
 
 use super::draft::DraftFactor;
@@ -43,6 +44,7 @@ fn read_levels(name: &str, value: &Value<'_>, problems: &mut Problems) -> Vec<Lo
         "table" => read_range(name, value, problems),
         _ => take::level(value, name, problems).into_iter().collect(),
     };
+    let levels = without_hidden(name, levels, problems);
     let levels = without_mixed(name, levels, problems);
     let levels = without_doubles(name, levels, problems);
     alike_numbers(levels)
@@ -90,6 +92,23 @@ fn read_range(name: &str, value: &Value<'_>, problems: &mut Problems) -> Vec<Loc
         span: value.span.clone(),
     };
     numbers.into_iter().map(level).collect()
+}
+
+/// A level stands in tables, file names and on screens: what cannot be seen there is refused.
+fn without_hidden(
+    name: &str,
+    levels: Vec<Located<Level>>,
+    problems: &mut Problems,
+) -> Vec<Located<Level>> {
+    let hidden = |level: &Located<Level>| level.value.as_text()?.chars().find(|c| is_hidden(*c));
+    let (bad, good): (Vec<_>, Vec<_>) = levels.into_iter().partition(|l| hidden(l).is_some());
+    for level in &bad {
+        let c = hidden(level).unwrap_or_default() as u32;
+        let message = format!("a level of `{name}` has a control character (U+{c:04X})");
+        let diagnostic = Diagnostic::at(level.span.clone(), message);
+        problems.push(diagnostic.label("write visible characters only"));
+    }
+    good
 }
 
 /// Levels of one factor are of one kind; the first decides.

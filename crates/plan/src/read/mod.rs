@@ -152,12 +152,29 @@ impl<'t> Typed<'t> {
     }
 }
 
+/// A study is copied into its results and quoted in reports: a password in it would go along.
+fn refuse_passwords(top: &Table<'_>, problems: &mut Problems) {
+    let all = top.texts();
+    for text in all.iter().filter(|t| source::screen::has_password(t.value)) {
+        let message = "a password stands in this web address";
+        problems.push(
+            Diagnostic::at(text.span.clone(), message)
+                .label("remove `user:password@`")
+                .note(
+                    "an environment's `url` takes it from a variable of the process: headers = { Authorization = \"Basic {TOKEN}\" }",
+                )
+                .note("a command finds the variables of the process in its own"),
+        );
+    }
+}
+
 fn read_draft(
     typed: &Typed<'_>,
     top: Table<'_>,
     options: &ReadOptions,
     problems: &mut Problems,
 ) -> Draft {
+    refuse_passwords(&top, problems);
     let head = study::read(&top, problems);
     let factors = factors::read(&top, problems);
     let workload = workload::read(&top, problems);

@@ -138,10 +138,34 @@ fn read_headers(table: &Table<'_>, problems: &mut Problems) -> BTreeMap<String, 
     let mut read = BTreeMap::new();
     for (name, value) in headers.entries() {
         if let Some(text) = value.text(name.value, problems) {
+            check_header(name.value, &text, problems);
             read.insert(name.value.to_owned(), text.value);
         }
     }
     read
+}
+
+/// Headers that hold nothing but secrets.
+const SECRET_HEADERS: &[&str] = &[
+    "authorization",
+    "proxy-authorization",
+    "cookie",
+    "x-api-key",
+    "api-key",
+    "x-auth-token",
+];
+
+/// A study is copied into its results and shared: a secret is named there, not written.
+fn check_header(name: &str, value: &Located<String>, problems: &mut Problems) {
+    let is_secret = SECRET_HEADERS.contains(&name.to_ascii_lowercase().as_str());
+    let names_variable = value.value.contains('{') && value.value.contains('}');
+    if is_secret && !names_variable {
+        let message = format!("the header `{name}` holds a secret that stands in the file");
+        problems.push(
+            Diagnostic::at(value.span.clone(), message)
+                .label("write \"{TOKEN}\" to take it from the variable TOKEN of the process"),
+        );
+    }
 }
 
 fn check_url(url: &Located<String>, problems: &mut Problems) {

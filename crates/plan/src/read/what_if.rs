@@ -93,7 +93,10 @@ fn whole(
 ) -> Result<WhatIf, Vec<Diagnostic>> {
     let mut problems = Problems::default();
     let what_if = source::parse(typed.text, &mut problems, |top, problems| {
-        problems.is_empty().then(|| read(typed, top, problems))
+        problems.is_empty().then(|| {
+            super::refuse_passwords(&top, problems);
+            read(typed, top, problems)
+        })
     });
     match what_if {
         Some(what_if) if problems.is_empty() => Ok(what_if),

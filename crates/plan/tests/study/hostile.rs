@@ -121,3 +121,115 @@ proptest! {
         survive(&text.join("\n"));
     }
 }
+
+fn mistakes_in(text: &str) -> String {
+    shown(text, &read(text).expect_err("mistakes"))
+}
+
+#[test]
+fn what_cannot_be_seen_is_refused_in_names_and_levels() {
+    let check = |level: &str, expected: Option<&str>| {
+        let text = format!(
+            "[study]\nname = \"s\"\n[factors]\nx = [\"{level}\", \"b\"]\n[workload]\ncommand = [\"true\", \"{{x}}\"]\n"
+        );
+        let got = read(&text).err().map(|mistakes| shown(&text, &mistakes));
+        match expected {
+            Some(word) => assert!(
+                got.as_ref().is_some_and(|got| got.contains(word)),
+                "{got:?}"
+            ),
+            None => assert_eq!(got, None),
+        }
+    };
+    check("a", None);
+    check("网 – é", None);
+    check("a\\u0000b", Some("control character (U+0000)"));
+    check("a\\u001b[2Jb", Some("control character (U+001B)"));
+    check("a\u{202e}b", Some("control character (U+202E)"));
+    let name = "[study]\nname = \"s\"\n[factors]\n\"x\\u0000\" = [1, 2]\n[workload]\ncommand = [\"true\"]\n";
+    assert!(mistakes_in(name).contains("visible characters"));
+    let argument = "[study]\nname = \"s\"\n[workload]\ncommand = [\"true\", \"a\\u0000\"]\n";
+    assert!(mistakes_in(argument).contains("NUL"));
+}
+
+#[test]
+fn passwords_in_addresses_are_refused_and_not_shown() {
+    let check = |lines: &str| {
+        let text = format!("[study]\nname = \"s\"\n{lines}\n");
+        let shown = mistakes_in(&text);
+        assert!(
+            shown.contains("a password stands in this web address"),
+            "{shown}"
+        );
+        assert!(!shown.contains("geheim"), "{shown}");
+    };
+    check(
+        "[workload]\nkind = \"serve\"\nmodel = \"rede1\"\n[environments.a]\nurl = \"https://me:geheim@example.org/x\"",
+    );
+    check("[workload]\ncommand = [\"curl\", \"https://me:geheim@example.org/x\"]");
+    check("[workload]\ncommand = [\"x\"]\nenv = { PLACE = \"ftp://me:geheim@example.org\" }");
+}
+
+#[test]
+fn secrets_in_headers_are_named_not_written() {
+    let check = |headers: &str, is_fine: bool| {
+        let text = format!(
+            "[study]\nname = \"s\"\n[workload]\nkind = \"serve\"\nmodel = \"rede1\"\n[environments.a]\nurl = \"https://example.org/x\"\nheaders = {{ {headers} }}\n"
+        );
+        let shown = read(&text)
+            .err()
+            .map(|m| shown(&text, &m))
+            .unwrap_or_default();
+        assert_eq!(!shown.contains("holds a secret"), is_fine, "{shown}");
+    };
+    check("Authorization = \"Bearer abc\"", false);
+    check("X-Api-Key = \"abc\"", false);
+    check("Authorization = \"Bearer {TOKEN}\"", true);
+    check("Accept = \"text/plain\"", true);
+}
+
+#[test]
+fn scenarios_are_counted_exactly_or_not_at_all() {
+    let check = |factors: usize, expected: &str| {
+        let levels = "{ from = 1, to = 100 }";
+        let lines: String = (0..factors).map(|i| format!("f{i} = {levels}\n")).collect();
+        let names: String = (0..factors).map(|i| format!("{{f{i}}}")).collect();
+        let text = format!(
+            "[study]\nname = \"s\"\n[factors]\n{lines}[workload]\ncommand = [\"true\", \"{names}\"]\n"
+        );
+        let shown = mistakes_in(&text);
+        assert!(shown.contains(expected), "{shown}");
+    };
+    check(
+        10,
+        "100,000,000,000,000,000,000 scenarios are more than the 100,000",
+    );
+    check(30, "more than 10^38 scenarios are more than the 100,000");
+}
+
+#[test]
+fn thousands_of_mistakes_make_a_short_answer() {
+    let check = |text: &str, expected: &str| {
+        let shown = mistakes_in(text);
+        assert!(
+            shown.contains(expected),
+            "{}",
+            &shown[..2000.min(shown.len())]
+        );
+        assert!(shown.len() < 60_000, "{}", shown.len());
+    };
+    let head = "[study]\nname = \"s\"\n";
+    let rest = "[factors]\nx = [1, 2]\n[workload]\ncommand = [\"true\", \"{x}\"]\n";
+    let rules = "{ x = 9 }, ".repeat(20_000);
+    check(
+        &format!("{head}exclude = [{rules}]\n{rest}"),
+        "20000 exclusions are more than",
+    );
+    let rules = "{ x = 9 }, ".repeat(900);
+    check(
+        &format!("{head}exclude = [{rules}]\n{rest}"),
+        "and 880 more mistakes",
+    );
+    let keys: String = (0..20_000).map(|i| format!("key{i} = 1\n")).collect();
+    check(&format!("{head}{keys}{rest}"), "and 19980 more mistakes");
+}

@@ -207,3 +207,153 @@ fn words_come_from_the_lists_that_the_reader_uses() {
         "https://json-schema.org/draft/2020-12/schema"
     );
 }
+
+/// What is wrong with a document by a schema; only keywords that [`schema`] uses are known, and any
+/// other one is a mistake of its own.
+fn mistakes(schema: &Value, document: &Value, place: &str, found: &mut Vec<String>) {
+    let Some(rules) = schema.as_object() else {
+        return;
+    };
+    let passes = |schema: &Value, document: &Value| {
+        let mut inner = Vec::new();
+        mistakes(schema, document, place, &mut inner);
+        inner.is_empty()
+    };
+    for (keyword, rule) in rules {
+        let is_kind = |kind: &Value| match kind.as_str() {
+            Some("object") => document.is_object(),
+            Some("array") => document.is_array(),
+            Some("string") => document.is_string(),
+            Some("boolean") => document.is_boolean(),
+            Some("integer") => document.is_i64() || document.is_u64(),
+            Some("number") => document.is_number(),
+            _ => false,
+        };
+        let number = document.as_f64();
+        let fine = match keyword.as_str() {
+            "$schema" | "title" | "description" | "examples" | "default" => true,
+            "type" => match rule {
+                Value::Array(kinds) => kinds.iter().any(is_kind),
+                kind => is_kind(kind),
+            },
+            "enum" => rule.as_array().unwrap().contains(document),
+            "pattern" => document.as_str().is_none_or(|text| {
+                let pattern = regex::Regex::new(rule.as_str().unwrap()).unwrap();
+                pattern.is_match(text)
+            }),
+            "minimum" => number.is_none_or(|n| n >= rule.as_f64().unwrap()),
+            "maximum" => number.is_none_or(|n| n <= rule.as_f64().unwrap()),
+            "exclusiveMinimum" => number.is_none_or(|n| n > rule.as_f64().unwrap()),
+            "minItems" => document
+                .as_array()
+                .is_none_or(|items| items.len() as u64 >= rule.as_u64().unwrap()),
+            "minProperties" => document
+                .as_object()
+                .is_none_or(|map| map.len() as u64 >= rule.as_u64().unwrap()),
+            "anyOf" => rule.as_array().unwrap().iter().any(|s| passes(s, document)),
+            "required" => document.as_object().is_none_or(|map| {
+                let mut keys = rule.as_array().unwrap().iter();
+                keys.all(|key| map.contains_key(key.as_str().unwrap()))
+            }),
+            "items" => {
+                for (index, item) in document.as_array().into_iter().flatten().enumerate() {
+                    mistakes(rule, item, &format!("{place}/{index}"), found);
+                }
+                true
+            }
+            "properties" => {
+                for (key, value) in document.as_object().into_iter().flatten() {
+                    if let Some(inner) = rule.get(key) {
+                        mistakes(inner, value, &format!("{place}/{key}"), found);
+                    }
+                }
+                true
+            }
+            "additionalProperties" => {
+                for (key, value) in document.as_object().into_iter().flatten() {
+                    let place = format!("{place}/{key}");
+                    match rule {
+                        _ if schema["properties"].get(key).is_some() => {}
+                        Value::Bool(false) => found.push(format!("{place}: unknown key")),
+                        inner => mistakes(inner, value, &place, found),
+                    }
+                }
+                true
+            }
+            other => panic!("{place}: the test does not know the keyword `{other}`"),
+        };
+        if !fine {
+            found.push(format!("{place}: {document} is not {keyword} {rule}"));
+        }
+    }
+}
+
+/// As editors see it: dates are texts.
+fn as_json(value: &toml::Value) -> Value {
+    match value {
+        toml::Value::Datetime(date) => Value::from(date.to_string()),
+        toml::Value::Array(items) => items.iter().map(as_json).collect(),
+        toml::Value::Table(table) => {
+            let entries = table
+                .iter()
+                .map(|(key, value)| (key.clone(), as_json(value)));
+            Value::Object(entries.collect())
+        }
+        toml::Value::String(text) => Value::from(text.as_str()),
+        toml::Value::Integer(number) => Value::from(*number),
+        toml::Value::Float(number) => Value::from(*number),
+        toml::Value::Boolean(flag) => Value::from(*flag),
+    }
+}
+
+fn mistakes_of(text: &str) -> Vec<String> {
+    let table: toml::Table = text.parse().unwrap();
+    let mut found = Vec::new();
+    let document = as_json(&toml::Value::Table(table));
+    mistakes(&schema(), &document, "", &mut found);
+    found
+}
+
+#[test]
+fn the_projects_studies_pass_the_schema() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies");
+    let mut checked = 0;
+    for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let path = entry.path();
+        if path.extension().is_some_and(|e| e == "toml") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert_eq!(
+                mistakes_of(&text),
+                Vec::<String>::new(),
+                "{}",
+                path.display()
+            );
+            checked += 1;
+        }
+    }
+    assert!(checked >= 5, "{checked} studies in {folder}");
+    assert_eq!(mistakes_of(&plan::template()), Vec::<String>::new());
+}
+
+#[test]
+fn the_schema_refuses_what_the_reader_refuses() {
+    let check = |text: &str, expected: &str| {
+        let found = mistakes_of(text);
+        assert!(
+            found.iter().any(|m| m.starts_with(expected)),
+            "{text}\n{found:?}"
+        );
+        assert!(read(text).is_err(), "{text}");
+    };
+    check("[workload]\nkind = \"train\"\n", ": ");
+    check(
+        "[study]\nname = \"s\"\nrepetitions = 0\n[workload]\n",
+        "/study/repetitions: 0",
+    );
+    check(
+        "[study]\nname = \"s\"\nseeds = 1\n[workload]\n",
+        "/study/seeds: unknown key",
+    );
+    let rate = "[study]\nname = \"s\"\n[workload]\n[[rates]]\nfrom = \"USD\"\nto = \"BRL\"\nrate = 5\ndate = 24\n";
+    check(rate, "/rates/0/date: 24");
+}

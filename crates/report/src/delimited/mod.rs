@@ -1,18 +1,79 @@
-//! CSV (RFC 4180): one table a function, numbers unrounded, units in the column names. The columns
-//! are documented in docs/results.md.
+//! Tables for other programs: one a function, numbers unrounded, units in the column names. The
+//! columns are documented in docs/results.md.
 
+mod grid;
 mod money;
 mod told;
 
 use analyse::{Analysis, LevelFacts, MetricInfo, ScenarioResult, VariationTerm};
-use model::Money;
 use model::run::metric;
+use model::{Money, RunId};
 
-pub use money::{csv_bills, csv_break_evens};
-pub use told::{ToldStep, csv_losses, csv_profile, csv_steps};
+pub use grid::Grid;
+use grid::Writer;
+pub use told::ToldStep;
+
+/// The tables that can be exported, in every format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExportTable {
+    Runs,
+    Scenarios,
+    Variation,
+    Losses,
+    Steps,
+    Profile,
+    Bills,
+    BreakEvens,
+}
+
+/// Steps are too many to be part of an analysis: `steps` finds those of a run.
+pub fn export_table(
+    table: ExportTable,
+    analysis: &Analysis,
+    steps: &dyn Fn(RunId) -> Vec<ToldStep>,
+) -> Grid {
+    match table {
+        ExportTable::Runs => runs(analysis),
+        ExportTable::Scenarios => scenarios(analysis),
+        ExportTable::Variation => variation(analysis),
+        ExportTable::Losses => told::losses(analysis),
+        ExportTable::Steps => told::steps(analysis, steps),
+        ExportTable::Profile => told::profile(analysis),
+        ExportTable::Bills => money::bills(analysis),
+        ExportTable::BreakEvens => money::break_evens(analysis),
+    }
+}
+
+pub fn csv_runs(analysis: &Analysis) -> String {
+    runs(analysis).csv()
+}
+
+pub fn csv_scenarios(analysis: &Analysis) -> String {
+    scenarios(analysis).csv()
+}
+
+pub fn csv_variation(analysis: &Analysis) -> String {
+    variation(analysis).csv()
+}
+
+pub fn csv_losses(analysis: &Analysis) -> String {
+    told::losses(analysis).csv()
+}
+
+pub fn csv_profile(analysis: &Analysis) -> String {
+    told::profile(analysis).csv()
+}
+
+pub fn csv_bills(analysis: &Analysis) -> String {
+    money::bills(analysis).csv()
+}
+
+pub fn csv_break_evens(analysis: &Analysis) -> String {
+    money::break_evens(analysis).csv()
+}
 
 /// One row a run.
-pub fn csv_runs(analysis: &Analysis) -> String {
+fn runs(analysis: &Analysis) -> Grid {
     let factors: Vec<&str> = analysis
         .study
         .factors
@@ -73,11 +134,11 @@ pub fn csv_runs(analysis: &Analysis) -> String {
         out.all(analysis.study.repriced.clone());
         out.end_row();
     }
-    out.text
+    out.finish()
 }
 
 /// One row a scenario: of each metric its mean with the interval, and the rest of its summary.
-pub fn csv_scenarios(analysis: &Analysis) -> String {
+fn scenarios(analysis: &Analysis) -> Grid {
     let factors: Vec<&str> = analysis
         .study
         .factors
@@ -117,7 +178,7 @@ pub fn csv_scenarios(analysis: &Analysis) -> String {
     for scenario in &analysis.scenarios {
         scenario_row(analysis, &factors, scenario, &mut out);
     }
-    out.text
+    out.finish()
 }
 
 const SUMMARY: [&str; 9] = [
@@ -176,7 +237,7 @@ fn scenario_row(
 }
 
 /// One row a term of each metric's analysis of variance, the noise last.
-pub fn csv_variation(analysis: &Analysis) -> String {
+fn variation(analysis: &Analysis) -> Grid {
     let mut out = Writer::default();
     out.texts([
         "study",
@@ -234,7 +295,7 @@ pub fn csv_variation(analysis: &Analysis) -> String {
             row("noise".to_owned(), numbers, "", "");
         }
     }
-    out.text
+    out.finish()
 }
 
 /// Cost is written from the exact money, not from its `f64`.
@@ -311,41 +372,6 @@ fn number(value: Option<f64>) -> String {
         Some(v) if v != 0.0 && !(1e-6..1e17).contains(&v.abs()) => format!("{v:e}"),
         Some(v) => v.to_string(),
         None => String::new(),
-    }
-}
-
-#[derive(Default)]
-struct Writer {
-    text: String,
-    inside_row: bool,
-}
-
-impl Writer {
-    fn texts<const N: usize>(&mut self, fields: [&str; N]) {
-        fields.iter().for_each(|f| self.field(f));
-    }
-
-    fn all(&mut self, fields: impl IntoIterator<Item = String>) {
-        fields.into_iter().for_each(|f| self.field(&f));
-    }
-
-    fn field(&mut self, field: &str) {
-        if self.inside_row {
-            self.text.push(',');
-        }
-        self.inside_row = true;
-        if field.contains([',', '"', '\n', '\r']) {
-            self.text.push('"');
-            self.text.push_str(&field.replace('"', "\"\""));
-            self.text.push('"');
-        } else {
-            self.text.push_str(field);
-        }
-    }
-
-    fn end_row(&mut self) {
-        self.text.push_str("\r\n");
-        self.inside_row = false;
     }
 }
 

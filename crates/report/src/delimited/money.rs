@@ -4,11 +4,11 @@ use analyse::{Analysis, BreakEven, BuyOrRent, Buying, DearerMachine, Estimate, R
 use model::{BillLine, Price};
 
 use super::told::Told;
-use super::{Writer, billed_column, exact, number};
+use super::{Grid, Writer, billed_column, exact, number};
 use crate::tables::{of, verdict};
 
 /// One row a line of a run's bill, in the currency it is paid in.
-pub fn csv_bills(analysis: &Analysis) -> String {
+pub(super) fn bills(analysis: &Analysis) -> Grid {
     let mut columns = vec![
         "line",
         "kind",
@@ -30,7 +30,7 @@ pub fn csv_bills(analysis: &Analysis) -> String {
             table.row(run, line.into_iter().chain(analysis.study.repriced.clone()));
         }
     }
-    table.out.text
+    table.out.finish()
 }
 
 fn lines(run: &RunRow) -> Vec<[String; 11]> {
@@ -65,7 +65,7 @@ fn fields(line: &BillLine, price: &Price) -> [String; 11] {
 }
 
 /// One row a pair of places: what is cheaper from where on.
-pub fn csv_break_evens(analysis: &Analysis) -> String {
+pub(super) fn break_evens(analysis: &Analysis) -> Grid {
     let mut table = Pairs {
         analysis,
         out: Writer::default(),
@@ -94,7 +94,7 @@ pub fn csv_break_evens(analysis: &Analysis) -> String {
     even.dearer.iter().for_each(|one| table.dearer(one));
     let served = analysis.serving.iter().flat_map(|s| &s.break_evens);
     served.for_each(|one| table.served(one));
-    table.out.text
+    table.out.finish()
 }
 
 struct Pairs<'a> {

@@ -3,10 +3,10 @@
 use analyse::{Analysis, RunRow};
 use model::RunId;
 
-use super::{Writer, level, number};
+use super::{Grid, Writer, level, number};
 
 /// One row an epoch of a run.
-pub fn csv_losses(analysis: &Analysis) -> String {
+pub(super) fn losses(analysis: &Analysis) -> Grid {
     let mut table = Told::new(analysis, &["epoch", "loss", "accuracy_percent", "seconds"]);
     for run in &analysis.runs {
         for epoch in &run.epochs {
@@ -15,7 +15,7 @@ pub fn csv_losses(analysis: &Analysis) -> String {
             table.row(run, [epoch.epoch.to_string()].into_iter().chain(numbers));
         }
     }
-    table.out.text
+    table.out.finish()
 }
 
 /// A step as a run told it.
@@ -30,7 +30,7 @@ pub struct ToldStep {
 
 /// One row a step of a run. Steps are too many to be part of an analysis: `steps` finds those of a
 /// run.
-pub fn csv_steps(analysis: &Analysis, steps: &dyn Fn(RunId) -> Vec<ToldStep>) -> String {
+pub(super) fn steps(analysis: &Analysis, steps: &dyn Fn(RunId) -> Vec<ToldStep>) -> Grid {
     let columns = ["step", "epoch", "loss", "seconds", "images"];
     let mut table = Told::new(analysis, &columns);
     let whole = |number: Option<u64>| number.map(|n| n.to_string()).unwrap_or_default();
@@ -48,11 +48,11 @@ pub fn csv_steps(analysis: &Analysis, steps: &dyn Fn(RunId) -> Vec<ToldStep>) ->
             );
         }
     }
-    table.out.text
+    table.out.finish()
 }
 
 /// One row an operator of a run, the largest of each run first.
-pub fn csv_profile(analysis: &Analysis) -> String {
+pub(super) fn profile(analysis: &Analysis) -> Grid {
     let mut table = Told::new(analysis, &["operator", "kind", "calls", "seconds"]);
     for run in &analysis.runs {
         for operator in &run.profile {
@@ -67,7 +67,7 @@ pub fn csv_profile(analysis: &Analysis) -> String {
             );
         }
     }
-    table.out.text
+    table.out.finish()
 }
 
 /// Rows that begin with the run and its levels.

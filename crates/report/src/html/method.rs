@@ -245,22 +245,16 @@ fn machine(used: &MachineUse) -> Vec<(String, String)> {
     );
     add("limits by", used.limits_by.join(", "));
     add("governor", m.governor.clone().unwrap_or_default());
-    let gibibytes = |bytes: u64| {
-        format!(
-            "{} GiB",
-            format::significant(bytes as f64 / (1u64 << 30) as f64, 3)
-        )
-    };
     let swap = if m.swap_bytes == 0 {
         ", no swap".to_owned()
     } else {
-        format!(", swap {}", gibibytes(m.swap_bytes))
+        format!(", swap {}", format::memory(m.swap_bytes))
     };
-    add("memory", gibibytes(m.memory_bytes) + &swap);
+    add("memory", format::memory(m.memory_bytes) + &swap);
     for gpu in &m.gpus {
         add(
             "GPU",
-            format!("{}, {}", gpu.name, gibibytes(gpu.memory_bytes)),
+            format!("{}, {}", gpu.name, format::memory(gpu.memory_bytes)),
         );
     }
     add("GPU driver", m.gpu_driver.clone().unwrap_or_default());

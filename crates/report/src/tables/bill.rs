@@ -1,7 +1,10 @@
 //! The lines of a bill.
 
 use analyse::{BillFacts, format};
+use model::money::Unit;
 use model::{BillLine, LineKind, Money};
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
 
 use super::{Table, TableCell, Tone};
 
@@ -25,10 +28,10 @@ pub(crate) fn bill_table(facts: &BillFacts) -> Table {
             },
             cell(counted(line)),
             cell(unit_price(line)),
-            cell(format::exact_money(&line.amount)),
+            cell(format::amount(&line.amount)),
         ]);
     }
-    let total = format::exact_money(&facts.example.total);
+    let total = format::amount(&facts.example.total);
     table.rows.push(vec![
         cell("total".to_owned()),
         cell(String::new()),
@@ -66,11 +69,21 @@ fn what_for(line: &BillLine) -> &'static str {
     }
 }
 
+const HOUR_SECONDS: Decimal = Decimal::from_parts(3600, 0, 0, false, 0);
+
+/// As everywhere; the exports have all the digits.
+fn duration(seconds: Decimal) -> String {
+    format::duration(seconds.to_f64().unwrap_or(f64::NAN))
+}
+
 fn counted(line: &BillLine) -> String {
     match &line.counted {
+        Some(counted) if counted.unit == Unit::Hour => {
+            duration(counted.quantity.saturating_mul(HOUR_SECONDS))
+        }
         Some(counted) => format!("{} {}", counted.quantity.normalize(), counted.unit.word()),
         None if line.seconds.is_zero() => String::new(),
-        None => format!("{} s", line.seconds.normalize()),
+        None => duration(line.seconds),
     }
 }
 
@@ -80,5 +93,34 @@ fn unit_price(line: &BillLine) -> String {
         (Some(counted), _) => of(&counted.unit_price, counted.unit.word()),
         (None, Some(hour)) => of(hour, "h"),
         (None, None) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::money::Counted;
+
+    #[test]
+    fn time_is_said_as_everywhere() {
+        let line = |seconds: i64, counted: Option<(&str, Unit)>| BillLine {
+            seconds: Decimal::from(seconds),
+            counted: counted.map(|(quantity, unit)| Counted {
+                quantity: quantity.parse().unwrap(),
+                unit,
+                unit_price: Money::zero(model::Currency::USD),
+                source: String::new(),
+                date: String::new(),
+            }),
+            what: String::new(),
+            kind: LineKind::Rounding,
+            per_hour: None,
+            amount: Money::zero(model::Currency::USD),
+        };
+        let check = |line: BillLine, expected: &str| assert_eq!(counted(&line), expected);
+        check(line(48, None), "48.0 s");
+        check(line(0, Some(("0.0134", Unit::Hour))), "48.2 s");
+        check(line(0, Some(("2.5", Unit::Gigabyte))), "2.5 GB");
+        check(line(0, None), "");
     }
 }

@@ -1,14 +1,18 @@
 //! Columns side by side: which fit, how wide each is, numbers with their points below each other.
 
+use std::ops::Range;
+
 use analyse::format;
 
-use crate::text::{pad_left, pad_right, safe, shortened, width};
+use crate::text::{pad_left, pad_right, safe, shortened_apart, width};
 use crate::view::{Cell, Column, ColumnKind, ScenarioTable};
 
 /// Widths of the columns that fit.
 pub(super) struct Layout {
     columns: Vec<ColumnWidth>,
     pub(super) dropped: Vec<String>,
+    /// Columns that stand side by side; what is wider than the screen goes on below.
+    pub(super) blocks: Vec<Range<usize>>,
 }
 
 #[derive(Default, Clone)]
@@ -23,27 +27,32 @@ struct ColumnWidth {
 }
 
 const GAP: usize = 3;
-const LONGEST_LEVEL: usize = 24;
+/// Levels are shortened to these, in this order, where the screen is too narrow for them.
+const LEVEL_WIDTHS: [usize; 3] = [24, 16, 8];
 
 impl Layout {
-    pub(super) fn new(table: &mut ScenarioTable, screen: usize) -> Self {
-        for row in &mut table.rows {
-            for (cell, column) in row.iter_mut().zip(&table.columns) {
-                let most = if column.kind == ColumnKind::Number {
-                    usize::MAX
-                } else {
-                    LONGEST_LEVEL
-                };
-                cell.value = shortened(&safe(&cell.value), most);
-            }
+    /// Without a screen everything is shown in full. Factors are shortened if need be, but never
+    /// left out: without them nobody knows what a row is about.
+    pub(super) fn new(table: &mut ScenarioTable, screen: Option<usize>) -> Self {
+        for cell in table.rows.iter_mut().flatten() {
+            cell.value = safe(&cell.value);
+        }
+        let Some(screen) = screen else {
+            let columns = widths(table);
+            return Layout {
+                blocks: blocks(&columns, usize::MAX),
+                columns,
+                dropped: Vec::new(),
+            };
+        };
+        let mut level_widths = LEVEL_WIDTHS.into_iter();
+        if total(&widths(table)) > screen {
+            shorten_levels(table, level_widths.next());
         }
         let mut dropped = Vec::new();
         loop {
-            let columns: Vec<ColumnWidth> = (0..table.columns.len())
-                .map(|place| ColumnWidth::new(table, place))
-                .collect();
-            let total: usize =
-                columns.iter().map(|c| c.total + GAP).sum::<usize>() + 2 - GAP.min(2);
+            let columns = widths(table);
+            let total = total(&columns);
             let droppable = |(_, column): &(usize, &Column)| column.priority > 0;
             let last = table
                 .columns
@@ -58,17 +67,33 @@ impl Layout {
                         row.remove(place);
                     }
                 }
-                _ => return Layout { columns, dropped },
+                None if total > screen && level_widths.len() > 0 => {
+                    shorten_levels(table, level_widths.next());
+                }
+                _ => {
+                    return Layout {
+                        blocks: blocks(&columns, screen),
+                        columns,
+                        dropped,
+                    };
+                }
             }
         }
     }
 
-    pub(super) fn headers(&self, columns: &[Column]) -> Vec<String> {
-        self.columns
-            .iter()
-            .zip(columns)
-            .map(|(layout, column)| pad_right(&safe(&column.header), layout.total))
-            .collect()
+    /// One line of a block: its cells, or the headers, after the scenario that each block begins
+    /// with.
+    pub(super) fn line(&self, block: &Range<usize>, text: impl Fn(usize) -> String) -> String {
+        let scenario = (block.start > 0).then_some(0);
+        let places = scenario.into_iter().chain(block.clone());
+        let cells: Vec<String> = places.map(text).collect();
+        cells.join("   ").trim_end().to_owned()
+    }
+
+    pub(super) fn header(&self, place: usize, columns: &[Column]) -> String {
+        let column = columns.get(place).map(|column| safe(&column.header));
+        let width = self.columns.get(place).map_or(0, |layout| layout.total);
+        pad_right(&column.unwrap_or_default(), width)
     }
 
     pub(super) fn cell(&self, place: usize, cell: &Cell) -> String {
@@ -96,6 +121,56 @@ impl Layout {
             text = format!("{text} ± {}", cell.half_width);
         }
         pad_right(&text, column.total)
+    }
+}
+
+fn widths(table: &ScenarioTable) -> Vec<ColumnWidth> {
+    let places = 0..table.columns.len();
+    places.map(|place| ColumnWidth::new(table, place)).collect()
+}
+
+fn total(columns: &[ColumnWidth]) -> usize {
+    columns.iter().map(|c| c.total + GAP).sum::<usize>() + 2 - GAP.min(2)
+}
+
+/// As many columns side by side as fit, the scenario's first in each block.
+fn blocks(columns: &[ColumnWidth], screen: usize) -> Vec<Range<usize>> {
+    let scenario = columns.first().map_or(0, |c| c.total + GAP);
+    let mut blocks: Vec<Range<usize>> = Vec::new();
+    let mut used = usize::MAX;
+    for (place, column) in columns.iter().enumerate() {
+        used = used.saturating_add(column.total + GAP);
+        match blocks.last_mut() {
+            // The line is indented by two, and nothing follows its last column.
+            Some(block) if used + 2 <= screen.saturating_add(GAP) => block.end = place + 1,
+            Some(_) => {
+                blocks.push(place..place + 1);
+                used = scenario + column.total + GAP;
+            }
+            None => {
+                blocks.push(0..1);
+                used = scenario;
+            }
+        }
+    }
+    blocks
+}
+
+/// Different levels of a factor stay different.
+fn shorten_levels(table: &mut ScenarioTable, most: Option<usize>) {
+    let Some(most) = most else { return };
+    for (place, column) in table.columns.iter().enumerate() {
+        if column.kind != ColumnKind::Factor {
+            continue;
+        }
+        let cells = table.rows.iter().filter_map(|row| row.get(place));
+        let texts: Vec<&str> = cells.map(|cell| cell.value.as_str()).collect();
+        let short = shortened_apart(&texts, most);
+        for (row, text) in table.rows.iter_mut().zip(short) {
+            if let Some(cell) = row.get_mut(place) {
+                cell.value = text;
+            }
+        }
     }
 }
 

@@ -7,12 +7,12 @@ use runner::TooSmall;
 use serde_json::{Value, json};
 
 use super::super::results::Paid;
-use super::table::Table;
 use super::{find, unknown};
 use crate::args::{PriceCompareArgs, ResultsArgs};
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::locate::open_results;
 use crate::printer::Printer;
+use crate::table::Table;
 
 /// Said with every comparison: people would read a prediction into it.
 const SAME_TIME: &str = "The same time is assumed on every machine: this compares prices, it does not predict speed. \
@@ -242,7 +242,7 @@ impl Group {
             );
         }
         if let Some(total) = &self.comparison.measured_total {
-            head += &format!(", billed {}", format::exact_money(total));
+            head += &format!(", billed {}", format::amount(total));
         }
         head += &rental_words(&self.comparison);
         if self.comparison.by_request > 0 {
@@ -273,7 +273,7 @@ impl Group {
             table = table.number(&machine.price.machine);
         }
         for (at, scenario) in comparison.scenarios.iter().enumerate() {
-            let measured = scenario.measured.as_ref().map(format::exact_money);
+            let measured = scenario.measured.as_ref().map(format::amount);
             let mut row = vec![
                 format!("C{}", scenario.number),
                 scenario.runs.to_string(),
@@ -281,22 +281,17 @@ impl Group {
                 measured.unwrap_or_default(),
             ];
             let amounts = comparison.machines.iter().map(|m| m.per_run.get(at));
-            row.extend(amounts.map(|m| m.map(format::exact_money).unwrap_or_default()));
+            row.extend(amounts.map(|m| m.map(format::amount).unwrap_or_default()));
             table.row(row);
         }
-        let total = comparison.measured_total.as_ref().map(format::exact_money);
+        let total = comparison.measured_total.as_ref().map(format::amount);
         let mut last = vec![
             "all".to_owned(),
             comparison.runs.to_string(),
             String::new(),
             total.unwrap_or_default(),
         ];
-        last.extend(
-            comparison
-                .machines
-                .iter()
-                .map(|m| format::exact_money(&m.total)),
-        );
+        last.extend(comparison.machines.iter().map(|m| format::amount(&m.total)));
         table.row(last);
         table.rendered()
     }
@@ -319,7 +314,7 @@ impl Group {
             table.row(vec![
                 machine.price.machine.clone(),
                 format::exact_money(&machine.price.per_hour),
-                format::exact_money(&machine.total),
+                format::amount(&machine.total),
                 times.map_or(String::new(), |t| format!("{}×", t.round_dp(2))),
                 machine.price.date.clone(),
                 machine.price.source.clone(),

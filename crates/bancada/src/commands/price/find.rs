@@ -1,12 +1,12 @@
-use cost::{Catalog, CatalogEntry, Found, Paying, Shape, SortBy, Wanted};
+use cost::{Catalog, CatalogEntry, Found, GpuWanted, Paying, Shape, SortBy, Wanted};
 use report::format;
 use serde_json::Value;
 
 use super::json;
-use super::table::Table;
 use crate::args::{PriceFindArgs, PriceSort};
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
+use crate::table::Table;
 
 pub(super) fn find(args: &PriceFindArgs, catalog: &Catalog, printer: &Printer) -> CommandResult {
     let wanted = wanted(args);
@@ -23,7 +23,10 @@ pub(super) fn find(args: &PriceFindArgs, catalog: &Catalog, printer: &Printer) -
         printer.data(&list(shown));
     }
     tell_rest(&found, shown.len(), &wanted, catalog, printer);
-    Ok(Exit::Ok)
+    Ok(match found.entries.is_empty() {
+        true => Exit::WrongArguments,
+        false => Exit::Ok,
+    })
 }
 
 fn wanted(args: &PriceFindArgs) -> Wanted {
@@ -108,7 +111,7 @@ fn tell_rest(found: &Found, shown: usize, wanted: &Wanted, catalog: &Catalog, pr
     let rest = found.entries.len() - shown;
     if found.entries.is_empty() {
         printer.talk(&format!(
-            "No machine of {} fits.{}",
+            "No match among {} machines.{}",
             format::count(catalog.entries.len()),
             hint(wanted, catalog)
         ));
@@ -136,7 +139,7 @@ fn tell_rest(found: &Found, shown: usize, wanted: &Wanted, catalog: &Catalog, pr
     }
 }
 
-/// A word that the catalog does not have.
+/// What the catalog has instead.
 fn hint(wanted: &Wanted, catalog: &Catalog) -> String {
     let check = |asked: Option<&str>, of: fn(&CatalogEntry) -> &str, what: &str| {
         let asked = asked?;
@@ -154,5 +157,17 @@ fn hint(wanted: &Wanted, catalog: &Catalog) -> String {
     let provider = wanted.provider.as_deref().map(cost::provider_named);
     let provider = check(provider, |e| &e.provider, "provider");
     let region = check(wanted.region.as_deref(), |e| &e.region, "region");
-    provider.or(region).unwrap_or_default()
+    let is_kind = matches!(wanted.gpu, Some(GpuWanted::Kind(_)));
+    let gpus = is_kind.then(|| format!(" GPUs in the catalog: {}.", gpus(catalog).join(", ")));
+    provider.or(region).or(gpus).unwrap_or_default()
+}
+
+/// Each kind once.
+fn gpus(catalog: &Catalog) -> Vec<&str> {
+    let entries = catalog.entries.iter();
+    let gpus = entries.filter_map(|entry| Some(entry.shape.gpu.as_ref()?.kind.as_str()));
+    let mut gpus: Vec<&str> = gpus.collect();
+    gpus.sort_unstable();
+    gpus.dedup();
+    gpus
 }

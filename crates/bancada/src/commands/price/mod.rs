@@ -5,7 +5,6 @@ mod find;
 mod json;
 mod rules;
 mod show;
-mod table;
 mod update;
 
 use cost::Catalog;

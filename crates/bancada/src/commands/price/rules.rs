@@ -1,9 +1,9 @@
 use cost::{KnownCharge, ProviderRule};
 use report::{billing_words, format};
 
-use super::table::Table;
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
+use crate::table::Table;
 
 /// Of a worker of 1 GB, whose seconds are GB-seconds.
 const MEMORY_MB: u32 = 1024;

@@ -3,10 +3,10 @@ use report::format;
 use serde_json::Value;
 
 use super::find::gpu;
-use super::table::Table;
 use super::{json, today, unknown};
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
+use crate::table::Table;
 
 pub(super) fn show(
     machines: &[String],

@@ -1,4 +1,3 @@
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use frameworks::Home;
@@ -7,11 +6,12 @@ use prices::{Addresses, Fetching, Given, PriceList, Progress, Source};
 use report::format;
 use serde_json::{Value, json};
 
-use super::table::Table;
 use super::{checked, today};
 use crate::args::PriceUpdateArgs;
 use crate::exit::{CommandResult, Exit, Failure};
+use crate::files::read_text;
 use crate::printer::Printer;
+use crate::table::Table;
 
 const KEY_VARIABLE: &str = "GOOGLE_API_KEY";
 /// Where most of the machines are, and their lists are fetched unless others are asked for.
@@ -113,7 +113,7 @@ fn regions(args: &PriceUpdateArgs, home: &str) -> Vec<String> {
 
 fn google_key(args: &PriceUpdateArgs) -> Result<Option<String>, Failure> {
     let key = match &args.key_file {
-        Some(path) => fs::read_to_string(path).map_err(|error| {
+        Some(path) => read_text(path).map_err(|error| {
             Failure::trouble(format!(
                 "cannot read the key in {}: {error}",
                 path.display()

@@ -1,0 +1,126 @@
+//! Rows below one header, and what becomes of them in each format.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+/// Cells as other programs read them; the first row names the columns.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Grid {
+    pub headers: Vec<String>,
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Grid {
+    /// RFC 4180.
+    pub fn csv(&self) -> String {
+        let mut text = String::new();
+        for row in std::iter::once(&self.headers).chain(&self.rows) {
+            let cells: Vec<String> = row.iter().map(|cell| field(cell)).collect();
+            text += &cells.join(",");
+            text += "\r\n";
+        }
+        text
+    }
+
+    /// One object a row. What is written as a number is one.
+    pub fn json(&self) -> String {
+        let value = |cell: &String| {
+            let number: Option<Value> = serde_json::from_str(cell).ok();
+            // `1.10` is a version, not a number.
+            let written = number.as_ref().map(Value::to_string);
+            let is_same = written.as_deref() == Some(cell.as_str());
+            let number = number.filter(|n| n.is_number() && is_same);
+            match cell.is_empty() {
+                true => Value::Null,
+                false => number.unwrap_or_else(|| Value::from(cell.as_str())),
+            }
+        };
+        let object = |row: &Vec<String>| {
+            let entries = self.headers.iter().cloned().zip(row.iter().map(value));
+            Value::Object(entries.collect::<Map<String, Value>>())
+        };
+        let rows: Vec<Value> = self.rows.iter().map(object).collect();
+        format!("{:#}\n", Value::from(rows))
+    }
+}
+
+fn field(cell: &str) -> String {
+    let cell = harmless(cell);
+    match cell.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", cell.replace('"', "\"\"")),
+        false => cell.into_owned(),
+    }
+}
+
+/// Spreadsheets compute cells that begin with one of these; an apostrophe in front makes them text.
+/// Numbers stay numbers.
+fn harmless(cell: &str) -> Cow<'_, str> {
+    let cell = source::screen::safe(cell);
+    let is_formula = cell.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
+    match is_formula && cell.parse::<f64>().is_err() {
+        true => Cow::Owned(format!("'{cell}")),
+        false => cell,
+    }
+}
+
+/// Makes a [`Grid`] row by row.
+#[derive(Default)]
+pub(super) struct Writer {
+    row: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Writer {
+    pub(super) fn texts<const N: usize>(&mut self, fields: [&str; N]) {
+        self.row.extend(fields.map(str::to_owned));
+    }
+
+    pub(super) fn all(&mut self, fields: impl IntoIterator<Item = String>) {
+        self.row.extend(fields);
+    }
+
+    pub(super) fn end_row(&mut self) {
+        self.rows.push(std::mem::take(&mut self.row));
+    }
+
+    /// The first row names the columns.
+    pub(super) fn finish(self) -> Grid {
+        let mut rows = self.rows.into_iter();
+        Grid {
+            headers: rows.next().unwrap_or_default(),
+            rows: rows.collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_data_and_nothing_else() {
+        let check = |cell: &str, expected: &str| assert_eq!(field(cell), expected, "{cell}");
+        check("rede1", "rede1");
+        check("a,\"b\"", "\"a,\"\"b\"\"\"");
+        check("=1+1", "'=1+1");
+        check("@SUM(A1)", "'@SUM(A1)");
+        check("+x", "'+x");
+        check("-x", "'-x");
+        check("-1.5e-3", "-1.5e-3");
+        check("+3", "+3");
+        check("\t=1", " =1");
+        check("a\u{1b}[2J\u{202e}b\nc", "a [2J b c");
+    }
+
+    #[test]
+    fn numbers_in_json_are_numbers() {
+        let grid = Grid {
+            headers: ["a", "b", "c", "d"].map(str::to_owned).to_vec(),
+            rows: vec![["1.5", "1.50", "", "x"].map(str::to_owned).to_vec()],
+        };
+        let value: Value = serde_json::from_str(&grid.json()).unwrap();
+        let expected = serde_json::json!([{ "a": 1.5, "b": "1.50", "c": null, "d": "x" }]);
+        assert_eq!(value, expected);
+    }
+}
