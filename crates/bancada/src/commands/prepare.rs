@@ -256,6 +256,7 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let check = |words: &[&str], directory: Option<&str>, expected: &[&str]| {
             let command = CommandWorkload {
+                inputs: Vec::new(),
                 command: words.iter().map(|word| (*word).to_owned()).collect(),
                 env: BTreeMap::new(),
                 directory: directory.map(PathBuf::from),
