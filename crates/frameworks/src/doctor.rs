@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::adapters;
+use crate::caffe::{caffe_advice, said_of_itself, version_in};
 use crate::check::{self, ImportCheck};
 use crate::disk;
 use crate::environment::Environment;
@@ -17,7 +18,7 @@ use crate::machine::{Machine, Python};
 use crate::process::{Answer, ask};
 use crate::registry::{self, Kind};
 use crate::spec::Spec;
-use crate::trial::{Started, Trial, caffe_advice};
+use crate::trial::{Started, Trial};
 
 /// A framework that is not imported by then does not work.
 const IMPORT_TIMEOUT: Duration = Duration::from_secs(180);
@@ -157,7 +158,7 @@ impl Doctor<'_> {
             report.advice = Some(crate::SetupError::NoCaffe.to_string());
             return report;
         };
-        match caffe_words(path) {
+        match said_of_itself(path) {
             Some(said) if said.contains("caffe") => {
                 let mut report = report(spec, Condition::Works);
                 report.version = version_in(&said);
@@ -352,23 +353,6 @@ struct Parts<'s> {
 
 /// The server around a stack's framework.
 const STACK_MODULES: [&str; 3] = ["gunicorn", "uvicorn_worker", "stack_app"];
-
-/// Of the `caffe` program.
-pub fn caffe_version(caffe: &Path) -> Option<String> {
-    version_in(&caffe_words(caffe)?)
-}
-
-/// `caffe version 1.0.0`, on either stream; other builds end with an error and say it too.
-fn caffe_words(caffe: &Path) -> Option<String> {
-    let answer = ask(Command::new(caffe).arg("--version"), PATIENCE).ok()?;
-    Some(format!("{}{}", answer.stdout, answer.stderr))
-}
-
-fn version_in(said: &str) -> Option<String> {
-    let mut words = said.split_whitespace();
-    let version = words.find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
-    version.map(str::to_owned)
-}
 
 fn crash(module: &str, answer: &Answer) -> String {
     if answer.timed_out {

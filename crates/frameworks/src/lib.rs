@@ -2,6 +2,7 @@
 //! ([`Spec`]), and where its environment and its adapter lie on this machine ([`Home`]).
 
 mod adapters;
+mod caffe;
 mod check;
 mod digest;
 mod disk;
@@ -22,10 +23,9 @@ mod trial;
 mod unfinished;
 
 pub use adapters::adapters_digest;
+pub use caffe::{caffe_advice, caffe_version};
 pub use disk::{Size, free_bytes, size_of};
-pub use doctor::{
-    Condition, Doctor, FolderSize, FrameworkReport, Program, Surroundings, caffe_version,
-};
+pub use doctor::{Condition, Doctor, FolderSize, FrameworkReport, Program, Surroundings};
 pub use environment::{Environment, State};
 pub use home::{Home, HomeError, Installed, NotSetUp, WhyNot};
 pub use machine::{Machine, Python};
@@ -40,5 +40,5 @@ pub use setup::{
 };
 pub use spec::{Spec, SpecError};
 pub use stack::{Front, StackError, StackModel, StackNetwork, StackStart, StackWish, Stacks};
-pub use trial::{Trial, caffe_advice};
+pub use trial::Trial;
 pub use unfinished::unfinished_folder;

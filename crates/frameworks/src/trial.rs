@@ -111,14 +111,6 @@ fn last_line(said: &str) -> Option<String> {
     line.map(|line| line.trim().trim_start_matches("error: ").to_owned())
 }
 
-/// What to do about something that Caffe said.
-pub fn caffe_advice(said: &str) -> Option<&'static str> {
-    said.contains("Unknown layer type: ImageData").then_some(
-        "this Caffe was built without OpenCV, by which its image layer reads: build it with \
-         USE_OPENCV := 1 (CMake: -DUSE_OPENCV=ON)",
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,11 +128,5 @@ mod tests {
         );
         assert_eq!(last_line("a\nerror: b\n\n").as_deref(), Some("b"));
         assert_eq!(last_line("\n"), None);
-    }
-
-    #[test]
-    fn a_caffe_without_opencv_is_known() {
-        assert!(caffe_advice("(0 vs. 1) Unknown layer type: ImageData (known").is_some());
-        assert!(caffe_advice("Unknown layer type: Other").is_none());
     }
 }

@@ -389,6 +389,26 @@ fn the_true_cause_of_a_file_that_cannot_be_read_is_shown() {
 }
 
 #[test]
+fn a_caffe_without_opencv_says_what_to_build() {
+    let script = "echo 'F0506 16:29:05.468179 1 layer_factory.hpp:81] Check failed: registry.count(type) == 1 \
+                  (0 vs. 1) Unknown layer type: ImageData (known types: AbsVal, Accuracy)' >&2\nkill -ABRT $$\n";
+    let caffe = Caffe::new(script, "network = \"rede1\"");
+    caffe.run().ends_with(5);
+    let record = caffe.record();
+    let detail = record["outcome"]["detail"].as_str().unwrap();
+    assert!(
+        detail.contains("Unknown layer type: ImageData; this Caffe was built without OpenCV"),
+        "{detail}"
+    );
+    let mut doctor = caffe.bench.command(&["doctor", "caffe"]);
+    doctor.env("BANCADA_CAFFE", caffe.bench.path().join("my-caffe"));
+    Ran::new(doctor.output().unwrap())
+        .ends_with(1)
+        .says("a training step fails: caffe gave up")
+        .says("do: this Caffe was built without OpenCV");
+}
+
+#[test]
 fn caffe_without_memory_for_a_product_is_out_of_memory() {
     let script = "echo 'OpenBLAS: malloc failed in gemm_driver' >&2\nexit 1\n";
     let caffe = Caffe::new(script, "network = \"rede1\"");

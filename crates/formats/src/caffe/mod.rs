@@ -8,6 +8,7 @@ mod model;
 mod names;
 mod net;
 mod plan;
+mod pool;
 mod solver;
 mod text;
 mod values;

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::caffe::caffe_advice;
 use crate::home::HomeError;
 use crate::spec::Spec;
-use crate::trial::caffe_advice;
 
 #[derive(Debug)]
 pub enum SetupError {
