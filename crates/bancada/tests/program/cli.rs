@@ -164,7 +164,8 @@ fn failed_runs_are_results_kept_and_repeated_only_when_asked() {
 #[test]
 fn above_the_budget_nothing_starts_and_spent_money_stops() {
     let bench = Bench::new();
-    let dear = "\n[environments.here]\nprice = \"3600000 USD/h\"\n";
+    // Each run has a machine of its own, so that a second is billed for each.
+    let dear = "\n[environments.here]\nprice = \"3600000 USD/h\"\nbilling = { rental = \"run\" }\n";
     let study = |budget: &str| {
         shell_study(
             "dear",
