@@ -8,7 +8,8 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 /// Each line names all that lives: process groups (`-12`) and lists of processes (`/…`). When no
-/// more lines come, what the last one named is ended, and whoever has the variable that marks it;
+/// more lines come, what the last one named is ended, and where it named no list, whoever has the
+/// variable that marks it;
 /// thrice, as it may still be starting others.
 const SCRIPT: &str = r#"
 while read -r line; do living=$line; done
@@ -25,6 +26,8 @@ for _ in 1 2 3; do
             *) kill -KILL -- "$one" ;;
         esac
     done
+    # A list has them all. The mark would also find the same run begun anew by the next program.
+    case $living in */*) continue ;; esac
     [ -n "$living" ] && [ -n "$BANCADA_GUARDED" ] || continue
     for file in $(grep -lzxF -e "$BANCADA_GUARDED" /proc/[0-9]*/environ); do
         pid=${file#/proc/}
