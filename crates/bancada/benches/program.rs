@@ -134,7 +134,8 @@ fn fill(folder: &Path, study: &Study, plan: &Plan) -> Result<(), Box<dyn std::er
         .iter()
         .filter_map(|run| Some(record(*run, plan.scenario(run.scenario)?)))
         .collect();
-    store.add_imported(records)?;
+    // As bundles, which is what runs that are measured are.
+    store.add_imported_with(records, &|_| Vec::new())?;
     Ok(())
 }
 

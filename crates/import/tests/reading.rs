@@ -448,7 +448,7 @@ fn a_column_without_a_name_has_a_number() {
     let study = study(&[("a", &["x".into(), "y".into()])]);
     let table = file("a.csv", ",t\nx,1.5\ny,2.5\n");
     let imported = import(
-        &[table.clone()],
+        std::slice::from_ref(&table),
         &spec(RowKind::Run, &["#1=a"], &["t=train_seconds:s"]),
         &study,
     );

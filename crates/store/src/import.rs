@@ -25,6 +25,9 @@ pub struct ImportedFile {
     pub bytes: Vec<u8>,
 }
 
+/// How new records are written: all or none.
+type Keep<'k> = &'k dyn Fn(&Layout, &[RunRecord]) -> Result<(), StoreError>;
+
 impl Store {
     /// Keeps records in one file. A record whose name is taken gets the next free repetition of
     /// its scenario; one that was imported before is left out. Takes the lock unless this store
@@ -42,11 +45,7 @@ impl Store {
         self.add(records, &|layout, records| keep(layout, records, files))
     }
 
-    fn add(
-        &mut self,
-        records: Vec<RunRecord>,
-        keep: &dyn Fn(&Layout, &[RunRecord]) -> Result<(), StoreError>,
-    ) -> Result<Imported, StoreError> {
+    fn add(&mut self, records: Vec<RunRecord>, keep: Keep<'_>) -> Result<Imported, StoreError> {
         let _lock = if self.holds_lock() {
             None
         } else {
