@@ -168,6 +168,9 @@ impl fmt::Display for Kept {
     }
 }
 
+/// What is kept beside a run.
+type FilesOf<'f> = &'f dyn Fn(&RunRecord) -> Vec<ImportedFile>;
+
 impl Question {
     pub(super) fn of_study(path: &Path, opened: Opened, out: Option<&Path>) -> Self {
         Question {
@@ -182,7 +185,7 @@ impl Question {
     pub(super) fn keep(
         self,
         mut records: Vec<RunRecord>,
-        files: Option<&dyn Fn(&RunRecord) -> Vec<ImportedFile>>,
+        files: Option<FilesOf<'_>>,
         printer: &Printer,
     ) -> Result<Kept, Failure> {
         let Question {
