@@ -15,11 +15,12 @@
 
 use jiff::civil::Date;
 
-use crate::table::{Table, TableRow};
+use crate::table::{Table, TableProblem, TableRow};
 
 pub(crate) fn begins(row: &TableRow) -> bool {
     let first = row.cell(0).to_lowercase();
-    (first.starts_with("dstat ") || first.starts_with("dool ")) && first.contains("csv output")
+    let is_ours = first.contains("dstat ") || first.starts_with("dool ");
+    is_ours && first.contains("csv output")
 }
 
 pub(crate) fn table(
@@ -31,20 +32,19 @@ pub(crate) fn table(
         written: None,
         groups: None,
         names: None,
-        in_head: true,
+        expects: Expects::Groups,
+        problem: None,
     };
     reading.about(preamble);
     let rows: Vec<TableRow> = rest.filter(|row| reading.is_data(row)).collect();
-    let header_line = reading
-        .names
-        .as_ref()
-        .map_or(preamble.line, |names| names.line);
+    let names = reading.names.as_ref();
     Table {
         header: reading.header(),
-        header_line,
+        header_line: names.map_or(preamble.line, |names| names.line),
         rows,
         delimiter,
         written: reading.written,
+        problem: reading.problem,
     }
 }
 
@@ -53,38 +53,49 @@ struct Reading {
     /// `total cpu usage`, over the first of its columns.
     groups: Option<TableRow>,
     names: Option<TableRow>,
-    in_head: bool,
+    expects: Expects,
+    problem: Option<TableProblem>,
+}
+
+/// What the next line is, unless it is about dstat itself.
+enum Expects {
+    Groups,
+    Names,
+    Data,
+    /// Columns are others than those at the beginning.
+    Nothing,
 }
 
 impl Reading {
     fn is_data(&mut self, row: &TableRow) -> bool {
-        self.in_head |= begins(row);
-        if !self.in_head {
-            return true;
+        if begins(row) {
+            self.expects = Expects::Groups;
         }
-        let is_about = begins(row) || row.cell(0).ends_with(':');
-        if is_about {
+        if begins(row) || row.cell(0).ends_with(':') {
             self.about(row);
-        } else if row
-            .cells()
-            .any(|cell| cell.starts_with(|c: char| c.is_ascii_digit()))
-        {
-            // No line of names is like that: the head was cut.
-            self.in_head = false;
-            return true;
-        } else if self.groups.is_none() {
-            self.groups = Some(row.clone());
-        } else if self.names.is_none() {
-            self.names = Some(row.clone());
-            self.in_head = false;
-        } else {
-            // The names once more, after the groups once more.
-            let again = |known: &Option<TableRow>| {
-                known
-                    .as_ref()
-                    .is_some_and(|known| known.cells().eq(row.cells()))
-            };
-            self.in_head = !again(&self.names);
+            return false;
+        }
+        match self.expects {
+            Expects::Data => return true,
+            Expects::Nothing => {}
+            Expects::Groups => {
+                self.groups.get_or_insert_with(|| row.clone());
+                self.expects = Expects::Names;
+            }
+            Expects::Names => {
+                let names = self.names.get_or_insert_with(|| row.clone());
+                self.expects = match names.cells().eq(row.cells()) {
+                    true => Expects::Data,
+                    false => Expects::Nothing,
+                };
+                if matches!(self.expects, Expects::Nothing) {
+                    self.problem.get_or_insert_with(|| TableProblem {
+                        line: row.line,
+                        what: "from here on the columns are others than at the beginning: what follows is left out"
+                            .to_owned(),
+                    });
+                }
+            }
         }
         false
     }

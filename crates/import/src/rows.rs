@@ -50,6 +50,12 @@ pub(crate) fn read(files: &[InputFile], spec: &ImportSpec) -> Rows {
     for file in files {
         let table = table::parse(&file.text, spec.delimiter);
         let name = file.name.strip_prefix("./").unwrap_or(&file.name);
+        all.problems
+            .extend(table.problem.as_ref().map(|problem| RowProblem {
+                file: name.to_owned(),
+                line: problem.line,
+                what: problem.what.clone(),
+            }));
         match FileReader::new(name, &table, spec, &all.factors) {
             Ok(mut reader) => {
                 let rows: Vec<Row> = table

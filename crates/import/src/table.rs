@@ -13,6 +13,14 @@ pub(crate) struct Table {
     pub(crate) delimiter: u8,
     /// When the file was begun, by a preamble that says so.
     pub(crate) written: Option<Date>,
+    pub(crate) problem: Option<TableProblem>,
+}
+
+/// Rows from this line on could not be read.
+#[derive(Debug)]
+pub(crate) struct TableProblem {
+    pub(crate) line: u64,
+    pub(crate) what: String,
 }
 
 #[derive(Debug, Clone)]
@@ -97,6 +105,7 @@ pub(crate) fn parse(text: &str, delimiter: Option<char>) -> Table {
         rows: rows.collect(),
         delimiter,
         written: None,
+        problem: None,
     }
 }
 

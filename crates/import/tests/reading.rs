@@ -583,4 +583,20 @@ fn files_of_dstat_are_read_as_they_are() {
         imported.records[0].started.to_string(),
         "2016-12-31T23:59:50Z"
     );
+    // Names may be numbers (the load over `1m`), and a second dstat may have other columns.
+    let load = text.replace("\"sys\"", "\"1m\"");
+    assert_eq!(
+        import(&[file("dstat.csv", &load)], &spec, &study).rows_read,
+        3
+    );
+    let (first, second) = text.split_at(text.rfind("\"sys\"").expect("a name"));
+    let changed = format!("{first}{}", second.replacen("sys", "idl", 1));
+    let imported = import(&[file("dstat.csv", &changed)], &spec, &study);
+    assert_eq!(imported.rows_read, 2);
+    assert_eq!(
+        problems(&imported),
+        [
+            "dstat.csv:16: from here on the columns are others than at the beginning: what follows is left out"
+        ]
+    );
 }

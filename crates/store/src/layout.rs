@@ -90,6 +90,10 @@ impl Layout {
     pub(crate) fn import_names(&self) -> Result<Vec<String>, StoreError> {
         let mut numbered: Vec<(u32, String)> = names(&self.imports())?
             .into_iter()
+            .filter(|name| {
+                let found = fs::symlink_metadata(self.imports().join(name));
+                found.is_ok_and(|found| found.is_file())
+            })
             .filter_map(|name| Some((import_number(&name)?, name)))
             .collect();
         numbered.sort();
