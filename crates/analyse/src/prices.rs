@@ -191,7 +191,7 @@ pub(crate) fn other_machines(table: &Table) -> Vec<String> {
         };
         if let Some(difference) = difference(record, &price.shape) {
             let note = format!(
-                "Runs in {} are priced as {}, {difference}: on that machine they would take another time.",
+                "Runs in {} are priced as {}, {difference}: times on that machine will differ, so this cost is not a prediction.",
                 record.environment.name, price.machine
             );
             if !told.contains(&note) {
