@@ -317,7 +317,7 @@ fn a_price_of_another_machine_is_said() {
         let notes = analysis(world, &[]).notes;
         let said = notes
             .into_iter()
-            .filter(|n| n.contains("take another time"));
+            .filter(|n| n.contains("is not a prediction"));
         said.collect::<Vec<String>>()
     };
     assert_eq!(notes(&world), Vec::<String>::new());
