@@ -147,8 +147,17 @@ impl Side<'_> {
         let same = |row: &&Row| row.record.price.as_ref() == Some(self.price);
         let least = SHORTEST_STEPS * f64::from(rule.step_seconds);
         let is_long = |row: &&Row| row.record.seconds >= least.max(rule.minimum_seconds.into());
-        // A shared machine's rounding and minimum go by used time, as its price does.
-        (rule.is_shared() || self.rows.iter().all(is_long))
+        let is_used = |row: &&Row| {
+            let unused = unused::of_run(row.record, row.cost).zip(row.cost);
+            let shares = unused.and_then(|(of, cost)| of.unused.amount.checked_div(cost.amount));
+            shares.is_some_and(|share| share <= Decimal::new(1, 2))
+        };
+        // Of a shared machine it is the rental that must be long.
+        let pays_for_use = match rule.is_shared() {
+            true => self.rows.iter().all(is_used),
+            false => self.rows.iter().all(is_long),
+        };
+        pays_for_use
             && rule.discounts.is_empty()
             && rule.charges.is_empty()
             && rule.interruptions.is_none()

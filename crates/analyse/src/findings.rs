@@ -157,7 +157,12 @@ pub(crate) fn advice(analysis: &Analysis) -> Vec<String> {
     };
     if analysis.totals.missing > 0 {
         let missing = format::counted(analysis.totals.missing, "run is", "runs are");
-        let how = how("continues where it stopped");
+        let how = match (analysis.study.budget, runs.total()) {
+            (Some(budget), 0) => {
+                format!("`bancada plan` says whether the budget of {budget} is enough.")
+            }
+            _ => how("continues where it stopped"),
+        };
         advice.push(format!("{missing} missing: {how}"));
     }
     if runs.interrupted > 0 && !analysis.study.import_only {

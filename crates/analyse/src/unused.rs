@@ -340,7 +340,7 @@ fn rounding_words(unused: &Unused, rule: &BillingRule) -> String {
         (true, _) => "the rental as a whole is short compared with that",
         (false, 0..=1) => "runs last only a few seconds",
         (false, _) => {
-            "share one machine between the runs (rental = \"study\"), or choose a provider that bills by the second"
+            "share one machine between the runs (rental = \"study\"), or choose a provider with a shorter step or minimum"
         }
     };
     format!("{}: {advice}", parts.join(" and "))

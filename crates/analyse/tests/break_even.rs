@@ -7,6 +7,7 @@ mod common;
 use analyse::{Basis, BreakEvens, Buying, Dearer};
 use common::{Recipe, World, analysis, factor, price};
 use cost::BillRequest;
+use model::money::RentalScope;
 use model::{Currency, ExchangeRate, Level, Money, OwnMachine, Phase, Price};
 use rust_decimal::Decimal;
 
@@ -195,6 +196,25 @@ fn a_dear_machine_pays_from_a_speed_up_on() {
             "{pays} 3.0 [2.9, 3.1]: not decided, for its cost is [98 %, 102 %] of the other's."
         ),
     );
+}
+
+/// One machine for all runs, with a minimum that is long beside them: what the hours cost decides
+/// nothing.
+#[test]
+fn a_shared_machine_that_is_hardly_used_is_not_judged_by_its_hours() {
+    let shared = |environment: &str| {
+        let mut price = prices(environment);
+        if environment == "gpu" {
+            price.billing.rental = RentalScope::Study;
+            price.billing.minimum_seconds = 36_000;
+        }
+        price
+    };
+    let mut world = world(&TIMES, &["rede1"], shared);
+    cost::settle(&mut world.records);
+    let found = analysis(&world).money.break_even;
+    let pair = &found.dearer[0];
+    assert_eq!((pair.basis, pair.verdict), (Basis::Runs, Dearer::Dearer));
 }
 
 #[test]

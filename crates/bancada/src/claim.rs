@@ -62,7 +62,7 @@ impl Claim<'_> {
             .arrange(&|record| recognizer.scenario_of(record).cloned())
             .map_err(store_failure)?;
         said.iter().for_each(|line| printer.talk(line));
-        for line in arranged_lines(&arranged) {
+        for line in arranged_lines(&arranged, &self.study.name) {
             printer.talk(&line);
         }
         Ok(())
@@ -143,7 +143,7 @@ impl Claim<'_> {
     }
 }
 
-fn arranged_lines(arranged: &Arranged) -> Vec<String> {
+fn arranged_lines(arranged: &Arranged, study: &str) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(first) = arranged.renumbered.first() {
         let runs = format::counted(arranged.renumbered.len(), "run was", "runs were");
@@ -160,11 +160,14 @@ fn arranged_lines(arranged: &Arranged) -> Vec<String> {
         ));
     }
     for aside in arranged.set_aside.iter().take(MOST_NAMED) {
+        let why = match aside.study == study {
+            true => "the study has no such scenario any more".to_owned(),
+            false => format!("it is a run of the study `{}`", aside.study),
+        };
         lines.push(format!(
-            "! {} was set aside as {}: it is not a run of this study's scenarios (its study is `{}`)",
+            "! {} was set aside as {}: {why}",
             aside.run,
             aside.path.display(),
-            aside.study
         ));
     }
     if arranged.set_aside.len() > MOST_NAMED {

@@ -50,12 +50,12 @@ pub struct Repriced {
 /// Each run is billed anew, with the phases that its own price pays, sharing a machine with the runs
 /// that it shared one with, and with the steps and the minimum of the other price. The bills of
 /// `records` must be settled.
-pub fn compare(records: &[RunRecord], prices: &[Price]) -> Comparison {
-    let ok = |record: &&RunRecord| {
-        record.outcome.status == Status::Ok && record.unmet_limits().is_empty()
-    };
+///
+/// `superseded` are attempts that were repeated: with the runs that did not end ok they bear their
+/// part of a machine, and count no further.
+pub fn compare(records: &[RunRecord], superseded: &[RunRecord], prices: &[Price]) -> Comparison {
     let mut scenarios: BTreeMap<u32, Vec<&RunRecord>> = BTreeMap::new();
-    for record in records.iter().filter(ok) {
+    for record in records.iter().filter(|record| counts(record)) {
         scenarios
             .entry(record.run.scenario)
             .or_default()
@@ -63,16 +63,19 @@ pub fn compare(records: &[RunRecord], prices: &[Price]) -> Comparison {
     }
     let runs: usize = scenarios.values().map(Vec::len).sum();
     let all = || scenarios.values().flatten().copied();
+    let counted = records.iter().map(|run| Part {
+        run,
+        counts: counts(run),
+    });
+    let repeated = superseded.iter().map(|run| Part { run, counts: false });
+    let rentals = rentals(counted.chain(repeated));
     Comparison {
         runs,
         other_runs: records.len() - runs,
         by_request: all()
             .filter(|run| rule_of(run).paid == PaidPhases::Requests)
             .count(),
-        rentals: rentals(&scenarios)
-            .iter()
-            .map(|rental| machines(rental))
-            .sum(),
+        rentals: rentals.iter().map(|rental| machines(rental)).sum(),
         measured_total: sum(all().map(own_bill)),
         scenarios: scenarios
             .iter()
@@ -80,7 +83,7 @@ pub fn compare(records: &[RunRecord], prices: &[Price]) -> Comparison {
             .collect(),
         machines: prices
             .iter()
-            .map(|price| reprice(price, &scenarios))
+            .map(|price| reprice(price, &scenarios, &rentals))
             .collect(),
     }
 }
@@ -103,24 +106,36 @@ fn paid(number: u32, runs: &[&RunRecord]) -> ScenarioPaid {
     }
 }
 
-fn reprice(price: &Price, scenarios: &BTreeMap<u32, Vec<&RunRecord>>) -> Repriced {
+/// Whether a run says what its scenario costs.
+fn counts(run: &RunRecord) -> bool {
+    run.outcome.status == Status::Ok && run.unmet_limits().is_empty()
+}
+
+/// A run that used a machine.
+struct Part<'r> {
+    run: &'r RunRecord,
+    counts: bool,
+}
+
+fn reprice(
+    price: &Price,
+    scenarios: &BTreeMap<u32, Vec<&RunRecord>>,
+    rentals: &[Vec<Part<'_>>],
+) -> Repriced {
     let currency = price.per_hour.currency;
     let mut amounts: BTreeMap<u32, Decimal> = BTreeMap::new();
     let mut total = Decimal::ZERO;
-    for rental in rentals(scenarios) {
-        let prices: Vec<Price> = rental.iter().map(|run| elsewhere(run, price)).collect();
+    for rental in rentals {
+        let price = elsewhere(rental[0].run, price);
         let requests: Vec<BillRequest> = rental
             .iter()
-            .zip(&prices)
-            .map(|(run, price)| BillRequest::of(run, price, currency, &[]))
+            .map(|part| BillRequest::of(part.run, &price, currency, &[]))
             .collect();
-        for (run, bill) in rental
-            .iter()
-            .zip(rental::bills(&requests, idle_seconds(&rental)))
-        {
+        let bills = rental::bills(&requests, idle_seconds(rental));
+        for (part, bill) in rental.iter().zip(bills).filter(|(part, _)| part.counts) {
             let amount = bill.total.amount;
             total = total.saturating_add(amount);
-            let sum = amounts.entry(run.run.scenario).or_default();
+            let sum = amounts.entry(part.run.run.scenario).or_default();
             *sum = sum.saturating_add(amount);
         }
     }
@@ -135,35 +150,39 @@ fn reprice(price: &Price, scenarios: &BTreeMap<u32, Vec<&RunRecord>>) -> Reprice
     }
 }
 
-/// Runs that shared a machine, and are paid in the same way.
-fn rentals<'r>(scenarios: &BTreeMap<u32, Vec<&'r RunRecord>>) -> Vec<Vec<&'r RunRecord>> {
+/// Runs that shared a machine, and are paid in the same way; those of which none counts are left
+/// out.
+fn rentals<'r>(parts: impl Iterator<Item = Part<'r>>) -> Vec<Vec<Part<'r>>> {
     let id = |run: &RunRecord| run.rental.as_ref().map(|part| part.id.clone());
     let is_same = |one: &RunRecord, other: &RunRecord| {
         id(one) == id(other)
             && one.environment.name == other.environment.name
             && rule_of(one) == rule_of(other)
     };
-    let mut rentals: Vec<Vec<&RunRecord>> = Vec::new();
-    for run in scenarios.values().flatten() {
-        match rentals.iter_mut().find(|rental| is_same(rental[0], run)) {
-            Some(rental) => rental.push(run),
-            None => rentals.push(vec![run]),
+    let mut rentals: Vec<Vec<Part<'r>>> = Vec::new();
+    for part in parts {
+        let known = rentals.iter_mut();
+        let mut known = known.filter(|rental| is_same(rental[0].run, part.run));
+        match known.next() {
+            Some(rental) => rental.push(part),
+            None => rentals.push(vec![part]),
         }
     }
+    rentals.retain(|rental| rental.iter().any(|part| part.counts));
     rentals
 }
 
-fn machines(rental: &[&RunRecord]) -> usize {
-    let rule = rule_of(rental[0]);
+fn machines(rental: &[Part<'_>]) -> usize {
+    let rule = rule_of(rental[0].run);
     match (rule.paid, rule.rental) {
         (PaidPhases::Requests, _) => 0,
         (_, RentalScope::Study) => 1,
-        (_, RentalScope::Run) => rental.len(),
+        (_, RentalScope::Run) => rental.iter().filter(|part| part.counts).count(),
     }
 }
 
-fn idle_seconds(rental: &[&RunRecord]) -> f64 {
-    let parts = rental.iter().filter_map(|run| run.rental.as_ref());
+fn idle_seconds(rental: &[Part<'_>]) -> f64 {
+    let parts = rental.iter().filter_map(|part| part.run.rental.as_ref());
     parts.map(|part| part.idle_seconds).sum()
 }
 

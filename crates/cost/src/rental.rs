@@ -6,7 +6,7 @@ use model::{Bill, BillingRule, ExchangeRate, Money, PaidPhases, Price, RunRecord
 use rust_decimal::{Decimal, RoundingStrategy};
 
 use crate::bill::bill_with;
-use crate::paid_time::{Axis, decimal_seconds, own_seconds, round_up_to};
+use crate::paid_time::{Axis, decimal_seconds, last_price, own_seconds, round_up_to};
 use crate::{BillRequest, bill};
 
 /// Decimal places of a second in a run's part of the rental's time.
@@ -69,6 +69,8 @@ impl Life {
 pub struct Rental {
     price: Price,
     axis: Axis,
+    /// An hour, when the last run ended: what the machine adds is paid at it.
+    last_per_hour: Decimal,
     used: Decimal,
     idle: Decimal,
     own: Decimal,
@@ -79,6 +81,7 @@ impl Rental {
         Rental {
             price: price.clone(),
             axis: Axis::new(price.per_hour.currency),
+            last_per_hour: price.per_hour.amount,
             used: Decimal::ZERO,
             idle: Decimal::ZERO,
             own: Decimal::ZERO,
@@ -88,6 +91,7 @@ impl Rental {
     pub fn add(&mut self, request: &BillRequest, idle_seconds: f64) {
         self.used += own_seconds(request);
         self.idle += decimal_seconds(idle_seconds);
+        self.last_per_hour = last_price(request);
         let bill = match self.price.billing.is_shared() {
             true => bill_with(request, &[], &mut self.axis).bill,
             false => bill(request).bill,
@@ -111,6 +115,7 @@ impl Rental {
                 charges: charges.cloned().collect(),
                 ..self.price.billing.clone()
             },
+            per_hour: Money::new(self.last_per_hour, currency),
             changes: Vec::new(),
             ..self.price.clone()
         };

@@ -28,7 +28,7 @@ fn records(price: &Price) -> Vec<RunRecord> {
 fn every_run_is_billed_anew_by_the_other_rule() {
     let azure = find("azure/Standard_F4s_v2").unwrap();
     let aws = find("aws/c7g.xlarge").unwrap();
-    let comparison = compare(&records(&azure), &[azure, aws]);
+    let comparison = compare(&records(&azure), &[], &[azure, aws]);
     // Its own price gives its own bills; EC2's minimum of a minute is long passed.
     let own = comparison.machines[0].total;
     assert_eq!(comparison.measured_total, Some(own));
@@ -51,9 +51,32 @@ fn machines_of_their_own_pay_their_own_minimum() {
     let mut azure = find("azure/Standard_F4s_v2").unwrap();
     azure.billing.rental = RentalScope::Run;
     let aws = find("aws/c7g.xlarge").unwrap();
-    let comparison = compare(&records(&azure), &[aws]);
+    let comparison = compare(&records(&azure), &[], &[aws]);
     // EC2 counts a minute at least, twice here: 3720 s.
     assert_eq!(amounts(&comparison), ["0.1498333334"]);
+}
+
+#[test]
+fn runs_that_failed_bear_their_part_of_the_machine_elsewhere_too() {
+    let aws = find("aws/c7g.xlarge").unwrap();
+    let mut all = vec![
+        run(1, 1, 15.0, Some(&aws)),
+        run(1, 2, 15.0, Some(&aws)),
+        run(1, 3, 20.0, Some(&aws)),
+    ];
+    all[1].outcome.status = Status::Failed;
+    settle(&mut all);
+    let superseded = [all.remove(2)];
+    let comparison = compare(&all, &superseded, &[aws]);
+    assert_eq!(comparison.runs, 1);
+    let there = comparison.machines[0].total;
+    let own = comparison.measured_total.unwrap();
+    // The run of 15 s bears 15/50 of a minute.
+    assert!(
+        (there.amount - own.amount).abs() <= Decimal::new(2, 10),
+        "{there} {own}"
+    );
+    assert_eq!(own.amount.round_dp(6), "0.000725".parse().unwrap());
 }
 
 #[test]
@@ -64,7 +87,7 @@ fn the_machines_start_is_paid_elsewhere_too() {
         per_hour: "3.6 USD".parse().unwrap(),
         ..find("azure/Standard_NC4as_T4_v3").unwrap()
     };
-    assert_eq!(amounts(&compare(&records(&azure), &[hour])), ["4"]);
+    assert_eq!(amounts(&compare(&records(&azure), &[], &[hour])), ["4"]);
 }
 
 #[test]
@@ -78,18 +101,18 @@ fn only_the_phases_that_are_paid_count_and_only_runs_that_ended_ok() {
         per_hour: "3600 USD".parse().unwrap(),
         ..find("azure/Standard_NC4as_T4_v3").unwrap()
     };
-    let comparison = compare(&records, &[hundred]);
+    let comparison = compare(&records, &[], &[hundred]);
     assert_eq!(amounts(&comparison), ["90"]);
     assert_eq!((comparison.runs, comparison.other_runs), (1, 1));
 }
 
 #[test]
 fn runs_without_a_bill_have_no_total_of_their_own() {
-    let comparison = compare(&[run(1, 1, 100.0, None)], &[]);
+    let comparison = compare(&[run(1, 1, 100.0, None)], &[], &[]);
     assert_eq!(comparison.measured_total, None);
     assert_eq!(comparison.scenarios[0].measured, None);
     assert_eq!(
-        compare(&[], &[find("aws/m5.large").unwrap()]).machines[0]
+        compare(&[], &[], &[find("aws/m5.large").unwrap()]).machines[0]
             .total
             .amount,
         Decimal::ZERO
@@ -114,7 +137,7 @@ proptest! {
             per_hour: model::Money::new(Decimal::new(cents, 2), model::Currency::USD),
             ..find("aws/m5.large").unwrap()
         };
-        let comparison = compare(&[run(1, 1, seconds, None)], &[price(cents), price(cents + 1)]);
+        let comparison = compare(&[run(1, 1, seconds, None)], &[], &[price(cents), price(cents + 1)]);
         prop_assert!(comparison.machines[0].total.amount <= comparison.machines[1].total.amount);
     }
 }

@@ -130,6 +130,22 @@ fn another_session_another_price_and_another_environment_are_other_rentals() {
 }
 
 #[test]
+fn the_growing_sum_pays_the_minimum_at_the_price_that_holds() {
+    let mut price = at("3.6 USD", 1, 60);
+    price.changes = vec![model::money::PriceChange {
+        from: "1970-01-01T00:00:10Z".parse().unwrap(),
+        per_hour: Decimal::from(36),
+    }];
+    let records = rented(&price, &[20.0]);
+    let mut rental = Rental::new(&price);
+    rental.add(
+        &BillRequest::of(&records[0], &price, price.per_hour.currency, &[]),
+        0.0,
+    );
+    assert_eq!(rental.total().amount, total(&records));
+}
+
+#[test]
 fn settling_twice_changes_nothing() {
     let mut records = rented(&at("3.6 USD", 60, 600), &[15.0, 5.5, 77.25]);
     let once = records.clone();

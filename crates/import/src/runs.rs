@@ -100,7 +100,7 @@ fn joined(group: &Group<'_>, row: &Row) -> RowProblem {
         file: row.file.clone(),
         line: row.line,
         what: format!(
-            "{run} has rows of {} too: they are read as one run. If they are several, number them by              --repetition or by {{repetition}} in --file-pattern",
+            "{run} has rows of {} too: they are read as one run. If they are several, number them by --repetition or by {{repetition}} in --file-pattern",
             group.first.file
         ),
     }

@@ -43,13 +43,17 @@ pub fn beyond_capacity(
         return Vec::new();
     }
     let places = Places::read(text);
+    let too_large: Vec<&Scenario> = found
+        .values()
+        .flat_map(|found| found.scenarios.iter().copied())
+        .collect();
     let diagnostic = |(asker, found): (&Asker, &Found<'_>)| {
         let message = found.message(asker);
         let mistake = match places.span(asker, found) {
             Some(span) => Diagnostic::at(span, message),
             None => Diagnostic::whole(message),
         };
-        match asker.rest(study, scenarios, found) {
+        match asker.rest(study, scenarios, &too_large) {
             Some(only) => mistake.note(format!("what fits here is selected by --only {only}")),
             None => mistake,
         }
@@ -101,7 +105,12 @@ impl Asker {
     }
 
     /// `cores=1,2`: levels that no scenario is too large with; none where nothing would be left.
-    fn rest(&self, study: &Study, scenarios: &[&Scenario], found: &Found<'_>) -> Option<String> {
+    fn rest(
+        &self,
+        study: &Study,
+        scenarios: &[&Scenario],
+        too_large: &[&Scenario],
+    ) -> Option<String> {
         let factor = match self {
             Asker::Factor(name) => name,
             Asker::Environment { .. } => ENVIRONMENT,
@@ -112,7 +121,7 @@ impl Asker {
         let levels = &study.factor(factor)?.levels;
         let fitting: Vec<String> = levels
             .iter()
-            .filter(|level| has(scenarios, level) && !has(&found.scenarios, level))
+            .filter(|level| has(scenarios, level) && !has(too_large, level))
             .map(ToString::to_string)
             .collect();
         (!fitting.is_empty()).then(|| format!("{factor}={}", fitting.join(",")))

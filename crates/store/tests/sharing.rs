@@ -391,6 +391,10 @@ fn a_lock_that_is_a_link_or_a_pipe_is_refused_and_its_target_untouched() {
     fs::hard_link(&precious, &lock).expect("links");
     check("not a lock of bancada");
     fs::remove_file(&lock).expect("removes");
+    fs::write(&lock, "mine\n").expect("writes");
+    check("not a lock of bancada");
+    assert_eq!(fs::read_to_string(&lock).expect("reads"), "mine\n");
+    fs::remove_file(&lock).expect("removes");
     make_pipe(&lock);
     check("it is a named pipe, not a regular file");
     fs::remove_file(&lock).expect("removes");

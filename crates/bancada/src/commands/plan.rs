@@ -184,7 +184,7 @@ fn summary(
         plan.seed
     );
     let Some(forecast) = forecast else {
-        text.push_str("  No forecast: nothing has been measured yet, and no pilot was made (a command has none).\n");
+        text.push_str("  No forecast: nothing has been measured yet, and no pilot was run.\n");
         return text;
     };
     for environment in &forecast.environments {

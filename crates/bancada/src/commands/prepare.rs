@@ -2,6 +2,7 @@
 //! brought here by `run --prepare`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use frameworks::{Home, Kind, Machine, Spec};
@@ -215,13 +216,13 @@ fn complaints(command: &CommandWorkload, folder: &Path) -> Vec<String> {
     let own_path = command.env.get("PATH").map(String::as_str);
     if !is_program(program, &directory, own_path) {
         let place = match program.contains('/') {
-            true => format!("no such file in {}", directory.display()),
+            true => format!("no such program in {}", directory.display()),
             false => "not found in PATH".to_owned(),
         };
         found.push(format!("program `{program}` of the command: {place}"));
     }
     let name = Path::new(program).file_name().and_then(|n| n.to_str());
-    let script = command.command.get(1).filter(|word| !word.starts_with('-'));
+    let script = script_of(&command.command);
     if let (true, Some(script)) = (name.is_some_and(|n| INTERPRETERS.contains(&n)), script)
         && !directory.join(script).exists()
     {
@@ -233,10 +234,25 @@ fn complaints(command: &CommandWorkload, folder: &Path) -> Vec<String> {
     found
 }
 
+/// The first word that is not an option; none where the program is in the command itself or is a
+/// module (`-c`, `-m`), or an option may have a value of its own.
+fn script_of(command: &[String]) -> Option<&String> {
+    const ALONE: [&str; 10] = ["-u", "-e", "-x", "-B", "-E", "-I", "-O", "-s", "-S", "-q"];
+    let mut words = command.iter().skip(1);
+    words
+        .find(|word| !ALONE.contains(&word.as_str()))
+        .filter(|word| !word.starts_with('-'))
+}
+
+fn is_executable(path: &Path) -> bool {
+    let found = std::fs::metadata(path);
+    found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
 /// As the system finds it: a path is relative to the working directory, a name is looked up.
 fn is_program(program: &str, directory: &Path, own_path: Option<&str>) -> bool {
     if program.contains('/') {
-        return directory.join(program).is_file();
+        return is_executable(&directory.join(program));
     }
     let path = match own_path {
         Some(path) => Some(path.into()),
@@ -244,7 +260,7 @@ fn is_program(program: &str, directory: &Path, own_path: Option<&str>) -> bool {
     };
     path.iter()
         .flat_map(std::env::split_paths)
-        .any(|folder| directory.join(folder).join(program).is_file())
+        .any(|folder| is_executable(&directory.join(folder).join(program)))
 }
 
 #[cfg(test)]
@@ -273,7 +289,14 @@ mod tests {
         check(&["sh", "main.rs"], Some("src"), &[]);
         check(&["/bin/sh", "-c", "true"], None, &[]);
         check(&["no-such-program"], None, &["not found in PATH"]);
-        check(&["./no-such-program"], None, &["no such file"]);
+        check(&["./no-such-program"], None, &["no such program"]);
+        check(&["./Cargo.toml"], None, &["no such program"]);
+        check(
+            &["bash", "-e", "no-such.sh"],
+            None,
+            &["script `no-such.sh`"],
+        );
+        check(&["python3", "-u", "-c", "pass"], None, &[]);
         check(&["sh", "no-such.sh"], None, &["script `no-such.sh`"]);
         check(&["nope", "x"], Some("nowhere"), &["working directory"]);
         check(&[], None, &[]);

@@ -85,7 +85,7 @@ fn everything_that_is_missing_is_said_at_once() {
             .bancada(&[command, "study.toml"])
             .ends_with(3)
             .says("program `no-such-a` of the command: not found in PATH")
-            .says("program `./no-such-b` of the command: no such file")
+            .says("program `./no-such-b` of the command: no such program")
             .says("script `no-such.sh` of the command: no such file");
     }
     let study = "[study]\nname = \"t\"\n[factors]\nframework = [\"pytorch\", \"mxnet\"]\ndataset = [\"mnist\", \"cifar10\"]\n\

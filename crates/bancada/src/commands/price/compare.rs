@@ -100,7 +100,10 @@ fn of_results(
         },
         printer,
     )?;
-    let records = Paid::settled(&results)?.records;
+    let Paid {
+        records,
+        superseded,
+    } = Paid::settled(&results)?;
     let mut groups = Vec::new();
     for (environment, records) in by_environment(&records) {
         let prices = match machines {
@@ -109,7 +112,7 @@ fn of_results(
         };
         let (prices, too_small) = that_fit(prices, &records);
         groups.push(Group {
-            comparison: cost::compare(&records, &prices),
+            comparison: cost::compare(&records, &superseded, &prices),
             environment,
             too_small,
         });
