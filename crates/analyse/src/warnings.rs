@@ -4,12 +4,17 @@ use model::Warning;
 
 use crate::analysis::{WarnedRun, WarningGroup};
 use crate::format;
+use crate::inputs;
 use crate::table::{Row, Table};
 
 pub(crate) fn warnings(table: &Table) -> Vec<WarningGroup> {
     let mut groups: Vec<(Subject, WarningGroup)> = Vec::new();
+    // Runs that were re-run since may all have the same inputs again.
+    let is_past = |warning: &Warning| {
+        matches!(warning, Warning::InputsChanged { .. }) && inputs::notes(table).is_empty()
+    };
     for row in &table.runs {
-        for warning in of_row(row) {
+        for warning in of_row(row).into_iter().filter(|w| !is_past(w)) {
             let subject = Subject::of(&warning);
             let warned = WarnedRun {
                 run: row.record.run,

@@ -73,7 +73,11 @@ impl UnmetLimit {
         match self {
             UnmetLimit::Cores { has, .. } => cores(*has),
             UnmetLimit::PartOfCore { given, .. } => cores(*given),
-            UnmetLimit::Memory { has_bytes, .. } => size(*has_bytes),
+            UnmetLimit::Memory { has_bytes, .. } => {
+                // As the machine is described elsewhere, beside the unit that studies are written in.
+                let gib = (*has_bytes as f64 / f64::from(1 << 30) * 10.0).round() / 10.0;
+                format!("{} ({gib} GiB)", size(*has_bytes))
+            }
         }
     }
 }
@@ -147,7 +151,7 @@ mod tests {
             Some(900.0),
             &[
                 "64 cores requested, but the machine of the run has 2 cores",
-                "900 GB of memory requested, but the machine of the run has 24 GB",
+                "900 GB of memory requested, but the machine of the run has 24 GB (22.4 GiB)",
             ],
         );
         check(

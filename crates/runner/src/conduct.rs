@@ -155,9 +155,12 @@ impl Conduct<'_> {
         let mut ledger = Ledger::open(self.study, self.store)?;
         let mut expected = self.options.expected.clone();
         let mut session = Session::begin();
-        let done_before = self.plan.runs.len() - due.len();
         let reader = InputReader::new(self.options.surroundings.study_folder);
         let is_due: BTreeSet<RunId> = due.iter().copied().collect();
+        // Runs that nobody asked for (`--only`) are not done because they are not due.
+        let planned: BTreeSet<RunId> = self.plan.runs.iter().copied().collect();
+        let is_done = |run: RunId| planned.contains(&run) && !is_due.contains(&run);
+        let done_before = records.iter().filter(|r| is_done(r.run)).count();
         let mut kept = KeptInputs::of(records.iter().filter(|r| !is_due.contains(&r.run)));
         for (place, &run) in due.iter().enumerate() {
             if self.options.stop.asked() != Asked::Nothing {

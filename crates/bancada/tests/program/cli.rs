@@ -565,7 +565,10 @@ fn a_study_is_done_in_parts_that_keep_their_numbers() {
     let bench = Bench::new();
     bench.write("study.toml", &shell_study("parts", "true", 2, ""));
     let run = |more: &[&str]| bench.bancada(&[&["run", "study.toml"], more].concat());
-    run(&["--only", "n=2"]).ends_with(0).says("2 runs selected");
+    run(&["--only", "n=2"])
+        .ends_with(0)
+        .says("2 runs selected")
+        .says("1/4  C2-r");
     assert_eq!(bench.bundles("parts"), ["C2-r1", "C2-r2"]);
     run(&["--only", "n=2"])
         .ends_with(0)

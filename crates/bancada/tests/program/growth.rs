@@ -253,10 +253,12 @@ fn an_edited_program_stops_the_study_until_somebody_chooses() {
 
     // Done again: only what used another version.
     let before = begun(&bench);
-    bench
+    let redone = bench
         .bancada(&["run", "study.toml", "--redo-changed"])
         .ends_with(0)
         .says("2 runs are repeated");
+    // All have the same inputs again, and nobody is told otherwise.
+    assert!(!redone.out.contains("inputs"), "{}", redone.out);
     let after = begun(&bench);
     assert_eq!(digest("C1-r1"), digest("C1-r3"));
     assert_ne!(before["1 r1"], after["1 r1"]);

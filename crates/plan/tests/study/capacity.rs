@@ -68,7 +68,7 @@ error: the environment `big` asks for 64 cores, and this machine has 2 cores
   │ cores = 64
   │         ^^
 
-error: the environment `big` asks for 900 GB of memory, and this machine has 24 GB
+error: the environment `big` asks for 900 GB of memory, and this machine has 24 GB (22.4 GiB)
   ┌ study.toml:7
   │ memory = "900 GB"
   │          ^^^^^^^^
