@@ -63,12 +63,14 @@ impl LogEvent {
 
 /// What is written before anything is built: by the logger, which is not in a copy of stderr, by
 /// the program and by its solver.
-const BEGINNINGS: [&str; 5] = [
+const BEGINNINGS: [&str; 7] = [
     "Log file created at: ",
     "Use CPU.",
     "Use GPU with device ID",
     "Using GPUs ",
     "Initializing solver from parameters",
+    "Resuming from ",
+    "Restoring previous solver status from ",
 ];
 
 /// None for what says nothing of the training.
@@ -281,6 +283,7 @@ mod tests {
             "I0515 10:11:12.123456  4242 caffe.cpp:211] Use CPU.",
             "I0515 10:11:12.123456  4242 caffe.cpp:217] Using GPUs 0, 1",
             "I0515 10:11:12.123456  4242 solver.cpp:44] Initializing solver from parameters: ",
+            "I0515 10:11:12.123456  4242 caffe.cpp:242] Resuming from lenet_iter_500.solverstate",
         ] {
             check(begins, Some(LogEvent::Begins));
         }
