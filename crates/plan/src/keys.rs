@@ -369,7 +369,7 @@ const WORKLOAD: Section = Section {
         key(
             "inputs",
             Kind::Texts,
-            "Files that the command depends on, beside those it names: [\"lib/*.py\", \"config.yaml\"], relative to `directory`; `*` and `?` stand for any characters, `**` for any folders, {factor} for the level. Their digests are kept with every run; `run` stops when one has changed since earlier runs.",
+            "Files that the command depends on, beside those it names: [\"lib/*.py\", \"config.yaml\"], relative to `directory`; `*` and `?` stand for any characters, `**` for any folders, {factor} for the level. Their digests are kept with every run; `run` stops when one has changed since earlier runs. Folders, and files that are named only inside a text for a shell (`sh -c \"python train.py\"`), are not found by themselves: list them here.",
         ),
     ],
 };
