@@ -129,6 +129,16 @@ impl Layout {
             .unwrap_or_else(|| self.bundle(run))
     }
 
+    /// Where a run's bundle is now. It has one of two names, and may change it between two looks.
+    pub(crate) fn find(&self, run: RunId) -> Option<Found> {
+        const LOOKS: usize = 4;
+        (0..LOOKS).find_map(|_| {
+            let path = self.current(run);
+            let stamp = stamp(&path.join(RECORD)).ok().flatten();
+            stamp.is_some().then_some(Found { path, stamp })
+        })
+    }
+
     /// Every bundle once. A finished one on the way to its name counts already: a program killed
     /// between two renames has lost nothing, and a reader meanwhile sees no gap.
     pub(crate) fn bundles(&self) -> Result<BTreeMap<RunId, Found>, StoreError> {

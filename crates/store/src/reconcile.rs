@@ -11,7 +11,7 @@ use crate::{Damaged, StoreError, bulk, bundle};
 impl Index {
     /// Reads only the bundles and imports it does not know; returns those that cannot be read.
     pub(crate) fn reconcile(&self, layout: &Layout) -> Result<Vec<Damaged>, StoreError> {
-        let difference = Difference::between(self.stamps()?, layout.bundles()?);
+        let difference = Difference::between(self.stamps()?, layout)?;
         if self.imports()? == import_stamps(layout)?
             && let Some(damaged) = difference.only_damaged(layout)
         {
@@ -20,7 +20,7 @@ impl Index {
         // The index is read before the folders and nobody can insert meanwhile: a row without a
         // folder then really lost it.
         self.transaction(|| {
-            let difference = Difference::between(self.stamps()?, layout.bundles()?);
+            let difference = Difference::between(self.stamps()?, layout)?;
             let mut damaged = Vec::new();
             for run in &difference.stale {
                 self.delete(*run)?;
@@ -82,7 +82,17 @@ struct Difference {
 }
 
 impl Difference {
-    fn between(known: BTreeMap<RunId, Stamp>, there: BTreeMap<RunId, Found>) -> Self {
+    fn between(known: BTreeMap<RunId, Stamp>, layout: &Layout) -> Result<Self, StoreError> {
+        let mut there = layout.bundles()?;
+        // A listing may miss what is renamed meanwhile; a look at its names does not.
+        for run in known
+            .keys()
+            .filter(|run| !there.contains_key(run))
+            .copied()
+            .collect::<Vec<_>>()
+        {
+            there.extend(layout.find(run).map(|found| (run, found)));
+        }
         let is_stale =
             |(run, stamp): &(&RunId, &Stamp)| there.get(run).and_then(|f| f.stamp) != Some(**stamp);
         let stale: Vec<RunId> = known.iter().filter(is_stale).map(|(run, _)| *run).collect();
@@ -90,7 +100,7 @@ impl Difference {
             found.stamp.is_none() || known.get(run).copied() != found.stamp
         };
         let unknown = there.into_iter().filter(is_unknown).collect();
-        Difference { stale, unknown }
+        Ok(Difference { stale, unknown })
     }
 
     /// The unreadable bundles, when there is nothing else: then nothing is to be written.
