@@ -153,11 +153,8 @@ fn reprice(
 /// Runs that shared a machine, and are paid in the same way; those of which none counts are left
 /// out.
 fn rentals<'r>(parts: impl Iterator<Item = Part<'r>>) -> Vec<Vec<Part<'r>>> {
-    let id = |run: &RunRecord| run.rental.as_ref().map(|part| part.id.clone());
     let is_same = |one: &RunRecord, other: &RunRecord| {
-        id(one) == id(other)
-            && one.environment.name == other.environment.name
-            && rule_of(one) == rule_of(other)
+        rental::is_same_stay(one, other) && rule_of(one) == rule_of(other)
     };
     let mut rentals: Vec<Vec<Part<'r>>> = Vec::new();
     for part in parts {

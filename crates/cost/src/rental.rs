@@ -205,7 +205,7 @@ pub fn settle<'r>(records: impl IntoIterator<Item = &'r mut RunRecord>) {
         }
         let known = rentals.iter_mut().find(|rental| {
             let first = rental.first();
-            first.is_some_and(|first| is_same_rental(first, record))
+            first.is_some_and(|first| is_same_stay(first, record) && first.price == record.price)
         });
         match known {
             Some(rental) => rental.push(record),
@@ -220,12 +220,10 @@ pub fn settle<'r>(records: impl IntoIterator<Item = &'r mut RunRecord>) {
     }
 }
 
-/// One machine: rented at once, in one environment, at one price.
-fn is_same_rental(one: &RunRecord, other: &RunRecord) -> bool {
+/// Rented in one session, for one environment.
+pub(crate) fn is_same_stay(one: &RunRecord, other: &RunRecord) -> bool {
     let id = |record: &RunRecord| record.rental.as_ref().map(|part| part.id.clone());
-    one.environment.name == other.environment.name
-        && id(one) == id(other)
-        && one.price == other.price
+    one.environment.name == other.environment.name && id(one) == id(other)
 }
 
 fn bills_of(rental: &[&mut RunRecord]) -> Vec<Bill> {
