@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use model::machine::Inventory;
 use model::run::{Epoch, FrameworkRecord, OperatorTime, Status};
-use model::{Bill, Limits, Money, Order, Price, RunId, Timestamp};
+use model::{Bill, Limits, Money, Price, RunId, RunSequence, Timestamp};
 use rust_decimal::Decimal;
 use serde::Serialize;
 use stats::{Estimate, Summary};
@@ -96,7 +96,7 @@ pub struct StudyFacts {
     pub objective: Option<String>,
     pub repetitions: u32,
     pub seed: u64,
-    pub order: Order,
+    pub order: RunSequence,
     pub budget: Option<Money>,
     /// The code of the currency that costs are said in.
     pub currency: String,

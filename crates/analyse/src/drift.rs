@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::Order;
+use model::RunSequence;
 use model::run::Origin;
 use stats::distribution::{f_sf, student_two_sided};
 
@@ -145,13 +145,13 @@ struct Seen {
     change: f64,
 }
 
-fn sentence(info: &MetricInfo, order: Order, seen: Seen) -> String {
+fn sentence(info: &MetricInfo, order: RunSequence, seen: Seen) -> String {
     let label = &info.label;
     let who = match order {
-        Order::Blocks | Order::Random => {
+        RunSequence::Blocks | RunSequence::Random => {
             "The random order keeps it from falling on one scenario, but it widens the intervals."
         }
-        Order::Listed => {
+        RunSequence::Listed => {
             "The runs followed their numbers, so it falls on the later scenarios: use order = \"blocks\"."
         }
     };

@@ -8,6 +8,7 @@ mod quantise;
 mod reconcile;
 mod serve;
 mod serverless;
+mod work;
 
 use std::path::PathBuf;
 
@@ -23,8 +24,9 @@ pub(crate) use self::price::{
 };
 pub(crate) use self::quantise::QuantiseArgs;
 pub(crate) use self::reconcile::ReconcileArgs;
-pub(crate) use self::serve::{InstanceArgs, RuntimeArg, ServeCommandArgs, ServeReadyArgs};
+pub(crate) use self::serve::{InstanceArgs, RuntimeArg, ServeCommandArgs};
 pub(crate) use self::serverless::ServerlessArgs;
+pub(crate) use self::work::{MakeReadyArgs, WorkArgs};
 
 /// How long will a neural network take to train, and how much will it cost, here or there?
 ///
@@ -104,9 +106,12 @@ pub(crate) enum Command {
     /// Ask a server as a job file says (what `run` starts)
     #[command(hide = true)]
     Ask,
-    /// Make a model ready to be served, so that no measured start is charged for it (what `run` starts)
+    /// Carry out one order on this machine and leave a measurement (what `run` starts)
     #[command(hide = true)]
-    ServeReady(ServeReadyArgs),
+    Work(WorkArgs),
+    /// Decode images and convert models before the first order comes (what `run` starts)
+    #[command(hide = true)]
+    MakeReady(MakeReadyArgs),
     /// Train the network of a job file with the embedded engine (what `run` starts)
     #[command(hide = true)]
     EngineTrain,

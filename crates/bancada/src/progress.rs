@@ -4,7 +4,7 @@
 use indicatif::{ProgressBar, ProgressStyle};
 use model::{EventKind, Money, RunId, RunRecord, Scenario, Status, Study, Timestamp};
 use report::format;
-use runner::{Ledger, Progress};
+use runner::{Count, Progress};
 use serde_json::json;
 use source::screen::safe;
 
@@ -35,16 +35,16 @@ impl Reporter {
         }
     }
 
-    pub(crate) fn on(&mut self, progress: &Progress<'_>) {
+    pub(crate) fn on(&mut self, progress: &Progress) {
         match self {
             Reporter::Bar(bar) => bar.on(progress),
             Reporter::Lines { printer, priced } => {
                 if let Progress::RunEnds {
                     record,
-                    done,
-                    total,
+                    count: Count { done, total },
                     seconds_left,
-                    ledger,
+                    spent,
+                    allowed,
                     projected,
                 } = progress
                 {
@@ -56,7 +56,7 @@ impl Reporter {
                     let spent = if *priced {
                         format!(
                             ", {} spent{}",
-                            spent_of(ledger),
+                            spent_of(*spent, *allowed),
                             of_about(*projected, done < total)
                         )
                     } else {
@@ -66,6 +66,9 @@ impl Reporter {
                         "{done}/{total}  {}{left}{spent}",
                         ended_line(record)
                     ));
+                }
+                if let Some(line) = set_aside_line(progress) {
+                    printer.talk(&line);
                 }
             }
             Reporter::Json { printer } => {
@@ -129,19 +132,25 @@ impl Bar {
         }
     }
 
-    fn on(&mut self, progress: &Progress<'_>) {
+    fn on(&mut self, progress: &Progress) {
         match progress {
             Progress::RunBegins {
                 run,
                 scenario,
-                done,
+                count,
                 projected,
                 ..
             } => {
                 self.projected = *projected;
-                self.begin(*run, scenario, *done);
+                self.begin(*run, scenario, count.done);
             }
-            Progress::Told { event, .. } => self.told(&event.kind),
+            Progress::Event { event, .. } => self.told(&event.kind),
+            Progress::Sample { .. } => return,
+            Progress::PlaceSetAside { .. } => {
+                if let Some(line) = set_aside_line(progress) {
+                    self.bar.println(shown(&line));
+                }
+            }
             Progress::Tick {
                 seconds_left,
                 spent,
@@ -149,13 +158,13 @@ impl Bar {
             } => self.tail = self.tail_of(*seconds_left, *spent),
             Progress::RunEnds {
                 record,
-                done,
+                count,
                 seconds_left,
-                ledger,
+                spent,
                 ..
             } => {
-                self.tail = self.tail_of(*seconds_left, ledger.spent());
-                self.bar.set_position(*done as u64);
+                self.tail = self.tail_of(*seconds_left, *spent);
+                self.bar.set_position(count.done as u64);
                 if record.outcome.status != Status::Ok {
                     self.bar
                         .println(shown(&format!("  ! {}", ended_line(record))));
@@ -222,10 +231,19 @@ fn of_about(projected: Option<Money>, more_to_come: bool) -> String {
     }
 }
 
-fn spent_of(ledger: &Ledger) -> String {
-    match ledger.allowed {
-        Some(allowed) => format!("{} of {allowed}", ledger.spent()),
-        None => ledger.spent().to_string(),
+fn spent_of(spent: Money, allowed: Option<Money>) -> String {
+    match allowed {
+        Some(allowed) => format!("{spent} of {allowed}"),
+        None => spent.to_string(),
+    }
+}
+
+fn set_aside_line(progress: &Progress) -> Option<String> {
+    match progress {
+        Progress::PlaceSetAside { place, why } => Some(format!(
+            "  ! {place} is set aside, its runs are not done: {why}"
+        )),
+        _ => None,
     }
 }
 
@@ -252,30 +270,33 @@ pub(crate) fn with_time(mut line: serde_json::Value) -> serde_json::Value {
     line
 }
 
-fn as_json(progress: &Progress<'_>) -> Option<serde_json::Value> {
+fn as_json(progress: &Progress) -> Option<serde_json::Value> {
     Some(match progress {
         Progress::RunBegins {
             run,
+            place,
             scenario,
-            done,
-            total,
+            count: Count { done, total },
             projected,
         } => {
-            json!({ "event": "run-begins", "run": run, "levels": scenario.levels, "done": done, "total": total, "projected": projected })
+            json!({ "event": "run-begins", "run": run, "place": place, "levels": scenario.levels, "done": done, "total": total, "projected": projected })
         }
-        Progress::Told { run, event } => {
+        Progress::Event { run, event } => {
             let mut value = serde_json::to_value(event).ok()?;
             value.as_object_mut()?.insert("run".to_owned(), json!(run));
             value
         }
+        Progress::Sample { run, sample } => {
+            json!({ "event": "sample", "run": run, "sample": sample })
+        }
         Progress::Tick { .. } => return None,
         Progress::RunEnds {
             record,
-            done,
-            total,
+            count: Count { done, total },
             seconds_left,
-            ledger,
+            spent,
             projected,
+            ..
         } => json!({
             "event": "run-ends",
             "run": record.run,
@@ -287,8 +308,11 @@ fn as_json(progress: &Progress<'_>) -> Option<serde_json::Value> {
             "done": done,
             "total": total,
             "seconds_left": seconds_left,
-            "spent": ledger.spent(),
+            "spent": spent,
             "projected": projected,
         }),
+        Progress::PlaceSetAside { place, why } => {
+            json!({ "event": "place-set-aside", "place": place, "why": why })
+        }
     })
 }

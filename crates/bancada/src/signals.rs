@@ -1,6 +1,6 @@
 //! Ctrl-C once ends the run under way and finishes; twice stops now.
 
-use measure::{Asked, Stop};
+use model::{Asked, Stop};
 
 pub(crate) static STOP: Stop = Stop::new();
 
@@ -10,6 +10,22 @@ pub(crate) fn listen() {
         // SAFETY: the handler only touches an atomic, which is async-signal-safe, and the
         // function pointer has the type that `signal` expects.
         unsafe { libc::signal(signal, on_signal as *const () as libc::sighandler_t) };
+    }
+}
+
+/// A coordinator says by the signal what it wants: SIGTERM is to finish, SIGUSR1 to stop now. Ctrl-C is
+/// the coordinator's.
+pub(crate) fn listen_as_worker() {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1] {
+        // SAFETY: as above.
+        unsafe { libc::signal(signal, on_worker_signal as *const () as libc::sighandler_t) };
+    }
+}
+
+extern "C" fn on_worker_signal(signal: libc::c_int) {
+    match signal {
+        libc::SIGUSR1 => STOP.request_now(),
+        _ => STOP.request_finish(),
     }
 }
 

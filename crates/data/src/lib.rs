@@ -7,6 +7,7 @@
 pub mod cache;
 mod cifar;
 mod count;
+mod digest;
 mod digits;
 mod error;
 mod files;
@@ -26,6 +27,7 @@ mod strokes;
 mod survey;
 
 pub use count::{Counts, count};
+pub use digest::folder_digest;
 pub use error::{DataError, FolderProblem, FormatError};
 pub use images::{Images, normalise};
 pub use info::{DatasetInfo, FOLDER, describe, fetched_folder, info, names};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use model::study::{Exclusion, MeasureSettings};
 use model::{
-    CommandWorkload, Currency, Environment, Factor, Level, Limits, Order, Study, Workload,
+    CommandWorkload, Currency, Environment, Factor, Level, Limits, RunSequence, Study, Workload,
 };
 
 use crate::rows::{self, Row, Rows};
@@ -53,7 +53,7 @@ pub(crate) fn of_rows(name: &str, read: &Rows, spec: &ImportSpec, first: &str) -
         objective: None,
         repetitions: repetitions(&rows, spec),
         seed: 0,
-        order: Order::Listed,
+        order: RunSequence::Listed,
         budget: None,
         currency: Currency::USD,
         rates: Vec::new(),

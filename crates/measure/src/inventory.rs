@@ -12,9 +12,8 @@ use crate::sampler::{memory, stat};
 use crate::usable_cores;
 use crate::warnings::governor;
 
-/// What this machine is. `versions` are kept as given; the commit is that of the repository
-/// holding `repository_of`.
-pub fn inventory(repository_of: Option<&Path>, versions: BTreeMap<String, String>) -> Inventory {
+/// What this machine is. `versions` are kept as given.
+pub fn inventory(versions: BTreeMap<String, String>) -> Inventory {
     let mut inventory = machine(Path::new("/"));
     inventory.usable_cores = usable_cores();
     inventory.architecture = std::env::consts::ARCH.to_owned();
@@ -23,7 +22,6 @@ pub fn inventory(repository_of: Option<&Path>, versions: BTreeMap<String, String
         inventory.gpu_driver = gpus.driver();
     }
     inventory.versions = versions;
-    inventory.git_commit = repository_of.and_then(git_commit);
     inventory
 }
 
@@ -186,7 +184,7 @@ fn container(root: &Path) -> Option<String> {
 }
 
 /// The commit of the repository around a file, with `+` when tracked files were changed.
-fn git_commit(file: &Path) -> Option<String> {
+pub fn git_commit(file: &Path) -> Option<String> {
     let file = fs::canonicalize(file).ok()?;
     let folder = if file.is_dir() {
         file.as_path()

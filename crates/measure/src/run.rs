@@ -23,10 +23,10 @@ use crate::process::{self, NotStarted, Process, Started};
 use crate::request::{Measured, Request, Watched};
 use crate::sampler::probe::{Parts, Probe};
 use crate::sampler::{self, Sampling, Wish};
-use crate::stop::{Asked, Stop};
 use crate::story::Story;
 use crate::threads::Threads;
 use crate::warnings::Conditions;
+use model::{Asked, Stop};
 
 /// How often the event file and the wish to stop are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(25);

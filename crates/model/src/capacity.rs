@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::study::Limits;
 
 /// What a machine has for runs; 0 where that is not known.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Capacity {
     pub cores: f64,
     pub memory_bytes: u64,

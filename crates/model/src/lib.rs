@@ -1,6 +1,7 @@
 //! The words of Bancada as types. No I/O, no clock: every value here was made elsewhere.
 //!
-//! Read in this order: [`study`] (the question; [`serving`] where models are served), [`run`] (one answer), then what a run is made of:
+//! Read in this order: [`study`] (the question; [`serving`] where models are served), [`order`] (what
+//! to run), [`measurement`] (what a worker leaves), [`run`] (one answer), then what a run is made of:
 //! [`event`], [`sample`], [`machine`], [`capacity`], [`money`], [`warning`].
 
 pub mod capacity;
@@ -8,10 +9,13 @@ pub mod event;
 pub mod hosts;
 pub mod job;
 pub mod machine;
+pub mod measurement;
 pub mod money;
+pub mod order;
 pub mod run;
 pub mod sample;
 pub mod serving;
+pub mod stop;
 pub mod study;
 pub mod verify;
 pub mod warning;
@@ -21,19 +25,22 @@ pub use event::{Event, EventKind};
 pub use hosts::Hosts;
 pub use job::{AskJob, TrainJob};
 pub use machine::Inventory;
+pub use measurement::{Happening, Measurement, Ready, ReadyModel};
 pub use money::{
     Bill, BillLine, BillingRule, Currency, ExchangeRate, LineKind, Money, OwnMachine, PaidPhases,
     Price,
 };
+pub use order::{Order, Work};
 pub use run::{
     Epoch, FrameworkRecord, Metric, OperatorTime, Outcome, Phase, RentalPart, RunId, RunRecord,
     Status, Verified,
 };
 pub use sample::Sample;
 pub use serving::{LoadShape, ServePrecision, ServeWorkload, Service, ServingRecord};
+pub use stop::{Asked, Stop};
 pub use study::{
-    CommandWorkload, Environment, Factor, Level, Limits, Optimizer, Order, Pipeline, Plan,
-    Precision, Scale, Scenario, Study, TrainWorkload, Workload,
+    CommandWorkload, Environment, Factor, Level, Limits, Optimizer, Pipeline, Plan, Precision,
+    RunSequence, Scale, Scenario, Study, TrainWorkload, Workload,
 };
 pub use verify::VerifyReport;
 pub use warning::Warning;

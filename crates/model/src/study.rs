@@ -18,7 +18,7 @@ pub struct Study {
     pub objective: Option<String>,
     pub repetitions: u32,
     pub seed: u64,
-    pub order: Order,
+    pub order: RunSequence,
     pub budget: Option<Money>,
     /// The currency the report speaks.
     pub currency: Currency,
@@ -150,7 +150,7 @@ pub type Exclusion = BTreeMap<String, Level>;
 /// How runs follow one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum RunSequence {
     /// Blocks of one repetition of every scenario, shuffled inside: drift of a shared machine
     /// then falls on all scenarios alike.
     #[default]

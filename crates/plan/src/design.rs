@@ -1,14 +1,14 @@
 //! Designs: which scenarios there are, and in which order their runs are carried out.
 
 use model::study::{Exclusion, FactorLevel};
-use model::{Factor, Level, Order, Plan, RunId, Scenario, Study};
+use model::{Factor, Level, Plan, RunId, RunSequence, Scenario, Study};
 
 use crate::random::Shuffler;
 
 /// Scenarios and the order of their runs. The same study gives the same plan, on every machine
 /// and in every version: the order is a promise, held by a test with written-down orders.
 ///
-/// [`Order::Blocks`] shuffles each block with a stream of its own from the seed, so more
+/// [`RunSequence::Blocks`] shuffles each block with a stream of its own from the seed, so more
 /// repetitions add blocks and leave the earlier ones as they were.
 pub fn plan(study: &Study) -> Plan {
     let scenarios = scenarios(study);
@@ -21,15 +21,15 @@ pub fn plan(study: &Study) -> Plan {
     };
     let blocks = (1..=study.repetitions).map(block);
     let runs = match study.order {
-        Order::Listed => blocks.flatten().collect(),
-        Order::Blocks => blocks
+        RunSequence::Listed => blocks.flatten().collect(),
+        RunSequence::Blocks => blocks
             .enumerate()
             .flat_map(|(number, mut runs)| {
                 Shuffler::stream(study.seed, number as u64).shuffle(&mut runs);
                 runs
             })
             .collect(),
-        Order::Random => {
+        RunSequence::Random => {
             let mut runs: Vec<RunId> = blocks.flatten().collect();
             Shuffler::stream(study.seed, 0).shuffle(&mut runs);
             runs

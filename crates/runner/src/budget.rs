@@ -1,13 +1,15 @@
 //! Money spent against money allowed.
 
+use std::collections::BTreeMap;
+
 use cost::{BillRequest, Rental};
 use model::run::Origin;
-use model::{Currency, ExchangeRate, Money, Price, RunRecord, Study};
+use model::{Currency, ExchangeRate, Money, Plan, Price, RunId, RunRecord, Study};
 use rust_decimal::Decimal;
 use store::{Store, StoreError};
 
 use crate::finish::settle;
-use crate::forecast::Forecast;
+use crate::forecast::{self, Forecast, RunForecast};
 
 /// What a study has cost so far, in its currency.
 #[derive(Debug, Clone)]
@@ -62,11 +64,33 @@ impl Ledger {
         self.rentals.add(&record.environment.name, &request, idle);
     }
 
-    /// With the run in progress, were it to end now.
-    pub(crate) fn with(&self, environment: &str, request: &BillRequest, idle: f64) -> Money {
-        let mut ledger = self.clone();
-        ledger.rentals.add(environment, request, idle);
-        ledger.spent()
+    /// Of a run in progress, as if it ended now.
+    pub(crate) fn add_request(&mut self, environment: &str, request: &BillRequest, idle: f64) {
+        self.rentals.add(environment, request, idle);
+    }
+
+    /// What is spent and what these runs are expected to cost; none where that of one of them is not
+    /// known.
+    pub(crate) fn projected(
+        &self,
+        study: &Study,
+        plan: &Plan,
+        runs: &[RunId],
+        expected: &BTreeMap<u32, RunForecast>,
+    ) -> Option<Money> {
+        let is_known = |run: &RunId| expected.contains_key(&run.scenario);
+        if !runs.iter().all(is_known) {
+            return None;
+        }
+        let rest = forecast::add_up(study, plan, runs, expected.clone(), &self.rentals);
+        let rest = match rest.money {
+            Some(money) => money.value,
+            None if runs.is_empty() => Money::zero(self.spent().currency),
+            None => return None,
+        };
+        let spent = self.spent();
+        let is_same = rest.currency == spent.currency;
+        is_same.then(|| Money::new(spent.amount + rest.amount, rest.currency))
     }
 
     pub fn spent(&self) -> Money {

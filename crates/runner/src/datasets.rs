@@ -8,7 +8,7 @@ use data::{DataError, DatasetInfo};
 
 /// Of one study; a folder that changes meanwhile is noticed by what makes its cache.
 #[derive(Debug, Default)]
-pub struct Datasets {
+pub(crate) struct Datasets {
     known: RefCell<HashMap<(String, Option<PathBuf>), DatasetInfo>>,
 }
 

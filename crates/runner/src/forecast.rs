@@ -102,9 +102,11 @@ pub struct MoneySpread {
 }
 
 /// Expected phases of each scenario that has runs, from those runs.
-pub fn from_records(records: &[RunRecord]) -> BTreeMap<u32, RunForecast> {
+pub fn from_records<'r>(
+    records: impl IntoIterator<Item = &'r RunRecord>,
+) -> BTreeMap<u32, RunForecast> {
     let mut by_scenario: BTreeMap<u32, Vec<&RunRecord>> = BTreeMap::new();
-    for record in records.iter().filter(|r| tells(r)) {
+    for record in records.into_iter().filter(|r| tells(r)) {
         by_scenario
             .entry(record.run.scenario)
             .or_default()
@@ -352,6 +354,21 @@ impl Additive {
 fn key_of(scenario: &Scenario, factor: usize) -> (String, String) {
     let level = &scenario.levels[factor];
     (level.factor.clone(), level.level.to_string())
+}
+
+/// A scenario of which nothing is known is taken for a usual one of those that are.
+pub(crate) fn seconds_of<'r>(
+    runs: impl Iterator<Item = &'r RunId>,
+    expected: &BTreeMap<u32, RunForecast>,
+) -> f64 {
+    let known: f64 = expected.values().map(|f| f.seconds().value).sum();
+    let usual = known / expected.len().max(1) as f64;
+    let seconds = |run: &RunId| {
+        expected
+            .get(&run.scenario)
+            .map_or(usual, |f| f.seconds().value)
+    };
+    runs.map(seconds).sum()
 }
 
 /// Adds up over the runs that are due. Their money is what they add to the rentals that began

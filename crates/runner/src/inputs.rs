@@ -69,6 +69,12 @@ impl InputReader {
         Ok(inputs.into_values().collect())
     }
 
+    /// None where there is no such file, or it is too large to be read.
+    pub(crate) fn digest_of(&self, path: &Path) -> Option<String> {
+        path.is_file()
+            .then(|| self.file(path, false).ok()?.sha256)?
+    }
+
     /// After the run: a file of the command that the run itself wrote is no input of it.
     pub(crate) fn settle(&self, before: Vec<RunInput>) -> Settled {
         let mut settled = Settled::default();

@@ -1,37 +1,37 @@
-//! Carry out a plan: which runs are due, in which order, within which money; every run measured,
-//! billed and kept before the next begins. Tells what happens as [`Progress`]; prints nothing.
+//! Carry out a plan: which runs are due, in which order, where, within which money; every run billed
+//! and kept before its place gets the next. Reports what happens as [`Progress`]; prints nothing.
+//!
+//! Read in this order: `orders` (what to run), `schedule` (what is next), `study_runner` (the story)
+//! with `lane` (one place) and `record` (a measurement becomes a run), then money and time: `budget`,
+//! `forecast`, `pilot`.
 
-pub mod agreement;
 mod budget;
-mod conduct;
 mod datasets;
+mod error;
 mod finish;
 mod fits;
 pub mod forecast;
-mod hosts;
+mod in_progress;
 mod inputs;
+mod lane;
 mod load_length;
-mod picture;
+mod orders;
 mod pilot;
-mod ready;
-mod scratch;
-mod serving;
-mod trial;
-pub mod verification;
-mod workload;
+mod progress;
+mod record;
+mod schedule;
+mod study_runner;
 
 pub use budget::{Ledger, Rentals, over_budget};
-pub use conduct::{Conduct, Ended, Only, Options, Progress, RunnerError, Wanted, due_runs};
-pub use datasets::Datasets;
+pub use error::RunnerError;
 pub use finish::{price_record, reprice_record, settle};
 pub use fits::TooSmall;
 pub use forecast::{EnvironmentForecast, Forecast, RunForecast, Spread};
-pub use hosts::HostError;
 pub use inputs::{InputChange, InputError, InputReader, KeptInputs, input_changes};
 pub use load_length::from_loads;
+pub use orders::{OrderBuilder, OrderError, ScenarioOrder, scenarios_of};
 pub use pilot::{BadPilot, Pilot, PilotOptions, pilot};
-pub use ready::{make_ready, scenarios_of};
-pub use scratch::Scratch;
-pub use serving::{Models, ReadyModel, was_elsewhere};
-pub use trial::trial;
-pub use workload::{PreparedRun, Surroundings, Trainer, WorkloadError, prepare};
+pub use progress::{Count, Progress};
+pub use record::was_elsewhere;
+pub use schedule::{Known, Listed, Next, Only, Schedule, Wanted, due_runs};
+pub use study_runner::{Assigned, Ended, Options, StudyRunner};

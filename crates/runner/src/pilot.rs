@@ -6,30 +6,33 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
-use frameworks::Home;
-use measure::{Asked, Stop, Watched};
-use model::event::{EventKind, JOB_VARIABLE};
+use model::order::TrainOrder;
 use model::run::phase;
-use model::{Outcome, Phase, Plan, Scenario, Status, Study, TrainJob};
+use model::{
+    Asked, EventKind, Happening, Order, Outcome, Phase, Scenario, Status, Stop, TrainJob, Work,
+};
+use place::{Cancel, Place, PlaceError, Ticket};
 
-use crate::conduct::{RunnerError, write_json};
-use crate::datasets::Datasets;
+use crate::error::RunnerError;
 use crate::forecast::{RunForecast, fill_unknown};
-use crate::ready::fill_job;
-use crate::workload::{PreparedRun, Surroundings, prepare};
+use crate::orders::{OrderBuilder, ScenarioOrder};
 
 pub struct PilotOptions<'a> {
-    pub surroundings: Surroundings<'a>,
+    /// By scenario number.
+    pub orders: &'a BTreeMap<u32, ScenarioOrder>,
+    pub builder: &'a OrderBuilder<'a>,
+    pub place: &'a dyn Place,
     pub stop: &'a Stop,
-    /// Emptied by the caller afterwards. Images are put here, too: a pilot's are too few for
-    /// anything else.
+    /// Emptied by the caller afterwards.
     pub folder: &'a Path,
 }
 
 /// Full steps a pilot takes, after one that warms up.
 const STEPS: u32 = 4;
 const HELD_OUT: u32 = 64;
+const LOOK: Duration = Duration::from_millis(100);
 
 /// What the short runs showed.
 #[derive(Debug, Default)]
@@ -51,23 +54,26 @@ pub struct BadPilot {
 /// Expected runs of all scenarios of a training study. Commands cannot be shortened: for them
 /// there is nothing to pilot.
 pub fn pilot(
-    study: &Study,
-    plan: &Plan,
+    scenarios: &[Scenario],
     options: &PilotOptions<'_>,
     tell: &mut dyn FnMut(&Scenario),
 ) -> Result<Pilot, RunnerError> {
     let mut pilot = Pilot::default();
-    for scenario in one_at_a_time(&plan.scenarios) {
+    for scenario in one_at_a_time(scenarios) {
         if options.stop.asked() != Asked::Nothing {
             break;
         }
-        let prepared = prepare(study, scenario, 1, options.surroundings)?;
-        let Some(job) = prepared.job.clone() else {
+        let order = options.orders.get(&scenario.number);
+        let Some(ScenarioOrder { order, .. }) = order else {
+            continue;
+        };
+        let Work::Train(train) = &order.work else {
             break;
         };
         tell(scenario);
         pilot.tried += 1;
-        match short_run(study, prepared, &job, options)? {
+        let (short, lengths) = shortened(order, train, options.builder);
+        match short_run(&short, &lengths, options)? {
             ShortRun::Seen(forecast) => _ = pilot.expected.insert(scenario.number, forecast),
             ShortRun::EndedBadly(outcome) => pilot.ended_badly.push(BadPilot {
                 scenario: scenario.clone(),
@@ -75,7 +81,7 @@ pub fn pilot(
             }),
         }
     }
-    fill_unknown(&mut pilot.expected, &plan.scenarios);
+    fill_unknown(&mut pilot.expected, scenarios);
     Ok(pilot)
 }
 
@@ -110,63 +116,70 @@ enum ShortRun {
     EndedBadly(Outcome),
 }
 
+/// A few steps of the same training.
+fn shortened(order: &Order, train: &TrainOrder, builder: &OrderBuilder<'_>) -> (Order, Lengths) {
+    let whole = &train.job;
+    let counts = Counts::of(whole, builder);
+    let mut short = train.clone();
+    let data = &mut short.job.data;
+    data.images = Some(counts.images.min(whole.batch.saturating_mul(STEPS + 1)));
+    data.held_out = Some(counts.held_out.min(HELD_OUT));
+    short.job.epochs = 1;
+    short.keep_model = false;
+    // The images of the run itself are kept; fewer are of no use to anyone.
+    short.discard_images = Counts::of(&short.job, builder) != counts;
+    let lengths = Lengths::new(whole, &short.job, &counts);
+    let order = Order {
+        id: format!("{}-pilot", order.id),
+        work: Work::Train(Box::new(short)),
+        ..order.clone()
+    };
+    (order, lengths)
+}
+
 fn short_run(
-    study: &Study,
-    mut prepared: PreparedRun,
-    whole: &TrainJob,
+    order: &Order,
+    lengths: &Lengths,
     options: &PilotOptions<'_>,
 ) -> Result<ShortRun, RunnerError> {
-    let mut short = whole.clone();
-    let datasets = options.surroundings.datasets;
-    let counts = Counts::of(whole, datasets);
-    short.data.images = Some(counts.images.min(whole.batch.saturating_mul(STEPS + 1)));
-    short.data.held_out = Some(counts.held_out.min(HELD_OUT));
-    short.epochs = 1;
-    short.checkpoint = Some(options.folder.join("model.safetensors"));
-    if let Some(trainer) = &prepared.framework {
-        let own = Home::at(options.folder);
-        let home = match Counts::of(&short, datasets) == counts {
-            // The images of the run itself, which are kept.
-            true => options.surroundings.home,
-            false => &own,
-        };
-        fill_job(&mut short, trainer, options.folder, home)?;
+    let folder = options.folder.join(&order.id);
+    let made = std::fs::create_dir_all(&folder);
+    made.map_err(|error| PlaceError::Refused(format!("{}: {error}", folder.display())))?;
+    let ticket = options.place.start(order, &folder)?;
+    let steps = follow(&ticket, options);
+    let measurement = options.place.fetch(&ticket, &folder);
+    options.place.clean_up(&ticket)?;
+    let (steps, measurement) = (steps?, measurement?);
+    if measurement.outcome.status != Status::Ok || steps.is_empty() {
+        return Ok(ShortRun::EndedBadly(measurement.outcome));
     }
-    let path = options.folder.join("job.json");
-    write_json(&path, &short)?;
-    prepared
-        .env
-        .push((JOB_VARIABLE.to_owned(), path.to_string_lossy().into_owned()));
-    let request = measure::Request {
-        command: prepared.command.clone(),
-        env: prepared.env.clone(),
-        directory: None,
-        folder: options.folder.to_owned(),
-        limits: prepared.limits().clone(),
-        settings: study.measure.clone(),
-        log: Vec::new(),
-        tells_steps: true,
-        client: None,
-        outlives: false,
-        cgroup_name: format!("bancada-{}-pilot", std::process::id()),
-    };
+    let forecast = stretch(&measurement.phases, &steps, lengths);
+    Ok(ShortRun::Seen(forecast))
+}
+
+/// Seconds of each step.
+fn follow(ticket: &Ticket, options: &PilotOptions<'_>) -> Result<Vec<f64>, PlaceError> {
     let mut steps = Vec::new();
-    let measured = measure::run(&request, options.stop, &mut |watched| {
-        if let Watched::Event(event) = watched
-            && let EventKind::Step {
-                seconds: Some(seconds),
-                ..
-            } = event.kind
-        {
-            steps.push(seconds);
+    loop {
+        match options.stop.asked() {
+            Asked::Nothing => {}
+            Asked::Finish => options.place.cancel(ticket, Cancel::Finish)?,
+            Asked::Now => options.place.cancel(ticket, Cancel::Now)?,
         }
-    })
-    .map_err(RunnerError::Measure)?;
-    if measured.outcome.status != Status::Ok || steps.is_empty() {
-        return Ok(ShortRun::EndedBadly(measured.outcome));
+        let followed = options.place.follow(ticket, LOOK)?;
+        steps.extend(followed.happenings.iter().filter_map(|happened| {
+            let Happening::Event(event) = happened else {
+                return None;
+            };
+            match event.kind {
+                EventKind::Step { seconds, .. } => seconds,
+                _ => None,
+            }
+        }));
+        if followed.has_ended {
+            return Ok(steps);
+        }
     }
-    let lengths = Lengths::new(whole, &short, &counts);
-    Ok(ShortRun::Seen(stretch(&measured.phases, &steps, &lengths)))
 }
 
 /// Images of a run.
@@ -177,10 +190,11 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(job: &TrainJob, datasets: &Datasets) -> Self {
+    fn of(job: &TrainJob, builder: &OrderBuilder<'_>) -> Self {
         let data = &job.data;
-        let info = datasets.describe(&data.dataset, data.data_dir.as_deref());
-        let info = info.ok();
+        let info = builder
+            .dataset(&data.dataset, data.data_dir.as_deref())
+            .ok();
         Counts {
             images: data.images.or(info.map(|i| i.images)).unwrap_or(1),
             held_out: data.held_out.or(info.map(|i| i.held_out)).unwrap_or(0),

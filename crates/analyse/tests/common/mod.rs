@@ -142,7 +142,7 @@ impl Recipe {
             ),
             repetitions: self.repetitions,
             seed: 2024,
-            order: Order::Blocks,
+            order: RunSequence::Blocks,
             budget: Some("1 USD".parse().unwrap()),
             currency: self.currency,
             rates: Vec::new(),

@@ -29,18 +29,6 @@ pub(crate) struct ServeCommandArgs {
     pub(crate) instance: InstanceArgs,
 }
 
-/// Of what `run` asks before it starts a server.
-#[derive(Debug, ClapArgs)]
-pub(crate) struct ServeReadyArgs {
-    pub(crate) model: String,
-    #[arg(long, value_parser = stack)]
-    pub(crate) stack: Option<frameworks::Spec>,
-    #[arg(long)]
-    pub(crate) int8: bool,
-    #[command(flatten)]
-    pub(crate) instance: InstanceArgs,
-}
-
 /// What other servers have no setting for.
 const BANCADAS_OWN: [&str; 10] = [
     "host",

@@ -8,7 +8,7 @@ use report::format;
 use serde_json::json;
 use source::screen::pad_right;
 
-use super::forecasting::scratch;
+use super::here::scratch;
 use super::setup::trial;
 use crate::args::{DoctorArgs, FrameworkArg};
 use crate::exit::{CommandResult, Exit, Failure};

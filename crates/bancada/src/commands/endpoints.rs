@@ -1,7 +1,6 @@
 //! Studies that make endpoints at a provider: what a person has to be told.
 
-use measure::Asked;
-use model::{RunRecord, Service, Study, Warning};
+use model::{Asked, RunRecord, Service, Study, Warning};
 use runner::Progress;
 
 use crate::args::RunArgs;
@@ -27,7 +26,7 @@ impl Endpoints {
         }
     }
 
-    pub(super) fn on(&mut self, progress: &Progress<'_>, reporter: &Reporter) {
+    pub(super) fn on(&mut self, progress: &Progress, reporter: &Reporter) {
         match progress {
             Progress::Tick { .. } => self.tell_end(reporter),
             Progress::RunEnds { record, .. } => {

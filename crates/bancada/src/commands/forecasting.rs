@@ -1,12 +1,16 @@
 //! The forecast, from what is known already or from a pilot.
 
-use frameworks::Home;
-use measure::Asked;
-use model::{Plan, RunId, RunRecord, Workload};
+use std::collections::BTreeMap;
+
+use model::{Asked, RunId, RunRecord, Scenario, Workload};
+use place::Place;
 use report::format;
 use runner::forecast::{self, MoneySpread};
-use runner::{BadPilot, Forecast, Pilot, PilotOptions, Rentals, Scratch, Surroundings};
+use runner::{
+    BadPilot, Forecast, OrderBuilder, Pilot, PilotOptions, Rentals, RunnerError, ScenarioOrder,
+};
 
+use super::here::Here;
 use super::prepare::Lacks;
 use crate::exit::{Exit, Failure};
 use crate::locate::Opened;
@@ -18,7 +22,11 @@ pub(super) struct Ask<'a> {
     pub(super) earlier: &'a [RunRecord],
     pub(super) due: &'a [RunId],
     pub(super) pilot: bool,
-    pub(super) surroundings: Surroundings<'a>,
+    pub(super) here: &'a Here,
+    pub(super) place: &'a dyn Place,
+    pub(super) builder: &'a OrderBuilder<'a>,
+    /// Of the scenarios that are due, where they were built already.
+    pub(super) orders: Option<&'a BTreeMap<u32, ScenarioOrder>>,
 }
 
 /// None where nothing is known and nothing may be tried.
@@ -124,35 +132,19 @@ fn scenario_words(pilot: &BadPilot) -> String {
     }
 }
 
-/// A folder that goes when it is no longer used.
-pub(super) fn scratch(home: &Home) -> Result<Scratch, Failure> {
-    let home = home.path();
-    Scratch::make(home).map_err(|e| {
-        let home = home.display();
-        Failure::trouble(format!(
-            "cannot use {home}: {e}; BANCADA_CACHE names another folder for the cache"
-        ))
-    })
-}
-
 fn pilot(ask: &Ask<'_>, printer: &Printer) -> Result<Pilot, Failure> {
     let opened = ask.opened;
-    let needed = runner::scenarios_of(&opened.plan, ask.due);
-    Lacks::of(&opened.study, needed, &opened.folder, ask.surroundings.home).refuse(&opened.path)?;
-    let scratch = scratch(ask.surroundings.home)?;
-    let options = PilotOptions {
-        surroundings: ask.surroundings,
-        stop: &STOP,
-        folder: scratch.path(),
-    };
     // What is done already needs no pilot, nor what it would take to run it.
-    let plan = &ask.opened.plan;
-    let due = runner::scenarios_of(plan, ask.due);
-    let due = Plan {
-        scenarios: due.into_iter().cloned().collect(),
-        ..plan.clone()
-    };
-    let result = runner::pilot(&ask.opened.study, &due, &options, &mut |scenario| {
+    let due = runner::scenarios_of(&opened.plan, ask.due);
+    let lacks = Lacks::of(
+        &opened.study,
+        due.iter().copied(),
+        &opened.folder,
+        &ask.here.home,
+    );
+    lacks.refuse(&opened.path)?;
+    let scenarios: Vec<Scenario> = due.into_iter().cloned().collect();
+    let result = try_scenarios(ask, &scenarios, &mut |scenario| {
         if printer.talk_is_terminal {
             eprint!(
                 "\r\x1b[2K  pilot {}  {}",
@@ -171,6 +163,31 @@ fn pilot(ask: &Ask<'_>, printer: &Printer) -> Result<Pilot, Failure> {
         ));
     }
     result.map_err(Failure::trouble)
+}
+
+fn try_scenarios(
+    ask: &Ask<'_>,
+    scenarios: &[Scenario],
+    tell: &mut dyn FnMut(&Scenario),
+) -> Result<Pilot, RunnerError> {
+    let built;
+    let orders = match ask.orders {
+        Some(orders) => orders,
+        None => {
+            built = ask.builder.of_runs(&ask.opened.plan, ask.due)?;
+            &built
+        }
+    };
+    // So that no pilot finds out for itself what this machine is.
+    ask.place.describe()?;
+    let options = PilotOptions {
+        orders,
+        builder: ask.builder,
+        place: ask.place,
+        stop: &STOP,
+        folder: ask.here.scratch.path(),
+    };
+    runner::pilot(scenarios, &options, tell)
 }
 
 /// The end of a sentence on what the forecast leaves out.

@@ -10,6 +10,7 @@ mod engine_train;
 mod export;
 mod fits;
 mod forecasting;
+mod here;
 mod image;
 mod import;
 mod import_log;
@@ -31,6 +32,7 @@ mod serverless;
 mod setup;
 mod verify;
 mod what_if;
+mod work;
 
 use crate::args::Command;
 use crate::exit::{CommandResult, Exit};
@@ -65,7 +67,8 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
         Command::Completions { shell } => manual::completions(shell, printer),
         Command::Man { dir } => manual::man(dir.as_deref(), printer),
         Command::Ask => ask::ask(),
-        Command::ServeReady(args) => serve::ready(&args, printer),
+        Command::Work(args) => work::work(&args),
+        Command::MakeReady(args) => work::make_ready(&args, printer),
         Command::EngineTrain => engine_train::engine_train(),
         Command::CaffeTrain => caffe_train::caffe_train(),
     }

@@ -3,11 +3,12 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use model::{Plan, RunId, RunRecord, Study};
-use runner::{Forecast, Ledger, Surroundings, Wanted};
+use runner::{Forecast, Ledger, Wanted};
 use store::Store;
 
 use super::fits::{ELSEWHERE, Wish, refuse_too_large};
 use super::forecasting::{self, money_words, time_words};
+use super::here::Here;
 use super::only;
 use crate::args::PlanArgs;
 use crate::exit::{CommandResult, Exit, Failure};
@@ -37,25 +38,17 @@ pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
         refuse_too_large(&args.study, &opened, &wish, printer)?;
     }
     signals::listen();
-    let program = std::env::current_exe()
-        .map_err(|e| Failure::trouble(format!("cannot find myself: {e}")))?;
-    let home = frameworks::Home::find().map_err(Failure::trouble)?;
-    let datasets = runner::Datasets::default();
-    let models = runner::Models::default();
-    let surroundings = Surroundings {
-        models: &models,
-        real: false,
-        bancada: &program,
-        study_folder: &opened.folder,
-        home: &home,
-        datasets: &datasets,
-    };
+    let here = Here::find()?;
+    let (place, builder) = (here.place(&opened, None), here.orders(&opened));
     let ask = forecasting::Ask {
         opened: &opened,
         earlier: &records,
         due: &due,
         pilot: !args.no_pilot && !args.elsewhere,
-        surroundings,
+        here: &here,
+        place: &place,
+        builder: &builder,
+        orders: None,
     };
     let forecast = forecasting::make(&ask, printer)?;
     let Opened { study, plan, .. } = &opened;

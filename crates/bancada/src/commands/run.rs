@@ -2,15 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
 
-use model::{Environment, Inventory, Money, RunRecord, Status, Study};
+use model::{Capacity, Environment, Money, Order, RunRecord, Status, Study};
+use place::{DecodedImages, Place as _};
 use runner::forecast;
-use runner::{Conduct, Ended, Forecast, Ledger, Options, RunnerError, Surroundings, Wanted};
+use runner::{
+    Assigned, Ended, Forecast, Ledger, Listed, Options, RunnerError, ScenarioOrder, StudyRunner,
+    Wanted,
+};
 use store::Store;
 
 use super::endpoints::{self, Endpoints};
 use super::fits::{Wish, refuse_too_large};
 use super::forecasting::{self, time_words};
+use super::here::Here;
 use super::inputs;
 use super::only;
 use super::plan::runs_words;
@@ -67,19 +74,10 @@ fn carry_out(
     let Opened {
         study, plan, text, ..
     } = opened;
-    let program = std::env::current_exe()
-        .map_err(|e| Failure::trouble(format!("cannot find myself: {e}")))?;
-    let home = frameworks::Home::find().map_err(Failure::trouble)?;
-    let datasets = runner::Datasets::default();
-    let models = runner::Models::default();
-    let surroundings = Surroundings {
-        models: &models,
-        real: args.real,
-        bancada: &program,
-        study_folder: &opened.folder,
-        home: &home,
-        datasets: &datasets,
-    };
+    let here = Here::find()?;
+    let place = here.place(opened, Some(store.dir()));
+    let mut builder = here.orders(opened);
+    builder.real = args.real;
     let earlier = store.records().map_err(store_failure)?;
     endpoints::refuse_mixture(study, &earlier, args)?;
     if !earlier.is_empty() {
@@ -96,35 +94,32 @@ fn carry_out(
         advice: NOTHING_STARTED,
     };
     refuse_too_large(&args.study, opened, &wish, printer)?;
-    let inventory = measure::inventory(Some(&opened.folder), versions());
     let talk = |text: &str| (!args.quiet && !args.json).then(|| printer.talk(text));
 
-    talk(&first_line(opened, &inventory));
+    talk(&first_line(opened, &measure::capacity()));
     if let Some(old) = super::price::age_note(study) {
         talk(&old);
     }
     let scenarios = runner::scenarios_of(plan, &due);
-    let mut lacks = Lacks::of(study, scenarios.iter().copied(), &opened.folder, &home);
+    let mut lacks = Lacks::of(study, scenarios.iter().copied(), &opened.folder, &here.home);
     if args.prepare {
-        lacks.bring(&home, printer)?;
+        lacks.bring(&here.home, printer)?;
     }
     lacks.refuse(&args.study)?;
-    runner::make_ready(
-        study,
-        &scenarios,
-        store.dir(),
-        surroundings,
-        &mut |dataset, made| {
-            talk(&images_line(dataset, made));
-        },
-    )
-    .map_err(runner_failure)?;
+    let orders = builder.of_runs(plan, &due).map_err(Failure::trouble)?;
+    let prepared = place.prepare(&first_orders(&orders));
+    for decoded in prepared.map_err(Failure::trouble)?.decoded {
+        talk(&images_line(&decoded));
+    }
     let ask = forecasting::Ask {
         opened,
         earlier: &earlier,
         due: &due,
         pilot: !args.no_pilot,
-        surroundings,
+        here: &here,
+        place: &place,
+        builder: &builder,
+        orders: Some(&orders),
     };
     let forecast = forecasting::make(&ask, printer)?;
     let ledger = Ledger::open(study, store).map_err(store_failure)?;
@@ -142,34 +137,59 @@ fn carry_out(
     }
     save_question(store, study, plan, text)?;
 
-    let options = Options {
-        surroundings,
-        stop: &STOP,
-        wanted,
-        over_budget: args.over_budget,
-        accept_changed: args.accept_changed,
-        inventory,
-        bancada_version: env!("CARGO_PKG_VERSION"),
-        expected: forecast.map(|f| f.scenarios).unwrap_or_default(),
-    };
-    let conduct = Conduct {
+    let runner = StudyRunner {
         study,
         plan,
         store,
-        options,
+        orders: &orders,
+        places: vec![Assigned {
+            place: &place,
+            environments: study.environments.iter().map(|e| e.name.clone()).collect(),
+        }],
+        options: Options {
+            stop: &STOP,
+            over_budget: args.over_budget,
+            accept_changed: args.accept_changed,
+            study_folder: &opened.folder,
+            git_commit: measure::git_commit(&opened.folder),
+            expected: forecast.map(|f| f.scenarios).unwrap_or_default(),
+        },
     };
-    let mut reporter = Reporter::choose(study, plan.runs.len(), args.json, args.quiet, printer);
+    let reporter = Reporter::choose(study, plan.runs.len(), args.json, args.quiet, printer);
+    let mut schedule = Listed::new(due);
+    follow(&runner, &mut schedule, reporter, args, printer)
+}
+
+/// Reports progress here while the study is carried out on a thread of its own.
+fn follow(
+    runner: &StudyRunner<'_>,
+    schedule: &mut Listed,
+    mut reporter: Reporter,
+    args: &RunArgs,
+    printer: &Printer,
+) -> Result<Ended, Failure> {
     let mut endpoints = Endpoints::new(args.real);
-    let ended = conduct.run(&mut |progress| {
-        endpoints.on(&progress, &reporter);
-        reporter.on(&progress);
+    let (sender, progress) = mpsc::channel();
+    let ended = thread::scope(|scope| {
+        let study = scope.spawn(move || runner.run(schedule, &sender));
+        for progress in progress {
+            endpoints.on(&progress, &reporter);
+            reporter.on(&progress);
+        }
+        study.join()
     });
     reporter.finish();
     endpoints
         .left
         .iter()
         .for_each(|left| printer.complain(left));
+    let ended = ended.map_err(|_| Failure::trouble("carrying out the study failed"))?;
     ended.map_err(runner_failure)
+}
+
+/// One a scenario.
+fn first_orders(orders: &BTreeMap<u32, ScenarioOrder>) -> Vec<Order> {
+    orders.values().map(|built| built.order.clone()).collect()
 }
 
 /// Tables, report and the word that the exit code says too.
@@ -203,6 +223,12 @@ fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) 
                 "Stopped: the budget is too small for the next run. {amounts} Raise `budget`, or continue with {again} --over-budget."
             ));
             Ok(Exit::Budget)
+        }
+        Ended::PlaceFailed => {
+            printer.talk(&format!(
+                "Stopped: a place failed. What was measured is kept; {again} goes on from here."
+            ));
+            Ok(Exit::Trouble)
         }
         Ended::AllDone => {
             let statuses = results.store.statuses().map_err(store_failure)?;
@@ -268,35 +294,27 @@ fn status_of(arg: RetryArg) -> Status {
     }
 }
 
-/// Pinned in the workspace; a test holds the two together.
-const ENGINE: &str = "burn-tensor 0.22.1, flex";
-
-fn versions() -> BTreeMap<String, String> {
-    BTreeMap::from([
-        ("bancada".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
-        ("engine".to_owned(), ENGINE.to_owned()),
-    ])
-}
-
-fn first_line(opened: &Opened, inventory: &Inventory) -> String {
+fn first_line(opened: &Opened, machine: &Capacity) -> String {
     let Opened { study, plan, .. } = opened;
-    let memory = report::format::memory(inventory.memory_bytes);
+    let memory = report::format::memory(machine.memory_bytes);
     format!(
         "{}   {} on this machine ({} cores, {memory}){}",
         study.name,
         runs_words(study, plan),
-        inventory.logical_cores,
+        machine.cores,
         priced_as(study),
     )
 }
 
-fn images_line(dataset: &str, made: &data::cache::Cached) -> String {
-    format!(
-        "  {dataset}: {} images decoded once at {} px for all frameworks ({})",
-        made.train + made.held_out,
-        made.side,
-        report::format::bytes(made.bytes as f64),
-    )
+fn images_line(decoded: &DecodedImages) -> String {
+    let DecodedImages {
+        dataset,
+        images,
+        side,
+        bytes,
+    } = decoded;
+    let bytes = report::format::bytes(*bytes as f64);
+    format!("  {dataset}: {images} images decoded once at {side} px for all frameworks ({bytes})")
 }
 
 fn priced_as(study: &Study) -> String {

@@ -7,10 +7,11 @@ use frameworks::{
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use report::format;
-use runner::Scratch;
 use source::screen::pad_right;
+use worker::Scratch;
 
-use super::forecasting::scratch;
+use super::here::scratch;
+use super::work::own_program;
 use crate::args::{FrameworkArg, SetupArgs};
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
@@ -34,7 +35,7 @@ pub(super) fn setup(args: &SetupArgs, printer: &Printer) -> CommandResult {
         machine: &machine,
         gpu: args.gpu,
         trial: &trial,
-        stop: &|| STOP.asked() != measure::Asked::Nothing,
+        stop: &|| STOP.asked() != model::Asked::Nothing,
     };
     set_up_all(&setup, &wanted(&args.frameworks), printer)
 }
@@ -54,7 +55,7 @@ pub(super) fn set_up_one(
         machine: &machine,
         gpu,
         trial: &trial,
-        stop: &|| STOP.asked() != measure::Asked::Nothing,
+        stop: &|| STOP.asked() != model::Asked::Nothing,
     };
     let mut teller = Teller::new(printer);
     let result = setup.set_up(spec, &mut |progress| teller.on(&progress));
@@ -71,9 +72,7 @@ pub(super) fn set_up_one(
 
 /// What every framework is tried with.
 pub(super) fn trial(scratch: &Scratch) -> Result<Trial, Failure> {
-    let program = std::env::current_exe()
-        .map_err(|e| Failure::trouble(format!("cannot find this program's own file: {e}")))?;
-    runner::trial(scratch.path(), program).map_err(Failure::trouble)
+    worker::trial(scratch.path(), own_program()?).map_err(Failure::trouble)
 }
 
 /// A framework to set up, and whether it was asked for by its name.

@@ -4,61 +4,69 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use frameworks::{Home, Kind, Machine, Spec};
-use runner::Surroundings;
-use runner::agreement::{Agreement, FIRST_LOSS_TOLERANCE};
-use runner::verification::{self, Answer, Compared, Question, StudyQuestion};
+use model::{Asked, Order};
+use runner::OrderBuilder;
 use serde_json::json;
+use worker::Context;
+use worker::agreement::{Agreement, FIRST_LOSS_TOLERANCE};
+use worker::verification::{self, Answer, Compared, Question, StudyQuestion};
 
 use super::caffe_train::can_train;
-use super::forecasting::scratch;
+use super::here::scratch;
 use super::network::{input_words, instantiate};
+use super::work::own_program;
 use crate::args::VerifyArgs;
 use crate::exit::{CommandResult, Exit, Failure};
-use crate::locate::open_study;
+use crate::locate::{Opened, open_study};
 use crate::printer::Printer;
 use crate::signals::{self, STOP};
 
 pub(super) fn verify(args: &VerifyArgs, printer: &Printer) -> CommandResult {
     let home = Home::find().map_err(Failure::trouble)?;
-    let program = std::env::current_exe()
-        .map_err(|e| Failure::trouble(format!("cannot find myself: {e}")))?;
+    let program = own_program()?;
     let opened = match &args.study {
         Some(path) => Some(open_study(path, args.scale.as_deref(), printer)?),
         None => None,
     };
-    let datasets = runner::Datasets::default();
-    let models = runner::Models::default();
-    let surroundings = Surroundings {
-        models: &models,
-        real: false,
+    let context = Context {
         bancada: &program,
-        study_folder: opened.as_ref().map_or(Path::new("."), |o| &o.folder),
+        files: opened.as_ref().map_or(Path::new("."), |o| &o.folder),
         home: &home,
-        datasets: &datasets,
     };
     let questions = match &opened {
-        Some(opened) => verification::questions(&opened.study, &opened.plan, surroundings)
-            .map_err(Failure::trouble)?,
+        Some(opened) => of_study(opened, &home)?,
         None => vec![one_question(args, &home, printer)?],
     };
     signals::listen();
     let mut all_agree = true;
     for mut asked in questions {
         leave_caffe_out(&mut asked, printer);
-        let answers = ask(args, &asked, surroundings, printer)?;
+        let answers = ask(args, &asked, context, printer)?;
         all_agree &= answers.iter().all(agrees);
         match args.json {
             true => printer.data(&as_json(&asked, &answers).to_string()),
             false => printer.data(&table(&asked, &answers, args)),
         }
     }
-    Ok(if STOP.asked() != measure::Asked::Nothing {
+    Ok(if STOP.asked() != Asked::Nothing {
         Exit::Interrupted
     } else if all_agree {
         Exit::Ok
     } else {
         Exit::FailedRuns
     })
+}
+
+/// Every network that a study trains, at every size.
+fn of_study(opened: &Opened, home: &Home) -> Result<Vec<StudyQuestion>, Failure> {
+    let builder = OrderBuilder::new(&opened.study, &opened.folder, home.path());
+    let built = builder.of_runs(&opened.plan, &opened.plan.runs);
+    let orders: Vec<Order> = built
+        .map_err(Failure::trouble)?
+        .into_values()
+        .map(|built| built.order)
+        .collect();
+    verification::questions(&orders).map_err(Failure::trouble)
 }
 
 /// A network that Caffe has no layers for: it could only answer that, and would seem to have failed.
@@ -110,7 +118,7 @@ fn set_up(home: &Home) -> Vec<Spec> {
 fn ask(
     args: &VerifyArgs,
     asked: &StudyQuestion,
-    surroundings: Surroundings<'_>,
+    context: Context<'_>,
     printer: &Printer,
 ) -> Result<Vec<Answer>, Failure> {
     let question = Question {
@@ -121,11 +129,11 @@ fn ask(
         seed: args.seed,
         timeout_seconds: f64::from(args.timeout),
     };
-    let scratch = scratch(surroundings.home)?;
+    let scratch = scratch(context.home)?;
     let answers = verification::verify(
         &question,
         &asked.specs,
-        surroundings,
+        context,
         scratch.path(),
         &STOP,
         &mut |framework| {

@@ -5,8 +5,8 @@
 use import::{ImportSpec, InputFile, RowKind};
 use model::study::{FactorLevel, MeasureSettings};
 use model::{
-    CommandWorkload, Currency, Environment, Factor, Level, Limits, Order, Plan, Scenario, Study,
-    Timestamp, Workload,
+    CommandWorkload, Currency, Environment, Factor, Level, Limits, Plan, RunSequence, Scenario,
+    Study, Timestamp, Workload,
 };
 
 pub(crate) fn study(factors: &[(&str, &[Level])]) -> Study {
@@ -15,7 +15,7 @@ pub(crate) fn study(factors: &[(&str, &[Level])]) -> Study {
         objective: None,
         repetitions: 2,
         seed: 1,
-        order: Order::Listed,
+        order: RunSequence::Listed,
         budget: None,
         currency: Currency::USD,
         rates: Vec::new(),

@@ -1,7 +1,7 @@
 //! What stands in a study file, with its places, before it is known to make sense.
 
 use model::study::{LogPattern, MeasureSettings};
-use model::{Currency, ExchangeRate, Hosts, Level, Limits, Money, Order, Price, Service};
+use model::{Currency, ExchangeRate, Hosts, Level, Limits, Money, Price, RunSequence, Service};
 use source::{Located, Span};
 
 use crate::design::same_level;
@@ -49,7 +49,7 @@ pub(crate) struct Head {
     pub(crate) objective: Option<String>,
     pub(crate) repetitions: Option<Located<u32>>,
     pub(crate) seed: Option<u64>,
-    pub(crate) order: Option<Order>,
+    pub(crate) order: Option<RunSequence>,
     pub(crate) budget: Option<Located<Money>>,
     pub(crate) currency: Option<Currency>,
     pub(crate) metrics: Vec<Located<String>>,

@@ -1,6 +1,6 @@
 //! `[study]`: the question itself.
 
-use model::{Currency, Order};
+use model::{Currency, RunSequence};
 use source::{Diagnostic, Located, Problems, Table, Value};
 
 use super::draft::{DraftCondition, DraftExclusion, Head};
@@ -42,9 +42,9 @@ pub(super) fn read(top: &Table<'_>, problems: &mut Problems) -> Head {
         }),
         seed: seed.and_then(|s| u64::try_from(s.value).ok()),
         order: order.map(|word| match word {
-            "random" => Order::Random,
-            "listed" => Order::Listed,
-            _ => Order::Blocks,
+            "random" => RunSequence::Random,
+            "listed" => RunSequence::Listed,
+            _ => RunSequence::Blocks,
         }),
         budget,
         currency: currency.map(|c| c.value),

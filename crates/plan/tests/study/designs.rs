@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::study::Exclusion;
-use model::{CommandWorkload, Currency, Factor, Level, Order, Plan, RunId, Study, Workload};
+use model::{CommandWorkload, Currency, Factor, Level, Plan, RunId, RunSequence, Study, Workload};
 use plan::{plan, same_level};
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ fn study(factors: Vec<Factor>, exclude: Vec<Exclusion>) -> Study {
         objective: None,
         repetitions: 1,
         seed: 1,
-        order: Order::Blocks,
+        order: RunSequence::Blocks,
         budget: None,
         currency: Currency::USD,
         rates: vec![],
@@ -45,9 +45,9 @@ fn some_study() -> impl Strategy<Value = Study> {
     let counts = prop::collection::vec(1i64..5, 0..5);
     let rules = prop::collection::vec(prop::collection::vec((0usize..4, 0i64..4), 1..3), 0..4);
     let order = prop_oneof![
-        Just(Order::Blocks),
-        Just(Order::Random),
-        Just(Order::Listed)
+        Just(RunSequence::Blocks),
+        Just(RunSequence::Random),
+        Just(RunSequence::Listed)
     ];
     (counts, rules, order, 1u32..5, any::<u64>()).prop_map(
         |(counts, rules, order, repetitions, seed)| {
@@ -122,7 +122,7 @@ proptest! {
 
     #[test]
     fn a_block_is_one_repetition_of_everything(study in some_study()) {
-        let plan = plan(&Study { order: Order::Blocks, ..study.clone() });
+        let plan = plan(&Study { order: RunSequence::Blocks, ..study.clone() });
         for (index, block) in plan.runs.chunks(plan.scenarios.len().max(1)).enumerate() {
             prop_assert!(block.iter().all(|run| run.repetition as usize == index + 1));
         }
@@ -135,14 +135,14 @@ proptest! {
 
     #[test]
     fn more_repetitions_leave_the_first_blocks_alone(study in some_study()) {
-        let study = Study { order: Order::Blocks, ..study };
+        let study = Study { order: RunSequence::Blocks, ..study };
         let more = plan(&Study { repetitions: study.repetitions + 2, ..study.clone() });
         let fewer = plan(&study);
         prop_assert_eq!(&more.runs[..fewer.runs.len()], &fewer.runs[..]);
     }
 }
 
-fn eight_scenarios(order: Order, seed: u64) -> Plan {
+fn eight_scenarios(order: RunSequence, seed: u64) -> Plan {
     let factor = Factor {
         name: "n".to_owned(),
         levels: (1..=8).map(Level::Int).collect(),
@@ -163,10 +163,10 @@ fn told(plan: &Plan) -> String {
 #[test]
 fn other_seeds_give_other_orders() {
     let orders: BTreeSet<String> = (0..100)
-        .map(|seed| told(&eight_scenarios(Order::Blocks, seed)))
+        .map(|seed| told(&eight_scenarios(RunSequence::Blocks, seed)))
         .collect();
     assert_eq!(orders.len(), 100);
-    let plan = eight_scenarios(Order::Blocks, 1);
+    let plan = eight_scenarios(RunSequence::Blocks, 1);
     let block = |range: std::ops::Range<usize>| {
         plan.runs[range]
             .iter()
@@ -182,17 +182,17 @@ fn orders_never_change() {
     let check =
         |order, seed, expected: &str| assert_eq!(told(&eight_scenarios(order, seed)), expected);
     check(
-        Order::Listed,
+        RunSequence::Listed,
         1,
         "C1-r1 C2-r1 C3-r1 C4-r1 C5-r1 C6-r1 C7-r1 C8-r1 C1-r2 C2-r2 C3-r2 C4-r2 C5-r2 C6-r2 C7-r2 C8-r2",
     );
     check(
-        Order::Blocks,
+        RunSequence::Blocks,
         2024,
         "C5-r1 C4-r1 C8-r1 C2-r1 C6-r1 C3-r1 C1-r1 C7-r1 C7-r2 C1-r2 C2-r2 C4-r2 C6-r2 C8-r2 C5-r2 C3-r2",
     );
     check(
-        Order::Random,
+        RunSequence::Random,
         2024,
         "C1-r2 C4-r2 C8-r1 C6-r2 C1-r1 C7-r1 C3-r1 C2-r2 C3-r2 C4-r1 C5-r2 C6-r1 C2-r1 C5-r1 C8-r2 C7-r2",
     );

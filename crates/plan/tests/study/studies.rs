@@ -2,7 +2,7 @@
 
 use model::study::LogEvent;
 use model::{
-    Currency, Level, Limits, Money, Optimizer, Order, PaidPhases, Scenario, Study, Workload,
+    Currency, Level, Limits, Money, Optimizer, PaidPhases, RunSequence, Scenario, Study, Workload,
 };
 use plan::{Resolved, digest, resolve, template};
 
@@ -42,7 +42,7 @@ fn the_smallest_study_is_a_name_a_factor_and_a_command() {
     );
     assert_eq!(
         (study.repetitions, study.seed, study.order),
-        (3, 1, Order::Blocks)
+        (3, 1, RunSequence::Blocks)
     );
     assert_eq!(study.currency, Currency::USD);
     assert_eq!(study.environments.len(), 1);

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use analyse::{Analysis, BillFacts, MachineUse, billing_words, format};
-use model::{Order, PaidPhases, Timestamp};
+use model::{PaidPhases, RunSequence, Timestamp};
 
 use super::page::{Page, escape};
 use crate::tables::{bill_table, charge_sources};
@@ -166,13 +166,13 @@ pub(super) fn measured(page: &mut Page, analysis: &Analysis) {
     page.close();
 }
 
-fn order(order: Order, seed: u64) -> String {
+fn order(order: RunSequence, seed: u64) -> String {
     match order {
-        Order::Blocks => format!(
+        RunSequence::Blocks => format!(
             "one repetition of every scenario after the other, shuffled inside (seed {seed}), so that drift of the machine falls on all alike"
         ),
-        Order::Random => format!("all runs shuffled together (seed {seed})"),
-        Order::Listed => {
+        RunSequence::Random => format!("all runs shuffled together (seed {seed})"),
+        RunSequence::Listed => {
             "as numbered: drift of the machine falls on the later scenarios".to_owned()
         }
     }

@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use measure::Asked;
+use model::Asked;
 
 use super::files::{SOLVER, Scratch, WEIGHTS};
 use crate::exit::Failure;

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use formats::FormatError;
 use formats::caffe::{self, Device, Iterations, Test, Training};
 use frameworks::{Machine, SetupError};
-use measure::Asked;
+use model::Asked;
 use model::event::JOB_VARIABLE;
 use model::job::JOB_PROTOCOL;
 use model::run::phase;

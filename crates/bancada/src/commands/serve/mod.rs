@@ -12,7 +12,7 @@ use serve::{Keep, OnnxRuntime, Told};
 
 use self::offers::Runtime;
 pub(super) use self::offers::{NO_LIBRARY, Offered};
-pub(super) use self::ready::ready;
+pub(super) use self::ready::make_model;
 use crate::args::ServeCommandArgs;
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;

@@ -4,62 +4,78 @@
 use std::path::{Path, PathBuf};
 
 use frameworks::{Home, Machine, Spec, Stacks};
+use model::order::ModelWish;
+use model::{ReadyModel, ServePrecision};
 use quantise::{Pictures, QuantiseWish, Quantised};
-use runner::ReadyModel;
 use serve::{Keep, OnnxRuntime};
 
 use super::find_library;
 use super::offers::{Offered, SERVED};
 use super::stacked::stack_model;
-use crate::args::ServeReadyArgs;
-use crate::exit::{CommandResult, Exit, Failure};
+use crate::args::{InputArgs, InstanceArgs};
+use crate::exit::Failure;
 use crate::printer::Printer;
 
 const ONNX_RUNTIME: &str = "ONNX Runtime";
+/// The stack that needs no model of another form.
+const OWN_STACK: &str = "bancada";
+/// Of weights that are drawn.
+const SEED: u64 = 1;
 /// Enough to find the ranges of activations, and to tell percents apart.
 const CALIBRATION_IMAGES: u32 = 128;
 const HELD_OUT_IMAGES: u32 = 500;
 
-pub(in crate::commands) fn ready(args: &ServeReadyArgs, printer: &Printer) -> CommandResult {
+pub(in crate::commands) fn make_model(
+    wish: &ModelWish,
+    files: &Path,
+    home: &Home,
+    printer: &Printer,
+) -> Result<ReadyModel, Failure> {
     // SAFETY: this program has one thread here.
     unsafe { serve::library::keep_silent() };
-    let home = Home::find().map_err(Failure::trouble)?;
-    let offered = Offered::find(&args.model, args.instance, printer)?;
-    let model = match (&args.stack, args.int8) {
-        (Some(spec), false) => for_stack(spec, &offered, &home)?,
-        (stack, true) => quantised(stack.as_ref(), &offered, &home)?,
-        (None, false) => for_server(args, &offered, &home)?,
+    let model = match network::find(&wish.model) {
+        Some(_) => wish.model.clone(),
+        None => files.join(&wish.model).to_string_lossy().into_owned(),
     };
-    let json = serde_json::to_string(&model).map_err(Failure::trouble)?;
-    printer.data(&json);
-    Ok(Exit::Ok)
+    let instance = InstanceArgs {
+        input: InputArgs {
+            image: wish.image,
+            channels: None,
+            classes: wish.classes,
+        },
+        seed: SEED,
+    };
+    let offered = Offered::find(&model, instance, printer)?;
+    let stack = match wish.stack.as_str() {
+        OWN_STACK => None,
+        name => Some(Spec::parse(name).map_err(Failure::trouble)?),
+    };
+    match (&stack, wish.precision) {
+        (Some(spec), ServePrecision::Float32) => for_stack(spec, &offered, home),
+        (stack, ServePrecision::Int8) => quantised(stack.as_ref(), &offered, home),
+        (None, ServePrecision::Float32) => for_server(wish, &model, &offered, home),
+    }
 }
 
 fn for_server(
-    args: &ServeReadyArgs,
+    wish: &ModelWish,
+    model: &str,
     offered: &Offered,
     home: &Home,
 ) -> Result<ReadyModel, Failure> {
     let side = offered.side();
     let Some(library) = find_library(home) else {
         // The embedded engine serves what is described; what it computes is made at every start.
-        let mut served = vec![args.model.clone()];
-        let instance = args.instance;
-        for (flag, value) in [
-            ("--image", instance.input.image),
-            ("--classes", instance.input.classes),
-        ] {
-            served.extend(
-                value
-                    .into_iter()
-                    .flat_map(|n| [flag.to_owned(), n.to_string()]),
-            );
+        let mut served = vec![model.to_owned()];
+        for (flag, value) in [("--image", wish.image), ("--classes", wish.classes)] {
+            let words = |number: u32| [flag.to_owned(), number.to_string()];
+            served.extend(value.into_iter().flat_map(words));
         }
         return Ok(ReadyModel {
             served,
             runtime: Some("the embedded engine".to_owned()),
             side,
-            ..nothing()
+            ..ReadyModel::default()
         });
     };
     let onnx = offered.on_disk(home)?;
@@ -69,8 +85,7 @@ fn for_server(
         served: vec![named(offered, &onnx)],
         runtime: Some(ONNX_RUNTIME.to_owned()),
         side,
-        accuracy_percent: None,
-        ..nothing()
+        ..ReadyModel::default()
     })
 }
 
@@ -87,7 +102,7 @@ fn for_stack(spec: &Spec, offered: &Offered, home: &Home) -> Result<ReadyModel, 
         stack_folder: Some(folder),
         runtime: Some(spec.to_string()),
         side: offered.side(),
-        ..nothing()
+        ..ReadyModel::default()
     })
 }
 
@@ -175,16 +190,4 @@ fn optimise(library: &Path, onnx: &Path, home: &Home) -> Result<(), Failure> {
 
 fn size(path: &Path) -> Option<u64> {
     std::fs::metadata(path).ok().map(|file| file.len())
-}
-
-fn nothing() -> ReadyModel {
-    ReadyModel {
-        served: Vec::new(),
-        stack_folder: None,
-        bytes: None,
-        runtime: None,
-        side: None,
-        accuracy_percent: None,
-        agreement_percent: None,
-    }
 }

@@ -10,7 +10,7 @@ pub struct Stop(AtomicU8);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Asked {
     Nothing,
-    /// End the run under way (SIGTERM, then SIGKILL after the grace time) and finish cleanly.
+    /// End the run in progress (SIGTERM, then SIGKILL after the grace time) and finish cleanly.
     Finish,
     /// End it at once (SIGKILL).
     Now,

@@ -11,13 +11,14 @@ use model::job::{DataJob, JOB_PROTOCOL, VerifyJob};
 use model::run::{FrameworkRecord, Verified};
 use model::study::{Limits, MeasureSettings};
 use model::verify::VerifyReport;
-use model::{Optimizer, Plan, Precision, Status, Study, Timestamp, TrainJob, Warning, Workload};
+use model::{Optimizer, Order, Precision, Status, Timestamp, TrainJob, Warning, Work};
 use network::{Graph, Op, Shape};
 use seeded::SplitMix64;
 
 use crate::agreement::{Agreement, Trained, compare};
-use crate::conduct::{RunnerError, write_json};
-use crate::workload::{Described, Start, Surroundings, Trainer, described, start};
+use crate::bind::{Context, Start, Trainer, graph_of, start};
+use crate::error::WorkError;
+use crate::work::write_json;
 
 /// What is compared.
 #[derive(Debug, Clone)]
@@ -51,24 +52,21 @@ pub struct StudyQuestion {
     pub specs: Vec<Spec>,
 }
 
-/// Every network of a study at every size, with its frameworks.
-pub fn questions(
-    study: &Study,
-    plan: &Plan,
-    surroundings: Surroundings<'_>,
-) -> Result<Vec<StudyQuestion>, RunnerError> {
+/// Every network of these orders at every size, with its frameworks.
+pub fn questions(orders: &[Order]) -> Result<Vec<StudyQuestion>, WorkError> {
     let mut questions: Vec<StudyQuestion> = Vec::new();
-    for scenario in &plan.scenarios {
-        let Workload::Train(train) = plan::resolve(study, scenario).workload else {
+    for order in orders {
+        let Work::Train(train) = &order.work else {
             continue;
         };
-        let Described { spec, graph, .. } = described(study, &train, surroundings)?;
+        let spec = Spec::parse(&train.framework).map_err(WorkError::Framework)?;
+        let graph: Graph = graph_of(train)?;
         let known = questions.iter_mut().find(|q| q.graph == graph);
         match known {
             Some(question) if question.specs.contains(&spec) => {}
             Some(question) => question.specs.push(spec),
             None => questions.push(StudyQuestion {
-                network: train.network,
+                network: train.network.clone(),
                 graph,
                 specs: vec![spec],
             }),
@@ -87,13 +85,13 @@ const FIRST_STEP_SHARE: f64 = 0.01;
 pub fn verify(
     question: &Question,
     specs: &[Spec],
-    surroundings: Surroundings<'_>,
+    context: Context<'_>,
     folder: &Path,
     stop: &Stop,
     tell: &mut dyn FnMut(&str),
-) -> Result<Vec<Answer>, RunnerError> {
-    let mut scene = Scene::make(question, surroundings, folder, stop)?;
-    let engine = Spec::parse("engine").map_err(crate::WorkloadError::Framework)?;
+) -> Result<Vec<Answer>, WorkError> {
+    let mut scene = Scene::make(question, context, folder, stop)?;
+    let engine = Spec::parse("engine").map_err(WorkError::Framework)?;
     tell("engine");
     let asked = match scene.ask(&engine, 0)? {
         Ok(first) => {
@@ -127,7 +125,7 @@ pub fn verify(
         tell(&spec.to_string());
         let result = scene.ask(spec, question.steps)?.map(compared);
         if let Ok(compared) = &result {
-            keep(question, spec, compared, surroundings.home)?;
+            keep(question, spec, compared, context.home)?;
         }
         answers.push(Answer {
             framework: spec.to_string(),
@@ -140,7 +138,7 @@ pub fn verify(
 /// Weights and images on disk, the same for all.
 struct Scene<'a> {
     job: TrainJob,
-    surroundings: Surroundings<'a>,
+    context: Context<'a>,
     folder: &'a Path,
     stop: &'a Stop,
     timeout_seconds: f64,
@@ -149,14 +147,14 @@ struct Scene<'a> {
 impl<'a> Scene<'a> {
     fn make(
         question: &Question,
-        surroundings: Surroundings<'a>,
+        context: Context<'a>,
         folder: &'a Path,
         stop: &'a Stop,
-    ) -> Result<Self, RunnerError> {
+    ) -> Result<Self, WorkError> {
         let job = job(question, folder)?;
         Ok(Scene {
             job,
-            surroundings,
+            context,
             folder,
             stop,
             timeout_seconds: question.timeout_seconds,
@@ -164,13 +162,13 @@ impl<'a> Scene<'a> {
     }
 
     /// The framework's report, or why there is none.
-    fn ask(&self, spec: &Spec, steps: u32) -> Result<Result<VerifyReport, String>, RunnerError> {
-        let Start { command, env, .. } = match start(spec, &self.job, self.surroundings) {
+    fn ask(&self, spec: &Spec, steps: u32) -> Result<Result<VerifyReport, String>, WorkError> {
+        let Start { command, env, .. } = match start(spec, &self.job, self.context) {
             Ok(start) => start,
             Err(error) => return Ok(Err(error.to_string())),
         };
         let folder = self.folder.join(spec.to_string());
-        fs::create_dir_all(&folder).map_err(|e| RunnerError::write(&folder, e))?;
+        fs::create_dir_all(&folder).map_err(|e| WorkError::write(&folder, e))?;
         let report = folder.join("report.json");
         let job = TrainJob {
             framework: spec.name().to_owned(),
@@ -202,7 +200,7 @@ impl<'a> Scene<'a> {
             cgroup_name: format!("bancada-{}-verify", std::process::id()),
         };
         let measured =
-            measure::run(&request, self.stop, &mut |_| ()).map_err(RunnerError::Measure)?;
+            measure::run(&request, self.stop, &mut |_| ()).map_err(WorkError::Measure)?;
         if measured.outcome.status != Status::Ok {
             let detail = measured.outcome.in_a_line();
             return Ok(Err(detail.unwrap_or_else(|| "failed".to_owned())));
@@ -212,19 +210,17 @@ impl<'a> Scene<'a> {
 }
 
 /// A job for any framework, with weights and images on disk.
-pub(crate) fn job(question: &Question, folder: &Path) -> Result<TrainJob, RunnerError> {
+pub(crate) fn job(question: &Question, folder: &Path) -> Result<TrainJob, WorkError> {
     let graph = without_dropout(&question.graph);
     let weights = folder.join("initial.safetensors");
     let bytes = network::initial_weights(&graph, question.seed).to_bytes();
-    fs::write(&weights, bytes).map_err(|e| RunnerError::write(&weights, e))?;
+    fs::write(&weights, bytes).map_err(|e| WorkError::write(&weights, e))?;
     let cache = folder.join("images");
     let images = question.batch.saturating_mul(question.steps.max(1));
     write_noise(&graph, images, question.seed, &cache)?;
-    let network = serde_json::to_value(&graph).map_err(|e| {
-        RunnerError::Workload(crate::WorkloadError::Network {
-            network: question.network.clone(),
-            why: e.to_string(),
-        })
+    let network = serde_json::to_value(&graph).map_err(|e| WorkError::Network {
+        network: question.network.clone(),
+        why: e.to_string(),
     })?;
     let side = match graph.nodes.first().map(|node| node.shape) {
         Some(Shape::Image { height, .. }) => height,
@@ -307,7 +303,7 @@ fn trained(graph: &Graph) -> Vec<Trained> {
 
 /// Pixels of 8 bits, scaled to −1 … 1 as those of images are (Caffe reads nothing else), and labels,
 /// so that networks for any input can be compared without a dataset.
-fn write_noise(graph: &Graph, images: u32, seed: u64, folder: &Path) -> Result<(), RunnerError> {
+fn write_noise(graph: &Graph, images: u32, seed: u64, folder: &Path) -> Result<(), WorkError> {
     let (channels, height, width) = match graph.nodes.first().map(|node| node.shape) {
         Some(Shape::Image {
             channels,
@@ -325,7 +321,7 @@ fn write_noise(graph: &Graph, images: u32, seed: u64, folder: &Path) -> Result<(
     let classes = graph.classes as usize;
     let labels: Vec<i32> = (0..count).map(|_| random.below(classes) as i32).collect();
     let written = fs::create_dir_all(folder);
-    written.map_err(|e| RunnerError::write(folder, e))?;
+    written.map_err(|e| WorkError::write(folder, e))?;
     let train = data::cache::write(
         folder,
         "train",
@@ -337,7 +333,7 @@ fn write_noise(graph: &Graph, images: u32, seed: u64, folder: &Path) -> Result<(
         || data::cache::write(folder, "held-out", &[], [0, channels, height, width], &[]);
     train
         .and_then(|()| held_out())
-        .map_err(|e| RunnerError::Workload(crate::WorkloadError::Data(e)))
+        .map_err(|e| WorkError::Data(e))
 }
 
 fn keep(
@@ -345,7 +341,7 @@ fn keep(
     spec: &Spec,
     compared: &Compared,
     home: &Home,
-) -> Result<(), RunnerError> {
+) -> Result<(), WorkError> {
     let Agreement {
         first_loss,
         last_loss,
@@ -362,7 +358,7 @@ fn keep(
     };
     let path = place(&question.graph, spec.name(), &compared.report.version, home);
     if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent).map_err(|e| RunnerError::write(parent, e))?;
+        fs::create_dir_all(parent).map_err(|e| WorkError::write(parent, e))?;
     }
     write_json(&path, &verified)
 }

@@ -1,7 +1,6 @@
-//! What a training needs before it starts, and what is made of what it leaves: images that all
-//! frameworks map, initial weights, and the trained network in a format that others read.
+//! The files of a training: images that all frameworks map and initial weights before it, the trained
+//! network in a format that others read after it.
 
-use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -9,61 +8,20 @@ use std::path::Path;
 use data::cache::Cached;
 use data::{DataError, DataRequest};
 use frameworks::{Home, Kind};
-use model::{Pipeline, RunId, Study, TrainJob, Warning};
+use model::{Pipeline, TrainJob, Warning};
 use network::Weights;
 
-use crate::conduct::{MODEL_FILE, RunnerError};
-use crate::hosts;
-use crate::workload::{Surroundings, Trainer, WorkloadError, prepare};
+use crate::bind::Trainer;
+use crate::error::WorkError;
 
+/// The trained weights, in a run's folder.
+pub(crate) const MODEL_FILE: &str = "model.safetensors";
 const WEIGHTS_FILE: &str = "initial.safetensors";
 /// Where Caffe's files lie beside its job; what was trained, as texts, stays.
 const CAFFE_FOLDER: &str = "caffe";
 const ONNX_FILE: &str = "model.onnx";
 
-/// Sees that everything these runs need is there: frameworks, networks, datasets. Caches of images
-/// are made here, so that no run waits for them. Tells each cache that it made.
-///
-/// `results` is where the runs will be: other hosts must see it too.
-pub fn make_ready(
-    study: &Study,
-    scenarios: &[&model::Scenario],
-    results: &Path,
-    surroundings: Surroundings<'_>,
-    tell: &mut dyn FnMut(&str, &Cached),
-) -> Result<(), RunnerError> {
-    let mut seen = HashSet::new();
-    for scenario in scenarios {
-        let prepared = prepare(study, scenario, 1, surroundings)?;
-        let Some(job) = prepared.job else { continue };
-        if job.hosts.is_some() && seen.insert(format!("{:?} {:?}", job.hosts, prepared.command)) {
-            let needs = hosts::Needs {
-                environment: &prepared.environment,
-                job: &job,
-                command: &prepared.command,
-                folders: [surroundings.home.path(), results],
-            };
-            hosts::check(&needs).map_err(WorkloadError::Hosts)?;
-        }
-        if !seen.insert(format!("{:?}", job.data)) {
-            continue;
-        }
-        let cached = cache(&job, surroundings.home).map_err(WorkloadError::Data)?;
-        if cached.made {
-            tell(&job.data.dataset, &cached);
-        }
-    }
-    Ok(())
-}
-
-/// The scenarios of these runs, each once, in their order.
-pub fn scenarios_of<'p>(plan: &'p model::Plan, runs: &[RunId]) -> Vec<&'p model::Scenario> {
-    let numbers: HashSet<u32> = runs.iter().map(|run| run.scenario).collect();
-    let all = plan.scenarios.iter();
-    all.filter(|s| numbers.contains(&s.number)).collect()
-}
-
-fn cache(job: &TrainJob, home: &Home) -> Result<Cached, DataError> {
+pub(crate) fn cache(job: &TrainJob, home: &Home) -> Result<Cached, DataError> {
     let data = &job.data;
     let request = DataRequest {
         dataset: data.dataset.clone(),
@@ -83,15 +41,15 @@ pub(crate) fn fill_job(
     trainer: &Trainer,
     folder: &Path,
     home: &Home,
-) -> Result<Option<Warning>, RunnerError> {
-    let cached = cache(job, home).map_err(WorkloadError::Data)?;
+) -> Result<Option<Warning>, WorkError> {
+    let cached = cache(job, home).map_err(WorkError::Data)?;
     let left_out = left_out(cached.train, job, trainer.framework.kind);
     job.data.cache = Some(cached.folder);
     // The embedded engine draws the same weights itself.
     if trainer.framework.kind != Kind::Engine {
         let path = folder.join(WEIGHTS_FILE);
         let weights = network::initial_weights(&trainer.graph, job.seed);
-        fs::write(&path, weights.to_bytes()).map_err(|e| RunnerError::write(&path, e))?;
+        fs::write(&path, weights.to_bytes()).map_err(|e| WorkError::write(&path, e))?;
         job.weights = Some(path);
     }
     Ok(left_out)
@@ -120,7 +78,7 @@ pub(crate) fn tidy(
     folder: &Path,
     trainer: Option<&Trainer>,
     keep_model: bool,
-) -> Result<Option<Warning>, RunnerError> {
+) -> Result<Option<Warning>, WorkError> {
     remove(&folder.join(WEIGHTS_FILE))?;
     tidy_caffe(&folder.join(CAFFE_FOLDER))?;
     if !keep_model {
@@ -138,7 +96,7 @@ pub(crate) fn tidy(
     match formats::onnx(&trainer.graph, &weights) {
         Ok(onnx) => {
             let path = folder.join(ONNX_FILE);
-            fs::write(&path, onnx).map_err(|e| RunnerError::write(&path, e))?;
+            fs::write(&path, onnx).map_err(|e| WorkError::write(&path, e))?;
             Ok(None)
         }
         Err(error) => Ok(Some(Warning::NoOnnx {
@@ -148,7 +106,7 @@ pub(crate) fn tidy(
 }
 
 /// A run of Caffe that ends in peace does so itself; one that is killed leaves every image.
-fn tidy_caffe(folder: &Path) -> Result<(), RunnerError> {
+fn tidy_caffe(folder: &Path) -> Result<(), WorkError> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
     let is_text = |path: &Path| path.extension().is_some_and(|e| e == "prototxt");
@@ -159,8 +117,8 @@ fn tidy_caffe(folder: &Path) -> Result<(), RunnerError> {
 }
 
 /// Every format of the trained network: `model.safetensors`, `model.pt`, a folder `model`, ….
-fn drop_models(folder: &Path) -> Result<(), RunnerError> {
-    let entries = fs::read_dir(folder).map_err(|e| RunnerError::write(folder, e))?;
+fn drop_models(folder: &Path) -> Result<(), WorkError> {
+    let entries = fs::read_dir(folder).map_err(|e| WorkError::write(folder, e))?;
     for entry in entries.flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
@@ -171,15 +129,13 @@ fn drop_models(folder: &Path) -> Result<(), RunnerError> {
     Ok(())
 }
 
-fn remove(path: &Path) -> Result<(), RunnerError> {
+fn remove(path: &Path) -> Result<(), WorkError> {
     let removed = match path.is_dir() {
         true => fs::remove_dir_all(path),
         false => fs::remove_file(path),
     };
     match removed {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(RunnerError::write(path, error))
-        }
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(WorkError::write(path, error)),
         _ => Ok(()),
     }
 }

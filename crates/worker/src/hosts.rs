@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use model::job::{WorkerHosts, WorkerPlace};
-use model::{Environment, Hosts, TrainJob};
+use model::{Hosts, TrainJob};
 
 /// For a host to answer; a first connection by SSH takes a few seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -19,8 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const DONE: &str = "bancada: looked for everything";
 
 /// Where each worker is; none where all are on this machine.
-pub(crate) fn of_workers(environment: &Environment, workers: u32) -> Option<WorkerHosts> {
-    let hosts = environment.hosts.as_ref()?;
+pub(crate) fn of_workers(hosts: Option<&Hosts>, workers: u32) -> Option<WorkerHosts> {
+    let hosts = hosts?;
     let shares = hosts.shares(workers);
     if shares.len() < 2 {
         return None;
@@ -57,7 +57,7 @@ fn address_of(host: &str) -> &str {
 
 /// What a run over hosts needs to find on all of them.
 pub(crate) struct Needs<'a> {
-    pub(crate) environment: &'a Environment,
+    pub(crate) hosts: &'a Hosts,
     pub(crate) job: &'a TrainJob,
     /// Python and adapter.
     pub(crate) command: &'a [String],
@@ -67,9 +67,10 @@ pub(crate) struct Needs<'a> {
 
 /// Asks every host that gets workers; says what is missing where.
 pub(crate) fn check(needs: &Needs<'_>) -> Result<(), HostError> {
-    let (Some(hosts), Some(placed)) = (&needs.environment.hosts, &needs.job.hosts) else {
+    let Some(placed) = &needs.job.hosts else {
         return Ok(());
     };
+    let hosts = needs.hosts;
     check_first(&placed.first)?;
     let mut probes = Vec::new();
     for folder in needs.folders {
@@ -288,28 +289,21 @@ impl std::error::Error for HostError {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::Limits;
 
-    fn environment(names: &[&str], launch: &[&str]) -> Environment {
+    fn hosts(names: &[&str], launch: &[&str]) -> Hosts {
         let texts = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        Environment {
-            name: "cluster".to_owned(),
-            price: None,
-            limits: Limits::default(),
-            device: None,
-            service: None,
-            hosts: Some(Hosts {
-                names: texts(names),
-                launch: texts(launch),
-            }),
+        Hosts {
+            names: texts(names),
+            launch: texts(launch),
         }
     }
 
     #[test]
     fn workers_get_their_places_in_the_order_of_the_hosts() {
-        let environment = environment(&["me@node1", "node2"], &["ssh", "{host}"]);
-        assert_eq!(of_workers(&environment, 1), None);
-        let placed = of_workers(&environment, 3).unwrap();
+        let hosts = hosts(&["me@node1", "node2"], &["ssh", "{host}"]);
+        assert_eq!(of_workers(None, 3), None);
+        assert_eq!(of_workers(Some(&hosts), 1), None);
+        let placed = of_workers(Some(&hosts), 3).unwrap();
         assert_eq!(placed.first, "node1");
         assert_eq!(workers_here(&placed), 2);
         let shown = placed.places.iter();
@@ -328,9 +322,9 @@ mod tests {
 
     /// Hosts that are shells of this machine.
     fn told(launch: &[&str], wanted: &[&Path]) -> String {
-        let environment = environment(&["127.0.0.1", "node2"], launch);
+        let hosts = hosts(&["127.0.0.1", "node2"], launch);
         let wanted: Vec<PathBuf> = wanted.iter().map(|path| path.to_path_buf()).collect();
-        match check_host(&environment.hosts.unwrap(), "node2", &wanted) {
+        match check_host(&hosts, "node2", &wanted) {
             Ok(()) => "fine".to_owned(),
             Err(error) => error.to_string(),
         }

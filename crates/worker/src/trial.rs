@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use frameworks::Trial;
 use network::InputSpec;
 
-use crate::conduct::RunnerError;
+use crate::error::WorkError;
 use crate::verification::{Question, job, sgd};
 
 /// One of each kind of layer that all networks have, as small as can be.
@@ -25,12 +25,10 @@ const CLASSES: u32 = 2;
 const BATCH: u32 = 2;
 
 /// Writes weights and images into `folder`, which the caller removes. `bancada` is this program.
-pub fn trial(folder: &Path, bancada: PathBuf) -> Result<Trial, RunnerError> {
-    let failed = |why: String| {
-        RunnerError::Workload(crate::WorkloadError::Network {
-            network: "trial".to_owned(),
-            why,
-        })
+pub fn trial(folder: &Path, bancada: PathBuf) -> Result<Trial, WorkError> {
+    let failed = |why: String| WorkError::Network {
+        network: "trial".to_owned(),
+        why,
     };
     let graph = network::parse(NETWORK)
         .map_err(|problems| failed(format!("{problems:?}")))?

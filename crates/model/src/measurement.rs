@@ -1,0 +1,122 @@
+//! What a worker leaves: one run as it was measured. The coordinator adds scenario, price and bill;
+//! then it is a [`crate::RunRecord`].
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Timestamp;
+use crate::capacity::Capacity;
+use crate::event::Event;
+use crate::machine::Inventory;
+use crate::order::{ModelWish, Order};
+use crate::run::{Epoch, FrameworkRecord, Metric, OperatorTime, Outcome, Phase, RunId};
+use crate::sample::Sample;
+use crate::serving::ServingRecord;
+use crate::warning::Warning;
+
+/// The names of a worker's files in the folder of its run.
+pub const ORDER_FILE: &str = "order.json";
+pub const MEASUREMENT_FILE: &str = "measurement.json";
+pub const PROGRESS_FILE: &str = "progress.jsonl";
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    pub protocol: u32,
+    /// [`Order::id`] of the order it answers.
+    pub order: String,
+    pub run: RunId,
+    /// Version of the worker.
+    pub bancada: String,
+    pub outcome: Outcome,
+    pub started: Timestamp,
+    /// From start of the process to its end, by the monotonic clock.
+    pub seconds: f64,
+    /// Without gap, summing to `seconds`.
+    pub phases: Vec<Phase>,
+    pub epochs: Vec<Epoch>,
+    pub metrics: BTreeMap<String, Metric>,
+    pub warnings: Vec<Warning>,
+    /// `cgroup v2`, `cgroup v1`, `affinity`, `none`.
+    pub limits_by: String,
+    pub device: Option<String>,
+    pub command: Vec<String>,
+    pub machine: Inventory,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub framework: Option<FrameworkRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub serving: Option<ServingRecord>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub profile: Vec<OperatorTime>,
+}
+
+/// What a run in progress reports: a line of `progress.jsonl`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Happening {
+    /// `at` is always filled.
+    Event(Event),
+    Sample(Box<Sample>),
+}
+
+/// What a machine is asked to have ready before these orders come.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReadyRequest {
+    pub orders: Vec<Order>,
+    /// Where results will be: other hosts of a run must see it too.
+    pub results: Option<PathBuf>,
+}
+
+/// A machine, and what it has ready.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Ready {
+    pub machine: Inventory,
+    pub capacity: Capacity,
+    /// Images that were decoded now; those that were there already are not named.
+    pub decoded: Vec<DecodedImages>,
+    pub models: Vec<MadeModel>,
+    /// What could not be made ready, as sentences.
+    pub problems: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecodedImages {
+    pub dataset: String,
+    pub images: u32,
+    /// Of the square images.
+    pub side: u32,
+    pub bytes: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MadeModel {
+    pub wish: ModelWish,
+    pub model: ReadyModel,
+}
+
+/// A model on the disk, converted, optimised and quantised, so that no measured start is charged
+/// for it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ReadyModel {
+    /// Arguments of `bancada serve` that serve it.
+    pub served: Vec<String>,
+    /// What a different stack reads.
+    pub stack_folder: Option<PathBuf>,
+    pub bytes: Option<u64>,
+    /// What computes: `ONNX Runtime`, `the embedded engine`, or the stack's own.
+    pub runtime: Option<String>,
+    /// Of its square input.
+    pub side: Option<u32>,
+    /// On held-out images, percent; none where its weights were not trained.
+    pub accuracy_percent: Option<f64>,
+    /// Of a quantised model: how often it names the same class as the model it was made of.
+    pub agreement_percent: Option<f64>,
+}
+
+impl Ready {
+    pub fn model(&self, wish: &ModelWish) -> Option<&ReadyModel> {
+        let made = self.models.iter().find(|made| made.wish == *wish);
+        made.map(|made| &made.model)
+    }
+}

@@ -1,0 +1,89 @@
+//! Where orders are carried out. A [`Place`] takes an order, lets a worker carry it out, reports what
+//! happens and hands over the measurement.
+//!
+//! Read [`Place`] first. [`Local`] is this machine; [`Fake`] carries nothing out and exists for
+//! tests. A new kind of place is one file here and one call of [`conformance::check`] in a test.
+
+pub mod conformance;
+mod error;
+mod fake;
+mod files;
+mod local;
+
+use std::path::Path;
+use std::time::Duration;
+
+use model::{Capacity, Happening, Inventory, Measurement, Order, Price};
+
+pub use error::PlaceError;
+pub use fake::{Fake, Fault, Script};
+pub use local::Local;
+pub use model::measurement::DecodedImages;
+
+/// Where orders are carried out, one at a time. Several places run side by side, each on a thread of
+/// its own.
+pub trait Place: Send + Sync {
+    /// For people: `this machine`, `node7`.
+    fn name(&self) -> String;
+
+    fn describe(&self) -> Result<Description, PlaceError>;
+
+    /// Brings what these orders need, so that no run waits for it. An order that was not prepared may
+    /// be started all the same: it may take longer, or fail.
+    fn prepare(&self, orders: &[Order]) -> Result<Prepared, PlaceError>;
+
+    /// Starts an order. `folder` is a new folder of the coordinator's for its files; a place on the
+    /// same file system may let the worker write there.
+    fn start(&self, order: &Order, folder: &Path) -> Result<Ticket, PlaceError>;
+
+    /// What happened since the last look. Returns at the latest after `patience`, and at once when
+    /// the order has ended; asking again after the end gives the end again.
+    fn follow(&self, ticket: &Ticket, patience: Duration) -> Result<Followed, PlaceError>;
+
+    /// Asks an order in progress to end; [`Place::follow`] then sees its end. Of one that has ended:
+    /// nothing.
+    fn cancel(&self, ticket: &Ticket, how: Cancel) -> Result<(), PlaceError>;
+
+    /// Puts the files of an ended order into `folder`, and returns the measurement. May be asked
+    /// again, with the same answer.
+    fn fetch(&self, ticket: &Ticket, folder: &Path) -> Result<Measurement, PlaceError>;
+
+    /// Leaves nothing of an order at the place, whatever became of it. May be asked again.
+    fn clean_up(&self, ticket: &Ticket) -> Result<(), PlaceError>;
+
+    /// How long a lost connection is waited for before the run counts as lost.
+    fn lost_patience(&self) -> Duration {
+        Duration::from_secs(600)
+    }
+}
+
+/// An order in progress. Its text is the place's own; it survives the coordinator.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ticket(pub String);
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Followed {
+    pub happenings: Vec<Happening>,
+    pub has_ended: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cancel {
+    /// The workload gets its grace time.
+    Finish,
+    Now,
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Description {
+    pub machine: Inventory,
+    pub capacity: Capacity,
+    /// Of a place that knows what it costs; else the study says it.
+    pub price: Option<Price>,
+}
+
+/// What was made before the first run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Prepared {
+    pub decoded: Vec<DecodedImages>,
+}

@@ -1,0 +1,126 @@
+//! A run in progress, as the coordinator knows it.
+
+use std::time::Instant;
+
+use cost::BillRequest;
+use model::money::RentalScope;
+use model::run::{RunInput, phase};
+use model::{Environment, Event, EventKind, Order, Phase, RentalPart, RunRecord};
+
+use crate::budget::Ledger;
+use crate::inputs::{self, InputChange, InputReader};
+
+/// The life of a run so far.
+pub(crate) struct InProgress {
+    /// With the price that the run is billed by.
+    pub(crate) environment: Environment,
+    pub(crate) rental: RentalPart,
+    pub(crate) seconds: f64,
+    /// Names of phases and when they were heard to begin.
+    begun: Vec<Begun>,
+}
+
+#[derive(Clone)]
+struct Begun {
+    phase: String,
+    seconds: f64,
+}
+
+impl InProgress {
+    /// `last_ended` is when the run before it at its place ended.
+    pub(crate) fn new(
+        order: &Order,
+        environment: &Environment,
+        session: &str,
+        last_ended: Option<Instant>,
+    ) -> Self {
+        let mut environment = environment.clone();
+        // An endpoint at a provider is made for this run and deleted after it.
+        if order.makes_endpoint()
+            && let Some(price) = &mut environment.price
+        {
+            price.billing.rental = RentalScope::Run;
+        }
+        let idle = last_ended.map(|ended| ended.elapsed().as_secs_f64());
+        InProgress {
+            environment,
+            rental: RentalPart {
+                id: session.to_owned(),
+                idle_seconds: idle.unwrap_or(0.0),
+            },
+            seconds: 0.0,
+            begun: Vec::new(),
+        }
+    }
+
+    pub(crate) fn event(&mut self, event: &Event) {
+        if let EventKind::Phase { phase } = &event.kind {
+            self.begun.push(Begun {
+                phase: phase.clone(),
+                seconds: self.seconds,
+            });
+        }
+    }
+
+    /// What it has cost by now.
+    pub(crate) fn add_to(&self, ledger: &mut Ledger) {
+        let Some(price) = &self.environment.price else {
+            return;
+        };
+        let request = BillRequest {
+            phases: &self.phases(),
+            total_seconds: self.seconds,
+            // What is billed of requests is known at the end; until then, the most it can be.
+            requests: Some(cost::Requests {
+                count: 0,
+                as_billed: true,
+                seconds: self.seconds,
+            }),
+            started: None,
+            price,
+            spoken: price.per_hour.currency,
+            rates: &[],
+        };
+        ledger.add_request(&self.environment.name, &request, self.rental.idle_seconds);
+    }
+
+    /// A run that has reported no phase is one, `train`, as it is when measured.
+    fn phases(&self) -> Vec<Phase> {
+        let first = match self.begun.is_empty() {
+            true => phase::TRAIN,
+            false => phase::STARTUP,
+        };
+        let first = Begun {
+            phase: first.to_owned(),
+            seconds: 0.0,
+        };
+        let all: Vec<Begun> = [first].into_iter().chain(self.begun.clone()).collect();
+        let ends = all.iter().skip(1).map(|b| b.seconds).chain([self.seconds]);
+        let lasting = all.iter().zip(ends);
+        lasting
+            .map(|(begun, end)| Phase {
+                name: begun.phase.clone(),
+                begin_seconds: begun.seconds,
+                seconds: end - begun.seconds,
+            })
+            .collect()
+    }
+}
+
+/// The inputs of a run, as they were when it began.
+pub(crate) struct UsedInputs {
+    pub(crate) inputs: Vec<RunInput>,
+    /// Against those of runs that are kept.
+    pub(crate) changes: Vec<InputChange>,
+}
+
+impl UsedInputs {
+    pub(crate) fn write_to(&self, record: &mut RunRecord, reader: &InputReader) {
+        let settled = reader.settle(self.inputs.clone());
+        record.inputs = settled.inputs;
+        let is_kept = |change: &&InputChange| record.inputs.iter().any(|i| i.path == change.path);
+        let changes: Vec<InputChange> = self.changes.iter().filter(is_kept).cloned().collect();
+        let warning = inputs::warning(&changes, settled.changed);
+        record.warnings.extend(warning);
+    }
+}

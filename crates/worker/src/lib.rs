@@ -1,0 +1,28 @@
+//! Binds an order to the machine it is on (cores, interpreter, ports, paths), carries it out and
+//! leaves a measurement. Knows no study, no price and no store.
+//!
+//! Read in this order: `work` (one order from file to measurement), `bind` (training and commands)
+//! and `serving`, `make_ready` (what no run should wait for), then their helpers. `verification`
+//! asks every framework for the same few steps and compares.
+
+pub mod agreement;
+mod bind;
+mod error;
+mod finish;
+mod hosts;
+mod make_ready;
+mod picture;
+mod scratch;
+mod serving;
+mod training_files;
+mod trial;
+pub mod verification;
+mod work;
+
+pub use bind::Context;
+pub use error::WorkError;
+pub use hosts::HostError;
+pub use make_ready::{MakeModel, make_ready};
+pub use scratch::Scratch;
+pub use trial::trial;
+pub use work::Worker;
