@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn this_machine_is_described() {
         let versions = BTreeMap::from([("bancada".to_owned(), "0.1.0".to_owned())]);
-        let inventory = inventory(None, versions.clone());
+        let inventory = inventory(versions.clone());
         assert!(inventory.logical_cores > 0);
         assert!(inventory.usable_cores > 0.0);
         assert!(inventory.memory_bytes > 0);

@@ -81,6 +81,7 @@ struct Held {
     order: Order,
     script: Script,
     looks: u32,
+    has_reported: bool,
     fetches: u32,
     cancelled: Option<Cancel>,
 }
@@ -155,6 +156,7 @@ impl Place for Fake {
             order: order.clone(),
             script,
             looks: 0,
+            has_reported: false,
             fetches: 0,
             cancelled: None,
         };
@@ -225,14 +227,15 @@ fn held<'s>(state: &'s mut State, ticket: &Ticket) -> Result<&'s mut Held, Place
 }
 
 impl Held {
-    fn look(&self) -> Result<Followed, PlaceError> {
+    fn look(&mut self) -> Result<Followed, PlaceError> {
         if let Some(Fault::LosesConnection { looks }) = self.script.fault
             && self.looks <= looks
         {
             return Err(PlaceError::Lost("no route".to_owned()));
         }
         let is_over = self.script.looks.is_some_and(|looks| self.looks >= looks);
-        let phases = self.script.phases.iter().filter(|_| self.looks == 1);
+        let is_first = !std::mem::replace(&mut self.has_reported, true);
+        let phases = self.script.phases.iter().filter(|_| is_first);
         let event = |phase: &String| {
             Happening::Event(Event {
                 at: Some(0.0),

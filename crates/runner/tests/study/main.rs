@@ -1,0 +1,10 @@
+//! Studies carried out at places that carry nothing out: what is due, what is kept, what is paid, and
+//! what happens when places misbehave.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod bench;
+mod budgets;
+mod faults;
+mod scale;
+mod what_is_due;
