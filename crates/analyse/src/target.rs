@@ -71,7 +71,7 @@ pub(crate) struct Arrival {
 }
 
 impl Arrival {
-    /// The bill of the run, had it ended there; at the rate of exchange it was frozen with. What a
+    /// The bill of the run, had it ended there; at the exchange rate it was frozen with. What a
     /// shared machine adds stays in proportion to the run's own time.
     pub(crate) fn cost(&self, record: &RunRecord) -> Option<Money> {
         let (price, bill) = (record.price.as_ref()?, record.bill.as_ref()?);

@@ -10,7 +10,7 @@ const SECONDS_PER_HOUR: Decimal = Decimal::from_parts(3600, 0, 0, false, 0);
 /// About 30,000 years: longer times are clocks gone wrong, and would leave the range of decimals.
 const LONGEST_SECONDS: f64 = 1e12;
 
-/// What so many seconds cost at a price an hour, rounded up as the crate's rules say. No billing
+/// What so many seconds cost at a price per hour, rounded up as the crate's rules say. No billing
 /// rule is applied.
 pub fn amount_for(seconds: Decimal, per_hour: Decimal) -> Decimal {
     amount_of(&[Stretch { per_hour, seconds }])

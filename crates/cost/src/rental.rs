@@ -194,7 +194,7 @@ fn share_of(added: &AddedTime, runs: usize) -> String {
 
 /// Gives every run that shares its machine its whole bill: its own time and its part of what the
 /// rental adds. `records` are all that were paid for, attempts that were repeated too; runs with a
-/// machine of their own keep their bills. Bills stay in the currency, and at the rate of exchange,
+/// machine of their own keep their bills. Bills stay in the currency, and at the exchange rate,
 /// that they were made with.
 pub fn settle<'r>(records: impl IntoIterator<Item = &'r mut RunRecord>) {
     let mut rentals: Vec<Vec<&mut RunRecord>> = Vec::new();

@@ -93,7 +93,7 @@ pub fn unit_price(text: &str) -> Result<UnitPrice, String> {
     let expected = || {
         let units: Vec<&str> = Unit::ALL.iter().map(|unit| unit.word()).collect();
         format!(
-            "`{text}` is not a price of a unit such as \"0.08 USD/GB-month\"; units are {}",
+            "`{text}` is not a unit price such as \"0.08 USD/GB-month\"; units are {}",
             units.join(", ")
         )
     };
@@ -206,7 +206,7 @@ impl ProviderRule {
         discounts.extend(free.and_then(|(gb_seconds, gigabytes)| {
             let seconds = Decimal::from(gb_seconds).checked_div(gigabytes)?;
             Some(Discount {
-                what: format!("free {gb_seconds} GB-seconds of a month"),
+                what: format!("{gb_seconds} free GB-seconds per month"),
                 terms: DiscountTerms::FreeTime {
                     seconds_per_month: seconds.round_dp(3),
                 },

@@ -160,7 +160,7 @@ impl Download<'_> {
             // The part belongs to another file, or to none.
             Answer::NoSuchRange => {
                 let _ = file.set_len(0);
-                return Try::BrokenOff("the part on the disk does not fit".to_owned());
+                return Try::BrokenOff("the partial file on disk does not match".to_owned());
             }
             Answer::Later(status) => return later(status, &response, self.url),
             Answer::Never(status) => {
@@ -258,7 +258,7 @@ impl Download<'_> {
 
 /// When to come again, where the server says it in seconds; a date is not worth a calendar here.
 fn later(status: u16, response: &Response<Body>, url: &str) -> Try {
-    let problem = format!("it answered {status}");
+    let problem = format!("status {status}");
     match number(response, header::RETRY_AFTER).map(Duration::from_secs) {
         None => Try::BrokenOff(problem),
         Some(wait) if wait <= LONGEST_WAIT => Try::Later { problem, wait },

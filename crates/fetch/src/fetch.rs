@@ -114,10 +114,10 @@ fn bring(
     let root = request.home.join("data").join(".fetch");
     let work = root.join(dataset.name);
     let files = work.join("files");
-    fs::create_dir_all(&files).map_err(failed("make the folder", &files))?;
+    fs::create_dir_all(&files).map_err(failed("create the folder", &files))?;
     let _lock = lock(dataset, &root)?;
     let place = try_places(request, dataset, &work, &files, tell)?;
-    fs::create_dir_all(folder).map_err(failed("make the folder", folder))?;
+    fs::create_dir_all(folder).map_err(failed("create the folder", folder))?;
     for file in dataset.files {
         let to = folder.join(file.name);
         fs::rename(files.join(file.name), &to).map_err(failed("write", &to))?;

@@ -98,8 +98,7 @@ fn too_many(first: &str, factors: &[String], texts: &[Vec<String>]) -> Vec<RowPr
         file: first.to_owned(),
         line: 1,
         what: format!(
-            "the levels make {combinations} combinations, more than {MOST_COMBINATIONS} ({}): name as factors only \
-             what was varied on purpose",
+            "the levels give {combinations} combinations, more than {MOST_COMBINATIONS} ({}): use as factors only what was varied on purpose",
             counted.join(", ")
         ),
     }]

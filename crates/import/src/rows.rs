@@ -259,7 +259,7 @@ impl<'s> FileReader<'s> {
                 Some(number) => Some(number),
                 None => {
                     return self
-                        .leave_out(row, format!("`{text}` is not the number of a repetition"));
+                        .leave_out(row, format!("`{text}` is not a repetition number"));
                 }
             },
         };
@@ -272,7 +272,7 @@ impl<'s> FileReader<'s> {
             let known = "ok, failed, out-of-memory, timed-out, interrupted or an exit code";
             return self.leave_out(
                 row,
-                format!("`{word}` does not tell how a run ended: write {known}"),
+                format!("`{word}` is not an outcome: write {known}"),
             );
         };
         Some(Row {
@@ -307,7 +307,7 @@ impl<'s> FileReader<'s> {
                     Cell::Missing => None,
                     Cell::Number(value) if value < 0.0 && conversion.unit == "s" => {
                         wrong.push(format!(
-                            "`{text}` in column `{}` is a negative time; left out",
+                            "`{text}` in column `{}` is a negative time; ignored",
                             metric.column
                         ));
                         None
@@ -315,7 +315,7 @@ impl<'s> FileReader<'s> {
                     Cell::Number(value) => Some(conversion.apply(value)),
                     Cell::Other => {
                         wrong.push(format!(
-                            "`{text}` in column `{}` is not a number; left out",
+                            "`{text}` in column `{}` is not a number; ignored",
                             metric.column
                         ));
                         None
@@ -333,14 +333,14 @@ impl<'s> FileReader<'s> {
         if parsed.is_none() && !text.is_empty() {
             self.tell(
                 row,
-                format!("`{text}` is not a moment such as 2024-03-01T12:00:00Z; left out"),
+                format!("`{text}` is not a date and time such as 2024-03-01T12:00:00Z; ignored"),
             );
         }
         parsed
     }
 
     fn leave_out(&mut self, row: &TableRow, what: String) -> Option<Row> {
-        self.tell(row, format!("{what}; the row is left out"));
+        self.tell(row, format!("{what}; the row is skipped"));
         None
     }
 

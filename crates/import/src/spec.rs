@@ -48,7 +48,7 @@ impl ImportSpec {
         let unknown = self.metrics.iter().filter(|m| !units::is_known(&m.unit));
         let note = |metric: &ColumnMetric| {
             format!(
-                "`{}`, the unit of column `{}`, is not one that is converted: its numbers are kept as they are",
+                "`{}`, the unit of column `{}`, is not a known unit: its numbers are kept unchanged",
                 metric.unit, metric.column
             )
         };
@@ -169,7 +169,7 @@ impl FromStr for RowKind {
             "step" => Ok(RowKind::Step),
             "sample" => Ok(RowKind::Sample),
             _ => Err(SpecError(format!(
-                "`{text}` is not what a row tells: run, request, step or sample"
+                "`{text}` is not a kind of row: use run, request, step or sample"
             ))),
         }
     }
@@ -195,7 +195,7 @@ impl FromStr for DecimalMark {
             "point" => Ok(DecimalMark::Point),
             "comma" => Ok(DecimalMark::Comma),
             _ => Err(SpecError(format!(
-                "`{text}` is not a decimal mark: auto, point or comma"
+                "`{text}` is not a decimal mark: use auto, point or comma"
             ))),
         }
     }

@@ -87,7 +87,7 @@ fn a_row_a_run() {
     );
     assert_eq!(
         problems(&imported),
-        ["old/runs.csv:5: `abc` in column `time_ms` is not a number; left out"]
+        ["old/runs.csv:5: `abc` in column `time_ms` is not a number; ignored"]
     );
     let first = &imported.records[0];
     check_metrics(
@@ -343,9 +343,9 @@ fn repetitions_are_taken_as_told_or_counted() {
     check("1,2,5\n1,1,5\n2,7,5\n", &["C1-r1", "C1-r2", "C2-r7"], None);
     check("1,0,5\n1,1,5\n2,0,5\n", &["C1-r1", "C1-r2", "C2-r1"], None);
     check("1,,5\n1,1,5\n1,,5\n", &["C1-r1", "C1-r2", "C1-r3"], None);
-    let twice = "a.csv:3: C1-r1 was already told at a.csv:2; the row is left out";
+    let twice = "a.csv:3: C1-r1 is already defined at a.csv:2; the row is left out";
     check("1,1,5\n1,r1,6\n", &["C1-r1"], Some(twice));
-    let word = "a.csv:2: `first` is not the number of a repetition; the row is left out";
+    let word = "a.csv:2: `first` is not a repetition number; the row is left out";
     check("1,first,5\n1,2,6\n", &["C1-r2"], Some(word));
 }
 
@@ -371,8 +371,8 @@ fn outcomes_and_starts_are_read() {
     assert!(imported.records[..3].iter().all(|r| r.started == noon));
     assert_eq!(imported.records[3].started, model::Timestamp::UNIX_EPOCH);
     let told = [
-        "a.csv:6: `yesterday` is not a moment such as 2024-03-01T12:00:00Z; left out",
-        "a.csv:6: `-3` in column `t` is a negative time; left out",
+        "a.csv:6: `yesterday` is not a date and time such as 2024-03-01T12:00:00Z; ignored",
+        "a.csv:6: `-3` in column `t` is a negative time; ignored",
         "a.csv:7: `perhaps` does not tell how a run ended: write ok, failed, out-of-memory, timed-out, interrupted or \
          an exit code; the row is left out",
     ];
@@ -596,7 +596,7 @@ fn files_of_dstat_are_read_as_they_are() {
     assert_eq!(
         problems(&imported),
         [
-            "dstat.csv:16: from here on the columns are others than at the beginning: what follows is left out"
+            "dstat.csv:16: the columns change here: the rest of the file is ignored"
         ]
     );
 }

@@ -54,7 +54,7 @@ pub fn beyond_capacity(
             None => Diagnostic::whole(message),
         };
         match asker.rest(study, scenarios, &too_large) {
-            Some(only) => mistake.note(format!("what fits here is selected by --only {only}")),
+            Some(only) => mistake.note(format!("select the runs that fit with --only {only}")),
             None => mistake,
         }
     };
@@ -147,7 +147,7 @@ impl Found<'_> {
         let Some(most) = most else { return who };
         let up_to = if self.unmet.len() > 1 { "up to " } else { "" };
         format!(
-            "{who} asks for {up_to}{}, and this machine has {}",
+            "{who} requests {up_to}{}, but this machine has {}",
             most.asked(),
             most.available()
         )

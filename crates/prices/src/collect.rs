@@ -306,7 +306,7 @@ impl std::fmt::Display for Unreadable {
 impl Unreadable {
     pub(crate) fn json(file: &str, expected: &str, error: &serde_json::Error) -> Self {
         let why = match error.is_eof() {
-            true => format!("{expected} that breaks off ({error}): fetch it again"),
+            true => format!("{expected} that is truncated ({error}): download it again"),
             false => format!("not {expected}: {error}"),
         };
         Unreadable {

@@ -31,7 +31,7 @@ impl Columns {
         let find = |name: &str| headers.iter().position(|h| h.trim() == name);
         let need = |name: &str| {
             find(name).ok_or_else(|| {
-                format!("no column `{name}`: a vms.csv has InstanceType, Price and Region at least")
+                format!("no column `{name}`: a vms.csv has at least InstanceType, Price and Region")
             })
         };
         Ok(Columns {

@@ -55,7 +55,7 @@ pub(crate) fn whole_rows<'t>(file: &str, text: &'t str) -> Result<WholeRows<'t>,
     if last.len() < columns || quotes % 2 == 1 {
         return Err(Unreadable {
             file: file.to_owned(),
-            why: format!("breaks off in line {line}: none of it is used; fetch it again"),
+            why: format!("is truncated in line {line}: nothing of it is used; download it again"),
         });
     }
     let shown: String = row.chars().take(80).collect();

@@ -35,7 +35,7 @@ fn files_that_are_no_bills_are_told_apart() {
         let message = error(bytes).to_string();
         assert!(message.starts_with(expected), "{message}");
     };
-    check(b"", "it is empty; expected is a bill with a header line");
+    check(b"", "it is empty; expected a bill with a header line");
     check(b"\xef\xbb\xbf\n\n", "it is empty");
     check(
         b"a,b\n1,2\n",

@@ -104,7 +104,7 @@ fn left_out(images: u32, job: &TrainJob, kind: Kind) -> Option<Warning> {
         Kind::Caffe => (last, "Caffe's batches are all alike"),
         _ => (
             last.checked_rem(job.workers)?,
-            "workers must get equal shares of a batch",
+            "all workers must get an equal share of a batch",
         ),
     };
     (left_out > 0).then(|| Warning::ImagesLeftOut {

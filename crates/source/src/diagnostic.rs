@@ -134,8 +134,8 @@ impl Source<'_> {
         let mut rendered: Vec<String> = shown.map(|d| self.render(d, style)).collect();
         match diagnostics.len().saturating_sub(MOST_SHOWN) {
             0 => {}
-            1 => rendered.push("and 1 more mistake in this file\n".to_owned()),
-            more => rendered.push(format!("and {more} more mistakes in this file\n")),
+            1 => rendered.push("and 1 more error in this file\n".to_owned()),
+            more => rendered.push(format!("and {more} more errors in this file\n")),
         }
         rendered.join("\n")
     }

@@ -22,7 +22,7 @@ pub(crate) fn explained(text: &str, error: &Error, is_among_first: bool) -> Diag
     }
     if error.message().contains("escape") && text[..span.start.min(text.len())].ends_with('\\') {
         return diagnostic
-            .label("a backslash begins an escape here")
+            .label("a backslash starts an escape sequence here")
             .note("for a regular expression or a Windows path use single quotes: '\\S+'");
     }
     let shown = text.get(span).unwrap_or_default();

@@ -236,7 +236,7 @@ impl<'t> Value<'t> {
     pub fn text(&self, key: &str, problems: &mut Problems) -> Option<Located<String>> {
         self.read(
             key,
-            "a text in quotes",
+            "a string in quotes",
             self.as_text().map(str::to_owned),
             problems,
         )

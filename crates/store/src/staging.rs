@@ -81,7 +81,7 @@ impl Staging {
         match step {
             Step::WriteRecord => {
                 if record.run != self.run {
-                    let why = format!("it was begun as {}", self.run);
+                    let why = format!("it was started as {}", self.run);
                     return Err(StoreError::BadRecord {
                         run: record.run,
                         why,

@@ -443,7 +443,7 @@ fn a_line_of_an_import_that_cannot_be_read_is_told() {
         }
     };
     damage(&text[..text.len() - 10], &rows[..1], "line 3 is not a run");
-    damage("{}\n", &[], "line 1 is not the head of an import");
+    damage("{}\n", &[], "line 1 is not the header of an import");
     let newer = text.replace("{\"common\"", "{\"schema\":9,\"common\"");
     damage(
         &newer.replacen("\"schema\":1", "\"schema\":9", 2),

@@ -49,7 +49,7 @@ fn a_password_in_a_study_goes_nowhere() {
     for command in ["check", "plan", "run"] {
         let ran = bench.bancada(&[command, "study.toml"]).ends_with(3);
         assert!(!ran.err.contains("geheim"), "{}", ran.err);
-        ran.says("a password stands in this web address");
+        ran.says("this URL contains a password");
     }
     assert!(!bench.path().join("results").exists());
 }

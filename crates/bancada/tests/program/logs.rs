@@ -113,7 +113,7 @@ fn logs_become_runs_of_a_study() {
             "batch=32",
         ])
         .ends_with(0)
-        .says("looks like a step and cannot be read; left out");
+        .says("looks like a step but cannot be parsed; ignored");
     assert_eq!(
         bench.record("d", "C1-r1")["outcome"]["status"],
         "interrupted"

@@ -44,7 +44,7 @@ fn a_bill_is_explained() {
         .says("  disks: R$ 0.19 estimated, R$ 0.25 billed")
         .says("disks                                        R$ 0.055")
         .says("unexplained                                   R$ 0.00")
-        .says("! 1 row was left out: the bill's total may be wrong by it")
+        .says("! 1 row was skipped: the bill's total may be off by it")
         .says(
             "bill.csv:4: `Cost` is `many`; expected is an amount of money such as 12.34 (left out)",
         );

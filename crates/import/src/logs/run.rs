@@ -176,7 +176,7 @@ impl Run<'_> {
         };
         let detail = match &self.told.ended {
             Ended::Whole => None,
-            Ended::Cut => Some(format!("{ends} without its end")),
+            Ended::Cut => Some(format!("{ends} without a final line")),
             Ended::OutOfMemory(said) | Ended::Failed(said) => Some(format!("{ends}: {said}")),
         };
         Outcome {

@@ -131,11 +131,11 @@ impl Unread {
     pub(super) fn sentence(&self) -> String {
         match self.count {
             1 => format!(
-                "`{}` looks like a step and cannot be read; left out",
+                "`{}` looks like a step but cannot be parsed; ignored",
                 self.text
             ),
             count => format!(
-                "{count} lines look like steps and cannot be read, the first: `{}`; left out",
+                "{count} lines look like steps but cannot be parsed, the first: `{}`; ignored",
                 self.text
             ),
         }

@@ -181,12 +181,12 @@ fn check_size(draft: &Draft, problems: &mut Problems) -> bool {
     let most = grouped(u128::from(MAX_SCENARIOS));
     let message = if scenarios.is_none_or(|count| count > u128::from(MAX_SCENARIOS)) {
         let count = scenarios.map_or("more than 10^38".to_owned(), grouped);
-        format!("{count} scenarios are more than the {most} a study may have")
+        format!("{count} scenarios: a study can have at most {most}")
     } else if let Some(scenarios) = scenarios
         && scenarios * u128::from(repetitions) > u128::from(MAX_RUNS)
     {
         let (scenarios, runs) = (grouped(scenarios), grouped(u128::from(MAX_RUNS)));
-        format!("{scenarios} scenarios × {repetitions} repetitions are more than {runs} runs")
+        format!("{scenarios} scenarios × {repetitions} repetitions: a study can have at most {runs} runs")
     } else {
         return true;
     };
@@ -194,7 +194,7 @@ fn check_size(draft: &Draft, problems: &mut Problems) -> bool {
         Some(factor) => Diagnostic::at(factor.name.span.clone(), message),
         None => Diagnostic::whole(message),
     };
-    problems.push(diagnostic.note("take fewer levels, fewer factors, or several studies"));
+    problems.push(diagnostic.note("use fewer levels, fewer factors, or several studies"));
     false
 }
 
@@ -230,12 +230,12 @@ fn check_scenarios(
     let scenarios = crate::scenarios(&study);
     if scenarios.is_empty() {
         let last = draft.head.exclude.last().map(|rule| rule.span.clone());
-        let message = "the exclusions leave no scenario";
+        let message = "the exclusions remove every scenario";
         let diagnostic = match last {
             Some(span) => Diagnostic::at(span, message),
             None => Diagnostic::whole(message),
         };
-        problems.push(diagnostic.label("after this one nothing is left"));
+        problems.push(diagnostic.label("after this exclusion no scenario is left"));
     }
     contradictions::check(draft, &study, &scenarios, networks, problems);
     hosts::check(draft, &study, &scenarios, problems);

@@ -70,7 +70,7 @@ pub(super) fn check(draft: &Draft, problems: &mut Problems) {
     }
     for environment in &draft.environments {
         if !is_plain(&environment.name.value) {
-            let message = "the name of an environment must be of visible characters";
+            let message = "the name of an environment must consist of visible characters";
             problems.push(Diagnostic::at(environment.name.span.clone(), message));
         }
     }
@@ -102,7 +102,7 @@ fn check_study_name(name: &Located<String>, problems: &mut Problems) {
     } else {
         slug
     };
-    let message = "the study's name must do as a folder name: letters, digits, `-`, `_` and `.`";
+    let message = "the study's name must be a valid folder name: letters, digits, `-`, `_` and `.`";
     let diagnostic = Diagnostic::at(name.span.clone(), message);
     problems.push(diagnostic.label(format!("such as \"{suggestion}\"")));
 }
@@ -114,13 +114,13 @@ fn check_factor_name(draft: &Draft, name: &Located<String>, problems: &mut Probl
     let open = matches!(draft.workload, Some(DraftWorkload::Command(_)) | None);
     let taken = open && (METRICS.contains(&text) || COLUMNS.contains(&text));
     let message = if !is_plain(text) || text.contains(['{', '}']) {
-        "the name of a factor must be of visible characters, without braces".to_owned()
+        "the name of a factor must consist of visible characters, without braces".to_owned()
     } else if taken {
-        format!("a factor cannot be called `{text}`: results have a column of that name")
+        format!("a factor cannot be called `{text}`: the results have a column with this name")
     } else {
         return;
     };
-    problems.push(Diagnostic::at(name.span.clone(), message).label("choose another name"));
+    problems.push(Diagnostic::at(name.span.clone(), message).label("choose a different name"));
 }
 
 fn is_plain(text: &str) -> bool {
@@ -151,7 +151,7 @@ fn check_metrics(draft: &Draft, problems: &mut Problems) {
         {
             problems.push(Diagnostic::at(
                 metric.span.clone(),
-                format!("metric `{name}` stands twice"),
+                format!("metric `{name}` is listed twice"),
             ));
         }
     }

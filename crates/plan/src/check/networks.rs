@@ -67,7 +67,7 @@ impl<'a> Networks<'a> {
     ) -> Option<Diagnostic> {
         let name = field.name;
         if self.is_missing(typed) {
-            let message = format!("`{name}`: there is no `{typed}`");
+            let message = format!("`{name}`: `{typed}` does not exist");
             let relative = "the path is relative to the folder of the study file";
             return Some(Diagnostic::at(span, message).note(relative));
         }
@@ -106,7 +106,7 @@ impl<'a> Networks<'a> {
         let path = self.options.path_of(name);
         let text = (self.options.read)(&path).map_err(|error| {
             let reason = match error.kind() {
-                io::ErrorKind::NotFound => "there is no such file".to_owned(),
+                io::ErrorKind::NotFound => "file not found".to_owned(),
                 _ => error.to_string(),
             };
             let message = format!("the network file `{name}` cannot be read: {reason}");
@@ -135,7 +135,7 @@ impl<'a> Networks<'a> {
 fn load_from_zoo(name: &str, span: Span) -> Result<Description, Box<Diagnostic>> {
     if !network::names().any(|known| known == name) {
         let unknown = Diagnostic::unknown("network", name, span, network::names());
-        let files = "a name that ends in .toml is the path of a network file";
+        let files = "a name ending in .toml is the path of a network file";
         return Err(Box::new(unknown.note(files)));
     }
     network::load(name).map_err(|error| Box::new(Diagnostic::at(span, error.to_string())))

@@ -156,14 +156,14 @@ impl<'t> Typed<'t> {
 fn refuse_passwords(top: &Table<'_>, problems: &mut Problems) {
     let all = top.texts();
     for text in all.iter().filter(|t| source::screen::has_password(t.value)) {
-        let message = "a password stands in this web address";
+        let message = "this URL contains a password";
         problems.push(
             Diagnostic::at(text.span.clone(), message)
                 .label("remove `user:password@`")
                 .note(
-                    "an environment's `url` takes it from a variable of the process: headers = { Authorization = \"Basic {TOKEN}\" }",
+                    "in an environment, use a header with an environment variable: headers = { Authorization = \"Basic {TOKEN}\" }",
                 )
-                .note("a command finds the variables of the process in its own"),
+                .note("a command inherits the environment variables"),
         );
     }
 }

@@ -158,7 +158,7 @@ fn passwords_in_addresses_are_refused_and_not_shown() {
         let text = format!("[study]\nname = \"s\"\n{lines}\n");
         let shown = mistakes_in(&text);
         assert!(
-            shown.contains("a password stands in this web address"),
+            shown.contains("this URL contains a password"),
             "{shown}"
         );
         assert!(!shown.contains("geheim"), "{shown}");

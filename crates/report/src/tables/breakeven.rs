@@ -57,7 +57,7 @@ pub(crate) fn dearer_table(dearer: &[DearerMachine]) -> Option<Table> {
         table.text(header);
     }
     for header in [
-        "price an hour",
+        "price per hour",
         "pays from",
         "measured speed-up",
         "its cost",
