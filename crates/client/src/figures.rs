@@ -81,7 +81,7 @@ impl Asking<'_, '_, '_> {
                 self.tell_seen(figures, latency);
                 if latency.samples < answers as f64 {
                     self.note(format!(
-                        "CloudWatch showed {} of {answers} requests: `figures` is how long it is waited for",
+                        "CloudWatch has {} of {answers} requests: `figures` sets how long to wait for it",
                         latency.samples
                     ));
                 } else if figures.bills_requests {
@@ -90,10 +90,10 @@ impl Asking<'_, '_, '_> {
                 }
             }
             Ok(None) => self.note(
-                "CloudWatch showed no figures of this endpoint: `figures` is how long it is waited for"
+                "CloudWatch has no metrics of this endpoint: `figures` sets how long to wait for them"
                     .to_owned(),
             ),
-            Err(error) => self.note(format!("CloudWatch's figures could not be read: {error}")),
+            Err(error) => self.note(format!("CloudWatch's metrics could not be read: {error}")),
         }
     }
 

@@ -32,7 +32,7 @@ pub(crate) fn get(address: &str, path: &str) -> io::Result<Answer> {
         }
     }
     parse(&String::from_utf8_lossy(&answer))
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "what came is no HTTP answer"))
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the response is not HTTP"))
 }
 
 /// By the length it tells: not every server closes the connection when it is asked to.

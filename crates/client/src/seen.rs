@@ -91,7 +91,7 @@ fn emulated(bill: &serde_json::Value) -> Option<String> {
     let memory = bill.get("memory_mb")?.as_f64()?;
     let idle = bill.get("idle_seconds")?.as_f64()?;
     Some(format!(
-        "emulated serverless workers of {memory} MB, gone after {idle} s idle"
+        "emulated serverless workers of {memory} MB, ended after {idle} s idle"
     ))
 }
 

@@ -42,7 +42,7 @@ impl Sending {
             match told.recv_timeout(LOOK) {
                 Ok(outcome) => return outcome.map_err(AskError::Load),
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(AskError::Load(no_thread(&"it ended by itself")));
+                    return Err(AskError::Load(no_thread(&"it ended unexpectedly")));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -58,5 +58,5 @@ impl Sending {
 }
 
 fn no_thread(why: &dyn std::fmt::Display) -> LoadError {
-    LoadError::Plan(format!("the thread that sends: {why}"))
+    LoadError::Plan(format!("the sending thread: {why}"))
 }

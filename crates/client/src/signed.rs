@@ -27,7 +27,7 @@ impl Asking<'_, '_, '_> {
         let shape = self.job.load.shape;
         if shape == LoadShape::Search {
             return Err(AskError::NotHere(
-                "is paid for by the request, so the highest rate is not searched there",
+                "is billed per request, so the load `search` is not available",
             ));
         }
         let load = shape::load(&self.job.load)?;
@@ -89,7 +89,7 @@ impl Signed<'_> {
         let body = self.bodies.first().map_or(&[][..], Vec::as_slice);
         match (error, self.invoker.invoke(body)) {
             (AskError::NoAnswer(why), Err(reason)) => {
-                AskError::NoAnswer(format!("{why}; asked once more: {reason}"))
+                AskError::NoAnswer(format!("{why}; tried once more: {reason}"))
             }
             (error, _) => error,
         }
@@ -161,7 +161,7 @@ fn check_length(load: &Load) -> Result<(), AskError> {
     match seconds <= signed_for().as_secs_f64() {
         true => Ok(()),
         false => Err(AskError::NotHere(
-            "takes a signature for five minutes: ask it for four at most, or in series",
+            "accepts a signature for five minutes: send requests for at most four, or in series",
         )),
     }
 }

@@ -227,7 +227,7 @@ impl fmt::Display for HomeError {
             ),
             HomeError::Io { what, path, source } => write!(
                 f,
-                "cannot {what} {}: {source}; BANCADA_CACHE names another folder for the cache",
+                "cannot {what} {}: {source}; set BANCADA_CACHE to a different folder",
                 path.display()
             ),
         }
@@ -260,11 +260,11 @@ impl fmt::Display for NotSetUp {
         match &self.why {
             WhyNot::Missing => write!(
                 f,
-                "{spec} is not set up on this machine: bancada setup {spec}"
+                "{spec} is not set up: bancada setup {spec}"
             ),
             WhyNot::Unfinished => write!(
                 f,
-                "{spec} is only partly set up on this machine; to go on: bancada setup {spec}"
+                "{spec} is only partly set up; to continue: bancada setup {spec}"
             ),
             WhyNot::BaseMissing(base) => write!(
                 f,

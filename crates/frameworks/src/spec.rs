@@ -118,12 +118,12 @@ impl SpecError {
         match self {
             SpecError::UnknownName { name, .. } => format!("unknown framework `{name}`"),
             SpecError::BadVersion { framework, version } => {
-                format!("`{version}` is no version of {}", framework.name)
+                format!("`{version}` is not a version of {}", framework.name)
             }
             SpecError::NoVersions { framework } => match framework.kind {
-                Kind::Engine => "the engine has the version of this program".to_owned(),
+                Kind::Engine => "the engine has the same version as bancada".to_owned(),
                 _ => format!(
-                    "the version of {} is the one this machine has",
+                    "the version of {} is the installed one",
                     framework.name
                 ),
             },
@@ -213,7 +213,7 @@ mod tests {
         }
         check(
             "engine@1",
-            "the engine has the version of this program: write `engine`",
+            "the engine has the same version as bancada: write `engine`",
         );
         check(
             "caffe@1.0",

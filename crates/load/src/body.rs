@@ -49,7 +49,7 @@ impl fmt::Display for BodyError {
             ),
             BodyError::Mixed { path, kinds } => write!(
                 f,
-                "{} has files of several kinds ({}), and requests of a run are of one: keep one kind",
+                "{} has files of several types ({}), but a run sends only one: keep one type",
                 path.display(),
                 kinds.join(", ")
             ),

@@ -24,7 +24,7 @@ impl fmt::Display for LoadError {
             LoadError::Target { url, why } => {
                 write!(
                     f,
-                    "`{url}` is no address of a server: {why}; write http://host:port/path"
+                    "`{url}` is not a valid address: {why}; write http://host:port/path"
                 )
             }
             LoadError::Plan(why) => f.write_str(why),

@@ -58,7 +58,7 @@ impl Plan {
         allow_sockets(load.connections() as u64)?;
         if options.timeout.is_zero() {
             return Err(LoadError::Plan(
-                "a timeout of zero leaves no time for an answer".to_owned(),
+                "a timeout of zero leaves no time for a response".to_owned(),
             ));
         }
         Ok(Plan {
@@ -92,8 +92,7 @@ fn allow_sockets(connections: u64) -> Result<(), LoadError> {
     limit.current = Some(needed);
     setrlimit(Resource::Nofile, limit).map_err(|_| {
         LoadError::Plan(format!(
-            "{connections} connections need {needed} open files, and this machine allows {} to a \
-             process: ask for fewer connections or raise the limit (ulimit -n)",
+            "{connections} connections need {needed} open files, but this machine allows {} per process: use fewer connections or raise the limit (ulimit -n)",
             limit.maximum.unwrap_or(0)
         ))
     })

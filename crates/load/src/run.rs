@@ -76,7 +76,7 @@ fn joined(
     match handle.join() {
         Ok(record) => record.map_err(LoadError::system("wait for sockets")),
         Err(_) => Err(LoadError::Plan(
-            "a thread of the load ended by itself".to_owned(),
+            "a load thread ended unexpectedly".to_owned(),
         )),
     }
 }

@@ -82,7 +82,7 @@ impl Description {
     pub fn parse(text: &str) -> Result<Description, ModelError> {
         let described: Description = serde_json::from_str(text).map_err(ModelError::new)?;
         if described.std.iter().any(|std| !std.is_normal()) {
-            return Err(ModelError::new("`std` has a zero, or what is no number"));
+            return Err(ModelError::new("`std` contains zero or a value that is not a number"));
         }
         Ok(described)
     }
@@ -110,7 +110,7 @@ impl Description {
         let Some(port) = signature.only_input() else {
             return match self.input {
                 Some(_) => Err(ModelError::new(format!(
-                    "the description's `input` is a picture, the model takes {}",
+                    "the description's `input` is a picture, but the model takes {}",
                     signature.inputs_in_words()
                 ))),
                 None => Ok(None),
@@ -121,7 +121,7 @@ impl Description {
         };
         if !port.accepts(&size.shape(), true) {
             return Err(ModelError::new(format!(
-                "the description's input is {:?}, the model wants {}",
+                "the description's input is {:?}, but the model needs {}",
                 size.shape(),
                 port.sizes_in_words()
             )));
@@ -171,7 +171,7 @@ fn spread(values: &[f32], usual: f32, channels: usize, name: &str) -> Result<Vec
         &[one] => Ok(vec![one; channels]),
         _ if values.len() == channels => Ok(values.to_vec()),
         _ => Err(ModelError::new(format!(
-            "`{name}` has {} numbers, the input {channels} channels",
+            "`{name}` has {} numbers, but the input has {channels} channels",
             values.len()
         ))),
     }

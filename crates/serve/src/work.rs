@@ -202,7 +202,7 @@ fn predict_all(
     outputs
         .filter(|outputs| outputs.iter().all(|output| output.examples() == examples))
         .ok_or_else(|| {
-            ModelError::new("it answered for another number of examples than it was asked")
+            ModelError::new("its output has a different number of examples than its input")
         })
 }
 

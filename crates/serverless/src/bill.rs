@@ -117,12 +117,12 @@ impl fmt::Display for Bill {
         let setup = if self.bills_setup { "with" } else { "without" };
         writeln!(
             f,
-            "{} requests, {} of them failed; {} refused as too many at once",
+            "{} requests, {} of them failed; {} throttled",
             self.requests, self.failed, self.throttled
         )?;
         writeln!(
             f,
-            "{} cold starts, {:.0} ms together; workers were ended after {} s without requests",
+            "{} cold starts, {:.0} ms in total; workers ended after {} s without requests",
             self.cold_starts, self.setup_ms, self.idle_seconds
         )?;
         writeln!(

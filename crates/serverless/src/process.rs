@@ -97,7 +97,7 @@ impl Process {
             .as_ref()
             .is_err_and(|error| !start::was_let_in(error))
         {
-            fence = Fence::without_group(&plan.limits, "the control group let no process in");
+            fence = Fence::without_group(&plan.limits, "the process could not join the cgroup");
             spawned = spawn(&plan, &fence);
         }
         let program = plan.command.first().map_or("", String::as_str);

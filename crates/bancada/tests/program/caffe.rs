@@ -255,7 +255,7 @@ fn without_caffe_the_run_says_what_to_do() {
     command.env_remove("BANCADA_CAFFE").env("PATH", "/nowhere");
     Ran::new(command.output().unwrap())
         .ends_with(1)
-        .says("no package index has Caffe: build it, and put the program `caffe` on PATH or name it in BANCADA_CAFFE");
+        .says("no package index provides Caffe: build it, and put the program `caffe` on PATH or set BANCADA_CAFFE");
     assert!(caffe.bench.bundles("c").is_empty(), "nothing ran");
 }
 

@@ -140,7 +140,7 @@ fn what_no_serverless_service_has_is_refused() {
     check(
         &["--memory", "1500"],
         2,
-        "no workers of 1500 MB; the nearest are of 1024: choose 1024",
+        "no workers of 1500 MB; the nearest are 1024: choose 1024",
     );
     check(&["--idle=-1"], 2, "--idle -1 is no time in seconds");
     check(&["--grace", "1e18"], 2, "is no time in seconds");

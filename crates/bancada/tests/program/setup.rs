@@ -50,7 +50,7 @@ fn names_are_checked_before_anything_happens() {
     bench
         .bancada(&["setup", "engine@1"])
         .ends_with(2)
-        .says("the engine has the version of this program");
+        .says("the engine has the same version as bancada");
     bench.bancada(&["setup", "--remove"]).ends_with(2);
     assert!(!bench.path().join("cache").exists());
 }

@@ -95,8 +95,8 @@ fn what_fails_says_why_and_goes_on_later() {
         "jax: installing its packages failed\n  \
          │ Resolving\n  \
          │ error: No space left on device (os error 28)\n  \
-         = the disk is full: make room, or set BANCADA_CACHE to a folder on another disk\n  \
-         = everything it said: {}",
+         = the disk is full: free some space, or set BANCADA_CACHE to a folder on a different disk\n  \
+         = complete output: {}",
         log.display()
     );
     assert_eq!(bench.problem("jax"), expected);
@@ -320,13 +320,12 @@ fn what_cannot_be_had_is_a_sentence() {
     assert_eq!(
         bench.problem("theano"),
         "theano needs Python 3.8, and this machine has 3.11.7, 3.12.7: install Python 3.8 \
-         (pyenv install 3.8), or install uv, which fetches it"
+         (pyenv install 3.8), or install uv, which downloads it"
     );
     assert!(!bench.folder("theano-1.0.5").exists());
     assert_eq!(
         bench.problem("caffe"),
-        "no package index has Caffe: build it, and put the program `caffe` on PATH or name it \
-         in BANCADA_CAFFE"
+        "no package index provides Caffe: build it, and put the program `caffe` on PATH or set BANCADA_CAFFE"
     );
     bench.machine.platform = "macos-aarch64".to_owned();
     assert_eq!(
@@ -337,8 +336,7 @@ fn what_cannot_be_had_is_a_sentence() {
     let bench = Bench::new(&[], true);
     assert_eq!(
         bench.problem("theano"),
-        "theano needs Python 3.8, and this machine has no Python; uv could not fetch it. \
-         Install Python 3.8 (pyenv install 3.8)"
+        "theano needs Python 3.8, and this machine has no Python; uv could not download it. Install Python 3.8 (pyenv install 3.8)"
     );
     assert_eq!(bench.home.environments(), [], "nothing is left behind");
     assert_eq!(bench.set_up("engine").unwrap().installed, None);
@@ -399,8 +397,7 @@ fn a_uv_that_is_not_there_is_said() {
     bench.machine.uv = Some("/nowhere/uv".into());
     assert_eq!(
         bench.problem("jax"),
-        "cannot start /nowhere/uv: No such file or directory (os error 2); BANCADA_UV names the \
-         uv to use, or nothing for none"
+        "cannot start /nowhere/uv: No such file or directory (os error 2); set BANCADA_UV to the uv to use, or to an empty value for none"
     );
     assert_eq!(bench.home.environments(), [], "nothing is left behind");
 }

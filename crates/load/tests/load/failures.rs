@@ -121,7 +121,7 @@ fn answers_cut_short_are_closed() {
         serve(|_| Reply::Then("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf".to_owned()));
     let outcome = run(&post(&server.url()), &closed(2, 8), &Options::default());
     assert_eq!((outcome.counts.closed, outcome.counts.total()), (8, 8));
-    assert!(outcome.first_failure.unwrap().contains("in the middle of"));
+    assert!(outcome.first_failure.unwrap().contains("during"));
     let server = serve(|_| Reply::Then(String::new()));
     let outcome = run(&post(&server.url()), &closed(1, 4), &Options::default());
     assert_eq!((outcome.counts.closed, outcome.counts.total()), (4, 4));

@@ -44,7 +44,7 @@ fn what_cannot_be_answered_is_told() {
         .is(400, "neither PNG nor JPEG");
     server
         .post("/invocations", "image/png", &picture[..picture.len() - 20])
-        .is(400, "no picture that can be used");
+        .is(400, "not a usable picture");
     server
         .post("/invocations", "application/json", b"[[1]]")
         .is(400, "the model wants any×1×2×2");
