@@ -31,7 +31,7 @@ pub struct Variation {
 }
 
 impl Variation {
-    /// `Logarithmic model: factors multiply rather than add.` Without the statistician's aside.
+    /// `Logarithmic model: effects are multiplicative rather than additive.` Without the statistician's aside.
     pub fn model_sentence(&self) -> String {
         let reason = self.scale_reason.split(" (").next().unwrap_or_default();
         let model = match self.scale {

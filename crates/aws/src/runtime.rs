@@ -128,7 +128,7 @@ impl Invoker<'_> {
         match is_name(&self.endpoint) {
             true => Ok(()),
             false => Err(AwsError::Spec {
-                mistakes: vec![format!("`{}` is no name of an endpoint", self.endpoint)],
+                mistakes: vec![format!("`{}` is not a valid endpoint name", self.endpoint)],
             }),
         }
     }

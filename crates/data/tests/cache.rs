@@ -271,7 +271,7 @@ fn a_damaged_cache_is_not_opened() {
         assert!(error.contains(expected), "{error}");
         assert!(error.contains("train-images.npy"), "{error}");
     };
-    check(&good[..good.len() - 4], "is not as long as its header says");
+    check(&good[..good.len() - 4], "does not have the length in its header");
     check(&good[..90], "ends inside its header");
     check(b"", "ends inside its header");
     check(&[b'x'; 400], "does not begin as a NumPy file");

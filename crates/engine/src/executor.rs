@@ -132,7 +132,7 @@ impl Executor {
             .map(Activation::flatten);
         let nothing = || EngineError::Graph {
             node: self.graph.name.clone(),
-            problem: "it gives no logits".to_owned(),
+            problem: "it has no logits".to_owned(),
         };
         Ok(Forward {
             logits: logits.ok_or_else(nothing)?,

@@ -372,7 +372,7 @@ class Training:
             step_began = now
             if loss - loss != 0 and not self.lost:
                 self.lost = True
-                events.tell("note", text=f"the loss is no number any more at step {self.steps}: lower the learning rate")
+                events.tell("note", text=f"the loss became NaN at step {self.steps}: lower the learning rate")
         # Not after every step: the next batch is read while the device is still at work, as in any training.
         if synchronise is not None:
             synchronise()

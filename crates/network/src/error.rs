@@ -48,7 +48,7 @@ impl fmt::Display for NetworkError {
             NetworkError::Weights(error) => error.fmt(f),
             NetworkError::Graph(reason) => write!(
                 f,
-                "not a network graph: {reason}; have it written again from its description"
+                "not a network graph: {reason}; write it again from its description"
             ),
         }
     }

@@ -62,7 +62,7 @@ impl<'a> Names<'a> {
         if let Some(&place) = self.given.get(word.value.as_str()) {
             let message = format!("`{}` stands below", word.value);
             return Diagnostic::at(word.span.clone(), message)
-                .label("a layer takes from those above it")
+                .label("a layer can only take input from layers above it")
                 .other(place.clone(), "here");
         }
         let mut diagnostic = Diagnostic::unknown(

@@ -240,11 +240,11 @@ impl Reader<'_> {
             Setting::Any => 1,
             Setting::Word(word) => {
                 let known = words.iter().chain(&self.settings.parameters).copied();
-                let kind = format!("word for `{key}`:");
+                let kind = format!("value of `{key}`:");
                 let span = found.span.clone();
                 let mut diagnostic = Diagnostic::unknown(&kind, word, span, known.clone());
                 if known.count() == 0 {
-                    diagnostic = diagnostic.label("a whole number is needed");
+                    diagnostic = diagnostic.label("expected a whole number");
                 }
                 self.problems.push(diagnostic);
                 1

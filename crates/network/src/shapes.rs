@@ -180,7 +180,7 @@ fn check_logits(graph: &Graph, description: &Description) -> Result<(), ShapePro
             .and_then(|index| description.layers.get(index))
             .map(|layer| layer.span.clone()),
         message: format!(
-            "is the last and gives {}, needs a vector of {}, one number a class",
+            "is the last layer and produces {}, but must produce a vector of {}, one number per class",
             node.shape, graph.classes
         ),
         hint: Some("end with `{ dense = { o = \"classes\" } }`".to_owned()),

@@ -64,7 +64,7 @@ impl Window {
         let width = least(self.kernel[1], padding.left, padding.right);
         Refusal {
             message: format!(
-                "gets {}×{}, needs at least {height}×{width}",
+                "gets {}×{} but needs at least {height}×{width}",
                 image.height, image.width
             ),
             hint: None,

@@ -60,7 +60,7 @@ error: `k` of `max-pool` must be a whole number or [height, width]
 error: `a.b` is not a name for a layer
   ┌ net.toml:5
   │   { max-pool = { k = [2, 2, 2] }, name = "a.b" },
-  │                                          ^^^^^ letters, digits, `-` and `_`, at most 64
+  │                                          ^^^^^ use letters, digits, `-` and `_`, at most 64
 
 error: unknown word for `o`: `clases`
   ┌ net.toml:6
@@ -76,7 +76,7 @@ error: `rate` is missing in `dropout`
 error: a layer is one thing: this one is `relu` and `softmax`
   ┌ net.toml:8
   │   { relu = {}, softmax = {} },
-  │                ^^^^^^^ put it in braces of its own, or among the settings
+  │                ^^^^^^^ put it in its own braces, or among the settings
 
 error: the settings of `relu` stand in braces: `relu = { … }`
   ┌ net.toml:9
@@ -124,7 +124,7 @@ layers = [
 error: `last` stands below
   ┌ net.toml:5
   │   { concat = {}, from = ["first", "last"] },
-  │                                   ^^^^^^ a layer takes from those above it
+  │                                   ^^^^^^ a layer can only take input from layers above it
   ┌ net.toml:9
   │   { name = "last", relu = {} },
   │            ^^^^^^ here
@@ -137,7 +137,7 @@ error: `add` needs at least two layers to take from
 error: `relu` takes from one layer
   ┌ net.toml:7
   │   { relu = {}, from = ["first", "input"] },
-  │     ^^^^ add or concat them before it
+  │     ^^^^ add or concat them first
 
 error: two layers are named `last`
   ┌ net.toml:9
@@ -147,9 +147,9 @@ error: two layers are named `last`
 error: `input` means something already
   ┌ net.toml:10
   │   { name = "input", relu = {} },
-  │            ^^^^^^^ take another name
+  │            ^^^^^^^ choose a different name
 
-error: a layer repeated cannot have a name
+error: a repeated layer cannot have a name
   ┌ net.toml:11
   │   { name = "many", relu = {}, times = 2 },
   │            ^^^^^^ leave it out
@@ -209,7 +209,7 @@ error: block `round` uses itself
 error: `relu` is a layer already
   ┌ net.toml:16
   │ [block.relu]
-  │        ^^^^ take another name
+  │        ^^^^ choose a different name
 "#,
     );
 }
@@ -227,7 +227,7 @@ layers = [
         r#"error: nothing takes from `left`
   ┌ net.toml:3
   │   { name = "left", conv = { k = 1, o = 8 } },
-  │   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ name it in the `from` of another, or leave it out
+  │   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ use it in the `from` of a different layer, or remove it
 "#,
     );
 }
@@ -291,7 +291,7 @@ fn shapes_that_do_not_fit() {
         r#""flatten", { conv = { k = 1, o = 1 } }"#,
         input,
         &["`conv1` gets a vector of 108, needs an image: \
-           put it before what makes a vector: flatten, dense or global-avg-pool"],
+           put it before flatten, dense or global-avg-pool, which produce a vector"],
     );
     check_shapes(
         r#"{ conv = { k = 1, o = 4 } }, { add = {}, from = ["previous", "input"] },
@@ -299,14 +299,14 @@ fn shapes_that_do_not_fit() {
            { add = {}, from = ["previous", "add1"] }"#,
         input,
         &["`add1` gets 4×6×6 and 3×6×6, needs all alike: \
-             bring them to one shape, for example with a 1×1 convolution"],
+             make the shapes equal, for example with a 1×1 convolution"],
     );
     check_shapes(
         r#"{ conv = { k = 3, o = 4 } }, { concat = {}, from = ["previous", "input"] }"#,
         input,
         &[
             "`concat1` gets 4×4×4 and 3×6×6, needs images of one height and width: \
-           let its branches have the same strides, and pad what shrinks",
+           use the same strides in all branches, and padding where they shrink",
         ],
     );
     check_shapes(
@@ -314,7 +314,7 @@ fn shapes_that_do_not_fit() {
         input,
         &[
             "`conv1` gets 3 channels, which 2 groups cannot share evenly: \
-           choose groups that divide both its inputs and its outputs",
+           choose a number of groups that divides both input and output channels",
         ],
     );
     check_shapes(
@@ -329,7 +329,7 @@ fn shapes_that_do_not_fit() {
         r#"{ max-pool = { k = 2, p = 2 } }"#,
         input,
         &["`max-pool1` is padded by 2×2, as wide as its window: \
-           pad by less than k, so that every window holds a pixel"],
+           use a padding smaller than k, so that every window contains a pixel"],
     );
 }
 
@@ -347,7 +347,7 @@ fn inputs_beyond_reason() {
     check_shapes(
         layers,
         InputSpec::square(3, 1 << 24, 10),
-        &["`flatten1` would be larger than any machine: use a smaller image, or fewer outputs"],
+        &["`flatten1` would not fit on any machine: use a smaller image, or fewer outputs"],
     );
 }
 

@@ -43,7 +43,7 @@ impl Chain {
                 "not in the environment".to_owned(),
                 format!("not in the profile `{}` of the AWS files", profile.name),
                 "no container endpoint is named".to_owned(),
-                "no EC2 machine with a role".to_owned(),
+                "not an EC2 machine with a role".to_owned(),
             ],
         })
     }

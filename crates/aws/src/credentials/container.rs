@@ -26,7 +26,7 @@ pub(super) fn ask(variables: &Variables) -> Result<Option<Credentials>, Credenti
         .map_err(|error| problem(error.to_string()))?;
     if answer.status != 200 {
         return Err(problem(format!(
-            "it answered with status {}",
+            "it returned status {}",
             answer.status
         )));
     }
@@ -63,7 +63,7 @@ fn token(variables: &Variables) -> Result<Option<String>, CredentialsError> {
     match token {
         Some(token) if token.contains(['\r', '\n']) => Err(CredentialsError::Answer {
             place: PLACE,
-            why: "its authorization token has line breaks".to_owned(),
+            why: "its authorization token contains line breaks".to_owned(),
         }),
         other => Ok(other),
     }

@@ -340,5 +340,5 @@ fn what_is_no_picture_is_refused_with_a_sentence() {
     bomb[16..24].copy_from_slice(&[0, 0, 195, 80, 0, 0, 195, 80]);
     check(&bomb, "not a usable picture");
     let large = png(2000, 1000, 1, vec![0; 2_000_000]);
-    check(&large, "at most 1048576 are decoded here");
+    check(&large, "at most 1048576 are decoded");
 }
