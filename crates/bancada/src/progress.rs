@@ -217,7 +217,7 @@ impl Bar {
 /// What it will have been in the end, while there is more to come.
 fn of_about(projected: Option<Money>, more_to_come: bool) -> String {
     match projected.filter(|_| more_to_come) {
-        Some(projected) => format!(", about {projected} in all"),
+        Some(projected) => format!(", about {projected} in total"),
         None => String::new(),
     }
 }

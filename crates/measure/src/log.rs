@@ -124,7 +124,7 @@ impl Keeper<'_> {
     fn finish(mut self) -> io::Result<String> {
         let left_out = self.tail.cut_bytes();
         if left_out > 0 {
-            let note = format!("\n[… {left_out} bytes left out here …]\n");
+            let note = format!("\n[… {left_out} bytes omitted here …]\n");
             self.file.write_all(note.as_bytes())?;
         }
         self.file.write_all(self.tail.unwritten.make_contiguous())?;

@@ -647,7 +647,7 @@ struct FinishedRun {
 
 /// Nobody interrupted it: its record must not say that somebody did.
 fn ended_by_budget(allowed: Money) -> String {
-    format!("was ended because the budget of {allowed} was spent")
+    format!("was stopped because the budget of {allowed} was spent")
 }
 
 /// A scenario of which nothing is known is taken for a usual one of those that are.

@@ -211,7 +211,7 @@ fn start(
         (name, model) => {
             let folder = model.and_then(|model| model.stack_folder.as_deref());
             let folder = folder.ok_or_else(|| {
-                WorkloadError::Serving(format!("the model was not made ready for {name}"))
+                WorkloadError::Serving(format!("the model was not prepared for {name}"))
             })?;
             start_stack(name, folder, workload, port, surroundings)
         }
@@ -346,7 +346,7 @@ fn check_headers(service: &Service) -> Result<(), WorkloadError> {
         for (name, _) in named {
             if std::env::var_os(name).is_none() {
                 return Err(WorkloadError::Serving(format!(
-                    "the header `{header}` of {} needs the variable {name}, which is not set",
+                    "the header `{header}` of {} needs the environment variable {name}, which is not set",
                     url.url
                 )));
             }

@@ -378,7 +378,7 @@ impl fmt::Display for WorkloadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             WorkloadError::Nothing => f.write_str(
-                "the study has no [workload], so there is nothing to run: its measurements come by bancada import",
+                "the study has no [workload], so there is nothing to run: import its measurements with bancada import",
             ),
             WorkloadError::Data(error) => error.fmt(f),
             WorkloadError::Framework(error) => error.fmt(f),

@@ -65,7 +65,7 @@ fn roots_pem() -> Result<String, Failure> {
     };
     std::fs::read_to_string(&path).map_err(|error| {
         let path = path.to_string_lossy();
-        Failure::trouble(format!("{ROOTS_VARIABLE} names {path}: {error}"))
+        Failure::trouble(format!("{ROOTS_VARIABLE} is {path}: {error}"))
     })
 }
 

@@ -46,8 +46,7 @@ impl Endpoints {
         if self.real && !self.is_told && STOP.asked() != Asked::Nothing {
             self.is_told = true;
             reporter.say(
-                "Ending: an endpoint is torn down first, which may take minutes. A second Ctrl-C ends at once and may \
-                 leave it behind, to be paid for.",
+                "Shutting down: deleting the endpoint first, which may take minutes. A second Ctrl-C ends immediately and may leave an endpoint that costs money.",
             );
         }
     }
@@ -73,11 +72,11 @@ pub(super) fn refuse_mixture(
         return Ok(());
     };
     let (theirs, other) = match args.real {
-        true => ("was answered on this machine", "at the provider"),
-        false => ("was answered at the provider", "on this machine"),
+        true => ("were measured on this machine", "at the provider"),
+        false => ("were measured at the provider", "on this machine"),
     };
     let message = format!(
-        "{} of these results {theirs}; what is answered {other} goes into a folder of its own\n  = name one with --out",
+        "{} of these results {theirs}; runs {other} need a separate folder\n  = choose one with --out",
         record.run
     );
     Err(Failure::new(Exit::ResultsInUse, message))

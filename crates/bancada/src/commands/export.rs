@@ -61,7 +61,7 @@ fn title(table: TableArg) -> &'static str {
     match table {
         TableArg::Runs => "runs",
         TableArg::Scenarios => "scenarios",
-        TableArg::Variation => "what decides each metric",
+        TableArg::Variation => "what explains each metric",
         TableArg::Losses => "losses by epoch",
         TableArg::Steps => "steps",
         TableArg::Profile => "time by operator",

@@ -130,7 +130,7 @@ pub(super) fn scratch(home: &Home) -> Result<Scratch, Failure> {
     Scratch::make(home).map_err(|e| {
         let home = home.display();
         Failure::trouble(format!(
-            "cannot use {home}: {e}; BANCADA_CACHE names another folder for the cache"
+            "cannot use {home}: {e}; set BANCADA_CACHE to a different folder"
         ))
     })
 }

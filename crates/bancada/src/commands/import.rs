@@ -58,11 +58,11 @@ pub(super) fn import(args: &ImportArgs, printer: &Printer) -> CommandResult {
     let untimed = Untimed {
         runs: imported.records_without_time,
         all: imported.records.len(),
-        advice: ": name a column of time, such as --metric time=total_seconds:s",
+        advice: ": add a time column, such as --metric time=total_seconds:s",
     };
     let kept = question.keep(imported.records, None, printer)?;
     printer.talk(&format!(
-        "Read {} rows, left out {}; {kept}.",
+        "Read {} rows, skipped {}; {kept}.",
         imported.rows_read, imported.rows_left_out
     ));
     untimed.tell(printer);
@@ -96,14 +96,14 @@ impl Made<'_> {
         let name = self.name.unwrap_or("imported");
         if !plan::is_study_name(name) {
             let message = format!(
-                "--name `{name}` must do as a folder name: letters, digits, `-`, `_` and `.`"
+                "--name `{name}` must be a valid folder name: letters, digits, `-`, `_` and `.`"
             );
             return Err(Failure::new(Exit::BadStudy, message));
         }
         let inferred = infer(name);
         if !inferred.problems.is_empty() {
             tell_problems(&inferred.problems, printer);
-            let failed = "no study can be made of this; nothing was changed";
+            let failed = "no study can be created from these files; nothing was changed";
             return Err(Failure::trouble(failed));
         }
         let mut study = inferred.study;
@@ -162,7 +162,7 @@ impl fmt::Display for Kept {
         } = &self.added;
         write!(
             f,
-            "{} runs added, {already_there} known already",
+            "{} runs added, {already_there} already there",
             added.len()
         )
     }

@@ -38,7 +38,7 @@ pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
     }
     signals::listen();
     let program = std::env::current_exe()
-        .map_err(|e| Failure::trouble(format!("cannot find myself: {e}")))?;
+        .map_err(|e| Failure::trouble(format!("cannot find this program's own file: {e}")))?;
     let home = frameworks::Home::find().map_err(Failure::trouble)?;
     let datasets = runner::Datasets::default();
     let models = runner::Models::default();
@@ -117,7 +117,7 @@ fn earlier(
             _ => String::new(),
         };
         printer.talk(&format!(
-            "! {} of {} in {} fit the study as it is now{differences}; `run` would {}",
+            "! {} of {} in {} match the current study{differences}; `run` would {}",
             records.len(),
             report::format::counted(count, "run", "runs"),
             folder.display(),
@@ -179,7 +179,7 @@ fn summary(
     ledger: &Ledger,
 ) -> String {
     let mut text = format!(
-        "\n  {}, {due} still to do; order from seed {}\n",
+        "\n  {}, {due} to do; order from seed {}\n",
         runs_words(study, plan),
         plan.seed
     );
@@ -201,9 +201,9 @@ fn summary(
     _ = writeln!(text, "  Forecast {}{without}.", forecast.method);
     if let (Some(money), Some(left)) = (forecast.money, ledger.left()) {
         let word = match runner::over_budget(ledger, forecast) {
-            Some(_) => "The budget does NOT hold",
-            None if forecast.unknown_runs > 0 => "The budget holds for what is known",
-            None => "The budget holds",
+            Some(_) => "The budget is NOT sufficient",
+            None if forecast.unknown_runs > 0 => "The budget is sufficient for what is known",
+            None => "The budget is sufficient",
         };
         _ = writeln!(text, "  {word}: {} of {left} left.", money_words(money));
     }

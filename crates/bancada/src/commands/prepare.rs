@@ -102,7 +102,7 @@ impl Lacks {
             .map(|line| format!("\n  = {line}"))
             .collect();
         let message = format!(
-            "{} names what is not on this machine{lines}",
+            "{} needs files or programs that this machine lacks{lines}",
             study.display()
         );
         Err(Failure::new(Exit::BadStudy, message))
@@ -138,7 +138,7 @@ impl Lacks {
         }
         (!single.is_empty()).then(|| {
             format!(
-                "bancada run {} --prepare brings them here (or: {})",
+                "bancada run {} --prepare installs them (or: {})",
                 study.display(),
                 single.join("; ")
             )

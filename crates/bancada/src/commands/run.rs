@@ -68,7 +68,7 @@ fn carry_out(
         study, plan, text, ..
     } = opened;
     let program = std::env::current_exe()
-        .map_err(|e| Failure::trouble(format!("cannot find myself: {e}")))?;
+        .map_err(|e| Failure::trouble(format!("cannot find this program's own file: {e}")))?;
     let home = frameworks::Home::find().map_err(Failure::trouble)?;
     let datasets = runner::Datasets::default();
     let models = runner::Models::default();
@@ -193,7 +193,7 @@ fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) 
     match ended {
         Ended::Interrupted => {
             printer.talk(&format!(
-                "Interrupted. What was measured is kept; {again} goes on from here."
+                "Interrupted. Finished runs are kept; {again} continues from here."
             ));
             Ok(Exit::Interrupted)
         }
@@ -211,7 +211,7 @@ fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) 
                 return Ok(Exit::Ok);
             }
             printer.talk(&format!(
-                "{}. {again} --retry failed does them again.",
+                "{}. {again} --retry failed re-runs them.",
                 report::format::counted(failed, "run failed", "runs failed")
             ));
             Ok(Exit::FailedRuns)
@@ -334,13 +334,13 @@ impl Work {
         if self.due == 0 {
             return match self.is_part {
                 true => "All selected runs are already done.".to_owned(),
-                false => format!("all {} runs are done already", self.total),
+                false => format!("all {} runs are already done", self.total),
             };
         }
         let what = self.what();
         let Some(forecast) = forecast else {
             let why = match earlier.iter().any(runner::forecast::tells) {
-                true => "no finished run is like these",
+                true => "no finished run is similar to these",
                 false => "nothing has been measured yet",
             };
             return format!("{what}no forecast: {why}");

@@ -21,7 +21,7 @@ use crate::signals::{self, STOP};
 pub(super) fn verify(args: &VerifyArgs, printer: &Printer) -> CommandResult {
     let home = Home::find().map_err(Failure::trouble)?;
     let program = std::env::current_exe()
-        .map_err(|e| Failure::trouble(format!("cannot find myself: {e}")))?;
+        .map_err(|e| Failure::trouble(format!("cannot find this program's own file: {e}")))?;
     let opened = match &args.study {
         Some(path) => Some(open_study(path, args.scale.as_deref(), printer)?),
         None => None,
@@ -69,7 +69,7 @@ fn leave_caffe_out(asked: &mut StudyQuestion, printer: &Printer) {
     }
     if let Err(why) = can_train(&asked.graph) {
         asked.specs.retain(|spec| !is_caffe(spec));
-        printer.talk(&format!("caffe is left out: {why}"));
+        printer.talk(&format!("caffe is skipped: {why}"));
     }
 }
 
@@ -229,9 +229,9 @@ fn verdict(answers: &[Answer], steps: u32) -> String {
         .map(|a| a.framework.as_str())
         .collect();
     let mut text = if !differing.is_empty() {
-        format!("Not the same: {}.", differing.join(", "))
+        format!("Different: {}.", differing.join(", "))
     } else if others == 0 {
-        "Only the embedded engine answered: nothing was compared. Name frameworks that are set up (bancada doctor), or leave --framework out for all of them."
+        "Only the embedded engine ran: nothing was compared. Name frameworks that are set up (bancada doctor), or omit --framework for all of them."
             .to_owned()
     } else {
         format!(
@@ -242,7 +242,7 @@ fn verdict(answers: &[Answer], steps: u32) -> String {
         )
     };
     if failed > 0 {
-        _ = write!(text, " {failed} gave no answer.");
+        _ = write!(text, " {failed} failed.");
     }
     text
 }

@@ -207,7 +207,7 @@ fn caffe_that_gives_up_says_why() {
     assert_eq!(record["outcome"]["status"], "failed");
     let detail = record["outcome"]["detail"].as_str().unwrap();
     assert!(
-        detail.contains("error: caffe gave up: Cannot use GPU in CPU-only Caffe"),
+        detail.contains("error: caffe failed: Cannot use GPU in CPU-only Caffe"),
         "{detail}"
     );
 }

@@ -140,7 +140,7 @@ fn a_framework_that_misbehaves_is_a_failed_run_and_the_study_goes_on() {
     };
     check("C1-r1", "failed", "the sky fell down");
     check("C2-r1", "timed-out", "timed-out");
-    let silent = "ended without telling a single step";
+    let silent = "ended without reporting a single step";
     check("C3-r1", "failed", "bad-events");
     check("C3-r1", "failed", silent);
     check("C4-r1", "failed", "left-behind");

@@ -156,7 +156,7 @@ fn every_table_is_exported_in_every_format() {
     check("json", "runs", "\"run\": \"C1-r1\"");
     check("markdown", "runs", "| e | C1-r1 | C1 | 1 | ok |");
     check("latex", "runs", "\\begin{tabular}");
-    check("latex", "variation", "what decides each metric");
+    check("latex", "variation", "what explains each metric");
     check("markdown", "bills", "| study | run |");
 }
 

@@ -86,7 +86,7 @@ fn what_is_no_bill_is_said() {
     bench
         .bancada(&["reconcile", "study.toml", "bill.csv", "./bill.csv"])
         .ends_with(1)
-        .says("it is named twice, and would count twice");
+        .says("it is listed twice and would count twice");
     bench
         .bancada(&["reconcile", "study.toml", "none.csv"])
         .ends_with(1)

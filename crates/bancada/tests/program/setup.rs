@@ -94,7 +94,7 @@ fn a_framework_is_set_up_listed_examined_and_removed() {
         .says("error: mxnet is not set up");
     run(&bench, &programs, &["setup", "--remove", "all"])
         .ends_with(0)
-        .says("There is nothing to remove.");
+        .says("Nothing to remove.");
 }
 
 #[test]

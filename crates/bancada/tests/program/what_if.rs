@@ -104,7 +104,7 @@ fn what_cannot_be_meant_is_said() {
     check(&["--price", "aws/m9.huge"], "unknown price `aws/m9.huge`");
     check(
         &["--region", "eastus"],
-        "no environment is priced as a machine of the catalog",
+        "no environment is priced as a machine in the catalog",
     );
     check(
         &["--price", "1 USD/h", "--region", "eastus"],

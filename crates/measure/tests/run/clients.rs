@@ -75,7 +75,7 @@ fn a_server_that_ends_while_it_is_asked_has_failed_and_its_client_is_ended() {
     );
     assert_eq!(ran.measured.outcome.status, Status::Failed);
     let expected =
-        "the server ended with exit code 0, while it was still asked; the log ends:\nbroken";
+        "the server ended with exit code 0, while requests were in progress; the log ends:\nbroken";
     assert_eq!(ran.detail(), expected);
     let pid = ran.events.iter().find_map(|event| match &event.kind {
         model::EventKind::Note { text } => Some(text.clone()),

@@ -18,7 +18,7 @@ pub(super) fn rules(names: &[String], printer: &Printer) -> CommandResult {
     let charges = cost::rules().charges().iter();
     let charges: Vec<&KnownCharge> = charges.filter(|c| asked(&c.name)).collect();
     if rules.is_empty() && charges.is_empty() {
-        let message = format!("no rule has a name that begins with {}", names.join(" or "));
+        let message = format!("no rule name begins with {}", names.join(" or "));
         return Err(Failure::new(Exit::BadStudy, message));
     }
     let mut parts: Vec<String> = rules.into_iter().map(paragraph).collect();

@@ -18,7 +18,7 @@ pub(super) fn show(
     for machine in machines {
         let entries = catalog.all_named(machine).map_err(|e| unknown(&e))?;
         if machine.ends_with("+spot") && entries.iter().all(|e| e.spot.is_none()) {
-            let message = format!("no spot price of `{machine}` is known");
+            let message = format!("`{machine}` has no known spot price");
             return Err(Failure::new(Exit::BadStudy, message));
         }
         found.push(entries);
@@ -67,7 +67,7 @@ fn page(entries: &[&CatalogEntry]) -> String {
 /// `azure/Standard_NC4as_T4_v3: 4 vCPUs, 28 GiB, T4 of 16 GiB, x86-64`.
 fn head(entry: &CatalogEntry) -> String {
     let shape = &entry.shape;
-    let unknown = |what: &str| format!("{what} not known");
+    let unknown = |what: &str| format!("{what} unknown");
     let vcpus = shape
         .vcpus
         .map_or(unknown("vCPUs"), |v| format!("{v} vCPUs"));
@@ -83,7 +83,7 @@ fn head(entry: &CatalogEntry) -> String {
     };
     let processor = shape
         .architecture
-        .map_or("processor not known", |a| a.word());
+        .map_or("processor unknown", |a| a.word());
     let name = format!("{}/{}", entry.provider, entry.machine);
     format!("{name}: {vcpus}, {memory}, {gpu}, {processor}")
 }

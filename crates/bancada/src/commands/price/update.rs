@@ -72,7 +72,7 @@ impl Asked {
                         regions: args.region.clone(),
                     }),
                     None if args.sources.is_empty() => printer.talk(&format!(
-                        "google is left out: its list needs an API key, in {KEY_VARIABLE} or --key-file"
+                        "google is skipped: its list needs an API key, in {KEY_VARIABLE} or --key-file"
                     )),
                     None => {
                         let message = format!("google needs an API key, in {KEY_VARIABLE} or --key-file");
@@ -179,7 +179,7 @@ impl Update<'_> {
             let kept = prices::keep(self.home, list.catalog.clone());
             match kept {
                 Ok(_) => Ok(list),
-                Err(error) => Err(format!("the prices cannot be kept: {error}")),
+                Err(error) => Err(format!("the prices cannot be stored: {error}")),
             }
         });
         match kept {
@@ -203,12 +203,12 @@ impl Update<'_> {
         let known = format::count(loaded.catalog.entries.len());
         let age = match &loaded.kept {
             Some(kept) => format!(
-                "{} of them refreshed, the newest {} ({})",
+                "{} of them updated, the newest {} ({})",
                 format::count(kept.entries),
                 prices::age(&kept.newest, &self.today),
                 kept.newest
             ),
-            None => "none of them refreshed: those of this version are used".to_owned(),
+            None => "none of them updated: these come with bancada".to_owned(),
         };
         self.printer
             .talk(&format!("{known} prices are known, {age}."));
@@ -235,7 +235,7 @@ fn summary(name: &str, list: &PriceList) -> String {
         repeated => format!(", {} repeated", count(repeated)),
     };
     let head = format!(
-        "{name}: {} rows read; of {} prices {} kept{repeated}, {} left out\n",
+        "{name}: {} rows read; {} prices: {} kept{repeated}, {} skipped\n",
         count(list.rows),
         count(kept + list.repeated + left_out),
         count(kept),

@@ -18,7 +18,7 @@ use crate::exit::Failure;
 use crate::printer::Printer;
 
 pub(in crate::commands) const NO_LIBRARY: &str =
-    "ONNX Runtime's shared library is not here: bancada setup onnxruntime, or name it by --library";
+    "ONNX Runtime's shared library was not found: bancada setup onnxruntime, or set --library";
 
 /// What computes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl Offered {
             return Ok(run(path));
         }
         let file = ModelFile::find(path).map_err(|problem| {
-            let hint = "; the zoo's names are in bancada network list";
+            let hint = "; bancada network list shows the zoo";
             Failure::trouble(format!(
                 "{problem}{}",
                 if path.exists() { "" } else { hint }
@@ -196,10 +196,10 @@ impl Offered {
             Runtime::Engine { .. } => {
                 if let What::File(path) = &self.what {
                     return Err(Failure::trouble(format!(
-                        "the embedded engine serves networks of the zoo and runs, not {}; {}",
+                        "the embedded engine serves only networks of the zoo and runs, not {}; {}",
                         path.display(),
                         match runtime {
-                            Runtime::Engine { told: true } => "leave --runtime out",
+                            Runtime::Engine { told: true } => "remove --runtime",
                             _ => NO_LIBRARY,
                         }
                     )));
@@ -273,7 +273,7 @@ impl What {
             }
             What::Run { folder, .. } => trained(folder),
             What::File(path) => Err(ModelError::new(format!(
-                "{} is no described network",
+                "{} is not a described network",
                 path.display()
             ))),
         }

@@ -100,7 +100,7 @@ fn the_one(args: &ServeCommandArgs, printer: &Printer) -> Result<Offered, Failur
     let mut offered = all_offered(args, printer)?;
     match (offered.pop(), offered.is_empty()) {
         (Some(only), true) => Ok(only),
-        _ => Err(Failure::trouble("a stack serves one model: name one")),
+        _ => Err(Failure::trouble("a stack serves a single model: name one")),
     }
 }
 
