@@ -37,9 +37,9 @@ def look(path):
     given = {constant.name for constant in graph.initializer}
     inputs = [one for one in graph.input if one.name not in given]
     if len(inputs) != 1:
-        sys.exit(f"it has {len(inputs)} inputs; models of one input are quantised")
+        sys.exit(f"it has {len(inputs)} inputs; only models with one input can be quantised")
     if any(node.op_type in ("QuantizeLinear", "QLinearConv", "ConvInteger", "MatMulInteger") for node in graph.node):
-        sys.exit("it is quantised already")
+        sys.exit("it is already quantised")
     sizes = [size.dim_value or None for size in inputs[0].type.tensor_type.shape.dim]
     return {"input": sizes}
 

@@ -159,8 +159,8 @@ mod tests {
         assert_eq!(
             told,
             [
-                "the limit of 1 cores was enforced by affinity (cgroups are not mounted: run with the right to make cgroups)",
-                "the limit of 64 MB of memory was enforced by a limit on the data of each process separately (cgroups are not mounted: run with the right to make \
+                "the limit of 1 cores was enforced by affinity (cgroups are not mounted: run with permission to create cgroups)",
+                "the limit of 64 MB of memory was enforced by a limit on the data of each process separately (cgroups are not mounted: run with permission to create \
                  cgroups)",
             ]
         );

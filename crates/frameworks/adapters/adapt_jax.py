@@ -97,7 +97,7 @@ class Network:
             return local_response_norm(op, x)
         if kind == "softmax":
             return jax.nn.softmax(x)
-        sys.exit(f"JAX's adapter does not know the layer kind `{kind}` of `{node['name']}`")
+        sys.exit(f"JAX's adapter does not support the layer kind `{kind}` of `{node['name']}`")
 
     def batch_norm(self, name, op, kept, x, key, gathered):
         mean, variance = kept[f"{name}.mean"], kept[f"{name}.variance"]
@@ -262,7 +262,7 @@ def shardings(job):
     else:
         devices = [device_of(job.devices[place % len(job.devices)], place) for place in range(job.workers)]
     if len(set(devices)) < job.workers:
-        sys.exit(f"{job.workers} workers need as many devices, and `{job.device}` names {len(set(devices))}")
+        sys.exit(f"{job.workers} workers need as many devices, but `{job.device}` names {len(set(devices))}")
     if job.workers == 1:
         return devices[0], devices[0]
     mesh = Mesh(np.array(devices), ("batch",))
@@ -304,14 +304,14 @@ def device_of(name, place):
     if kind == "cpu":
         return jax.devices("cpu")[place]
     if kind != "cuda":
-        sys.exit(f"JAX's adapter does not know the device `{name}`: cpu, cuda:0, …")
+        sys.exit(f"JAX's adapter does not support the device `{name}`: cpu, cuda:0, …")
     try:
         gpus = jax.devices("cuda")
     except RuntimeError:
         gpus = []
     if int(number or 0) >= len(gpus):
         seen = f"{len(gpus)} of them" if gpus else "no GPU"
-        sys.exit(f"{name} was asked for, and JAX sees {seen}")
+        sys.exit(f"{name} was requested, but JAX sees {seen}")
     return gpus[int(number or 0)]
 
 

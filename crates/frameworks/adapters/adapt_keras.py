@@ -1,4 +1,4 @@
-"""Keras 3 over TensorFlow, JAX or PyTorch: the functional API, its own layers, train_on_batch."""
+"""Keras 3 on TensorFlow, JAX or PyTorch: the functional API, its own layers, train_on_batch."""
 import contextlib
 import os
 import sys
@@ -15,10 +15,10 @@ from variances import Variances
 def prepare(job):
     """What Keras and the libraries under it read from their surroundings when they are imported."""
     if job.workers > 1 and os.environ.get("KERAS_BACKEND") != "tensorflow":
-        sys.exit("Keras' adapter has several workers over TensorFlow only: use keras-tensorflow, pytorch, tensorflow or "
+        sys.exit("Keras' adapter supports several workers on TensorFlow only: use keras-tensorflow, pytorch, tensorflow or "
                  "jax")
     if job.workers > 1 and job.compile:
-        sys.exit("Keras' adapter does not compile for several workers: leave `compile` out, or set it to false")
+        sys.exit("Keras' adapter does not compile for several workers: remove `compile`, or set it to false")
     if job.device == "cpu":
         os.environ["JAX_PLATFORMS"] = "cpu"
     if job.threads:
@@ -96,7 +96,7 @@ class Network:
             return self.local_response_norm(op, x)
         if kind == "softmax":
             return layers.Softmax(self.axis, name=name)(x)
-        sys.exit(f"Keras' adapter does not know the layer kind `{kind}` of `{node['name']}`")
+        sys.exit(f"Keras' adapter does not support the layer kind `{kind}` of `{node['name']}`")
 
     def with_weights(self, node, layer, x):
         x = layer(x)
@@ -208,7 +208,7 @@ class OnTensorFlow:
             devices = [job.my_device] if job.hosts else job.devices
             own = [gpus[number_of(device, len(gpus), "TensorFlow")] for device in devices]
             if len(set(own)) < job.shares:
-                sys.exit(f"{job.shares} workers need as many GPUs, and `{job.device}` names {len(set(own))}")
+                sys.exit(f"{job.shares} workers need as many GPUs, but `{job.device}` names {len(set(own))}")
             tf.config.set_visible_devices(own, "GPU")
             for gpu in own:
                 # Else it takes all memory at once, and none could say how much it needs.
@@ -378,10 +378,10 @@ def number_of(device, there, library):
     kind, _, number = device.partition(":")
     number = number or "0"
     if kind != "cuda" or not number.isdigit():
-        sys.exit(f"Keras' adapter does not know the device `{device}`: use cpu, cuda:0, …")
+        sys.exit(f"Keras' adapter does not support the device `{device}`: use cpu, cuda:0, …")
     if int(number) >= there:
         seen = f"{there} of them" if there else "no GPU"
-        sys.exit(f"{device} was asked for, and {library} sees {seen}: use device = \"cpu\"")
+        sys.exit(f"{device} was requested, but {library} sees {seen}: use device = \"cpu\"")
     return int(number)
 
 
@@ -402,7 +402,7 @@ class Adapter:
         self.job = job
         backend = keras.backend.backend()
         if backend not in BACKENDS:
-            sys.exit(f"Keras' adapter does not know the backend `{backend}`: set KERAS_BACKEND to tensorflow, jax or "
+            sys.exit(f"Keras' adapter does not support the backend `{backend}`: set KERAS_BACKEND to tensorflow, jax or "
                      "torch")
         self.backend = BACKENDS[backend](job)
         self.notes, self.profile = self.backend.notes, self.backend.profile
@@ -428,7 +428,7 @@ class Adapter:
             return "auto"
         if not job.compile and backend == "jax":
             # Operator by operator, which none does who trains with it.
-            self.notes.append("Keras over JAX is always compiled here: `compile = false` changed nothing")
+            self.notes.append("Keras on JAX is always compiled: `compile = false` had no effect")
             return True
         return job.compile
 

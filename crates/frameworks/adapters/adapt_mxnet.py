@@ -126,7 +126,7 @@ class Network(gluon.HybridBlock):
             return self.response_norm(F, node, x)
         if kind == "softmax":
             return F.softmax(x, axis=1)
-        sys.exit(f"MXNet's adapter does not know the layer kind `{kind}` of `{name}`")
+        sys.exit(f"MXNet's adapter does not support the layer kind `{kind}` of `{name}`")
 
     @staticmethod
     def convolution(F, node, own, x):
@@ -396,13 +396,13 @@ def contexts(names, workers):
         kind, _, number = name.partition(":")
         number = number or "0"
         if kind not in ("cpu", "cuda") or not number.isdigit():
-            sys.exit(f"MXNet's adapter does not know the device `{name}`: use cpu, cuda:0, …")
+            sys.exit(f"MXNet's adapter does not support the device `{name}`: use cpu, cuda:0, …")
         context = mx.cpu(place) if kind == "cpu" else mx.gpu(int(number))
         if kind == "cuda" and int(number) >= mx.context.num_gpus():
-            sys.exit(f"{name} was asked for, and this MXNet sees {mx.context.num_gpus()} GPUs: use device = \"cpu\", "
+            sys.exit(f"{name} was requested, but this MXNet sees {mx.context.num_gpus()} GPUs: use device = \"cpu\", "
                      "or a build of MXNet with CUDA on a machine that has the GPU")
         if context in found:
-            sys.exit(f"MXNet has one worker on a GPU, and {workers} share {name}: name a device for each")
+            sys.exit(f"MXNet supports one worker per GPU, but {workers} share {name}: name one device per worker")
         found.append(context)
     return found
 

@@ -88,7 +88,7 @@ class Forward:
         elif kind == "softmax":
             self.add("Softmax", [x], name, axis=1)
         else:
-            sys.exit(f"ONNX Runtime's adapter does not know the layer kind `{kind}` of `{name}`")
+            sys.exit(f"ONNX Runtime's adapter does not support the layer kind `{kind}` of `{name}`")
 
     def batch_norm(self, name, op, x):
         """Training's kernel overwrites the running mean and variance that it is given, with the biased
@@ -377,10 +377,10 @@ def refuse_what_it_cannot(job):
     if job.precision == "mixed":
         sys.exit("ONNX Runtime's training session has no mixed precision: use precision = \"float32\"")
     if job.compile is False:
-        sys.exit("ONNX Runtime always trains a whole graph: leave `compile` out, or set it to true")
+        sys.exit("ONNX Runtime always trains a whole graph: remove `compile`, or set it to true")
     kind = job.my_device.partition(":")[0]
     if kind not in ("cpu", "cuda"):
-        sys.exit(f"ONNX Runtime's adapter does not know the device `{job.my_device}`: use cpu or cuda:0")
+        sys.exit(f"ONNX Runtime's adapter does not support the device `{job.my_device}`: use cpu or cuda:0")
     if kind == "cuda" and "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
         sys.exit("this ONNX Runtime was built without CUDA: use device = \"cpu\", "
                  "or install its training package for GPUs into this environment")

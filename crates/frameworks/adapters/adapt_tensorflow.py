@@ -72,7 +72,7 @@ class Network(tf.Module):
             return local_response_norm(op, x)
         if kind == "softmax":
             return tf.nn.softmax(x)
-        sys.exit(f"TensorFlow's adapter does not know the layer kind `{kind}` of `{name}`")
+        sys.exit(f"TensorFlow's adapter does not support the layer kind `{kind}` of `{name}`")
 
     def own(self, name, role):
         value = self.kept[f"{name}.{role}"]
@@ -293,10 +293,10 @@ def choose_device(device):
         return False
     gpus = tf.config.list_physical_devices("GPU")
     if kind != "cuda":
-        sys.exit(f"TensorFlow's adapter does not know the device `{device}`: cpu, cuda:0, …")
+        sys.exit(f"TensorFlow's adapter does not support the device `{device}`: cpu, cuda:0, …")
     if int(number or 0) >= len(gpus):
         seen = f"{len(gpus)} of them" if gpus else "no GPU"
-        sys.exit(f"{device} was asked for, and TensorFlow sees {seen}")
+        sys.exit(f"{device} was requested, but TensorFlow sees {seen}")
     own = gpus[int(number or 0)]
     tf.config.set_visible_devices([own], "GPU")
     # Else it takes all memory at once, and none could say how much it needs.

@@ -13,7 +13,7 @@ def prepare(job):
     """Theano reads its settings once, when it is imported."""
     compiler = shutil.which("g++")
     if compiler is None:
-        sys.exit("Theano compiles its networks with g++, which is not here: install it (Debian: apt install g++)")
+        sys.exit("Theano compiles its networks with g++, which was not found: install it (Debian: apt install g++)")
     if subprocess.call([compiler, "-shared", "-o", os.devnull, "-lopenblas"], stderr=subprocess.DEVNULL):
         sys.exit("Theano multiplies matrices with OpenBLAS, which g++ does not find: "
                  "install it (Debian: apt install libopenblas-dev)")
@@ -33,7 +33,7 @@ def prepare(job):
 def theano_device(asked):
     kind, _, number = asked.partition(":")
     if kind not in ("cpu", "cuda"):
-        sys.exit(f"Theano's adapter does not know the device `{asked}`: use cpu or cuda:0")
+        sys.exit(f"Theano's adapter does not support the device `{asked}`: use cpu or cuda:0")
     return kind + number
 
 
@@ -44,7 +44,7 @@ def refuse_what_it_cannot(job):
     if job.precision == "mixed":
         sys.exit("Theano has no mixed precision: use precision = \"float32\"")
     if job.compile is False:
-        sys.exit("Theano always compiles its graph: leave `compile` out, or set it to true")
+        sys.exit("Theano always compiles its graph: remove `compile`, or set it to true")
 
 
 # Only under `__main__` is there a job; a test may import the file without one.
@@ -114,7 +114,7 @@ class Network:
             return local_response_norm(node, x)
         if kind == "softmax":
             return T.nnet.softmax(x)
-        sys.exit(f"Theano's adapter does not know the layer kind `{kind}` of `{name}`")
+        sys.exit(f"Theano's adapter does not support the layer kind `{kind}` of `{name}`")
 
     def own(self, name, role):
         return self.shared[f"{name}.{role}"]

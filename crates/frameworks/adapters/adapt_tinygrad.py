@@ -69,7 +69,7 @@ class Network:
             return local_response_norm(apart(x), op)
         if kind == "softmax":
             return x.softmax(1)
-        sys.exit(f"tinygrad's adapter does not know the layer kind `{kind}` of `{name}`")
+        sys.exit(f"tinygrad's adapter does not support the layer kind `{kind}` of `{name}`")
 
     def own(self, name, role):
         return self.tensors[f"{name}.{role}"]
@@ -192,7 +192,7 @@ def device(asked):
     """tinygrad's name of the device, made the default so that nothing lands elsewhere."""
     kind, _, number = asked.partition(":")
     if kind not in ("cpu", "cuda"):
-        sys.exit(f"tinygrad's adapter does not know the device `{asked}`: use cpu or cuda:0")
+        sys.exit(f"tinygrad's adapter does not support the device `{asked}`: use cpu or cuda:0")
     DEV.value = kind.upper()
     name = f"CUDA:{number}" if kind == "cuda" and number not in ("", "0") else kind.upper()
     try:

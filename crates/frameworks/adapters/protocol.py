@@ -64,7 +64,7 @@ class Job:
         with open(path) as file:
             fields = json.load(file)
         if fields["protocol"] != PROTOCOL:
-            sys.exit(f"this adapter speaks protocol {PROTOCOL}, the job {fields['protocol']}")
+            sys.exit(f"this adapter uses protocol {PROTOCOL}, but the job uses {fields['protocol']}")
         return Job(fields)
 
     @property
@@ -265,7 +265,7 @@ def spare_amx(trial):
     if not os.WIFSIGNALED(status) or os.WTERMSIG(status) != signal.SIGILL:
         return []
     os.environ["ONEDNN_MAX_CPU_ISA"] = "AVX512_CORE_BF16"
-    return ["mixed precision without AMX: the processor promises it, but oneDNN's kernels for it fail here"]
+    return ["mixed precision without AMX: the processor reports AMX, but oneDNN's AMX kernels fail here"]
 
 
 KINDS = (
@@ -346,7 +346,7 @@ class Training:
         job = self.job
         if job.data.pipeline == "own":
             if not hasattr(self.adapter, "own_batches"):
-                sys.exit(f"{job.framework} has no loader of its own: take pipeline = \"cache\"")
+                sys.exit(f"{job.framework} has no loader of its own: use pipeline = \"cache\"")
             raw = np.load(os.path.join(job.data.cache, "train-raw.npy"), mmap_mode="r")
             yield from self.adapter.own_batches(raw, self.train.labels, epoch)
             return
@@ -391,7 +391,7 @@ class Training:
         """A few more steps under the framework's profiler, after those that are measured."""
         profiler = getattr(self.adapter, "profile", None)
         if profiler is None:
-            self.events.tell("note", text=f"{self.job.framework} has no profiler of its own that could be asked")
+            self.events.tell("note", text=f"{self.job.framework} has no profiler")
             return
         self.events.phase("profile")
         some = []

@@ -67,7 +67,7 @@ class Leader:
         if self.ending or code == 0:
             return
         self.ending = True
-        sys.stderr.write(f"worker {rank} on {host} failed with exit code {code}: the others end too\n")
+        sys.stderr.write(f"worker {rank} on {host} failed with exit code {code}: stopping the others\n")
         for other in self.others:
             other.kill()
         # The main thread may wait in the framework for what that worker will never send.
@@ -192,7 +192,7 @@ def gather(table, count):
         except socket.timeout:
             if time.monotonic() >= until:
                 missing = ", ".join(str(rank) for rank in range(1, count + 1) if rank not in met)
-                sys.exit(f"worker {missing} did not come to {os.environ['BANCADA_MEET']} in {SECONDS_TO_MEET} s")
+                sys.exit(f"worker {missing} did not connect to {os.environ['BANCADA_MEET']} within {SECONDS_TO_MEET} s")
         except (ValueError, KeyError, TypeError, OSError):
             # Somebody else.
             continue

@@ -83,11 +83,11 @@ class Served:
         self.model, self.description = model, description
         size = description.input or picture_size(model.shape)
         if size is None:
-            raise ValueError("its input is no picture, or does not tell its sizes: write them in model.json")
+            raise ValueError("its input is not a picture, or has no fixed size: write it in model.json")
         self.channels, self.height, self.width = (size[name] for name in ("channels", "height", "width"))
         self.last = size.get("layout", "nchw") == "nhwc"
         if self.channels not in (1, 3):
-            raise ValueError("these stacks serve grey and coloured pictures")
+            raise ValueError("these stacks serve only grey and colour pictures")
         self.mean, self.std = (spread(values, self.channels) for values in (description.mean, description.std))
         meanings = description.meanings(model.outputs, model.softmax)
         self.answered = list(meanings)
@@ -95,7 +95,7 @@ class Served:
         self.logits = meanings.get(self.scores) == "logits"
         self.untrained = description.untrained or model.untrained
         if description.classes and self.scores is None:
-            raise ValueError('the description names classes, and no output is known to score classes: write "output": '
+            raise ValueError('the description names classes, but no output is known to score classes: write "output": '
                              '"logits" or "probabilities" into it')
 
     def values(self, body, kind):
@@ -111,10 +111,10 @@ class Served:
         try:
             values = np.load(io.BytesIO(body), allow_pickle=False).astype(np.float32)
         except Exception as error:
-            raise HTTPException(400, f"the body is no NumPy array: {error}") from error
+            raise HTTPException(400, f"the body is not a NumPy array: {error}") from error
         image = (self.height, self.width, self.channels) if self.last else (self.channels, self.height, self.width)
         if values.shape not in (image, (1, *image)):
-            raise HTTPException(400, f"the tensor has the shape {list(values.shape)}, the model wants {[1, *image]}")
+            raise HTTPException(400, f"the tensor has the shape {list(values.shape)}, but the model needs {[1, *image]}")
         return np.ascontiguousarray(values.reshape(1, *image))
 
     def prepared(self, image):
@@ -186,7 +186,7 @@ def picture_size(shape):
 
 def spread(values, channels):
     if len(values) not in (1, channels):
-        raise ValueError(f"`mean` or `std` has {len(values)} numbers, the input {channels} channels")
+        raise ValueError(f"`mean` or `std` has {len(values)} numbers, but the input has {channels} channels")
     return np.float32(values)
 
 

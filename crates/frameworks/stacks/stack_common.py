@@ -50,7 +50,7 @@ class Description:
 
     def __init__(self, fields):
         if unknown := sorted(set(fields) - self.KNOWN):
-            raise ValueError(f"it has `{unknown[0]}`, which nothing is known of")
+            raise ValueError(f"it has the unknown key `{unknown[0]}`")
         self.name, self.classes = fields.get("name") or folder().resolve().name, fields.get("classes", [])
         self.input, self.output = fields.get("input"), fields.get("output")
         self.untrained = bool(fields.get("untrained"))
@@ -60,7 +60,7 @@ class Description:
             raise ValueError("`std` has a zero")
         said = self.output.values() if isinstance(self.output, dict) else [self.output or "raw"]
         if unknown := [meaning for meaning in said if meaning not in self.MEANINGS]:
-            raise ValueError(f"`output` says `{unknown[0]}`, which is not one of {', '.join(self.MEANINGS)}")
+            raise ValueError(f"`output` is `{unknown[0]}`, which is not one of {', '.join(self.MEANINGS)}")
 
     def meanings(self, outputs, softmax):
         """The outputs that are answered, by name, and what each means. `softmax` is the one that the model is known
@@ -78,7 +78,7 @@ class Description:
             raise ValueError(f"there is no output `{unknown[0]}`; the outputs are {', '.join(outputs)}")
         scores = [name for name in outputs if meanings.get(name, "raw") != "raw"]
         if len(scores) > 1:
-            raise ValueError(f"`{scores[0]}` and `{scores[1]}` are both said to score classes: one can")
+            raise ValueError(f"`{scores[0]}` and `{scores[1]}` are both declared to score classes, but only one can")
         return {name: meanings[name] for name in outputs if name in meanings}
 
     @staticmethod
@@ -89,7 +89,7 @@ class Description:
         except OSError as error:
             sys.exit(f"cannot read the model's description {path}: {error.strerror}")
         except (AttributeError, TypeError, ValueError) as error:
-            sys.exit(f"the model's description {path} is not as it should be: {error}")
+            sys.exit(f"the model's description {path} is invalid: {error}")
 
 
 def main(script, model, preload):
@@ -99,7 +99,7 @@ def main(script, model, preload):
         sys.exit(f"the only argument is `serve`, not `{' '.join(sys.argv[1:])}`")
     Description.read()
     if not (folder() / model).exists():
-        sys.exit(f"there is no {model} in {folder()}")
+        sys.exit(f"{model} is missing in {folder()}")
     front = front_program()
     address = f"{os.environ.get('BANCADA_HOST') or '127.0.0.1'}:{number_of('SAGEMAKER_BIND_TO_PORT', 8080)}"
     with place_for_files() as place:
@@ -117,11 +117,11 @@ def front_program():
     if front == "none":
         return None
     if front != "nginx":
-        sys.exit(f"BANCADA_STACK_FRONT is `{front}`, and should be nginx or none")
+        sys.exit(f"BANCADA_STACK_FRONT is `{front}`, but must be nginx or none")
     places = os.pathsep.join([os.environ.get("PATH") or os.defpath, *SERVERS])
     if program := shutil.which("nginx", path=places):
         return program
-    sys.exit("there is no program `nginx` on the path: install it (Debian: nginx-light), or do without it by "
+    sys.exit("the program `nginx` was not found on PATH: install it (Debian: nginx-light), or run without it by setting "
              "BANCADA_STACK_FRONT=none")
 
 
@@ -147,7 +147,7 @@ def watch(commands, place):
         signal.pthread_sigmask(signal.SIG_BLOCK, WAITED_FOR)
         while not asked:
             if ended := [name for name, child in children.items() if child.poll() is not None]:
-                sys.exit(f"{ended[0]} ended by itself; what it said is above")
+                sys.exit(f"{ended[0]} ended unexpectedly; see its output above")
             if signal.sigwait(WAITED_FOR) != signal.SIGCHLD:
                 return
     finally:
@@ -197,7 +197,7 @@ def threads():
 def number_of(variable, otherwise):
     text = os.environ.get(variable) or str(otherwise)
     if not text.isdecimal() or int(text) == 0:
-        sys.exit(f"{variable} is `{text}`, and should be a whole number from 1")
+        sys.exit(f"{variable} is `{text}`, but must be a whole number of at least 1")
     return int(text)
 
 

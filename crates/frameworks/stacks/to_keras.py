@@ -18,14 +18,14 @@ sys.path.append(os.environ.get("BANCADA_ADAPTERS") or str(Path(__file__).resolve
 
 def main():
     if len(sys.argv) != 2:
-        sys.exit("name the model's folder, and nothing else")
+        sys.exit("expected one argument: the model's folder")
     folder = Path(sys.argv[1])
     try:
         convert(folder, json.loads((folder / "graph.json").read_text()))
     except OSError as error:
         sys.exit(f"cannot use {error.filename}: {error.strerror}")
     except (KeyError, ValueError) as error:
-        sys.exit(f"graph.json and model.safetensors in {folder} do not fit together: {error}")
+        sys.exit(f"graph.json and model.safetensors in {folder} do not match: {error}")
 
 
 def convert(folder, graph):

@@ -362,7 +362,7 @@ mod tests {
                 memory_limit_bytes: limit,
                 ..killed.clone()
             },
-            "did not fit in memory in the limit of 64 MB: the kernel killed it",
+            "ran out of memory with a limit of 64 MB: the kernel killed it",
         );
         check_memory(
             Evidence {

@@ -302,21 +302,24 @@ fn give_price(record: &mut RunRecord, study: &Study) {
     runner::price_record(record, study);
 }
 
-/// Runs of which nothing tells how long they took.
+/// Runs without a time.
 pub(super) struct Untimed {
     pub(super) runs: usize,
     pub(super) all: usize,
-    /// Some may have failed too early to tell; where all lack it, something was forgotten.
+    /// For when all runs lack it: some may have failed too early, but all means a missing column.
     pub(super) advice: &'static str,
 }
 
 impl Untimed {
     pub(super) fn tell(&self, printer: &Printer) {
         let Untimed { runs, all, advice } = self;
-        let advice = if runs == all { advice } else { "" };
-        if *runs > 0 {
+        if runs == all && *all > 0 {
             printer.talk(&format!(
-                "! No time is told of {runs} of {all} runs, which cannot be costed{advice}."
+                "! No run has a time, so no cost can be computed{advice}."
+            ));
+        } else if *runs > 0 {
+            printer.talk(&format!(
+                "! {runs} of {all} runs have no time, so their cost cannot be computed."
             ));
         }
     }

@@ -223,5 +223,5 @@ fn installed_python_workers_end_when_one_of_another_host_fails() {
     };
     let ran = Ran::new(first.wait_with_output().unwrap());
     ran.ends_with(1)
-        .says("worker 2 on b failed with exit code 3: the others end too");
+        .says("worker 2 on b failed with exit code 3: stopping the others");
 }

@@ -59,7 +59,7 @@ fn installed_tools_quantise_what_is_served() {
         "digits",
     ])
     .ends_with(1)
-    .says("it is quantised already");
+    .says("it is already quantised");
     run(&["quantise", "small.onnx", "--to", "b.onnx"])
         .ends_with(1)
         .says("--dynamic");
