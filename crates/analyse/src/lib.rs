@@ -52,10 +52,7 @@ pub use curves::CurvePoint;
 pub use decides::{Comparison, LevelEffect, Noise, Scale, Variation, VariationTerm, Verdict};
 pub use frameworks::{CheckState, FrameworkCheck, FrameworkResult, Frameworks};
 pub use money::MoneyResult;
-pub use phrase::{
-    Better, COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES, COST_PER_THOUSAND_STEPS, COST_TO_TARGET,
-    MetricInfo, SECONDS_PER_IMAGE, TO_TARGET_SECONDS, is_own_metric, metric_info, metric_value,
-};
+pub use phrase::{MetricInfo, metric_info, metric_value};
 pub use profile::{KindTime, MOST_OPERATORS, OPERATOR_KINDS, OperatorMean, ProfileResult};
 pub use provisioning::{Fit, Provisioning};
 pub use serving::{BreakEven, ColdStart, Place, ServedScenario, Serving};
@@ -134,12 +131,7 @@ fn variations(table: &Table, time: Option<usize>) -> Vec<Variation> {
         metric::PEAK_MEMORY_BYTES,
         metric::ACCURACY,
     ];
-    let asked = table
-        .study
-        .metrics
-        .iter()
-        .map(|word| phrase::metric_alias(word));
-    let mut columns: Vec<usize> = asked.filter_map(|name| table.column(name)).collect();
+    let mut columns: Vec<usize> = table.asked().collect();
     columns.extend(time);
     columns.extend(usual.iter().filter_map(|name| table.column(name)));
     let mut seen = Vec::new();

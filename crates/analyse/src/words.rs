@@ -1,11 +1,8 @@
 //! How more and less of each metric is said.
 
-use model::run::metric;
+use model::run::metric::{self, Comparison};
 
-use crate::phrase::{
-    COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES, COST_PER_THOUSAND_STEPS, COST_TO_TARGET, MetricInfo,
-    SECONDS_PER_IMAGE, TO_TARGET_SECONDS,
-};
+use crate::phrase::MetricInfo;
 
 /// `{}` is the amount, `{label}` what the metric is called.
 pub(crate) struct Words {
@@ -26,71 +23,62 @@ impl Words {
 }
 
 pub(crate) fn words(info: &MetricInfo) -> Words {
-    let label = info.label.clone();
-    match info.name.as_str() {
-        metric::LATENCY_SECONDS => Words {
-            times: "answers in {} the time of",
-            more: "takes {} longer to answer than",
-            less: "takes {} less time to answer than",
-            inverse: Some("answers {} as fast as"),
-            label,
-        },
-        metric::COST_PER_INFERENCE => Words {
-            times: "costs {} as much an answer as",
-            more: "costs {} more an answer than",
-            less: "costs {} less an answer than",
-            inverse: None,
-            label,
-        },
-        metric::COST
-        | COST_PER_EPOCH
-        | COST_PER_THOUSAND_IMAGES
-        | COST_PER_THOUSAND_STEPS
-        | COST_TO_TARGET => Words {
-            times: "costs {} as much as",
-            more: "costs {} more than",
-            less: "costs {} less than",
-            inverse: None,
-            label,
-        },
-        metric::IMAGES_PER_SECOND => Words {
-            times: "handles {} as many images per second as",
-            more: "handles {} more images per second than",
-            less: "handles {} fewer images per second than",
-            inverse: None,
-            label,
-        },
-        metric::PEAK_MEMORY_BYTES => Words {
-            times: "needs {} as much memory as",
-            more: "needs {} more memory than",
-            less: "needs {} less memory than",
-            inverse: None,
-            label,
-        },
-        SECONDS_PER_IMAGE => Words {
-            times: "takes {} as long for an image as",
-            more: "takes {} longer for an image than",
-            less: "takes {} less time for an image than",
-            inverse: None,
-            label,
-        },
-        metric::TRAIN_SECONDS
-        | metric::TOTAL_SECONDS
-        | metric::EPOCH_SECONDS
-        | metric::STEP_SECONDS
-        | TO_TARGET_SECONDS => Words {
-            times: "takes {} as long as",
-            more: "takes {} longer than",
-            less: "takes {} less time than",
-            inverse: Some("is {} as fast as"),
-            label,
-        },
-        _ => Words {
-            times: "has {} the {label} of",
-            more: "has {} more {label} than",
-            less: "has {} less {label} than",
-            inverse: None,
-            label,
-        },
+    let comparison = metric::definition(&info.name).map(|metric| metric.comparison);
+    let (times, more, less, inverse) = match comparison.unwrap_or(Comparison::Has) {
+        Comparison::Answers => (
+            "answers in {} the time of",
+            "takes {} longer to answer than",
+            "takes {} less time to answer than",
+            Some("answers {} as fast as"),
+        ),
+        Comparison::CostsAnAnswer => (
+            "costs {} as much an answer as",
+            "costs {} more an answer than",
+            "costs {} less an answer than",
+            None,
+        ),
+        Comparison::Costs => (
+            "costs {} as much as",
+            "costs {} more than",
+            "costs {} less than",
+            None,
+        ),
+        Comparison::HandlesImages => (
+            "handles {} as many images per second as",
+            "handles {} more images per second than",
+            "handles {} fewer images per second than",
+            None,
+        ),
+        Comparison::NeedsMemory => (
+            "needs {} as much memory as",
+            "needs {} more memory than",
+            "needs {} less memory than",
+            None,
+        ),
+        Comparison::TakesForAnImage => (
+            "takes {} as long for an image as",
+            "takes {} longer for an image than",
+            "takes {} less time for an image than",
+            None,
+        ),
+        Comparison::Takes => (
+            "takes {} as long as",
+            "takes {} longer than",
+            "takes {} less time than",
+            Some("is {} as fast as"),
+        ),
+        Comparison::Has => (
+            "has {} the {label} of",
+            "has {} more {label} than",
+            "has {} less {label} than",
+            None,
+        ),
+    };
+    Words {
+        times,
+        more,
+        less,
+        inverse,
+        label: info.label.clone(),
     }
 }
