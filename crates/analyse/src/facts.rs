@@ -10,8 +10,8 @@ use model::{
 use crate::analysis::{
     EnvironmentFacts, FactorFacts, MachineUse, OutcomeGroup, SamplerCost, StudyFacts, Totals,
 };
-use crate::format;
-use crate::phrase::level_phrase;
+use crate::words::format;
+use crate::words::names::level_phrase;
 use crate::smaller::scale_facts;
 use crate::table::{Row, Table};
 use crate::{frameworks, inputs, prices, profile};

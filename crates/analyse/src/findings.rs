@@ -6,7 +6,7 @@ use rust_decimal::Decimal;
 
 use crate::analysis::{Analysis, Finding, Topic};
 use crate::decides::{Variation, VariationTerm, Verdict};
-use crate::format;
+use crate::words::format;
 use crate::scenarios::WANTED_PRECISION;
 use crate::speedup::SpeedUpKind;
 

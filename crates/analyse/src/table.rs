@@ -7,7 +7,7 @@ use model::{Currency, Money, RunId, RunRecord, Status, Study, UnmetLimit, Worklo
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
-use crate::phrase::{MetricInfo, metric_info};
+use crate::words::names::{MetricInfo, metric_info};
 use crate::target::{self, Course};
 
 pub(crate) struct Table<'a> {

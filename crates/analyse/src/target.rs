@@ -9,7 +9,7 @@ use serde::Serialize;
 use stats::Estimate;
 
 use crate::analysis::ScenarioResult;
-use crate::format;
+use crate::words::format;
 use crate::scenarios::{decimal_mean, rows_of};
 use crate::table::{Row, Table};
 

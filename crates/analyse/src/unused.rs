@@ -8,7 +8,7 @@ use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
 
-use crate::format;
+use crate::words::format;
 use crate::scenarios::phase_place;
 use crate::table::Table;
 

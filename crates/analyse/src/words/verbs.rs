@@ -2,7 +2,7 @@
 
 use model::run::metric::{self, Comparison};
 
-use crate::phrase::MetricInfo;
+use crate::words::names::MetricInfo;
 
 /// `{}` is the amount, `{label}` what the metric is called.
 pub(crate) struct Words {

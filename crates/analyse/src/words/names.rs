@@ -5,7 +5,7 @@ use model::{Level, Money, Study};
 use rust_decimal::Decimal;
 use serde::Serialize;
 
-use crate::format;
+use crate::words::format;
 
 /// A column: what a number is called, its unit, and which way is good.
 #[derive(Debug, Clone, PartialEq, Serialize)]
