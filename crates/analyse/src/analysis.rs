@@ -12,10 +12,10 @@ use stats::{Estimate, Summary};
 
 use crate::curves::CurvePoint;
 use crate::decides::Variation;
-use crate::format;
+use crate::words::format;
 use crate::frameworks::Frameworks;
 use crate::money::MoneyResult;
-use crate::phrase::MetricInfo;
+use crate::words::names::MetricInfo;
 use crate::profile::ProfileResult;
 use crate::serving::Serving;
 use crate::smaller::ScaleFacts;

@@ -7,8 +7,8 @@ use rust_decimal::prelude::ToPrimitive;
 use stats::Point;
 
 use crate::analysis::{Best, ScenarioResult};
-use crate::format;
-use crate::phrase::{MetricInfo, metric_value};
+use crate::words::format;
+use crate::words::names::{MetricInfo, metric_value};
 use crate::serving::Serving;
 
 pub(crate) fn best(

@@ -10,7 +10,7 @@ use stats::{Estimate, Interval};
 
 use crate::along::Along;
 use crate::analysis::ScenarioResult;
-use crate::breakeven_words;
+use crate::words::breakeven as breakeven_words;
 use crate::scenarios::rows_of;
 use crate::table::{Row, Table};
 use crate::unused;

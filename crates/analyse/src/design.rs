@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::{Level, Study};
 use stats::Observation;
 
-use crate::phrase::level_phrase;
+use crate::words::names::level_phrase;
 use crate::table::Row;
 
 /// A factor as far as the runs have it: only levels that occur.

@@ -10,8 +10,8 @@ use model::{
 use crate::analysis::{
     EnvironmentFacts, FactorFacts, MachineUse, OutcomeGroup, SamplerCost, StudyFacts, Totals,
 };
-use crate::format;
-use crate::phrase::{level_phrase, metric_alias};
+use crate::words::format;
+use crate::words::names::level_phrase;
 use crate::smaller::scale_facts;
 use crate::table::{Row, Table};
 use crate::{frameworks, inputs, prices, profile};
@@ -52,20 +52,14 @@ pub(crate) fn study_facts(table: &Table, repriced: Option<&str>, confidence: f64
         interval_seconds: study.measure.interval_seconds,
         timeout_seconds: study.measure.timeout_seconds,
         excluded_rules: study.exclude.len(),
-        metrics: asked_metrics(table),
+        metrics: table
+            .asked()
+            .map(|column| table.columns[column].name.clone())
+            .collect(),
         confidence,
         scale: scale_facts(study),
         repriced: repriced.map(str::to_owned),
     }
-}
-
-fn asked_metrics(table: &Table) -> Vec<String> {
-    let names = table
-        .study
-        .metrics
-        .iter()
-        .map(|word| metric_alias(word).to_owned());
-    names.filter(|name| table.column(name).is_some()).collect()
 }
 
 /// No command: the study is there to read what was measured elsewhere.

@@ -1,13 +1,12 @@
 //! The result in sentences, and what to do next.
 
 use model::Money;
-use model::run::metric;
+use model::run::metric::{self, Better};
 use rust_decimal::Decimal;
 
 use crate::analysis::{Analysis, Finding, Topic};
 use crate::decides::{Variation, VariationTerm, Verdict};
-use crate::format;
-use crate::phrase::Better;
+use crate::words::format;
 use crate::scenarios::WANTED_PRECISION;
 use crate::speedup::SpeedUpKind;
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::along::Along;
 use crate::analysis::{ScenarioResult, StatusCounts};
-use crate::format;
+use crate::words::format;
 use crate::speedup::geometric_mean;
 use crate::table::{Row, Table};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::run::RunInput;
 
-use crate::format;
+use crate::words::format;
 use crate::table::Table;
 
 /// More are counted, not named.

@@ -9,8 +9,8 @@ use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive as _;
 
 use crate::analysis::{BillFacts, Rented, Spent};
-use crate::billing_words::billing_words;
-use crate::format;
+use crate::words::billing::billing_words;
+use crate::words::format;
 use crate::table::Table;
 
 /// Of all results, imported ones too: what they cost, whoever paid.

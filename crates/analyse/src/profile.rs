@@ -6,7 +6,7 @@ use model::run::Origin;
 use model::{Level, Workload};
 use serde::Serialize;
 
-use crate::format;
+use crate::words::format;
 use crate::frameworks::name_of;
 use crate::table::{Row, Table};
 

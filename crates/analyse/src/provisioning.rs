@@ -6,7 +6,7 @@ use model::{Environment, LoadShape, Service, Status, Study, Warning, Workload};
 use serde::Serialize;
 
 use crate::analysis::ScenarioResult;
-use crate::format;
+use crate::words::format;
 use crate::scenarios::rows_of;
 use crate::serving::load_of;
 use crate::table::{Row, Table};

@@ -8,7 +8,7 @@ use rust_decimal::Decimal;
 use stats::Summary;
 
 use crate::analysis::{CostResult, LevelFacts, PhaseMean, RunRow, ScenarioResult, StatusCounts};
-use crate::phrase::level_phrase;
+use crate::words::names::level_phrase;
 use crate::table::{self, Row, Table};
 use crate::{curves, profile, unused};
 
@@ -98,7 +98,7 @@ impl Builder<'_, '_> {
 
     fn summaries(&self, ok: &[&Row]) -> BTreeMap<String, Summary> {
         let columns = self.table.columns.iter().enumerate();
-        let summarise = |(place, column): (usize, &crate::phrase::MetricInfo)| {
+        let summarise = |(place, column): (usize, &crate::words::names::MetricInfo)| {
             let values: Vec<f64> = ok.iter().filter_map(|row| row.values[place]).collect();
             Some((
                 column.name.clone(),

@@ -8,7 +8,7 @@ use stats::{Estimate, Interval};
 
 use crate::analysis::{LevelFacts, ScenarioResult};
 use crate::scenarios::rows_of;
-use crate::serving_words;
+use crate::words::serving as serving_words;
 use crate::table::{Row, Table};
 
 /// Of a study that serves.

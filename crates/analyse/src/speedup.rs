@@ -7,7 +7,7 @@ use stats::{Estimate, Interval};
 use crate::along::{Along, Line, number};
 use crate::analysis::{LevelFacts, ScenarioResult};
 use crate::scenarios::rows_of;
-use crate::speedup_words::Words;
+use crate::words::speedup::Words;
 use crate::table::{Row, Table};
 
 /// What the levels of one factor gain over its lowest, for every combination of the others.

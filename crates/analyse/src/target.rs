@@ -9,8 +9,7 @@ use serde::Serialize;
 use stats::Estimate;
 
 use crate::analysis::ScenarioResult;
-use crate::format;
-use crate::phrase::{COST_TO_TARGET, TO_TARGET_SECONDS};
+use crate::words::format;
 use crate::scenarios::{decimal_mean, rows_of};
 use crate::table::{Row, Table};
 
@@ -255,8 +254,8 @@ fn result(table: &Table, scenario: &ScenarioResult) -> Option<TargetResult> {
         phrase: scenario.phrase(),
         runs,
         reached,
-        seconds: mean(TO_TARGET_SECONDS),
-        cost: mean(COST_TO_TARGET).filter(|_| all_paid),
+        seconds: mean(metric::TO_TARGET_SECONDS),
+        cost: mean(metric::COST_TO_TARGET).filter(|_| all_paid),
         mean_cost: decimal_mean(&amounts)
             .filter(|_| all_paid)
             .map(|amount| Money::new(amount, table.currency)),

@@ -8,7 +8,7 @@ use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
 
-use crate::format;
+use crate::words::format;
 use crate::scenarios::phase_place;
 use crate::table::Table;
 
@@ -176,10 +176,7 @@ fn is_time(kind: LineKind) -> bool {
 
 /// The phase of a line, where a run is not there for it. Phases of the user's own are work.
 fn not_work_of(line: &BillLine) -> Option<&'static str> {
-    // A price that moves stands behind the phase's name.
-    let name = line.what.split(" at ").next().unwrap_or_default();
-    let name = name.strip_prefix("share of ").unwrap_or(name);
-    let name = name.strip_suffix(" of the machine").unwrap_or(name);
+    let name = line.phase.as_deref()?;
     let known = phase::ORDER.into_iter().find(|known| *known == name);
     known.filter(|name| !phase::is_work(name))
 }

@@ -3,7 +3,7 @@
 use model::Warning;
 
 use crate::analysis::{WarnedRun, WarningGroup};
-use crate::format;
+use crate::words::format;
 use crate::inputs;
 use crate::table::{Row, Table};
 

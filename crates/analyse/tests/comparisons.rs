@@ -21,7 +21,7 @@ fn time_per_image_is_the_other_side_of_images_per_second() {
     let column = |name: &str| found.metrics.iter().position(|m| m.name == name).unwrap();
     let (rate, time) = (
         column(metric::IMAGES_PER_SECOND),
-        column(analyse::SECONDS_PER_IMAGE),
+        column(metric::SECONDS_PER_IMAGE),
     );
     for run in &found.runs {
         match run.run.to_string().as_str() {
@@ -41,13 +41,13 @@ fn what_a_run_itself_tells_of_an_image_is_kept() {
         unit: "s".into(),
     };
     let metrics = &mut world.record("C1-r1").metrics;
-    metrics.insert(analyse::SECONDS_PER_IMAGE.into(), told);
+    metrics.insert(metric::SECONDS_PER_IMAGE.into(), told);
     let found = analysis(&world);
     let columns = found.metrics.iter();
-    let same = columns.filter(|m| m.name == analyse::SECONDS_PER_IMAGE);
+    let same = columns.filter(|m| m.name == metric::SECONDS_PER_IMAGE);
     assert_eq!(same.count(), 1);
     assert_eq!(
-        found.scenarios[0].metrics[analyse::SECONDS_PER_IMAGE].max,
+        found.scenarios[0].metrics[metric::SECONDS_PER_IMAGE].max,
         7.0
     );
 }
@@ -59,7 +59,7 @@ fn a_sweep_says_what_became_of_every_combination() {
     let sweep = &found.sweeps[0];
     assert_eq!(
         (sweep.factor.as_str(), sweep.metric.as_str()),
-        ("batch", analyse::SECONDS_PER_IMAGE)
+        ("batch", metric::SECONDS_PER_IMAGE)
     );
     assert_eq!((sweep.levels.len(), sweep.lines.len()), (10, 8));
     let states = |phrase: &str| -> Vec<CellState> {

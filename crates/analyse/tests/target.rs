@@ -4,7 +4,7 @@
 
 mod common;
 
-use analyse::{COST_PER_THOUSAND_STEPS, COST_TO_TARGET, TO_TARGET_SECONDS};
+use model::run::metric::{COST_PER_THOUSAND_STEPS, COST_TO_TARGET, TO_TARGET_SECONDS};
 use common::{Recipe, World, analysis, factor};
 use model::run::metric;
 use model::{Bill, Epoch, Level, Metric, Money, Phase, RunRecord};

@@ -11,9 +11,11 @@ mod serverless;
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use network::InputSpec;
+use report::{ExportFormat, ExportTable};
 
 pub(crate) use self::image::{ImageBuildArgs, ImageCommand};
 pub(crate) use self::import::{ImportArgs, ImportCommand, ImportLogArgs};
@@ -288,42 +290,27 @@ pub(crate) struct ExportArgs {
     pub(crate) results: ResultsArgs,
     #[command(flatten)]
     pub(crate) what_if: WhatIfArgs,
-    #[arg(long, short, value_enum, default_value_t = Format::Csv)]
-    pub(crate) format: Format,
+    #[arg(long, short, value_parser = export_formats(), default_value = report::FORMATS[0].name)]
+    pub(crate) format: &'static ExportFormat,
     /// Export one table only [default: csv: runs; latex: means of the scenarios; json, markdown: all]
-    #[arg(long, value_enum)]
-    pub(crate) table: Option<TableArg>,
+    #[arg(long, value_parser = export_tables())]
+    pub(crate) table: Option<&'static ExportTable>,
     /// The file to write [default: stdout]
     #[arg(long, value_name = "FILE")]
     pub(crate) to: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    Csv,
-    Json,
-    Markdown,
-    Latex,
+fn export_formats() -> impl TypedValueParser<Value = &'static ExportFormat> {
+    let names = report::FORMATS.iter().map(|format| format.name);
+    let named = |name: String| report::FORMATS.iter().find(|format| format.name == name);
+    PossibleValuesParser::new(names).try_map(move |name| named(name).ok_or("not a format"))
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TableArg {
-    /// One row per run
-    Runs,
-    /// One row per scenario
-    Scenarios,
-    /// One row per term of the analysis of variance
-    Variation,
-    /// One row per epoch of a run
-    Losses,
-    /// One row per step of a run
-    Steps,
-    /// One row per operator of a profiled run
-    Profile,
-    /// One row per line of a run's bill
-    Bills,
-    /// One row per pair of environments: from which point one is cheaper
-    BreakEvens,
+fn export_tables() -> impl TypedValueParser<Value = &'static ExportTable> {
+    let tables = report::TABLES.iter();
+    let values = tables.map(|table| PossibleValue::new(table.name).help(table.about));
+    let named = |name: String| report::TABLES.iter().find(|table| table.name == name);
+    PossibleValuesParser::new(values).try_map(move |name| named(name).ok_or("not a table"))
 }
 
 #[derive(Debug, ClapArgs)]

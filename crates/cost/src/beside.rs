@@ -174,6 +174,7 @@ impl<'a> Beside<'a> {
         (!amount.is_zero()).then(|| BillLine {
             what: what.to_owned(),
             kind,
+            phase: None,
             seconds: Decimal::ZERO,
             per_hour: None,
             counted: None,

@@ -220,20 +220,8 @@ fn rule_of(run: &RunRecord) -> OwnRule {
 
 /// As a bill without rounding would count it.
 fn paid_seconds(run: &RunRecord) -> Decimal {
-    let exact = Price {
-        machine: String::new(),
-        per_hour: Money::zero(model::Currency::USD),
-        source: String::new(),
-        date: String::new(),
-        billing: BillingRule {
-            paid: rule_of(run).paid,
-            ..BillingRule::default()
-        },
-        changes: Vec::new(),
-        own: None,
-        shape: model::money::PricedShape::default(),
-        sizes: Vec::new(),
-    };
+    let mut exact = Price::typed_in(Money::zero(model::Currency::USD));
+    exact.billing.paid = rule_of(run).paid;
     own_seconds(&BillRequest::of(run, &exact, model::Currency::USD, &[]))
 }
 

@@ -38,7 +38,7 @@ pub use compare::{Comparison, Repriced, ScenarioPaid, compare, times};
 pub use currency::known_currency;
 pub use exchange::{NoRate, convert, find_rate};
 pub use own_machine::{OwnMachineError, own_machine_per_hour};
-pub use paid_time::amount_for;
+pub use paid_time::{amount_for, request_milliseconds};
 pub use rental::{Rental, settle};
 pub use rules::{KnownCharge, ProviderRule, Rules, UnitPrice, rules, unit_price};
 

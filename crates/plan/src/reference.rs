@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
+use model::run::metric;
 use rust_decimal::Decimal;
 
-use crate::check::METRICS;
 use crate::keys::{Key, Kind, Section, TOP};
 use crate::resolve::{CORES, ENVIRONMENT, MEMORY};
 use crate::{serve, train};
@@ -138,7 +138,7 @@ fn write_metrics(out: &mut String) {
         "\n## Metrics\n\n\
          Metrics for `metrics` of `[study]`: {}. A command or imported files may have others; \
          [results.md](results.md) describes each.\n",
-        list(METRICS.iter().copied()),
+        list(metric::ALL.iter().map(|metric| metric.name)),
     );
 }
 

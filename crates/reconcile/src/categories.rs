@@ -186,6 +186,7 @@ mod tests {
             let line = BillLine {
                 what: what.to_owned(),
                 kind,
+                phase: None,
                 seconds: Default::default(),
                 per_hour: None,
                 counted: None,

@@ -329,14 +329,7 @@ mod tests {
     fn several_machines_are_that_machine() {
         let mut price = Price {
             machine: "azure/Standard_F4s_v2@eastus".to_owned(),
-            per_hour: model::Money::zero(model::Currency::USD),
-            source: String::new(),
-            date: String::new(),
-            billing: model::BillingRule::default(),
-            changes: Vec::new(),
-            own: None,
-            shape: model::money::PricedShape::default(),
-            sizes: Vec::new(),
+            ..Price::typed_in(model::Money::zero(model::Currency::USD))
         };
         let alone = Sought::of(&price);
         price.of_machines(3);

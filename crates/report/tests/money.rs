@@ -11,7 +11,7 @@ use common::{Recipe, World, studies};
 use model::run::Origin;
 use model::study::CommandWorkload;
 use model::{RunRecord, Timestamp, Workload};
-use reading::parse_csv;
+use reading::{csv, parse_csv};
 use report::{ReportMeta, TerminalOptions, terminal};
 use rust_decimal::Decimal;
 
@@ -147,7 +147,7 @@ fn what_pays_is_told_to_every_reader() {
 fn parts_of_a_bill_are_exact_in_tables() {
     let world = studies::paying();
     let analysis = analyse(&world.input());
-    let rows = parse_csv(&report::csv_runs(&analysis));
+    let rows = parse_csv(&csv("runs", &analysis));
     let column = |name: &str| rows[0].iter().position(|c| c == name).unwrap();
     let (unused, run) = (column("unused_cost_usd"), column("run"));
     // Of a minute on the GPU: what the bill's line says, digit by digit.
@@ -172,7 +172,7 @@ fn bills_and_break_evens_are_tables_for_other_programs() {
         })
     };
     let frozen = of(None);
-    let rows = parse_csv(&report::csv_bills(&frozen));
+    let rows = parse_csv(&csv("bills", &frozen));
     let column = |rows: &[Vec<String>], name: &str| rows[0].iter().position(|c| c == name);
     let amount = column(&rows, "amount").unwrap();
     let bills = world.records.iter().filter_map(|r| r.bill.as_ref());
@@ -187,20 +187,15 @@ fn bills_and_break_evens_are_tables_for_other_programs() {
     assert_eq!(written, total);
 
     let even = &frozen.money.break_even;
-    let pairs = parse_csv(&report::csv_break_evens(&frozen));
+    let pairs = parse_csv(&csv("break-evens", &frozen));
     assert_eq!(pairs.len() - 1, even.buying.len() + even.dearer.len());
     assert!(!even.buying.is_empty() && !even.dearer.is_empty());
 
     // No table of a what-if can be taken for what was paid.
     let asked = of(Some("What if: twice as dear."));
-    for write in [
-        report::csv_runs,
-        report::csv_scenarios,
-        report::csv_bills,
-        report::csv_break_evens,
-    ] {
-        assert_eq!(column(&parse_csv(&write(&frozen)), "billed"), None);
-        let rows = parse_csv(&write(&asked));
+    for table in ["runs", "scenarios", "bills", "break-evens"] {
+        assert_eq!(column(&parse_csv(&csv(table, &frozen)), "billed"), None);
+        let rows = parse_csv(&csv(table, &asked));
         let billed = column(&rows, "billed").unwrap();
         assert!(rows.len() > 1);
         assert!(

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use common::{Recipe, World, analysis, factor, studies};
 use model::{Level, Status, Timestamp, Warning};
-use reading::{figures, own_part, parse_csv};
+use reading::{csv, figures, own_part, parse_csv};
 use report::{ReportMeta, TerminalOptions, terminal};
 
 fn meta() -> ReportMeta<'static> {
@@ -187,16 +187,16 @@ fn many_scenarios_are_cut_and_counted() {
 #[test]
 fn tables_for_programs_keep_their_shape() {
     let found = analysis(&quickstart());
-    check_snapshot("runs.csv", &rounded(&report::csv_runs(&found)));
-    check_snapshot("scenarios.csv", &rounded(&report::csv_scenarios(&found)));
-    check_snapshot("variation.csv", &rounded(&report::csv_variation(&found)));
+    check_snapshot("runs.csv", &rounded(&csv("runs", &found)));
+    check_snapshot("scenarios.csv", &rounded(&csv("scenarios", &found)));
+    check_snapshot("variation.csv", &rounded(&csv("variation", &found)));
     check_snapshot("quickstart.md", &report::markdown(&found, &meta()));
     check_snapshot("quickstart.tex", &report::latex(&found));
     let workers = analysis(&studies::workers());
     check_snapshot("workers.md", &report::markdown(&workers, &meta()));
     let paying = analysis(&studies::paying());
     check_snapshot("paying.md", &report::markdown(&paying, &meta()));
-    check_snapshot("losses.csv", &rounded(&report::csv_losses(&workers)));
+    check_snapshot("losses.csv", &rounded(&csv("losses", &workers)));
 }
 
 /// Numbers to five digits: the last ones are the machine's own.
@@ -214,10 +214,10 @@ fn every_row_of_a_csv_has_all_columns() {
     for world in [quickstart(), troubled(), hostile_levels()] {
         let found = analysis(&world);
         for text in [
-            report::csv_runs(&found),
-            report::csv_scenarios(&found),
-            report::csv_variation(&found),
-            report::csv_losses(&found),
+            csv("runs", &found),
+            csv("scenarios", &found),
+            csv("variation", &found),
+            csv("losses", &found),
         ] {
             let rows = parse_csv(&text);
             assert!(rows.len() > 1);
@@ -233,7 +233,7 @@ fn every_row_of_a_csv_has_all_columns() {
             );
         }
         assert_eq!(
-            parse_csv(&report::csv_runs(&found)).len(),
+            parse_csv(&csv("runs", &found)).len(),
             found.runs.len() + 1
         );
     }

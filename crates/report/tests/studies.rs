@@ -10,7 +10,7 @@ use common::studies::{self, verified};
 use common::{Recipe, World, analysis, factor};
 use model::run::metric;
 use model::{Level, Timestamp};
-use reading::{figures, own_part, parse_csv, section};
+use reading::{csv, figures, own_part, parse_csv, section};
 use report::{ReportMeta, TerminalOptions, terminal};
 use serde_json::Value;
 
@@ -286,7 +286,7 @@ fn losses_and_profiles_are_exported_as_told() {
     let mut world = studies::study_d();
     world.records.truncate(30);
     let found = analysis(&world);
-    let losses = parse_csv(&report::csv_losses(&found));
+    let losses = parse_csv(&csv("losses", &found));
     let told: usize = world.records.iter().map(|r| r.epochs.len()).sum();
     assert_eq!(losses.len(), told + 1);
     assert_eq!(
@@ -320,7 +320,7 @@ fn losses_and_profiles_are_exported_as_told() {
         .filter(|e| e.loss.is_none());
     assert_eq!(lost, expected.count(), "a diverged epoch has an empty loss");
 
-    let profile = parse_csv(&report::csv_profile(&found));
+    let profile = parse_csv(&csv("profile", &found));
     assert_eq!(profile[0][10..], ["operator", "kind", "calls", "seconds"]);
     let operators: usize = world.records.iter().map(|r| r.profile.len()).sum();
     assert_eq!(profile.len(), operators + 1);

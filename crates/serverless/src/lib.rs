@@ -30,4 +30,4 @@ pub use bill::Bill;
 pub use container::{Engine, NoEngine};
 pub use emulator::{EmulatorError, Told, emulate, emulate_until};
 pub use options::{Options, Size, SizeError, Stack, USUAL_MB_PER_CPU};
-pub use terms::{BillingTerms, MemoryPrice};
+pub use terms::BillingTerms;

@@ -119,8 +119,9 @@ fn warnings(record: &Value) -> String {
 
 /// One moto for all: it takes seconds to start.
 #[test]
+#[ignore = "needs moto (BANCADA_MOTO): .ci/serving runs it"]
 fn installed_moto_answers_studies_and_keeps_nothing() {
-    let Some(moto) = Moto::start() else { return };
+    let moto = Moto::start();
     let results = json!({ "results": [{ "Body": ANSWER, "ContentType": "application/json" }] });
     moto.tell("static/sagemaker/endpoint-results", &results.to_string());
     both_kinds_are_made_asked_billed_and_gone(&moto);

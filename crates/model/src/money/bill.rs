@@ -32,6 +32,9 @@ pub struct BillLine {
     /// `train`, `startup`, `rounding up to 60 s`.
     pub what: String,
     pub kind: LineKind,
+    /// Of the run's or its machine's life, where the line pays for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
     /// Of machine time; zero for every other line.
     #[serde(with = "rust_decimal::serde::str")]
     pub seconds: Decimal,

@@ -18,7 +18,6 @@ mod serving;
 
 use std::path::PathBuf;
 
-pub(crate) use names::METRICS;
 pub use names::is_study_name;
 pub(crate) use scales::check as check_scales;
 

@@ -102,15 +102,9 @@ fn read_named(
 /// A price of an amount that is written there.
 pub(super) fn written_price(typed: &Typed<'_>, per_hour: Money) -> Price {
     Price {
-        machine: OWN.to_owned(),
-        per_hour,
         source: typed.origin.to_owned(),
         date: UNDATED.to_owned(),
-        billing: BillingRule::default(),
-        changes: Vec::new(),
-        own: None,
-        shape: PricedShape::default(),
-        sizes: Vec::new(),
+        ..Price::typed_in(per_hour)
     }
 }
 

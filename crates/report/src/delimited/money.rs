@@ -8,7 +8,7 @@ use super::{Grid, Writer, billed_column, exact, number};
 use crate::tables::{of, verdict};
 
 /// One row a line of a run's bill, in the currency it is paid in.
-pub(super) fn bills(analysis: &Analysis) -> Grid {
+pub(crate) fn bills(analysis: &Analysis) -> Grid {
     let mut columns = vec![
         "line",
         "kind",
@@ -65,7 +65,7 @@ fn fields(line: &BillLine, price: &Price) -> [String; 11] {
 }
 
 /// One row a pair of places: what is cheaper from where on.
-pub(super) fn break_evens(analysis: &Analysis) -> Grid {
+pub(crate) fn break_evens(analysis: &Analysis) -> Grid {
     let mut table = Pairs {
         analysis,
         out: Writer::default(),

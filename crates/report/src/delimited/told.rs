@@ -6,7 +6,7 @@ use model::RunId;
 use super::{Grid, Writer, level, number};
 
 /// One row an epoch of a run.
-pub(super) fn losses(analysis: &Analysis) -> Grid {
+pub(crate) fn losses(analysis: &Analysis) -> Grid {
     let mut table = Told::new(analysis, &["epoch", "loss", "accuracy_percent", "seconds"]);
     for run in &analysis.runs {
         for epoch in &run.epochs {
@@ -30,7 +30,7 @@ pub struct ToldStep {
 
 /// One row a step of a run. Steps are too many to be part of an analysis: `steps` finds those of a
 /// run.
-pub(super) fn steps(analysis: &Analysis, steps: &dyn Fn(RunId) -> Vec<ToldStep>) -> Grid {
+pub(crate) fn steps(analysis: &Analysis, steps: &dyn Fn(RunId) -> Vec<ToldStep>) -> Grid {
     let columns = ["step", "epoch", "loss", "seconds", "images"];
     let mut table = Told::new(analysis, &columns);
     let whole = |number: Option<u64>| number.map(|n| n.to_string()).unwrap_or_default();
@@ -52,7 +52,7 @@ pub(super) fn steps(analysis: &Analysis, steps: &dyn Fn(RunId) -> Vec<ToldStep>)
 }
 
 /// One row an operator of a run, the largest of each run first.
-pub(super) fn profile(analysis: &Analysis) -> Grid {
+pub(crate) fn profile(analysis: &Analysis) -> Grid {
     let mut table = Told::new(analysis, &["operator", "kind", "calls", "seconds"]);
     for run in &analysis.runs {
         for operator in &run.profile {

@@ -114,6 +114,7 @@ mod tests {
             }),
             what: String::new(),
             kind: LineKind::Rounding,
+            phase: None,
             per_hour: None,
             amount: Money::zero(model::Currency::USD),
         };

@@ -5,8 +5,8 @@ use stats::Estimate;
 
 use crate::along::number;
 use crate::analysis::LevelFacts;
-use crate::format;
-use crate::sentence::Times;
+use crate::words::format;
+use crate::words::comparison::Times;
 use crate::speedup::{SpeedUp, SpeedUpKind, SpeedUpLine, SpeedUpPoint, geometric_mean};
 
 /// Up to so many combinations each has its sentence.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::Currency;
 
-use crate::format;
+use crate::words::format;
 use crate::serving::{BreakEven, ColdStart, Place, ServedScenario, Serving};
 
 /// Above this share the model decides the latency; below half of it, what is around it does.

@@ -4,7 +4,7 @@ use model::BillingRule;
 use model::money::{Charge, Discount, DiscountTerms, MonthOfUse, PaidPhases, RentalScope, Unit};
 use rust_decimal::Decimal;
 
-use crate::format;
+use crate::words::format;
 
 /// `time is rounded up to whole seconds, at least 1 min; every phase is paid; tax of 17 %`.
 pub fn billing_words(rule: &BillingRule) -> String {
