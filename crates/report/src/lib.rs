@@ -2,6 +2,7 @@
 //! `String` out, the same for the same input. Nothing here reads the store or a clock.
 
 mod delimited;
+mod figure;
 mod html;
 mod json;
 mod latex;
