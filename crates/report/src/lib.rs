@@ -3,6 +3,7 @@
 
 mod delimited;
 mod export;
+mod figure;
 mod html;
 mod json;
 mod latex;

@@ -1,5 +1,5 @@
-//! One HTML file that opens offline: text and tables stand by themselves, figures are Plotly
-//! specifications drawn by the script that comes with the file.
+//! One HTML file that opens offline and is whole without its scripts: text, tables, and figures as
+//! SVG. The scripts sort tables, and let a reader point at, zoom and save figures.
 
 mod arrange;
 mod axis;
@@ -24,7 +24,8 @@ mod variation;
 use analyse::Analysis;
 
 use crate::ReportMeta;
-use page::{Page, escape};
+use page::Page;
+pub(crate) use page::escape;
 
 /// Deterministic: the same analysis and meta give the same bytes.
 pub fn html(analysis: &Analysis, meta: &ReportMeta) -> String {
@@ -64,12 +65,8 @@ fn document(analysis: &Analysis, meta: &ReportMeta, page: Page) -> String {
     };
     let version = escape(meta.bancada_version);
     let style = include_str!("style.css");
-    let script = include_str!("script.js");
-    let plotly = if body.contains("figure-data") {
-        plotly_script()
-    } else {
-        String::new()
-    };
+    let palette = crate::figure::palette_css();
+    let scripts = SCRIPTS.concat();
     format!(
         r##"<!DOCTYPE html>
 <html lang="en">
@@ -81,7 +78,7 @@ fn document(analysis: &Analysis, meta: &ReportMeta, page: Page) -> String {
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>{title} · Bancada</title>
 <style>
-{style}</style>
+{style}{palette}</style>
 </head>
 <body>
 <a class="skip" href="#summary">To the summary</a>
@@ -94,22 +91,24 @@ fn document(analysis: &Analysis, meta: &ReportMeta, page: Page) -> String {
 <footer>
 <p>Written by Bancada {version} on <time>{generated}</time>.{again} This file needs no network: everything is in it.</p>
 </footer>
-{plotly}<script>
-{script}</script>
+<script>
+"use strict";
+(() => {{
+{scripts}}})();
+</script>
 </body>
 </html>
 "##
     )
 }
 
+/// One after the other, in a scope of their own.
+const SCRIPTS: [&str; 4] = [
+    include_str!("script/draw.js"),
+    include_str!("script/point.js"),
+    include_str!("script/save.js"),
+    include_str!("script/page.js"),
+];
+
 /// The browser itself refuses to load anything from elsewhere, whatever a name in the study holds.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:";
-
-/// The crate gives Plotly and then MathJax, which no figure here needs and which is 2 MB.
-fn plotly_script() -> String {
-    let sources = plotly::Plot::offline_js_sources();
-    match sources.find("</script>") {
-        Some(end) => sources[..end].to_owned() + "</script>\n",
-        None => sources,
-    }
-}

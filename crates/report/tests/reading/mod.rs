@@ -10,16 +10,7 @@
 use report::Analysis;
 use serde_json::Value;
 
-/// Without the embedded library, which is not ours to check.
-pub(crate) fn own_part(html: &str) -> String {
-    let (before, rest) = html
-        .split_once("<script type=\"text/javascript\">")
-        .unwrap_or((html, ""));
-    let after = rest.split_once("</script>").map_or("", |(_, after)| after);
-    format!("{before}{after}")
-}
-
-/// The specification of every figure.
+/// The numbers of every figure.
 pub(crate) fn figures(own: &str) -> Vec<Value> {
     let places = own.split("class=\"figure-data\"").skip(1);
     let read = |place: &str| {
