@@ -170,7 +170,7 @@ impl Choice<'_> {
         match (cost, timed.cost) {
             (Some(cost), Some(each)) if each != cost.amount => {
                 let million = Money::new(each * Decimal::from(1_000_000), cost.currency);
-                format!("{seconds}, {million} a million answers")
+                format!("{seconds}, {million} per million responses")
             }
             (Some(cost), _) => format!("{seconds}, {cost}"),
             (None, _) => seconds,

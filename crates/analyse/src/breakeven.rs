@@ -245,7 +245,7 @@ impl<'t> Maker<'t, '_> {
         let rule = &own.price.billing;
         if rule.tax_percent.is_some() || !rule.charges.is_empty() || !rule.discounts.is_empty() {
             return Some(Made::Note(format!(
-                "No break-even of {} and {}: beside purchase and electricity the own machine pays charges or taxes, or less than all, which its hours do not tell.",
+                "No break-even for {} and {}: your own machine has charges or taxes besides purchase and electricity, or bills only part of its time, so its cost does not follow from its hours.",
                 own.scenario.environment, rented.scenario.environment
             )));
         }
@@ -253,7 +253,7 @@ impl<'t> Maker<'t, '_> {
         let has_fee = |charge: &Charge| charge.unit == Unit::Month;
         if rented.price.billing.charges.iter().any(has_fee) {
             return Some(Made::Note(format!(
-                "No break-even of {} and {}: the rented machine pays a fee of a month, whatever its hours.",
+                "No break-even for {} and {}: the rented machine has a monthly fee that does not depend on its hours.",
                 own.scenario.environment, rented.scenario.environment
             )));
         }
@@ -397,7 +397,7 @@ impl<'t> Maker<'t, '_> {
         let name = |side: &Side| side.scenario.environment.clone();
         let code = |side: &Side| side.price.per_hour.currency;
         Made::Note(format!(
-            "No break-even of {} and {}: their prices are in {} and {}, and the study has no rate to {}. Add one under [rates].",
+            "No break-even for {} and {}: their prices are in {} and {}, and the study has no exchange rate to {}. Add one under [[rates]].",
             name(one),
             name(other),
             code(one),
@@ -477,7 +477,7 @@ impl OwnCosts {
             value: self.hours_at(ratio.value)?,
             interval,
             standard_error: None,
-            method: "a month of the own machine over what an hour of its work saves".to_owned(),
+            method: "monthly cost of your own machine over the saving per hour of work".to_owned(),
             ..ratio.clone()
         })
     }

@@ -80,7 +80,7 @@ impl VariationTerm {
     /// `image × network`.
     pub fn name(&self) -> String {
         match self.factors.is_empty() {
-            true => "three or more together".to_owned(),
+            true => "interactions of three or more".to_owned(),
             false => self.factors.join(" × "),
         }
     }
@@ -106,8 +106,8 @@ impl Verdict {
         match self {
             Verdict::Decides => "decides",
             Verdict::Matters => "matters",
-            Verdict::Small => "real but small",
-            Verdict::NotSeen => "not told from noise",
+            Verdict::Small => "significant but small",
+            Verdict::NotSeen => "not significant",
             Verdict::Untested => "cannot be tested",
         }
     }

@@ -257,10 +257,10 @@ fn note(environment: &str, groups: &[Billed], now: Option<Option<&Price>>) -> Op
     let now = match now {
         _ if !changed => String::new(),
         Some(Some(now)) => format!(", the study now says {}", say(now)),
-        _ => ", the study now says no price".to_owned(),
+        _ => ", the study now has no price".to_owned(),
     };
     Some(format!(
-        "Prices of {environment}: {}{now}: bills are frozen with their runs.",
+        "Prices of {environment}: {}{now}: bills do not change after a run.",
         billed.join("; ")
     ))
 }

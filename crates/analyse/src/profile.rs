@@ -75,7 +75,7 @@ pub(crate) fn notes(table: &Table) -> Option<String> {
     names.dedup();
     (!names.is_empty()).then(|| {
         format!(
-            "A profile was asked for, and there is none of {}: no profiler of that framework's own could be asked.",
+            "A profile was requested, but {} has none: no profiler is available.",
             format::listed(&names, 6)
         )
     })

@@ -244,7 +244,7 @@ fn sentence(found: &Provisioning, serves: bool) -> String {
     let environment = &found.environment;
     if let (Fit::StarvedGpu, Some(gpu)) = (found.verdict, found.gpu_percent) {
         return format!(
-            "{environment}, while it works: the GPU is {} % busy at most while the CPU is full: more cores would feed it.",
+            "{environment}, while it works: the GPU is at most {} % busy while the CPU is full: use more cores.",
             whole(gpu)
         );
     }
@@ -259,11 +259,11 @@ fn sentence(found: &Provisioning, serves: bool) -> String {
     );
     let used = parts.join(", ");
     let judged = match found.verdict {
-        Fit::TooLarge => " at most: a smaller one would do",
-        Fit::Fits | Fit::StarvedGpu => " at most: it fits",
-        Fit::TooSmall if found.out_of_memory > 0 => " at most: other runs did not fit in memory",
+        Fit::TooLarge => " at most: a smaller machine would be enough",
+        Fit::Fits | Fit::StarvedGpu => " at most: the size is right",
+        Fit::TooSmall if found.out_of_memory > 0 => " at most, but other runs ran out of memory",
         Fit::TooSmall if found.memory_percent >= FULL => ": its memory is nearly too small",
-        Fit::TooSmall => ": it is short of CPU; more load would wait",
+        Fit::TooSmall => ": the CPU is full; more load would wait",
     };
     format!("{environment}, while it {while_it}: {used}{judged}.")
 }

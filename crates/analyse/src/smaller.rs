@@ -30,7 +30,7 @@ fn sentence(study: &Study, scale: &Scale) -> String {
         false => format!(": {}", changes.join(", ")),
     };
     format!(
-        "Carried out at scale `{}`{changes}. Times and costs are of these runs, not of the whole study.",
+        "Run at scale `{}`{changes}. Times and costs are those of these runs, not of the full study.",
         scale.name
     )
 }

@@ -218,7 +218,7 @@ fn over(speed_up: &Estimate, more: f64) -> Estimate {
             low: i.low / more,
             high: i.high / more,
         }),
-        method: "speed-up over how many times as many there are".to_owned(),
+        method: "speed-up over the ratio of the counts".to_owned(),
         ..speed_up.clone()
     }
 }

@@ -310,7 +310,7 @@ fn sentences(target: &Target, currency: Currency) -> Vec<String> {
     let never: Vec<String> = labels(target, |r| r.reached == 0);
     if !never.is_empty() {
         let verb = if never.len() == 1 { "gets" } else { "get" };
-        text += &format!("; {} never {verb} there", format::listed(&never, 6));
+        text += &format!("; {} never {verb} it", format::listed(&never, 6));
     }
     let mut said = vec![text + "."];
     let named_already = [target.cheapest, target.fastest];

@@ -295,7 +295,7 @@ fn sentences(unused: &Unused, rule: Option<&BillingRule>, shares: &Shares) -> Ve
     if shares.in_vain >= LEAST_UNUSED {
         let share = format::percent(shares.in_vain);
         said.push(format!(
-            "{share} {of} for attempts without a result: failed, interrupted or repeated."
+            "{share} {of} for attempts without a result: failed, interrupted or re-run."
         ));
     }
     if unused.not_work_share >= LEAST_NOT_WORK {
@@ -311,7 +311,7 @@ fn sentences(unused: &Unused, rule: Option<&BillingRule>, shares: &Shares) -> Ve
         };
         let share = format::percent(unused.not_work_share);
         said.push(format!(
-            "{share} {of} not for the work itself{named}: longer runs would pay it less often."
+            "{share} {of} overhead outside the work itself{named}: longer runs would reduce this share."
         ));
     }
     said
@@ -337,7 +337,7 @@ fn rounding_words(unused: &Unused, rule: &BillingRule) -> String {
         (true, _) => "the rental as a whole is short compared with that",
         (false, 0..=1) => "runs last only a few seconds",
         (false, _) => {
-            "share one machine between the runs (rental = \"study\"), or choose a provider with a shorter step or minimum"
+            "share one machine between the runs (rental = \"study\"), or choose a provider with a shorter increment or minimum"
         }
     };
     format!("{}: {advice}", parts.join(" and "))

@@ -139,7 +139,15 @@ fn who_and_what(group: &WarningGroup, all_runs: usize) -> String {
     match alike {
         true => format!("{who}: {}", first.text),
         false if EACH_TEXT.contains(&group.kind.as_str()) => each_text(group),
-        false => format!("{who}; for example {}: {}", first.run, first.text),
+        false if group.runs.len() == all_runs => {
+            format!("{who}, for example {}: {}", first.run, first.text)
+        }
+        false => format!(
+            "{} runs ({who}), for example {}: {}",
+            group.runs.len(),
+            first.run,
+            first.text
+        ),
     }
 }
 

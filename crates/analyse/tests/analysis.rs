@@ -84,7 +84,7 @@ fn the_findings_are_sentences_with_their_share() {
         found
             .findings
             .iter()
-            .any(|f| f.text == "Cost follows time: what makes a run longer makes it dearer.")
+            .any(|f| f.text == "Cost follows time: what makes a run longer makes it more expensive.")
     );
     assert_eq!(
         found.best.sentences,
@@ -219,7 +219,7 @@ fn no_run_at_all_is_no_trouble() {
         .world(),
     );
     assert_eq!(found.totals.runs.total(), 0);
-    assert_eq!(found.findings[0].text, "No run has been made yet.");
+    assert_eq!(found.findings[0].text, "No run has been measured yet.");
     assert_eq!(found.scenarios.len(), 8);
 
     let mut world = Recipe::default().world();

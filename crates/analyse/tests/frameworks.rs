@@ -181,7 +181,7 @@ fn what_computes_otherwise_is_said_above_all() {
     assert_eq!(
         frameworks.cautions,
         [
-            "mxnet does not compute the same rede1 as the others, from layer `conv2` on (its first loss differs by 3.1 %): do not compare its losses and accuracy, and its times only with care."
+            "mxnet does not compute the same rede1 as the others, from layer `conv2` on (its first loss differs by 3.1 %): do not compare its losses and accuracy, and treat its times with caution."
         ]
     );
 }
@@ -199,7 +199,7 @@ fn versions_mixed_in_one_scenario_are_noted() {
     }
     assert_eq!(
         about(&world).unwrap(),
-        "Runs of C9 and C10 are by pytorch 2.2.0 and 2.3.0: repetitions by different versions are not alike. Do the older ones again, or make the versions levels (`pytorch@2.2.0`)."
+        "Runs of C9 and C10 are by pytorch 2.2.0 and 2.3.0: repetitions with different versions are not comparable. Re-run the older ones, or make the versions levels (`pytorch@2.2.0`)."
     );
 }
 

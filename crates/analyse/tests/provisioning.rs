@@ -62,7 +62,7 @@ fn a_verdict_says_what_to_do() {
         9.0,
         None,
         Fit::TooLarge,
-        "local, while it works: CPU 31 % busy, memory 9.0 % used at most: a smaller one would do.",
+        "local, while it works: CPU 31 % busy, memory 9.0 % used at most: a smaller machine would be enough.",
     );
     check(
         50.0,
@@ -98,7 +98,7 @@ fn a_verdict_says_what_to_do() {
         30.0,
         Some(22.0),
         Fit::TooLarge,
-        "local, while it works: CPU 40 % busy, memory 30 % used, GPU 22 % busy at most: a smaller one would do.",
+        "local, while it works: CPU 40 % busy, memory 30 % used, GPU 22 % busy at most: a smaller machine would be enough.",
     );
 }
 

@@ -247,7 +247,7 @@ fn a_machine_is_worth_it_from_a_rate_on_or_never() {
         "{text}"
     );
     assert!(
-        text.contains("More memory does not make an answer cheaper: 1024 MB"),
+        text.contains("More memory does not make a response cheaper: 1024 MB"),
         "{text}"
     );
 }

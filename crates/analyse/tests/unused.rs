@@ -89,7 +89,7 @@ fn rounding_and_phases_are_told_apart() {
     assert_eq!(
         found.sentences,
         [
-            "30 % of the cost in local is rounding up to 60 s: share one machine between the runs (rental = \"study\"), or choose a provider with a shorter step or minimum."
+            "30 % of the cost in local is rounding up to 60 s: share one machine between the runs (rental = \"study\"), or choose a provider with a shorter increment or minimum."
         ]
     );
     let analysis = analysis(&world, &[]);

@@ -66,7 +66,7 @@ fn a_changed_price_is_told_to_every_reader() {
     read(&world, &[]).check_absent("bills are frozen");
     let now = world.study.environments[0].price.as_mut().unwrap();
     now.per_hour = "0.192 USD".parse().unwrap();
-    read(&world, &[]).check("were billed at US$ 0.169/h (2024-03-01), the study now says US$ 0.192/h (2024-03-01): bills are frozen with their runs.");
+    read(&world, &[]).check("were billed at US$ 0.169/h (2024-03-01), the study now says US$ 0.192/h (2024-03-01): bills do not change after a run.");
 }
 
 #[test]

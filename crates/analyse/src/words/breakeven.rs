@@ -48,25 +48,25 @@ fn buying_one(one: &BuyOrRent) -> String {
         (Buying::Pays, Some(hours)) => {
             let ends = hours.interval.map_or_else(
                 || match one.time_ratio.interval {
-                    Some(_) => ", though by the interval of the times it may never,".to_owned(),
-                    None => ", how sure that is cannot be told,".to_owned(),
+                    Some(_) => ", though within the interval of the times it may never happen,".to_owned(),
+                    None => ", without an interval,".to_owned(),
                 },
                 |i| format!(" {}", format::interval(i.low, i.high, number)),
             );
             format!(
-                "From {} hours of work a month{ends} on, buying {own} is cheaper than renting {rented}.",
+                "From {} hours of work per month{ends} on, buying {own} is cheaper than renting {rented}.",
                 number(hours.value)
             )
         }
         (Buying::NotWithinAMonth, Some(hours)) => format!(
-            "Buying {own} would be cheaper than renting {rented} from {} hours of work a month on, which no month has.",
+            "Buying {own} would be cheaper than renting {rented} from {} hours of work per month on, more than a month has.",
             number(hours.value)
         ),
         (Buying::NotDecided, _) => format!(
-            "Whether buying {own} gets cheaper than renting {rented} within a month is not decided: by the mean times it does not, within their interval it may."
+            "Whether buying {own} becomes cheaper than renting {rented} within a month is inconclusive: by the mean times it does not, within their interval it may."
         ),
         _ => format!(
-            "Renting {rented} costs no more than the electricity of {own} for the same work: buying never pays."
+            "Renting {rented} costs no more than the electricity of {own} for the same work: buying is never cheaper."
         ),
     }
 }
@@ -79,7 +79,7 @@ fn buying_many(first: &BuyOrRent, pair: &[&BuyOrRent]) -> String {
     let all = format::counted(pair.len(), "combination", "combinations");
     if hours.is_empty() {
         let so_far = match pair.iter().any(|one| one.verdict == Buying::NotDecided) {
-            true => ", or that is not decided",
+            true => ", or that is inconclusive",
             false => "",
         };
         return format!(
@@ -93,13 +93,13 @@ fn buying_many(first: &BuyOrRent, pair: &[&BuyOrRent]) -> String {
             "in {} of {all}, in the others not within a month{}",
             format::count(hours.len()),
             match pair.iter().any(|one| one.verdict == Buying::NotDecided) {
-                true => ", or that is not decided",
+                true => ", or that is inconclusive",
                 false => "",
             }
         ),
     };
     format!(
-        "From {range} hours of work a month on, buying {own} is cheaper than renting {rented}, {of}."
+        "From {range} hours of work per month on, buying {own} is cheaper than renting {rented}, {of}."
     )
 }
 
@@ -114,10 +114,10 @@ fn dearer_words(pair: &[&DearerMachine]) -> String {
     let hour = times(first.hour_ratio);
     let pays = match pair.iter().all(|one| one.basis == Basis::Hours) || even == hour {
         true => format!(
-            "{dear} costs {hour} times as much an hour as {cheap}, so it pays from a speed-up of {even}"
+            "{dear} costs {hour} times as much per hour as {cheap}, so it is worth it from a speed-up of {even}"
         ),
         false => format!(
-            "{dear} costs {hour} times as much an hour as {cheap}, and as its runs were billed {even} times as much for the same time, so it pays from that speed-up"
+            "{dear} costs {hour} times as much per hour as {cheap} (as its runs were billed, {even} times for the same time), so it is worth it from that speed-up"
         ),
     };
     let (measured, verdict) = match pair {
@@ -139,9 +139,9 @@ fn one_verdict(one: &DearerMachine) -> (String, String) {
         (Dearer::NotDecided, Some(i)) => {
             let inverse = |value: f64| format::percent(1.0 / value);
             let ends = format::interval(i.high, i.low, inverse);
-            format!("not decided, for its cost is {ends} of the other's")
+            format!("inconclusive: its cost is {ends} of the other's")
         }
-        (Dearer::NotDecided, None) => "not decided, for want of repetitions".to_owned(),
+        (Dearer::NotDecided, None) => "inconclusive: too few repetitions".to_owned(),
     };
     (measured, verdict)
 }

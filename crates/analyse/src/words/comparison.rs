@@ -51,7 +51,7 @@ impl Pair<'_> {
             _ => String::new(),
         };
         format!(
-            "no difference seen between {} and {}{bounds}",
+            "no significant difference between {} and {}{bounds}",
             self.level, self.baseline
         )
     }

@@ -26,15 +26,15 @@ pub(crate) fn words(info: &MetricInfo) -> Words {
     let comparison = metric::definition(&info.name).map(|metric| metric.comparison);
     let (times, more, less, inverse) = match comparison.unwrap_or(Comparison::Has) {
         Comparison::Answers => (
-            "answers in {} the time of",
-            "takes {} longer to answer than",
-            "takes {} less time to answer than",
-            Some("answers {} as fast as"),
+            "responds in {} the time of",
+            "takes {} longer to respond than",
+            "takes {} less time to respond than",
+            Some("responds {} as fast as"),
         ),
         Comparison::CostsAnAnswer => (
-            "costs {} as much an answer as",
-            "costs {} more an answer than",
-            "costs {} less an answer than",
+            "costs {} as much per response as",
+            "costs {} more per response than",
+            "costs {} less per response than",
             None,
         ),
         Comparison::Costs => (
@@ -44,9 +44,9 @@ pub(crate) fn words(info: &MetricInfo) -> Words {
             None,
         ),
         Comparison::HandlesImages => (
-            "handles {} as many images per second as",
-            "handles {} more images per second than",
-            "handles {} fewer images per second than",
+            "processes {} as many images per second as",
+            "processes {} more images per second than",
+            "processes {} fewer images per second than",
             None,
         ),
         Comparison::NeedsMemory => (
@@ -56,9 +56,9 @@ pub(crate) fn words(info: &MetricInfo) -> Words {
             None,
         ),
         Comparison::TakesForAnImage => (
-            "takes {} as long for an image as",
-            "takes {} longer for an image than",
-            "takes {} less time for an image than",
+            "takes {} as long per image as",
+            "takes {} longer per image than",
+            "takes {} less time per image than",
             None,
         ),
         Comparison::Takes => (

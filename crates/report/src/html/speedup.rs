@@ -40,7 +40,7 @@ fn explanation(analysis: &Analysis, speed_up: &SpeedUp) -> String {
     let interval = format::percent(analysis.study.confidence);
     match speed_up.kind {
         SpeedUpKind::Count => format!(
-            "Speed-up is the {time} with the lowest number over that with more, with its {interval} interval; efficiency is the speed-up over how many times as many there are. 100 % loses nothing."
+            "Speed-up is the {time} with the lowest number over that with more, with its {interval} interval; efficiency is the speed-up over the ratio of the counts. 100 % loses nothing."
         ),
         SpeedUpKind::Device => format!(
             "Speed-up is the {time} without the accelerator over that with it, all else equal, with its {interval} interval."

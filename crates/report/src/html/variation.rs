@@ -15,7 +15,7 @@ pub(super) fn variations(page: &mut Page, analysis: &Analysis) {
     }
     page.open("variation", "What decides");
     page.paragraph("The runs differ. How much of that comes from each factor? The share says it: if image size has 71 %, then 71 % of all differences between runs go with image size. “Factor × factor” is what two factors do only together: the effect of one depends on the other. Noise is what is left, the differences between repetitions of one and the same scenario.");
-    page.paragraph("A share counts when chance alone would hardly make it so large. p is that chance: below 0.05 the verdict is “decides” (half of the variation or more), “matters” (a tenth or more) or “real but small”; otherwise the factor is not told from noise, and may be chosen for other reasons.");
+    page.paragraph("A share counts when chance alone would hardly make it so large. p is that chance: below 0.05 the verdict is “decides” (half of the variation or more), “matters” (a tenth or more) or “significant but small”; otherwise the factor is not significant, and may be chosen for other reasons.");
     for (place, variation) in analysis.variations.iter().enumerate() {
         let title = capital(noun(analysis, variation));
         // The first is the study's question; the others can be opened.
@@ -85,7 +85,7 @@ fn one(page: &mut Page, analysis: &Analysis, variation: &Variation) {
     }
 }
 
-/// More interactions than this that are not told from noise would bury the others; the exported
+/// More interactions than this that are not significant would bury the others; the exported
 /// CSV has them all.
 const MOST_UNSURE: usize = 12;
 
