@@ -57,7 +57,7 @@ pub struct Analysis {
     pub advice: Vec<String>,
     pub drift: Option<Drift>,
     pub warnings: Vec<WarningGroup>,
-    /// Runs that did not end as ok.
+    /// Unsuccessful runs.
     pub outcomes: Vec<OutcomeGroup>,
     pub bills: Vec<BillFacts>,
     pub machines: Vec<MachineUse>,
@@ -230,7 +230,7 @@ pub struct ScenarioResult {
     pub planned: usize,
     pub runs: StatusCounts,
     pub warned_runs: usize,
-    /// By name, over the runs that ended as ok.
+    /// By name, over the successful runs.
     pub metrics: BTreeMap<String, Summary>,
     pub cost: Option<CostResult>,
     pub phases: Vec<PhaseMean>,

@@ -19,7 +19,7 @@ use crate::unused;
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct BreakEvens {
     pub buying: Vec<BuyOrRent>,
-    pub dearer: Vec<DearerMachine>,
+    pub more_expensive: Vec<DearerMachine>,
     pub sentences: Vec<String>,
     /// Pairs that are left out, and why.
     pub notes: Vec<String>,
@@ -55,11 +55,11 @@ pub enum Buying {
     Pays,
     /// It would be, if a month had more hours.
     NotWithinAMonth,
-    /// Renting is never dearer.
+    /// Renting is never more expensive.
     Never,
     /// It does not within a month by the times as measured, and would by others that they may
     /// stand for.
-    NotDecided,
+    Inconclusive,
 }
 
 /// Two rented machines, alike in the other factors.
@@ -67,8 +67,8 @@ pub enum Buying {
 pub struct DearerMachine {
     pub phrase: String,
     /// Dearer an hour.
-    pub dear: u32,
-    pub dear_environment: String,
+    pub expensive: u32,
+    pub expensive_environment: String,
     pub cheap: u32,
     pub cheap_environment: String,
     /// How many times as much an hour costs.
@@ -76,9 +76,9 @@ pub struct DearerMachine {
     pub basis: Basis,
     /// The speed-up at which both cost the same.
     pub break_even: f64,
-    /// Time on the cheap one over time on the dear one.
+    /// Time on the cheap one over time on the expensive one.
     pub speed_up: Estimate,
-    /// Cost on the cheap one over cost on the dear one: above one, the dear one is cheaper.
+    /// Cost on the cheap one over cost on the expensive one: above one, the expensive one is cheaper.
     pub cost_ratio: Estimate,
     pub verdict: Dearer,
 }
@@ -97,9 +97,9 @@ pub enum Basis {
 #[serde(rename_all = "kebab-case")]
 pub enum Dearer {
     Cheaper,
-    Dearer,
-    /// The interval holds the break-even, or there is none.
-    NotDecided,
+    MoreExpensive,
+    /// The interval contains the break-even point, or there are too few runs for one.
+    Inconclusive,
 }
 
 pub(crate) const HOURS_PER_MONTH: f64 = 730.0;
@@ -218,11 +218,11 @@ impl<'t> Maker<'t, '_> {
             (Some(_), Some(_)) => return,
             (Some(own), None) => self.buying(phrase, &own, one, other),
             (None, Some(own)) => self.buying(phrase, &own, other, one),
-            (None, None) => self.dearer(phrase, one, other),
+            (None, None) => self.more_expensive(phrase, one, other),
         };
         match made {
             Some(Made::Buying(made)) => found.buying.push(*made),
-            Some(Made::Dearer(made)) => found.dearer.push(*made),
+            Some(Made::Dearer(made)) => found.more_expensive.push(*made),
             Some(Made::Note(note)) if !found.notes.contains(&note) => found.notes.push(note),
             Some(Made::Note(_)) | None => {}
         }
@@ -292,24 +292,24 @@ impl<'t> Maker<'t, '_> {
         })))
     }
 
-    fn dearer(&self, phrase: &str, one: &Side, other: &Side) -> Option<Made> {
+    fn more_expensive(&self, phrase: &str, one: &Side, other: &Side) -> Option<Made> {
         let prices = [one.price.per_hour, other.price.per_hour];
         let Some(currency) = self.common_currency(&prices) else {
             return Some(self.left_out(one, other));
         };
         let hourly = |side: &Side| Some(self.said_in(side.price.per_hour, currency)?.amount);
-        let (cheap, dear) = match hourly(one)? <= hourly(other)? {
+        let (cheap, expensive) = match hourly(one)? <= hourly(other)? {
             true => (one, other),
             false => (other, one),
         };
-        let hour_ratio = hourly(dear)?.checked_div(hourly(cheap)?)?;
+        let hour_ratio = hourly(expensive)?.checked_div(hourly(cheap)?)?;
         // Of two that cost the same an hour, the faster one is cheaper.
         if hour_ratio == Decimal::ONE {
             return None;
         }
         let paid = common_paid(one, other);
-        let speed_up = self.ratio(&cheap.seconds(paid), &dear.seconds(paid))?;
-        let basis = match paid.is_some() && cheap.is_plain() && dear.is_plain() {
+        let speed_up = self.ratio(&cheap.seconds(paid), &expensive.seconds(paid))?;
+        let basis = match paid.is_some() && cheap.is_plain() && expensive.is_plain() {
             true => Basis::Hours,
             false => Basis::Runs,
         };
@@ -317,23 +317,23 @@ impl<'t> Maker<'t, '_> {
             Basis::Hours => hour_ratio,
             Basis::Runs => {
                 let effective = |side: &Side| cost_per_second(side, paid);
-                effective(dear)?.checked_div(effective(cheap)?)?
+                effective(expensive)?.checked_div(effective(cheap)?)?
             }
         };
         let break_even = break_even.to_f64()?;
         let cost_ratio = match basis {
             Basis::Hours => scaled(&speed_up, break_even),
-            Basis::Runs => self.ratio(&amounts(cheap), &amounts(dear))?,
+            Basis::Runs => self.ratio(&amounts(cheap), &amounts(expensive))?,
         };
         let verdict = match cost_ratio.interval {
             Some(interval) if interval.low > 1.0 => Dearer::Cheaper,
-            Some(interval) if interval.high < 1.0 => Dearer::Dearer,
-            _ => Dearer::NotDecided,
+            Some(interval) if interval.high < 1.0 => Dearer::MoreExpensive,
+            _ => Dearer::Inconclusive,
         };
         Some(Made::Dearer(Box::new(DearerMachine {
             phrase: phrase.to_owned(),
-            dear: dear.scenario.number,
-            dear_environment: dear.scenario.environment.clone(),
+            expensive: expensive.scenario.number,
+            expensive_environment: expensive.scenario.environment.clone(),
             cheap: cheap.scenario.number,
             cheap_environment: cheap.scenario.environment.clone(),
             hour_ratio: hour_ratio.to_f64()?,
@@ -486,7 +486,7 @@ impl OwnCosts {
         let pays = |ratio| self.hours_at(ratio).is_some_and(|h| h <= HOURS_PER_MONTH);
         match self.hours_at(ratio.value) {
             _ if pays(ratio.value) => Buying::Pays,
-            _ if ratio.interval.is_some_and(|i| pays(i.high)) => Buying::NotDecided,
+            _ if ratio.interval.is_some_and(|i| pays(i.high)) => Buying::Inconclusive,
             Some(_) => Buying::NotWithinAMonth,
             None => Buying::Never,
         }

@@ -34,7 +34,7 @@ pub struct FrameworkResult {
     pub runs: StatusCounts,
     /// One a network.
     pub checks: Vec<FrameworkCheck>,
-    /// Means over the shared combinations, geometric but for the accuracy.
+    /// Means over the shared combinations, geometric except for the accuracy.
     pub metrics: BTreeMap<String, f64>,
     /// Startup and start: loading the framework, building and compiling the network.
     pub before_training_seconds: Option<f64>,

@@ -16,7 +16,7 @@ pub struct MoneyResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Target>,
     pub break_even: BreakEvens,
-    /// Paid and not used, one an environment that has bills.
+    /// Wasted spend, one an environment that has bills.
     pub unused: Vec<Unused>,
     /// Of environments whose use says something about their size.
     pub provisioning: Vec<Provisioning>,

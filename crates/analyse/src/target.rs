@@ -17,7 +17,7 @@ use crate::table::{Row, Table};
 #[derive(Debug, Clone, Serialize)]
 pub struct Target {
     pub accuracy_percent: f64,
-    /// Those with runs that ended as ok and told an accuracy.
+    /// Those with successful runs and told an accuracy.
     pub scenarios: Vec<TargetResult>,
     /// Of those where every run gets there, or of all where no scenario does so.
     pub cheapest: Option<u32>,
@@ -39,7 +39,7 @@ pub struct TargetResult {
     pub cost: Option<Estimate>,
     /// Its exact mean.
     pub mean_cost: Option<Money>,
-    /// Mean accuracy at the end, of all runs.
+    /// Mean final accuracy, of all runs.
     pub accuracy_percent: Option<f64>,
 }
 

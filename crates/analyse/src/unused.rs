@@ -1,5 +1,5 @@
 //! What was paid and not used: time rounded up, attempts that gave nothing, and, apart, what is
-//! not the work itself and what is expected to be lost.
+//! overhead and what is expected to be lost.
 
 use model::money::LineKind;
 use model::run::{Origin, phase};

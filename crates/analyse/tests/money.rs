@@ -69,8 +69,8 @@ fn a_price_that_changed_since_is_said() {
 #[test]
 fn runs_of_one_environment_at_two_prices_are_said() {
     let mut world = Recipe::default().world();
-    let dearer = world.record("C2-r1").price.as_mut().unwrap();
-    dearer.per_hour = "0.2 USD".parse().unwrap();
+    let more_expensive = world.record("C2-r1").price.as_mut().unwrap();
+    more_expensive.per_hour = "0.2 USD".parse().unwrap();
     let now = world.record("C2-r1").price.clone();
     let expected = "Prices of local: C1-r1, C1-r2, C1-r3 and 20 more were billed at US$ 0.169/h (2024-03-01); C2-r1 was billed at US$ 0.20/h (2024-03-01), the study now says US$ 0.20/h (2024-03-01): bills do not change after a run.";
     world.study.environments[0].price = now;

@@ -25,7 +25,7 @@ struct Made {
 
 /// On demand an answer costs 2e-6 and takes 0.1 s; a machine answers in 0.05 s for 0.36 an hour, so
 /// that a day of it is 8.64 and worth 4,320,000 answers on demand, more than the 1,728,000 it can
-/// give; the dear one on demand costs 10e-6.
+/// give; the expensive one on demand costs 10e-6.
 fn made(environment: &str, load: &str) -> Made {
     let cold = if load == "cold" { 4.0 } else { 1.0 };
     match environment {

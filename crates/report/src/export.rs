@@ -35,45 +35,45 @@ pub struct ExportFormat {
 
 /// The first is written where no table is asked for and the format has nothing else.
 pub const TABLES: &[ExportTable] = &[
-    table("runs", "One row a run", "runs", |e| {
+    table("runs", "One row per run", "runs", |e| {
         delimited::runs(e.analysis)
     }),
     table(
         "scenarios",
-        "One row a scenario and metric",
+        "One row per scenario",
         "scenarios",
         |e| delimited::scenarios(e.analysis),
     ),
     table(
         "variation",
-        "One row a term of the variation",
-        "what decides each metric",
+        "One row per term of the analysis of variance",
+        "what explains each metric",
         |e| delimited::variation(e.analysis),
     ),
     table(
         "losses",
-        "One row an epoch of a run",
+        "One row per epoch of a run",
         "losses by epoch",
         |e| delimited::losses(e.analysis),
     ),
-    table("steps", "One row a step of a run", "steps", |e| {
+    table("steps", "One row per step of a run", "steps", |e| {
         delimited::steps(e.analysis, e.steps)
     }),
     table(
         "profile",
-        "One row an operator of a profiled run",
+        "One row per operator of a profiled run",
         "time by operator",
         |e| delimited::profile(e.analysis),
     ),
     table(
         "bills",
-        "One row a line of a run's bill",
+        "One row per line of a run's bill",
         "lines of the bills",
         |e| delimited::bills(e.analysis),
     ),
     table(
         "break-evens",
-        "One row a pair of places: from where on one of them is cheaper",
+        "One row per pair of environments: from which point one is cheaper",
         "break-even points",
         |e| delimited::break_evens(e.analysis),
     ),

@@ -203,7 +203,7 @@ impl Screen<'_> {
         }
         if !laid_out.dropped.is_empty() {
             let text = format!(
-                "(no room for {}: widen the terminal, or use `bancada export`)",
+                "(no space for {}: widen the terminal, or use `bancada export`)",
                 format::listed(&laid_out.dropped, 4)
             );
             for line in wrapped(&text, self.room(2)) {

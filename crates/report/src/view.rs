@@ -364,7 +364,7 @@ pub(crate) fn noise_text(analysis: &Analysis, variation: &Variation) -> String {
     match variation.runs > variation.scenarios {
         true if noise.typical <= 0.0 => "repetitions of one scenario never differ".to_owned(),
         true => format!("repetitions of one scenario differ by about {size}"),
-        false => format!("what the factors do not tell is about {size}"),
+        false => format!("what the factors do not explain is about {size}"),
     }
 }
 

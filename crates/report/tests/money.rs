@@ -128,9 +128,9 @@ fn what_pays_is_told_to_every_reader() {
     for title in [
         "Up to 97 %",
         "Break-even: buying or renting",
-        "Break-even: the dearer machine",
-        "Paid and not used",
-        "Too large or too small",
+        "Break-even: the more expensive machine",
+        "Wasted spend",
+        "Machine size",
     ] {
         let title = format!("<h3>{title}</h3>");
         assert!(paying.page.contains(&title), "{title}");
@@ -140,7 +140,7 @@ fn what_pays_is_told_to_every_reader() {
     paying.check("the GPU is 25 % busy at most while the CPU is full");
     let plain = read(&Recipe::default().world(), &[]);
     plain.check_absent("Break-even");
-    plain.check_absent("Paid and not used");
+    plain.check_absent("Wasted spend");
 }
 
 #[test]
@@ -188,11 +188,11 @@ fn bills_and_break_evens_are_tables_for_other_programs() {
 
     let even = &frozen.money.break_even;
     let pairs = parse_csv(&csv("break-evens", &frozen));
-    assert_eq!(pairs.len() - 1, even.buying.len() + even.dearer.len());
-    assert!(!even.buying.is_empty() && !even.dearer.is_empty());
+    assert_eq!(pairs.len() - 1, even.buying.len() + even.more_expensive.len());
+    assert!(!even.buying.is_empty() && !even.more_expensive.is_empty());
 
     // No table of a what-if can be taken for what was paid.
-    let asked = of(Some("What if: twice as dear."));
+    let asked = of(Some("What if: twice as expensive."));
     for table in ["runs", "scenarios", "bills", "break-evens"] {
         assert_eq!(column(&parse_csv(&csv(table, &frozen)), "billed"), None);
         let rows = parse_csv(&csv(table, &asked));
@@ -201,7 +201,7 @@ fn bills_and_break_evens_are_tables_for_other_programs() {
         assert!(
             rows[1..]
                 .iter()
-                .all(|r| r[billed] == "What if: twice as dear.")
+                .all(|r| r[billed] == "What if: twice as expensive.")
         );
         assert!(rows.iter().all(|row| row.len() == rows[0].len()));
     }

@@ -8,11 +8,11 @@ pub(crate) fn sentences(found: &BreakEvens) -> Vec<String> {
     let buying = pairs(&found.buying, |one| {
         (&one.own_environment, &one.rented_environment)
     });
-    let dearer = pairs(&found.dearer, |one| {
-        (&one.dear_environment, &one.cheap_environment)
+    let more_expensive = pairs(&found.more_expensive, |one| {
+        (&one.expensive_environment, &one.cheap_environment)
     });
     let mut said: Vec<String> = buying.iter().map(|pair| buying_words(pair)).collect();
-    said.extend(dearer.iter().map(|pair| dearer_words(pair)));
+    said.extend(more_expensive.iter().map(|pair| more_expensive_words(pair)));
     said
 }
 
@@ -62,7 +62,7 @@ fn buying_one(one: &BuyOrRent) -> String {
             "Buying {own} would be cheaper than renting {rented} from {} hours of work per month on, more than a month has.",
             number(hours.value)
         ),
-        (Buying::NotDecided, _) => format!(
+        (Buying::Inconclusive, _) => format!(
             "Whether buying {own} becomes cheaper than renting {rented} within a month is inconclusive: by the mean times it does not, within their interval it may."
         ),
         _ => format!(
@@ -78,7 +78,7 @@ fn buying_many(first: &BuyOrRent, pair: &[&BuyOrRent]) -> String {
     let hours: Vec<f64> = hours.collect();
     let all = format::counted(pair.len(), "combination", "combinations");
     if hours.is_empty() {
-        let so_far = match pair.iter().any(|one| one.verdict == Buying::NotDecided) {
+        let so_far = match pair.iter().any(|one| one.verdict == Buying::Inconclusive) {
             true => ", or that is inconclusive",
             false => "",
         };
@@ -92,7 +92,7 @@ fn buying_many(first: &BuyOrRent, pair: &[&BuyOrRent]) -> String {
         false => format!(
             "in {} of {all}, in the others not within a month{}",
             format::count(hours.len()),
-            match pair.iter().any(|one| one.verdict == Buying::NotDecided) {
+            match pair.iter().any(|one| one.verdict == Buying::Inconclusive) {
                 true => ", or that is inconclusive",
                 false => "",
             }
@@ -103,21 +103,21 @@ fn buying_many(first: &BuyOrRent, pair: &[&BuyOrRent]) -> String {
     )
 }
 
-fn dearer_words(pair: &[&DearerMachine]) -> String {
+fn more_expensive_words(pair: &[&DearerMachine]) -> String {
     let Some(first) = pair.first() else {
         return String::new();
     };
     let times = |value: f64| format::bare_ratio(value);
     let evens: Vec<f64> = pair.iter().map(|one| one.break_even).collect();
     let even = range(&evens, times);
-    let (dear, cheap) = (&first.dear_environment, &first.cheap_environment);
+    let (expensive, cheap) = (&first.expensive_environment, &first.cheap_environment);
     let hour = times(first.hour_ratio);
     let pays = match pair.iter().all(|one| one.basis == Basis::Hours) || even == hour {
         true => format!(
-            "{dear} costs {hour} times as much per hour as {cheap}, so it is worth it from a speed-up of {even}"
+            "{expensive} costs {hour} times as much per hour as {cheap}, so it is worth it from a speed-up of {even}"
         ),
         false => format!(
-            "{dear} costs {hour} times as much per hour as {cheap} (as its runs were billed, {even} times for the same time), so it is worth it from that speed-up"
+            "{expensive} costs {hour} times as much per hour as {cheap} (as its runs were billed, {even} times for the same time), so it is worth it from that speed-up"
         ),
     };
     let (measured, verdict) = match pair {
@@ -134,27 +134,23 @@ fn one_verdict(one: &DearerMachine) -> (String, String) {
     let measured = format!("{}{}", times.value, bounds.unwrap_or_default());
     let ratio = one.cost_ratio.value;
     let verdict = match (one.verdict, one.cost_ratio.interval) {
-        (Dearer::Cheaper, _) => format!("it is {}", how_much(ratio, "cheaper")),
-        (Dearer::Dearer, _) => format!("it is {}", how_much(1.0 / ratio, "dearer")),
-        (Dearer::NotDecided, Some(i)) => {
+        (Dearer::Cheaper, _) => format!("it is {} cheaper", format::percent(1.0 - 1.0 / ratio)),
+        (Dearer::MoreExpensive, _) => costs_more(1.0 / ratio),
+        (Dearer::Inconclusive, Some(i)) => {
             let inverse = |value: f64| format::percent(1.0 / value);
             let ends = format::interval(i.high, i.low, inverse);
             format!("inconclusive: its cost is {ends} of the other's")
         }
-        (Dearer::NotDecided, None) => "inconclusive: too few repetitions".to_owned(),
+        (Dearer::Inconclusive, None) => "inconclusive: too few repetitions".to_owned(),
     };
     (measured, verdict)
 }
 
-/// `3.3 times cheaper`, `8 % dearer`.
-fn how_much(times: f64, word: &str) -> String {
-    let few = match word {
-        "cheaper" => 1.0 - 1.0 / times,
-        _ => times - 1.0,
-    };
+/// `it costs 3.3 times as much`, `it is 8 % more expensive`.
+fn costs_more(times: f64) -> String {
     match times >= 1.25 {
-        true => format!("{} times {word}", format::bare_ratio(times)),
-        false => format!("{} {word}", format::percent(few)),
+        true => format!("it costs {} times as much", format::bare_ratio(times)),
+        false => format!("it is {} more expensive", format::percent(times - 1.0)),
     }
 }
 
@@ -171,8 +167,8 @@ fn many_verdicts(pair: &[&DearerMachine]) -> (String, String) {
     let of = |verdict: Dearer| pair.iter().filter(move |one| one.verdict == verdict);
     let kinds = [
         (Dearer::Cheaper, "cheaper"),
-        (Dearer::Dearer, "dearer"),
-        (Dearer::NotDecided, "not decided"),
+        (Dearer::MoreExpensive, "more expensive"),
+        (Dearer::Inconclusive, "inconclusive"),
     ];
     let said = kinds.iter().filter_map(|(verdict, word)| {
         let count = of(*verdict).count();
@@ -188,11 +184,7 @@ fn many_verdicts(pair: &[&DearerMachine]) -> (String, String) {
         }
     });
     let said: Vec<String> = said.collect();
-    let it_is = match said.first().is_some_and(|first| first.starts_with("not ")) {
-        true => "",
-        false => "it is ",
-    };
-    (measured, format!("{it_is}{}", said.join(", ")))
+    (measured, format!("it is {}", said.join(", ")))
 }
 
 /// `3.1`, or `3.1 to 3.4` where they do not look the same.

@@ -168,37 +168,37 @@ pub fn is_of_bills(name: &str) -> bool {
 
 metrics! {
     TRAIN_SECONDS "train_seconds", "training time", Seconds, Lower, Measurement, Training,
-        "the phase `train`, or the whole life of a command that reports no phases"
+        "the phase `train`, or the whole run of a command that reports no phases"
         { aliases: &["time", "training_time"], comparison: Comparison::Takes };
     LATENCY_SECONDS "latency_seconds", "latency", Seconds, Lower, Client, Serving,
-        "mean over the requests that count, by the client's clock, from the time a request was meant to be sent"
+        "mean over the counted requests, by the client's clock, from the intended send time"
         { aliases: &["latency"], comparison: Comparison::Answers };
     TOTAL_SECONDS "total_seconds", "total time", Seconds, Lower, Measurement, Any,
-        "the whole life of the run's process"
+        "from the start of the run's process to its end"
         { aliases: &["total_time"], comparison: Comparison::Takes };
     COST_PER_INFERENCE "cost_per_inference", "cost per inference", Currency, Lower, Bill, Serving,
-        "of one answer: its billed or busy seconds at the price of a second"
-        { header: Some("a million answers"), column: Column::Usual(2), comparison: Comparison::CostsAnAnswer };
+        "cost of one response: its billed or busy seconds at the price per second"
+        { header: Some("per million responses"), column: Column::Usual(2), comparison: Comparison::CostsAnAnswer };
     COST "cost", "cost", Currency, Lower, Bill, Any,
         "the bill's total in the study's currency; the exact decimal is in the bill"
         { column: Column::Usual(2), comparison: Comparison::Costs };
-    TO_TARGET_SECONDS "to_target_seconds", "time to the accuracy", Seconds, Lower, Analysis, Training,
-        "where the study has a `target_accuracy`: from the run's start to the end of the first epoch whose accuracy on held-out images reaches it. An accuracy that is only reported at the end is the last epoch's. Runs that do not reach it have none"
+    TO_TARGET_SECONDS "to_target_seconds", "time to target accuracy", Seconds, Lower, Analysis, Training,
+        "if the study has a `target_accuracy`: from the run's start to the end of the first epoch whose accuracy on held-out images reaches it. An accuracy reported only at the end counts for the last epoch. Missing for runs that do not reach it"
         { column: Column::Usual(3), comparison: Comparison::Takes };
-    COST_TO_TARGET "cost_to_target", "cost to the accuracy", Currency, Lower, Bill, Training,
-        "the run's bill, had it ended there: rounding, minimum and charges of a run included"
+    COST_TO_TARGET "cost_to_target", "cost to target accuracy", Currency, Lower, Bill, Training,
+        "the run's bill if it had ended there, including rounding, minimum and charges per run"
         { column: Column::Usual(3), comparison: Comparison::Costs };
     COST_PER_EPOCH "cost_per_epoch", "cost per epoch", Currency, Lower, Bill, Training,
-        "the cost over the epochs reported"
+        "cost per reported epoch"
         { comparison: Comparison::Costs };
     COST_PER_THOUSAND_IMAGES "cost_per_thousand_images", "cost per thousand images", Currency, Lower, Bill, Training,
-        "the cost over the thousands of images processed"
+        "cost per thousand images processed"
         { header: Some("per 1000 images"), column: Column::Wide(8), comparison: Comparison::Costs };
     COST_PER_THOUSAND_STEPS "cost_per_thousand_steps", "cost per thousand steps", Currency, Lower, Bill, Training,
-        "the cost over the thousands of steps: those reported (`steps`), or, of a study that trains, the images of an epoch over the batch, rounded up, times the epochs"
+        "cost per thousand steps: the reported ones (`steps`) or, for training, the images of an epoch over the batch size, rounded up, times the epochs"
         { header: Some("per 1000 steps"), comparison: Comparison::Costs };
     IMAGES_PER_SECOND "images_per_second", "images per second", PerSecond, Higher, Workload, Training,
-        "images processed in a second of training"
+        "images processed per second of training"
         { aliases: &["throughput"], header: Some("images/s"), column: Column::Usual(4), comparison: Comparison::HandlesImages };
     SECONDS_PER_IMAGE "seconds_per_image", "time per image", Seconds, Lower, Analysis, Training,
         "the inverse of `images_per_second`"
@@ -210,7 +210,7 @@ metrics! {
         "median time of a step"
         { comparison: Comparison::Takes };
     FIRST_STEP_SECONDS "first_step_seconds", "time of the first step", Seconds, Lower, Workload, Training,
-        "time of the first step, where a run reports it: frameworks compile and fill their caches in it";
+        "time of the first step, if reported: frameworks compile and fill their caches in it";
     LATENCY_P50_SECONDS "latency_p50_seconds", "median latency", Seconds, Lower, Client, Serving,
         "median of the latency";
     LATENCY_P90_SECONDS "latency_p90_seconds", "p90 latency", Seconds, Lower, Client, Serving,
@@ -229,48 +229,48 @@ metrics! {
         "its share of the latency"
         { digits: Digits::Whole };
     REQUESTS_PER_SECOND "requests_per_second", "requests per second", PerSecond, Higher, Client, Serving,
-        "requests answered well in a second, of loads that are not series"
+        "successful requests per second, for loads that are not series"
         { header: Some("requests/s"), column: Column::Usual(3) };
     HIGHEST_RATE "highest_rate", "highest rate", PerSecond, Higher, Client, Serving,
-        "of the load `search`: the highest rate that keeps the latency asked for"
+        "for the load `search`: the highest rate that stays below the requested latency"
         { header: Some("most requests/s"), column: Column::Usual(3) };
     SETUP_SECONDS "setup_seconds", "set-up time", Seconds, Lower, Client, Serving,
-        "start of a server to its first healthy ping; of workers on demand the mean over those started for a request"
+        "from the start of a server to its first healthy ping; for serverless workers, the mean over those started for a request"
         { header: Some("set-up"), column: Column::Usual(4) };
     FIRST_PING_SECONDS "first_ping_seconds", "time to the first ping", Seconds, Lower, Client, Serving,
-        "start of a server to its first answer to a ping, whatever it was";
-    FIRST_ANSWER_SECONDS "first_answer_seconds", "time to the first answer", Seconds, Lower, Client, Serving,
-        "start of a server to its first right answer";
+        "from the start of a server to its first response to a ping, healthy or not";
+    FIRST_ANSWER_SECONDS "first_answer_seconds", "time to first response", Seconds, Lower, Client, Serving,
+        "from the start of a server to its first correct response";
     REQUESTS "requests", "requests", Number, Neither, Client, Serving,
-        "requests that count";
+        "counted requests";
     FAILED_REQUESTS "failed_requests", "failed requests", Number, Lower, Client, Serving,
-        "of them, those not answered well";
+        "those of them that failed";
     COLD_REQUESTS "cold_requests", "cold requests", Number, Neither, Client, Serving,
-        "of them, those that waited for a worker to be started";
+        "those of them that waited for a cold start";
     BUSY_SECONDS "busy_seconds", "busy time", Seconds, Neither, Client, Serving,
-        "time with a request to answer: latencies of a series, the length of other loads";
+        "time with requests in progress: sum of latencies of a series, duration of other loads";
     BILLED_SECONDS "billed_seconds", "billed time", Seconds, Lower, Client, Serving,
-        "what a service on demand bills for the whole run";
+        "time billed by a serverless service for the whole run";
     BILLED_SECONDS_PER_REQUEST "billed_seconds_per_request", "billed time per request", Seconds, Lower, Client, Serving,
-        "the same of one request that counts";
-    ENDPOINT_SECONDS "endpoint_seconds", "time to make the endpoint", Seconds, Lower, Client, Serving,
-        "from the request for an endpoint at a provider until it is in service";
+        "the same per counted request";
+    ENDPOINT_SECONDS "endpoint_seconds", "time to create the endpoint", Seconds, Lower, Client, Serving,
+        "from the request to create an endpoint at a provider until it is in service";
     CONTAINER_SECONDS "container_seconds", "time of the container", Seconds, Lower, Client, Serving,
-        "mean time of the container, as its provider saw it";
-    OVERHEAD_SECONDS "overhead_seconds", "time the provider added", Seconds, Lower, Client, Serving,
+        "mean time of the container, as measured by the provider";
+    OVERHEAD_SECONDS "overhead_seconds", "overhead of the provider", Seconds, Lower, Client, Serving,
         "mean time that the provider added to it";
     CLIENT_CPU_SECONDS "client_cpu_seconds", "CPU time of the client", Seconds, Neither, Measurement, Serving,
         "CPU time of the client";
     MODEL_BYTES "model_bytes", "size of the model", Bytes, Lower, Measurement, Serving,
         "size of the served model";
-    AGREEMENT_PERCENT "agreement_percent", "agreement with the whole model", Percent, Higher, Measurement, Serving,
-        "of a quantised model: how often it names the class that the whole model names"
+    AGREEMENT_PERCENT "agreement_percent", "agreement with the original model", Percent, Higher, Measurement, Serving,
+        "for a quantised model: how often it predicts the same class as the original"
         { digits: Digits::Whole };
     CPU_PERCENT "cpu_percent", "CPU use", Percent, Neither, Measurement, Any,
-        "cores used over cores given, while working. Given is what the limit really left: a whole core where half of one was asked for and only affinity could enforce it (such a run is excluded)"
+        "cores used over cores available, during training or load. Available is what the limit really allowed: a whole core if half a core was requested and only affinity could enforce it (such a run is excluded)"
         { aliases: &["cpu"], header: Some("CPU"), column: Column::Usual(7), digits: Digits::Whole };
     PEAK_MEMORY_BYTES "peak_memory_bytes", "peak memory", Bytes, Lower, Measurement, Any,
-        "the greater of two: the kernel's peak of resident memory of the largest process, and the largest sampled sum over all processes of the run, in which pages that processes share count once for each. A peak of several processes between two samples can be missed"
+        "the larger of two values: the kernel's peak resident memory of the largest process, and the largest sampled sum over all processes of the run, in which shared pages count once per process. A peak of several processes between two samples can be missed"
         { aliases: &["memory", "peak_memory"], column: Column::Usual(6), digits: Digits::Whole, comparison: Comparison::NeedsMemory };
     GPU_PERCENT "gpu_percent", "GPU use", Percent, Neither, Measurement, Any,
         "use of the GPU"
@@ -279,32 +279,32 @@ metrics! {
         "use of the GPU's memory"
         { header: Some("GPU memory"), column: Column::Usual(8), digits: Digits::Whole };
     ACCURACY "accuracy_percent", "accuracy", Percent, Higher, Workload, Any,
-        "held-out images answered right; of a served model, as its description says"
+        "held-out images classified correctly; for a served model, from its description"
         { aliases: &["accuracy"], column: Column::Usual(5) };
     LOSS "loss", "final loss", Number, Lower, Workload, Training,
-        "of the last whole epoch: the mean over its steps, or what a command reports for it; of the last step where no epoch is known. Measured and imported runs alike. Missing, with the warning `diverged`, when it became NaN";
+        "loss of the last complete epoch: the mean over its steps, or what a command reports for it; loss of the last step if there are no epochs. The same for measured and imported runs. Missing, with the warning `diverged`, if it became NaN";
     CPU_SECONDS "cpu_seconds", "CPU time", Seconds, Lower, Measurement, Any,
         "CPU time of the run's processes, from the kernel";
     CORES_USED "cores_used", "cores used", Number, Neither, Measurement, Any,
-        "CPU seconds over wall seconds, while training or serving";
+        "CPU seconds over wall seconds, during training or load";
     MACHINE_CPU_PERCENT "machine_cpu_percent", "CPU use of the machine", Percent, Neither, Measurement, Any,
-        "CPU use of the whole machine, by all processes, while working"
+        "CPU use of the whole machine, by all processes, during training or load"
         { digits: Digits::Whole };
     GROUP_PEAK_MEMORY_BYTES "cgroup_peak_memory_bytes", "peak memory with caches", Bytes, Neither, Measurement, Any,
-        "the peak of the run's control group, with page cache and the kernel's own memory, which `peak_memory_bytes` is without; only where a control group enforces the limits and its kernel counts peaks";
+        "peak of the run's cgroup, including page cache and kernel memory, which `peak_memory_bytes` excludes; only if a cgroup enforces the limits and the kernel records peaks";
     MEMORY_PERCENT "memory_percent", "peak memory use", Percent, Neither, Measurement, Any,
-        "`peak_memory_bytes` over memory given: the least of the limit, the container's limit and the machine's memory"
+        "`peak_memory_bytes` over available memory: the smallest of the limit, the container's limit and the machine's memory"
         { digits: Digits::Whole };
     MEAN_MEMORY_PERCENT "mean_memory_percent", "memory use", Percent, Neither, Measurement, Any,
-        "memory of the run's processes over memory given, mean while working"
+        "memory of the run's processes over available memory, mean during training or load"
         { digits: Digits::Whole };
     DISK_READ_BYTES "disk_read_bytes", "read from disk", Bytes, Neither, Measurement, Any,
-        "read from disks by the run's processes";
+        "bytes that the run's processes read from disks";
     DISK_WRITE_BYTES "disk_write_bytes", "written to disk", Bytes, Neither, Measurement, Any,
-        "written to disks by the run's processes";
+        "bytes that the run's processes wrote to disks";
     GPU_ENERGY_JOULES "gpu_energy_joules", "GPU energy", Joules, Lower, Measurement, Any,
-        "energy the GPU used"
+        "energy used by the GPU"
         { aliases: &["energy"] };
     SAMPLER_CPU_SECONDS "sampler_cpu_seconds", "CPU time of the sampler", Seconds, Lower, Measurement, Any,
-        "CPU time that sampling the run took";
+        "CPU time of the sampler";
 }

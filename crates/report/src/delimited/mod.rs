@@ -15,7 +15,7 @@ pub(crate) use money::{bills, break_evens};
 pub use told::ToldStep;
 pub(crate) use told::{losses, profile, steps};
 
-/// One row a run.
+/// One row per run.
 pub(crate) fn runs(analysis: &Analysis) -> Grid {
     let factors: Vec<&str> = analysis
         .study

@@ -7,7 +7,7 @@ use super::told::Told;
 use super::{Grid, Writer, billed_column, exact, number};
 use crate::tables::{of, verdict};
 
-/// One row a line of a run's bill, in the currency it is paid in.
+/// One row per line of a run's bill, in the currency it is paid in.
 pub(crate) fn bills(analysis: &Analysis) -> Grid {
     let mut columns = vec![
         "line",
@@ -91,7 +91,7 @@ pub(crate) fn break_evens(analysis: &Analysis) -> Grid {
     table.out.end_row();
     let even = &analysis.money.break_even;
     even.buying.iter().for_each(|one| table.bought(one));
-    even.dearer.iter().for_each(|one| table.dearer(one));
+    even.more_expensive.iter().for_each(|one| table.more_expensive(one));
     let served = analysis.serving.iter().flat_map(|s| &s.break_evens);
     served.for_each(|one| table.served(one));
     table.out.finish()
@@ -129,16 +129,16 @@ impl Pairs<'_> {
                 Buying::Pays => "pays",
                 Buying::NotWithinAMonth => "not within a month",
                 Buying::Never => "never",
-                Buying::NotDecided => "not decided",
+                Buying::Inconclusive => "inconclusive",
             },
         });
     }
 
-    fn dearer(&mut self, one: &DearerMachine) {
+    fn more_expensive(&mut self, one: &DearerMachine) {
         self.row(Pair {
-            question: "dearer machine",
-            of: of(&one.phrase, one.dear),
-            first: (one.dear, &one.dear_environment),
+            question: "more expensive machine",
+            of: of(&one.phrase, one.expensive),
+            first: (one.expensive, &one.expensive_environment),
             second: (one.cheap, &one.cheap_environment),
             from: [Some(one.break_even), None, None],
             unit: "speed-up",
@@ -149,7 +149,7 @@ impl Pairs<'_> {
 
     fn served(&mut self, one: &BreakEven) {
         self.row(Pair {
-            question: "always on or on demand",
+            question: "always on or serverless",
             of: of(&one.phrase, one.on_demand),
             first: (one.always_on, &one.always_on_environment),
             second: (one.on_demand, &one.on_demand_environment),
@@ -158,7 +158,7 @@ impl Pairs<'_> {
             measured: [None; 3],
             verdict: match one.within_capacity {
                 true => "pays",
-                false => "beyond what one machine answers",
+                false => "beyond the capacity of one machine",
             },
         });
     }

@@ -5,7 +5,7 @@ use model::RunId;
 
 use super::{Grid, Writer, level, number};
 
-/// One row an epoch of a run.
+/// One row per epoch of a run.
 pub(crate) fn losses(analysis: &Analysis) -> Grid {
     let mut table = Told::new(analysis, &["epoch", "loss", "accuracy_percent", "seconds"]);
     for run in &analysis.runs {
@@ -28,7 +28,7 @@ pub struct ToldStep {
     pub images: Option<u64>,
 }
 
-/// One row a step of a run. Steps are too many to be part of an analysis: `steps` finds those of a
+/// One row per step of a run. Steps are too many to be part of an analysis: `steps` finds those of a
 /// run.
 pub(crate) fn steps(analysis: &Analysis, steps: &dyn Fn(RunId) -> Vec<ToldStep>) -> Grid {
     let columns = ["step", "epoch", "loss", "seconds", "images"];

@@ -7,7 +7,7 @@ use super::serving;
 use crate::figure::{
     Axis, Category, Colour, Dash, Extent, Figure, Line, Mark, Point, Range, Series, Symbol,
 };
-use crate::tables::{buying_table, dearer_table, of, verdict};
+use crate::tables::{buying_table, more_expensive_table, of, verdict};
 
 /// As providers count it.
 const HOURS_PER_MONTH: f64 = 730.0;
@@ -19,7 +19,7 @@ pub(super) fn is_there(analysis: &Analysis) -> bool {
     let found = &analysis.money.break_even;
     let mut serving = analysis.serving.iter().flat_map(|s| &s.break_evens);
     !found.buying.is_empty()
-        || !found.dearer.is_empty()
+        || !found.more_expensive.is_empty()
         || !found.notes.is_empty()
         || serving.next().is_some()
 }
@@ -46,13 +46,13 @@ pub(super) fn break_evens(page: &mut Page, analysis: &Analysis) {
         page.subtitle("Break-even: buying or renting");
         page.figure(&buying_figure(&found.buying));
         page.table(&table);
-        page.note("A machine that was bought costs its purchase over the months it will be used, and electricity while it works; the rented one costs its rent for the time that it takes for the same work. The rent has its discounts, charges and taxes, but not what bills round each run up by. Hours are those of the bought one. Its interval is that of the measured ratio of times; space, people and repairs are not in it.");
+        page.note("Your own machine costs its purchase price spread over its months of use, plus electricity while it works; the rented one costs its rent for the time it needs for the same work. The rent includes discounts, charges and taxes, but not rounding per run. Hours are those of your own machine. The interval comes from the measured ratio of times; space, staff and repairs are not included.");
     }
-    if let Some(table) = dearer_table(&found.dearer) {
-        page.subtitle("Break-even: the dearer machine");
-        page.figure(&dearer_figure(analysis, &found.dearer));
+    if let Some(table) = more_expensive_table(&found.more_expensive) {
+        page.subtitle("Break-even: the more expensive machine");
+        page.figure(&more_expensive_figure(analysis, &found.more_expensive));
         page.table(&table);
-        page.note("Two machines cost the same where the dearer one is faster by as much as an hour of it costs more. Where bills round up, or have discounts, charges or taxes, what the runs cost takes the place of the prices. Times are those that are paid. Not decided is what an interval leaves open.");
+        page.note("Two machines cost the same if the speed-up of the more expensive one equals the ratio of their prices per hour. If bills are rounded up, or have discounts, charges or taxes, the billed cost of the runs is used instead of the prices. Times are those that are billed. Inconclusive means that the interval contains the break-even point.");
     }
     serving::break_even(page, analysis);
 }
@@ -97,10 +97,10 @@ fn buying_figure(buying: &[BuyOrRent]) -> Figure {
         false => String::new(),
     };
     let caption = format!(
-        "What a month costs against hours of work in it, a line for each combination of levels; dots are where buying and renting cost the same, whiskers their intervals.{more}"
+        "Cost per month against hours of work, one line per combination of levels; dots mark where buying and renting cost the same, whiskers their intervals.{more}"
     );
     let x = Axis::linear(
-        "hours of work a month",
+        "hours of work per month",
         Extent::Exactly(Range::new(0.0, end)),
     );
     let y = Axis::linear(format!("a month ({symbol})"), Extent::FromZero);
@@ -133,7 +133,7 @@ fn straight([from, each]: [f64; 2], end: f64) -> [Point; 2] {
 fn crossing(one: &BuyOrRent, each: f64, end: f64) -> Option<Point> {
     let hours = one.hours_per_month.as_ref().filter(|h| h.value <= end)?;
     let says = format!(
-        "{} against {}: {} hours a month\n{}",
+        "{} against {}: {} hours per month\n{}",
         one.own_environment,
         one.rented_environment,
         format::whole(hours.value),
@@ -152,15 +152,15 @@ fn number(money: model::Money) -> f64 {
 }
 
 /// A row a pair and combination: the measured speed-up against the one from which it pays.
-fn dearer_figure(analysis: &Analysis, dearer: &[DearerMachine]) -> Figure {
-    let shown = &dearer[..dearer.len().min(MOST_ROWS)];
+fn more_expensive_figure(analysis: &Analysis, more_expensive: &[DearerMachine]) -> Figure {
+    let shown = &more_expensive[..more_expensive.len().min(MOST_ROWS)];
     let several = shown.iter().any(|one| {
         let first = &shown[0];
-        one.dear_environment != first.dear_environment
+        one.expensive_environment != first.expensive_environment
             || one.cheap_environment != first.cheap_environment
     });
     let name = |one: &DearerMachine| {
-        let pair = format!("{} over {}", one.dear_environment, one.cheap_environment);
+        let pair = format!("{} over {}", one.expensive_environment, one.cheap_environment);
         match (one.phrase.as_str(), several) {
             ("", _) => pair,
             (phrase, false) => phrase.to_owned(),
@@ -174,16 +174,16 @@ fn dearer_figure(analysis: &Analysis, dearer: &[DearerMachine]) -> Figure {
     let pair = match (several, shown.first()) {
         (false, Some(one)) => format!(
             " of {} over {}",
-            one.dear_environment, one.cheap_environment
+            one.expensive_environment, one.cheap_environment
         ),
         _ => String::new(),
     };
-    let more = match dearer.len() > MOST_ROWS {
-        true => format!(" The first {MOST_ROWS} of {}.", dearer.len()),
+    let more = match more_expensive.len() > MOST_ROWS {
+        true => format!(" The first {MOST_ROWS} of {}.", more_expensive.len()),
         false => String::new(),
     };
     let caption = format!(
-        "Measured speed-up{pair} (dots, with {} intervals) against the one from which the dearer machine is cheaper (strokes): right of its stroke it pays.{more}",
+        "Measured speed-up{pair} (dots, with {} intervals) and break-even point of the more expensive machine (strokes): it is cheaper to the right of its stroke.{more}",
         format::percent(analysis.study.confidence)
     );
     Figure::new(
@@ -199,8 +199,8 @@ fn dearer_series(shown: &[DearerMachine]) -> Vec<Series> {
     let mut series: Vec<Series> = Vec::new();
     for (kind, colour) in [
         (Dearer::Cheaper, Colour::Series(2)),
-        (Dearer::Dearer, Colour::Series(1)),
-        (Dearer::NotDecided, Colour::Muted),
+        (Dearer::MoreExpensive, Colour::Series(1)),
+        (Dearer::Inconclusive, Colour::Muted),
     ] {
         let own = shown.iter().enumerate();
         let own = own.filter(|(_, one)| one.verdict == kind);
@@ -223,11 +223,11 @@ fn dearer_series(shown: &[DearerMachine]) -> Vec<Series> {
 fn measured(row: usize, one: &DearerMachine) -> Point {
     let says = format!(
         "{} over {}: {} measured, {} needed\n{}",
-        one.dear_environment,
+        one.expensive_environment,
         one.cheap_environment,
         format::ratio(one.speed_up.value),
         format::ratio(one.break_even),
-        of(&one.phrase, one.dear)
+        of(&one.phrase, one.expensive)
     );
     let interval = one.speed_up.interval;
     Point {

@@ -89,7 +89,7 @@ fn loss_panels(scenarios: &[&ScenarioResult]) -> Panels {
         .flat_map(|s| &s.curve)
         .any(|p| p.loss_low < p.loss_high);
     let band = match spread {
-        true => "; bands reach from the lowest to the highest of them",
+        true => "; bands show their range",
         false => "",
     };
     panels(
@@ -220,7 +220,7 @@ fn series(placed: &Placed, what: Curve) -> Vec<Series> {
         .zip(curve.iter().skip(1))
         .find(|(_, next)| next.diverged > 0);
     if let Some((last, next)) = end.filter(|(last, _)| of_loss && last.loss.is_some()) {
-        let says = format!("diverged: no loss from epoch {} on", next.epoch);
+        let says = format!("diverged: loss is NaN from epoch {} on", next.epoch);
         let cross = Point {
             symbol: Symbol::Cross,
             ..Point::new(f64::from(last.epoch), last.loss).says(says)
@@ -268,7 +268,7 @@ fn diverged(scenarios: &[&ScenarioResult]) -> Option<String> {
         .collect();
     (!lost.is_empty()).then(|| {
         format!(
-            "Diverged: {}. There the loss was no number any more, and nothing is drawn: a line ends with a cross, or is the mean of the runs that went on.",
+            "Diverged: {}. The loss became NaN and is not drawn: a line ends with a cross, or continues as the mean of the other runs.",
             format::listed(&lost, 6)
         )
     })

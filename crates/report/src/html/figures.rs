@@ -58,7 +58,7 @@ fn time_figure(analysis: &Analysis, axis: &MetricAxis, group: &Group) -> Figure 
         axis.info.label, group.place
     );
     let y = Axis::linear(axis.title(), Extent::FromZero).switchable();
-    let right = format!("cost of a run ({currency})");
+    let right = format!("cost per run ({currency})");
     Figure {
         right: priced.then(|| Axis::linear(right, Extent::FromZero)),
         ..Figure::new(caption, 420, scenario_axis(scenarios), y).with(series)
@@ -138,7 +138,7 @@ fn choice_figure(analysis: &Analysis, info: &MetricInfo, priced: &[&ScenarioResu
     };
     let line_points = choice_points(&axis, &on_line, true);
     let series = vec![
-        Series::new("beaten in both", Colour::Muted, dots)
+        Series::new("slower and more expensive", Colour::Muted, dots)
             .with(choice_points(&axis, &others, labelled)),
         group(Series::new("Pareto line", Colour::Series(2), line))
             .with(line_points.iter().cloned().map(silent)),
@@ -146,7 +146,7 @@ fn choice_figure(analysis: &Analysis, info: &MetricInfo, priced: &[&ScenarioResu
     ];
     let cost = format!("cost of a run ({})", analysis.study.currency);
     Figure::new(
-        "Time against cost of a run, each scenario a point. Left and low is better; nothing beats the points on the Pareto line in both.",
+        "Time against cost per run, one point per scenario. Lower left is better; no scenario is both faster and cheaper than a point on the Pareto line.",
         420,
         Axis::linear(axis.title(), Extent::FromZero),
         Axis::linear(cost, Extent::FromZero).switchable(),

@@ -71,7 +71,7 @@ impl Looks {
     pub(super) fn sentence(&self) -> String {
         let mut text = String::new();
         if self.looks.iter().any(|l| l.hidden) {
-            text += " A click in the legend shows the lines that are grey there.";
+            text += " Click in the legend to show lines that are greyed out.";
         }
         if self.in_all > self.looks.len() {
             text += &format!(" The first {} of {} lines.", self.looks.len(), self.in_all);

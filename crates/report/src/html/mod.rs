@@ -60,7 +60,7 @@ fn document(analysis: &Analysis, meta: &ReportMeta, page: Page) -> String {
     let (navigation, body) = page.finish();
     let generated = meta.generated.strftime("%Y-%m-%d %H:%M UTC");
     let again = match meta.command {
-        Some(command) => format!(" Made again by <code>{}</code>.", escape(command)),
+        Some(command) => format!(" Recreate it with <code>{}</code>.", escape(command)),
         None => String::new(),
     };
     let version = escape(meta.bancada_version);
@@ -81,7 +81,7 @@ fn document(analysis: &Analysis, meta: &ReportMeta, page: Page) -> String {
 {style}{palette}</style>
 </head>
 <body>
-<a class="skip" href="#summary">To the summary</a>
+<a class="skip" href="#summary">Skip to the summary</a>
 <nav aria-label="Sections">
 <ul>
 {navigation}</ul>
@@ -89,7 +89,7 @@ fn document(analysis: &Analysis, meta: &ReportMeta, page: Page) -> String {
 <main>
 {body}</main>
 <footer>
-<p>Written by Bancada {version} on <time>{generated}</time>.{again} This file needs no network: everything is in it.</p>
+<p>Written by Bancada {version} on <time>{generated}</time>.{again} This file is self-contained and needs no network.</p>
 </footer>
 <script>
 "use strict";

@@ -12,8 +12,8 @@ pub(super) fn profile(page: &mut Page, analysis: &Analysis) {
     if all.is_empty() {
         return;
     }
-    page.open("profile", "What the steps do");
-    page.paragraph("Time by kind of operator, from the framework's own profiler. A profile costs time, so its steps come after the measured ones and are not among them; frameworks count in their own ways, so compare shares rather than seconds.");
+    page.open("profile", "Time by operator");
+    page.paragraph("Time by kind of operator, from the framework's own profiler. Profiling costs time, so its steps come after the measured ones and are not part of them; frameworks count differently, so compare shares rather than seconds.");
     let shown = &all[..all.len().min(MOST_ROWS)];
     page.figure(&figure(shown, all.len()));
     page.html("<details>\n<summary>The largest operators of each scenario</summary>");

@@ -22,17 +22,17 @@ pub(super) fn serving(page: &mut Page, analysis: &Analysis) {
     }
     page.table(&answers_table(analysis, serving));
     page.note(
-        "Latency is the client's: from the time a request was meant to be sent to its whole answer. Prediction is the model alone, by the server's own clock. The cost of an answer is the time billed for it, or, of a machine that is always on, its share of the time that a load lasted, without the pauses of a series: a machine that waits longer costs more.",
+        "Latency is measured at the client, from the intended send time to the complete response. Prediction is the model alone, by the server's clock. The cost per response is the time billed for it or, for an always-on machine, its share of the duration of the load, without the pauses of a series: a machine that is idle longer costs more.",
     );
     let services: Vec<&str> = services(serving);
     if !services.is_empty() {
         page.note(&format!(
-            "What stood between client and server: {}.",
+            "Service between client and server: {}.",
             services.join("; ")
         ));
     }
     if !serving.break_evens.is_empty() {
-        page.html("<p class=\"note\">From which rate on a machine that is always on is cheaper: <a href=\"#money\">Money</a>.</p>");
+        page.html("<p class=\"note\">Request rate above which an always-on machine is cheaper: <a href=\"#money\">Money</a>.</p>");
     }
     page.close();
 }
@@ -43,11 +43,11 @@ pub(super) fn break_even(page: &mut Page, analysis: &Analysis) {
         return;
     };
     if let Some(table) = break_even_table(serving) {
-        page.subtitle("Break-even: on demand or always on");
+        page.subtitle("Break-even: serverless or always on");
         page.figure(&break_even_figure(analysis, serving));
         page.table(&table);
         page.note(
-            "A machine that is always on costs the same with and without requests; on demand each answer has its price. They cost the same at the rate given. Several machines, and cold starts of workers that wait longer than their idle time, are not in it.",
+            "An always-on machine costs the same with and without requests; a serverless service charges for each request. At the given rate both cost the same. Several machines, and cold starts of idle workers, are not included.",
         );
     }
 }
@@ -86,7 +86,7 @@ fn latency_figure(serving: &Serving) -> Figure {
                 milliseconds(e.value + margin),
             ))
         });
-        let says = [said("everything around it", rest), said("latency", whole)];
+        let says = [said("everything else", rest), said("latency", whole)];
         Point {
             y_ends: ends,
             ..Point::new(place as f64, rest).says(says.join("\n").trim())
@@ -103,14 +103,14 @@ fn latency_figure(serving: &Serving) -> Figure {
     Figure {
         bars: BarMode::Stacked,
         ..Figure::new(
-            "Mean latency of each scenario: the model itself and everything around it; whiskers are 95 % intervals of the whole.",
+            "Mean latency of each scenario: the model and everything else; whiskers are 95 % intervals of the total.",
             420,
             Axis::categories("scenario", serving.scenarios.iter().map(category).collect()),
             Axis::linear("latency (ms)", Extent::FromZero).switchable(),
         )
         .with(vec![
             Series::new("the model", Colour::Series(0), Mark::Bars).with(scenarios().map(model)),
-            Series::new("everything around it", Colour::Series(1), Mark::Bars)
+            Series::new("everything else", Colour::Series(1), Mark::Bars)
                 .with(scenarios().map(around)),
         ])
     }
@@ -148,10 +148,10 @@ fn cost_figure(analysis: &Analysis, serving: &Serving) -> Option<Figure> {
             series.push(Series::new(title, colour, mark).with(points));
         }
     }
-    let cost = format!("a million answers ({symbol})");
+    let cost = format!("cost per million responses ({symbol})");
     Some(
         Figure::new(
-            "What an answer costs against how long it takes; towards the corner is better.",
+            "Cost per response against latency; lower left is better.",
             420,
             Axis::linear("latency (ms)", Extent::FromZero),
             Axis::linear(cost, Extent::FromZero).switchable(),
@@ -216,7 +216,7 @@ fn break_even_figure(analysis: &Analysis, serving: &Serving) -> Figure {
         line(*always_on, title, [day, day], Dash::Dashed);
     }
     Figure::new(
-        "What a day costs against requests a day; where the lines meet, both cost the same.",
+        "Cost per day against requests per day; where the lines meet, both cost the same.",
         420,
         Axis::linear("requests a day", Extent::FromZero),
         Axis::linear(format!("a day ({symbol})"), Extent::FromZero),

@@ -40,7 +40,7 @@ fn explanation(analysis: &Analysis, speed_up: &SpeedUp) -> String {
     let interval = format::percent(analysis.study.confidence);
     match speed_up.kind {
         SpeedUpKind::Count => format!(
-            "Speed-up is the {time} with the lowest number over that with more, with its {interval} interval; efficiency is the speed-up over the ratio of the counts. 100 % loses nothing."
+            "Speed-up is the {time} with the lowest number over that with more, with its {interval} interval; efficiency is the speed-up divided by the ratio of the numbers. 100 % is ideal."
         ),
         SpeedUpKind::Device => format!(
             "Speed-up is the {time} without the accelerator over that with it, all else equal, with its {interval} interval."
@@ -67,7 +67,7 @@ fn count_figure(analysis: &Analysis, speed_up: &SpeedUp) -> Figure {
         series.push(Series::new("ideal", Colour::Muted, mark).with(ends));
     }
     let caption = format!(
-        "Speed-up against {}; the dashed line is what it would be if nothing were lost, whiskers are {} intervals.{}",
+        "Speed-up against {}; the dashed line is ideal scaling, whiskers are {} intervals.{}",
         speed_up.factor,
         format::percent(analysis.study.confidence),
         looks.sentence()
@@ -102,7 +102,7 @@ fn device_figure(analysis: &Analysis, speed_up: &SpeedUp) -> Option<Figure> {
     }
     let values: Vec<f64> = sweep.levels.iter().map(|l| l.value).collect();
     let caption = format!(
-        "Speed-up by the accelerator against {}; above 1 it is the faster one. Combinations without a result on either side are left out.{}",
+        "Speed-up by the accelerator against {}; above 1 the accelerator is faster. Combinations without a result on either side are excluded.{}",
         sweep.factor,
         looks.sentence()
     );
@@ -120,7 +120,7 @@ fn device_name(line: &SpeedUpLine, point: &SpeedUpPoint, pivot: &str) -> String 
 
 fn base(line: &SpeedUpLine) -> Point {
     let at = line.baseline.level.parse().unwrap_or(f64::NAN);
-    let said = format!("{} (what others are compared with)", line.baseline.phrase);
+    let said = format!("{} (baseline)", line.baseline.phrase);
     Point::new(at, 1.0).says(said)
 }
 

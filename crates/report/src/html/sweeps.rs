@@ -43,7 +43,7 @@ pub(super) fn sweeps(page: &mut Page, analysis: &Analysis) {
             let without = |c: &SweepCell| MARKS.iter().any(|m| m.state == c.state);
             let result = match sweep.lines.iter().flat_map(|l| &l.cells).any(without) {
                 true => {
-                    " That a combination does not fit in memory, or in the time allowed, is a result."
+                    " Running out of memory or time is a result."
                 }
                 false => "",
             };
@@ -84,13 +84,13 @@ fn figure(analysis: &Analysis, sweep: &Sweep, info: &MetricInfo) -> Figure {
     let marks = match marks.is_empty() {
         true => String::new(),
         false => format!(
-            " Marks at the foot are combinations without a time: {}.",
+            " Marks at the bottom are combinations without a time: {}.",
             marks.join(", ")
         ),
     };
     let values: Vec<f64> = sweep.levels.iter().map(|l| l.value).collect();
     let caption = format!(
-        "{} against {}, one line for each combination of the other factors; whiskers are {} intervals.{marks}{}",
+        "{} against {}, one line per combination of the other factors; whiskers are {} intervals.{marks}{}",
         capital(&info.label),
         sweep.factor,
         format::percent(analysis.study.confidence),

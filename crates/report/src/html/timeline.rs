@@ -1,4 +1,4 @@
-//! Use of the machine over time, of one run of each scenario.
+//! Resource use over time, of one run of each scenario.
 
 use analyse::{Analysis, Timeline, UsePoint};
 
@@ -46,7 +46,7 @@ pub(super) fn over_time(page: &mut Page, analysis: &Analysis) {
                 continue;
             }
             let caption = format!(
-                "{} over time{}, of one run of each scenario. Names in the legend switch lines on and off.",
+                "{} over time{}, of one run of each scenario. Click names in the legend to switch lines on and off.",
                 quantity.words, group.place
             );
             let x = Axis::linear("s since the start of the run", Extent::FromZero);

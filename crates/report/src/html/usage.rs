@@ -32,7 +32,7 @@ pub(super) fn resources(page: &mut Page, analysis: &Analysis) {
     if used.is_empty() && memory.is_none() {
         return;
     }
-    page.open("resources", "Use of the machine");
+    page.open("resources", "Resource use");
     let all: Vec<&ScenarioResult> = analysis
         .scenarios
         .iter()
@@ -81,7 +81,7 @@ fn use_figure(used: &[(&MetricInfo, Colour)], group: &Group) -> Figure {
     let names: Vec<String> = used.iter().map(|(info, _)| info.label.clone()).collect();
     let names = crate::markdown::capital(&format::listed(&names, 4));
     let caption = format!(
-        "{names} of each scenario{} while training, mean of its runs; 100 % is all that a run may use.",
+        "{names} of each scenario{} during training, mean of its runs; 100 % is everything that a run may use.",
         group.place
     );
     let whole = Extent::Exactly(Range::new(0.0, 105.0));
@@ -137,7 +137,7 @@ pub(super) fn phases(page: &mut Page, analysis: &Analysis) {
         Series::new(*name, colour, Mark::Bars).with(all.iter().enumerate().map(bar))
     });
     page.open("phases", "Where the time goes");
-    let caption = "Phases of a run's life, mean seconds of each scenario. What is paid besides training is seen here.";
+    let caption = "Phases of a run, mean seconds of each scenario. This shows what is billed in addition to training.";
     let y = Axis::linear(format!("time ({})", unit.name), Extent::FromZero);
     page.figure(&Figure {
         bars: BarMode::Stacked,

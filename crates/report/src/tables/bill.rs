@@ -63,7 +63,7 @@ fn cell(text: String) -> TableCell {
 
 fn what_for(line: &BillLine) -> &'static str {
     match line.kind {
-        LineKind::Idle | LineKind::Rounding | LineKind::Minimum => "paid, not used",
+        LineKind::Idle | LineKind::Rounding | LineKind::Minimum => "billed, not used",
         LineKind::Lost => "an expectation",
         _ => "",
     }

@@ -10,7 +10,7 @@ mod speedup;
 mod sweep;
 
 pub(crate) use bill::{bill_table, charge_sources};
-pub(crate) use breakeven::{buying_table, dearer_table, of, verdict};
+pub(crate) use breakeven::{buying_table, more_expensive_table, of, verdict};
 pub(crate) use frameworks::{checks_table, comparison_table, shared_sentence};
 pub(crate) use money::{provisioning_table, target_table, unused_table, work_table};
 pub(crate) use profile::{kinds_of, kinds_table, operators_table, profiled};

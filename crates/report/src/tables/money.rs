@@ -47,7 +47,7 @@ type Part = (&'static str, fn(&CostResult) -> Option<Money>);
 pub(crate) fn target_table(analysis: &Analysis, target: &Target) -> Table {
     let mut table = Table::default();
     table.text("scenario");
-    for header in ["runs that get there", "time", "cost", "accuracy at the end"] {
+    for header in ["runs that reach it", "time", "cost", "final accuracy"] {
         table.number(header);
     }
     let symbol = currency_symbol(analysis);
@@ -142,12 +142,12 @@ const UNUSED: [UnusedColumn; 8] = [
         small: |_| String::new(),
     },
     UnusedColumn {
-        header: "not used in all",
+        header: "wasted in total",
         amount: |one| one.unused.amount,
         small: |one| format::percent(one.unused_share),
     },
     UnusedColumn {
-        header: "not the work itself",
+        header: "overhead",
         amount: |one| one.not_work.iter().map(|phase| phase.cost.amount).sum(),
         small: phases,
     },
@@ -203,10 +203,10 @@ pub(crate) fn provisioning_table(found: &[Provisioning]) -> Option<Table> {
 fn fit_words(one: &Provisioning) -> &'static str {
     match one.verdict {
         Fit::Fits => "fits",
-        Fit::TooLarge => "a smaller one would do",
-        Fit::TooSmall if one.out_of_memory > 0 => "too small: other runs did not fit in memory",
+        Fit::TooLarge => "a smaller machine would be enough",
+        Fit::TooSmall if one.out_of_memory > 0 => "too small: other runs ran out of memory",
         Fit::TooSmall => "nearly too small",
-        Fit::StarvedGpu => "more cores would feed the GPU",
+        Fit::StarvedGpu => "GPU waits for the CPU: use more cores",
     }
 }
 

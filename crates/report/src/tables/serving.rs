@@ -1,4 +1,4 @@
-//! Answers: how fast, how dear, and from which rate on a machine is worth it.
+//! Answers: how fast, how expensive, and from which rate on a machine is worth it.
 
 use analyse::{Analysis, Estimate, Place, ServedScenario, Serving, format};
 
@@ -18,7 +18,7 @@ pub(crate) fn answers_table(analysis: &Analysis, serving: &Serving) -> Table {
         "prediction",
         "its share",
         "set-up",
-        "a million answers",
+        "per million responses",
     ] {
         table.number(header);
     }
@@ -92,8 +92,8 @@ pub(crate) fn break_even_table(serving: &Serving) -> Option<Table> {
     for header in ["of", "on demand", "always on"] {
         table.text(header);
     }
-    table.number("cheaper from (requests a day)");
-    table.number("one machine answers (a day)");
+    table.number("cheaper from (requests per day)");
+    table.number("capacity of one machine (per day)");
     let number = |value: f64| format::count(value.round() as usize);
     for even in &serving.break_evens {
         let rate = &even.requests_per_day;

@@ -27,7 +27,7 @@ impl Screen<'_> {
         if analysis.outcomes.len() > MOST_OUTCOMES {
             let left = analysis.outcomes.len() - MOST_OUTCOMES;
             let more = format::counted(left, "more scenario", "more scenarios");
-            let more = format!("and {more} did not end as ok");
+            let more = format!("and {more} were not successful");
             self.paragraph("! ", Style::Warn, &more);
         }
         for warning in &analysis.warnings {
