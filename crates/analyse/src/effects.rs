@@ -4,9 +4,9 @@ use stats::{Estimate, LevelFit, LevelPair, Observation};
 
 use crate::decides::{Comparison, LevelEffect, Scale};
 use crate::design::PresentFactor;
+use crate::words::comparison::{Pair, amount};
 use crate::words::format;
 use crate::words::names::MetricInfo;
-use crate::words::comparison::Pair;
 
 /// A fitted model with what its numbers are called.
 pub(crate) struct Fit<'a> {
@@ -38,7 +38,7 @@ impl Fit<'_> {
     /// An effect alone: `2.5×`, `+3 %`, `1.20 s`.
     fn short(&self, effect: f64) -> String {
         match self.scale {
-            Scale::Linear => sentence::amount(self.info, effect),
+            Scale::Linear => amount(self.info, effect),
             Scale::Logarithmic if (0.8..1.25).contains(&effect.exp()) => {
                 let sign = if effect < 0.0 { "−" } else { "+" };
                 format!("{sign}{}", format::percent((effect.exp() - 1.0).abs()))
