@@ -12,10 +12,8 @@ use stats::{Estimate, Summary};
 
 use crate::curves::CurvePoint;
 use crate::decides::Variation;
-use crate::words::format;
 use crate::frameworks::Frameworks;
 use crate::money::MoneyResult;
-use crate::words::names::MetricInfo;
 use crate::profile::ProfileResult;
 use crate::serving::Serving;
 use crate::smaller::ScaleFacts;
@@ -23,6 +21,8 @@ use crate::speedup::SpeedUp;
 use crate::sweeps::Sweep;
 use crate::timeline::Timeline;
 use crate::unused::RunUnused;
+use crate::words::format;
+use crate::words::names::MetricInfo;
 
 pub const ANALYSIS_SCHEMA: u32 = 1;
 

@@ -7,9 +7,9 @@ use rust_decimal::prelude::ToPrimitive;
 use stats::Point;
 
 use crate::analysis::{Best, ScenarioResult};
+use crate::serving::Serving;
 use crate::words::format;
 use crate::words::names::{MetricInfo, metric_value};
-use crate::serving::Serving;
 
 pub(crate) fn best(
     scenarios: &[ScenarioResult],

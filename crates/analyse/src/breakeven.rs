@@ -10,10 +10,10 @@ use stats::{Estimate, Interval};
 
 use crate::along::Along;
 use crate::analysis::ScenarioResult;
-use crate::words::breakeven as breakeven_words;
 use crate::scenarios::rows_of;
 use crate::table::{Row, Table};
 use crate::unused;
+use crate::words;
 
 /// Of a study that trains or runs a command; what serves has its own (`Serving::break_evens`).
 #[derive(Debug, Clone, Default, Serialize)]
@@ -129,7 +129,7 @@ pub(crate) fn break_evens(
             }
         }
     }
-    found.sentences = breakeven_words::sentences(&found);
+    found.sentences = words::breakeven::sentences(&found);
     found
 }
 

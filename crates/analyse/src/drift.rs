@@ -7,9 +7,9 @@ use model::run::Origin;
 use stats::distribution::{f_sf, student_two_sided};
 
 use crate::analysis::Drift;
+use crate::table::{Row, Table};
 use crate::words::format;
 use crate::words::names::MetricInfo;
-use crate::table::{Row, Table};
 
 /// Rarer than this by chance is called drift; stricter than for factors, as nobody asked about it.
 const SURE: f64 = 0.01;

@@ -4,9 +4,9 @@ use stats::{Estimate, LevelFit, LevelPair, Observation};
 
 use crate::decides::{Comparison, LevelEffect, Scale};
 use crate::design::PresentFactor;
+use crate::words::comparison::{Pair, amount};
 use crate::words::format;
 use crate::words::names::MetricInfo;
-use crate::words::comparison::{Pair, amount};
 
 /// A fitted model with what its numbers are called.
 pub(crate) struct Fit<'a> {

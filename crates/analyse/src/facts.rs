@@ -10,10 +10,10 @@ use model::{
 use crate::analysis::{
     EnvironmentFacts, FactorFacts, MachineUse, OutcomeGroup, SamplerCost, StudyFacts, Totals,
 };
-use crate::words::format;
-use crate::words::names::level_phrase;
 use crate::smaller::scale_facts;
 use crate::table::{Row, Table};
+use crate::words::format;
+use crate::words::names::level_phrase;
 use crate::{frameworks, inputs, prices, profile};
 
 pub(crate) fn study_facts(table: &Table, repriced: Option<&str>, confidence: f64) -> StudyFacts {

@@ -6,9 +6,9 @@ use rust_decimal::Decimal;
 
 use crate::analysis::{Analysis, Finding, Topic};
 use crate::decides::{Variation, VariationTerm, Verdict};
-use crate::words::format;
 use crate::scenarios::WANTED_PRECISION;
 use crate::speedup::SpeedUpKind;
+use crate::words::format;
 
 pub(crate) fn findings(analysis: &Analysis) -> Vec<Finding> {
     let mut findings = Vec::new();

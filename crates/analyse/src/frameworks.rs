@@ -10,9 +10,9 @@ use serde::Serialize;
 
 use crate::along::Along;
 use crate::analysis::{ScenarioResult, StatusCounts};
-use crate::words::format;
 use crate::speedup::geometric_mean;
 use crate::table::{Row, Table};
+use crate::words::format;
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Frameworks {

@@ -9,9 +9,9 @@ use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive as _;
 
 use crate::analysis::{BillFacts, Rented, Spent};
+use crate::table::Table;
 use crate::words::billing::billing_words;
 use crate::words::format;
-use crate::table::Table;
 
 /// Of all results, imported ones too: what they cost, whoever paid.
 pub(crate) fn spent(table: &Table) -> Vec<Spent> {

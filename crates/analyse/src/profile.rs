@@ -6,9 +6,9 @@ use model::run::Origin;
 use model::{Level, Workload};
 use serde::Serialize;
 
-use crate::words::format;
 use crate::frameworks::name_of;
 use crate::table::{Row, Table};
+use crate::words::format;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProfileResult {

@@ -6,10 +6,10 @@ use model::{Environment, LoadShape, Service, Status, Study, Warning, Workload};
 use serde::Serialize;
 
 use crate::analysis::ScenarioResult;
-use crate::words::format;
 use crate::scenarios::rows_of;
 use crate::serving::load_of;
 use crate::table::{Row, Table};
+use crate::words::format;
 
 /// Of one environment: the most that any of its runs used.
 #[derive(Debug, Clone, Serialize)]

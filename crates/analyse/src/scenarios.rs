@@ -8,8 +8,8 @@ use rust_decimal::Decimal;
 use stats::Summary;
 
 use crate::analysis::{CostResult, LevelFacts, PhaseMean, RunRow, ScenarioResult, StatusCounts};
-use crate::words::names::level_phrase;
 use crate::table::{self, Row, Table};
+use crate::words::names::level_phrase;
 use crate::{curves, profile, unused};
 
 /// The half-width of an interval, relative to its value, that is asked for.

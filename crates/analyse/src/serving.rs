@@ -8,8 +8,8 @@ use stats::{Estimate, Interval};
 
 use crate::analysis::{LevelFacts, ScenarioResult};
 use crate::scenarios::rows_of;
-use crate::words::serving as serving_words;
 use crate::table::{Row, Table};
+use crate::words;
 
 /// Of a study that serves.
 #[derive(Debug, Clone, Serialize)]
@@ -120,7 +120,7 @@ pub(crate) fn serving(
         break_evens,
         sentences: Vec::new(),
     };
-    serving.sentences = serving_words::sentences(&serving, table.currency);
+    serving.sentences = words::serving::sentences(&serving, table.currency);
     (!serving.scenarios.is_empty()).then_some(serving)
 }
 

@@ -7,8 +7,8 @@ use stats::{Estimate, Interval};
 use crate::along::{Along, Line, number};
 use crate::analysis::{LevelFacts, ScenarioResult};
 use crate::scenarios::rows_of;
-use crate::words::speedup::Words;
 use crate::table::{Row, Table};
+use crate::words::speedup::Words;
 
 /// What the levels of one factor gain over its lowest, for every combination of the others.
 #[derive(Debug, Clone, Serialize)]

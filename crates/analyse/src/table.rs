@@ -7,8 +7,8 @@ use model::{Currency, Money, RunId, RunRecord, Status, Study, UnmetLimit, Worklo
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
-use crate::words::names::{MetricInfo, metric_info};
 use crate::target::{self, Course};
+use crate::words::names::{MetricInfo, metric_info};
 
 pub(crate) struct Table<'a> {
     pub(crate) study: &'a Study,

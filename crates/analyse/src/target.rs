@@ -9,9 +9,9 @@ use serde::Serialize;
 use stats::Estimate;
 
 use crate::analysis::ScenarioResult;
-use crate::words::format;
 use crate::scenarios::{decimal_mean, rows_of};
 use crate::table::{Row, Table};
+use crate::words::format;
 
 /// The accuracy that a study asks for, and who gets there.
 #[derive(Debug, Clone, Serialize)]

@@ -8,9 +8,9 @@ use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
 
-use crate::words::format;
 use crate::scenarios::phase_place;
 use crate::table::Table;
+use crate::words::format;
 
 /// Of one environment, in the study's currency.
 #[derive(Debug, Clone, Serialize)]

@@ -6,9 +6,9 @@ use stats::{Anova, Design, Observation, Options, ResidualSource, Source};
 use crate::decides::{Comparison, LevelEffect, Noise, Scale, Variation, VariationTerm, Verdict};
 use crate::design::{PresentFactor, is_complete, observations, varied_factors};
 use crate::effects::{self, Fit};
+use crate::table::{Row, Table};
 use crate::words::format;
 use crate::words::names::{MetricInfo, metric_value};
-use crate::table::{Row, Table};
 
 /// Below this probability a difference is taken as real.
 const SURE: f64 = 0.05;

@@ -3,9 +3,9 @@
 use model::Warning;
 
 use crate::analysis::{WarnedRun, WarningGroup};
-use crate::words::format;
 use crate::inputs;
 use crate::table::{Row, Table};
+use crate::words::format;
 
 pub(crate) fn warnings(table: &Table) -> Vec<WarningGroup> {
     let mut groups: Vec<(Subject, WarningGroup)> = Vec::new();

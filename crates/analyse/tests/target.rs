@@ -4,9 +4,9 @@
 
 mod common;
 
-use model::run::metric::{COST_PER_THOUSAND_STEPS, COST_TO_TARGET, TO_TARGET_SECONDS};
 use common::{Recipe, World, analysis, factor};
 use model::run::metric;
+use model::run::metric::{COST_PER_THOUSAND_STEPS, COST_TO_TARGET, TO_TARGET_SECONDS};
 use model::{Bill, Epoch, Level, Metric, Money, Phase, RunRecord};
 
 /// A run of 20 s for one dollar: startup 2 s, four epochs of 4 s, save 2 s; 1000 images an epoch.

@@ -95,12 +95,7 @@ impl Axis {
     }
 
     /// Adds a line for the time from what is paid so far to `end_seconds`, if there is any.
-    pub(crate) fn advance_to(
-        &mut self,
-        line: LineOf<'_>,
-        end_seconds: Decimal,
-        per_hour: Decimal,
-    ) {
+    pub(crate) fn advance_to(&mut self, line: LineOf<'_>, end_seconds: Decimal, per_hour: Decimal) {
         if end_seconds <= self.paid_seconds {
             return;
         }

@@ -55,13 +55,7 @@ struct Life {
 }
 
 impl Life {
-    fn add(
-        &mut self,
-        what: String,
-        kind: LineKind,
-        phase: Option<&'static str>,
-        seconds: Decimal,
-    ) {
+    fn add(&mut self, what: String, kind: LineKind, phase: Option<&'static str>, seconds: Decimal) {
         if seconds > Decimal::ZERO {
             self.end += seconds;
             self.added.push(AddedTime {

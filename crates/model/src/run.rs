@@ -74,8 +74,7 @@ pub struct RunRecord {
     pub run: RunId,
     pub scenario: Scenario,
     /// Of everything that decides what a run of this scenario is: equal for runs that may be
-    /// averaged, whatever the number of their scenario. Empty in bundles of earlier versions.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    /// averaged, whatever the number of their scenario.
     pub fingerprint: String,
     /// Files that the run's program consists of, as they were when it began.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

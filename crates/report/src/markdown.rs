@@ -151,7 +151,7 @@ fn speed_ups(out: &mut String, analysis: &Analysis) {
 }
 
 /// One table alone.
-pub fn markdown_table(grid: &Grid) -> String {
+pub(crate) fn markdown_table(grid: &Grid) -> String {
     let line = |row: &Vec<String>| {
         let cells: Vec<String> = row.iter().map(|cell| escape(cell)).collect();
         format!("| {} |\n", cells.join(" | "))

@@ -232,10 +232,7 @@ fn every_row_of_a_csv_has_all_columns() {
                 rows[0]
             );
         }
-        assert_eq!(
-            parse_csv(&csv("runs", &found)).len(),
-            found.runs.len() + 1
-        );
+        assert_eq!(parse_csv(&csv("runs", &found)).len(), found.runs.len() + 1);
     }
 }
 

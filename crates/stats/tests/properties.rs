@@ -5,8 +5,8 @@ use stats::distribution::{
     f_quantile, f_sf, normal_cdf, normal_quantile, student_cdf, student_quantile,
 };
 use stats::{
-    Anova, Design, Observation, Options, Point, Source, Sums, factorial, holm,
-    one_way, pareto, quantile, summary, welch_difference,
+    Anova, Design, Observation, Options, Point, Source, Sums, factorial, holm, one_way, pareto,
+    quantile, summary, welch_difference,
 };
 
 fn values(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<f64>> {

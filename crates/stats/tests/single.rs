@@ -2,9 +2,8 @@
 
 use stats::{
     Bootstrap, Design, Observation, Options, Point, Scale, StatsError, Verdict, amdahl, bootstrap,
-    check_residuals, choose_scale, choose_scale_factorial, compare, holm, line,
-    pareto, power_law, proportion, quantile, quantile_interval, residuals, summary,
-    welch_difference, welch_ratio,
+    check_residuals, choose_scale, choose_scale_factorial, compare, holm, line, pareto, power_law,
+    proportion, quantile, quantile_interval, residuals, summary, welch_difference, welch_ratio,
 };
 
 #[track_caller]

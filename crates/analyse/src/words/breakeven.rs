@@ -1,8 +1,8 @@
 //! Break-evens in sentences: one for each two environments, whatever else varies.
 
 use crate::breakeven::{Basis, BreakEvens, BuyOrRent, Buying, Dearer, DearerMachine};
-use crate::words::format;
 use crate::words::comparison::Times;
+use crate::words::format;
 
 pub(crate) fn sentences(found: &BreakEvens) -> Vec<String> {
     let buying = pairs(&found.buying, |one| {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use model::Currency;
 
-use crate::words::format;
 use crate::serving::{BreakEven, ColdStart, Place, ServedScenario, Serving};
+use crate::words::format;
 
 /// Above this share the model decides the latency; below half of it, what is around it does.
 const DECIDES_PERCENT: f64 = 50.0;

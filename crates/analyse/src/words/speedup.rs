@@ -5,9 +5,9 @@ use stats::Estimate;
 
 use crate::along::number;
 use crate::analysis::LevelFacts;
-use crate::words::format;
-use crate::words::comparison::Times;
 use crate::speedup::{SpeedUp, SpeedUpKind, SpeedUpLine, SpeedUpPoint, geometric_mean};
+use crate::words::comparison::Times;
+use crate::words::format;
 
 /// Up to so many combinations each has its sentence.
 const MOST_SENTENCES: usize = 3;

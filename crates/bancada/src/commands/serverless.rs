@@ -43,10 +43,8 @@ fn tell_billed(bill: &Bill) -> Result<(), Failure> {
 }
 
 fn options(args: &ServerlessArgs) -> Result<Options, Failure> {
-    let terms = BillingTerms {
-        bills_setup: args.bill_setup,
-        ..BillingTerms::sagemaker()
-    };
+    let mut terms = BillingTerms::sagemaker();
+    terms.bills_setup = args.bill_setup;
     let size = match args.any_memory {
         true => Size::any(args.memory, args.mb_per_cpu),
         false => Size::sold(&terms, args.memory, args.mb_per_cpu),

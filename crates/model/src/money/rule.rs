@@ -13,8 +13,7 @@ pub struct BillingRule {
     pub step_seconds: u32,
     pub minimum_seconds: u32,
     pub paid: PaidPhases,
-    /// How long a machine is kept. Files written before this was recorded billed every run by itself.
-    #[serde(default = "RentalScope::of_old_files")]
+    /// How long a machine is kept.
     pub rental: RentalScope,
     /// Where requests are paid, each of them is rounded up to it; zero bills the exact time.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -259,12 +258,6 @@ pub enum RentalScope {
     Study,
     /// A new machine for every run.
     Run,
-}
-
-impl RentalScope {
-    fn of_old_files() -> Self {
-        RentalScope::Run
-    }
 }
 
 /// Which phases of a run the bill counts.

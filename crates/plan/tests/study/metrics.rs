@@ -38,7 +38,11 @@ fn a_metric_of_other_runs_is_refused() {
     check("p99", TRAIN, serve);
     check("p99", TRAIN, "this study trains");
     check("loss", SERVE, "only runs that train have the metric `loss`");
-    check("peak_memory_byte", TRAIN, "did you mean `peak_memory_bytes`?");
+    check(
+        "peak_memory_byte",
+        TRAIN,
+        "did you mean `peak_memory_bytes`?",
+    );
     let command = "[workload]\ncommand = [\"true\"]\n";
     check("p99", command, "");
 }

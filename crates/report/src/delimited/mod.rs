@@ -6,8 +6,8 @@ mod money;
 mod told;
 
 use analyse::{Analysis, LevelFacts, MetricInfo, ScenarioResult, VariationTerm};
-use model::run::metric;
 use model::Money;
+use model::run::metric;
 
 pub use grid::Grid;
 use grid::Writer;

@@ -129,12 +129,11 @@ fn more_requests_than_workers_are_turned_away() {
 #[test]
 fn the_bill_is_the_sum_of_what_the_answers_say() {
     for bills_setup in [false, true] {
+        let mut terms = BillingTerms::sagemaker();
+        terms.bills_setup = bills_setup;
         let emulator = Emulator::start(Options {
             idle: Duration::ZERO,
-            terms: BillingTerms {
-                bills_setup,
-                ..BillingTerms::sagemaker()
-            },
+            terms,
             ..options()
         });
         let mut billed = 0;
