@@ -17,7 +17,7 @@ pub struct CurvePoint {
     /// The lowest and the highest of them.
     pub loss_low: Option<f64>,
     pub loss_high: Option<f64>,
-    /// Runs whose loss was no number any more.
+    /// Runs whose loss is NaN.
     pub diverged: usize,
     pub accuracy_percent: Option<f64>,
     pub seconds: Option<f64>,

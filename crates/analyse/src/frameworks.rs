@@ -287,7 +287,7 @@ fn add_check(
     let check = &mut checks[place];
     check.runs += 1;
     let Some(verified) = verified else {
-        // A reason that only some of the runs have is none for the others.
+        // A reason that applies to only some of the runs does not explain the others.
         let is_first = check.unchecked == 0;
         check.cannot = match is_first {
             true => cannot,

@@ -10,7 +10,7 @@ pub enum AwsError {
     Region {
         region: String,
     },
-    /// An address given instead of AWS's is none.
+    /// The address given instead of AWS's is invalid.
     Address {
         url: String,
     },

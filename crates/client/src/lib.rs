@@ -35,7 +35,7 @@ pub use error::AskError;
 
 /// The world of one client.
 pub struct Surroundings<'a> {
-    /// When the server beside it was started, in seconds since 1970; none where there is none.
+    /// When the local server was started, in seconds since 1970; `None` without a local server.
     pub server_started_unix_seconds: Option<f64>,
     /// Set by whoever wants it to end early.
     pub stop: &'a AtomicBool,

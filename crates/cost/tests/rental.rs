@@ -118,8 +118,8 @@ fn another_session_another_price_and_another_environment_are_other_rentals() {
     check(&|_| (), "0.06");
     check(&|r| r.environment.name = "other".to_owned(), "0.12");
     check(&|r| r.rental = None, "0.12");
-    let dearer = at("7.2 USD", 1, 60);
-    check(&|r| r.price = Some(dearer.clone()), "0.18");
+    let pricier = at("7.2 USD", 1, 60);
+    check(&|r| r.price = Some(pricier.clone()), "0.18");
 }
 
 #[test]

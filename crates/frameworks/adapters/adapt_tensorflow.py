@@ -212,7 +212,7 @@ class Adapter:
         return self.network(turned(images), False)
 
     def step(self, images, labels):
-        # Batches of its own loader are tensors, channels last already. What is none is made one here: a tf.function
+        # Batches of its own loader are tensors, channels last already. Everything else is converted here: a tf.function
         # takes longer to, and tf.is_tensor takes as long as a layer.
         is_own = not isinstance(images, np.ndarray)
         if not is_own:

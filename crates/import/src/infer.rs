@@ -20,7 +20,7 @@ pub struct Inferred {
 
 /// Above this many combinations, those that the files do not hold are not listed as excluded.
 const LISTED_COMBINATIONS: usize = 4096;
-/// Above this many, a column is taken for a factor that is none: a time, a number of the row.
+/// Above this many levels, a column is not a factor but a time or a row number.
 const MOST_COMBINATIONS: usize = 100_000;
 
 /// Factors and levels in the order of appearance, combinations that never appear excluded. The

@@ -155,7 +155,7 @@ fn flags_are_understood_or_explained() {
     assert!(
         "epoch"
             .parse::<RowKind>()
-            .expect_err("is none")
+            .expect_err("is invalid")
             .to_string()
             .contains("run, request, step or sample")
     );

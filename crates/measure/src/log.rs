@@ -84,7 +84,7 @@ pub(crate) fn keep(mut logging: Logging, events: &Sender<Event>) -> Result<Log, 
     })
 }
 
-/// Whether there is output to read; not, when there is none and enough has been had.
+/// Whether there is output to read; false if there is no more and enough was read.
 fn wait_for_output(output: &PipeReader, enough: &PipeReader) -> bool {
     let watch = |pipe: &PipeReader| libc::pollfd {
         fd: pipe.as_raw_fd(),

@@ -29,7 +29,7 @@ pub(crate) struct Process {
     pub(crate) pid: i32,
     /// `BANCADA_EVENTS=<file>`: inherited by every descendant and by no other process.
     mark: OsString,
-    /// Has the mark, and is none of the run's.
+    /// Has the mark, but does not belong to the run.
     client: Option<i32>,
     is_buried: bool,
 }
@@ -117,8 +117,8 @@ pub(crate) fn start(
     };
     let (begun, begins) = io::pipe().map_err(NotStarted::System)?;
     let descriptor = begins.as_raw_fd();
-    // Entering a control group takes tens of milliseconds on a busy machine, and is none of the
-    // run's time: its clock starts when all is set up.
+    // Joining a cgroup takes tens of milliseconds on a busy machine and is not part of the run's
+    // time: its clock starts when everything is set up.
     let before_command = move || {
         first_steps.take()?;
         clock::tell_moment(descriptor)

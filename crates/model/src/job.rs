@@ -92,7 +92,7 @@ pub struct DataJob {
     /// The generator's seed: the same for all runs of a study, so that all see the same images.
     pub seed: u64,
     /// Folder of the decoded, resized, normalised images, as `data::cache` writes it. The embedded
-    /// engine makes the images itself where there is none.
+    /// engine makes the images itself if it is missing.
     #[serde(default)]
     pub cache: Option<PathBuf>,
     #[serde(default)]

@@ -15,7 +15,7 @@ pub fn catalog_file(home: &Path) -> PathBuf {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
     pub catalog: Catalog,
-    /// Of the refreshed catalog; none where there is none.
+    /// Of the updated catalog; `None` without one.
     pub kept: Option<Kept>,
     /// Rows of the refreshed catalog that could not be used.
     pub left_out: Tally,

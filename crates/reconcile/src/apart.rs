@@ -9,7 +9,7 @@ use crate::belonging::Belonging;
 use crate::ledger::{Ledger, Pile, Place};
 use crate::reconciliation::{Apart, Note};
 
-/// Services that are listed one by one, the dearest first.
+/// Services that are listed one by one, the most expensive first.
 const SHOWN: usize = 10;
 
 pub(crate) struct NotOfStudy {

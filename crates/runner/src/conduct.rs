@@ -56,7 +56,7 @@ pub struct Options<'a> {
 /// Which runs are to be done.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// What ended so is done again.
+    /// Runs with these outcomes are re-run.
     pub retry: BTreeSet<Status>,
     /// What was cut short by hand counts as done. Else it is done again: it answered only in part.
     pub keep_interrupted: bool,

@@ -163,7 +163,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// The framework's report, or why there is none.
+    /// The framework's report, or why it is missing.
     fn ask(&self, spec: &Spec, steps: u32) -> Result<Result<VerifyReport, String>, RunnerError> {
         let Start { command, env, .. } = match start(spec, &self.job, self.surroundings) {
             Ok(start) => start,

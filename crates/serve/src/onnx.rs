@@ -58,7 +58,7 @@ impl OnnxRuntime {
         &self.version
     }
 
-    /// `keep` says where a copy of the model that starts faster is made, if there is none yet; `threads` is what the
+    /// `keep` says where a copy of the model that starts faster is made, if it does not exist yet; `threads` is what the
     /// first predictor will be asked for.
     pub fn open(&self, path: &Path, keep: &Keep, threads: usize) -> Result<OnnxModel, ModelError> {
         let unreadable = |problem: io::Error| {

@@ -40,7 +40,7 @@ pub enum Told {
     Listening {
         address: SocketAddr,
     },
-    /// How limits are put in force here, where that is weaker than asked.
+    /// How limits are enforced here, if that is weaker than requested.
     Warning(String),
     /// A worker answered its first ping.
     Ready {

@@ -59,7 +59,7 @@ impl Emulator {
 /// On another thread: the kernel may take its time.
 async fn bury(leaving: &Leaving) {
     if let Some(process) = leaving.process.clone() {
-        // Only a panic would be told, and there is none.
+        // Only a panic would be reported, and nothing panics.
         let _ = tokio::task::spawn_blocking(move || process.bury()).await;
     }
 }

@@ -29,7 +29,7 @@ pub enum Verdict {
     Higher,
     /// The first is lower.
     Lower,
-    /// The data do not show a difference; which is not to say that there is none.
+    /// The difference is not significant, which does not prove that there is no difference.
     NotShown,
 }
 

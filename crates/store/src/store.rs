@@ -50,7 +50,7 @@ pub(crate) struct Shared {
 }
 
 impl Store {
-    /// For writing: makes the folder when there is none. Results of a study of another name are an
+    /// For writing: creates the folder if it is missing. Results of a study of another name are an
     /// error, unless there are no runs among them yet. Whether the runs that are there are of this
     /// study is for [`Store::arrange`] to see.
     pub fn create_or_open(dir: &Path, identity: &StudyIdentity) -> Result<Store, StoreError> {

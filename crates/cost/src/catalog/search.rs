@@ -1,4 +1,4 @@
-//! The catalog searched: at least so many cores, such a GPU, at most so dear.
+//! Search in the catalog: minimum cores, kind of GPU, maximum price.
 
 use std::cmp::Ordering;
 

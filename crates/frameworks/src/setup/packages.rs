@@ -74,7 +74,7 @@ impl Build<'_> {
         }
     }
 
-    /// The lock file of a stage, or why there is none.
+    /// The lock file of a stage, or why it has no lock file.
     fn lock(&self, stage: &Stage, python: &str) -> Result<&'static str, String> {
         let owner = self.environment.owner;
         let version = &self.environment.version;

@@ -104,7 +104,7 @@ impl Run<'_> {
         losses.into_iter().map(epoch).collect()
     }
 
-    /// Of the last whole epoch, or of the last step where there is none; none where it diverged.
+    /// Of the last complete epoch, or of the last step without epochs; `None` if it diverged.
     fn loss(&self) -> Option<f64> {
         let last = self.told.steps.last()?.loss;
         let epochs = self.epochs();

@@ -74,7 +74,7 @@ fn a_training_that_diverged_has_no_loss() {
     );
     assert_eq!(
         diverged.to_string(),
-        "the loss was no number any more from epoch 5 on, and is left out: lower the learning \
+        "the loss was NaN from epoch 5 on and is omitted: lower the learning \
          rate, or check the data"
     );
 }

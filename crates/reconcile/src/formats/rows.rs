@@ -147,7 +147,7 @@ impl<'t> RowReader<'t> {
         )
     }
 
-    /// One beyond all bounds (byte-seconds) is none; what is no number at all is told.
+    /// A value out of range (byte-seconds) is ignored; a value that is not a number is reported.
     fn quantity(&self, row: &Row, listener: &mut impl Listener) -> Option<Decimal> {
         let found = self.number(row, Field::Quantity);
         let text = self.text(row, Field::Quantity);

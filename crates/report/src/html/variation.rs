@@ -15,7 +15,7 @@ pub(super) fn variations(page: &mut Page, analysis: &Analysis) {
     }
     page.open("variation", "What decides");
     page.paragraph("The runs differ. The share of a factor is how much of this variation it explains: if image size has 71 %, then 71 % of the variation between runs is explained by image size. “Factor × factor” is an interaction: the effect of one factor depends on the other. Noise is the rest: the differences between repetitions of the same scenario.");
-    page.paragraph("A share is significant if chance alone would hardly make it this large. p is that probability: below 0.05 the verdict is “decides” (half of the variation or more), “matters” (a tenth or more) or “significant but small”; otherwise the effect is not significant, which does not show that there is none.");
+    page.paragraph("A share is significant if chance alone would hardly make it this large. p is that probability: below 0.05 the verdict is “decides” (half of the variation or more), “matters” (a tenth or more) or “significant but small”; otherwise the effect is not significant, which does not prove that there is no effect.");
     for (place, variation) in analysis.variations.iter().enumerate() {
         let title = capital(noun(analysis, variation));
         // The first is the study's question; the others can be opened.

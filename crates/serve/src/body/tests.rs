@@ -286,7 +286,7 @@ fn numpy_arrays_of_every_kind() {
         Kind::Bool,
         Ok(vec![true, false].into()),
     );
-    check(&file("<i8", "1, 2", &longs), Kind::Int32, Err("is none"));
+    check(&file("<i8", "1, 2", &longs), Kind::Int32, Err("is not one"));
     check(
         &file("<i8", "1, 2", &longs[1..]),
         Kind::Int64,

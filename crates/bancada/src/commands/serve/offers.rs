@@ -159,7 +159,7 @@ impl Offered {
         })
     }
 
-    /// The model as a file; in the cache where it is none yet.
+    /// The model as a file; written into the cache if it is not a file yet.
     pub(in crate::commands) fn on_disk(&self, home: &Home) -> Result<PathBuf, Failure> {
         let cache = home.path().join(SERVED);
         match self.what.onnx(&cache).map_err(Failure::trouble)? {
@@ -279,7 +279,7 @@ impl What {
         }
     }
 
-    /// A file to read; written into the cache where there is none, or a damaged one.
+    /// A file to read; written into the cache if it is missing or damaged.
     fn onnx(&self, cache: &Path) -> Result<Written, ModelError> {
         if let What::File(path)
         | What::Run {
