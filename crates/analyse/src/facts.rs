@@ -84,7 +84,7 @@ fn serving_sentence(study: &Study, serve: &ServeWorkload) -> String {
         false => "each model",
     };
     let mut text = match subject {
-        "" => "asking a server".to_owned(),
+        "" => "loading a server".to_owned(),
         subject => format!("serving {subject}"),
     };
     if let Some(side) = serve.image.filter(|_| fixed("image")) {

@@ -68,7 +68,7 @@ impl CellState {
             CellState::Interrupted => "interrupted",
             CellState::NotMeasurable => "not measurable",
             CellState::NotRun => "not run",
-            CellState::LeftOut => "left out",
+            CellState::LeftOut => "excluded",
         }
     }
 

@@ -272,7 +272,7 @@ impl<'a> Expansion<'a> {
                 continue;
             }
             known.extend(frame.block.iter().flat_map(|block| block.parameters()));
-            let kind = format!("word for `{}`:", entry.key.value);
+            let kind = format!("value of `{}`:", entry.key.value);
             let span = entry.value.span.clone();
             self.found
                 .push(Diagnostic::unknown(&kind, word, span, known));

@@ -60,7 +60,7 @@ impl<'a> Names<'a> {
 
     pub(crate) fn unknown(&self, word: &Located<String>) -> Diagnostic {
         if let Some(&place) = self.given.get(word.value.as_str()) {
-            let message = format!("`{}` stands below", word.value);
+            let message = format!("`{}` is defined below", word.value);
             return Diagnostic::at(word.span.clone(), message)
                 .label("a layer can only take input from layers above it")
                 .other(place.clone(), "here");

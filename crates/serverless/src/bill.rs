@@ -133,7 +133,7 @@ impl fmt::Display for Bill {
         )?;
         write!(
             f,
-            "{} at {} a second ({})",
+            "{} at {} per second ({})",
             money(self.amount),
             money(self.price_per_second),
             self.source

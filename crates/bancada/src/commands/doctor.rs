@@ -160,7 +160,7 @@ fn facts(report: &FrameworkReport) -> String {
     let said = |text: &Option<String>| text.clone().unwrap_or_default();
     match report.condition {
         Condition::NotSetUp => format!("not set up: {}", said(&report.advice)),
-        Condition::Unfinished => format!("begun; {}", said(&report.advice)),
+        Condition::Unfinished => format!("incomplete; {}", said(&report.advice)),
         Condition::CannotBeHad => {
             let advice = report.advice.as_ref().map(|a| format!(": {a}"));
             format!(

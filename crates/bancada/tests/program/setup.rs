@@ -157,7 +157,7 @@ fn ctrl_c_leaves_what_can_be_gone_on_with() {
         .ends_with(130)
         .says("stopped; to go on: bancada setup jax");
     fs::remove_file(hang).unwrap();
-    run(&bench, &programs, &["setup"]).says("begun; to go on: bancada setup jax");
+    run(&bench, &programs, &["setup"]).says("incomplete; to continue: bancada setup jax");
     run(&bench, &programs, &["setup", "jax"])
         .ends_with(0)
         .says("jax 0.10.2 is set up");

@@ -115,8 +115,8 @@ impl<'a> Networks<'a> {
         })?;
         network::parse(&text).map_err(|mistakes| {
             let count = match mistakes.len() {
-                1 => "a mistake".to_owned(),
-                several => format!("{several} mistakes"),
+                1 => "an error".to_owned(),
+                several => format!("{several} errors"),
             };
             let message = format!("the network file `{name}` has {count}");
             let mut diagnostic = Diagnostic::at(span, message);

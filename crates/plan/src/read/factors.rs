@@ -175,7 +175,7 @@ fn alike_numbers(mut levels: Vec<Located<Level>>) -> Vec<Located<Level>> {
 
 fn kind(level: &Level) -> &'static str {
     match level {
-        Level::Text(_) => "a text",
+        Level::Text(_) => "a string",
         Level::Int(_) | Level::Float(_) => "a number",
         Level::Bool(_) => "true or false",
     }

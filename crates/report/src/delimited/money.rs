@@ -123,7 +123,7 @@ impl Pairs<'_> {
             first: (one.own, &one.own_environment),
             second: (one.rented, &one.rented_environment),
             from: one.hours_per_month.as_ref().map_or([None; 3], ends),
-            unit: "hours a month",
+            unit: "hours per month",
             measured: [None; 3],
             verdict: match one.verdict {
                 Buying::Pays => "pays",
@@ -154,7 +154,7 @@ impl Pairs<'_> {
             first: (one.always_on, &one.always_on_environment),
             second: (one.on_demand, &one.on_demand_environment),
             from: ends(&one.requests_per_day),
-            unit: "requests a day",
+            unit: "requests per day",
             measured: [None; 3],
             verdict: match one.within_capacity {
                 true => "pays",

@@ -103,7 +103,7 @@ fn buying_figure(buying: &[BuyOrRent]) -> Figure {
         "hours of work per month",
         Extent::Exactly(Range::new(0.0, end)),
     );
-    let y = Axis::linear(format!("a month ({symbol})"), Extent::FromZero);
+    let y = Axis::linear(format!("cost per month ({symbol})"), Extent::FromZero);
     Figure::new(caption, 420, x, y).with(series)
 }
 

@@ -54,10 +54,10 @@ fn bill(page: &mut Page, facts: &BillFacts, several: bool) {
         ),
         (
             "price".to_owned(),
-            escape(&format!("{} an hour", format::exact_money(&price.per_hour))),
+            escape(&format!("{} per hour", format::exact_money(&price.per_hour))),
         ),
         (
-            "read from".to_owned(),
+            "source".to_owned(),
             escape(&format!("{}, {}", price.source, price.date)),
         ),
         ("billing".to_owned(), escape(&billing_words(&price.billing))),
@@ -146,10 +146,10 @@ pub(super) fn measured(page: &mut Page, analysis: &Analysis) {
         rows.push(("overhead of sampling".to_owned(), escape(&text)));
     }
     if study.excluded_rules > 0 {
-        let text = format::counted(study.excluded_rules, "rule leaves", "rules leave");
+        let text = format::counted(study.excluded_rules, "rule excludes", "rules exclude");
         rows.push((
             "excluded by the study".to_owned(),
-            format!("{text} out combinations of levels"),
+            format!("{text} combinations of levels"),
         ));
     }
     let totals = &analysis.totals;

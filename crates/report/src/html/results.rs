@@ -21,10 +21,10 @@ pub(super) fn head(page: &mut Page, analysis: &Analysis) {
         objective.unwrap_or_default()
     ));
     if let Some(scale) = &study.scale {
-        page.callout("A smaller study", [scale.sentence.as_str()]);
+        page.callout("Reduced scale", [scale.sentence.as_str()]);
     }
     if let Some(repriced) = &study.repriced {
-        page.callout("Other prices", [repriced.as_str()]);
+        page.callout("What-if prices", [repriced.as_str()]);
     }
     page.open("summary", "In short");
     page.paragraph(&crate::markdown::totals(analysis));

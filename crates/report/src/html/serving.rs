@@ -136,7 +136,7 @@ fn cost_figure(analysis: &Analysis, serving: &Serving) -> Option<Figure> {
     let symbol = currency_symbol(analysis);
     let mut series: Vec<Series> = Vec::new();
     for (on_demand, title, colour) in [
-        (true, "on demand", Colour::Series(0)),
+        (true, "serverless", Colour::Series(0)),
         (false, "always on", Colour::Series(1)),
     ] {
         let own = priced
@@ -218,8 +218,8 @@ fn break_even_figure(analysis: &Analysis, serving: &Serving) -> Figure {
     Figure::new(
         "Cost per day against requests per day; where the lines meet, both cost the same.",
         420,
-        Axis::linear("requests a day", Extent::FromZero),
-        Axis::linear(format!("a day ({symbol})"), Extent::FromZero),
+        Axis::linear("requests per day", Extent::FromZero),
+        Axis::linear(format!("cost per day ({symbol})"), Extent::FromZero),
     )
     .with(series)
 }

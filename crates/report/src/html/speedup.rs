@@ -17,7 +17,7 @@ pub(super) fn speed_ups(page: &mut Page, analysis: &Analysis) {
     let several = analysis.speed_ups.len() > 1;
     for speed_up in &analysis.speed_ups {
         if several {
-            page.subtitle(&format!("Of {}", speed_up.factor));
+            page.subtitle(&format!("By {}", speed_up.factor));
         }
         page.list("findings", speed_up.sentences.iter().map(String::as_str));
         let figure = match speed_up.kind {

@@ -64,7 +64,7 @@ fn cell(text: String) -> TableCell {
 fn what_for(line: &BillLine) -> &'static str {
     match line.kind {
         LineKind::Idle | LineKind::Rounding | LineKind::Minimum => "billed, not used",
-        LineKind::Lost => "an expectation",
+        LineKind::Lost => "expected value",
         _ => "",
     }
 }

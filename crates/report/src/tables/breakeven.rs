@@ -19,7 +19,7 @@ pub(crate) fn buying_table(buying: &[BuyOrRent]) -> Option<Table> {
         "a month",
         "electricity per hour",
         "rent per hour",
-        "time rented",
+        "time on the rented one",
         "cheaper from (hours per month)",
     ] {
         table.number(header);
@@ -58,7 +58,7 @@ pub(crate) fn more_expensive_table(more_expensive: &[DearerMachine]) -> Option<T
     }
     for header in [
         "price per hour",
-        "pays from",
+        "break-even speed-up",
         "measured speed-up",
         "its cost",
     ] {

@@ -9,9 +9,9 @@ use super::{Table, TableCell, Tone, currency_symbol};
 /// What a run costs and what its parts do; none where no run tells of parts.
 pub(crate) fn work_table(analysis: &Analysis) -> Option<Table> {
     let parts: [Part; 3] = [
-        ("an epoch", |cost| cost.per_epoch),
-        ("1000 images", |cost| cost.per_thousand_images),
-        ("1000 steps", |cost| cost.per_thousand_steps),
+        ("per epoch", |cost| cost.per_epoch),
+        ("per 1000 images", |cost| cost.per_thousand_images),
+        ("per 1000 steps", |cost| cost.per_thousand_steps),
     ];
     let priced = || {
         let scenarios = analysis.scenarios.iter();
@@ -24,7 +24,7 @@ pub(crate) fn work_table(analysis: &Analysis) -> Option<Table> {
     }
     let mut table = Table::default();
     table.text("scenario");
-    table.number("a run");
+    table.number("per run");
     parts.iter().for_each(|(header, _)| table.number(header));
     let symbol = currency_symbol(analysis);
     for (scenario, cost) in priced() {
@@ -137,7 +137,7 @@ const UNUSED: [UnusedColumn; 8] = [
         small: |_| String::new(),
     },
     UnusedColumn {
-        header: "done again",
+        header: "re-run",
         amount: |one| one.done_again.amount,
         small: |_| String::new(),
     },

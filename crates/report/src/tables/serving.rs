@@ -78,7 +78,7 @@ fn row(served: &ServedScenario, symbol: &str) -> Vec<TableCell> {
 
 fn place(served: &ServedScenario) -> String {
     match served.place {
-        Place::OnDemand { memory_mb } => format!("on demand, {memory_mb} MB"),
+        Place::OnDemand { memory_mb } => format!("serverless, {memory_mb} MB"),
         Place::AlwaysOn => "always on".to_owned(),
     }
 }

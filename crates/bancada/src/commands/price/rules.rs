@@ -47,7 +47,7 @@ fn paragraph(rule: &ProviderRule) -> String {
 
 fn charge_table(charges: &[&KnownCharge]) -> String {
     let mut table = Table::default()
-        .text("beside machines")
+        .text("other charges")
         .text("what")
         .number("price")
         .number("free a month")
