@@ -37,7 +37,7 @@ fn list(home: &Path) -> String {
         let size = format!("{} × {} × {}", info.channels, info.side, info.side);
         let state = match fetch::wanted_bytes(info.name).map(|bytes| format::bytes(bytes as f64)) {
             None => "generated, as many as requested".to_owned(),
-            Some(size) if fetch::is_here(info.name, home) => format!("here, {size}"),
+            Some(size) if fetch::is_here(info.name, home) => format!("downloaded, {size}"),
             Some(size) => format!("not downloaded, {size}: bancada data fetch {}", info.name),
         };
         let (name, classes) = (info.name, info.classes);
@@ -165,7 +165,7 @@ impl Teller {
             } => self.received(file, received_bytes, total_bytes),
             Told::Trying { place } => self.line(&format!("Trying {place}")),
             Told::Failed { why, .. } => self.line(&format!("  ! {why}")),
-            Told::Getting { what } => self.line(&format!("  getting {what}")),
+            Told::Getting { what } => self.line(&format!("  downloading {what}")),
             Told::Checked { file, bytes } => {
                 let size = format::bytes(bytes as f64);
                 self.line(&format!("  {file}  {size}  ok"));

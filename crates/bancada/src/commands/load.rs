@@ -180,7 +180,7 @@ fn in_words(outcome: &Outcome) -> String {
     }
     for (name, times) in [
         ("latency", &outcome.latency),
-        ("from sending", &outcome.service),
+        ("from send time", &outcome.service),
         ("prediction", &outcome.prediction),
     ] {
         lines.extend((times.count() > 0).then(|| row(name, times)));
@@ -206,7 +206,7 @@ fn in_words(outcome: &Outcome) -> String {
         ("timed out", counts.timed_out),
         ("not sent in time", counts.not_sent),
         ("refused", counts.refused),
-        ("broken answers", counts.broken),
+        ("invalid responses", counts.broken),
         ("closed by the server", counts.closed),
     ] {
         lines.extend((count > 0).then(|| format!("  ! {what}: {count}")));

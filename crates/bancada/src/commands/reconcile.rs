@@ -152,7 +152,7 @@ fn write_rest(out: &mut String, found: &Reconciliation) {
         _ = writeln!(out, "! {note}");
     }
     for problem in &found.problems {
-        let end = if problem.left_out { " (left out)" } else { "" };
+        let end = if problem.left_out { " (skipped)" } else { "" };
         _ = writeln!(out, "  {problem}{end}");
     }
     if found.problem_count > found.problems.len() as u64 {

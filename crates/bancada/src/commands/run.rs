@@ -372,7 +372,7 @@ impl Work {
             ));
         }
         if again > 0 {
-            parts.push(format!("{} repeated", counted(again, "run is", "runs are")));
+            parts.push(format!("{} re-run", counted(again, "run is", "runs are")));
         }
         match parts.is_empty() {
             true => String::new(),

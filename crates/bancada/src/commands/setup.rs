@@ -207,7 +207,7 @@ impl Teller {
                 environment.owner.name,
                 environment.version,
                 about(environment.owner),
-                if *resumed { ", goes on" } else { "" },
+                if *resumed { ", resumed" } else { "" },
             )),
             Progress::StepBegins(step) if self.printer.talk_is_terminal => {
                 let style =

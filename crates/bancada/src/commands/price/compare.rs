@@ -270,7 +270,7 @@ impl Group {
         let mut table = Table::default()
             .text("a run of")
             .number("runs")
-            .number("paid time");
+            .number("billed time");
         table = table.number("as billed");
         for machine in &comparison.machines {
             table = table.number(&machine.price.machine);
@@ -303,10 +303,10 @@ impl Group {
     fn below(&self, limit: usize) -> String {
         let mut table = Table::default()
             .text("machine")
-            .number("an hour")
+            .number("per hour")
             .number("all runs")
             .number("of the bill")
-            .text("read")
+            .text("date")
             .text("source");
         let mut machines: Vec<&Repriced> = self.comparison.machines.iter().collect();
         machines.sort_by_key(|m| (m.total.currency, m.total.amount));

@@ -62,7 +62,7 @@ pub(super) fn list(entries: &[&CatalogEntry]) -> String {
         .text("processor")
         .number("on demand/h")
         .number("spot/h")
-        .text("read");
+        .text("date");
     for entry in entries {
         let Shape {
             vcpus,

@@ -36,7 +36,7 @@ fn paragraph(rule: &ProviderRule) -> String {
         None => "from the beginning".to_owned(),
     };
     let price = rule.per_gb_second.map_or(String::new(), |price| {
-        format!("{} a GB-second; ", format::exact_money(&price))
+        format!("{} per GB-second; ", format::exact_money(&price))
     });
     let words = billing_words(&rule.billing(Some(MEMORY_MB)));
     format!(
@@ -50,8 +50,8 @@ fn charge_table(charges: &[&KnownCharge]) -> String {
         .text("other charges")
         .text("what")
         .number("price")
-        .number("free a month")
-        .text("read")
+        .number("free per month")
+        .text("date")
         .text("source");
     for charge in charges {
         let unit = charge.unit_price.unit.word();

@@ -42,8 +42,8 @@ fn page(entries: &[&CatalogEntry]) -> String {
     let mut table = Table::default()
         .text("region")
         .text("paid")
-        .number("an hour")
-        .text("read")
+        .number("per hour")
+        .text("date")
         .text("age")
         .text("source");
     for entry in entries {

@@ -232,7 +232,7 @@ fn summary(name: &str, list: &PriceList) -> String {
     let (kept, left_out) = (list.kept(), list.left_out.total());
     let repeated = match list.repeated {
         0 => String::new(),
-        repeated => format!(", {} repeated", count(repeated)),
+        repeated => format!(", {} duplicates", count(repeated)),
     };
     let head = format!(
         "{name}: {} rows read; {} prices: {} kept{repeated}, {} skipped\n",
@@ -245,7 +245,7 @@ fn summary(name: &str, list: &PriceList) -> String {
         return head;
     }
     let mut table = Table::default()
-        .number("left out")
+        .number("skipped")
         .text("because")
         .text("such as");
     for (reason, left_out) in list.left_out.iter() {
