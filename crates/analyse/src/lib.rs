@@ -1,5 +1,5 @@
-//! Runs → results: what each scenario gave, what decides it, and how sure that is, in numbers and in
-//! sentences. Pure: no I/O, no clock; the statistics are the `stats` crate's.
+//! Runs → results: estimates per scenario, what explains the variation, with intervals and tests, in
+//! numbers and in sentences. Pure: no I/O, no clock; the statistics come from the `stats` crate.
 
 mod along;
 mod analysis;

@@ -1,6 +1,6 @@
-//! The words of Bancada as types. No I/O, no clock: every value here was made elsewhere.
+//! The terms of Bancada as types. No I/O, no clock: every value is made elsewhere.
 //!
-//! Read in this order: [`study`] (the question; [`serving`] where models are served), [`run`] (one answer), then what a run is made of:
+//! Read in this order: [`study`] (with [`serving`]), [`run`], then what a run is made of:
 //! [`event`], [`sample`], [`machine`], [`capacity`], [`money`], [`warning`].
 
 pub mod capacity;

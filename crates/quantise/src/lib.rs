@@ -1,5 +1,5 @@
-//! A model in 8 bits by ONNX Runtime's own tools, in an environment of their own, and what that costs in accuracy:
-//! made once for a model and its settings, and kept in the cache.
+//! Quantises a model to 8 bits with ONNX Runtime's own tools, in their own environment, and measures the loss of
+//! accuracy: once per model and settings, then cached.
 
 mod error;
 mod tools;

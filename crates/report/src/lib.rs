@@ -1,4 +1,4 @@
-//! Results → what a person or another program reads. Every function is pure: an [`Analysis`] in, a
+//! Results → output for people and programs. Every function is pure: an [`Analysis`] in, a
 //! `String` out, the same for the same input. Nothing here reads the store or a clock.
 
 mod delimited;

@@ -1,5 +1,6 @@
-//! Carry out a plan: which runs are due, in which order, within which money; every run measured,
-//! billed and kept before the next begins. Tells what happens as [`Progress`]; prints nothing.
+//! Runs a plan: decides which runs are due, in which order, within the budget; every run is
+//! measured, billed and stored before the next begins. Emits [`Progress`]; prints nothing.
+
 
 pub mod agreement;
 mod budget;

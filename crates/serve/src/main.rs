@@ -1,4 +1,4 @@
-//! The server alone, without the workbench: what container images carry.
+//! The server alone, without the rest of Bancada, for container images.
 
 use std::path::Path;
 use std::process::ExitCode;
