@@ -1,4 +1,4 @@
-//! Scenarios side by side along one factor, all else equal: the ground of curves over a factor,
+//! Scenarios along one factor, all else equal: the basis of curves over a factor,
 //! of speed-ups and of frameworks compared.
 
 use std::collections::BTreeMap;

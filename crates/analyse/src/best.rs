@@ -1,4 +1,4 @@
-//! Which scenario to choose: the fastest, the cheapest, and what lies between.
+//! Which scenario to choose: the fastest, the cheapest, and the Pareto set between them.
 
 use model::Money;
 use model::run::metric;

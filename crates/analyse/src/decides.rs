@@ -1,4 +1,4 @@
-//! What decides a metric: the part of the analysis that comes from the analysis of variance.
+//! Results of the analysis of variance of a metric.
 
 use model::RunId;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! What each level does, and what two factors do together, in sentences.
+//! Effects of levels, and interactions of two factors, in sentences.
 
 use stats::{Estimate, LevelFit, LevelPair, Observation};
 

@@ -1,4 +1,4 @@
-//! What is told, not computed: the study, its totals, the machines, the warnings.
+//! Facts that are reported, not computed: the study, its totals, the machines, the warnings.
 
 use std::collections::{BTreeMap, BTreeSet};
 

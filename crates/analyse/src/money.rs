@@ -1,4 +1,4 @@
-//! What the results say about money, beside what a scenario costs.
+//! Results about money other than the cost of a scenario.
 
 use model::RunRecord;
 use serde::Serialize;

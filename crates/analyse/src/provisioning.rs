@@ -1,4 +1,4 @@
-//! Whether a place is too large or too small for what it does, by its use while it works.
+//! Whether an environment is over- or undersized, from its resource use during training or load.
 
 use model::run::{Origin, metric, phase};
 use model::serving::WORKER_MB_PER_CORE;

@@ -1,4 +1,4 @@
-//! What each scenario gave, over its repetitions.
+//! Results of each scenario, over its repetitions.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A study carried out smaller than it is written: what a reader must know before any number.
+//! A study run at a reduced scale: what a reader must know before any number.
 
 use model::Study;
 use model::study::{Scale, ScaleChange};

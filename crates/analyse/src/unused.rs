@@ -1,4 +1,4 @@
-//! What was paid and not used: time rounded up, attempts that gave nothing, and, apart, what is
+//! Wasted spend: rounding, attempts without a result; and, separately, what is
 //! overhead and what is expected to be lost.
 
 use model::money::LineKind;

@@ -1,4 +1,4 @@
-//! What decides a metric: its variation, taken apart by factor.
+//! What explains a metric: its variation by factor (analysis of variance).
 
 use model::{RunId, Study};
 use stats::{Anova, Design, Observation, Options, ResidualSource, Source};

@@ -1,4 +1,4 @@
-//! CloudWatch's figures of an endpoint, by the JSON protocol (`GetMetricStatistics`).
+//! CloudWatch metrics of an endpoint, with the JSON protocol (`GetMetricStatistics`).
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a service answers when it does not do what it was asked.
+//! Error responses of a service.
 
 use std::fmt;
 

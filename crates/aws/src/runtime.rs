@@ -1,4 +1,4 @@
-//! An endpoint asked: a signed request for others to send, or sent from here.
+//! Invoking an endpoint: a signed request for others to send, or sent from here.
 
 use std::fmt;
 use std::time::{Duration, Instant};

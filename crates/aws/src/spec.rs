@@ -1,4 +1,4 @@
-//! What endpoint is wanted.
+//! Specification of an endpoint.
 
 use std::collections::BTreeMap;
 

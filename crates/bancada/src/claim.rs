@@ -1,4 +1,4 @@
-//! A results folder opened for writing: whose runs it holds is made sure first. A study that has
+//! Opens a results folder for writing, after checking whose runs it contains. A study that has
 //! grown keeps its runs; runs of other studies are set aside; what cannot be decided is refused.
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Where studies and their results lie.
+//! Finds studies and their results.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,4 @@
-//! Data on stdout, talk on stderr, colour only where a person sees it.
+//! Data on stdout, messages on stderr, colour only on a terminal.
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! What a person, or a program, sees while a study is carried out. Consumes the runner's
+//! Output for people and programs while a study runs. Consumes the runner's
 //! [`Progress`]; shares no state with it.
 
 use indicatif::{ProgressBar, ProgressStyle};

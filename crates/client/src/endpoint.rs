@@ -1,5 +1,5 @@
-//! An endpoint at SageMaker: set up, asked by signed requests, torn down, and its own figures read
-//! when it costs nothing any more.
+//! A SageMaker endpoint: created, loaded with signed requests, deleted, and its metrics read
+//! when it no longer costs money.
 
 use std::ops::ControlFlow;
 use std::path::Path;

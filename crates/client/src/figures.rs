@@ -1,4 +1,4 @@
-//! What an endpoint's provider counted: the cold part of cold starts, and what it bills.
+//! Metrics of an endpoint's provider: set-up time of cold starts, and what it bills.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};

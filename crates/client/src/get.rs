@@ -1,4 +1,4 @@
-//! The few GETs beside a load: pings, and what the emulator bills. A connection each.
+//! GET requests outside the load: pings, and the emulator's bill. One connection each.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};

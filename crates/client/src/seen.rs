@@ -1,4 +1,4 @@
-//! What becomes of a load's outcome: metrics, the run's record, and its requests as CSV.
+//! Turns a load's outcome into metrics, the run's record, and its requests as CSV.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

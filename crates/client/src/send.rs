@@ -1,5 +1,5 @@
-//! A load carried out on a thread of its own, so that whoever is asked to end can leave its last
-//! answers behind.
+//! Runs a load on its own thread, so that an interrupted client can abandon the last
+//! responses.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

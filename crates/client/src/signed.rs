@@ -1,5 +1,5 @@
 //! A load of signed requests. A signature lasts minutes and a connection may last longer: a load
-//! goes on in parts, each with the signatures of its own time.
+//! runs in parts, each with fresh signatures.
 
 use std::time::{Duration, Instant};
 

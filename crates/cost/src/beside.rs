@@ -1,4 +1,4 @@
-//! What comes off the price of time, and what is paid beside it.
+//! Discounts on the price of time, and charges other than time.
 
 use model::money::{Charge, Counted, DiscountTerms, LineKind, MonthOfUse, SustainedTier, Unit};
 use model::{BillLine, Money};

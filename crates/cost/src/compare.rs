@@ -1,4 +1,4 @@
-//! What measured time would cost at other prices. The same time is assumed everywhere: this
+//! What measured time would cost at different prices. The same time is assumed everywhere: this
 //! compares prices, not the speed of machines.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Currencies that exist: a price in another one is a mistake of its list.
+//! Known currencies: a price in any other is an error of its list.
 
 use model::Currency;
 

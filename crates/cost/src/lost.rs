@@ -1,4 +1,4 @@
-//! What a machine that may be taken away is expected to lose.
+//! Expected cost of interruptions of a spot machine.
 
 use model::money::Interruptions;
 use rust_decimal::Decimal;

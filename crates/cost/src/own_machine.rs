@@ -1,4 +1,4 @@
-//! What an hour of a machine costs that was bought, not rented.
+//! Cost per hour of a machine that was bought, not rented.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Which time of a run is paid, at which price, and what it comes to.
+//! Which time of a run is billed, at which price, and the amount.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! A machine that several runs share: its start, its idle time, its rounding and its minimum are paid
-//! once, and every run bears its part by the time it used.
+//! A machine that several runs share: its start, its idle time, its rounding and its minimum are billed
+//! once, and every run pays its share in proportion to the time it used.
 
 use model::money::{Charge, LineKind};
 use model::{Bill, BillingRule, ExchangeRate, Money, PaidPhases, Price, RunRecord};

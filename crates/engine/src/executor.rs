@@ -1,4 +1,4 @@
-//! A graph put to work: forward through its nodes, each result kept only while it is needed.
+//! Executes a graph: forward through its nodes, each result kept only while it is needed.
 
 use burn_tensor::{Device, Tensor};
 use network::{Graph, Node, Op};

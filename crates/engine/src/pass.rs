@@ -1,4 +1,4 @@
-//! One way through a network: what each kind of layer does with its inputs.
+//! One forward pass: what each kind of layer does with its inputs.
 
 use burn_tensor::Tensor;
 use data::Random;

@@ -1,4 +1,4 @@
-//! How a run is held to its limits: by a control group, or by what any process may do to itself.
+//! How limits are enforced: by a cgroup, or by limits that any process can set for itself.
 
 use std::path::Path;
 

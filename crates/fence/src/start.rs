@@ -1,4 +1,4 @@
-//! The first steps of a new process, between its birth and its command.
+//! What a new process does between fork and exec.
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};

@@ -1,4 +1,4 @@
-//! One dataset, from wherever it can be had to where studies look for it.
+//! Downloads one dataset to the folder where studies look for it.
 
 use std::fs::{self, File};
 use std::io;

@@ -1,4 +1,4 @@
-//! The `caffe` program of this machine: what it says of itself, and what to do about what it says.
+//! The `caffe` program of this machine: its version, and hints for its error messages.
 
 use std::path::Path;
 use std::process::Command;

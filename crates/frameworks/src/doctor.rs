@@ -1,4 +1,4 @@
-//! What is installed here, what of it works, and what to do about what does not.
+//! What is installed, whether it works, and what to do if not.
 
 use std::fs;
 use std::io;

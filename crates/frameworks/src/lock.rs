@@ -1,4 +1,4 @@
-//! One program makes or removes an environment at a time.
+//! One process creates or removes an environment at a time.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read as _, Write as _};

@@ -1,4 +1,4 @@
-//! What `setup` writes into an environment when it is whole, and nothing else does.
+//! The marker that `setup` writes into a complete environment.
 
 use serde::{Deserialize, Serialize};
 

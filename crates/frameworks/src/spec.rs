@@ -1,4 +1,4 @@
-//! How a study or a person names a framework: `pytorch`, `pytorch@2.2.0`.
+//! Names of frameworks: `pytorch`, `pytorch@2.2.0`.
 
 use std::cmp::Ordering;
 use std::fmt;

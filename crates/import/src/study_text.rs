@@ -1,4 +1,4 @@
-//! A study that was made of files, as a study file.
+//! A study created from imported files, as a study file.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! What is paid: the run's duration and its phases, from the metrics that tell them.
+//! Billed time: the run's duration and its phases, from the imported metrics.
 
 use model::Phase;
 use model::run::{metric, phase};

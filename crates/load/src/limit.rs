@@ -1,4 +1,4 @@
-//! Was the client, not the server, what limited the figures?
+//! Was the client, not the server, the bottleneck?
 
 use crate::load::Load;
 use crate::outcome::Outcome;

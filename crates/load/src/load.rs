@@ -1,4 +1,4 @@
-//! How requests follow each other.
+//! Shapes of load: when requests are sent.
 
 use std::time::Duration;
 

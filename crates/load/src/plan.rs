@@ -1,4 +1,4 @@
-//! All that is made ready before the first request.
+//! Preparation before the first request.
 
 use std::net::SocketAddr;
 use std::time::Duration;

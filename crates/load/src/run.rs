@@ -1,4 +1,4 @@
-//! A load carried out on its threads, their records put together.
+//! Runs a load on its threads and merges their records.
 
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -1,4 +1,4 @@
-//! What https needs: whom to trust, and the name the server must have.
+//! TLS: trusted certificates, and the expected server name.
 
 use std::sync::Arc;
 

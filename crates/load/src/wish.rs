@@ -1,4 +1,4 @@
-//! Loads from the few numbers that people give.
+//! Builds loads from command-line options.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a machine can give to a run, and limits of a run that were not met.
+//! Capacity of a machine, and limits of a run that were not met.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What a workload tells while it runs: one JSON object a line. Documented for people in
+//! Events that a workload emits: one JSON object per line. Documented in
 //! docs/protocol.md.
 
 use serde::{Deserialize, Serialize};

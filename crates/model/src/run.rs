@@ -1,4 +1,4 @@
-//! One run and how it ended: what `run.json` holds.
+//! One run and its outcome: the content of `run.json`.
 
 pub mod metric;
 

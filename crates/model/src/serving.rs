@@ -1,4 +1,4 @@
-//! Serving as a workload: what answers, what is asked, and where the answers come from.
+//! Serving as a workload: the server, the load, and where it runs.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

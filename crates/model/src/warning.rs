@@ -1,4 +1,4 @@
-//! What a reader must know before trusting a number. The text says what happened and what to do.
+//! What a reader must know before relying on a number. The text says what happened and what to do.
 
 use std::fmt;
 

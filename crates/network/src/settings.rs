@@ -1,4 +1,4 @@
-//! The settings of one layer: read by key, complained about by place.
+//! The settings of one layer: read by key, errors reported with positions.
 
 use source::{Diagnostic, Located, Problems, Span};
 

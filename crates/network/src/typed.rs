@@ -1,4 +1,4 @@
-//! A network file as typed: what stands where, not yet what it means.
+//! A network file as typed, before interpretation.
 
 use source::{Diagnostic, Located, Problems, Span, Table, Value};
 

@@ -1,4 +1,4 @@
-//! Which scenario of a study a run is of: by what was run, not by its number.
+//! Which scenario of a study a run belongs to: by what was run, not by its number.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! Whether a CSV file ends where it should. JSON that breaks off cannot be read at all; a table
-//! that breaks off can, and its last price may lack its last digits.
+//! Whether a CSV file is complete. Truncated JSON cannot be parsed at all; a truncated table
+//! can, and its last price may lack digits.
 
 use cost::Reason;
 

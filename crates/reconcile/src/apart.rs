@@ -1,4 +1,4 @@
-//! Rows of a bill that are not the study's.
+//! Rows of a bill that do not belong to the study.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Which sums of a bill are of the study.
+//! Which sums of a bill belong to the study.
 
 use std::collections::BTreeSet;
 

@@ -8,7 +8,7 @@
 //! 3. the estimate's time at the bill's price;
 //! 4. then time added and taken away, until it is the bill's time: its cost.
 //!
-//! What the estimate has beside the machine's time is held against the categories of the bill.
+//! Estimated charges other than machine time are compared with the categories of the bill.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! When runs were under way: how much of any stretch of time was run time, and how much lay
+//! When runs were in progress: how much of any period was run time, and how much was
 //! before, between and after the runs.
 
 use crate::charge::Interval;

@@ -1,4 +1,4 @@
-//! How more and less of each metric is said.
+//! Verbs for more and less of each metric.
 
 use model::run::metric::{self, Comparison};
 

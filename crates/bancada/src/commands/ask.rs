@@ -1,4 +1,4 @@
-//! The client of a serving run: a process like every other, beside the server that it asks.
+//! The load client of a serving run, a separate process.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;

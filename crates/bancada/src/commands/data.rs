@@ -1,4 +1,4 @@
-//! `bancada data`: datasets listed, fetched, shown.
+//! `bancada data`: lists, downloads and shows datasets.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,4 +1,4 @@
-//! `bancada doctor`: what is set up, what of it works, what to do.
+//! `bancada doctor`: what is set up, whether it works, what to do.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Studies that make endpoints at a provider: what a person has to be told.
+//! Studies that create endpoints at a provider: messages for the user.
 
 use measure::Asked;
 use model::{RunRecord, Service, Study, Warning};

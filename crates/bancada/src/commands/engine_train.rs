@@ -1,4 +1,4 @@
-//! The embedded engine as a workload: a process like every other, so that it is measured alike.
+//! The embedded engine as a workload: a separate process, so that it is measured like all others.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;

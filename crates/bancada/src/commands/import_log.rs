@@ -1,4 +1,4 @@
-//! Logs of training programs become runs of a study, one file a run.
+//! Logs of training programs become runs of a study, one file per run.
 
 use std::fs;
 use std::path::PathBuf;

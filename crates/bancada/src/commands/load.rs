@@ -1,4 +1,4 @@
-//! Loads a server and tells how it answered.
+//! Loads a server and prints its latencies.
 
 use std::fs;
 use std::path::Path;

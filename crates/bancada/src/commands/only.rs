@@ -1,4 +1,4 @@
-//! `--only FACTOR=LEVEL,…`: a part of a study, as one of its machines carries it out.
+//! `--only FACTOR=LEVEL,…`: the part of a study that runs on one of its machines.
 
 use model::Study;
 use runner::Only;

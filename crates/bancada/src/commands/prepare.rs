@@ -1,5 +1,5 @@
-//! What the runs of a study need and this machine lacks: said all together before the first, or
-//! brought here by `run --prepare`.
+//! What the runs of a study need and this machine lacks: listed before the first run, or
+//! installed by `run --prepare`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,4 @@
-//! Makes a model of 8 bits, and says what that costs.
+//! Quantises a model to 8 bits and prints the loss of accuracy.
 
 use std::fs;
 use std::path::Path;

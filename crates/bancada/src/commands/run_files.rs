@@ -1,4 +1,4 @@
-//! What a run's bundle holds beside its record. What cannot be read is named, and the rest is shown.
+//! Files of a run's bundle other than its record. Unreadable files are reported, and the rest is shown.
 
 use model::{Event, EventKind, RunId, Sample};
 use report::ToldStep;

@@ -1,4 +1,4 @@
-//! Stands in for a serverless service in front of a serving stack.
+//! Emulates a serverless service in front of a serving stack.
 
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! `bancada setup`: environments made, listed, removed.
+//! `bancada setup`: creates, lists and removes environments.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The same measurements at other prices: nothing is run again and nothing kept is changed.
+//! The same measurements at different prices: nothing is re-run, stored results do not change.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Catalogs as text: comma-separated, one row a machine, region and currency. The embedded one,
-//! the refreshed one and a person's own have this one format.
+//! Catalogs as text: comma-separated, one row per machine, region and currency. The embedded one,
+//! the updated one and a user's own have this format.
 
 use model::{Currency, Money};
 use rust_decimal::Decimal;

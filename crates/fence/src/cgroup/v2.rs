@@ -1,4 +1,4 @@
-//! Version 2: one hierarchy, controllers given on to children.
+//! Version 2: one hierarchy, controllers delegated to children.
 
 use std::fs;
 use std::path::Path;

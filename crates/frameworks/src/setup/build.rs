@@ -1,4 +1,4 @@
-//! The steps from a Python to an environment that is marked as whole.
+//! The steps from a Python to a complete environment.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What stands in the way of setting up, or of removing.
+//! Errors of setting up and removing.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
-//! An environment made: found Python, packages installed, a step trained, marked as whole.
+//! Creates an environment: finds Python, installs packages, trains a step, marks it as complete.
 //!
-//! While it is made a `.part` file lies beside it; what was interrupted is begun again in the same
-//! folder, where the installers find what they had done. The marker is written last.
+//! While it is being created a `.part` file is next to it; an interrupted setup restarts in the same
+//! folder, where the installers find their earlier work. The marker is written last.
 
 mod build;
 mod check;

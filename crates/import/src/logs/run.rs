@@ -1,4 +1,4 @@
-//! What a log told → the numbers of a run.
+//! Contents of a log → the numbers of a run.
 
 use std::collections::BTreeMap;
 

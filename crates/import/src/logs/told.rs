@@ -1,4 +1,4 @@
-//! What a log told, whoever wrote it.
+//! Contents of a log, whatever its format.
 
 use model::run::phase;
 use model::{Phase, Status, Timestamp};

@@ -1,4 +1,4 @@
-//! How use becomes money.
+//! Billing rules.
 
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! `[import]`: are its factors and levels those of the study, and is each told once?
+//! `[import]`: are its factors and levels those of the study, and is each given once?
 
 use model::study::{ImportColumn, ImportSettings};
 use source::{Diagnostic, Located, Problems, Span};

@@ -1,7 +1,7 @@
-//! What a study file means, and whether it makes sense: every mistake at once, each at its place.
+//! Checks a study file and interprets it: all errors at once, each with its position.
 //!
-//! Levels that are wrong by themselves are told and left out; what contradicts what is then looked
-//! for among the scenarios of the rest, so that one mistake does not hide another.
+//! Levels that are invalid on their own are reported and skipped; contradictions are then searched
+//! among the remaining scenarios, so that one error does not hide another.
 
 mod command;
 mod contradictions;

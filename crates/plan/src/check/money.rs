@@ -1,4 +1,4 @@
-//! The currency a study speaks, and whether its budget can be compared with its prices.
+//! The currency of a study, and whether its budget can be compared with its prices.
 
 use model::run::phase;
 use model::{Currency, PaidPhases, Price};

@@ -1,4 +1,4 @@
-//! `[scale.NAME]`: whether each makes sense, also those that are not asked for.
+//! `[scale.NAME]`: checks every scale, including those that are not used.
 
 use source::{Diagnostic, Problems};
 

@@ -1,4 +1,4 @@
-//! `billing`: how use becomes money at a place.
+//! `billing`: how usage is billed.
 
 use cost::{UnitPrice, rules};
 use model::money::{

@@ -1,4 +1,4 @@
-//! What stands in a study file, with its places, before it is known to make sense.
+//! The content of a study file with its positions, before it is checked.
 
 use model::study::{LogPattern, MeasureSettings};
 use model::{Currency, ExchangeRate, Hosts, Level, Limits, Money, Order, Price, Service};

@@ -1,4 +1,4 @@
-//! `[scale.NAME]`: the same study, smaller, so that it can be tried where the whole is too much.
+//! `[scale.NAME]`: a reduced version of the study.
 
 use model::study::{Scale, ScaleChange};
 use model::{Level, Service};

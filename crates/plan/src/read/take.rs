@@ -1,4 +1,4 @@
-//! Small readers that every section uses. A value that is wrong becomes a problem and none.
+//! Small readers that every section uses. An invalid value becomes a problem and `None`.
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,4 @@
-//! The same measurements at other prices: a small file, or options, that go over a study's money.
+//! The same measurements at different prices: a file, or options, that override a study's prices.
 
 use model::{BillingRule, ExchangeRate, Price, Service, Study};
 use source::{Diagnostic, Problems, Table};

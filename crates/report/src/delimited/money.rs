@@ -1,4 +1,4 @@
-//! Bills line by line, and from where on one way to pay is cheaper than another.
+//! Bills line by line, and break-even points.
 
 use analyse::{Analysis, BreakEven, BuyOrRent, Buying, DearerMachine, Estimate, RunRow};
 use model::{BillLine, Price};

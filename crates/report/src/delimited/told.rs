@@ -1,4 +1,4 @@
-//! What runs told while they worked: losses epoch by epoch, times of operators.
+//! What runs reported: losses by epoch, times of operators.
 
 use analyse::{Analysis, RunRow};
 use model::RunId;

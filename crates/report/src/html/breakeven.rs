@@ -1,4 +1,4 @@
-//! From where on one way to pay is cheaper than another, in one place.
+//! Break-even points.
 
 use analyse::{Analysis, BuyOrRent, Buying, Dearer, DearerMachine, format};
 

@@ -1,4 +1,4 @@
-//! How the numbers came about: bills, machines, the way of measuring, and the words.
+//! How the numbers were obtained: bills, machines, measuring, and terms.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! What came out: the summary, the key numbers, the scenario table, what went wrong.
+//! Results: the summary, the key numbers, the scenario table, unsuccessful runs.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Answers: what they take, what they cost, and where.
+//! Serving: latency and cost per response.
 
 use analyse::{Analysis, BreakEven, ServedScenario, Serving, format};
 

@@ -1,4 +1,4 @@
-//! Figures of what runs did besides taking time: use of the machine, phases.
+//! Figures of resource use and phases.
 
 use analyse::{Analysis, MetricInfo, Place, ScenarioResult, format};
 use model::run::metric;

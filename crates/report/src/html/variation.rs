@@ -1,4 +1,4 @@
-//! What decides: the variation of each metric, taken apart by factor, with words for a reader who
+//! What explains each metric: its variation by factor, explained for a reader who
 //! never met an analysis of variance.
 
 use std::fmt::Write;

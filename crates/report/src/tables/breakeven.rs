@@ -1,4 +1,4 @@
-//! From where on one way to pay is cheaper than another.
+//! Break-even points.
 
 use analyse::{Basis, BuyOrRent, Buying, Dearer, DearerMachine, Estimate, format};
 

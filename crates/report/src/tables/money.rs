@@ -1,4 +1,4 @@
-//! Money beside the scenarios' costs.
+//! Money other than the scenarios' costs.
 
 use analyse::{Analysis, CostResult, Estimate, Fit, Provisioning, Target, Unused, format};
 use model::Money;

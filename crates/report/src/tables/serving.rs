@@ -1,4 +1,4 @@
-//! Answers: how fast, how expensive, and from which rate on a machine is worth it.
+//! Serving: latency, cost, and break-even rates.
 
 use analyse::{Analysis, Estimate, Place, ServedScenario, Serving, format};
 

@@ -1,5 +1,5 @@
 //! Caffe as a workload: the network, the solver, the weights and the images are written for the
-//! `caffe` program of this machine, which then trains; its log is told as events.
+//! `caffe` program of this machine, which then trains; its log becomes events.
 //!
 //! Read `files` (what Caffe reads), `child` (its process), `story` (its log as events), `observed` (its
 //! log as what `bancada verify` compares).

@@ -1,4 +1,4 @@
-//! `bancada price`: prices found, shown, compared, refreshed.
+//! `bancada price`: finds, shows, compares and updates prices.
 
 mod compare;
 mod find;

@@ -1,4 +1,4 @@
-//! What a person called a model, and what serves it.
+//! How a model is named on the command line, and what serves it.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};

@@ -1,4 +1,4 @@
-//! The same models behind another server: prepared, then this process becomes it.
+//! The same models with a different server: prepared, then this process executes it.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::process::CommandExt as _;
