@@ -223,7 +223,7 @@ mod tests {
         check(
             Some(0.5),
             None,
-            "0.5 cores requested, but only 1 core could be enforced (no control groups",
+            "0.5 cores requested, but only 1 core could be enforced (cgroups are not mounted",
         );
     }
 }

@@ -47,7 +47,7 @@ pub(crate) struct Evidence<'a> {
     pub(crate) lacks_steps: bool,
     /// The workload said itself that memory ran out.
     pub(crate) told_out_of_memory: Option<&'a str>,
-    /// Processes of the run's control group that the kernel ended for want of memory.
+    /// Processes of the run's cgroup that the kernel ended for want of memory.
     pub(crate) group_kills: u64,
     pub(crate) memory_limit_bytes: Option<u64>,
     /// The whole machine ran out of memory meanwhile.

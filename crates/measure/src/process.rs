@@ -64,7 +64,7 @@ pub(crate) struct LeftBehind {
 
 #[derive(Debug)]
 pub(crate) enum NotStarted {
-    /// The control group did not let it in; try again without.
+    /// The cgroup did not let it in; try again without.
     NoEntry,
     /// The command cannot be started: a sentence for the outcome.
     Command(String),
@@ -246,7 +246,7 @@ impl Process {
         }
     }
 
-    /// Whether its control group lists nobody else. One that starts another and ends at once is
+    /// Whether its cgroup lists nobody else. One that starts another and ends at once is
     /// listed there, and gone before anybody could look at it.
     fn is_alone(&self, fence: &Fence) -> bool {
         let group = fence.group.as_ref();
@@ -285,7 +285,7 @@ impl Process {
         }
     }
 
-    /// Living processes of the run besides its leader: of its control group, of its session, or
+    /// Living processes of the run besides its leader: of its cgroup, of its session, or
     /// marked by its variable (a daemon leaves its session, but keeps its variables).
     fn others(&self, fence: &Fence) -> Vec<Other> {
         let in_group = fence.group.as_ref().map(crate::cgroup::Group::processes);

@@ -63,7 +63,7 @@ fn a_command_that_cannot_be_started_is_a_failed_run() {
         nowhere,
         "cannot start in /no/such/folder: no such folder",
     );
-    // With limits the same sentence comes from within the control group.
+    // With limits the same sentence comes from within the cgroup.
     let limited = |request: &mut Request| request.limits.memory_bytes = Some(1 << 30);
     check(&["no-such-program-here"], limited, "not found");
 }
