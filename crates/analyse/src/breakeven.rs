@@ -42,7 +42,7 @@ pub struct BuyOrRent {
     pub rent_per_hour: Money,
     /// Time on the rented machine over time on the own one.
     pub time_ratio: Estimate,
-    /// Of the own machine's work; none where renting costs no more than the electricity. Its
+    /// Of the own machine's work; `None` if renting costs no more than the electricity. Its
     /// interval has no end where the lower end of the ratio says so.
     pub hours_per_month: Option<Estimate>,
     pub verdict: Buying,
@@ -83,7 +83,7 @@ pub struct DearerMachine {
     pub verdict: Dearer,
 }
 
-/// What the break-even is reckoned from.
+/// What the break-even is computed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
@@ -413,7 +413,7 @@ enum Made {
     Note(String),
 }
 
-/// None where two bills count different phases.
+/// `None` if two bills count different phases.
 fn common_paid<'s>(one: &'s Side, other: &Side) -> Option<&'s PaidPhases> {
     let paid = &one.price.billing.paid;
     (*paid == other.price.billing.paid).then_some(paid)

@@ -54,7 +54,7 @@ pub(crate) fn curve(rows: &[Row]) -> Vec<CurvePoint> {
     epochs.into_iter().map(point).collect()
 }
 
-/// Only where losses are told at all does a missing one mean something.
+/// Only where losses are reported at all does a missing one mean something.
 fn tells_losses(record: &RunRecord) -> bool {
     let diverged = |w: &Warning| matches!(w, Warning::Diverged { .. });
     record.epochs.iter().any(|e| e.loss.is_some()) || record.warnings.iter().any(diverged)

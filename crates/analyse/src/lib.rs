@@ -67,7 +67,7 @@ pub struct Input<'a> {
     pub study: &'a Study,
     pub plan: &'a Plan,
     pub records: &'a [RunRecord],
-    /// Attempts that were done again: paid for, but no results.
+    /// Attempts that were re-run: paid for, but no results.
     pub superseded: &'a [RunRecord],
     /// Where bills are not those that were frozen with the runs: how they came about.
     pub repriced: Option<&'a str>,

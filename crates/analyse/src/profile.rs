@@ -55,7 +55,7 @@ pub const OPERATOR_KINDS: [&str; 8] = [
 
 pub const MOST_OPERATORS: usize = 15;
 
-/// A profile that was asked for and is not there is said.
+/// A profile that was requested and is not there is said.
 pub(crate) fn notes(table: &Table) -> Option<String> {
     let Workload::Train(train) = &table.study.workload else {
         return None;

@@ -188,7 +188,7 @@ fn work_seconds(row: &Row) -> f64 {
 }
 
 /// CPU time over the time in which there was something to answer: pauses of a series say nothing of
-/// a machine's size. None where the load says nothing of it, either: a closed loop fills any machine,
+/// a machine's size. `None` if the load says nothing of it, either: a closed loop fills any machine,
 /// and a cold one starts workers.
 fn busy_percent(row: &Row, load: LoadShape, service: Option<&Service>) -> Option<f64> {
     let used = told(row, metric::CORES_USED)?;

@@ -12,7 +12,7 @@ use crate::table::{self, Row, Table};
 use crate::words::names::level_phrase;
 use crate::{curves, profile, unused};
 
-/// The half-width of an interval, relative to its value, that is asked for.
+/// The half-width of an interval, relative to its value, that is requested.
 pub(crate) const WANTED_PRECISION: f64 = 0.05;
 
 pub(crate) fn scenarios(table: &Table, plan: &Plan, confidence: f64) -> Vec<ScenarioResult> {

@@ -48,7 +48,7 @@ pub struct SpeedUpPoint {
     pub scenario: u32,
     /// Time of the baseline over time of this.
     pub speed_up: Estimate,
-    /// Speed-up over how many times as many there are: 1 where nothing is lost. None for devices.
+    /// Speed-up over how many times as many there are: 1 where nothing is lost. `None` for devices.
     pub efficiency: Option<Estimate>,
 }
 

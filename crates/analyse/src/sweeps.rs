@@ -37,7 +37,7 @@ pub struct SweepLine {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SweepCell {
-    /// None where the study leaves the combination out.
+    /// `None` if the study leaves the combination out.
     pub scenario: Option<u32>,
     pub state: CellState,
 }

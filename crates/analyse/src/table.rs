@@ -1,4 +1,4 @@
-//! All runs as one table: a row a run, a column a metric. Everything else is computed from it.
+//! All runs as one table: a row per run, a column a metric. Everything else is computed from it.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub(crate) struct Row<'a> {
 
 /// Every conclusion goes through these two: what may be concluded from is decided here alone.
 impl Row<'_> {
-    /// None where the run measured something else than its scenario.
+    /// `None` if the run measured something else than its scenario.
     pub(crate) fn status(&self) -> Option<Status> {
         self.unmet.is_empty().then_some(self.record.outcome.status)
     }
@@ -230,7 +230,7 @@ pub(crate) fn per_epoch(record: &RunRecord, cost: Money) -> Option<Decimal> {
     }
 }
 
-/// Images are throughput × time: what the run really worked on, whatever the study asked for.
+/// Images are throughput × time: what the run really worked on, whatever the study requested.
 pub(crate) fn per_thousand_images(record: &RunRecord, cost: Money) -> Option<Decimal> {
     let rate = record.metrics.get(metric::IMAGES_PER_SECOND)?.value;
     let seconds = record.metrics.get(metric::TRAIN_SECONDS)?.value;
@@ -253,7 +253,7 @@ fn per_thousand(cost: Money, count: f64) -> Option<Decimal> {
         .flatten()
 }
 
-/// As told, or reckoned from the images of an epoch: its last step may be a smaller one.
+/// As told, or computed from the images of an epoch: its last step may be a smaller one.
 fn steps(study: &Study, record: &RunRecord) -> Option<f64> {
     let told = |name: &str| record.metrics.get(name).map(|metric| metric.value);
     if let Some(steps) = told(STEPS) {
@@ -282,7 +282,7 @@ fn meant(word: &str, is_reported: impl Fn(&str) -> bool) -> Option<&str> {
     own.or_else(|| ours().filter(|name| is_reported(name)))
 }
 
-/// Columns in the reader's order: what the study asked for, what its workload reports, then the rest
+/// Columns in the reader's order: what the study requested, what its workload reports, then the rest
 /// in the order of the table of metrics.
 fn columns(
     study: &Study,

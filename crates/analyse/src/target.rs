@@ -58,7 +58,7 @@ impl TargetResult {
 
 /// What became of a run on its way to the accuracy.
 pub(crate) enum Course {
-    /// No accuracy was asked for, or none was told.
+    /// No accuracy was requested, or none was reported.
     Untold,
     NotReached,
     Reached(Arrival),
@@ -172,7 +172,7 @@ fn end_of_training(record: &RunRecord) -> Option<f64> {
     training(record).last().map(|phase| end(phase))
 }
 
-/// Epochs follow one another in the phase `train`, which may be told in parts, as where each epoch
+/// Epochs follow one another in the phase `train`, which may be reported in parts, as where each epoch
 /// is followed by its check.
 fn end_of_epoch(record: &RunRecord, place: usize) -> Option<f64> {
     let parts = training(record);
@@ -346,7 +346,7 @@ fn nobody(target: &Target, percent: &str) -> String {
     format!("No run reaches {percent}{}.", best.unwrap_or_default())
 }
 
-/// `98 %`, `97.25 %`: as it was asked for.
+/// `98 %`, `97.25 %`: as it was requested.
 fn accuracy(percent: f64) -> String {
     let rounded = (percent * 100.0).round() / 100.0;
     format!("{rounded} %")

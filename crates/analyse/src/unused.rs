@@ -25,7 +25,7 @@ pub struct Unused {
     pub rounding: Money,
     /// Up to what is paid at least.
     pub minimum: Money,
-    /// Of attempts that were done again.
+    /// Of attempts that were re-run.
     pub done_again: Money,
     /// Of runs that failed or were interrupted.
     pub no_result: Money,
@@ -108,7 +108,7 @@ pub(crate) fn of_run(record: &RunRecord, cost: Option<Money>) -> Option<RunUnuse
     })
 }
 
-/// The lines of a bill that are asked for, in the study's currency.
+/// The lines of a bill that are requested, in the study's currency.
 struct Parts<'b> {
     cost: Money,
     idle: Decimal,

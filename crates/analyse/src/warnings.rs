@@ -40,7 +40,7 @@ pub(crate) fn warnings(table: &Table) -> Vec<WarningGroup> {
     groups.into_iter().map(finished).collect()
 }
 
-/// With the limits that nobody noticed while an older run was under way.
+/// With the limits that nobody noticed while an older run was in progress.
 fn of_row(row: &Row) -> Vec<Warning> {
     let is_of_limits = |warning: &&Warning| matches!(warning, Warning::LimitUnmet { .. });
     let unmet = row.unmet.iter().cloned();
@@ -56,7 +56,7 @@ fn of_row(row: &Row) -> Vec<Warning> {
         .collect()
 }
 
-/// Warnings about one thing are told in one line.
+/// Warnings about one thing are reported in one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Subject {
     kind: &'static str,

@@ -42,7 +42,7 @@ impl Metric {
     }
 }
 
-/// Which times are asked for. CloudWatch shows a minute's figures some minutes later.
+/// Which times are requested. CloudWatch shows a minute's figures some minutes later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     pub begin: Timestamp,
@@ -69,7 +69,7 @@ impl Point {
         self.sum / self.samples
     }
 
-    /// A figure of this point as a time; none where its unit is no time.
+    /// A figure of this point as a time; `None` if its unit is no time.
     pub fn as_time(&self, figure: f64) -> Option<Duration> {
         let seconds = match self.unit.as_str() {
             "Seconds" => figure,

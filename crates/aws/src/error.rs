@@ -14,7 +14,7 @@ pub enum AwsError {
     Address {
         url: String,
     },
-    /// The endpoint asked for makes no sense; each sentence says why.
+    /// The endpoint requested makes no sense; each sentence says why.
     Spec {
         mistakes: Vec<String>,
     },

@@ -27,7 +27,7 @@ pub struct EndpointSpec {
     pub name: String,
     /// The container's image in Amazon's registry.
     pub image: String,
-    /// `s3://bucket/model.tar.gz`; none when the image has the model inside.
+    /// `s3://bucket/model.tar.gz`; `None` if the image has the model inside.
     pub model_data: Option<String>,
     /// The role that the container runs as.
     pub role_arn: String,
@@ -37,7 +37,7 @@ pub struct EndpointSpec {
 }
 
 impl EndpointSpec {
-    /// All mistakes at once, before anything is made.
+    /// All errors at once, before anything is made.
     pub fn check(&self) -> Result<(), AwsError> {
         let mut mistakes = Vec::new();
         if !is_name(&self.name) {

@@ -33,7 +33,7 @@ pub(crate) struct Claim<'a> {
     pub(crate) study: &'a Study,
     pub(crate) plan: &'a Plan,
     /// Whether runs of an earlier version of the study, of which none fits any more, may be set
-    /// aside; none where the command has no such option.
+    /// aside; `None` if the command has no such option.
     pub(crate) start_again: Option<bool>,
 }
 

@@ -41,7 +41,7 @@ impl Sum {
 }
 
 impl Figures<'_> {
-    /// None where nothing was counted (yet).
+    /// `None` if nothing was counted (yet).
     fn sum(&self, metric: Metric) -> Result<Option<Sum>, AwsError> {
         // Its minutes begin before the first request, and end after the last.
         let minute = SignedDuration::from_mins(1);

@@ -47,7 +47,7 @@ fn is_whole(answer: &[u8]) -> bool {
     length.is_some_and(|length| answer.len() >= end + 4 + length)
 }
 
-/// None where the server has no such path, as all but the emulator have.
+/// `None` if the server has no such path, as all but the emulator have.
 pub(crate) fn json(address: &str, path: &str) -> Option<serde_json::Value> {
     let answer = get(address, path).ok().filter(|a| a.status == 200)?;
     serde_json::from_str(&answer.body).ok()

@@ -21,7 +21,7 @@ pub(crate) struct Sending {
 }
 
 impl Sending {
-    /// After `until` nothing more is sent, and the answers under way are waited for. After `stop`
+    /// After `until` nothing more is sent, and the answers in progress are waited for. After `stop`
     /// nothing is waited for: an endpoint costs money meanwhile, and the process is about to end.
     pub(crate) fn carry_out(
         self,

@@ -120,7 +120,7 @@ pub(crate) fn signed_for() -> Duration {
     SIGNATURE_LASTS.mul_f64(SIGNED_FOR)
 }
 
-/// What is left of a load of which only a part was carried out.
+/// What is left of a load of which only a part was run.
 fn rest(load: &Load, outcome: &Outcome) -> Option<Load> {
     let left = |count: u64| {
         let left = count.saturating_sub(outcome.counts.total());

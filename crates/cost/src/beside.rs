@@ -62,7 +62,7 @@ impl<'a> Beside<'a> {
         lines
     }
 
-    /// None where the month's use is not known, by which it is reckoned.
+    /// `None` if the month's use is not known, by which it is computed.
     fn paid_share(&self, terms: &DiscountTerms) -> Option<Decimal> {
         let month = &self.request.price.billing.month;
         match terms {
@@ -143,7 +143,7 @@ impl<'a> Beside<'a> {
         }
     }
 
-    /// None where nothing is free, or the month's use is not known.
+    /// `None` if nothing is free, or the month's use is not known.
     fn paid_share_of(&self, charge: &Charge) -> Option<Decimal> {
         if charge.free.is_zero() {
             return None;

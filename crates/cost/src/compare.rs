@@ -18,13 +18,13 @@ pub struct Comparison {
     pub machines: Vec<Repriced>,
     /// Runs that ended ok and are counted.
     pub runs: usize,
-    /// Runs that ended otherwise, or without the limits that were asked for.
+    /// Runs that ended otherwise, or without the limits that were requested.
     pub other_runs: usize,
     /// Of the runs that count, those that paid for the time of requests only.
     pub by_request: usize,
     /// Machines of the other runs: the time of each is rounded up once.
     pub rentals: usize,
-    /// The sum of the runs' own bills; none where one has no bill, or another currency.
+    /// The sum of the runs' own bills; `None` if one has no bill, or another currency.
     pub measured_total: Option<Money>,
 }
 
@@ -88,7 +88,7 @@ pub fn compare(records: &[RunRecord], superseded: &[RunRecord], prices: &[Price]
     }
 }
 
-/// How many times the first is of the second; none for nothing, or two currencies.
+/// How many times the first is of the second; `None` for nothing, or two currencies.
 pub fn times(one: Money, other: Money) -> Option<Decimal> {
     let comparable = one.currency == other.currency;
     let ratio = comparable.then(|| one.amount.checked_div(other.amount))?;
@@ -229,7 +229,7 @@ fn own_bill(run: &RunRecord) -> Option<Money> {
     run.bill.as_ref().map(|bill| bill.total)
 }
 
-/// None where one is missing, or in another currency.
+/// `None` if one is missing, or in another currency.
 fn sum(amounts: impl Iterator<Item = Option<Money>>) -> Option<Money> {
     let mut total: Option<Money> = None;
     for money in amounts {

@@ -42,7 +42,7 @@ fn amount_of(stretches: &[Stretch]) -> Decimal {
     rounded_up(exact, sign_of)
 }
 
-/// None is beyond 10^24 units of money; the sign is all that is left to keep.
+/// `None` means beyond 10^24 units of money; the sign is all that is left to keep.
 pub(crate) fn rounded_up(exact: Option<Decimal>, sign_of: Decimal) -> Decimal {
     let limit = match sign_of.is_sign_negative() {
         true => Decimal::MIN,

@@ -23,7 +23,7 @@ pub struct Rules {
 pub struct ProviderRule {
     /// `aws/lambda`.
     pub name: String,
-    /// Whose machines of the catalog it holds for; none for what has no machines.
+    /// Whose machines of the catalog it holds for; `None` for what has no machines.
     provider: Option<String>,
     /// Beginnings of their names; none means all.
     #[serde(default)]
@@ -251,7 +251,7 @@ impl ProviderRule {
         Decimal::from(memory_mb.div_ceil(step) * step) / Decimal::from(1024)
     }
 
-    /// Of a worker with so much memory; none where memory is not what is paid.
+    /// Of a worker with so much memory; `None` if memory is not what is paid.
     pub fn per_hour(&self, memory_mb: u32) -> Option<Money> {
         let price = self.per_gb_second?;
         let hour = price.amount * self.gigabytes(memory_mb) * Decimal::from(3600);

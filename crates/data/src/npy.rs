@@ -71,7 +71,7 @@ impl Header {
         bytes
     }
 
-    /// Bytes of the numbers; none where no file could be so large.
+    /// Bytes of the numbers; `None` if no file could be so large.
     pub(crate) fn data_bytes(&self) -> Option<u64> {
         let sizes = self.shape.iter();
         sizes.copied().try_fold(self.kind.bytes(), u64::checked_mul)
@@ -86,7 +86,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Bytes of the whole file; none where no file could be so large.
+    /// Bytes of the whole file; `None` if no file could be so large.
     pub(crate) fn file_bytes(&self) -> Option<u64> {
         self.header.data_bytes()?.checked_add(self.data_offset)
     }

@@ -72,7 +72,7 @@ impl fmt::Display for PictureError {
 
 impl std::error::Error for PictureError {}
 
-/// As [`decode`], but a picture of more pixels is refused by its header, before memory is asked for.
+/// As [`decode`], but a picture of more pixels is refused by its header, before memory is requested.
 pub fn decode_within(bytes: &[u8], most_pixels: u64) -> Result<Picture, PictureError> {
     let PictureHeader { width, height, .. } = header(Cursor::new(bytes))?;
     match u64::from(width) * u64::from(height) <= most_pixels {

@@ -14,7 +14,7 @@ pub(crate) struct Executor {
     device: Device,
     /// Of each node: its first parameter's place among all.
     first_parameter: Vec<usize>,
-    /// Of each node: the last node that reads it; none for those the logits do not need.
+    /// Of each node: the last node that reads it; `None` for those the logits do not need.
     last_reader: Vec<Option<usize>>,
 }
 

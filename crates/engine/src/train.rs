@@ -182,7 +182,7 @@ impl Trainer {
     }
 }
 
-/// JSON has no word for what is no number.
+/// JSON has no word for what is not a number.
 fn finite(loss: f64) -> Option<f64> {
     loss.is_finite().then_some(loss)
 }

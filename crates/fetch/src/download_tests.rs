@@ -13,7 +13,7 @@ fn body() -> Vec<u8> {
     (0..BODY_BYTES).map(|place| (place / 3) as u8).collect()
 }
 
-/// Downloads from a server; the sentence if it failed, and what was asked for.
+/// Downloads from a server; the sentence if it failed, and what was requested.
 fn download(
     reply: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
     prepare: impl FnOnce(&Path),

@@ -50,7 +50,7 @@ pub enum Why {
         url: String,
         seconds: u64,
     },
-    /// Every try broke off.
+    /// Every try was interrupted.
     BrokenOff {
         url: String,
         problem: String,

@@ -58,7 +58,7 @@ pub enum Told<'t> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetched {
     pub folder: PathBuf,
-    /// The place that gave the files; none where they were there already.
+    /// The place that gave the files; `None` if they were there already.
     pub place: Option<String>,
     pub bytes: u64,
     pub counts: Counts,

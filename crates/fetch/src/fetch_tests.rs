@@ -74,7 +74,7 @@ fn request(home: &Path, from: Option<Origin>) -> Request {
     }
 }
 
-/// The result and what was told, in lines.
+/// The result and what was reported, in lines.
 pub(crate) fn run(
     home: &Path,
     dataset: &'static Dataset,

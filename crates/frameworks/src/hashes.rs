@@ -24,7 +24,7 @@ pub(crate) const LOCKS: &[Embedded] = crate::adapters::embedded![
     "tinygrad.txt",
 ];
 
-/// The lock of one of a framework's calls of the installer: `jax`, `chainer.first`. None where there
+/// The lock of one of a framework's calls of the installer: `jax`, `chainer.first`. `None` if there
 /// does not exist for this Python (`3.11`) on this platform.
 pub(crate) fn find(name: &str, python: &str, platform: &str) -> Option<&'static str> {
     let file = format!("{name}.txt");

@@ -1,4 +1,4 @@
-//! The cache folder: environments, adapters, and whatever else can be made again.
+//! The cache folder: environments, adapters, and whatever else can be rebuilt.
 
 use std::ffi::OsString;
 use std::fmt;

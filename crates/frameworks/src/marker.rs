@@ -9,7 +9,7 @@ pub struct Marker {
     /// Of the main package, as installed.
     pub version: String,
     pub python: String,
-    /// Whether the builds for GPUs were asked for.
+    /// Whether the builds for GPUs were requested.
     pub gpu: bool,
     pub size_bytes: u64,
     /// RFC 3339, UTC.

@@ -14,7 +14,7 @@ struct Text<'t> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spec {
     pub framework: &'static Framework,
-    /// None is the version that `frameworks.toml` pins.
+    /// `None` means the version that `frameworks.toml` pins.
     pub version: Option<String>,
 }
 
@@ -59,7 +59,7 @@ impl Spec {
         &self.framework.name
     }
 
-    /// The version asked for, or else the pinned one; None for what has no versions.
+    /// The version requested, or else the pinned one; None for what has no versions.
     pub fn wanted_version(&self) -> Option<&str> {
         self.version
             .as_deref()

@@ -19,7 +19,7 @@ pub struct Report {
     pub total: Size,
     /// Nor its prepared copy.
     pub without_model: Size,
-    /// Of the archive, where one was asked for.
+    /// Of the archive, where one was requested.
     pub archive_bytes: Option<u64>,
     pub warnings: Vec<Warning>,
 }

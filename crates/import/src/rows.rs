@@ -139,7 +139,7 @@ struct FileReader<'s> {
     file: &'s str,
     spec: &'s ImportSpec,
     levels: Vec<LevelSource>,
-    /// One for each metric of the spec; none where the file lacks the column.
+    /// One for each metric of the spec; `None` if the file lacks the column.
     metrics: Vec<Option<(usize, Conversion)>>,
     /// To read moments that lack the year.
     year: Option<YearOf>,
@@ -286,7 +286,7 @@ impl<'s> FileReader<'s> {
         })
     }
 
-    /// A cell that is no number is told; the rest of its row is used.
+    /// A cell that is not a number is reported; the rest of its row is used.
     fn metrics(&mut self, row: &TableRow) -> Vec<Option<f64>> {
         let mut values = Vec::with_capacity(self.metrics.len());
         let mut wrong = Vec::new();

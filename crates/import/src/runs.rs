@@ -58,8 +58,8 @@ impl<'p> Group<'p> {
     }
 }
 
-/// One run for each scenario and repetition, or where no repetition is told, for each scenario
-/// and file; in the order of appearance. One whose rows are of several files is told: it may be
+/// One run for each scenario and repetition, or where no repetition is reported, for each scenario
+/// and file; in the order of appearance. One whose rows are of several files is reported: it may be
 /// several runs that have one number by mistake.
 fn grouped<'p>(rows: Vec<Placed<'p>>, problems: &mut Vec<RowProblem>) -> Vec<Group<'p>> {
     #[derive(PartialEq, Eq, Hash)]

@@ -81,7 +81,7 @@ pub struct ColumnMetric {
     pub column: String,
     pub metric: String,
     pub unit: String,
-    /// None where nobody says it: of each row.
+    /// `None` if nobody says it: of each row.
     pub counted: Option<Counted>,
 }
 
@@ -176,7 +176,7 @@ impl FromStr for RowKind {
 }
 
 impl DecimalMark {
-    /// None where it is found in the numbers.
+    /// `None` if it is found in the numbers.
     pub(crate) fn word(self) -> Option<&'static str> {
         match self {
             DecimalMark::Auto => None,

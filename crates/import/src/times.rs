@@ -14,7 +14,7 @@ pub(crate) const REQUESTS: &str = "requests";
 pub(crate) struct Times {
     pub(crate) seconds: f64,
     pub(crate) phases: Vec<Phase>,
-    /// The total that was told, when the phases sum to more: they count then.
+    /// The total that was reported, when the phases sum to more: they count then.
     pub(crate) told_too_little: Option<f64>,
 }
 

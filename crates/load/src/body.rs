@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// What is said of a body whose kind its name does not tell.
 pub const UNKNOWN_TYPE: &str = "application/octet-stream";
 
-/// By the file's name; none for what no server of ours takes.
+/// By the file's name; `None` for what no server of ours takes.
 pub fn content_type(path: &Path) -> Option<&'static str> {
     let extension = path.extension()?.to_string_lossy().to_ascii_lowercase();
     match extension.as_str() {

@@ -18,7 +18,7 @@ use crate::tls::Tls;
 pub struct Options {
     /// From the time a request was meant to be sent to its whole answer.
     pub timeout: Duration,
-    /// One is enough for tens of thousands of requests a second. Connections and requests are shared
+    /// One is enough for tens of thousands of requests per second. Connections and requests are shared
     /// among them.
     pub threads: usize,
     pub told: Told,

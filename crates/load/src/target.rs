@@ -124,7 +124,7 @@ impl Target {
         }
     }
 
-    /// All addresses of the host, asked for once, before anything is timed.
+    /// All addresses of the host, requested once, before anything is timed.
     pub(crate) fn resolve(&self) -> Result<Vec<SocketAddr>, LoadError> {
         let failed = |source| LoadError::Resolve {
             host: self.host.clone(),

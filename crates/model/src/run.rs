@@ -92,7 +92,7 @@ pub struct RunRecord {
     pub command: Vec<String>,
     pub machine: Inventory,
     pub price: Option<Price>,
-    /// The rental that the run was part of; none where nothing is known of one.
+    /// The rental that the run was part of; `None` if nothing is known of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rental: Option<RentalPart>,
     /// Of a run in a shared rental, as kept: its own time only. What the rental adds (time between
@@ -133,7 +133,7 @@ impl RunRecord {
     }
 
     /// Cores that the run kept busy: while it worked where that is known, otherwise over its whole
-    /// life. None where nobody measured that.
+    /// life. `None` if nobody measured that.
     pub fn cores_kept_busy(&self) -> Option<f64> {
         let told = |name: &str| self.metrics.get(name).map(|metric| metric.value);
         let Capacity { cores, .. } = self.machine.capacity();
@@ -178,7 +178,7 @@ pub struct RunInput {
     /// Relative to the folder of the study file where it is below it.
     pub path: String,
     pub bytes: u64,
-    /// In hexadecimal; none for a file that is too large to be read before every run.
+    /// In hexadecimal; `None` for a file that is too large to be read before every run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
     /// When it was last written, where there is no digest.
@@ -211,9 +211,9 @@ impl RunInput {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FrameworkRecord {
     pub name: String,
-    /// By the framework's own word; none where it did not get so far.
+    /// By the framework's own word; `None` if it did not get so far.
     pub version: Option<String>,
-    /// What `bancada verify` had found for this framework and network; none where it was not done.
+    /// What `bancada verify` had found for this framework and network; `None` if it was not done.
     pub verified: Option<Verified>,
 }
 
@@ -226,7 +226,7 @@ pub struct Verified {
     /// Of the first batch's loss after the steps.
     pub last_loss_difference: f64,
     pub steps: u32,
-    /// The first layer that differs by more than the tolerance; none where all agree.
+    /// The first layer that differs by more than the tolerance; `None` if all agree.
     pub differs_at: Option<String>,
 }
 
@@ -322,7 +322,7 @@ impl fmt::Display for Status {
     }
 }
 
-/// The phases a run's life is told in, in the order of study C of docs/studies.md.
+/// The phases a run's life is reported in, in the order of study C of docs/studies.md.
 pub mod phase {
     pub const STARTUP: &str = "startup";
     pub const INSTALL: &str = "install";

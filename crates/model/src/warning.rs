@@ -9,7 +9,7 @@ use crate::capacity::UnmetLimit;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Warning {
-    /// Others used the machine while the run was under way.
+    /// Others used the machine while the run was in progress.
     MachineBusy { others_cores: f64, cores: f64 },
     /// The run had work for more cores than it got.
     FewerCores { got: f64, asked: f64 },
@@ -23,7 +23,7 @@ pub enum Warning {
         by: String,
         reason: String,
     },
-    /// A limit was not what was asked for: nothing is concluded from the run.
+    /// A limit was not what was requested: nothing is concluded from the run.
     LimitUnmet { unmet: UnmetLimit },
     /// A log pattern of the study found nothing in the whole log.
     PatternUnmatched { pattern: String },
@@ -33,7 +33,7 @@ pub enum Warning {
         lines: u64,
         first: String,
     },
-    /// Samples came later than asked for.
+    /// Samples came later than requested.
     SamplesLate {
         asked_seconds: f64,
         worst_seconds: f64,
@@ -67,7 +67,7 @@ pub enum Warning {
     NotVerified {
         framework: String,
         network: String,
-        /// Why `bancada verify` cannot show it, as the end of a sentence; none where it can.
+        /// Why `bancada verify` cannot show it, as the end of a sentence; `None` if it can.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cannot: Option<String>,
     },

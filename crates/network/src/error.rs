@@ -12,7 +12,7 @@ pub enum NetworkError {
         name: String,
         meant: Option<&'static str>,
     },
-    /// The file has mistakes.
+    /// The file has errors.
     Description {
         name: String,
         text: String,
@@ -73,7 +73,7 @@ impl From<WeightsError> for NetworkError {
 pub struct ShapeProblem {
     /// `input` for what was given from outside.
     pub layer: String,
-    /// The layer's place in its file; none for the input.
+    /// The layer's place in its file; `None` for the input.
     pub span: Option<Span>,
     /// What arrived and what is needed.
     pub message: String,

@@ -59,7 +59,7 @@ struct Frame<'a> {
     parameters: Vec<Entry>,
     /// What `input` means.
     input: usize,
-    /// None for the network itself.
+    /// `None` for the network itself.
     block: Option<&'a TypedBlock>,
 }
 
@@ -105,7 +105,7 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// Each block by itself, whatever its parameters will be: used or not, its mistakes are shown.
+    /// Each block by itself, whatever its parameters will be: used or not, its errors are shown.
     fn check_blocks(&mut self) {
         self.shallow = true;
         for block in self.blocks {

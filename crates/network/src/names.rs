@@ -13,7 +13,7 @@ pub(crate) struct Names<'a> {
     given: BTreeMap<&'a str, &'a Span>,
     /// Where the layers met so far are.
     pub(crate) places: BTreeMap<String, usize>,
-    /// Given to the next layer of a kind without a name; none when it is the only one.
+    /// Given to the next layer of a kind without a name; `None` if it is the only one.
     numbers: BTreeMap<&'a str, Option<u32>>,
 }
 

@@ -41,7 +41,7 @@ pub(crate) struct Settings<'a> {
 }
 
 impl Settings<'_> {
-    /// The layer that these settings make. With a mistake in `problems` it is any layer.
+    /// The layer that these settings make. With an error in `problems` it is any layer.
     pub(crate) fn layer(self, problems: &mut Problems) -> LayerOp {
         let mut reader = Reader {
             settings: &self,

@@ -82,7 +82,7 @@ fn check_input(input: InputSpec) -> Result<(), Vec<ShapeProblem>> {
     }
 }
 
-/// Goes on past a mistake: what hangs on the layer is left out, the rest is still checked.
+/// Goes on past an error: what hangs on the layer is left out, the rest is still checked.
 fn infer(description: &Description, input: InputSpec) -> Inference {
     let shape = Shape::Image {
         channels: input.channels,
@@ -187,7 +187,7 @@ fn check_logits(graph: &Graph, description: &Description) -> Result<(), ShapePro
     })
 }
 
-/// The smallest square image on which no layer finds too little; none if no size helps.
+/// The smallest square image on which no layer finds too little; `None` if no size helps.
 fn enough(description: &Description, input: InputSpec) -> Option<u32> {
     let fits = |side: u32| {
         !infer(

@@ -38,7 +38,7 @@ impl TypedBlock {
 
 pub(crate) struct TypedLayer {
     pub(crate) span: Span,
-    /// None when the layer could not be read; it then stands for any.
+    /// `None` if the layer could not be read; it then stands for any.
     pub(crate) kind: Option<Located<String>>,
     pub(crate) settings: Vec<Entry>,
     pub(crate) name: Option<Located<String>>,
@@ -184,7 +184,7 @@ fn read_layers(table: &Table<'_>, place: &str, problems: &mut Problems) -> Vec<T
         .collect()
 }
 
-/// `"relu"`, or `{ conv = { … } }` with perhaps `name`, `from` and `times` beside it.
+/// `"relu"`, or `{ conv = { … } }` with perhaps `name`, `from` and `times` next to it.
 fn read_layer(item: &Value<'_>, problems: &mut Problems) -> TypedLayer {
     let mut layer = TypedLayer {
         span: item.span.clone(),

@@ -16,7 +16,7 @@ pub struct Machine {
     pub has_real_endpoints: bool,
 }
 
-/// One mistake for each factor, or environment, whose limits the machine cannot give to one of
+/// One error for each factor, or environment, whose limits the machine cannot give to one of
 /// these scenarios. `text` is the study file's: it tells where they stand.
 pub fn beyond_capacity(
     text: &str,
@@ -190,7 +190,7 @@ impl Places {
         })
     }
 
-    /// None for what a `[scale.NAME]` brought.
+    /// `None` for what a `[scale.NAME]` brought.
     fn span(&self, asker: &Asker, found: &Found<'_>) -> Option<Span> {
         match asker {
             Asker::Factor(name) => {

@@ -23,7 +23,7 @@ impl<'a> Recognizer<'a> {
         }
     }
 
-    /// None where the run is of another study, or of a scenario that this plan does not have.
+    /// `None` if the run is of another study, or of a scenario that this plan does not have.
     pub fn scenario_of(&self, record: &RunRecord) -> Option<&'a Scenario> {
         if record.study != self.study.name {
             return None;

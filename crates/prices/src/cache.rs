@@ -73,8 +73,8 @@ fn kept(catalog: &Catalog) -> Option<Kept> {
     })
 }
 
-/// Adds prices to the refreshed catalog; the newest of each stays. The file is written beside its
-/// name and renamed when whole.
+/// Adds prices to the refreshed catalog; the newest of each stays. The file is written next to its
+/// name and renamed when complete.
 pub fn keep(home: &Path, new: Catalog) -> io::Result<Kept> {
     let path = catalog_file(home);
     let known = read(&path)?.unwrap_or_default();

@@ -21,7 +21,7 @@ impl WholeRows<'_> {
     }
 }
 
-/// Fails for a table that breaks off in the middle of a row. One that only lacks the line break at
+/// Fails for a table that is truncated in the middle of a row. One that only lacks the line break at
 /// its end may be whole: its last row is kept apart.
 pub(crate) fn whole_rows<'t>(file: &str, text: &'t str) -> Result<WholeRows<'t>, Unreadable> {
     let whole = WholeRows {

@@ -14,7 +14,7 @@ const SHOWN: usize = 10;
 
 pub(crate) struct NotOfStudy {
     pub(crate) services: Vec<Apart>,
-    /// What lies beside the study's machines and may be of the study.
+    /// What is next to the study's machines and may be of the study.
     pub(crate) undecided: Vec<Note>,
 }
 

@@ -97,7 +97,7 @@ struct Billed {
     rounding: Decimal,
     /// Without its rounding, as written; of rows in one currency.
     own_cost: Decimal,
-    /// None where rows are in several.
+    /// `None` if rows are in several.
     currency: Option<Currency>,
     list_cost: Decimal,
     list_cost_of: Decimal,
@@ -132,7 +132,7 @@ impl Sides<'_> {
 }
 
 impl Comparer<'_> {
-    /// None where money is in a currency without rate.
+    /// `None` if money is in a currency without rate.
     pub(crate) fn convert(&self, amount: Decimal, from: Currency) -> Option<Decimal> {
         let money = Money::new(amount, from);
         let converted = cost::convert(money, self.currency, self.rates).ok()?;
@@ -199,7 +199,7 @@ impl Comparer<'_> {
         sides.without(cause, uncovered.whole, uncovered.runs, lines);
     }
 
-    /// None where rows and estimate can be compared.
+    /// `None` if rows and estimate can be compared.
     fn why_not(&self, sides: &Sides) -> Option<&'static str> {
         let lacks_rate = |run: &EstimatedRun| run.amount(self.currency, self.rates).is_none();
         match sides.billed.machine_time.billed <= Decimal::ZERO {
@@ -461,7 +461,7 @@ fn price_detail(group: &Group, covered: &RunSums, billed: &Billed) -> String {
     )
 }
 
-/// Four places: prices an hour differ in the third.
+/// Four places: prices per hour differ in the third.
 pub(crate) fn rounded(money: Money) -> String {
     format!(
         "{} {}",

@@ -79,7 +79,7 @@ pub(crate) struct Resource {
     pub(crate) service: u32,
     pub(crate) currency: Currency,
     pub(crate) tagged: bool,
-    /// On while a run of its group was under way.
+    /// On while a run of its group was in progress.
     pub(crate) met_runs: bool,
     pub(crate) cost: Decimal,
     pub(crate) credits: Decimal,

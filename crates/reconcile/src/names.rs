@@ -147,7 +147,7 @@ pub(crate) struct MachineName {
 }
 
 impl MachineName {
-    /// Of `azure/Standard_NC4as_T4_v3@eastus`. None where no provider is named: such a machine is
+    /// Of `azure/Standard_NC4as_T4_v3@eastus`. `None` if no provider is named: such a machine is
     /// on nobody's bill.
     pub(crate) fn parse(name: &str) -> Option<MachineName> {
         let (provider, rest) = name.split_once('/')?;

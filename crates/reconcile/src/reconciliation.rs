@@ -25,7 +25,7 @@ pub struct Reconciliation {
     pub bill_as_written: Vec<Money>,
     pub bill_rows: u64,
     pub difference: Money,
-    /// Of the estimate; none where that is nothing.
+    /// Of the estimate; `None` if that is nothing.
     pub difference_percent: Option<Decimal>,
     pub matched_by: MatchedBy,
     /// Largest first.
@@ -50,7 +50,7 @@ pub enum MatchedBy {
     Tag {
         tag: String,
     },
-    /// Machine type and region, and on while runs were under way.
+    /// Machine type and region, and on while runs were in progress.
     MachineAndTime,
     Nothing,
 }
@@ -62,7 +62,7 @@ pub struct ExplainedLine {
     pub cause: String,
     pub title: String,
     pub amount: Money,
-    /// Of the difference; none where there is no difference.
+    /// Of the difference; `None` if there is no difference.
     pub share_percent: Option<Decimal>,
     /// Rows of the bill behind it.
     pub rows: u64,
@@ -111,7 +111,7 @@ pub struct MachineComparison {
     /// How many resources of the bill were matched with it.
     pub resources: u64,
     pub billed_seconds: Decimal,
-    /// In the bill's own currency; none where the bill gives no time, or several currencies.
+    /// In the bill's own currency; `None` if the bill gives no time, or several currencies.
     pub billed_per_hour: Option<Money>,
     /// First and last day of the rows.
     pub billed_from: Option<String>,

@@ -27,13 +27,13 @@ pub struct ExportTable {
 #[derive(Debug)]
 pub struct ExportFormat {
     pub name: &'static str,
-    /// Where no table is asked for.
+    /// Where no table is requested.
     whole: fn(&Exported) -> String,
     /// A table and its caption.
     table: fn(&Grid, &str) -> String,
 }
 
-/// The first is written where no table is asked for and the format has nothing else.
+/// The first is written where no table is requested and the format has nothing else.
 pub const TABLES: &[ExportTable] = &[
     table("runs", "One row per run", "runs", |e| {
         delimited::runs(e.analysis)

@@ -12,7 +12,7 @@ use layout::Layout;
 
 #[derive(Debug, Clone)]
 pub struct TerminalOptions {
-    /// Columns of the screen; none where nobody looks, such as in a pipe: nothing is cut there.
+    /// Columns of the screen; `None` if nobody looks, such as in a pipe: nothing is cut there.
     pub width: Option<usize>,
     pub colour: bool,
     /// With more scenarios than this only the fastest are shown, and how many there are besides.
@@ -373,7 +373,7 @@ impl Screen<'_> {
     }
 }
 
-/// Time, what the study asked for, and the cost where it is not just time in other words.
+/// Time, what the study requested, and the cost where it is not just time in other words.
 fn shown_in_full(analysis: &Analysis) -> Vec<&Variation> {
     let environments = analysis.environments().len();
     let shown = |v: &&Variation| {

@@ -1,4 +1,4 @@
-//! A model's small description file, `model.json` beside it: how a picture becomes its input, and what its
+//! A model's small description file, `model.json` next to it: how a picture becomes its input, and what its
 //! classes are called. Everything in it may be left out.
 
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! A model on disk: an ONNX file, or a folder with one, and its description beside it.
+//! A model on disk: an ONNX file, or a folder with one, and its description next to it.
 
 use std::fmt;
 use std::fs;

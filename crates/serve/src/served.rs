@@ -133,7 +133,7 @@ fn check_classes(description: &Description, answered: &Answered) -> Result<(), M
     }
 }
 
-/// One example of zeros; none where the model leaves sizes open.
+/// One example of zeros; `None` if the model leaves sizes open.
 fn trial(signature: &Signature, preparation: Option<&Preparation>) -> Option<Vec<Tensor>> {
     let zeros = |port: &Port| {
         let shape = match preparation {

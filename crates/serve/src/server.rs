@@ -78,7 +78,7 @@ pub enum Told {
         /// Its weights are drawn, not trained: its answers mean nothing.
         untrained: bool,
     },
-    /// Requests of this model are computed one by one, although batches were asked for.
+    /// Requests of this model are computed one by one, although batches were requested.
     NotBatched {
         model: String,
     },
@@ -304,7 +304,7 @@ fn connect(stream: TcpStream, front: &Arc<Front>, mut ending: watch::Receiver<bo
         let mut connection = pin!(connection);
         let ended = async { _ = ending.wait_for(|ending| *ending).await };
         let done = tokio::select! {
-            // A client that broke off is its own affair.
+            // A client that was interrupted is its own affair.
             _ = connection.as_mut() => true,
             () = ended => false,
         };

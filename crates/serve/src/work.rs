@@ -115,7 +115,7 @@ fn predict(
         _ => None,
     };
     let Some(inputs) = together else {
-        // Of different sizes, or not to be told apart afterwards: one by one.
+        // Of different sizes, or not to be distinguished afterwards: one by one.
         for one in asked {
             predict(hall, served, loaded, own, vec![one]);
         }

@@ -258,7 +258,7 @@ impl Emulator {
         let connection = graceful.watch(server.serve_connection(TokioIo::new(stream), service));
         let emulator = Arc::clone(self);
         tokio::spawn(async move {
-            // A client that broke off is its own affair.
+            // A client that was interrupted is its own affair.
             let _ = connection.await;
             emulator.connections.fetch_sub(1, Ordering::Relaxed);
         });

@@ -24,11 +24,11 @@ pub enum StatsError {
         level: usize,
         levels: usize,
     },
-    /// Blocks were asked for, and an observation has none.
+    /// Blocks were requested, and an observation has none.
     MissingBlock { index: usize },
     /// More factors than can be analysed together.
     TooManyFactors { most: usize, given: usize },
-    /// More blocks than can be told apart from noise.
+    /// More blocks than can be distinguished from noise.
     TooManyBlocks { most: usize, given: usize },
     /// Two lists that belong together have different lengths.
     LengthMismatch { first: usize, second: usize },

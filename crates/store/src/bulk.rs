@@ -153,7 +153,7 @@ fn value_of(record: &RunRecord) -> Result<Value, StoreError> {
     Ok(value)
 }
 
-/// The patch that makes `value` of `common`; none where they are the same.
+/// The patch that makes `value` of `common`; `None` if they are the same.
 fn difference(common: &Value, value: &Value) -> Option<Value> {
     let (Value::Object(common), Value::Object(value)) = (common, value) else {
         return (common != value).then(|| value.clone());

@@ -33,7 +33,7 @@ pub enum StoreError {
     NotLocked {
         dir: PathBuf,
     },
-    /// The run is already under way in this program.
+    /// The run is already in progress in this program.
     AlreadyBegun {
         run: RunId,
     },
@@ -114,7 +114,7 @@ impl StoreError {
         let mut options = std::fs::OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false);
         match options.open(path).map_err(|error| error.kind()) {
-            // The file may be written, but not the journal beside it.
+            // The file may be written, but not the journal next to it.
             Ok(_) | Err(io::ErrorKind::PermissionDenied) => StoreError::Permission {
                 doing: "write the index".to_owned(),
                 path: at,

@@ -4,7 +4,7 @@
 use super::{Credentials, CredentialsError, Profile, container, instance, process};
 use crate::{Secret, Variables};
 
-/// Settings of a profile whose credentials must be asked for at another service first.
+/// Settings of a profile whose credentials must be requested at another service first.
 const NOT_YET: [(&str, &str); 5] = [
     ("role_arn", "assuming a role"),
     ("sso_session", "single sign-on"),

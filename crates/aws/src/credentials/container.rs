@@ -11,7 +11,7 @@ const PLACE: &str = "the container's credentials endpoint";
 const RELATIVE: &str = "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI";
 const FULL: &str = "AWS_CONTAINER_CREDENTIALS_FULL_URI";
 
-/// None where no variable names such an endpoint.
+/// `None` if no variable names such an endpoint.
 pub(super) fn ask(variables: &Variables) -> Result<Option<Credentials>, CredentialsError> {
     let Some(url) = url(variables)? else {
         return Ok(None);

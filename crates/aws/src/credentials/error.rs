@@ -37,7 +37,7 @@ pub enum CredentialsError {
         place: &'static str,
         why: String,
     },
-    /// An address to which credentials must not be asked for in the clear.
+    /// An address to which credentials must not be requested in the clear.
     Foreign {
         variable: &'static str,
         url: String,

@@ -133,7 +133,7 @@ fn priced(study: Study, price: &str, printer: &Printer) -> Result<Study, Failure
     let mut study = match asked {
         Ok(what_if) => what_if.study,
         Err(mistakes) => {
-            // All environments have the same price: one mistake is enough.
+            // All environments have the same price: one error is enough.
             let source = Source { name, text: &text };
             let first = mistakes.get(..1).unwrap_or_default();
             let told = source.render_all(first, printer.style());
@@ -168,7 +168,7 @@ impl fmt::Display for Kept {
     }
 }
 
-/// What is kept beside a run.
+/// What is kept next to a run.
 type FilesOf<'f> = &'f dyn Fn(&RunRecord) -> Vec<ImportedFile>;
 
 impl Question {

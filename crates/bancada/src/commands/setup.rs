@@ -181,7 +181,7 @@ fn about(framework: &Framework) -> String {
     }
 }
 
-/// Steps as lines when they are through; on a terminal, the one under way too.
+/// Steps as lines when they are through; on a terminal, the one in progress too.
 struct Teller {
     printer: Printer,
     bar: Option<ProgressBar>,

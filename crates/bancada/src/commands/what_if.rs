@@ -58,7 +58,7 @@ fn gather(all: &mut Vec<TooSmall>, one: TooSmall) {
     }
 }
 
-/// None where the bills that are frozen with the runs are asked for.
+/// None where the bills that are frozen with the runs are requested.
 pub(super) fn asked(
     args: &WhatIfArgs,
     study_path: &Path,
@@ -112,7 +112,7 @@ pub(super) fn asked(
     }))
 }
 
-/// Another currency was asked for: bills that stay in theirs would be no answer.
+/// Another currency was requested: bills that stay in theirs would be no answer.
 fn check_currency(before: &Study, asked: &Study) -> Result<(), Failure> {
     if asked.currency == before.currency {
         return Ok(());

@@ -70,7 +70,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// The same machine in another region; none for what is no name of a catalog, as amounts are.
+/// The same machine in another region; `None` for what is no name of a catalog, as amounts are.
 pub fn in_region(name: &str, region: &str) -> Option<String> {
     if name.contains(char::is_whitespace) {
         return None;

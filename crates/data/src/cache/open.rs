@@ -14,11 +14,11 @@ use crate::npy::{self, Found, Header, Kind, LONGEST_HEADER_BYTES};
 pub struct Opened {
     pub train: CachedImages,
     pub held_out: CachedImages,
-    /// As the folder's description says; none where it has none.
+    /// As the folder's description says; `None` if it has none.
     pub classes: Option<u32>,
 }
 
-/// One part of a cache: labels in memory, images on the disk until a batch is asked for.
+/// One part of a cache: labels in memory, images on the disk until a batch is requested.
 #[derive(Debug)]
 pub struct CachedImages {
     pub channels: u32,

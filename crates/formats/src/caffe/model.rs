@@ -196,7 +196,7 @@ fn messages<'b>(fields: &[Field<'b>], number: u32) -> impl Iterator<Item = &'b [
     })
 }
 
-/// None where they are no packed 32-bit floats.
+/// `None` if they are no packed 32-bit floats.
 fn numbers(blob: &[u8]) -> Option<Vec<f32>> {
     let mut values = Vec::new();
     for data in messages(&fields(blob)?, field::BLOB_DATA) {

@@ -9,7 +9,7 @@ use crate::error::FormatError;
 pub struct Training {
     pub batch: u32,
     pub iterations: Iterations,
-    /// None where there are no held-out images.
+    /// `None` if there are no held-out images.
     pub test: Option<Test>,
     pub optimizer: Optimizer,
     pub device: Device,

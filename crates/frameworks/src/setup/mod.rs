@@ -84,7 +84,7 @@ impl Step {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ready {
     pub spec: Spec,
-    /// None for what has no environment: the engine, Caffe.
+    /// `None` for what has no environment: the engine, Caffe.
     pub installed: Option<ReadyEnvironment>,
 }
 
@@ -183,7 +183,7 @@ impl Setup<'_> {
 }
 
 /// Whether it sees the packages of this base, and by a Python that can use them: a base may have
-/// been made anew, in another version or of another Python.
+/// been rebuilt, in another version or of another Python.
 fn extends(marker: &Marker, base: Option<&Environment>) -> bool {
     let python_fits = match base.map(Environment::state) {
         Some(State::Whole(base)) => minor_of(&base.python) == minor_of(&marker.python),

@@ -73,7 +73,7 @@ impl LogFormat {
         }
     }
 
-    /// By the lines that only one of them writes; none where there are none.
+    /// By the lines that only one of them writes; `None` if there are none.
     fn find(text: &str) -> Option<LogFormat> {
         let caffe = text.lines().filter(|line| caffe::is_own(line)).count();
         let slim = text.lines().filter(|line| slim::is_own(line)).count();

@@ -27,7 +27,7 @@ impl Told {
         self.steps.is_empty() && said_nothing
     }
 
-    /// A step told twice is kept once, with whatever either line told; one that is done again
+    /// A step told twice is kept once, with whatever either line told; one that is re-run
     /// after a restart takes the place of what came after it.
     pub(super) fn step(&mut self, step: Step) {
         while self

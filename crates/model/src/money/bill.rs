@@ -38,7 +38,7 @@ pub struct BillLine {
     /// Of machine time; zero for every other line.
     #[serde(with = "rust_decimal::serde::str")]
     pub seconds: Decimal,
-    /// The price of an hour on this line; none where it is not for time.
+    /// The price of an hour on this line; `None` if it is not for time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_hour: Option<Money>,
     /// What else was counted.

@@ -155,7 +155,7 @@ pub struct OwnMachine {
     pub watts: Decimal,
     pub electricity_per_kilowatt_hour: Money,
     /// Hours of a day that it works: a machine that idles half the day costs twice as much an
-    /// hour of work. None means all 24.
+    /// hour of work. `None` means all 24.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hours_per_day: Option<Decimal>,
 }

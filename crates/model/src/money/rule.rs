@@ -35,10 +35,10 @@ pub struct BillingRule {
     /// On top of everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tax_percent: Option<Decimal>,
-    /// What discounts and free amounts are reckoned by.
+    /// What discounts and free amounts are computed by.
     #[serde(default, skip_serializing_if = "MonthOfUse::is_unknown")]
     pub month: MonthOfUse,
-    /// None for the study's own.
+    /// `None` for the study's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<RuleOrigin>,
 }

@@ -150,7 +150,7 @@ macro_rules! metrics {
     };
 }
 
-/// None for a metric of the workload's own.
+/// `None` for a metric of the workload's own.
 pub fn definition(name: &str) -> Option<&'static Definition> {
     ALL.iter().find(|metric| metric.name == name)
 }

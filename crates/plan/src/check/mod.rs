@@ -88,7 +88,7 @@ pub(crate) fn check(
     let import = import::check(draft, problems);
     let small_enough = check_size(draft, problems);
     let study = Study {
-        // Without a name there is a mistake already, and no study will come of this.
+        // Without a name there is an error already, and no study will come of this.
         name: draft
             .head
             .name
@@ -244,7 +244,7 @@ fn check_scenarios(
 pub(crate) struct Origin {
     /// ``level `image = 8` `` of a factor, `` `image = 8` `` of the workload.
     pub(crate) words: String,
-    /// None for a default.
+    /// `None` for a default.
     pub(crate) span: Option<Span>,
     pub(crate) is_factor: bool,
     /// As an exclusion would say it: `network = "rede2"`.

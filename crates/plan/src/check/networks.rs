@@ -1,4 +1,4 @@
-//! The networks a study names: of the zoo, or from files beside it.
+//! The networks a study names: of the zoo, or from files next to it.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -80,7 +80,7 @@ impl<'a> Networks<'a> {
         Some(Diagnostic::at(span, format!("`{name}`: {wrong}")))
     }
 
-    /// None where it cannot be read, which was complained of.
+    /// `None` if it cannot be read, which was complained of.
     pub(super) fn requests_in_trace(&self, typed: &str) -> Option<u64> {
         (self.options.requests_in)(Sent::Trace(&self.options.path_of(typed))).ok()
     }

@@ -10,7 +10,7 @@ use crate::design::same_level;
 pub(crate) struct Draft {
     pub(crate) head: Head,
     pub(crate) factors: Vec<DraftFactor>,
-    /// None when it is missing or says nothing that can be run.
+    /// `None` if it is missing or says nothing that can be run.
     pub(crate) workload: Option<DraftWorkload>,
     pub(crate) environments: Vec<DraftEnvironment>,
     pub(crate) rates: Vec<ExchangeRate>,

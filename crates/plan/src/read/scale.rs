@@ -121,8 +121,8 @@ pub(super) fn apply(draft: &mut Draft, name: &str, problems: &mut Problems) -> O
     })
 }
 
-/// Environments and exclusions of levels that the smaller study does not have would be told as
-/// mistakes, which they are not.
+/// Environments and exclusions of levels that the smaller study does not have would be reported as
+/// errors, which they are not.
 fn drop_what_is_gone(draft: &mut Draft) {
     let factors = std::mem::take(&mut draft.factors);
     let is_left = |name: &str, level: &Level| {

@@ -166,7 +166,7 @@ pub(crate) fn level(
     })
 }
 
-/// The place of a key, for a mistake about its being there at all.
+/// The place of a key, for an error about its being there at all.
 pub(crate) fn key_span(table: &Table<'_>, key: &str) -> Span {
     table.key_span(key).unwrap_or_else(|| table.span.clone())
 }

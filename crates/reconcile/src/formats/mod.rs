@@ -142,7 +142,7 @@ pub trait Listener {
     fn problem(&mut self, problem: RowProblem);
 }
 
-/// Reads a bill, plain or compressed by gzip. Rows that cannot be used are told as problems and
+/// Reads a bill, plain or compressed by gzip. Rows that cannot be used are reported as problems and
 /// counted; the rest is read.
 pub fn read_bill(
     reader: impl Read,

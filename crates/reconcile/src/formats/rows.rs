@@ -230,7 +230,7 @@ impl<'t> RowReader<'t> {
         entry(&details, self.columns.layout.machine_detail).map_or(Cow::Borrowed(""), Cow::Owned)
     }
 
-    /// None where the row tells no time at all.
+    /// `None` if the row tells no time at all.
     fn time(&mut self, row: &Row) -> Result<Option<Interval>, String> {
         let start = self.text(row, Field::Start);
         if start.is_empty() {

@@ -217,7 +217,7 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// None where the series has no bars.
+    /// `None` if the series has no bars.
     pub(super) fn of(figure: &Figure, series: &Series) -> Option<Self> {
         let place = figure.bar_series().position(|s| std::ptr::eq(s, series))?;
         let places = figure.bars_side_by_side();

@@ -260,7 +260,7 @@ pub(super) struct Shape {
     pub(super) d: String,
 }
 
-/// Around 0,0; none for a dot.
+/// Around 0,0; `None` for a dot.
 pub(super) fn shape(symbol: Symbol, r: f64) -> Option<Shape> {
     let (class, d) = match symbol {
         Symbol::Dot => return None,

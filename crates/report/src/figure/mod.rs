@@ -1,6 +1,6 @@
 //! What a figure shows, as a value: axes, series, points. Every figure of a report is built as a
 //! [`Figure`] and drawn by [`svg`] alone, so a new figure is one function that returns one. The
-//! numbers of it are written beside the picture by [`data`], for the script of the page.
+//! numbers of it are written next to the picture by [`data`], for the script of the page.
 
 mod axes;
 mod colour;
@@ -88,7 +88,7 @@ pub(crate) struct Series {
     pub(crate) colour: Colour,
     pub(crate) mark: Mark,
     pub(crate) on: Side,
-    /// Waits in the legend until it is asked for.
+    /// Waits in the legend until it is requested.
     pub(crate) hidden: bool,
     /// The first line of what its points say.
     pub(crate) heading: String,
@@ -145,14 +145,14 @@ pub(crate) enum Symbol {
 #[derive(Clone)]
 pub(crate) struct Point {
     pub(crate) x: f64,
-    /// None is a gap.
+    /// `None` means a gap.
     pub(crate) y: Option<f64>,
     pub(crate) x_ends: Option<Range>,
     pub(crate) y_ends: Option<Range>,
     pub(crate) symbol: Symbol,
     /// Further lines of what it says when it is pointed at; without any text it says nothing.
     pub(crate) says: String,
-    /// Written beside it.
+    /// Written next to it.
     pub(crate) label: String,
 }
 

@@ -14,7 +14,7 @@ impl Range {
         Range { low, high }
     }
 
-    /// None where no value is a number.
+    /// `None` if no value is a number.
     pub(crate) fn over(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let finite = values.into_iter().filter(|v| v.is_finite());
         finite.fold(None, |range, v| match range {

@@ -3,7 +3,7 @@
 
 use crate::figure::{Axis, Colour, Dash, Extent, Line, Mark, Series};
 
-/// More lines wait in the legend until they are asked for.
+/// More lines wait in the legend until they are requested.
 const MOST_VISIBLE: usize = 12;
 /// More are only in the table.
 const MOST_LINES: usize = 48;

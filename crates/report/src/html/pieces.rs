@@ -56,7 +56,7 @@ impl Page {
         }
     }
 
-    /// What must be read before the numbers beside it.
+    /// What must be read before the numbers next to it.
     pub(super) fn callout<'a>(&mut self, name: &str, items: impl IntoIterator<Item = &'a str>) {
         let items: Vec<String> = items.into_iter().map(prose).collect();
         let _ = writeln!(

@@ -175,7 +175,7 @@ fn cost_point(scenario: &ServedScenario) -> Option<Point> {
     })
 }
 
-/// Costs of a day against requests a day, of the first few pairs.
+/// Costs of a day against requests per day, of the first few pairs.
 fn break_even_figure(analysis: &Analysis, serving: &Serving) -> Figure {
     const MOST_LINES: usize = 6;
     let symbol = currency_symbol(analysis);

@@ -56,7 +56,7 @@ pub(super) fn over_time(page: &mut Page, analysis: &Analysis) {
     }
 }
 
-/// None where fewer than two moments tell it: a short run has no course.
+/// `None` if fewer than two moments tell it: a short run has no course.
 fn drawn(analysis: &Analysis, line: &Timeline, quantity: &Quantity) -> Option<Series> {
     let round = |value: f64| (value * 1000.0).round() / 1000.0;
     let told = line.points.iter();

@@ -6,7 +6,7 @@ use model::Money;
 
 use super::{Table, TableCell, Tone};
 
-/// None where nothing that was bought stands beside something rented.
+/// `None` if nothing that was bought is next to something rented.
 pub(crate) fn buying_table(buying: &[BuyOrRent]) -> Option<Table> {
     if buying.is_empty() {
         return None;
@@ -47,7 +47,7 @@ pub(crate) fn buying_table(buying: &[BuyOrRent]) -> Option<Table> {
     Some(table.cut())
 }
 
-/// None where no two rented machines differ in price.
+/// `None` if no two rented machines differ in price.
 pub(crate) fn more_expensive_table(more_expensive: &[DearerMachine]) -> Option<Table> {
     if more_expensive.is_empty() {
         return None;

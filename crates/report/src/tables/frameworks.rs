@@ -105,7 +105,7 @@ pub(crate) fn comparison_table(analysis: &Analysis, frameworks: &Frameworks) -> 
 #[derive(Clone, Copy)]
 struct Column {
     header: &'static str,
-    /// None for what is before training, which is no metric.
+    /// `None` for what is before training, which is no metric.
     metric: Option<&'static str>,
     unit: &'static str,
 }

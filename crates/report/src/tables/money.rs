@@ -6,7 +6,7 @@ use rust_decimal::Decimal;
 
 use super::{Table, TableCell, Tone, currency_symbol};
 
-/// What a run costs and what its parts do; none where no run tells of parts.
+/// What a run costs and what its parts do; `None` if no run tells of parts.
 pub(crate) fn work_table(analysis: &Analysis) -> Option<Table> {
     let parts: [Part; 3] = [
         ("per epoch", |cost| cost.per_epoch),
@@ -71,7 +71,7 @@ pub(crate) fn target_table(analysis: &Analysis, target: &Target) -> Table {
     table.cut()
 }
 
-/// A row an environment; columns without an amount are left out. None where nothing is to be said.
+/// A row an environment; columns without an amount are left out. `None` if nothing is to be said.
 pub(crate) fn unused_table(unused: &[Unused]) -> Option<Table> {
     let columns: Vec<&UnusedColumn> = UNUSED
         .iter()

@@ -83,7 +83,7 @@ fn place(served: &ServedScenario) -> String {
     }
 }
 
-/// None where nothing on demand stands beside something always on.
+/// `None` if nothing on demand is next to something always on.
 pub(crate) fn break_even_table(serving: &Serving) -> Option<Table> {
     if serving.break_evens.is_empty() {
         return None;

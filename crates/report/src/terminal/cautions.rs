@@ -34,7 +34,7 @@ impl Screen<'_> {
             self.paragraph("! ", Style::Warn, &warning.text);
         }
         let said = |kind: &str| analysis.warnings.iter().any(|w| w.kind == kind);
-        // Runs made before verification was asked for, or imported, carry no warning of it.
+        // Runs made before verification was requested, or imported, carry no warning of it.
         if !said("not-verified") && !said("computes-otherwise") {
             let frameworks = analysis.frameworks.iter();
             for caution in frameworks.flat_map(|f| &f.cautions) {

@@ -13,7 +13,7 @@ use super::begins;
 pub(super) struct Story {
     batch: u32,
     iterations: Iterations,
-    /// When the last step was told, or training began.
+    /// When the last step was reported, or training began.
     last: Instant,
     /// The same by the log's own clock, which counts microseconds.
     last_moment: Option<Moment>,
@@ -34,7 +34,7 @@ pub(super) struct Story {
     pub(super) saved: Option<String>,
 }
 
-/// Over the steps of the epoch under way.
+/// Over the steps of the epoch in progress.
 #[derive(Default)]
 struct Sums {
     loss: f64,

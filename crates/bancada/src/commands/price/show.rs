@@ -33,7 +33,7 @@ pub(super) fn show(
     Ok(Exit::Ok)
 }
 
-/// The machine, then one row a region and way to pay.
+/// The machine, then one row per region and way to pay.
 fn page(entries: &[&CatalogEntry]) -> String {
     let Some(first) = entries.first() else {
         return String::new();

@@ -14,7 +14,7 @@ use crate::printer::Printer;
 use crate::table::Table;
 
 const KEY_VARIABLE: &str = "GOOGLE_API_KEY";
-/// Where most of the machines are, and their lists are fetched unless others are asked for.
+/// Where most of the machines are, and their lists are fetched unless others are requested.
 const AZURE_HOME: &str = "eastus";
 const AWS_HOME: &str = "us-east-1";
 
@@ -44,7 +44,7 @@ pub(super) fn update(args: &PriceUpdateArgs, printer: &Printer) -> CommandResult
     }
 }
 
-/// The arguments, told apart.
+/// The arguments, distinguished.
 struct Asked {
     sources: Vec<Source>,
     files: Vec<PathBuf>,

@@ -26,11 +26,11 @@ pub(super) enum Runtime {
     Onnx {
         library: PathBuf,
     },
-    /// Asked for, or for want of the other.
+    /// Asked for, or for lack of the other.
     Engine {
         told: bool,
     },
-    /// The other was asked for.
+    /// The other was requested.
     Missing,
 }
 
@@ -139,7 +139,7 @@ impl Offered {
         serde_json::to_string_pretty(&described).map_err(Failure::trouble)
     }
 
-    /// The data of the run that trained it; none where that is not known.
+    /// The data of the run that trained it; `None` if that is not known.
     pub(in crate::commands) fn trained_on(&self) -> Result<Option<model::job::DataJob>, Failure> {
         match &self.what {
             What::Run { folder, .. } => {
