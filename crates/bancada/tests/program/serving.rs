@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-use crate::common::{Bench, with_own_cache};
+use crate::common::{Bench, Ran, with_own_cache};
 
 /// A server that ends with the test.
 pub(crate) struct Server {
