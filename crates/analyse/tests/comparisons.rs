@@ -274,3 +274,21 @@ fn environments_without_a_gpu_have_no_device_to_compare() {
         "machine against docker is no device"
     );
 }
+
+#[test]
+fn a_metric_of_the_workloads_own_goes_before_a_shorter_word_for_one_of_ours() {
+    let check = |asked: &str, reported: &str, expected: &[&str]| {
+        let mut world = Recipe::default().world();
+        world.study.metrics = vec![asked.to_owned()];
+        for record in &mut world.records {
+            let unit = String::new();
+            let value = 1.0;
+            let metric = model::Metric { value, unit };
+            record.metrics.insert(reported.to_owned(), metric);
+        }
+        assert_eq!(analysis(&world).study.metrics, expected);
+    };
+    check("accuracy", "other", &[metric::ACCURACY]);
+    check("accuracy", "accuracy", &["accuracy"]);
+    check("latency", "other", &[]);
+}

@@ -103,7 +103,9 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
         let path = entry.path();
         if path.is_dir() {
             sources(&path, found);
-        } else if path.extension().is_some_and(|e| e == "rs") && !path.ends_with("tests.rs") {
+        } else if path.extension().is_some_and(|e| e == "rs")
+            && !path.to_string_lossy().ends_with("tests.rs")
+        {
             found.push(path);
         }
     }
