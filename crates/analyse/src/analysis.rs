@@ -154,7 +154,7 @@ pub struct Totals {
     /// What a budget counts, in the study's currency: runs measured for this study, and attempts
     /// that were re-run. `None` if nothing of that was billed.
     pub spent_total: Option<Money>,
-    /// The part of it for attempts done again, unless zero.
+    /// The part of it for re-run attempts, unless zero.
     pub spent_again: Option<Money>,
     pub imported: usize,
 }

@@ -154,7 +154,7 @@ fn what_an_interval_leaves_open_is_not_decided() {
     assert_eq!(near.buying[1].verdict, Buying::Inconclusive);
     assert_eq!(
         near.sentences[1],
-        "Whether buying nuc gets cheaper than renting gpu within a month is not decided: by the mean times it does not, within their interval it may."
+        "Whether buying nuc becomes cheaper than renting gpu within a month is inconclusive: by the mean times it does not, within their interval it may."
     );
 }
 
@@ -178,22 +178,22 @@ fn a_dear_machine_pays_from_a_speed_up_on() {
         assert_eq!(found.sentences[2], said);
     };
     let pays =
-        "gpu costs 3.0 times as much an hour as cpu, so it pays from a speed-up of 3.0; measured";
+        "gpu costs 3.0 times as much per hour as cpu, so it is worth it from a speed-up of 3.0; measured";
     check(
         20.0,
         Dearer::Cheaper,
-        &format!("{pays} 10.0 [9.78, 10.2]: it is 3.3 times cheaper."),
+        &format!("{pays} 10.0 [9.78, 10.2]: it is 70 % cheaper."),
     );
     check(
         100.0,
         Dearer::MoreExpensive,
-        &format!("{pays} 2.00 [1.96, 2.05]: it is 1.5 times more expensive."),
+        &format!("{pays} 2.00 [1.96, 2.05]: it costs 1.5 times as much."),
     );
     check(
         200.0 / 3.0,
         Dearer::Inconclusive,
         &format!(
-            "{pays} 3.0 [2.9, 3.1]: not decided, for its cost is [98 %, 102 %] of the other's."
+            "{pays} 3.0 [2.9, 3.1]: inconclusive: its cost is [98 %, 102 %] of the other's."
         ),
     );
 }
@@ -293,7 +293,7 @@ fn many_combinations_are_one_sentence() {
     assert_eq!(evens.more_expensive[1].phrase, "b");
     assert_eq!(
         evens.sentences[2],
-        "gpu costs 3.0 times as much an hour as cpu, so it pays from a speed-up of 3.0; measured 2.5 to 10.0 over 3 combinations: it is cheaper in 2 (a and b), more expensive in 1 (c)."
+        "gpu costs 3.0 times as much per hour as cpu, so it is worth it from a speed-up of 3.0; measured 2.5 to 10.0 over 3 combinations: it is cheaper in 2 (a and b), more expensive in 1 (c)."
     );
     assert_eq!(
         evens.sentences[0],

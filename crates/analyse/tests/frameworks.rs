@@ -124,7 +124,7 @@ fn frameworks_are_compared_over_what_all_of_them_did() {
     assert_eq!(
         frameworks.cautions,
         [
-            "caffe was not verified for alexnet and googlenet: nobody has shown that it computes the same as the others: `bancada verify --study FILE` checks it before the next run."
+            "caffe was not verified for alexnet and googlenet, so it may not compute the same as the others: `bancada verify --study FILE` checks it before the next run."
         ]
     );
     let warning = found
@@ -155,7 +155,7 @@ fn what_cannot_be_verified_says_why_instead_of_what_to_do() {
     assert_eq!(
         frameworks.cautions,
         [
-            "caffe was not verified for alexnet and googlenet: nobody has shown that it computes the same as the others (this ran on cuda:0)."
+            "caffe was not verified for alexnet and googlenet, so it may not compute the same as the others (this ran on cuda:0)."
         ]
     );
     let warning = found.warnings.iter().find(|w| w.kind == "not-verified");
@@ -261,7 +261,7 @@ fn a_profile_that_is_not_there_is_said() {
         let notes = analysis(world).notes;
         notes
             .into_iter()
-            .find(|n| n.contains("A profile was asked for"))
+            .find(|n| n.contains("A profile was requested"))
     };
     let Workload::Train(train) = &mut world.study.workload else {
         panic!("study D trains")

@@ -251,7 +251,7 @@ fn an_accuracy_that_nobody_told_is_said() {
         let notes = analysis(world, &[]).notes;
         notes
             .iter()
-            .any(|note| note.contains("no run told any accuracy"))
+            .any(|note| note.contains("no run reported an accuracy"))
     };
     assert!(!says(&world));
     for record in &mut world.records {

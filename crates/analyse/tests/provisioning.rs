@@ -77,7 +77,7 @@ fn a_verdict_says_what_to_do() {
         30.0,
         None,
         Fit::Fits,
-        "local, while it works: CPU 99 % busy, memory 30 % used at most: it fits.",
+        "local, while it works: CPU 99 % busy, memory 30 % used at most: the size is right.",
     );
     check(
         98.0,
@@ -91,7 +91,7 @@ fn a_verdict_says_what_to_do() {
         30.0,
         Some(91.0),
         Fit::Fits,
-        "local, while it works: CPU 40 % busy, memory 30 % used, GPU 91 % busy at most: it fits.",
+        "local, while it works: CPU 40 % busy, memory 30 % used, GPU 91 % busy at most: the size is right.",
     );
     check(
         40.0,

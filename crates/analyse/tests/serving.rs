@@ -203,11 +203,11 @@ fn cold_answers_are_held_against_warm_ones() {
     assert!(small.ratio.interval.unwrap().contains(4.0));
     close(small.difference.value, 0.3);
     let said = serving.sentences.iter();
-    let said: Vec<&String> = said.filter(|s| s.contains("cold answer takes")).collect();
+    let said: Vec<&String> = said.filter(|s| s.contains("cold response takes")).collect();
     // The machine has no cold answers, whatever its load is called.
     assert_eq!(said.len(), 2);
     assert!(
-        said[0].starts_with("small: a cold answer takes 4.0×"),
+        said[0].starts_with("small: a cold response takes 4.0×"),
         "{}",
         said[0]
     );
@@ -243,7 +243,7 @@ fn a_machine_is_worth_it_from_a_rate_on_or_never() {
         "{text}"
     );
     assert!(
-        text.contains("on demand stays cheaper: small against machine"),
+        text.contains("serverless stays cheaper: small against machine"),
         "{text}"
     );
     assert!(

@@ -335,7 +335,7 @@ fn the_months_bill_of_lambda_is_the_providers_own() {
         let some = lines.filter(|l| kinds.contains(&l.what.as_str()));
         some.map(|l| l.amount.amount).sum::<Decimal>().round_dp(2)
     };
-    let time = sum(&["requests", "free 400000 GB-seconds of a month"]);
+    let time = sum(&["requests", "400000 free GB-seconds per month"]);
     assert_eq!(time, decimal("18.33"));
     assert_eq!(
         sum(&["requests made", "free requests made"]),

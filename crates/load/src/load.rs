@@ -253,7 +253,7 @@ mod tests {
             counted: Extent::Requests(3),
             max_connections: 1,
         });
-        check(long, "3 requests were asked for, and the trace has 2");
+        check(long, "3 requests were requested, but the trace has 2");
         check(
             Load::Series(Series {
                 count: 0,

@@ -376,7 +376,7 @@ mod tests {
                 told_out_of_memory: Some("batch 512"),
                 ..evidence(Some(0), None)
             },
-            "did not fit in memory: batch 512",
+            "ran out of memory: batch 512",
         );
         for line in [
             "memory allocation of 1048576 bytes failed",

@@ -224,7 +224,7 @@ layers = [
   "relu",
 ]
 "#,
-        r#"error: nothing takes from `left`
+        r#"error: the output of `left` is not used
   ┌ net.toml:3
   │   { name = "left", conv = { k = 1, o = 8 } },
   │   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ use it in the `from` of a different layer, or remove it

@@ -101,7 +101,7 @@ fn broken_rows_are_left_out_and_counted() {
     );
     assert_eq!(
         found.notes[0].to_string(),
-        "6 rows were left out: the bill's total may be wrong by them"
+        "6 rows were skipped: the bill's total may be off by them"
     );
     sums_up(&found);
 }

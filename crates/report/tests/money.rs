@@ -77,11 +77,11 @@ fn attempts_done_again_are_told_apart() {
     plain.check_absent("done again");
     let again = read(&world, &world.records[..2]);
     again.check(" is spent of a budget of US$ 1.00, US$ 0.0");
-    again.check(" of it for attempts done again");
+    again.check(" of it for re-run attempts");
     assert!(
         again
             .page
-            .contains("Attempts that were done again cost US$ 0.0")
+            .contains("Attempts that were re-run cost US$ 0.0")
     );
 }
 

@@ -385,7 +385,7 @@ fn the_page_says_what_the_analysis_found() {
         assert!(own.contains(&text), "{text}");
     }
     for said in [
-        "US$ 0.169 an hour",
+        "US$ 0.169 per hour",
         "AMD EPYC 7V13",
         "got 1.4 of 2.0 cores",
         "seed 2024",

@@ -217,7 +217,7 @@ fn frameworks_that_were_not_verified_are_warned_about_everywhere() {
     assert!(part.contains("the 36 of 40 combinations"));
     assert!(
         screen(&world).contains(
-            "! 60 runs: that caffe trains the same alexnet as the others was not checked"
+            "! 60 runs: caffe was not verified to train the same alexnet as the others"
         )
     );
     assert!(report::markdown(&analysis(&world), &meta()).contains("> **caffe was not verified"));

@@ -102,7 +102,7 @@ impl Description {
         }
     }
 
-    /// None where the model's input is no picture: tensors can still be sent.
+    /// None where the model's input is not a picture: tensors can still be sent.
     pub(crate) fn preparation(
         &self,
         signature: &Signature,

@@ -88,7 +88,7 @@ mod tests {
         ] {
             let problem = url(&Variables::from(pairs)).err().unwrap().to_string();
             assert!(
-                problem.contains("only asked for from this machine"),
+                problem.contains("only requested from this machine"),
                 "{problem}"
             );
         }

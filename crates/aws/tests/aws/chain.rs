@@ -111,7 +111,7 @@ fn containers_may_give_them() {
     );
     let foreign = problem([("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://192.0.2.1/x")]);
     assert!(
-        foreign.contains("only asked for from this machine"),
+        foreign.contains("only requested from this machine"),
         "{foreign}"
     );
 }

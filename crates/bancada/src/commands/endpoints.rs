@@ -72,8 +72,8 @@ pub(super) fn refuse_mixture(
         return Ok(());
     };
     let (theirs, other) = match args.real {
-        true => ("were measured on this machine", "at the provider"),
-        false => ("were measured at the provider", "on this machine"),
+        true => ("was measured on this machine", "at the provider"),
+        false => ("was measured at the provider", "on this machine"),
     };
     let message = format!(
         "{} of these results {theirs}; runs {other} need a separate folder\n  = choose one with --out",

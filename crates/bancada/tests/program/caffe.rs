@@ -366,7 +366,7 @@ fn verify_leaves_caffe_out_where_it_has_no_layer() {
     command.env("BANCADA_CAFFE", caffe.bench.path().join("my-caffe"));
     Ran::new(command.output().unwrap())
         .ends_with(0)
-        .says("caffe is left out: Caffe cannot express the layer `conv1`: it is padded by");
+        .says("caffe is skipped: Caffe cannot express the layer `conv1`: its padding is");
 }
 
 /// A file that Caffe cannot read: the reason stands in a line of another library.

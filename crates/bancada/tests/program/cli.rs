@@ -611,7 +611,7 @@ fn a_study_is_done_in_parts_that_keep_their_numbers() {
     other
         .bancada(&["show", "study.toml"])
         .ends_with(0)
-        .says("C2-r1 is left out: it is not a run of this scenario");
+        .says("C2-r1 is skipped: it is not a run of this scenario");
 
     // Twice the same factor is one of either.
     run(&["--only", "n=1", "--only", "n=2.0", "--retry", "failed"])

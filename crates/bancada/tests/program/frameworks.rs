@@ -206,7 +206,7 @@ fn verify_says_which_framework_answers_what() {
         .says("differs from relu1 on")
         .says("! differs from conv1 on")
         .says("Not the same: pytorch, chainer")
-        .says("1 gave no answer");
+        .says("1 failed");
     let mut only = arguments.to_vec();
     only.extend(["--framework", "jax"]);
     bench.bancada(&only).ends_with(0).says("The same in all 2");

@@ -138,7 +138,7 @@ fn what_a_host_lacks_is_said_before_anything_runs() {
     );
     check(
         "hosts = [\"192.0.2.1\", \"node2\"]",
-        "the first of `hosts` must be this machine, and 192.0.2.1 is another",
+        "the first of `hosts` must be this machine, but 192.0.2.1 is a different one",
     );
     // A shell that sees nothing of ours.
     bench.write("blind", "#!/bin/sh\nsed 's/test -r/false/' | sh\n");

@@ -40,7 +40,7 @@ fn logs_become_a_study_of_their_own() {
     let ran = bench
         .bancada(&arguments)
         .ends_with(0)
-        .says("Read 4 logs with 24 steps, left out 0; 4 runs added, 0 known already.");
+        .says("Read 4 logs with 24 steps, skipped 0; 4 runs added, 0 already there.");
     assert!(ran.out.trim().ends_with("report.html"), "{}", ran.out);
     let record = bench.record("old", "C1-r1");
     assert_eq!(record["started"], "2016-12-31T23:59:50Z");
@@ -127,7 +127,7 @@ fn what_cannot_be_imported_is_a_sentence() {
     bench
         .bancada(&["import", "log", "x.log"])
         .ends_with(1)
-        .says("nothing in it is of a log of Caffe or TensorFlow-slim")
+        .says("it is not a log of Caffe or TensorFlow-slim")
         .says("nothing was changed");
     bench
         .bancada(&["import", "log", "none.log"])

@@ -46,7 +46,7 @@ fn a_bill_is_explained() {
         .says("unexplained                                   R$ 0.00")
         .says("! 1 row was skipped: the bill's total may be off by it")
         .says(
-            "bill.csv:4: `Cost` is `many`; expected is an amount of money such as 12.34 (left out)",
+            "bill.csv:4: `Cost` is `many`; expected an amount such as 12.34 (skipped)",
         );
     let found = bench
         .bancada(&["reconcile", "results/priced", "bill.csv", "--json"])

@@ -142,8 +142,8 @@ fn what_no_serverless_service_has_is_refused() {
         2,
         "no workers of 1500 MB; the nearest are 1024: choose 1024",
     );
-    check(&["--idle=-1"], 2, "--idle -1 is no time in seconds");
-    check(&["--grace", "1e18"], 2, "is no time in seconds");
+    check(&["--idle=-1"], 2, "--idle -1 is not a time in seconds");
+    check(&["--grace", "1e18"], 2, "is not a time in seconds");
     check(&["--mb-per-cpu", "0"], 2, "it must be above 0");
     check(&["--concurrency", "0"], 2, "a whole number from 1 on");
 }
@@ -157,15 +157,15 @@ fn a_load_that_makes_no_sense_is_a_wrong_command_line() {
         let arguments = [&["load", "http://127.0.0.1:1/"], arguments].concat();
         bench.bancada(&arguments).ends_with(2).says(words);
     };
-    check(&["--seconds=-1"], "--seconds -1 is no time in seconds");
+    check(&["--seconds=-1"], "--seconds -1 is not a time in seconds");
     check(&["--rate", "0"], "rate is not above zero");
     check(&["--clients", "0"], "without clients");
-    check(&["--under", "0"], "--under 0 is no latency");
+    check(&["--under", "0"], "--under 0 is not a latency");
     check(&["--header", "x"], "write name: value");
     check(&["--trace", "none.txt"], "none.txt: it has no times");
     check(
         &["--trace", "trace.txt", "--requests", "3"],
-        "3 requests were asked for, and the trace has 2",
+        "3 requests were requested, but the trace has 2",
     );
     bench
         .bancada(&["load", "nowhere"])

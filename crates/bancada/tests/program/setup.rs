@@ -67,7 +67,7 @@ fn a_framework_is_set_up_listed_examined_and_removed() {
         .ends_with(0)
         .says("mxnet 1.9.1  (Python 3.11.7, uv, about 260 MB)")
         .says("mxnet 1.9.1 is set up (")
-        .says("engine is built in: there is nothing to set up");
+        .says("engine is built in: nothing to set up");
     let again = run(&bench, &programs, &["setup", "mxnet"]).ends_with(0);
     assert_eq!(again.err, "", "nothing was done");
     run(&bench, &programs, &["setup", "--list"]).says("mxnet                 1.9.1   set up, ");

@@ -108,7 +108,7 @@ fn what_cannot_be_meant_is_said() {
     );
     check(
         &["--price", "1 USD/h", "--region", "eastus"],
-        "1 USD/h is no machine of the catalog",
+        "1 USD/h is not a machine in the catalog",
     );
     check(
         &["--price", "there=1 USD/h"],

@@ -308,8 +308,7 @@ fn a_base_with_another_python_is_said() {
     let bench = Bench::new(&["3.12"], true);
     assert_eq!(
         bench.problem("onnxruntime-training"),
-        "onnxruntime-training needs Python 3.11, and the environment of pytorch, which it extends, has \
-         3.12.7: remove that one, install Python 3.11, and set up onnxruntime-training \
+        "onnxruntime-training needs Python 3.11, but the environment of pytorch, which it extends, has 3.12.7: remove pytorch, install Python 3.11, and set up onnxruntime-training \
          again"
     );
 }
@@ -412,7 +411,7 @@ fn two_programs_do_not_make_one_environment() {
     held.lock().unwrap();
     assert_eq!(
         bench.problem("jax"),
-        "another bancada (process 4711) is at work on jax-0.10.2: wait until it is through"
+        "another bancada (process 4711) is working on jax-0.10.2: wait until it is finished"
     );
     assert!(bench.calls().is_empty());
     drop(held);
@@ -464,7 +463,7 @@ fn adapters_are_written_once() {
     assert!(
         problem
             .to_string()
-            .contains("BANCADA_CACHE names another folder"),
+            .contains("set BANCADA_CACHE to a different folder"),
         "{problem}"
     );
 }

@@ -27,7 +27,7 @@ fn statuses_are_counted_by_code() {
     assert_eq!(outcome.counts.status.get(&404), Some(&10));
     assert_eq!(
         outcome.first_failure.unwrap(),
-        "an answer had the status 503: busy"
+        "a response had the status 503: busy"
     );
     assert_eq!(outcome.connections.opened, 1);
 }
@@ -44,7 +44,7 @@ fn the_sentence_of_a_server_is_told() {
     let outcome = run(&post(&server.url()), &closed(1, 2), &Options::default());
     assert_eq!(
         outcome.first_failure.unwrap(),
-        "an answer had the status 400: the body is no picture"
+        "a response had the status 400: the body is no picture"
     );
 }
 
@@ -60,7 +60,7 @@ fn a_server_that_never_answers_times_out() {
         outcome
             .first_failure
             .unwrap()
-            .contains("no whole answer within 0.06 s")
+            .contains("no complete response within 0.06 s")
     );
 }
 

@@ -228,8 +228,8 @@ fn thousands_of_mistakes_make_a_short_answer() {
     let rules = "{ x = 9 }, ".repeat(900);
     check(
         &format!("{head}exclude = [{rules}]\n{rest}"),
-        "and 880 more mistakes",
+        "and 880 more errors",
     );
     let keys: String = (0..20_000).map(|i| format!("key{i} = 1\n")).collect();
-    check(&format!("{head}{keys}{rest}"), "and 19980 more mistakes");
+    check(&format!("{head}{keys}{rest}"), "and 19980 more errors");
 }

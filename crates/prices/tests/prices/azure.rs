@@ -231,7 +231,7 @@ fn a_mark_at_the_beginning_and_an_early_end_are_noticed() {
     assert!(cut.to_string().contains("breaks off"), "{cut}");
     let html = reader.page("p", "<html>sign in</html>").unwrap_err();
     assert!(
-        html.to_string().contains("not an answer of the Azure"),
+        html.to_string().contains("not a response of the Azure"),
         "{html}"
     );
 }

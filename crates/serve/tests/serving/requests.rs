@@ -47,7 +47,7 @@ fn what_cannot_be_answered_is_told() {
         .is(400, "not a usable picture");
     server
         .post("/invocations", "application/json", b"[[1]]")
-        .is(400, "the model wants any×1×2×2");
+        .is(400, "the model needs any×1×2×2");
     server
         .post("/invocations", "application/x-npy", b"x")
         .is(400, "no NumPy array");

@@ -112,7 +112,7 @@ fn more_requests_than_workers_are_turned_away() {
     assert_eq!(refused.header("x-bancada-outcome"), Some("throttled"));
     assert_eq!(
         refused.error(),
-        "all 2 workers are busy, and no more are allowed: come again, or raise --concurrency"
+        "all 2 workers are busy, and no more are allowed: retry later, or raise --concurrency"
     );
     std::fs::write(&file, "").unwrap();
     for request in held {

@@ -48,7 +48,7 @@ fn checked(loaded: Loaded, printer: &Printer) -> Loaded {
         let example = left_out.examples.first().map_or("", String::as_str);
         printer.talk(&format!(
             "! {} of the updated prices skipped: {reason} ({example})",
-            report::format::counted(left_out.count as usize, "row is", "rows are"),
+            report::format::counted(left_out.count as usize, "row", "rows"),
         ));
     }
     loaded
