@@ -10,7 +10,7 @@ pub struct ScaleFacts {
     /// `small`, as the study file calls it.
     pub name: String,
     pub changes: Vec<ScaleChange>,
-    /// ``Carried out at scale `small`: images 1024 (of 60000) …``: for everybody who reads a result.
+    /// ``Run at scale `small`: images 1024 (of 60000) …``: for everybody who reads a result.
     pub sentence: String,
 }
 

@@ -309,7 +309,7 @@ fn sentences(target: &Target, currency: Currency) -> Vec<String> {
     };
     let never: Vec<String> = labels(target, |r| r.reached == 0);
     if !never.is_empty() {
-        let verb = if never.len() == 1 { "gets" } else { "get" };
+        let verb = if never.len() == 1 { "reaches" } else { "reach" };
         text += &format!("; {} never {verb} it", format::listed(&never, 6));
     }
     let mut said = vec![text + "."];

@@ -205,7 +205,7 @@ fn a_metric_that_never_changes_is_said_so() {
     let accuracy = found.variation(metric::ACCURACY).unwrap();
     assert_eq!(
         accuracy.problem.as_deref(),
-        Some("The accuracy is 97.0 % in every run: no factor changes it.")
+        Some("The accuracy is 97.0 % in every run: no factor affects it.")
     );
 }
 
@@ -227,7 +227,7 @@ fn no_run_at_all_is_no_trouble() {
         record.outcome.status = Status::Failed;
     }
     let found = analysis(&world);
-    assert_eq!(found.findings[0].text, "No run ended as ok: 24 failed.");
+    assert_eq!(found.findings[0].text, "No run was successful: 24 failed.");
     assert_eq!(found.outcomes.len(), 8);
 }
 

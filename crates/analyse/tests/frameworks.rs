@@ -222,7 +222,7 @@ fn a_smaller_study_says_so() {
     let found = analysis(&studies::study_c());
     assert_eq!(
         found.study.scale.unwrap().sentence,
-        "Carried out at scale `small`: images 1024 (of 60000), epochs 2 (of 12), repetitions 3 (of 10), environment: machine, docker only. Times and costs are of these runs, not of the whole study."
+        "Run at scale `small`: images 1024 (of 60000), epochs 2 (of 12), repetitions 3 (of 10), environment: machine, docker only. Times and costs are those of these runs, not of the full study."
     );
     let check = |what: &str, from: Option<&str>, to: &str, expected: &str| {
         let mut world = Recipe::default().world();

@@ -84,7 +84,7 @@ fn a_verdict_says_what_to_do() {
         30.0,
         Some(22.0),
         Fit::StarvedGpu,
-        "local, while it works: the GPU is 22 % busy at most while the CPU is full: more cores would feed it.",
+        "local, while it works: the GPU is at most 22 % busy while the CPU is full: use more cores.",
     );
     check(
         40.0,

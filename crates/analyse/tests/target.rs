@@ -142,7 +142,7 @@ fn the_way_to_an_accuracy_is_part_of_a_run() {
     assert_eq!(
         target.sentences,
         [
-            "98 % is reached cheapest by C1: US$ 0.700, in 14.0 s; C3 never gets there.",
+            "98 % is reached cheapest by C1: US$ 0.700, in 14.0 s; C3 never reaches it.",
             "98 % is not reached in every run: C2 in 2 of 3."
         ]
     );

@@ -225,7 +225,7 @@ fn the_exact_time_leaves_nothing_unused() {
     assert_eq!(
         found.sentences,
         [
-            "29 % of the cost in local is not for the work itself (startup 24 %): longer runs would pay it less often."
+            "29 % of the cost in local is overhead outside the work itself (startup 24 %): longer runs would reduce this share."
         ]
     );
 }

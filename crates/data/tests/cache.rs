@@ -213,7 +213,7 @@ fn fetched_files_are_found_without_a_folder() {
         let error = prepare(&mnist(folder), home.path(), false).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "mnist is not on this machine: bancada data fetch mnist"
+            "mnist is not downloaded: bancada data fetch mnist"
         );
     }
     write_mnist(&fetched, 3);

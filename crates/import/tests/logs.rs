@@ -173,7 +173,7 @@ fn a_log_that_is_cut_is_an_interrupted_run_and_tells_what_it_could_not_read() {
     let record = &read.records[0];
     assert_eq!(record.outcome.status, Status::Interrupted);
     let detail = record.outcome.detail.as_deref().unwrap_or_default();
-    assert_eq!(detail, "a.log ends after step 101 without its end");
+    assert_eq!(detail, "a.log ends after step 101 without a final line");
     check_metrics(
         record,
         &[

@@ -305,7 +305,7 @@ fn levels_and_constants_that_do_not_fit_are_told_with_the_known_ones() {
             &metrics,
         ),
         0,
-        &["./a.csv:1: the study has no factor `speed`; it has: framework, dataset, image"],
+        &["./a.csv:1: the study has no factor `speed`; its factors are framework, dataset, image"],
     );
     check(
         &spec(
@@ -424,8 +424,8 @@ fn a_metric_that_a_file_lacks_is_missing_and_the_rest_is_used() {
     assert_eq!(
         problems(&imported),
         [
-            format!("{lacks} `at`; the file has: a, t; its runs have no date"),
-            format!("{lacks} `l`; the file has: a, t; its runs have no `loss`"),
+            format!("{lacks} `at`; the columns are a, t; its runs have no date"),
+            format!("{lacks} `l`; the columns are a, t; its runs have no `loss`"),
         ]
     );
     // Without any number, or without a level, nothing can be made of it.

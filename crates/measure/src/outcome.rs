@@ -282,7 +282,7 @@ mod tests {
             Status::Failed,
             Some("ended with exit code 3"),
         );
-        let segfault = Some("was ended by signal 11 (SIGSEGV)");
+        let segfault = Some("was killed by signal 11 (SIGSEGV)");
         check(&evidence(None, Some(11)), Status::Failed, segfault);
         check(
             &evidence(None, Some(60)),

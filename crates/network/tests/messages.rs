@@ -242,7 +242,7 @@ fn files_that_are_hardly_networks() {
     check(
         "name = \"n\"\nlayers = []\n",
         "error: the network has no layers\n  ┌ net.toml:2\n  │ layers = []\n  \
-         │          ^^ give at least one\n",
+         │          ^^ add at least one\n",
     );
 }
 
@@ -261,7 +261,7 @@ fn too_many_layers_are_told_and_not_made() {
     assert_eq!(problems.len(), 1);
     assert_eq!(
         problems[0].message,
-        "the network has more than 10000 layers, all blocks written out"
+        "the network has more than 10000 layers after expanding all blocks"
     );
 }
 
@@ -279,18 +279,18 @@ fn shapes_that_do_not_fit() {
     check_shapes(
         r#"{ max-pool = { k = 2 }, times = 3 }, "flatten", { dense = { o = "classes" } }"#,
         input,
-        &["`max-pool3` gets 1×1, needs at least 2×2: use an image of at least 8 px"],
+        &["`max-pool3` gets 1×1 but needs at least 2×2: use an image of at least 8 px"],
     );
     check_shapes(
         r#"{ dense = { o = "classes" } }"#,
         input,
-        &["`dense1` gets an image of 3×6×6, needs a vector: \
+        &["`dense1` gets an image of 3×6×6 but needs a vector: \
            put \"flatten\" or \"global-avg-pool\" before it"],
     );
     check_shapes(
         r#""flatten", { conv = { k = 1, o = 1 } }"#,
         input,
-        &["`conv1` gets a vector of 108, needs an image: \
+        &["`conv1` gets a vector of 108 but needs an image: \
            put it before flatten, dense or global-avg-pool, which produce a vector"],
     );
     check_shapes(
@@ -298,14 +298,14 @@ fn shapes_that_do_not_fit() {
            { concat = {}, from = ["input", "conv1"] }, { conv = { k = 1, o = 7, groups = 7 } },
            { add = {}, from = ["previous", "add1"] }"#,
         input,
-        &["`add1` gets 4×6×6 and 3×6×6, needs all alike: \
+        &["`add1` gets 4×6×6 and 3×6×6 but needs equal shapes: \
              make the shapes equal, for example with a 1×1 convolution"],
     );
     check_shapes(
         r#"{ conv = { k = 3, o = 4 } }, { concat = {}, from = ["previous", "input"] }"#,
         input,
         &[
-            "`concat1` gets 4×4×4 and 3×6×6, needs images of one height and width: \
+            "`concat1` gets 4×4×4 and 3×6×6 but needs images of equal height and width: \
            use the same strides in all branches, and padding where they shrink",
         ],
     );
@@ -313,7 +313,7 @@ fn shapes_that_do_not_fit() {
         r#"{ conv = { k = 1, o = 4, groups = 2 } }"#,
         input,
         &[
-            "`conv1` gets 3 channels, which 2 groups cannot share evenly: \
+            "`conv1` gets 3 channels, which are not divisible by 2 groups: \
            choose a number of groups that divides both input and output channels",
         ],
     );
@@ -321,14 +321,14 @@ fn shapes_that_do_not_fit() {
         r#""flatten", { dense = { o = 12 } }, "softmax""#,
         input,
         &[
-            "`dense1` is the last and gives a vector of 12, needs a vector of 10, one number a class: \
+            "`dense1` is the last layer and produces a vector of 12, but must produce a vector of 10, one number per class: \
            end with `{ dense = { o = \"classes\" } }`",
         ],
     );
     check_shapes(
         r#"{ max-pool = { k = 2, p = 2 } }"#,
         input,
-        &["`max-pool1` is padded by 2×2, as wide as its window: \
+        &["`max-pool1` has a padding of 2×2, as large as its window: \
            use a padding smaller than k, so that every window contains a pixel"],
     );
 }
@@ -362,7 +362,7 @@ fn a_shape_problem_shows_its_place() {
     };
     assert_eq!(
         source.render(&problems[0].to_diagnostic(), Style::Plain),
-        "error: `dense1` gets an image of 1×4×4, needs a vector\n  ┌ net.toml:3\n  \
+        "error: `dense1` gets an image of 1×4×4 but needs a vector\n  ┌ net.toml:3\n  \
          │   { dense = { o = 3 } },\n  │   ^^^^^^^^^^^^^^^^^^^^^\n  \
          = put \"flatten\" or \"global-avg-pool\" before it\n"
     );

@@ -18,7 +18,7 @@ fn without_tools_it_is_said_what_to_do() {
     let error = quantise(&Home::at(folder.path()), &wish(Path::new("a.onnx"), None));
     assert_eq!(
         error.unwrap_err().to_string(),
-        "onnx-tools is not set up on this machine: bancada setup onnx-tools"
+        "onnx-tools is not set up: bancada setup onnx-tools"
     );
 }
 

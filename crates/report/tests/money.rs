@@ -137,7 +137,7 @@ fn what_pays_is_told_to_every_reader() {
     }
     // Six sentences at most on the screen; the page has them all.
     assert!(!paying.screen.contains("more about money in the report"));
-    paying.check("the GPU is 25 % busy at most while the CPU is full");
+    paying.check("the GPU is at most 25 % busy while the CPU is full");
     let plain = read(&Recipe::default().world(), &[]);
     plain.check_absent("Break-even");
     plain.check_absent("Wasted spend");

@@ -255,7 +255,7 @@ fn the_engine_alone_has_no_section_of_frameworks() {
 fn a_smaller_study_is_said_wherever_results_are_read() {
     let world = studies::study_c();
     let found = analysis(&world);
-    let said = "images 1024 (of 60000), epochs 2 (of 12), repetitions 3 (of 10), environment: machine, docker only. Times and costs are of these runs, not of the whole study.";
+    let said = "images 1024 (of 60000), epochs 2 (of 12), repetitions 3 (of 10), environment: machine, docker only. Times and costs are those of these runs, not of the full study.";
     let html = page(&world).replace('\u{a0}', " ");
     let place = html.find(said).unwrap();
     assert!(

@@ -246,7 +246,7 @@ fn a_damaged_bundle_is_told_and_the_rest_is_read() {
         let expected = [
             ("C1-r1", "is not a run record"),
             ("C2-r1", "is of schema 99"),
-            ("C3-r1", "says it is C4-r1"),
+            ("C3-r1", "is the record of C4-r1"),
             ("C4-r1", "cannot be read"),
         ];
         assert_eq!(damaged.len(), expected.len());

@@ -104,7 +104,7 @@ fn a_missing_or_damaged_identity_is_not_made_up() {
 fn a_folder_without_results_is_told_as_such() {
     let dir = tempfile::tempdir().expect("a folder");
     for path in [dir.path().to_path_buf(), dir.path().join("missing")] {
-        let error = Store::open(&path).expect_err("has no results");
+        let error = Store::open(&path).expect_err("contains no results");
         assert!(matches!(error, StoreError::NotResults { .. }), "{error}");
         assert!(
             error

@@ -236,7 +236,7 @@ fn what_caffe_cannot_do_is_a_sentence() {
     };
     check(
         "network = \"mobilenet\"\nimage = 32",
-        "Caffe cannot express the layer `conv1`: it is padded by 0 above, 1 below",
+        "Caffe cannot express the layer `conv1`: its padding is 0 above, 1 below",
     );
     check(
         "network = \"rede1\"\nprecision = \"mixed\"",

@@ -217,7 +217,7 @@ fn a_run_that_the_budget_ended_says_so() {
     assert_eq!(outcome["status"], "interrupted");
     let detail = outcome["detail"].as_str().unwrap();
     assert!(
-        detail.starts_with("was ended because the budget of US$ 1"),
+        detail.starts_with("was stopped because the budget of US$ 1"),
         "{detail}"
     );
 }
@@ -575,10 +575,10 @@ fn a_study_is_done_in_parts_that_keep_their_numbers() {
         .says("All selected runs are already done");
     run(&["--only", "m=2"])
         .ends_with(3)
-        .says("the study has no factor `m`; it has n");
+        .says("the study has no factor `m`; its factors are n");
     run(&["--only", "n=7"])
         .ends_with(3)
-        .says("`n` has no level `7`; it has 1, 2");
+        .says("`n` has no level `7`; its levels are 1, 2");
     run(&["--only", "n"])
         .ends_with(3)
         .says("not of the form FACTOR=LEVEL");

@@ -146,7 +146,7 @@ fn what_a_host_lacks_is_said_before_anything_runs() {
     let blind = format!("launch = [\"sh\", \"{}\", \"{{host}}\"]", blind.display());
     check(
         &format!("hosts = [\"127.0.0.1\", \"node2\"]\n{blind}"),
-        "must lie on a file system that all hosts share",
+        "must be on a file system shared by all hosts",
     );
 }
 

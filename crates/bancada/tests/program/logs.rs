@@ -71,7 +71,7 @@ fn logs_become_a_study_of_their_own() {
     bench
         .bancada(&arguments)
         .ends_with(0)
-        .says("0 runs added, 4 known already");
+        .says("0 runs added, 4 already there");
 }
 
 #[test]
@@ -198,7 +198,7 @@ metrics = { total_ms = "latency_seconds:ms", model_ms = "prediction_seconds:ms" 
     bench
         .bancada(&["reconcile", "study.toml", "bill.csv"])
         .ends_with(1)
-        .says("when 2 of the runs began is not known");
+        .says("2 of the runs have no start time");
     let json = bench.bancada(&["export", "study.toml", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&json.ends_with(0).out).unwrap();
     let analysis = &json["analysis"];

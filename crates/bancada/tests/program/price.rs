@@ -86,7 +86,7 @@ fn measured_time_is_priced_on_other_machines() {
     ));
     let named = named.ends_with(0).says("it does not predict speed");
     // EC2 bills a minute at least, and all runs are one rental: 60 s of 0.145 an hour in all.
-    let named = named.says("4 runs that ended ok").says("as one rental");
+    let named = named.says("4 runs that succeeded").says("as one rental");
     let all = named.out.lines().find(|line| line.starts_with("all"));
     assert!(all.unwrap().contains("US$ 0.002417"), "{}", named.out);
     bench.write(
@@ -217,7 +217,7 @@ fn prices_are_fetched_and_stay_when_nobody_answers() {
     let ran = ran.says("azure eastus: 2 rows read; 2 prices: 1 kept, 1 skipped");
     assert!(
         ran.out
-            .contains("reservations (the price of the whole term"),
+            .contains("reservations (priced for the whole term"),
         "{}",
         ran.out
     );

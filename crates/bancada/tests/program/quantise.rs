@@ -10,7 +10,7 @@ fn what_is_missing_is_told() {
         |arguments: &[&str]| bench.bancada(&[&["quantise", "--to", "a.onnx"], arguments].concat());
     quantise(&["rede1"])
         .ends_with(1)
-        .says("onnx-tools is not set up on this machine: bancada setup onnx-tools");
+        .says("onnx-tools is not set up: bancada setup onnx-tools");
     quantise(&["rede1", "--dataset", "minst"])
         .ends_with(2)
         .says("known: digits, ");

@@ -81,7 +81,7 @@ fn what_is_no_bill_is_said() {
         .bancada(&["reconcile", "study.toml", "notes.csv"])
         .ends_with(1)
         .says(
-            "the bill notes.csv: no known bill has the columns `when`, `what`; expected is FOCUS",
+            "the bill notes.csv: no known bill format has the columns `when`, `what`; expected FOCUS",
         );
     bench
         .bancada(&["reconcile", "study.toml", "bill.csv", "./bill.csv"])

@@ -145,7 +145,7 @@ fn what_no_serverless_service_has_is_refused() {
     check(&["--idle=-1"], 2, "--idle -1 is not a time in seconds");
     check(&["--grace", "1e18"], 2, "is not a time in seconds");
     check(&["--mb-per-cpu", "0"], 2, "it must be above 0");
-    check(&["--concurrency", "0"], 2, "a whole number from 1 on");
+    check(&["--concurrency", "0"], 2, "a whole number of at least 1");
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn what_no_stack_can_do_is_told() {
     serve(&["--stack", "fastapi-onnxruntime"])
         .ends_with(1)
         .says(
-            "fastapi-onnxruntime is not set up on this machine: bancada setup fastapi-onnxruntime",
+            "fastapi-onnxruntime is not set up: bancada setup fastapi-onnxruntime",
         );
     serve(&["rede2", "--stack", "fastapi-onnxruntime"])
         .ends_with(1)

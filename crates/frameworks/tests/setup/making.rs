@@ -61,7 +61,7 @@ fn an_interrupted_set_up_is_gone_on_with() {
     let missing = bench.home.interpreter(&spec("jax")).unwrap_err();
     assert_eq!(
         missing.to_string(),
-        "jax is only partly set up on this machine; to go on: bancada setup jax"
+        "jax is only partly set up; to continue: bancada setup jax"
     );
 
     let kept = bench.folder("jax-0.10.2/kept");
@@ -130,7 +130,7 @@ fn versions_have_pins_and_folders_of_their_own() {
     let bench = Bench::new(&["3.11"], true);
     let (result, told) = bench.set_up_told("pytorch@2.2.0");
     result.unwrap();
-    let note = "its packages are not checked by hashes: only version 2.15.0 has a lock file";
+    let note = "its packages are not checked by hash: only version 2.15.0 has a lock file";
     assert!(told.contains(&Progress::Note(note.to_owned())), "{told:?}");
     assert!(bench.folder("pytorch-2.2.0/bancada.json").exists());
     assert!(
@@ -149,7 +149,7 @@ fn versions_have_pins_and_folders_of_their_own() {
     let missing = bench.home.interpreter(&spec("pytorch")).unwrap_err();
     assert_eq!(
         missing.to_string(),
-        "pytorch is not set up on this machine: bancada setup pytorch"
+        "pytorch is not set up: bancada setup pytorch"
     );
     bench.set_up("pytorch@2.15.0").unwrap();
     assert!(bench.home.interpreter(&spec("pytorch")).is_ok());
@@ -189,8 +189,7 @@ fn builds_without_cuda_are_taken_where_they_can_be_had() {
     result.unwrap();
     note(
         &told,
-        "PyTorch's own package index, which has torch 2.15.0 without CUDA, cannot be used from here: \
-         downloading it from the default package index, where it carries CUDA (up to 5.6 GB)",
+        "PyTorch's own package index, which has torch 2.15.0 without CUDA, cannot be used: downloading the build with CUDA from the default package index (up to 5.6 GB)",
     );
     let locked = "uv install --require-hashes --no-deps -r bancada-lock.txt".to_owned();
     assert!(bench.calls().contains(&locked));
@@ -329,7 +328,7 @@ fn what_cannot_be_had_is_a_sentence() {
     bench.machine.platform = "macos-aarch64".to_owned();
     assert_eq!(
         bench.problem("mxnet"),
-        "mxnet cannot be had on macos-aarch64: its packages exist for linux-x86_64 only"
+        "mxnet is not available for macos-aarch64: packages exist only for linux-x86_64"
     );
 
     let bench = Bench::new(&[], true);
@@ -355,7 +354,7 @@ fn what_the_system_lacks_is_told() {
     for expected in [
         "tinygrad: a training step failed",
         "RuntimeError: adapt_tinygrad cannot compile",
-        "= needs clang: apt-get install clang; then bancada setup tinygrad goes on",
+        "= needs clang: apt-get install clang; then run bancada setup tinygrad to continue",
     ] {
         assert!(problem.contains(expected), "{problem}");
     }

@@ -71,7 +71,7 @@ fn what_others_need_is_kept() {
     bench.set_up("keras-tensorflow").unwrap();
     assert_eq!(
         problem(&bench, "keras-tensorflow"),
-        "keras-tensorflow has no environment of its own, it runs in tensorflow's: \
+        "keras-tensorflow has no environment of its own, it runs in that of tensorflow: \
          bancada setup --remove tensorflow"
     );
 }

@@ -95,7 +95,7 @@ fn a_run_that_takes_too_long_ends_both() {
     });
     assert_eq!(ran.measured.outcome.status, Status::TimedOut);
     let detail = ran.detail();
-    let never_healthy = "the server was not healthy after 0.3 s and was ended; the log ends:\n";
+    let never_healthy = "the server was not healthy after 0.3 s and was stopped; the log ends:\n";
     assert!(detail.starts_with(never_healthy), "{detail}");
     assert!(detail.ends_with("bye"), "{detail}");
 }

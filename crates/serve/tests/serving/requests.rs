@@ -35,7 +35,7 @@ fn what_cannot_be_answered_is_told() {
     let picture = png([0; 4]);
     server
         .post("/invocations", "text/csv", b"1,2")
-        .is(415, "`text/csv` is not served");
+        .is(415, "`text/csv` is not supported");
     server
         .post("/invocations", "image/png", &[0; 10_001])
         .is(413, "more than 10000 bytes");

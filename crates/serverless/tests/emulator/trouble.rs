@@ -29,7 +29,7 @@ fn a_worker_that_crashes_is_told_with_its_last_words() {
         &crashed,
         502,
         "failed",
-        "the worker ended in the middle of the request (exit code 7); its last words:\n",
+        "the worker ended during the request (exit code 7); its last lines:\n",
     );
     assert!(crashed.error().ends_with("first\nthe last thing I say"));
     assert!(!crashed.is_cold());
