@@ -85,7 +85,7 @@ class Network(chainer.Chain):
         gamma, beta, mean, variance = (self.own(name, role) for role in ("gamma", "beta", "mean", "variance"))
         if not chainer.config.train:
             return F.fixed_batch_normalization(x, gamma, beta, mean, variance, op["epsilon"])
-        # Decay is the share of what was gathered before; the variance that is gathered is the unbiased one.
+        # Decay is the weight of the running statistics; the running variance is the unbiased one.
         return F.batch_normalization(x, gamma, beta, eps=op["epsilon"], running_mean=mean, running_var=variance,
                                      decay=1 - op["momentum"])
 
@@ -115,7 +115,7 @@ def padded(x, rows, columns, value=0):
 
 
 def average(node, x):
-    """Averages know no windows that hang over, but leave out padding that is alike on both sides."""
+    """Average pooling has no partial windows, but excludes padding that is equal on both sides."""
     op = node["op"]
     top, bottom, left, right = protocol.sides(op)
     same, pad, cover = around(node, x, 0)

@@ -19,7 +19,7 @@ def settle_threads():
 
 
 settle_threads()
-# What its executor says when it starts.
+# Messages of its executor at start.
 os.environ.setdefault("GLOG_minloglevel", "1")
 # It warns of every number of threads but one, and of a compiler's cache, on every import.
 warnings.filterwarnings("ignore", message="No ccache found")
@@ -70,7 +70,7 @@ class Network(paddle.nn.Layer):
         if kind == "dense":
             return F.linear(x, self.own(name, "weight"), self.own(name, "bias") if op["bias"] else None)
         if kind == "batch-norm":
-            # Momentum is the share of what was gathered before, here.
+            # Here momentum is the weight of the running statistics.
             return F.batch_norm(x, self.own(name, "mean"), self.own(name, "variance"), self.own(name, "gamma"),
                                 self.own(name, "beta"), self.training, 1 - op["momentum"], op["epsilon"])
         if kind == "relu":

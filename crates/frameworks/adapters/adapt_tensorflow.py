@@ -299,7 +299,7 @@ def choose_device(device):
         sys.exit(f"{device} was requested, but TensorFlow sees {seen}")
     own = gpus[int(number or 0)]
     tf.config.set_visible_devices([own], "GPU")
-    # Else it takes all memory at once, and none could say how much it needs.
+    # Otherwise it allocates all memory at once, and its real need would be unknown.
     tf.config.experimental.set_memory_growth(own, True)
     return True
 

@@ -196,7 +196,7 @@ class FirstMaxPoolGrad(MaxPoolGrad):
         given = "gx[0] = gx[0] + gz[0];"
         code = super().c_code(*arguments)
         assert given in code
-        # Nothing is equal to no number.
+        # NaN is equal to nothing.
         return code.replace(given, given + " maximum = Py_NAN;")
 
     def c_code_cache_version(self):
@@ -209,7 +209,7 @@ def image_shape(node):
 
 
 def counted(node, before):
-    """Which share of each window is no padding."""
+    """The share of each window that is not padding."""
     height, width = node["op"]["kernel"]
     before = dict(zip(("channels", "height", "width"), before))
     return (protocol.real_pixels(node, before) / np.float32(height * width))[None, None]
@@ -244,7 +244,7 @@ class Adapter:
         self.slopes = theano.grad(self.loss, list(self.network.trained.values()))
         rule = sgd if job.optimizer["kind"] == "sgd" else adam
         self.updates = rule(job.optimizer, list(self.network.trained.values()), self.slopes) + gathered
-        # Compiled when they are first asked for: a training needs only one of them, at its end.
+        # Compiled when first used: a training needs only one of them, at its end.
         self.looking = self.answering = None
         self.stepping = theano.function([self.images, self.labels], self.loss, updates=self.updates)
 
@@ -300,7 +300,7 @@ def sgd(rule, parameters, slopes):
 
 
 def adam(rule, parameters, slopes):
-    # What is left of 1 is computed in 64 bits: in 32 it would be of a few digits only.
+    # 1 minus it is computed in 64 bits: 32 bits would leave only a few digits.
     beta1, beta2, epsilon = (np.float32(rule[name]) for name in ("beta1", "beta2", "epsilon"))
     rest1, rest2 = np.float32(1 - rule["beta1"]), np.float32(1 - rule["beta2"])
     steps = theano.shared(np.float64(0))

@@ -42,7 +42,7 @@ def folder():
 
 
 class Description:
-    """`model.json`: what the model is called, what it wants to see, what it answers. Everything may be left out, the
+    """`model.json`: the model's name, input and outputs. Everything is optional, the
     file too, as with `bancada serve`."""
 
     KNOWN = {"name", "input", "resize", "mean", "std", "classes", "output", "untrained"}
@@ -93,7 +93,7 @@ class Description:
 
 
 def main(script, model, preload):
-    """Carries out `serve`. `model` is the file in the folder that the workers load; with `preload` Gunicorn imports
+    """Runs `serve`. `model` is the file in the folder that the workers load; with `preload` Gunicorn imports
     once, and the workers share those pages."""
     if sys.argv[1:] != ["serve"]:
         sys.exit(f"the only argument is `serve`, not `{' '.join(sys.argv[1:])}`")
@@ -112,7 +112,7 @@ def main(script, model, preload):
 
 
 def front_program():
-    """NGINX, or None where it was said that there is to be none."""
+    """NGINX, or None if it is disabled."""
     front = os.environ.get("BANCADA_STACK_FRONT") or "nginx"
     if front == "none":
         return None
@@ -136,9 +136,9 @@ def place_for_files():
 
 
 def watch(commands, place):
-    """Until SIGTERM, or one of the processes ends by itself; none outlives that."""
+    """Waits until SIGTERM, or until one of the processes ends; none outlives that."""
     asked, children = [], {}
-    # Only noted while children are started: one that is not in the list yet would be left behind.
+    # Only recorded while children are started: one that is not in the list yet would be left behind.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, _: asked.append(number))
     try:
@@ -151,7 +151,7 @@ def watch(commands, place):
             if signal.sigwait(WAITED_FOR) != signal.SIGCHLD:
                 return
     finally:
-        # The front first: it takes nothing new and waits for answers that are under way.
+        # NGINX first: it accepts nothing new and waits for requests in progress.
         for name, how in (("NGINX", signal.SIGQUIT), ("Gunicorn", signal.SIGTERM)):
             end(children.get(name), how)
 
@@ -178,7 +178,7 @@ def gunicorn(module, address, preload):
 
 
 def workers():
-    """One a core that this process may use: the container's share, not the machine's count."""
+    """One per core that this process may use: the container's share, not the machine's count."""
     cores = len(os.sched_getaffinity(0))
     try:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
@@ -190,7 +190,7 @@ def workers():
 
 
 def threads():
-    """Of each worker; None where nothing was said."""
+    """Of each worker; None if not set."""
     return number_of("BANCADA_STACK_THREADS", None) if os.environ.get("BANCADA_STACK_THREADS") else None
 
 
@@ -202,8 +202,8 @@ def number_of(variable, otherwise):
 
 
 def nginx(address):
-    """A connection a request to Gunicorn: whichever worker is free accepts it, where kept ones would bind a client to
-    a worker that may be busy. Bodies stay in memory. All its files lie where it is started."""
+    """One connection to Gunicorn per request: any free worker accepts it, while persistent ones would bind a client to
+    a worker that may be busy. Bodies stay in memory. All its files are in the folder where it is started."""
     # Started by root, its workers would be another user, who may not open the socket.
     user = f"user {pwd.getpwuid(os.geteuid()).pw_name};" if os.geteuid() == 0 else ""
     paths = "\n".join(f"    {kind}_temp_path {kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))

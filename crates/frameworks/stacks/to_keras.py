@@ -1,4 +1,4 @@
-"""Makes Keras' own file of a network: FOLDER/model.keras from graph.json (the `network` of a job file) and
+"""Writes the Keras file of a network: FOLDER/model.keras from graph.json (the `network` of a job file) and
 model.safetensors in the same folder. The layers are those that the training adapter builds; the answers are
 probabilities, as in the ONNX file of the same network.
 
