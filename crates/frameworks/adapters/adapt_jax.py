@@ -270,7 +270,8 @@ def shardings(job):
 
 
 def everywhere(state, whole):
-    """Values that are equal in every process, on all devices: each process places its own copy, because it cannot write to others' devices."""
+    """Values that are equal in every process, on all devices: each process places its own copy, since it cannot
+    write to others' devices."""
 
     def copied(value):
         if jnp.issubdtype(value.dtype, jax.dtypes.prng_key):
