@@ -1,4 +1,4 @@
-"""A model in 8 bits by ONNX Runtime's own tools, and both of them asked about the same images.
+"""Quantises a model to 8 bits with ONNX Runtime's own tools, and runs both models on the same images.
 
     python -c THIS '{"do": "look", "model": "model.onnx"}'
     python -c THIS '{"do": "quantise", "model": …, "to": …, "bits": 8, "images": {…} or null, "dynamic": false}'
@@ -11,7 +11,7 @@ import os
 import sys
 import tempfile
 
-# Read when it is imported: else it sends events to its makers.
+# Read at import: otherwise it sends telemetry.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 import numpy as np
 import onnx
@@ -19,13 +19,13 @@ import onnxruntime
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_dynamic, quantize_static
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
-# Probabilities are small where there are many classes: 256 steps would make them zeros.
+# With many classes probabilities are small: 256 steps would make them zero.
 LEFT_IN_32_BITS = {"Softmax", "LRN"}
 USUAL = 127.5
 
 
 def main():
-    # Its advice is followed already.
+    # Its advice is already followed.
     logging.disable(logging.WARNING)
     asked = json.loads(sys.argv[1])
     found = look(asked["model"]) if asked["do"] == "look" else quantise(asked)
@@ -37,9 +37,9 @@ def look(path):
     given = {constant.name for constant in graph.initializer}
     inputs = [one for one in graph.input if one.name not in given]
     if len(inputs) != 1:
-        sys.exit(f"it has {len(inputs)} inputs; models of one input are quantised")
+        sys.exit(f"it has {len(inputs)} inputs; only models with one input can be quantised")
     if any(node.op_type in ("QuantizeLinear", "QLinearConv", "ConvInteger", "MatMulInteger") for node in graph.node):
-        sys.exit("it is quantised already")
+        sys.exit("it is already quantised")
     sizes = [size.dim_value or None for size in inputs[0].type.tensor_type.shape.dim]
     return {"input": sizes}
 
@@ -63,7 +63,7 @@ def quantise(asked):
 
 
 class Images:
-    """The training and held-out images of a cache, as the model wants them."""
+    """The training and held-out images of a cache, as the model needs them."""
 
     def __init__(self, asked):
         self.folder, self.channels, self.last = asked["folder"], asked["channels"], asked["last"]
@@ -106,10 +106,10 @@ class Session:
 
 
 def compare(asked, images):
-    """How many held-out images each gets right, and how often both say the same."""
+    """How many held-out images each classifies correctly, and how often both agree."""
     full, small = (Session(asked[name], asked["scores"]) for name in ("model", "to"))
     if full.answers is None:
-        # Boxes and masks name no class.
+        # Boxes and masks have no class.
         return {"compared": None}
     counts = {"images": 0, "full_right": 0, "right": 0, "agree": 0}
     classes, named = 0, set()

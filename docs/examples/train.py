@@ -1,15 +1,15 @@
-"""Gradient descent on a line, telling Bancada what happens: python3 train.py --batch 8"""
+"""Gradient descent on a line, emitting events for Bancada: python3 train.py --batch 8"""
 import json, os, random, sys, time
 
 events = open(os.environ.get("BANCADA_EVENTS", os.devnull), "a", buffering=1)
 
-def tell(event, **fields):
+def emit(event, **fields):
     print(json.dumps({"event": event, "at": time.time(), **fields}), file=events)
 
-tell("phase", phase="load-data")
+emit("phase", phase="load-data")
 batch = int(sys.argv[sys.argv.index("--batch") + 1])
 points = [(x, 3 * x + random.gauss(0, 0.01)) for x in (random.random() for _ in range(4096))]
-tell("phase", phase="train")
+emit("phase", phase="train")
 slope = 0.0
 for epoch in (1, 2, 3):
     begin = time.time()
@@ -17,5 +17,5 @@ for epoch in (1, 2, 3):
         some = points[step * batch:(step + 1) * batch]
         loss = sum((slope * x - y) ** 2 for x, y in some) / batch
         slope -= 0.01 * sum((slope * x - y) * x for x, y in some) / batch
-    tell("epoch", epoch=epoch, loss=loss, seconds=time.time() - begin)
-tell("phase", phase="shutdown")
+    emit("epoch", epoch=epoch, loss=loss, seconds=time.time() - begin)
+emit("phase", phase="shutdown")

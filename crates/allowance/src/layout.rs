@@ -1,4 +1,4 @@
-//! Where control groups are mounted on this machine and where this process stands in them.
+//! Where cgroups are mounted on this machine and where this process stands in them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

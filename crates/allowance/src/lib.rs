@@ -1,6 +1,6 @@
-//! What this process may use of its machine: cores by affinity and by quota, memory by its control groups.
+//! What this process may use of its machine: cores by affinity and quota, memory by its cgroups.
 //!
-//! Apart from `fence`, which puts limits on others: a server has to know its own share and nothing else.
+//! Separate from `fence`, which limits other processes: a server needs to know its own share only.
 
 mod cores;
 mod layout;

@@ -1,4 +1,4 @@
-//! Scenarios side by side along one factor, all else equal: the ground of curves over a factor,
+//! Scenarios along one factor, all else equal: the basis of curves over a factor,
 //! of speed-ups and of frameworks compared.
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ pub(crate) struct Along<'s> {
 pub(crate) struct Line<'s> {
     /// Of the other factors, those that vary.
     pub(crate) others: Vec<&'s LevelFacts>,
-    /// In the order of the levels; none where the study leaves the combination out.
+    /// In the order of the levels; `None` if the study leaves the combination out.
     pub(crate) cells: Vec<Option<&'s ScenarioResult>>,
 }
 

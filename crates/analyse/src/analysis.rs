@@ -12,10 +12,8 @@ use stats::{Estimate, Summary};
 
 use crate::curves::CurvePoint;
 use crate::decides::Variation;
-use crate::format;
 use crate::frameworks::Frameworks;
 use crate::money::MoneyResult;
-use crate::phrase::MetricInfo;
 use crate::profile::ProfileResult;
 use crate::serving::Serving;
 use crate::smaller::ScaleFacts;
@@ -23,6 +21,8 @@ use crate::speedup::SpeedUp;
 use crate::sweeps::Sweep;
 use crate::timeline::Timeline;
 use crate::unused::RunUnused;
+use crate::words::format;
+use crate::words::names::MetricInfo;
 
 pub const ANALYSIS_SCHEMA: u32 = 1;
 
@@ -44,7 +44,7 @@ pub struct Analysis {
     pub sweeps: Vec<Sweep>,
     /// Of workers, cores and threads, then of devices.
     pub speed_ups: Vec<SpeedUp>,
-    /// None where only the embedded engine trained, or nothing did.
+    /// `None` if only the embedded engine trained, or nothing did.
     pub frameworks: Option<Frameworks>,
     /// Of a study that serves.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,7 +57,7 @@ pub struct Analysis {
     pub advice: Vec<String>,
     pub drift: Option<Drift>,
     pub warnings: Vec<WarningGroup>,
-    /// Runs that did not end as ok.
+    /// Unsuccessful runs.
     pub outcomes: Vec<OutcomeGroup>,
     pub bills: Vec<BillFacts>,
     pub machines: Vec<MachineUse>,
@@ -113,7 +113,7 @@ pub struct StudyFacts {
     pub metrics: Vec<String>,
     /// Of every interval: 0.95.
     pub confidence: f64,
-    /// Set where the study was carried out smaller than it is written.
+    /// Set where the study was run smaller than it is written.
     pub scale: Option<ScaleFacts>,
     /// Set where bills are not those that were frozen with the runs: a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -152,9 +152,9 @@ pub struct Totals {
     /// Of all results, wherever they were measured, one entry a currency.
     pub cost_total: Vec<Money>,
     /// What a budget counts, in the study's currency: runs measured for this study, and attempts
-    /// that were done again. None when nothing of that was billed.
+    /// that were re-run. `None` if nothing of that was billed.
     pub spent_total: Option<Money>,
-    /// The part of it for attempts done again, unless zero.
+    /// The part of it for re-run attempts, unless zero.
     pub spent_again: Option<Money>,
     pub imported: usize,
 }
@@ -180,7 +180,7 @@ pub struct StatusCounts {
 }
 
 impl StatusCounts {
-    /// None is a run that measured something else than its scenario.
+    /// `None` means a run that measured something else than its scenario.
     pub fn add(&mut self, status: Option<Status>) {
         *match status {
             Some(Status::Ok) => &mut self.ok,
@@ -230,12 +230,12 @@ pub struct ScenarioResult {
     pub planned: usize,
     pub runs: StatusCounts,
     pub warned_runs: usize,
-    /// By name, over the runs that ended as ok.
+    /// By name, over the successful runs.
     pub metrics: BTreeMap<String, Summary>,
     pub cost: Option<CostResult>,
     pub phases: Vec<PhaseMean>,
     pub curve: Vec<CurvePoint>,
-    /// Time by operator; none where no run was profiled.
+    /// Time by operator; `None` if no run was profiled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<ProfileResult>,
     /// Repetitions that would bring the interval of the time to ±5 %, when it is wider.
@@ -262,7 +262,7 @@ pub struct LevelFacts {
     pub phrase: String,
 }
 
-/// Money is exact; the estimate is beside it for its interval.
+/// Money is exact; the estimate is next to it for its interval.
 #[derive(Debug, Clone, Serialize)]
 pub struct CostResult {
     pub mean: Money,
@@ -290,10 +290,10 @@ pub struct RunRow {
     pub excluded: Option<String>,
     pub imported: bool,
     pub environment: String,
-    /// None where nobody told it.
+    /// `None` if nobody told it.
     pub started: Option<Timestamp>,
     pub cost: Option<Money>,
-    /// As in `run.json`, or billed anew where other prices are asked for.
+    /// As in `run.json`, or billed anew where other prices are requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
     #[serde(skip_serializing_if = "Option::is_none")]

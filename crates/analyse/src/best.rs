@@ -1,4 +1,4 @@
-//! Which scenario to choose: the fastest, the cheapest, and what lies between.
+//! Which scenario to choose: the fastest, the cheapest, and the Pareto set between them.
 
 use model::Money;
 use model::run::metric;
@@ -7,9 +7,9 @@ use rust_decimal::prelude::ToPrimitive;
 use stats::Point;
 
 use crate::analysis::{Best, ScenarioResult};
-use crate::format;
-use crate::phrase::{MetricInfo, metric_value};
 use crate::serving::Serving;
+use crate::words::format;
+use crate::words::names::{MetricInfo, metric_value};
 
 pub(crate) fn best(
     scenarios: &[ScenarioResult],
@@ -170,7 +170,7 @@ impl Choice<'_> {
         match (cost, timed.cost) {
             (Some(cost), Some(each)) if each != cost.amount => {
                 let million = Money::new(each * Decimal::from(1_000_000), cost.currency);
-                format!("{seconds}, {million} a million answers")
+                format!("{seconds}, {million} per million responses")
             }
             (Some(cost), _) => format!("{seconds}, {cost}"),
             (None, _) => seconds,

@@ -10,16 +10,16 @@ use stats::{Estimate, Interval};
 
 use crate::along::Along;
 use crate::analysis::ScenarioResult;
-use crate::breakeven_words;
 use crate::scenarios::rows_of;
 use crate::table::{Row, Table};
 use crate::unused;
+use crate::words;
 
 /// Of a study that trains or runs a command; what serves has its own (`Serving::break_evens`).
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct BreakEvens {
     pub buying: Vec<BuyOrRent>,
-    pub dearer: Vec<DearerMachine>,
+    pub more_expensive: Vec<DearerMachine>,
     pub sentences: Vec<String>,
     /// Pairs that are left out, and why.
     pub notes: Vec<String>,
@@ -42,7 +42,7 @@ pub struct BuyOrRent {
     pub rent_per_hour: Money,
     /// Time on the rented machine over time on the own one.
     pub time_ratio: Estimate,
-    /// Of the own machine's work; none where renting costs no more than the electricity. Its
+    /// Of the own machine's work; `None` if renting costs no more than the electricity. Its
     /// interval has no end where the lower end of the ratio says so.
     pub hours_per_month: Option<Estimate>,
     pub verdict: Buying,
@@ -55,11 +55,11 @@ pub enum Buying {
     Pays,
     /// It would be, if a month had more hours.
     NotWithinAMonth,
-    /// Renting is never dearer.
+    /// Renting is never more expensive.
     Never,
     /// It does not within a month by the times as measured, and would by others that they may
     /// stand for.
-    NotDecided,
+    Inconclusive,
 }
 
 /// Two rented machines, alike in the other factors.
@@ -67,8 +67,8 @@ pub enum Buying {
 pub struct DearerMachine {
     pub phrase: String,
     /// Dearer an hour.
-    pub dear: u32,
-    pub dear_environment: String,
+    pub expensive: u32,
+    pub expensive_environment: String,
     pub cheap: u32,
     pub cheap_environment: String,
     /// How many times as much an hour costs.
@@ -76,14 +76,14 @@ pub struct DearerMachine {
     pub basis: Basis,
     /// The speed-up at which both cost the same.
     pub break_even: f64,
-    /// Time on the cheap one over time on the dear one.
+    /// Time on the cheap one over time on the expensive one.
     pub speed_up: Estimate,
-    /// Cost on the cheap one over cost on the dear one: above one, the dear one is cheaper.
+    /// Cost on the cheap one over cost on the expensive one: above one, the expensive one is cheaper.
     pub cost_ratio: Estimate,
     pub verdict: Dearer,
 }
 
-/// What the break-even is reckoned from.
+/// What the break-even is computed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
@@ -97,9 +97,9 @@ pub enum Basis {
 #[serde(rename_all = "kebab-case")]
 pub enum Dearer {
     Cheaper,
-    Dearer,
-    /// The interval holds the break-even, or there is none.
-    NotDecided,
+    MoreExpensive,
+    /// The interval contains the break-even point, or there are too few runs for one.
+    Inconclusive,
 }
 
 pub(crate) const HOURS_PER_MONTH: f64 = 730.0;
@@ -129,7 +129,7 @@ pub(crate) fn break_evens(
             }
         }
     }
-    found.sentences = breakeven_words::sentences(&found);
+    found.sentences = words::breakeven::sentences(&found);
     found
 }
 
@@ -218,11 +218,11 @@ impl<'t> Maker<'t, '_> {
             (Some(_), Some(_)) => return,
             (Some(own), None) => self.buying(phrase, &own, one, other),
             (None, Some(own)) => self.buying(phrase, &own, other, one),
-            (None, None) => self.dearer(phrase, one, other),
+            (None, None) => self.more_expensive(phrase, one, other),
         };
         match made {
             Some(Made::Buying(made)) => found.buying.push(*made),
-            Some(Made::Dearer(made)) => found.dearer.push(*made),
+            Some(Made::Dearer(made)) => found.more_expensive.push(*made),
             Some(Made::Note(note)) if !found.notes.contains(&note) => found.notes.push(note),
             Some(Made::Note(_)) | None => {}
         }
@@ -245,7 +245,7 @@ impl<'t> Maker<'t, '_> {
         let rule = &own.price.billing;
         if rule.tax_percent.is_some() || !rule.charges.is_empty() || !rule.discounts.is_empty() {
             return Some(Made::Note(format!(
-                "No break-even of {} and {}: beside purchase and electricity the own machine pays charges or taxes, or less than all, which its hours do not tell.",
+                "No break-even for {} and {}: your own machine has charges or taxes besides purchase and electricity, or bills only part of its time, so its cost does not follow from its hours.",
                 own.scenario.environment, rented.scenario.environment
             )));
         }
@@ -253,7 +253,7 @@ impl<'t> Maker<'t, '_> {
         let has_fee = |charge: &Charge| charge.unit == Unit::Month;
         if rented.price.billing.charges.iter().any(has_fee) {
             return Some(Made::Note(format!(
-                "No break-even of {} and {}: the rented machine pays a fee of a month, whatever its hours.",
+                "No break-even for {} and {}: the rented machine has a monthly fee that does not depend on its hours.",
                 own.scenario.environment, rented.scenario.environment
             )));
         }
@@ -292,24 +292,24 @@ impl<'t> Maker<'t, '_> {
         })))
     }
 
-    fn dearer(&self, phrase: &str, one: &Side, other: &Side) -> Option<Made> {
+    fn more_expensive(&self, phrase: &str, one: &Side, other: &Side) -> Option<Made> {
         let prices = [one.price.per_hour, other.price.per_hour];
         let Some(currency) = self.common_currency(&prices) else {
             return Some(self.left_out(one, other));
         };
         let hourly = |side: &Side| Some(self.said_in(side.price.per_hour, currency)?.amount);
-        let (cheap, dear) = match hourly(one)? <= hourly(other)? {
+        let (cheap, expensive) = match hourly(one)? <= hourly(other)? {
             true => (one, other),
             false => (other, one),
         };
-        let hour_ratio = hourly(dear)?.checked_div(hourly(cheap)?)?;
+        let hour_ratio = hourly(expensive)?.checked_div(hourly(cheap)?)?;
         // Of two that cost the same an hour, the faster one is cheaper.
         if hour_ratio == Decimal::ONE {
             return None;
         }
         let paid = common_paid(one, other);
-        let speed_up = self.ratio(&cheap.seconds(paid), &dear.seconds(paid))?;
-        let basis = match paid.is_some() && cheap.is_plain() && dear.is_plain() {
+        let speed_up = self.ratio(&cheap.seconds(paid), &expensive.seconds(paid))?;
+        let basis = match paid.is_some() && cheap.is_plain() && expensive.is_plain() {
             true => Basis::Hours,
             false => Basis::Runs,
         };
@@ -317,23 +317,23 @@ impl<'t> Maker<'t, '_> {
             Basis::Hours => hour_ratio,
             Basis::Runs => {
                 let effective = |side: &Side| cost_per_second(side, paid);
-                effective(dear)?.checked_div(effective(cheap)?)?
+                effective(expensive)?.checked_div(effective(cheap)?)?
             }
         };
         let break_even = break_even.to_f64()?;
         let cost_ratio = match basis {
             Basis::Hours => scaled(&speed_up, break_even),
-            Basis::Runs => self.ratio(&amounts(cheap), &amounts(dear))?,
+            Basis::Runs => self.ratio(&amounts(cheap), &amounts(expensive))?,
         };
         let verdict = match cost_ratio.interval {
             Some(interval) if interval.low > 1.0 => Dearer::Cheaper,
-            Some(interval) if interval.high < 1.0 => Dearer::Dearer,
-            _ => Dearer::NotDecided,
+            Some(interval) if interval.high < 1.0 => Dearer::MoreExpensive,
+            _ => Dearer::Inconclusive,
         };
         Some(Made::Dearer(Box::new(DearerMachine {
             phrase: phrase.to_owned(),
-            dear: dear.scenario.number,
-            dear_environment: dear.scenario.environment.clone(),
+            expensive: expensive.scenario.number,
+            expensive_environment: expensive.scenario.environment.clone(),
             cheap: cheap.scenario.number,
             cheap_environment: cheap.scenario.environment.clone(),
             hour_ratio: hour_ratio.to_f64()?,
@@ -397,7 +397,7 @@ impl<'t> Maker<'t, '_> {
         let name = |side: &Side| side.scenario.environment.clone();
         let code = |side: &Side| side.price.per_hour.currency;
         Made::Note(format!(
-            "No break-even of {} and {}: their prices are in {} and {}, and the study has no rate to {}. Add one under [rates].",
+            "No break-even for {} and {}: their prices are in {} and {}, and the study has no exchange rate to {}. Add one under [[rates]].",
             name(one),
             name(other),
             code(one),
@@ -413,7 +413,7 @@ enum Made {
     Note(String),
 }
 
-/// None where two bills count different phases.
+/// `None` if two bills count different phases.
 fn common_paid<'s>(one: &'s Side, other: &Side) -> Option<&'s PaidPhases> {
     let paid = &one.price.billing.paid;
     (*paid == other.price.billing.paid).then_some(paid)
@@ -477,7 +477,7 @@ impl OwnCosts {
             value: self.hours_at(ratio.value)?,
             interval,
             standard_error: None,
-            method: "a month of the own machine over what an hour of its work saves".to_owned(),
+            method: "monthly cost of your own machine over the saving per hour of work".to_owned(),
             ..ratio.clone()
         })
     }
@@ -486,7 +486,7 @@ impl OwnCosts {
         let pays = |ratio| self.hours_at(ratio).is_some_and(|h| h <= HOURS_PER_MONTH);
         match self.hours_at(ratio.value) {
             _ if pays(ratio.value) => Buying::Pays,
-            _ if ratio.interval.is_some_and(|i| pays(i.high)) => Buying::NotDecided,
+            _ if ratio.interval.is_some_and(|i| pays(i.high)) => Buying::Inconclusive,
             Some(_) => Buying::NotWithinAMonth,
             None => Buying::Never,
         }

@@ -17,7 +17,7 @@ pub struct CurvePoint {
     /// The lowest and the highest of them.
     pub loss_low: Option<f64>,
     pub loss_high: Option<f64>,
-    /// Runs whose loss was no number any more.
+    /// Runs whose loss is NaN.
     pub diverged: usize,
     pub accuracy_percent: Option<f64>,
     pub seconds: Option<f64>,
@@ -54,7 +54,7 @@ pub(crate) fn curve(rows: &[Row]) -> Vec<CurvePoint> {
     epochs.into_iter().map(point).collect()
 }
 
-/// Only where losses are told at all does a missing one mean something.
+/// Only where losses are reported at all does a missing one mean something.
 fn tells_losses(record: &RunRecord) -> bool {
     let diverged = |w: &Warning| matches!(w, Warning::Diverged { .. });
     record.epochs.iter().any(|e| e.loss.is_some()) || record.warnings.iter().any(diverged)

@@ -1,4 +1,4 @@
-//! What decides a metric: the part of the analysis that comes from the analysis of variance.
+//! Results of the analysis of variance of a metric.
 
 use model::RunId;
 use serde::Serialize;
@@ -31,7 +31,7 @@ pub struct Variation {
 }
 
 impl Variation {
-    /// `Logarithmic model: factors multiply rather than add.` Without the statistician's aside.
+    /// `Logarithmic model: effects are multiplicative rather than additive.` Without the statistician's aside.
     pub fn model_sentence(&self) -> String {
         let reason = self.scale_reason.split(" (").next().unwrap_or_default();
         let model = match self.scale {
@@ -80,7 +80,7 @@ impl VariationTerm {
     /// `image × network`.
     pub fn name(&self) -> String {
         match self.factors.is_empty() {
-            true => "three or more together".to_owned(),
+            true => "interactions of three or more".to_owned(),
             false => self.factors.join(" × "),
         }
     }
@@ -106,8 +106,8 @@ impl Verdict {
         match self {
             Verdict::Decides => "decides",
             Verdict::Matters => "matters",
-            Verdict::Small => "real but small",
-            Verdict::NotSeen => "not told from noise",
+            Verdict::Small => "significant but small",
+            Verdict::NotSeen => "not significant",
             Verdict::Untested => "cannot be tested",
         }
     }

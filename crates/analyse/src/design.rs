@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use model::{Level, Study};
 use stats::Observation;
 
-use crate::phrase::level_phrase;
 use crate::table::Row;
+use crate::words::names::level_phrase;
 
 /// A factor as far as the runs have it: only levels that occur.
 pub(crate) struct PresentFactor {

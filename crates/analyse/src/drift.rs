@@ -7,9 +7,9 @@ use model::run::Origin;
 use stats::distribution::{f_sf, student_two_sided};
 
 use crate::analysis::Drift;
-use crate::format;
-use crate::phrase::MetricInfo;
 use crate::table::{Row, Table};
+use crate::words::format;
+use crate::words::names::MetricInfo;
 
 /// Rarer than this by chance is called drift; stricter than for factors, as nobody asked about it.
 const SURE: f64 = 0.01;
@@ -149,23 +149,23 @@ fn sentence(info: &MetricInfo, order: RunSequence, seen: Seen) -> String {
     let label = &info.label;
     let who = match order {
         RunSequence::Blocks | RunSequence::Random => {
-            "The random order keeps it from falling on one scenario, but it widens the intervals."
+            "The random order spreads this over all scenarios, but it widens the intervals."
         }
         RunSequence::Listed => {
-            "The runs followed their numbers, so it falls on the later scenarios: use order = \"blocks\"."
+            "The runs were in numbered order, so this affects the later scenarios: use order = \"blocks\"."
         }
     };
     if seen.trend {
         let way = if seen.change > 0.0 { "grew" } else { "fell" };
         let size = format::percent(seen.change.abs());
         format!(
-            "The {label} {way} by {size} from the first run to the last: the machine changed meanwhile (heat, others' work). {who}"
+            "The {label} {way} by {size} from the first run to the last: the machine changed during the study (heat, other programs). {who}"
         )
     } else if seen.jumps {
         format!(
-            "Whole repetitions differ in {label} by more than chance: the machine changed meanwhile (heat, others' work). {who}"
+            "Whole repetitions differ significantly in {label}: the machine changed during the study (heat, other programs). {who}"
         )
     } else {
-        format!("No drift seen: the {label} does not depend on when a run took place.")
+        format!("No significant drift: the {label} does not depend on when a run took place.")
     }
 }

@@ -1,12 +1,12 @@
-//! What each level does, and what two factors do together, in sentences.
+//! Effects of levels, and interactions of two factors, in sentences.
 
 use stats::{Estimate, LevelFit, LevelPair, Observation};
 
 use crate::decides::{Comparison, LevelEffect, Scale};
 use crate::design::PresentFactor;
-use crate::format;
-use crate::phrase::MetricInfo;
-use crate::sentence::{self, Pair};
+use crate::words::comparison::{Pair, amount};
+use crate::words::format;
+use crate::words::names::MetricInfo;
 
 /// A fitted model with what its numbers are called.
 pub(crate) struct Fit<'a> {
@@ -38,7 +38,7 @@ impl Fit<'_> {
     /// An effect alone: `2.5×`, `+3 %`, `1.20 s`.
     fn short(&self, effect: f64) -> String {
         match self.scale {
-            Scale::Linear => sentence::amount(self.info, effect),
+            Scale::Linear => amount(self.info, effect),
             Scale::Logarithmic if (0.8..1.25).contains(&effect.exp()) => {
                 let sign = if effect < 0.0 { "−" } else { "+" };
                 format!("{sign}{}", format::percent((effect.exp() - 1.0).abs()))
@@ -141,7 +141,7 @@ pub(crate) fn extremes(fit: &Fit, factor: usize) -> Option<Extremes> {
 pub(crate) fn interaction(fit: &Fit, a: usize, b: usize) -> String {
     let general = || {
         let name = |factor: usize| fit.factors.get(factor).map_or("?", |f| f.name.as_str());
-        format!("what {} does depends on {}", name(a), name(b))
+        format!("the effect of {} depends on {}", name(a), name(b))
     };
     // The factor with the larger effect is the one a reader thinks of as acting.
     let (acting, other) = if span(fit, a) >= span(fit, b) {
@@ -185,10 +185,10 @@ pub(crate) fn interaction(fit: &Fit, a: usize, b: usize) -> String {
     );
     let with = |within: &Within| others.levels[within.level].phrase.as_str();
     format!(
-        "{strongest} with {}, {} with {}",
+        "with {}, {strongest}; with {}, {}",
         with(most),
-        fit.short(least.effect),
-        with(least)
+        with(least),
+        fit.short(least.effect)
     )
 }
 

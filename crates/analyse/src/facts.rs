@@ -1,4 +1,4 @@
-//! What is told, not computed: the study, its totals, the machines, the warnings.
+//! Facts that are reported, not computed: the study, its totals, the machines, the warnings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +10,10 @@ use model::{
 use crate::analysis::{
     EnvironmentFacts, FactorFacts, MachineUse, OutcomeGroup, SamplerCost, StudyFacts, Totals,
 };
-use crate::format;
-use crate::phrase::{level_phrase, metric_alias};
 use crate::smaller::scale_facts;
 use crate::table::{Row, Table};
+use crate::words::format;
+use crate::words::names::level_phrase;
 use crate::{frameworks, inputs, prices, profile};
 
 pub(crate) fn study_facts(table: &Table, repriced: Option<&str>, confidence: f64) -> StudyFacts {
@@ -52,20 +52,14 @@ pub(crate) fn study_facts(table: &Table, repriced: Option<&str>, confidence: f64
         interval_seconds: study.measure.interval_seconds,
         timeout_seconds: study.measure.timeout_seconds,
         excluded_rules: study.exclude.len(),
-        metrics: asked_metrics(table),
+        metrics: table
+            .asked()
+            .map(|column| table.columns[column].name.clone())
+            .collect(),
         confidence,
         scale: scale_facts(study),
         repriced: repriced.map(str::to_owned),
     }
-}
-
-fn asked_metrics(table: &Table) -> Vec<String> {
-    let names = table
-        .study
-        .metrics
-        .iter()
-        .map(|word| metric_alias(word).to_owned());
-    names.filter(|name| table.column(name).is_some()).collect()
 }
 
 /// No command: the study is there to read what was measured elsewhere.
@@ -90,7 +84,7 @@ fn serving_sentence(study: &Study, serve: &ServeWorkload) -> String {
         false => "each model",
     };
     let mut text = match subject {
-        "" => "asking a server".to_owned(),
+        "" => "loading a server".to_owned(),
         subject => format!("serving {subject}"),
     };
     if let Some(side) = serve.image.filter(|_| fixed("image")) {
@@ -108,14 +102,14 @@ fn serving_sentence(study: &Study, serve: &ServeWorkload) -> String {
                 let clients = serve.clients as usize;
                 let who = format::counted(clients, "client", "clients");
                 match fixed("clients") {
-                    true => format!(", asked by {who}"),
-                    false => ", asked by clients".to_owned(),
+                    true => format!(", loaded by {who}"),
+                    false => ", loaded by clients".to_owned(),
                 }
             }
-            LoadShape::Rate => ", asked at a constant rate".to_owned(),
-            LoadShape::Poisson => ", asked at random times".to_owned(),
-            LoadShape::Trace => ", asked as recorded".to_owned(),
-            LoadShape::Search => ", asked for its highest rate".to_owned(),
+            LoadShape::Rate => ", at a constant rate".to_owned(),
+            LoadShape::Poisson => ", with Poisson arrivals".to_owned(),
+            LoadShape::Trace => ", with a recorded trace".to_owned(),
+            LoadShape::Search => ", searching for the highest rate".to_owned(),
         };
     }
     text
@@ -310,7 +304,7 @@ fn several_runtimes(table: &Table) -> Option<String> {
     let (scenario, runtimes) = known.into_iter().find(|(_, runtimes)| runtimes.len() > 1)?;
     let runtimes: Vec<String> = runtimes.into_iter().map(str::to_owned).collect();
     Some(format!(
-        "Answers of C{scenario} were computed by {}, and are not to be compared: do its runs again with one of them.",
+        "Responses of C{scenario} were computed by {}, so they cannot be compared: re-run them with one of these.",
         format::listed(&runtimes, 3)
     ))
 }
@@ -325,14 +319,14 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
     }
     for (file, runs) in files {
         notes.push(format!(
-            "{} imported from {file}: measured elsewhere, so machine, phases and warnings are as far as that file tells.",
+            "{} imported from {file}: measured elsewhere, so machine, phases and warnings are limited to what the file contains.",
             format::counted(runs, "run was", "runs were")
         ));
     }
     notes.extend(several_runtimes(table));
     for metric in &table.unknown_metrics {
         notes.push(format!(
-            "The study asks for the metric `{metric}`, which no run told."
+            "The study asks for the metric `{metric}`, which no run reported."
         ));
     }
     let tells_accuracy = |row: &Row| row.record.metrics.contains_key(metric::ACCURACY);
@@ -341,7 +335,7 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
         && !table.runs.iter().any(tells_accuracy)
     {
         notes.push(format!(
-            "The study asks what it takes to get to an accuracy of {target} %, and no run told any accuracy."
+            "The study has a target accuracy of {target} %, but no run reported an accuracy."
         ));
     }
     let other_currency = table
@@ -351,7 +345,7 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
         .count();
     if other_currency > 0 {
         notes.push(format!(
-            "{} could not be said in {} and are left out of the cost: add a rate under [rates].",
+            "{} could not be converted to {} and are not in the cost: add an exchange rate under [[rates]].",
             format::counted(other_currency, "bill", "bills"),
             table.currency
         ));

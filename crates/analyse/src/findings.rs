@@ -1,22 +1,21 @@
 //! The result in sentences, and what to do next.
 
 use model::Money;
-use model::run::metric;
+use model::run::metric::{self, Better};
 use rust_decimal::Decimal;
 
 use crate::analysis::{Analysis, Finding, Topic};
 use crate::decides::{Variation, VariationTerm, Verdict};
-use crate::format;
-use crate::phrase::Better;
 use crate::scenarios::WANTED_PRECISION;
 use crate::speedup::SpeedUpKind;
+use crate::words::format;
 
 pub(crate) fn findings(analysis: &Analysis) -> Vec<Finding> {
     let mut findings = Vec::new();
     if analysis.totals.runs.ok == 0 {
         let text = match analysis.totals.runs.total() {
-            0 => "No run has been made yet.".to_owned(),
-            _ => format!("No run ended as ok: {}.", analysis.totals.runs.text()),
+            0 => "No run has been measured yet.".to_owned(),
+            _ => format!("No run was successful: {}.", analysis.totals.runs.text()),
         };
         findings.push(Finding {
             topic: Topic::Caution,
@@ -65,7 +64,7 @@ fn of_metric(analysis: &Analysis, variation: &Variation) -> Vec<Finding> {
         _ => Topic::Metric,
     };
     if variation.follows_time {
-        let text = "Cost follows time: what makes a run longer makes it dearer.".to_owned();
+        let text = "Cost follows time: what makes a run longer makes it more expensive.".to_owned();
         return match topic {
             Topic::Cost => vec![Finding { topic, text }],
             _ => Vec::new(),
@@ -108,13 +107,13 @@ fn of_metric(analysis: &Analysis, variation: &Variation) -> Vec<Finding> {
 fn nothing_sure(variation: &Variation) -> String {
     let terms = &variation.terms;
     if terms.iter().any(|term| term.verdict.is_sure()) {
-        return "No factor makes a difference to the time worth a hundredth of its variation."
-            .to_owned();
+        return "No factor explains 1 % or more of the variation in time.".to_owned();
     }
     if terms.iter().all(|term| term.verdict == Verdict::NotSeen) {
-        return "No factor changes the time by more than chance would.".to_owned();
+        return "No factor has a significant effect on the time.".to_owned();
     }
-    let untested = "Whether chance alone made the differences in time cannot be tested: that needs repetitions";
+    let untested =
+        "Whether the differences in time are significant cannot be tested without repetitions";
     let largest = terms.iter().max_by(|a, b| a.share.total_cmp(&b.share));
     match largest.and_then(|term| term.sentence.as_ref()) {
         Some(sentence) => format!("{untested}. As measured, {sentence}."),
@@ -132,7 +131,7 @@ fn memory(analysis: &Analysis) -> Option<Finding> {
         .collect();
     (!names.is_empty()).then(|| Finding {
         topic: Topic::Caution,
-        text: format!("Does not fit in memory: {}.", format::listed(&names, 4)),
+        text: format!("Runs out of memory: {}.", format::listed(&names, 4)),
     })
 }
 
@@ -151,7 +150,7 @@ pub(crate) fn advice(analysis: &Analysis) -> Vec<String> {
     let runs = &analysis.totals.runs;
     let how = |usual: &str| match budget_that_is_spent(analysis) {
         Some(budget) => format!(
-            "the budget of {budget} holds for no other. Raise it, or go on with `bancada run --over-budget`."
+            "the budget of {budget} does not allow another run. Raise it, or continue with `bancada run --over-budget`."
         ),
         None => format!("`bancada run` {usual}."),
     };
@@ -159,7 +158,7 @@ pub(crate) fn advice(analysis: &Analysis) -> Vec<String> {
         let missing = format::counted(analysis.totals.missing, "run is", "runs are");
         let how = match (analysis.study.budget, runs.total()) {
             (Some(budget), 0) => {
-                format!("`bancada plan` says whether the budget of {budget} is enough.")
+                format!("`bancada plan` shows whether the budget of {budget} is sufficient.")
             }
             _ => how("continues where it stopped"),
         };
@@ -167,7 +166,7 @@ pub(crate) fn advice(analysis: &Analysis) -> Vec<String> {
     }
     if runs.interrupted > 0 && !analysis.study.import_only {
         let runs = format::counted(runs.interrupted, "run was", "runs were");
-        let how = how("does them again (or counts them, with --keep-interrupted)");
+        let how = how("re-runs them (or counts them, with --keep-interrupted)");
         advice.push(format!("{runs} interrupted: {how}"));
     }
     if runs.failed > 0 && !analysis.study.import_only {
@@ -185,7 +184,7 @@ pub(crate) fn advice(analysis: &Analysis) -> Vec<String> {
         advice.extend(free_choices(time));
         if let Some(noise) = time.noise.as_ref().filter(|n| n.share > 0.2) {
             advice.push(format!(
-                "Noise is {} of the variation: quiet the machine or repeat more before trusting small differences.",
+                "Noise is {} of the variation: use a quieter machine or more repetitions before relying on small differences.",
                 format::percent(noise.share)
             ));
         }
@@ -208,13 +207,9 @@ fn first_choice(analysis: &Analysis, time: &Variation) -> Option<String> {
     let fastest = analysis.best.fastest.filter(|_| lower)?;
     let scenario = analysis.scenarios.iter().find(|s| s.number == fastest)?;
     let level = scenario.levels.iter().find(|l| l.factor == *factor)?;
-    let word = if term.verdict == Verdict::Decides {
-        "decides"
-    } else {
-        "matters most"
-    };
     Some(format!(
-        "To save time, look at {factor} first: it {word}, and {} is in the fastest scenario.",
+        "{factor} explains {} of the variation in time; {} is in the fastest scenario.",
+        format::percent(term.share),
         level.phrase
     ))
 }
@@ -232,9 +227,9 @@ fn free_choices(time: &Variation) -> Option<String> {
         .filter(|t| !t.factors.iter().any(in_a_sure_one));
     let names: Vec<String> = free.map(|t| t.name()).collect();
     (!names.is_empty()).then(|| {
-        let verb = if names.len() == 1 { "makes" } else { "make" };
+        let verb = if names.len() == 1 { "has" } else { "have" };
         format!(
-            "{} {verb} no difference to the time that {} can show: choose by cost or accuracy, or repeat more to be sure.",
+            "{} {verb} no significant effect on the time in {}. This is inconclusive: repeat more before deciding, or choose by cost or accuracy.",
             format::listed(&names, 4),
             format::counted(time.runs, "run", "runs")
         )
@@ -253,17 +248,16 @@ fn more_repetitions(analysis: &Analysis) -> Option<String> {
     let (worst, needed) = wide.iter().max_by_key(|(_, needed)| *needed)?;
     let name = analysis.time_metric.as_ref()?;
     let margin = worst.mean(name)?.relative_margin()?;
-    let names: Vec<String> = wide.iter().map(|(s, _)| s.label.clone()).collect();
     let hope = match *needed <= MOST_REPETITIONS {
         true => format!(
-            "{} repetitions would bring all of them there",
+            "about {} repetitions would be enough",
             format::count(*needed)
         ),
-        false => "the noise is too large for that precision, whatever is repeated; find what disturbs the runs, or make them longer".to_owned(),
+        false => "the noise is too large to reach this by repeating: find what disturbs the runs, or make them longer".to_owned(),
     };
     Some(format!(
-        "The time of {} is known to worse than ±{} (the worst, {}, to ±{}): {hope}.",
-        format::listed(&names, 4),
+        "{} not yet within ±{} (worst: {}, ±{}); {hope}.",
+        format::counted(wide.len(), "scenario is", "scenarios are"),
         format::percent(WANTED_PRECISION),
         worst.label,
         format::percent(margin),

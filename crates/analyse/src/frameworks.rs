@@ -10,9 +10,9 @@ use serde::Serialize;
 
 use crate::along::Along;
 use crate::analysis::{ScenarioResult, StatusCounts};
-use crate::format;
 use crate::speedup::geometric_mean;
 use crate::table::{Row, Table};
+use crate::words::format;
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Frameworks {
@@ -34,7 +34,7 @@ pub struct FrameworkResult {
     pub runs: StatusCounts,
     /// One a network.
     pub checks: Vec<FrameworkCheck>,
-    /// Means over the shared combinations, geometric but for the accuracy.
+    /// Means over the shared combinations, geometric except for the accuracy.
     pub metrics: BTreeMap<String, f64>,
     /// Startup and start: loading the framework, building and compiling the network.
     pub before_training_seconds: Option<f64>,
@@ -287,7 +287,7 @@ fn add_check(
     let check = &mut checks[place];
     check.runs += 1;
     let Some(verified) = verified else {
-        // A reason that only some of the runs have is none for the others.
+        // A reason that applies to only some of the runs does not explain the others.
         let is_first = check.unchecked == 0;
         check.cannot = match is_first {
             true => cannot,
@@ -344,7 +344,7 @@ fn cautions(framework: &FrameworkResult) -> Vec<String> {
             (None, None) => String::new(),
         };
         cautions.push(format!(
-            "{name} was not verified for {what}{part}: nobody has shown that it computes the same as the others{how}."
+            "{name} was not verified for {what}{part}, so it may not compute the same as the others{how}."
         ));
     }
     for check in &framework.checks {
@@ -352,7 +352,7 @@ fn cautions(framework: &FrameworkResult) -> Vec<String> {
         if let Some((verified, layer)) = verified.and_then(|v| Some((v, v.differs_at.as_ref()?))) {
             let network = check.network.as_deref().unwrap_or("the network");
             cautions.push(format!(
-                "{name} does not compute the same {network} as the others, from layer `{layer}` on (its first loss differs by {}): do not compare its losses and accuracy, and its times only with care.",
+                "{name} does not compute the same {network} as the others, from layer `{layer}` on (its first loss differs by {}): do not compare its losses and accuracy, and treat its times with caution.",
                 format::difference(verified.first_loss_difference)
             ));
         }
@@ -383,7 +383,7 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
     let note = |((name, versions), scenarios): ((String, Vec<&str>), Vec<String>)| {
         let versions: Vec<String> = versions.into_iter().map(str::to_owned).collect();
         format!(
-            "Runs of {} are by {name} {}: repetitions by different versions are not alike. Do the older ones again, or make the versions levels (`{name}@{}`).",
+            "Runs of {} are by {name} {}: repetitions with different versions are not comparable. Re-run the older ones, or make the versions levels (`{name}@{}`).",
             format::listed(&scenarios, 4),
             format::listed(&versions, 4),
             versions[0]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use model::run::RunInput;
 
-use crate::format;
 use crate::table::Table;
+use crate::words::format;
 
 /// More are counted, not named.
 const MOST_RUNS: usize = 12;

@@ -1,12 +1,10 @@
-//! Runs → results: what each scenario gave, what decides it, and how sure that is, in numbers and in
-//! sentences. Pure: no I/O, no clock; the statistics are the `stats` crate's.
+//! Runs → results: estimates per scenario, what explains the variation, with intervals and tests, in
+//! numbers and in sentences. Pure: no I/O, no clock; the statistics come from the `stats` crate.
 
 mod along;
 mod analysis;
 mod best;
-mod billing_words;
 mod breakeven;
-mod breakeven_words;
 mod curves;
 mod decides;
 mod design;
@@ -14,21 +12,16 @@ mod drift;
 mod effects;
 mod facts;
 mod findings;
-pub mod format;
 mod frameworks;
 mod inputs;
 mod money;
-mod phrase;
 mod prices;
 mod profile;
 mod provisioning;
 mod scenarios;
-mod sentence;
 mod serving;
-mod serving_words;
 mod smaller;
 mod speedup;
-mod speedup_words;
 mod sweeps;
 mod table;
 mod target;
@@ -46,16 +39,11 @@ pub use analysis::{
     Finding, LevelFacts, MachineUse, OutcomeGroup, PhaseMean, Rented, RunRow, SamplerCost,
     ScenarioResult, Spent, StatusCounts, StudyFacts, Topic, Totals, WarnedRun, WarningGroup,
 };
-pub use billing_words::billing_words;
 pub use breakeven::{Basis, BreakEvens, BuyOrRent, Buying, Dearer, DearerMachine};
 pub use curves::CurvePoint;
 pub use decides::{Comparison, LevelEffect, Noise, Scale, Variation, VariationTerm, Verdict};
 pub use frameworks::{CheckState, FrameworkCheck, FrameworkResult, Frameworks};
 pub use money::MoneyResult;
-pub use phrase::{
-    Better, COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES, COST_PER_THOUSAND_STEPS, COST_TO_TARGET,
-    MetricInfo, SECONDS_PER_IMAGE, TO_TARGET_SECONDS, is_own_metric, metric_info, metric_value,
-};
 pub use profile::{KindTime, MOST_OPERATORS, OPERATOR_KINDS, OperatorMean, ProfileResult};
 pub use provisioning::{Fit, Provisioning};
 pub use serving::{BreakEven, ColdStart, Place, ServedScenario, Serving};
@@ -66,6 +54,9 @@ pub use sweeps::{CellState, Sweep, SweepCell, SweepLevel, SweepLine};
 pub use target::{Target, TargetResult};
 pub use timeline::{Timeline, UsePoint, use_over_time};
 pub use unused::{PhaseCost, RunUnused, Unused};
+pub use words::billing::billing_words;
+pub use words::format;
+pub use words::names::{MetricInfo, metric_info, metric_value};
 
 use table::Table;
 
@@ -76,7 +67,7 @@ pub struct Input<'a> {
     pub study: &'a Study,
     pub plan: &'a Plan,
     pub records: &'a [RunRecord],
-    /// Attempts that were done again: paid for, but no results.
+    /// Attempts that were re-run: paid for, but no results.
     pub superseded: &'a [RunRecord],
     /// Where bills are not those that were frozen with the runs: how they came about.
     pub repriced: Option<&'a str>,
@@ -134,12 +125,7 @@ fn variations(table: &Table, time: Option<usize>) -> Vec<Variation> {
         metric::PEAK_MEMORY_BYTES,
         metric::ACCURACY,
     ];
-    let asked = table
-        .study
-        .metrics
-        .iter()
-        .map(|word| phrase::metric_alias(word));
-    let mut columns: Vec<usize> = asked.filter_map(|name| table.column(name)).collect();
+    let mut columns: Vec<usize> = table.asked().collect();
     columns.extend(time);
     columns.extend(usual.iter().filter_map(|name| table.column(name)));
     let mut seen = Vec::new();

@@ -1,4 +1,4 @@
-//! What the results say about money, beside what a scenario costs.
+//! Results about money other than the cost of a scenario.
 
 use model::RunRecord;
 use serde::Serialize;
@@ -16,7 +16,7 @@ pub struct MoneyResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Target>,
     pub break_even: BreakEvens,
-    /// Paid and not used, one an environment that has bills.
+    /// Wasted spend, one an environment that has bills.
     pub unused: Vec<Unused>,
     /// Of environments whose use says something about their size.
     pub provisioning: Vec<Provisioning>,

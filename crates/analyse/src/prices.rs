@@ -9,9 +9,9 @@ use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive as _;
 
 use crate::analysis::{BillFacts, Rented, Spent};
-use crate::billing_words::billing_words;
-use crate::format;
 use crate::table::Table;
+use crate::words::billing::billing_words;
+use crate::words::format;
 
 /// Of all results, imported ones too: what they cost, whoever paid.
 pub(crate) fn spent(table: &Table) -> Vec<Spent> {
@@ -257,10 +257,10 @@ fn note(environment: &str, groups: &[Billed], now: Option<Option<&Price>>) -> Op
     let now = match now {
         _ if !changed => String::new(),
         Some(Some(now)) => format!(", the study now says {}", say(now)),
-        _ => ", the study now says no price".to_owned(),
+        _ => ", the study now has no price".to_owned(),
     };
     Some(format!(
-        "Prices of {environment}: {}{now}: bills are frozen with their runs.",
+        "Prices of {environment}: {}{now}: bills do not change after a run.",
         billed.join("; ")
     ))
 }

@@ -6,9 +6,9 @@ use model::run::Origin;
 use model::{Level, Workload};
 use serde::Serialize;
 
-use crate::format;
 use crate::frameworks::name_of;
 use crate::table::{Row, Table};
+use crate::words::format;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProfileResult {
@@ -55,7 +55,7 @@ pub const OPERATOR_KINDS: [&str; 8] = [
 
 pub const MOST_OPERATORS: usize = 15;
 
-/// A profile that was asked for and is not there is said.
+/// A profile that was requested and is not there is said.
 pub(crate) fn notes(table: &Table) -> Option<String> {
     let Workload::Train(train) = &table.study.workload else {
         return None;
@@ -75,7 +75,7 @@ pub(crate) fn notes(table: &Table) -> Option<String> {
     names.dedup();
     (!names.is_empty()).then(|| {
         format!(
-            "A profile was asked for, and there is none of {}: no profiler of that framework's own could be asked.",
+            "A profile was requested, but {} has none: no profiler is available.",
             format::listed(&names, 6)
         )
     })

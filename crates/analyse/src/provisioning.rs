@@ -1,4 +1,4 @@
-//! Whether a place is too large or too small for what it does, by its use while it works.
+//! Whether an environment is over- or undersized, from its resource use during training or load.
 
 use model::run::{Origin, metric, phase};
 use model::serving::WORKER_MB_PER_CORE;
@@ -6,10 +6,10 @@ use model::{Environment, LoadShape, Service, Status, Study, Warning, Workload};
 use serde::Serialize;
 
 use crate::analysis::ScenarioResult;
-use crate::format;
 use crate::scenarios::rows_of;
 use crate::serving::load_of;
 use crate::table::{Row, Table};
+use crate::words::format;
 
 /// Of one environment: the most that any of its runs used.
 #[derive(Debug, Clone, Serialize)]
@@ -188,7 +188,7 @@ fn work_seconds(row: &Row) -> f64 {
 }
 
 /// CPU time over the time in which there was something to answer: pauses of a series say nothing of
-/// a machine's size. None where the load says nothing of it, either: a closed loop fills any machine,
+/// a machine's size. `None` if the load says nothing of it, either: a closed loop fills any machine,
 /// and a cold one starts workers.
 fn busy_percent(row: &Row, load: LoadShape, service: Option<&Service>) -> Option<f64> {
     let used = told(row, metric::CORES_USED)?;
@@ -244,7 +244,7 @@ fn sentence(found: &Provisioning, serves: bool) -> String {
     let environment = &found.environment;
     if let (Fit::StarvedGpu, Some(gpu)) = (found.verdict, found.gpu_percent) {
         return format!(
-            "{environment}, while it works: the GPU is {} % busy at most while the CPU is full: more cores would feed it.",
+            "{environment}, while it works: the GPU is at most {} % busy while the CPU is full: use more cores.",
             whole(gpu)
         );
     }
@@ -259,11 +259,11 @@ fn sentence(found: &Provisioning, serves: bool) -> String {
     );
     let used = parts.join(", ");
     let judged = match found.verdict {
-        Fit::TooLarge => " at most: a smaller one would do",
-        Fit::Fits | Fit::StarvedGpu => " at most: it fits",
-        Fit::TooSmall if found.out_of_memory > 0 => " at most: other runs did not fit in memory",
+        Fit::TooLarge => " at most: a smaller machine would be enough",
+        Fit::Fits | Fit::StarvedGpu => " at most: the size is right",
+        Fit::TooSmall if found.out_of_memory > 0 => " at most, but other runs ran out of memory",
         Fit::TooSmall if found.memory_percent >= FULL => ": its memory is nearly too small",
-        Fit::TooSmall => ": it is short of CPU; more load would wait",
+        Fit::TooSmall => ": the CPU is full; more load would wait",
     };
     format!("{environment}, while it {while_it}: {used}{judged}.")
 }

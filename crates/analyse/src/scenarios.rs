@@ -1,4 +1,4 @@
-//! What each scenario gave, over its repetitions.
+//! Results of each scenario, over its repetitions.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use rust_decimal::Decimal;
 use stats::Summary;
 
 use crate::analysis::{CostResult, LevelFacts, PhaseMean, RunRow, ScenarioResult, StatusCounts};
-use crate::phrase::level_phrase;
 use crate::table::{self, Row, Table};
+use crate::words::names::level_phrase;
 use crate::{curves, profile, unused};
 
-/// The half-width of an interval, relative to its value, that is asked for.
+/// The half-width of an interval, relative to its value, that is requested.
 pub(crate) const WANTED_PRECISION: f64 = 0.05;
 
 pub(crate) fn scenarios(table: &Table, plan: &Plan, confidence: f64) -> Vec<ScenarioResult> {
@@ -98,7 +98,7 @@ impl Builder<'_, '_> {
 
     fn summaries(&self, ok: &[&Row]) -> BTreeMap<String, Summary> {
         let columns = self.table.columns.iter().enumerate();
-        let summarise = |(place, column): (usize, &crate::phrase::MetricInfo)| {
+        let summarise = |(place, column): (usize, &crate::words::names::MetricInfo)| {
             let values: Vec<f64> = ok.iter().filter_map(|row| row.values[place]).collect();
             Some((
                 column.name.clone(),

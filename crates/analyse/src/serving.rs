@@ -8,8 +8,8 @@ use stats::{Estimate, Interval};
 
 use crate::analysis::{LevelFacts, ScenarioResult};
 use crate::scenarios::rows_of;
-use crate::serving_words;
 use crate::table::{Row, Table};
+use crate::words;
 
 /// Of a study that serves.
 #[derive(Debug, Clone, Serialize)]
@@ -120,7 +120,7 @@ pub(crate) fn serving(
         break_evens,
         sentences: Vec::new(),
     };
-    serving.sentences = serving_words::sentences(&serving, table.currency);
+    serving.sentences = words::serving::sentences(&serving, table.currency);
     (!serving.scenarios.is_empty()).then_some(serving)
 }
 
@@ -304,7 +304,7 @@ impl Maker<'_, '_> {
         let each = on_demand.mean(metric::COST_PER_INFERENCE)?;
         let busy = self.seconds_per_answer(always_on.number)?;
         let day = always_on.mean(metric::COST_PER_INFERENCE)?.value / busy * SECONDS_PER_DAY;
-        // What it was seen to answer under the heaviest load; one by one where there was none.
+        // What it was measured to handle under the heaviest load; one by one where there was none.
         let rates = all
             .iter()
             .filter(|s| s.environment == always_on.environment)
@@ -327,7 +327,8 @@ impl Maker<'_, '_> {
                     low: day / i.high,
                     high: day / i.low,
                 }),
-                method: "a day of the machine over the cost of an answer on demand".to_owned(),
+                method: "daily cost of the machine over the cost of a serverless response"
+                    .to_owned(),
                 ..each.clone()
             },
             capacity_per_day,

@@ -1,4 +1,4 @@
-//! A study carried out smaller than it is written: what a reader must know before any number.
+//! A study run at a reduced scale: what a reader must know before any number.
 
 use model::Study;
 use model::study::{Scale, ScaleChange};
@@ -10,7 +10,7 @@ pub struct ScaleFacts {
     /// `small`, as the study file calls it.
     pub name: String,
     pub changes: Vec<ScaleChange>,
-    /// ``Carried out at scale `small`: images 1024 (of 60000) …``: for everybody who reads a result.
+    /// ``Run at scale `small`: images 1024 (of 60000) …``: for everybody who reads a result.
     pub sentence: String,
 }
 
@@ -30,7 +30,7 @@ fn sentence(study: &Study, scale: &Scale) -> String {
         false => format!(": {}", changes.join(", ")),
     };
     format!(
-        "Carried out at scale `{}`{changes}. Times and costs are of these runs, not of the whole study.",
+        "Run at scale `{}`{changes}. Times and costs are those of these runs, not of the full study.",
         scale.name
     )
 }

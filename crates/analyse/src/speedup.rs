@@ -7,8 +7,8 @@ use stats::{Estimate, Interval};
 use crate::along::{Along, Line, number};
 use crate::analysis::{LevelFacts, ScenarioResult};
 use crate::scenarios::rows_of;
-use crate::speedup_words::Words;
 use crate::table::{Row, Table};
+use crate::words::speedup::Words;
 
 /// What the levels of one factor gain over its lowest, for every combination of the others.
 #[derive(Debug, Clone, Serialize)]
@@ -48,7 +48,7 @@ pub struct SpeedUpPoint {
     pub scenario: u32,
     /// Time of the baseline over time of this.
     pub speed_up: Estimate,
-    /// Speed-up over how many times as many there are: 1 where nothing is lost. None for devices.
+    /// Speed-up over how many times as many there are: 1 where nothing is lost. `None` for devices.
     pub efficiency: Option<Estimate>,
 }
 
@@ -218,7 +218,7 @@ fn over(speed_up: &Estimate, more: f64) -> Estimate {
             low: i.low / more,
             high: i.high / more,
         }),
-        method: "speed-up over how many times as many there are".to_owned(),
+        method: "speed-up over the ratio of the counts".to_owned(),
         ..speed_up.clone()
     }
 }

@@ -5,7 +5,6 @@ use serde::Serialize;
 
 use crate::along::{Along, number};
 use crate::analysis::{LevelFacts, ScenarioResult};
-use crate::phrase::SECONDS_PER_IMAGE;
 use crate::table::Table;
 
 /// All scenarios arranged along one numeric factor.
@@ -38,7 +37,7 @@ pub struct SweepLine {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SweepCell {
-    /// None where the study leaves the combination out.
+    /// `None` if the study leaves the combination out.
     pub scenario: Option<u32>,
     pub state: CellState,
 }
@@ -69,7 +68,7 @@ impl CellState {
             CellState::Interrupted => "interrupted",
             CellState::NotMeasurable => "not measurable",
             CellState::NotRun => "not run",
-            CellState::LeftOut => "left out",
+            CellState::LeftOut => "excluded",
         }
     }
 
@@ -93,7 +92,7 @@ pub(crate) fn sweeps(table: &Table, scenarios: &[ScenarioResult]) -> Vec<Sweep> 
     let Some(time) = metric_of(table, scenarios) else {
         return Vec::new();
     };
-    let per_image = time == SECONDS_PER_IMAGE;
+    let per_image = time == metric::SECONDS_PER_IMAGE;
     let names = table.study.factors.iter().map(|f| f.name.as_str());
     let mut sweeps: Vec<Sweep> = names
         .filter(|name| !(per_image && NOT_PER_IMAGE.contains(name)))
@@ -119,8 +118,8 @@ const NOT_PER_IMAGE: [&str; 4] = ["epochs", "images", "held_out", "seed"];
 
 fn metric_of(table: &Table, scenarios: &[ScenarioResult]) -> Option<String> {
     let told = |name: &str| scenarios.iter().any(|s| s.mean(name).is_some());
-    if told(SECONDS_PER_IMAGE) {
-        return Some(SECONDS_PER_IMAGE.to_owned());
+    if told(metric::SECONDS_PER_IMAGE) {
+        return Some(metric::SECONDS_PER_IMAGE.to_owned());
     }
     table.time_column().map(|c| table.columns[c].name.clone())
 }

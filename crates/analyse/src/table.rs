@@ -1,4 +1,4 @@
-//! All runs as one table: a row a run, a column a metric. Everything else is computed from it.
+//! All runs as one table: a row per run, a column a metric. Everything else is computed from it.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,8 @@ use model::{Currency, Money, RunId, RunRecord, Status, Study, UnmetLimit, Worklo
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
-use crate::phrase::{
-    self, COST_PER_EPOCH, COST_PER_THOUSAND_IMAGES, COST_PER_THOUSAND_STEPS, COST_TO_TARGET,
-    MetricInfo, SECONDS_PER_IMAGE, TO_TARGET_SECONDS, metric_info,
-};
 use crate::target::{self, Course};
+use crate::words::names::{MetricInfo, metric_info};
 
 pub(crate) struct Table<'a> {
     pub(crate) study: &'a Study,
@@ -36,7 +33,7 @@ pub(crate) struct Row<'a> {
 
 /// Every conclusion goes through these two: what may be concluded from is decided here alone.
 impl Row<'_> {
-    /// None where the run measured something else than its scenario.
+    /// `None` if the run measured something else than its scenario.
     pub(crate) fn status(&self) -> Option<Status> {
         self.unmet.is_empty().then_some(self.record.outcome.status)
     }
@@ -74,6 +71,15 @@ impl<'a> Table<'a> {
             currency,
             unknown_metrics,
         }
+    }
+
+    /// Of what the study asks for, as far as runs have it.
+    pub(crate) fn asked(&self) -> impl Iterator<Item = usize> {
+        let named = |word: &String| {
+            let name = meant(word, |name| self.column(name).is_some())?;
+            self.column(name)
+        };
+        self.study.metrics.iter().filter_map(named)
     }
 
     pub(crate) fn column(&self, name: &str) -> Option<usize> {
@@ -133,7 +139,8 @@ impl<'a> Measured<'a> {
             .map(|b| b.spoken_total())
             .filter(|m| m.currency == currency);
         let mut derived = Vec::new();
-        let mut add = |name: &'static str, unit: &'static str, value: Option<f64>| {
+        let mut add = |name: &'static str, value: Option<f64>| {
+            let unit = metric::definition(name).map_or("", |metric| metric.unit.symbol());
             if let Some(value) = value
                 && !(name != metric::COST && record.metrics.contains_key(name))
             {
@@ -142,39 +149,38 @@ impl<'a> Measured<'a> {
         };
         // An imported run may tell no time at all.
         let total = Some(record.seconds).filter(|seconds| *seconds > 0.0);
-        add(metric::TOTAL_SECONDS, "s", total);
+        add(metric::TOTAL_SECONDS, total);
         let train = record
             .phases
             .iter()
             .filter(|p| p.name == phase::TRAIN)
             .map(|p| p.seconds);
-        add(metric::TRAIN_SECONDS, "s", train.reduce(|a, b| a + b));
-        add(metric::COST, "", cost.and_then(|m| m.amount.to_f64()));
+        add(metric::TRAIN_SECONDS, train.reduce(|a, b| a + b));
+        add(metric::COST, cost.and_then(|m| m.amount.to_f64()));
         add(
-            COST_PER_EPOCH,
-            "",
+            metric::COST_PER_EPOCH,
             cost.and_then(|m| per_epoch(record, m))
                 .and_then(|d| d.to_f64()),
         );
         let thousand = cost
             .and_then(|m| per_thousand_images(record, m))
             .and_then(|d| d.to_f64());
-        add(COST_PER_THOUSAND_IMAGES, "", thousand);
+        add(metric::COST_PER_THOUSAND_IMAGES, thousand);
         let thousand = cost
             .and_then(|m| per_thousand_steps(study, record, m))
             .and_then(|d| d.to_f64());
-        add(COST_PER_THOUSAND_STEPS, "", thousand);
+        add(metric::COST_PER_THOUSAND_STEPS, thousand);
         if let Course::Reached(arrival) = target::course(study, record) {
-            add(TO_TARGET_SECONDS, "s", Some(arrival.seconds));
+            add(metric::TO_TARGET_SECONDS, Some(arrival.seconds));
             let paid = cost.and_then(|_| arrival.cost(record)?.amount.to_f64());
-            add(COST_TO_TARGET, "", paid);
+            add(metric::COST_TO_TARGET, paid);
         }
         let rate = record
             .metrics
             .get(metric::IMAGES_PER_SECOND)
             .map(|m| m.value);
         let per_image = rate.filter(|rate| *rate > 0.0).map(|rate| 1.0 / rate);
-        add(SECONDS_PER_IMAGE, "s", per_image);
+        add(metric::SECONDS_PER_IMAGE, per_image);
         Measured {
             record,
             cost,
@@ -224,7 +230,7 @@ pub(crate) fn per_epoch(record: &RunRecord, cost: Money) -> Option<Decimal> {
     }
 }
 
-/// Images are throughput × time: what the run really worked on, whatever the study asked for.
+/// Images are throughput × time: what the run really worked on, whatever the study requested.
 pub(crate) fn per_thousand_images(record: &RunRecord, cost: Money) -> Option<Decimal> {
     let rate = record.metrics.get(metric::IMAGES_PER_SECOND)?.value;
     let seconds = record.metrics.get(metric::TRAIN_SECONDS)?.value;
@@ -247,7 +253,7 @@ fn per_thousand(cost: Money, count: f64) -> Option<Decimal> {
         .flatten()
 }
 
-/// As told, or reckoned from the images of an epoch: its last step may be a smaller one.
+/// As told, or computed from the images of an epoch: its last step may be a smaller one.
 fn steps(study: &Study, record: &RunRecord) -> Option<f64> {
     let told = |name: &str| record.metrics.get(name).map(|metric| metric.value);
     if let Some(steps) = told(STEPS) {
@@ -269,8 +275,15 @@ fn steps(study: &Study, record: &RunRecord) -> Option<f64> {
 /// Of runs that were read from a log.
 const STEPS: &str = "steps";
 
-/// Columns in the reader's order: what the study asked for, what its workload reports, what decides,
-/// then the rest by name.
+/// The metric that a study asks for by this word: the workload's own of that name goes before ours.
+fn meant(word: &str, is_reported: impl Fn(&str) -> bool) -> Option<&str> {
+    let ours = || metric::meant(word).map(|metric| metric.name);
+    let own = Some(word).filter(|word| is_reported(word));
+    own.or_else(|| ours().filter(|name| is_reported(name)))
+}
+
+/// Columns in the reader's order: what the study requested, what its workload reports, then the rest
+/// in the order of the table of metrics.
 fn columns(
     study: &Study,
     currency: Currency,
@@ -285,22 +298,16 @@ fn columns(
     let mut names: Vec<&str> = Vec::new();
     let mut unknown = Vec::new();
     for asked in &study.metrics {
-        let name = phrase::metric_alias(asked);
-        match units.contains_key(name) {
-            true => names.push(name),
-            false => unknown.push(asked.clone()),
+        match meant(asked, |name| units.contains_key(name)) {
+            Some(name) => names.push(name),
+            None => unknown.push(asked.clone()),
         }
     }
     // What only this workload reports is what it is about.
-    let own = |name: &&str| phrase::is_own_metric(name);
+    let own = |name: &&str| metric::definition(name).is_none();
     names.extend(units.keys().copied().filter(own));
-    names.extend(
-        USUAL
-            .iter()
-            .copied()
-            .filter(|name| units.contains_key(name)),
-    );
-    names.extend(units.keys().copied());
+    let ours = metric::ALL.iter().map(|metric| metric.name);
+    names.extend(ours.filter(|name| units.contains_key(name)));
     let time = match units.contains_key(metric::TRAIN_SECONDS) {
         true => metric::TRAIN_SECONDS,
         false => metric::TOTAL_SECONDS,
@@ -308,11 +315,9 @@ fn columns(
     let mut columns: Vec<MetricInfo> = Vec::new();
     for name in names {
         if columns.iter().all(|c| c.name != name) {
-            let money = MONEY.contains(&name);
-            let unit = if money {
-                currency.code()
-            } else {
-                units.get(name).copied().unwrap_or("")
+            let unit = match metric::is_of_bills(name) {
+                true => currency.code(),
+                false => units.get(name).copied().unwrap_or(""),
             };
             let mut info = metric_info(name, unit);
             if is_any_command(study) && name == time {
@@ -328,38 +333,3 @@ fn columns(
 fn is_any_command(study: &Study) -> bool {
     matches!(&study.workload, Workload::Command(command) if !command.command.is_empty())
 }
-
-pub(crate) const MONEY: [&str; 6] = [
-    metric::COST,
-    metric::COST_PER_INFERENCE,
-    COST_PER_EPOCH,
-    COST_PER_THOUSAND_IMAGES,
-    COST_PER_THOUSAND_STEPS,
-    COST_TO_TARGET,
-];
-
-const USUAL: [&str; 23] = [
-    metric::TRAIN_SECONDS,
-    metric::LATENCY_SECONDS,
-    metric::LATENCY_P50_SECONDS,
-    metric::LATENCY_P99_SECONDS,
-    metric::PREDICTION_SECONDS,
-    metric::PREDICTION_PERCENT,
-    metric::REQUESTS_PER_SECOND,
-    metric::HIGHEST_RATE,
-    metric::SETUP_SECONDS,
-    metric::FIRST_ANSWER_SECONDS,
-    metric::COST_PER_INFERENCE,
-    metric::TOTAL_SECONDS,
-    metric::COST,
-    TO_TARGET_SECONDS,
-    COST_TO_TARGET,
-    COST_PER_EPOCH,
-    COST_PER_THOUSAND_IMAGES,
-    COST_PER_THOUSAND_STEPS,
-    metric::IMAGES_PER_SECOND,
-    SECONDS_PER_IMAGE,
-    metric::CPU_PERCENT,
-    metric::PEAK_MEMORY_BYTES,
-    metric::ACCURACY,
-];

@@ -9,16 +9,15 @@ use serde::Serialize;
 use stats::Estimate;
 
 use crate::analysis::ScenarioResult;
-use crate::format;
-use crate::phrase::{COST_TO_TARGET, TO_TARGET_SECONDS};
 use crate::scenarios::{decimal_mean, rows_of};
 use crate::table::{Row, Table};
+use crate::words::format;
 
 /// The accuracy that a study asks for, and who gets there.
 #[derive(Debug, Clone, Serialize)]
 pub struct Target {
     pub accuracy_percent: f64,
-    /// Those with runs that ended as ok and told an accuracy.
+    /// Those with successful runs and told an accuracy.
     pub scenarios: Vec<TargetResult>,
     /// Of those where every run gets there, or of all where no scenario does so.
     pub cheapest: Option<u32>,
@@ -40,7 +39,7 @@ pub struct TargetResult {
     pub cost: Option<Estimate>,
     /// Its exact mean.
     pub mean_cost: Option<Money>,
-    /// Mean accuracy at the end, of all runs.
+    /// Mean final accuracy, of all runs.
     pub accuracy_percent: Option<f64>,
 }
 
@@ -59,7 +58,7 @@ impl TargetResult {
 
 /// What became of a run on its way to the accuracy.
 pub(crate) enum Course {
-    /// No accuracy was asked for, or none was told.
+    /// No accuracy was requested, or none was reported.
     Untold,
     NotReached,
     Reached(Arrival),
@@ -71,7 +70,7 @@ pub(crate) struct Arrival {
 }
 
 impl Arrival {
-    /// The bill of the run, had it ended there; at the rate of exchange it was frozen with. What a
+    /// The bill of the run, had it ended there; at the exchange rate it was frozen with. What a
     /// shared machine adds stays in proportion to the run's own time.
     pub(crate) fn cost(&self, record: &RunRecord) -> Option<Money> {
         let (price, bill) = (record.price.as_ref()?, record.bill.as_ref()?);
@@ -173,7 +172,7 @@ fn end_of_training(record: &RunRecord) -> Option<f64> {
     training(record).last().map(|phase| end(phase))
 }
 
-/// Epochs follow one another in the phase `train`, which may be told in parts, as where each epoch
+/// Epochs follow one another in the phase `train`, which may be reported in parts, as where each epoch
 /// is followed by its check.
 fn end_of_epoch(record: &RunRecord, place: usize) -> Option<f64> {
     let parts = training(record);
@@ -255,8 +254,8 @@ fn result(table: &Table, scenario: &ScenarioResult) -> Option<TargetResult> {
         phrase: scenario.phrase(),
         runs,
         reached,
-        seconds: mean(TO_TARGET_SECONDS),
-        cost: mean(COST_TO_TARGET).filter(|_| all_paid),
+        seconds: mean(metric::TO_TARGET_SECONDS),
+        cost: mean(metric::COST_TO_TARGET).filter(|_| all_paid),
         mean_cost: decimal_mean(&amounts)
             .filter(|_| all_paid)
             .map(|amount| Money::new(amount, table.currency)),
@@ -310,8 +309,8 @@ fn sentences(target: &Target, currency: Currency) -> Vec<String> {
     };
     let never: Vec<String> = labels(target, |r| r.reached == 0);
     if !never.is_empty() {
-        let verb = if never.len() == 1 { "gets" } else { "get" };
-        text += &format!("; {} never {verb} there", format::listed(&never, 6));
+        let verb = if never.len() == 1 { "reaches" } else { "reach" };
+        text += &format!("; {} never {verb} it", format::listed(&never, 6));
     }
     let mut said = vec![text + "."];
     let named_already = [target.cheapest, target.fastest];
@@ -347,7 +346,7 @@ fn nobody(target: &Target, percent: &str) -> String {
     format!("No run reaches {percent}{}.", best.unwrap_or_default())
 }
 
-/// `98 %`, `97.25 %`: as it was asked for.
+/// `98 %`, `97.25 %`: as it was requested.
 fn accuracy(percent: f64) -> String {
     let rounded = (percent * 100.0).round() / 100.0;
     format!("{rounded} %")

@@ -1,4 +1,4 @@
-//! Use of the machine over the time of a run, from its samples.
+//! Resource use over the time of a run, from its samples.
 
 use model::sample::GpuSample;
 use model::{RunId, Sample};

@@ -1,5 +1,5 @@
-//! What was paid and not used: time rounded up, attempts that gave nothing, and, apart, what is
-//! not the work itself and what is expected to be lost.
+//! Wasted spend: rounding, attempts without a result; and, separately, what is
+//! overhead and what is expected to be lost.
 
 use model::money::LineKind;
 use model::run::{Origin, phase};
@@ -8,9 +8,9 @@ use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
 
-use crate::format;
 use crate::scenarios::phase_place;
 use crate::table::Table;
+use crate::words::format;
 
 /// Of one environment, in the study's currency.
 #[derive(Debug, Clone, Serialize)]
@@ -25,7 +25,7 @@ pub struct Unused {
     pub rounding: Money,
     /// Up to what is paid at least.
     pub minimum: Money,
-    /// Of attempts that were done again.
+    /// Of attempts that were re-run.
     pub done_again: Money,
     /// Of runs that failed or were interrupted.
     pub no_result: Money,
@@ -108,7 +108,7 @@ pub(crate) fn of_run(record: &RunRecord, cost: Option<Money>) -> Option<RunUnuse
     })
 }
 
-/// The lines of a bill that are asked for, in the study's currency.
+/// The lines of a bill that are requested, in the study's currency.
 struct Parts<'b> {
     cost: Money,
     idle: Decimal,
@@ -176,10 +176,7 @@ fn is_time(kind: LineKind) -> bool {
 
 /// The phase of a line, where a run is not there for it. Phases of the user's own are work.
 fn not_work_of(line: &BillLine) -> Option<&'static str> {
-    // A price that moves stands behind the phase's name.
-    let name = line.what.split(" at ").next().unwrap_or_default();
-    let name = name.strip_prefix("share of ").unwrap_or(name);
-    let name = name.strip_suffix(" of the machine").unwrap_or(name);
+    let name = line.phase.as_deref()?;
     let known = phase::ORDER.into_iter().find(|known| *known == name);
     known.filter(|name| !phase::is_work(name))
 }
@@ -298,7 +295,7 @@ fn sentences(unused: &Unused, rule: Option<&BillingRule>, shares: &Shares) -> Ve
     if shares.in_vain >= LEAST_UNUSED {
         let share = format::percent(shares.in_vain);
         said.push(format!(
-            "{share} {of} for attempts without a result: failed, interrupted or repeated."
+            "{share} {of} for attempts without a result: failed, interrupted or re-run."
         ));
     }
     if unused.not_work_share >= LEAST_NOT_WORK {
@@ -314,7 +311,7 @@ fn sentences(unused: &Unused, rule: Option<&BillingRule>, shares: &Shares) -> Ve
         };
         let share = format::percent(unused.not_work_share);
         said.push(format!(
-            "{share} {of} not for the work itself{named}: longer runs would pay it less often."
+            "{share} {of} overhead outside the work itself{named}: longer runs would reduce this share."
         ));
     }
     said
@@ -340,7 +337,7 @@ fn rounding_words(unused: &Unused, rule: &BillingRule) -> String {
         (true, _) => "the rental as a whole is short compared with that",
         (false, 0..=1) => "runs last only a few seconds",
         (false, _) => {
-            "share one machine between the runs (rental = \"study\"), or choose a provider with a shorter step or minimum"
+            "share one machine between the runs (rental = \"study\"), or choose a provider with a shorter increment or minimum"
         }
     };
     format!("{}: {advice}", parts.join(" and "))

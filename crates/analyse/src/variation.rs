@@ -1,4 +1,4 @@
-//! What decides a metric: its variation, taken apart by factor.
+//! What explains a metric: its variation by factor (analysis of variance).
 
 use model::{RunId, Study};
 use stats::{Anova, Design, Observation, Options, ResidualSource, Source};
@@ -6,9 +6,9 @@ use stats::{Anova, Design, Observation, Options, ResidualSource, Source};
 use crate::decides::{Comparison, LevelEffect, Noise, Scale, Variation, VariationTerm, Verdict};
 use crate::design::{PresentFactor, is_complete, observations, varied_factors};
 use crate::effects::{self, Fit};
-use crate::format;
-use crate::phrase::{MetricInfo, metric_value};
 use crate::table::{Row, Table};
+use crate::words::format;
+use crate::words::names::{MetricInfo, metric_value};
 
 /// Below this probability a difference is taken as real.
 const SURE: f64 = 0.05;
@@ -56,7 +56,7 @@ pub(crate) fn variation(table: &Table, column: usize, confidence: f64) -> Variat
     let anova = match stats::factorial(&design, &data, options) {
         Ok(anova) => anova,
         Err(error) => {
-            result.problem = Some(format!("The variation could not be taken apart: {error}."));
+            result.problem = Some(format!("The variation could not be analysed: {error}."));
             return result;
         }
     };
@@ -185,7 +185,7 @@ fn nothing_to_explain(
     if factors.is_empty() {
         let advice = match study.factors.iter().any(|factor| factor.levels.len() > 1) {
             true => "",
-            false => ": give a factor two levels or more",
+            false => ": give a factor at least two levels",
         };
         return Some(format!(
             "Only one combination of levels has results, so there is nothing to compare the {} with{advice}.",
@@ -195,7 +195,7 @@ fn nothing_to_explain(
     if values.len() < 2 || values.iter().all(|v| *v == first) {
         let value = metric_value(info, first);
         return Some(format!(
-            "The {} is {value} in every run: no factor changes it.",
+            "The {} is {value} in every run: no factor affects it.",
             info.label
         ));
     }
@@ -255,7 +255,7 @@ fn terms(anova: &Anova, fit: &Fit) -> Vec<VariationTerm> {
         let verdict = verdict(term.share, p);
         let sentence = match (term.source, term.factors.as_slice()) {
             _ if term.degrees_of_freedom == 0 => {
-                Some("its levels always came together with those of other factors, so it cannot be told apart".to_owned())
+                Some("its levels are confounded with those of other factors, so its effect cannot be separated".to_owned())
             }
             (Source::Effect, [factor]) => effects::headline(fit, *factor),
             (Source::Effect, [a, b]) if verdict.is_sure() => Some(effects::interaction(fit, *a, *b)),
@@ -325,28 +325,28 @@ fn assumptions(
         .fold(1, usize::saturating_mul);
     if cells.len() < full {
         said.push(format!(
-            "{} of {} combinations of levels have no result{}: each factor is judged after the others (type II sums), and shares need not add up to 100 %.",
+            "{} of {} combinations of levels have no result{}: each factor is tested after the others (type II sums of squares), and shares need not add up to 100 %.",
             format::count(full - cells.len()),
             format::count(full),
             if study.exclude.is_empty() { "" } else { " (some are excluded by the study)" }
         ));
     } else if !anova.balanced {
         said.push(
-            "Scenarios have different numbers of results: each factor is judged after the others (type II sums), and shares need not add up to 100 %."
+            "Scenarios have different numbers of results: each factor is tested after the others (type II sums of squares), and shares need not add up to 100 %."
                 .to_owned(),
         );
     }
     match (anova.residual.degrees_of_freedom, anova.residual.source) {
         (0, _) => said.push(
-            "Nothing was repeated and nothing is left to tell noise by, so no share can be tested: ask for 2 repetitions or more."
+            "There are no repetitions and no residual degrees of freedom, so no share can be tested: use at least 2 repetitions."
                 .to_owned(),
         ),
         (_, ResidualSource::HigherOrder) => said.push(
             format!(
-                "There are too few repetitions to see noise by itself: {} are assumed to be none, and what they would explain is taken as noise. Ask for 2 repetitions or more to do without this.",
+                "There are too few repetitions to estimate noise: {} are assumed to be zero, and their variation is counted as noise. Use at least 2 repetitions to avoid this.",
                 match anova.terms.iter().any(|term| term.factors.len() > 1) {
                     true => "interactions of three or more factors",
-                    false => "interactions of factors",
+                    false => "interactions",
                 }
             ),
         ),
@@ -362,8 +362,7 @@ fn check_residuals(
 ) {
     let Ok(residuals) = residuals else {
         result.residuals =
-            "Whether the model fits could not be checked: there are too few repetitions."
-                .to_owned();
+            "The model fit could not be checked: there are too few repetitions.".to_owned();
         return;
     };
     let check = stats::check_residuals(residuals);
@@ -379,25 +378,23 @@ fn check_residuals(
         let names: Vec<String> = result.outliers.iter().map(RunId::to_string).collect();
         let from = match result.runs > result.scenarios {
             true => "the other repetitions",
-            false => "what the factors tell",
+            false => "what the factors predict",
         };
         wrong.push(format!("{} far from {from}", are(&names)));
     }
     if check.spread_p.is_some_and(|p| p < 0.01) {
-        wrong.push("some scenarios scatter much more than others".to_owned());
+        wrong.push("some scenarios vary much more than others".to_owned());
     }
     if check.normality_p.is_some_and(|p| p < 0.01) {
-        wrong.push(
-            "what is left is not spread like chance (it has long tails or a lean)".to_owned(),
-        );
+        wrong.push("residuals are skewed or heavy-tailed".to_owned());
     }
     result.residuals = match (check.fine, wrong.is_empty()) {
-        (true, true) => "Residuals fine: what the model leaves looks like chance.".to_owned(),
+        (true, true) => "Residuals fine: they look random.".to_owned(),
         (true, false) => format!("Residuals fine, though {}.", wrong.join(" and ")),
         (false, _) => format!(
-            "Residuals not fine: {}. Large shares still hold; take p-values near the limit and narrow intervals with care.",
+            "Residuals not fine: {}. Large shares remain valid; treat p-values near 0.05 and narrow intervals with caution.",
             if wrong.is_empty() {
-                "they do not look like chance".to_owned()
+                "they do not look random".to_owned()
             } else {
                 wrong.join(" and ")
             }

@@ -3,9 +3,9 @@
 use model::Warning;
 
 use crate::analysis::{WarnedRun, WarningGroup};
-use crate::format;
 use crate::inputs;
 use crate::table::{Row, Table};
+use crate::words::format;
 
 pub(crate) fn warnings(table: &Table) -> Vec<WarningGroup> {
     let mut groups: Vec<(Subject, WarningGroup)> = Vec::new();
@@ -40,7 +40,7 @@ pub(crate) fn warnings(table: &Table) -> Vec<WarningGroup> {
     groups.into_iter().map(finished).collect()
 }
 
-/// With the limits that nobody noticed while an older run was under way.
+/// With the limits that nobody noticed while an older run was in progress.
 fn of_row(row: &Row) -> Vec<Warning> {
     let is_of_limits = |warning: &&Warning| matches!(warning, Warning::LimitUnmet { .. });
     let unmet = row.unmet.iter().cloned();
@@ -56,7 +56,7 @@ fn of_row(row: &Row) -> Vec<Warning> {
         .collect()
 }
 
-/// Warnings about one thing are told in one line.
+/// Warnings about one thing are reported in one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Subject {
     kind: &'static str,
@@ -139,7 +139,15 @@ fn who_and_what(group: &WarningGroup, all_runs: usize) -> String {
     match alike {
         true => format!("{who}: {}", first.text),
         false if EACH_TEXT.contains(&group.kind.as_str()) => each_text(group),
-        false => format!("{who}; for example {}: {}", first.run, first.text),
+        false if group.runs.len() == all_runs => {
+            format!("{who}, for example {}: {}", first.run, first.text)
+        }
+        false => format!(
+            "{} runs ({who}), for example {}: {}",
+            group.runs.len(),
+            first.run,
+            first.text
+        ),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Buying against renting, and a dear machine against a cheap one, reckoned by hand.
+//! Buying against renting, and an expensive machine against a cheap one, reckoned by hand.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail so")]
 
@@ -124,7 +124,7 @@ fn buying_pays_from_hours_on() {
     );
     assert_eq!(
         found.sentences[0],
-        "From 114 hours of work a month [111, 117] on, buying nuc is cheaper than renting cpu."
+        "From 114 hours of work per month [111, 117] on, buying nuc is cheaper than renting cpu."
     );
 }
 
@@ -143,7 +143,7 @@ fn buying_may_never_pay() {
     let said = found(&Times { gpu: 1.0, ..TIMES }).sentences;
     assert_eq!(
         said[1],
-        "Renting gpu costs no more than the electricity of nuc for the same work: buying never pays."
+        "Renting gpu costs no more than the electricity of nuc for the same work: buying is never cheaper."
     );
 }
 
@@ -151,10 +151,10 @@ fn buying_may_never_pay() {
 fn what_an_interval_leaves_open_is_not_decided() {
     // 730 hours need a ratio of 0.1372; the interval of 0.136 reaches 0.1391.
     let near = found(&Times { gpu: 13.6, ..TIMES });
-    assert_eq!(near.buying[1].verdict, Buying::NotDecided);
+    assert_eq!(near.buying[1].verdict, Buying::Inconclusive);
     assert_eq!(
         near.sentences[1],
-        "Whether buying nuc gets cheaper than renting gpu within a month is not decided: by the mean times it does not, within their interval it may."
+        "Whether buying nuc becomes cheaper than renting gpu within a month is inconclusive: by the mean times it does not, within their interval it may."
     );
 }
 
@@ -162,11 +162,11 @@ fn what_an_interval_leaves_open_is_not_decided() {
 fn a_dear_machine_pays_from_a_speed_up_on() {
     let check = |gpu: f64, verdict: Dearer, said: &str| {
         let found = found(&Times { gpu, ..TIMES });
-        assert_eq!(found.dearer.len(), 1);
-        let pair = &found.dearer[0];
+        assert_eq!(found.more_expensive.len(), 1);
+        let pair = &found.more_expensive[0];
         assert_eq!(
             (
-                pair.dear_environment.as_str(),
+                pair.expensive_environment.as_str(),
                 pair.cheap_environment.as_str()
             ),
             ("gpu", "cpu")
@@ -177,24 +177,21 @@ fn a_dear_machine_pays_from_a_speed_up_on() {
         close(pair.cost_ratio.value, TIMES.cpu / gpu / 3.0);
         assert_eq!(found.sentences[2], said);
     };
-    let pays =
-        "gpu costs 3.0 times as much an hour as cpu, so it pays from a speed-up of 3.0; measured";
+    let pays = "gpu costs 3.0 times as much per hour as cpu, so it is worth it from a speed-up of 3.0; measured";
     check(
         20.0,
         Dearer::Cheaper,
-        &format!("{pays} 10.0 [9.78, 10.2]: it is 3.3 times cheaper."),
+        &format!("{pays} 10.0 [9.78, 10.2]: it is 70 % cheaper."),
     );
     check(
         100.0,
-        Dearer::Dearer,
-        &format!("{pays} 2.00 [1.96, 2.05]: it is 1.5 times dearer."),
+        Dearer::MoreExpensive,
+        &format!("{pays} 2.00 [1.96, 2.05]: it costs 1.5 times as much."),
     );
     check(
         200.0 / 3.0,
-        Dearer::NotDecided,
-        &format!(
-            "{pays} 3.0 [2.9, 3.1]: not decided, for its cost is [98 %, 102 %] of the other's."
-        ),
+        Dearer::Inconclusive,
+        &format!("{pays} 3.0 [2.9, 3.1]: inconclusive: its cost is [98 %, 102 %] of the other's."),
     );
 }
 
@@ -213,8 +210,11 @@ fn a_shared_machine_that_is_hardly_used_is_not_judged_by_its_hours() {
     let mut world = world(&TIMES, &["rede1"], shared);
     cost::settle(&mut world.records);
     let found = analysis(&world).money.break_even;
-    let pair = &found.dearer[0];
-    assert_eq!((pair.basis, pair.verdict), (Basis::Runs, Dearer::Dearer));
+    let pair = &found.more_expensive[0];
+    assert_eq!(
+        (pair.basis, pair.verdict),
+        (Basis::Runs, Dearer::MoreExpensive)
+    );
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn where_bills_round_up_the_runs_decide() {
     let found = analysis(&world(&TIMES, &["rede1"], rounded))
         .money
         .break_even;
-    let pair = &found.dearer[0];
+    let pair = &found.more_expensive[0];
     // A minute is paid for 20 s: nine times the price of the time.
     assert_eq!((pair.basis, pair.verdict), (Basis::Runs, Dearer::Cheaper));
     close(pair.hour_ratio, 3.0);
@@ -279,7 +279,7 @@ fn what_long_runs_are_rounded_up_by_does_not_count() {
         let found = analysis(&world(&times, &["rede1"], seconds))
             .money
             .break_even;
-        found.dearer[0].basis
+        found.more_expensive[0].basis
     };
     assert_eq!((basis(110.0), basis(90.0)), (Basis::Hours, Basis::Runs));
 }
@@ -289,15 +289,15 @@ fn many_combinations_are_one_sentence() {
     let networks = ["a", "b", "c"];
     let found = analysis(&world(&TIMES, &networks, prices)).money;
     let evens = &found.break_even;
-    assert_eq!((evens.buying.len(), evens.dearer.len()), (6, 3));
-    assert_eq!(evens.dearer[1].phrase, "b");
+    assert_eq!((evens.buying.len(), evens.more_expensive.len()), (6, 3));
+    assert_eq!(evens.more_expensive[1].phrase, "b");
     assert_eq!(
         evens.sentences[2],
-        "gpu costs 3.0 times as much an hour as cpu, so it pays from a speed-up of 3.0; measured 2.5 to 10.0 over 3 combinations: it is cheaper in 2 (a and b), dearer in 1 (c)."
+        "gpu costs 3.0 times as much per hour as cpu, so it is worth it from a speed-up of 3.0; measured 2.5 to 10.0 over 3 combinations: it is cheaper in 2 (a and b), more expensive in 1 (c)."
     );
     assert_eq!(
         evens.sentences[0],
-        "From 114 hours of work a month on, buying nuc is cheaper than renting cpu, over 3 combinations."
+        "From 114 hours of work per month on, buying nuc is cheaper than renting cpu, over 3 combinations."
     );
     assert!(found.sentences.contains(&evens.sentences[2]));
 }
@@ -314,7 +314,11 @@ fn two_currencies_need_a_rate() {
     let mut world = world(&TIMES, &["rede1"], euros);
     let found = analysis(&world).money.break_even;
     assert_eq!(
-        (found.buying.len(), found.dearer.len(), found.notes.len()),
+        (
+            found.buying.len(),
+            found.more_expensive.len(),
+            found.notes.len()
+        ),
         (0, 1, 2)
     );
     assert!(
@@ -344,8 +348,8 @@ fn one_run_each_decides_nothing() {
     let mut world = world(&TIMES, &["rede1"], prices);
     world.records.retain(|record| record.run.repetition == 2);
     let found = analysis(&world).money.break_even;
-    assert_eq!(found.dearer[0].verdict, Dearer::NotDecided);
-    assert!(found.sentences[2].ends_with("not decided, for want of repetitions."));
+    assert_eq!(found.more_expensive[0].verdict, Dearer::Inconclusive);
+    assert!(found.sentences[2].ends_with("inconclusive: too few repetitions."));
     assert!(
         found.buying[0]
             .hours_per_month
@@ -360,5 +364,7 @@ fn one_run_each_decides_nothing() {
 fn machines_of_one_price_are_no_pair() {
     let same = |_: &str| prices("cpu");
     let found = analysis(&world(&TIMES, &["rede1"], same)).money.break_even;
-    assert!(found.dearer.is_empty() && found.buying.is_empty() && found.sentences.is_empty());
+    assert!(
+        found.more_expensive.is_empty() && found.buying.is_empty() && found.sentences.is_empty()
+    );
 }

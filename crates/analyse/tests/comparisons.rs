@@ -21,7 +21,7 @@ fn time_per_image_is_the_other_side_of_images_per_second() {
     let column = |name: &str| found.metrics.iter().position(|m| m.name == name).unwrap();
     let (rate, time) = (
         column(metric::IMAGES_PER_SECOND),
-        column(analyse::SECONDS_PER_IMAGE),
+        column(metric::SECONDS_PER_IMAGE),
     );
     for run in &found.runs {
         match run.run.to_string().as_str() {
@@ -41,13 +41,13 @@ fn what_a_run_itself_tells_of_an_image_is_kept() {
         unit: "s".into(),
     };
     let metrics = &mut world.record("C1-r1").metrics;
-    metrics.insert(analyse::SECONDS_PER_IMAGE.into(), told);
+    metrics.insert(metric::SECONDS_PER_IMAGE.into(), told);
     let found = analysis(&world);
     let columns = found.metrics.iter();
-    let same = columns.filter(|m| m.name == analyse::SECONDS_PER_IMAGE);
+    let same = columns.filter(|m| m.name == metric::SECONDS_PER_IMAGE);
     assert_eq!(same.count(), 1);
     assert_eq!(
-        found.scenarios[0].metrics[analyse::SECONDS_PER_IMAGE].max,
+        found.scenarios[0].metrics[metric::SECONDS_PER_IMAGE].max,
         7.0
     );
 }
@@ -59,7 +59,7 @@ fn a_sweep_says_what_became_of_every_combination() {
     let sweep = &found.sweeps[0];
     assert_eq!(
         (sweep.factor.as_str(), sweep.metric.as_str()),
-        ("batch", analyse::SECONDS_PER_IMAGE)
+        ("batch", metric::SECONDS_PER_IMAGE)
     );
     assert_eq!((sweep.levels.len(), sweep.lines.len()), (10, 8));
     let states = |phrase: &str| -> Vec<CellState> {
@@ -202,7 +202,10 @@ fn no_speed_up_and_less_than_none_are_said_so() {
         let sentence = &found.speed_ups[0].sentences[0];
         assert!(sentence.starts_with(expected), "{sentence}");
     };
-    check(1.001, "no speed-up seen of 2 workers over 1 for rede1 [0.9");
+    check(
+        1.001,
+        "no significant speed-up of 2 workers over 1 for rede1 [0.9",
+    );
     check(1.5, "2 workers train rede1 slower than 1: 0.67× as fast [");
 }
 
@@ -273,4 +276,22 @@ fn environments_without_a_gpu_have_no_device_to_compare() {
         1,
         "machine against docker is no device"
     );
+}
+
+#[test]
+fn a_metric_of_the_workloads_own_goes_before_a_shorter_word_for_one_of_ours() {
+    let check = |asked: &str, reported: &str, expected: &[&str]| {
+        let mut world = Recipe::default().world();
+        world.study.metrics = vec![asked.to_owned()];
+        for record in &mut world.records {
+            let unit = String::new();
+            let value = 1.0;
+            let metric = model::Metric { value, unit };
+            record.metrics.insert(reported.to_owned(), metric);
+        }
+        assert_eq!(analysis(&world).study.metrics, expected);
+    };
+    check("accuracy", "other", &[metric::ACCURACY]);
+    check("accuracy", "accuracy", &["accuracy"]);
+    check("latency", "other", &[]);
 }

@@ -124,7 +124,7 @@ fn frameworks_are_compared_over_what_all_of_them_did() {
     assert_eq!(
         frameworks.cautions,
         [
-            "caffe was not verified for alexnet and googlenet: nobody has shown that it computes the same as the others: `bancada verify --study FILE` checks it before the next run."
+            "caffe was not verified for alexnet and googlenet, so it may not compute the same as the others: `bancada verify --study FILE` checks it before the next run."
         ]
     );
     let warning = found
@@ -155,7 +155,7 @@ fn what_cannot_be_verified_says_why_instead_of_what_to_do() {
     assert_eq!(
         frameworks.cautions,
         [
-            "caffe was not verified for alexnet and googlenet: nobody has shown that it computes the same as the others (this ran on cuda:0)."
+            "caffe was not verified for alexnet and googlenet, so it may not compute the same as the others (this ran on cuda:0)."
         ]
     );
     let warning = found.warnings.iter().find(|w| w.kind == "not-verified");
@@ -181,7 +181,7 @@ fn what_computes_otherwise_is_said_above_all() {
     assert_eq!(
         frameworks.cautions,
         [
-            "mxnet does not compute the same rede1 as the others, from layer `conv2` on (its first loss differs by 3.1 %): do not compare its losses and accuracy, and its times only with care."
+            "mxnet does not compute the same rede1 as the others, from layer `conv2` on (its first loss differs by 3.1 %): do not compare its losses and accuracy, and treat its times with caution."
         ]
     );
 }
@@ -199,7 +199,7 @@ fn versions_mixed_in_one_scenario_are_noted() {
     }
     assert_eq!(
         about(&world).unwrap(),
-        "Runs of C9 and C10 are by pytorch 2.2.0 and 2.3.0: repetitions by different versions are not alike. Do the older ones again, or make the versions levels (`pytorch@2.2.0`)."
+        "Runs of C9 and C10 are by pytorch 2.2.0 and 2.3.0: repetitions with different versions are not comparable. Re-run the older ones, or make the versions levels (`pytorch@2.2.0`)."
     );
 }
 
@@ -222,7 +222,7 @@ fn a_smaller_study_says_so() {
     let found = analysis(&studies::study_c());
     assert_eq!(
         found.study.scale.unwrap().sentence,
-        "Carried out at scale `small`: images 1024 (of 60000), epochs 2 (of 12), repetitions 3 (of 10), environment: machine, docker only. Times and costs are of these runs, not of the whole study."
+        "Run at scale `small`: images 1024 (of 60000), epochs 2 (of 12), repetitions 3 (of 10), environment: machine, docker only. Times and costs are those of these runs, not of the full study."
     );
     let check = |what: &str, from: Option<&str>, to: &str, expected: &str| {
         let mut world = Recipe::default().world();
@@ -261,7 +261,7 @@ fn a_profile_that_is_not_there_is_said() {
         let notes = analysis(world).notes;
         notes
             .into_iter()
-            .find(|n| n.contains("A profile was asked for"))
+            .find(|n| n.contains("A profile was requested"))
     };
     let Workload::Train(train) = &mut world.study.workload else {
         panic!("study D trains")

@@ -50,7 +50,7 @@ fn a_price_that_changed_since_is_said() {
     check(
         &world,
         &[
-            "Prices of local: C1-r1, C1-r2, C1-r3 and 21 more were billed at US$ 0.169/h (2024-03-01), the study now says US$ 0.192/h (2024-09-01): bills are frozen with their runs.",
+            "Prices of local: C1-r1, C1-r2, C1-r3 and 21 more were billed at US$ 0.169/h (2024-03-01), the study now says US$ 0.192/h (2024-09-01): bills do not change after a run.",
         ],
     );
 
@@ -58,7 +58,7 @@ fn a_price_that_changed_since_is_said() {
     check(
         &world,
         &[
-            "Prices of local: C1-r1, C1-r2, C1-r3 and 21 more were billed at US$ 0.169/h (2024-03-01), the study now says no price: bills are frozen with their runs.",
+            "Prices of local: C1-r1, C1-r2, C1-r3 and 21 more were billed at US$ 0.169/h (2024-03-01), the study now has no price: bills do not change after a run.",
         ],
     );
 
@@ -69,10 +69,10 @@ fn a_price_that_changed_since_is_said() {
 #[test]
 fn runs_of_one_environment_at_two_prices_are_said() {
     let mut world = Recipe::default().world();
-    let dearer = world.record("C2-r1").price.as_mut().unwrap();
-    dearer.per_hour = "0.2 USD".parse().unwrap();
+    let more_expensive = world.record("C2-r1").price.as_mut().unwrap();
+    more_expensive.per_hour = "0.2 USD".parse().unwrap();
     let now = world.record("C2-r1").price.clone();
-    let expected = "Prices of local: C1-r1, C1-r2, C1-r3 and 20 more were billed at US$ 0.169/h (2024-03-01); C2-r1 was billed at US$ 0.20/h (2024-03-01), the study now says US$ 0.20/h (2024-03-01): bills are frozen with their runs.";
+    let expected = "Prices of local: C1-r1, C1-r2, C1-r3 and 20 more were billed at US$ 0.169/h (2024-03-01); C2-r1 was billed at US$ 0.20/h (2024-03-01), the study now says US$ 0.20/h (2024-03-01): bills do not change after a run.";
     world.study.environments[0].price = now;
     assert_eq!(price_notes(&world), [expected]);
 }
@@ -101,7 +101,7 @@ fn another_way_of_billing_is_another_price() {
     let notes = price_notes(&world);
     assert!(
         notes[0].contains(
-            "at US$ 0.169/h (2024-03-01; the exact time is paid; every phase of a run's life; a machine for every run), the study now says US$ 0.169/h (2024-03-01; time is rounded up to steps of 1 min 00 s; only train; a machine for every run):"
+            "at US$ 0.169/h (2024-03-01; the exact time is billed; all phases of a run; a new machine for every run), the study now says US$ 0.169/h (2024-03-01; time is rounded up to steps of 1 min 00 s; only train; a new machine for every run):"
         ),
         "{notes:?}"
     );
@@ -251,7 +251,7 @@ fn an_accuracy_that_nobody_told_is_said() {
         let notes = analysis(world, &[]).notes;
         notes
             .iter()
-            .any(|note| note.contains("no run told any accuracy"))
+            .any(|note| note.contains("no run reported an accuracy"))
     };
     assert!(!says(&world));
     for record in &mut world.records {

@@ -62,7 +62,7 @@ fn a_verdict_says_what_to_do() {
         9.0,
         None,
         Fit::TooLarge,
-        "local, while it works: CPU 31 % busy, memory 9.0 % used at most: a smaller one would do.",
+        "local, while it works: CPU 31 % busy, memory 9.0 % used at most: a smaller machine would be enough.",
     );
     check(
         50.0,
@@ -77,28 +77,28 @@ fn a_verdict_says_what_to_do() {
         30.0,
         None,
         Fit::Fits,
-        "local, while it works: CPU 99 % busy, memory 30 % used at most: it fits.",
+        "local, while it works: CPU 99 % busy, memory 30 % used at most: the size is right.",
     );
     check(
         98.0,
         30.0,
         Some(22.0),
         Fit::StarvedGpu,
-        "local, while it works: the GPU is 22 % busy at most while the CPU is full: more cores would feed it.",
+        "local, while it works: the GPU is at most 22 % busy while the CPU is full: use more cores.",
     );
     check(
         40.0,
         30.0,
         Some(91.0),
         Fit::Fits,
-        "local, while it works: CPU 40 % busy, memory 30 % used, GPU 91 % busy at most: it fits.",
+        "local, while it works: CPU 40 % busy, memory 30 % used, GPU 91 % busy at most: the size is right.",
     );
     check(
         40.0,
         30.0,
         Some(22.0),
         Fit::TooLarge,
-        "local, while it works: CPU 40 % busy, memory 30 % used, GPU 22 % busy at most: a smaller one would do.",
+        "local, while it works: CPU 40 % busy, memory 30 % used, GPU 22 % busy at most: a smaller machine would be enough.",
     );
 }
 

@@ -25,7 +25,7 @@ struct Made {
 
 /// On demand an answer costs 2e-6 and takes 0.1 s; a machine answers in 0.05 s for 0.36 an hour, so
 /// that a day of it is 8.64 and worth 4,320,000 answers on demand, more than the 1,728,000 it can
-/// give; the dear one on demand costs 10e-6.
+/// give; the expensive one on demand costs 10e-6.
 fn made(environment: &str, load: &str) -> Made {
     let cold = if load == "cold" { 4.0 } else { 1.0 };
     match environment {
@@ -203,11 +203,11 @@ fn cold_answers_are_held_against_warm_ones() {
     assert!(small.ratio.interval.unwrap().contains(4.0));
     close(small.difference.value, 0.3);
     let said = serving.sentences.iter();
-    let said: Vec<&String> = said.filter(|s| s.contains("cold answer takes")).collect();
+    let said: Vec<&String> = said.filter(|s| s.contains("cold response takes")).collect();
     // The machine has no cold answers, whatever its load is called.
     assert_eq!(said.len(), 2);
     assert!(
-        said[0].starts_with("small: a cold answer takes 4.0×"),
+        said[0].starts_with("small: a cold response takes 4.0×"),
         "{}",
         said[0]
     );
@@ -243,11 +243,11 @@ fn a_machine_is_worth_it_from_a_rate_on_or_never() {
         "{text}"
     );
     assert!(
-        text.contains("on demand stays cheaper: small against machine"),
+        text.contains("serverless stays cheaper: small against machine"),
         "{text}"
     );
     assert!(
-        text.contains("More memory does not make an answer cheaper: 1024 MB"),
+        text.contains("More memory does not make a response cheaper: 1024 MB"),
         "{text}"
     );
 }

@@ -4,9 +4,9 @@
 
 mod common;
 
-use analyse::{COST_PER_THOUSAND_STEPS, COST_TO_TARGET, TO_TARGET_SECONDS};
 use common::{Recipe, World, analysis, factor};
 use model::run::metric;
+use model::run::metric::{COST_PER_THOUSAND_STEPS, COST_TO_TARGET, TO_TARGET_SECONDS};
 use model::{Bill, Epoch, Level, Metric, Money, Phase, RunRecord};
 
 /// A run of 20 s for one dollar: startup 2 s, four epochs of 4 s, save 2 s; 1000 images an epoch.
@@ -142,7 +142,7 @@ fn the_way_to_an_accuracy_is_part_of_a_run() {
     assert_eq!(
         target.sentences,
         [
-            "98 % is reached cheapest by C1: US$ 0.700, in 14.0 s; C3 never gets there.",
+            "98 % is reached cheapest by C1: US$ 0.700, in 14.0 s; C3 never reaches it.",
             "98 % is not reached in every run: C2 in 2 of 3."
         ]
     );

@@ -89,7 +89,7 @@ fn rounding_and_phases_are_told_apart() {
     assert_eq!(
         found.sentences,
         [
-            "30 % of the cost in local is rounding up to 60 s: share one machine between the runs (rental = \"study\"), or choose a provider with a shorter step or minimum."
+            "30 % of the cost in local is rounding up to 60 s: share one machine between the runs (rental = \"study\"), or choose a provider with a shorter increment or minimum."
         ]
     );
     let analysis = analysis(&world, &[]);
@@ -225,7 +225,7 @@ fn the_exact_time_leaves_nothing_unused() {
     assert_eq!(
         found.sentences,
         [
-            "29 % of the cost in local is not for the work itself (startup 24 %): longer runs would pay it less often."
+            "29 % of the cost in local is overhead outside the work itself (startup 24 %): longer runs would reduce this share."
         ]
     );
 }

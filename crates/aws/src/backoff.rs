@@ -22,7 +22,7 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// The pause after so many tries that failed; none when there were enough.
+    /// The pause after so many tries that failed; `None` if there were enough.
     pub(crate) fn pause(&self, failed: u32) -> Option<Duration> {
         if failed >= self.tries {
             return None;

@@ -1,4 +1,4 @@
-//! CloudWatch's figures of an endpoint, by the JSON protocol (`GetMetricStatistics`).
+//! CloudWatch metrics of an endpoint, with the JSON protocol (`GetMetricStatistics`).
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ impl Metric {
     }
 }
 
-/// Which times are asked for. CloudWatch shows a minute's figures some minutes later.
+/// Which times are requested. CloudWatch shows a minute's figures some minutes later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     pub begin: Timestamp,
@@ -69,7 +69,7 @@ impl Point {
         self.sum / self.samples
     }
 
-    /// A figure of this point as a time; none where its unit is no time.
+    /// A figure of this point as a time; `None` if its unit is no time.
     pub fn as_time(&self, figure: f64) -> Option<Duration> {
         let seconds = match self.unit.as_str() {
             "Seconds" => figure,
@@ -127,10 +127,10 @@ fn parts(window: &Window) -> Result<Vec<Window>, AwsError> {
         mistakes: vec![why.to_owned()],
     };
     if !(1..=1440).contains(&window.period_minutes) {
-        return Err(wrong("the period of figures is 1 minute to 1 day"));
+        return Err(wrong("the period of metrics must be 1 minute to 1 day"));
     }
     if window.begin >= window.end {
-        return Err(wrong("the figures asked for end before they begin"));
+        return Err(wrong("the requested metrics end before they begin"));
     }
     let step = SignedDuration::from_mins(i64::from(window.period_minutes * MOST_POINTS));
     let mut parts = Vec::new();
@@ -158,7 +158,7 @@ fn read(answer: &Value) -> Result<Vec<Point>, AwsError> {
     let points = points.ok_or_else(|| wrong("it has no Datapoints"))?;
     let read = points.iter().map(point);
     read.collect::<Option<_>>()
-        .ok_or_else(|| wrong("a point has no time or lacks a figure"))
+        .ok_or_else(|| wrong("a data point has no time or no value"))
 }
 
 fn point(value: &Value) -> Option<Point> {

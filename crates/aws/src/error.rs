@@ -10,11 +10,11 @@ pub enum AwsError {
     Region {
         region: String,
     },
-    /// An address given instead of AWS's is none.
+    /// The address given instead of AWS's is invalid.
     Address {
         url: String,
     },
-    /// The endpoint asked for makes no sense; each sentence says why.
+    /// The endpoint requested makes no sense; each sentence says why.
     Spec {
         mistakes: Vec<String>,
     },
@@ -65,17 +65,21 @@ impl fmt::Display for AwsError {
         match self {
             AwsError::Credentials(error) => error.fmt(f),
             AwsError::NoRegion => f.write_str(
-                "no AWS region is named; set AWS_REGION, or `region` in the AWS profile",
+                "the AWS region is not set; set AWS_REGION, or `region` in the AWS profile",
             ),
             AwsError::Region { region } => {
-                write!(f, "`{region}` is no AWS region; write one like us-east-1")
+                write!(f, "`{region}` is not an AWS region such as us-east-1")
             }
             AwsError::Address { url } => write!(
                 f,
-                "`{url}` is no address of a service; write http://host:port or https://host"
+                "`{url}` is not a valid address; write http://host:port or https://host"
             ),
             AwsError::Spec { mistakes } => {
-                write!(f, "this endpoint cannot be made: {}", mistakes.join("; "))
+                write!(
+                    f,
+                    "this endpoint cannot be created: {}",
+                    mistakes.join("; ")
+                )
             }
             AwsError::Refused { asked, refusal } => write!(f, "{asked} was refused: {refusal}"),
             AwsError::Unreachable { asked, problem, .. } => write!(
@@ -83,7 +87,7 @@ impl fmt::Display for AwsError {
                 "{asked} did not reach AWS: {problem}; check the network, the region and AWS_ENDPOINT_URL"
             ),
             AwsError::Answer { asked, problem } => {
-                write!(f, "the answer to {asked} is not understood: {problem}")
+                write!(f, "the response to {asked} cannot be parsed: {problem}")
             }
             AwsError::Failed {
                 endpoint,
@@ -100,7 +104,7 @@ impl fmt::Display for AwsError {
                 seconds,
             } => write!(
                 f,
-                "the endpoint `{endpoint}` was still {status} after {seconds} s; its container must answer GET /ping within 4 minutes"
+                "the endpoint `{endpoint}` was still {status} after {seconds} s; its container must respond to GET /ping within 4 minutes"
             ),
             AwsError::Stopped { endpoint } => {
                 write!(f, "waiting for the endpoint `{endpoint}` was stopped")

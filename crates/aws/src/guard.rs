@@ -1,4 +1,4 @@
-//! What a set-up has made so far. Unless it is kept, it is deleted, also when the caller panics.
+//! What a set-up has created so far. Unless it is kept, it is deleted, even if the caller panics.
 
 use crate::tear_down::tear_down_only;
 use crate::{AwsError, Client, EndpointSpec, Patience, Resource, TornDown};

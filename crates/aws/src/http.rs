@@ -1,4 +1,4 @@
-//! Requests sent and answers read whole. Redirects are not followed: a signature and a token are
+//! Sends requests and reads complete responses. Redirects are not followed: a signature and a token are
 //! for one host.
 
 use std::io::ErrorKind;

@@ -1,12 +1,12 @@
-//! SageMaker endpoints, real-time and serverless, by signed requests: set up, invoked, their
-//! figures read from CloudWatch, torn down. No SDK: ten operations
-//! are needed, and AWS's has hundreds and an async runtime.
+//! SageMaker endpoints, real-time and serverless, with signed requests: created, invoked, their
+//! metrics read from CloudWatch, deleted. No SDK: ten operations are needed, and AWS's SDK has
+//! hundreds and an async runtime.
 //!
 //! - Signatures are pure functions of request, credentials and a time that is passed in ([`sign`]).
-//! - Credentials come by the usual chain ([`Chain`]). They are never printed nor stored: no type
-//!   that holds one shows it, and error messages are cleaned of them.
-//! - What a set-up made is deleted again when the set-up fails, or is stopped.
-//! - An invocation is tried once: a retry would hide in the latency what the service refused.
+//! - Credentials come from the usual chain ([`Chain`]). They are never printed or stored: no type
+//!   that holds one displays it, and they are removed from error messages.
+//! - Whatever a set-up created is deleted if the set-up fails or is stopped.
+//! - An invocation is tried once: a retry would hide a refusal in the latency.
 //!
 //! ```no_run
 //! use aws_endpoint::{Client, EndpointSpec, Kind, Patience, Variables, set_up, tear_down};

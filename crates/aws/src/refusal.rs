@@ -1,4 +1,4 @@
-//! What a service answers when it does not do what it was asked.
+//! Error responses of a service.
 
 use std::fmt;
 
@@ -58,24 +58,24 @@ impl Refusal {
     fn advice(&self) -> Option<&'static str> {
         Some(match self.code.as_str() {
             "AccessDeniedException" | "AccessDenied" | "UnauthorizedOperation" => {
-                "the credentials are good but may not do this: add the action to their IAM policy (creating a model also needs iam:PassRole for its role)"
+                "the credentials are valid but lack permission: add the action to their IAM policy (creating a model also needs iam:PassRole for its role)"
             }
             "ExpiredTokenException" | "ExpiredToken" | "RequestExpired" => {
-                "the credentials have ended: sign in again and export new ones"
+                "the credentials have expired: sign in again and export new ones"
             }
             "UnrecognizedClientException" | "InvalidClientTokenId" | "InvalidAccessKeyId" => {
-                "the access key is not known: check AWS_ACCESS_KEY_ID, AWS_SESSION_TOKEN, AWS_PROFILE and the region's partition"
+                "the access key is unknown: check AWS_ACCESS_KEY_ID, AWS_SESSION_TOKEN, AWS_PROFILE and the region's partition"
             }
             "InvalidSignatureException" | "SignatureDoesNotMatch" | "RequestTimeTooSkewed" => {
                 "check the secret access key, and that this machine's clock is right"
             }
             "ResourceLimitExceeded" | "ServiceQuotaExceededException" => {
-                "ask for a higher quota (Service Quotas, Amazon SageMaker), take another instance type or less concurrency, or delete what is no longer used"
+                "ask for a higher quota (Service Quotas, Amazon SageMaker), use a different instance type or less concurrency, or delete unused endpoints"
             }
-            "ModelError" => "the model's container answered this itself: see its log in CloudWatch",
-            "ModelNotReadyException" => "the worker is still being started: ask again",
+            "ModelError" => "the model's container returned this: see its log in CloudWatch",
+            "ModelNotReadyException" => "the worker is still starting: retry",
             _ if self.is_throttle() => {
-                "too many requests at once: ask more slowly, or raise the endpoint's concurrency"
+                "too many concurrent requests: send fewer, or raise the endpoint's concurrency"
             }
             _ if self.is_not_found() => "check its name and the region",
             _ => return None,

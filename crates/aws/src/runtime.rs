@@ -1,4 +1,4 @@
-//! An endpoint asked: a signed request for others to send, or sent from here.
+//! Invoking an endpoint: a signed request for others to send, or sent from here.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -128,7 +128,7 @@ impl Invoker<'_> {
         match is_name(&self.endpoint) {
             true => Ok(()),
             false => Err(AwsError::Spec {
-                mistakes: vec![format!("`{}` is no name of an endpoint", self.endpoint)],
+                mistakes: vec![format!("`{}` is not a valid endpoint name", self.endpoint)],
             }),
         }
     }

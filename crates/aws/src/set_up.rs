@@ -1,4 +1,4 @@
-//! An endpoint made and waited for. A set-up that fails leaves nothing behind, or says what.
+//! Creates an endpoint and waits for it. A failed set-up leaves nothing behind, or reports what.
 
 use std::fmt;
 use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! What endpoint is wanted.
+//! Specification of an endpoint.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub struct EndpointSpec {
     pub name: String,
     /// The container's image in Amazon's registry.
     pub image: String,
-    /// `s3://bucket/model.tar.gz`; none when the image has the model inside.
+    /// `s3://bucket/model.tar.gz`; `None` if the image has the model inside.
     pub model_data: Option<String>,
     /// The role that the container runs as.
     pub role_arn: String,
@@ -37,21 +37,21 @@ pub struct EndpointSpec {
 }
 
 impl EndpointSpec {
-    /// All mistakes at once, before anything is made.
+    /// All errors at once, before anything is made.
     pub fn check(&self) -> Result<(), AwsError> {
         let mut mistakes = Vec::new();
         if !is_name(&self.name) {
             mistakes.push(format!(
-                "`{}` is no name: letters, digits and inner hyphens, 63 at most",
+                "`{}` is not a valid name: use letters, digits and inner hyphens, at most 63",
                 self.name
             ));
         }
         if self.image.is_empty() || self.image.contains(char::is_whitespace) {
-            mistakes.push("the container image is not named".to_owned());
+            mistakes.push("the container image is missing".to_owned());
         }
         if !(self.role_arn.starts_with("arn:") && self.role_arn.contains(":role/")) {
             mistakes.push(format!(
-                "`{}` is no role: write arn:aws:iam::ACCOUNT:role/NAME",
+                "`{}` is not a role: write arn:aws:iam::ACCOUNT:role/NAME",
                 self.role_arn
             ));
         }
@@ -61,7 +61,7 @@ impl EndpointSpec {
             .filter(|data| !data.starts_with("s3://"))
         {
             mistakes.push(format!(
-                "the model data `{data}` are not in S3: write s3://bucket/model.tar.gz"
+                "the model data `{data}` is not in S3: write s3://bucket/model.tar.gz"
             ));
         }
         mistakes.extend(self.kind.mistakes());
@@ -82,7 +82,7 @@ impl Kind {
             } => {
                 if !instance_type.starts_with("ml.") {
                     mistakes.push(format!(
-                        "`{instance_type}` is no instance type of SageMaker: they begin with ml."
+                        "`{instance_type}` is not a SageMaker instance type: they begin with ml."
                     ));
                 }
                 if *instances == 0 {
@@ -95,16 +95,16 @@ impl Kind {
                 provisioned,
             } => {
                 if !(1024..=6144).contains(memory_mb) || memory_mb % 1024 != 0 {
-                    mistakes.push(format!("{memory_mb} MB of memory are not offered: 1024, 2048, 3072, 4096, 5120 or 6144"));
+                    mistakes.push(format!("{memory_mb} MB of memory is not available: use 1024, 2048, 3072, 4096, 5120 or 6144"));
                 }
                 if !(1..=200).contains(max_concurrency) {
                     mistakes.push(format!(
-                        "a concurrency of {max_concurrency} is not offered: 1 to 200"
+                        "a concurrency of {max_concurrency} is not available: use 1 to 200"
                     ));
                 }
                 if provisioned.is_some_and(|workers| workers == 0 || workers > *max_concurrency) {
                     mistakes.push(
-                        "provisioned workers are at least one and at most the concurrency"
+                        "the number of provisioned workers must be at least 1 and at most the concurrency"
                             .to_owned(),
                     );
                 }

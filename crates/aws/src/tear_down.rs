@@ -1,4 +1,4 @@
-//! An endpoint deleted with all it is made of, whatever of it exists.
+//! Deletes an endpoint with all its parts, as far as they exist.
 
 use std::fmt;
 use std::thread;

@@ -17,7 +17,7 @@ impl Variables {
         Variables(pairs.collect())
     }
 
-    /// None when it is empty, too: that is how variables are switched off.
+    /// `None` if it is empty, too: that is how variables are switched off.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let value = self.0.get(name)?.trim();
         (!value.is_empty()).then_some(value)

@@ -12,9 +12,11 @@ mod work;
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use network::InputSpec;
+use report::{ExportFormat, ExportTable};
 
 pub(crate) use self::image::{ImageBuildArgs, ImageCommand};
 pub(crate) use self::import::{ImportArgs, ImportCommand, ImportLogArgs};
@@ -28,10 +30,10 @@ pub(crate) use self::serve::{InstanceArgs, RuntimeArg, ServeCommandArgs};
 pub(crate) use self::serverless::ServerlessArgs;
 pub(crate) use self::work::{MakeReadyArgs, WorkArgs};
 
-/// How long will a neural network take to train, and how much will it cost, here or there?
+/// Measure how long a neural network takes to train or serve, and what it costs
 ///
-/// One study file in; planned experiments, honest measurements, real money, sound statistics;
-/// one report out. Start with `bancada init`, then `bancada run study.toml`.
+/// One study file describes the experiments; Bancada runs them, computes cost and statistics, and
+/// writes one report. Start with `bancada init`, then `bancada run study.toml`.
 #[derive(Debug, Parser)]
 #[command(
     name = "bancada",
@@ -40,7 +42,7 @@ pub(crate) use self::work::{MakeReadyArgs, WorkArgs};
     disable_help_subcommand = true
 )]
 #[command(
-    after_help = "Exit codes: 0 ok, 1 I/O or system error, 2 wrong arguments, 3 bad study, 4 budget, \
+    after_help = "Exit codes: 0 ok, 1 I/O or system error, 2 invalid arguments, 3 invalid study, 4 budget, \
                         5 some runs failed, 6 results in use, 130 interrupted."
 )]
 pub(crate) struct Args {
@@ -50,13 +52,13 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Carry out a study: measure what is missing, then analyse and report
+    /// Run a study: measure what is missing, then analyse and report
     Run(RunArgs),
     /// Show scenarios with forecast time and cost (runs a few short pilots; --no-pilot skips them)
     Plan(PlanArgs),
-    /// Check study files and show all their mistakes
+    /// Check study files and show all their errors
     Check(CheckArgs),
-    /// Write a commented study file to begin with
+    /// Write a commented study file to start from
     Init(InitArgs),
     /// Print the JSON schema of study files, for editors
     Schema,
@@ -66,22 +68,22 @@ pub(crate) enum Command {
     Report(Box<ReportArgs>),
     /// Write the results of a study as CSV, JSON, Markdown or LaTeX
     Export(Box<ExportArgs>),
-    /// Bring measurements made elsewhere (CSV, logs) into a study
+    /// Import measurements made elsewhere (CSV, logs) into a study
     Import(Box<ImportArgs>),
-    /// Hold a provider's bills against a study's estimate and explain the difference
+    /// Compare a provider's bills with a study's estimate and explain the difference
     Reconcile(ReconcileArgs),
     /// Check that all frameworks compute the same network
     Verify(VerifyArgs),
-    /// Serve models over HTTP: of the zoo, of runs, or any ONNX file
+    /// Serve models over HTTP: networks of the zoo, trained runs, or any ONNX file
     Serve(Box<ServeCommandArgs>),
-    /// Make a model of 8 bits, and say what that costs in accuracy
+    /// Convert a model to 8 bits and measure the loss of accuracy
     Quantise(Box<QuantiseArgs>),
     /// Emulate a serverless service in front of a server: workers on demand, billed by GB-second
     Serverless(Box<ServerlessArgs>),
-    /// Container images of the server
+    /// Build container images of the server
     #[command(subcommand)]
     Image(ImageCommand),
-    /// Load a server with requests and report how it answered
+    /// Send requests to a server and measure its responses
     Load(Box<LoadArgs>),
     /// Prices of machines: find, show, rules, compare, update
     #[command(subcommand)]
@@ -89,33 +91,33 @@ pub(crate) enum Command {
     /// List and describe networks
     #[command(subcommand)]
     Network(NetworkCommand),
-    /// List, fetch and describe datasets
+    /// List, download and describe datasets
     #[command(subcommand)]
     Data(DataCommand),
-    /// Set up frameworks in environments of their own, list them, or remove them
+    /// Install frameworks in their own environments, list them, or remove them
     Setup(SetupArgs),
-    /// Report which frameworks are set up and work, and what to do about the rest
+    /// Check which frameworks are set up and work, and how to fix the rest
     Doctor(DoctorArgs),
     /// Print completions for a shell
     Completions { shell: Shell },
-    /// Print the manual page (roff); with --dir, write one page a command
+    /// Print the manual page (roff); with --dir, write one page per command
     Man {
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
     },
-    /// Ask a server as a job file says (what `run` starts)
+    /// Load a server as described in a job file (started by `run`)
     #[command(hide = true)]
     Ask,
-    /// Carry out one order on this machine and leave a measurement (what `run` starts)
+    /// Carry out one order on this machine and leave a measurement (started by `run`)
     #[command(hide = true)]
     Work(WorkArgs),
-    /// Decode images and convert models before the first order comes (what `run` starts)
+    /// Decode images and convert models before the first order comes (started by `run`)
     #[command(hide = true)]
     MakeReady(MakeReadyArgs),
-    /// Train the network of a job file with the embedded engine (what `run` starts)
+    /// Train the network of a job file with the embedded engine (started by `run`)
     #[command(hide = true)]
     EngineTrain,
-    /// Train the network of a job file with the `caffe` program (what `run` starts)
+    /// Train the network of a job file with the `caffe` program (started by `run`)
     #[command(hide = true)]
     CaffeTrain,
 }
@@ -124,43 +126,43 @@ pub(crate) enum Command {
 pub(crate) struct RunArgs {
     /// The study file
     pub(crate) study: PathBuf,
-    /// Folder of the results [default: results/NAME beside the study file]
+    /// Folder of the results [default: results/NAME next to the study file]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Run at the smaller scale [scale.NAME] of the study
+    /// Run at the reduced scale [scale.NAME] of the study
     #[arg(long, value_name = "NAME")]
     pub(crate) scale: Option<String>,
     /// Re-run runs with this outcome (comma-separated)
     #[arg(long, value_name = "OUTCOME", value_delimiter = ',')]
     pub(crate) retry: Vec<RetryArg>,
-    /// Re-run what was measured with inputs, or by a version of the study, that have changed since
+    /// Re-run runs whose inputs or study file have changed since
     #[arg(long)]
     pub(crate) redo_changed: bool,
-    /// Keep runs whose inputs have changed since, and mark the runs that follow
+    /// Keep runs whose inputs have changed since, and mark the new runs
     #[arg(long, conflicts_with = "redo_changed")]
     pub(crate) accept_changed: bool,
-    /// First set up missing frameworks and fetch missing datasets
+    /// First set up missing frameworks and download missing datasets
     #[arg(long)]
     pub(crate) prepare: bool,
     /// Run only scenarios with one of these levels of a factor
     #[arg(long, value_name = "FACTOR=LEVEL,…")]
     pub(crate) only: Vec<String>,
-    /// Count interrupted runs as done, with what they reported until then
+    /// Count interrupted runs as done, with the results they reported
     #[arg(long)]
     pub(crate) keep_interrupted: bool,
-    /// Go on although the forecast is above the budget, or the budget is spent
+    /// Continue even if the forecast exceeds the budget, or the budget is spent
     #[arg(long)]
     pub(crate) over_budget: bool,
     /// Use the real cloud endpoints (costs money) instead of the local emulation
     #[arg(long)]
     pub(crate) real: bool,
-    /// Begin at once, without the short runs that make the forecast
+    /// Skip the short pilot runs that forecast time and cost
     #[arg(long)]
     pub(crate) no_pilot: bool,
     /// Print events as JSON lines on stdout
     #[arg(long)]
     pub(crate) json: bool,
-    /// No progress, only the results
+    /// Print only the results, no progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -176,25 +178,25 @@ pub(crate) enum RetryArg {
 pub(crate) struct PlanArgs {
     /// The study file
     pub(crate) study: PathBuf,
-    /// Folder of earlier results to forecast from [default: results/NAME beside the study file]
+    /// Folder of earlier results to forecast from [default: results/NAME next to the study file]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Plan the smaller scale [scale.NAME] of the study
+    /// Plan the reduced scale [scale.NAME] of the study
     #[arg(long, value_name = "NAME")]
     pub(crate) scale: Option<String>,
-    /// Only scenarios with this level of a factor, or one of several
+    /// Plan only scenarios with one of these levels of a factor
     #[arg(long, value_name = "FACTOR=LEVEL,…")]
     pub(crate) only: Vec<String>,
     /// Skip the short pilot runs that forecast time and cost
     #[arg(long)]
     pub(crate) no_pilot: bool,
-    /// The study will run on another machine: accept cores and memory that this one lacks, and make no pilots
+    /// The study will run on a different machine: allow more cores and memory than this one has, and skip pilot runs
     #[arg(long)]
     pub(crate) elsewhere: bool,
     /// Print the plan and forecast as JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print the runs too, in their order
+    /// Also list the runs, in order
     #[arg(long)]
     pub(crate) runs: bool,
 }
@@ -204,14 +206,14 @@ pub(crate) struct CheckArgs {
     /// Study files
     #[arg(required = true)]
     pub(crate) studies: Vec<PathBuf>,
-    /// The studies will run on another machine: accept cores and memory that this one lacks
+    /// The studies will run on a different machine: allow more cores and memory than this one has
     #[arg(long)]
     pub(crate) elsewhere: bool,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct InitArgs {
-    /// The file to write; it must not be there yet
+    /// The file to write; it must not exist
     #[arg(default_value = "study.toml")]
     pub(crate) file: PathBuf,
 }
@@ -220,7 +222,7 @@ pub(crate) struct InitArgs {
 pub(crate) struct ResultsArgs {
     /// The study file, or the folder of its results
     pub(crate) study: PathBuf,
-    /// Folder of the results [default: results/NAME beside the study file]
+    /// Folder of the results [default: results/NAME next to the study file]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Show results of scale NAME
@@ -236,29 +238,29 @@ pub(crate) struct ShowArgs {
     pub(crate) what_if: WhatIfArgs,
 }
 
-/// Other money for the same measurements.
+/// Different prices for the same measurements.
 #[derive(Debug, Default, ClapArgs)]
-#[command(next_help_heading = "Other prices (nothing is run again, nothing kept is changed)")]
+#[command(next_help_heading = "What-if prices (nothing is re-run, stored results do not change)")]
 pub(crate) struct WhatIfArgs {
-    /// Bill with the study file and catalog of today instead of those of each run
+    /// Bill with the current study file and catalog instead of those of each run
     #[arg(long)]
     pub(crate) reprice: bool,
     /// TOML file whose prices, rates and environments override the study's
     #[arg(long, value_name = "FILE")]
     pub(crate) what_if: Option<PathBuf>,
-    /// A price, of one environment or of all that have one: of the catalog, or `0.2 USD/h`
+    /// Price of one environment, or of all priced ones: a name in the catalog, or `0.2 USD/h`
     #[arg(long, value_name = "[ENVIRONMENT=]PRICE")]
     pub(crate) price: Vec<String>,
-    /// The same machines in another region
+    /// The same machines in a different region
     #[arg(long, value_name = "REGION")]
     pub(crate) region: Option<String>,
     /// Show costs in this currency; needs a rate
     #[arg(long, value_name = "CODE")]
     pub(crate) currency: Option<String>,
-    /// So many of one currency for one of another, such as USD:BRL=5.42
+    /// Exchange rate, such as USD:BRL=5.42
     #[arg(long, value_name = "FROM:TO=RATE")]
     pub(crate) rate: Vec<String>,
-    /// Percent on top of everything
+    /// Tax in percent, added to everything
     #[arg(long, value_name = "PERCENT")]
     pub(crate) tax: Option<String>,
 }
@@ -268,7 +270,7 @@ impl WhatIfArgs {
         self.reprice || self.what_if.is_some() || self.has_options()
     }
 
-    /// What a file could have said.
+    /// Options that a what-if file could also set.
     pub(crate) fn has_options(&self) -> bool {
         let texts = [&self.region, &self.currency, &self.tax];
         texts.iter().any(|text| text.is_some()) || !self.price.is_empty() || !self.rate.is_empty()
@@ -281,7 +283,7 @@ pub(crate) struct ReportArgs {
     pub(crate) results: ResultsArgs,
     #[command(flatten)]
     pub(crate) what_if: WhatIfArgs,
-    /// The file to write [default: report.html in the folder of the results; with other prices
+    /// The file to write [default: report.html in the folder of the results; with what-if prices
     /// report-what-if.html]
     #[arg(long, value_name = "FILE")]
     pub(crate) to: Option<PathBuf>,
@@ -293,61 +295,46 @@ pub(crate) struct ExportArgs {
     pub(crate) results: ResultsArgs,
     #[command(flatten)]
     pub(crate) what_if: WhatIfArgs,
-    #[arg(long, short, value_enum, default_value_t = Format::Csv)]
-    pub(crate) format: Format,
-    /// One table only [default: csv: runs; latex: the means of the scenarios; json, markdown: all]
-    #[arg(long, value_enum)]
-    pub(crate) table: Option<TableArg>,
+    #[arg(long, short, value_parser = export_formats(), default_value = report::FORMATS[0].name)]
+    pub(crate) format: &'static ExportFormat,
+    /// Export one table only [default: csv: runs; latex: means of the scenarios; json, markdown: all]
+    #[arg(long, value_parser = export_tables())]
+    pub(crate) table: Option<&'static ExportTable>,
     /// The file to write [default: stdout]
     #[arg(long, value_name = "FILE")]
     pub(crate) to: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    Csv,
-    Json,
-    Markdown,
-    Latex,
+fn export_formats() -> impl TypedValueParser<Value = &'static ExportFormat> {
+    let names = report::FORMATS.iter().map(|format| format.name);
+    let named = |name: String| report::FORMATS.iter().find(|format| format.name == name);
+    PossibleValuesParser::new(names).try_map(move |name| named(name).ok_or("not a format"))
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TableArg {
-    /// One row a run
-    Runs,
-    /// One row a scenario and metric
-    Scenarios,
-    /// One row a term of the variation
-    Variation,
-    /// One row an epoch of a run
-    Losses,
-    /// One row a step of a run
-    Steps,
-    /// One row an operator of a profiled run
-    Profile,
-    /// One row a line of a run's bill
-    Bills,
-    /// One row a pair of places: from where on one of them is cheaper
-    BreakEvens,
+fn export_tables() -> impl TypedValueParser<Value = &'static ExportTable> {
+    let tables = report::TABLES.iter();
+    let values = tables.map(|table| PossibleValue::new(table.name).help(table.about));
+    let named = |name: String| report::TABLES.iter().find(|table| table.name == name);
+    PossibleValuesParser::new(values).try_map(move |name| named(name).ok_or("not a table"))
 }
 
 #[derive(Debug, ClapArgs)]
 #[command(group(clap::ArgGroup::new("what").required(true).args(["network", "study"])))]
 pub(crate) struct VerifyArgs {
-    /// A name of the zoo, or a network file (.toml)
+    /// A network of the zoo, or a network file (.toml)
     pub(crate) network: Option<String>,
-    /// Every network of this study, at its sizes, in its frameworks
+    /// Verify every network of this study, at its sizes, in its frameworks
     #[arg(long, value_name = "STUDY", conflicts_with_all = ["image", "channels", "classes", "framework"])]
     pub(crate) study: Option<PathBuf>,
-    /// The study made smaller, as its [scale.NAME] says
+    /// Use the reduced scale [scale.NAME] of the study
     #[arg(long, value_name = "NAME", requires = "study")]
     pub(crate) scale: Option<String>,
-    /// A framework to ask (several with commas) [default: all that are set up]
+    /// Frameworks to verify (comma-separated) [default: all that are set up]
     #[arg(long, value_name = "FRAMEWORK", value_delimiter = ',')]
     pub(crate) framework: Vec<String>,
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// Images of a step
+    /// Batch size
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) batch: u32,
     /// Steps of gradient descent
@@ -355,10 +342,10 @@ pub(crate) struct VerifyArgs {
     pub(crate) steps: u32,
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Seconds a framework may take
+    /// Time limit per framework in seconds
     #[arg(long, default_value_t = 900, value_name = "SECONDS")]
     pub(crate) timeout: u32,
-    /// Print what was found as JSON
+    /// Print the results as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -369,15 +356,15 @@ pub(crate) enum NetworkCommand {
     List,
     /// Show layers, shapes, parameters, FLOPs and memory of a network
     Show {
-        /// A name of the zoo, or a network file (.toml)
+        /// A network of the zoo, or a network file (.toml)
         network: String,
         #[command(flatten)]
         input: InputArgs,
-        /// For the memory needed to train
+        /// Batch size, for the memory needed to train
         #[arg(long, default_value_t = 32)]
         batch: u32,
     },
-    /// Print the description of a network of the zoo, to copy and change
+    /// Print the description of a network of the zoo, to copy and edit
     Print { network: String },
     /// Write a network with its weights as an ONNX model, for serving
     Onnx(OnnxArgs),
@@ -385,41 +372,41 @@ pub(crate) enum NetworkCommand {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DataCommand {
-    /// List the datasets, and which are on this machine
+    /// List the datasets, and which are downloaded
     List,
-    /// Bring the files of a dataset to this machine, and check them
+    /// Download the files of a dataset, and check them
     Fetch {
         /// mnist, fashion-mnist, cifar10 or cifar100
         #[arg(value_name = "NAME", required = true)]
         datasets: Vec<String>,
-        /// Take them from a copy: a folder, or a web address
+        /// Copy them from a folder or URL instead
         #[arg(long, value_name = "DIR|URL")]
         from: Option<String>,
     },
-    /// Describe a dataset: sizes, classes, how many images of each
+    /// Describe a dataset: sizes, classes, images per class
     Show(DataShowArgs),
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct DataShowArgs {
-    /// A dataset, or a folder of pictures by class
+    /// A dataset, or a folder of pictures with one subfolder per class
     #[arg(value_name = "NAME|DIR")]
     pub(crate) dataset: String,
-    /// Where its files are [default: where fetch puts them]
+    /// Folder of its files [default: where fetch puts them]
     #[arg(long, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
-    /// Write the first images as one picture (PNG)
+    /// Write the first images as one contact sheet (PNG)
     #[arg(long, value_name = "FILE")]
     pub(crate) sheet: Option<PathBuf>,
-    /// How many images the picture shows
+    /// Number of images on the sheet
     #[arg(long, value_name = "COUNT", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) images: u32,
-    /// Side of its images in pixels [default: their own]
+    /// Side of the images in pixels [default: their native size]
     #[arg(long, value_name = "PIXELS")]
     pub(crate) image: Option<u32>,
 }
 
-/// What a network is given, where it is another than its own.
+/// Input of a network, where it differs from the network's own.
 #[derive(Debug, Clone, Copy, ClapArgs)]
 pub(crate) struct InputArgs {
     /// Side of the input in pixels [default: the network's own, or 32]
@@ -428,7 +415,7 @@ pub(crate) struct InputArgs {
     /// Channels of the input [default: the network's own, or 3]
     #[arg(long)]
     pub(crate) channels: Option<u32>,
-    /// Classes of the answer [default: the network's own, or 10]
+    /// Number of classes [default: the network's own, or 10]
     #[arg(long)]
     pub(crate) classes: Option<u32>,
 }
@@ -447,14 +434,14 @@ impl InputArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct OnnxArgs {
-    /// A name of the zoo, or a network file (.toml)
+    /// A network of the zoo, or a network file (.toml)
     pub(crate) network: String,
     #[command(flatten)]
     pub(crate) input: InputArgs,
     /// Trained weights, a run's model.safetensors [default: initial weights]
     #[arg(long, value_name = "FILE", conflicts_with = "seed")]
     pub(crate) weights: Option<PathBuf>,
-    /// Of the initial weights
+    /// Seed of the initial weights
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
     /// The file to write
@@ -464,17 +451,17 @@ pub(crate) struct OnnxArgs {
 
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "uv is used when it is found (on PATH, or named by BANCADA_UV), else Python's venv and \
-                  pip. Environments go to BANCADA_CACHE, else ~/.cache/bancada."
+    after_help = "Uses uv if it is found (on PATH, or named by BANCADA_UV), otherwise Python's venv and \
+                  pip. Environments are stored in BANCADA_CACHE, by default ~/.cache/bancada."
 )]
 pub(crate) struct SetupArgs {
-    /// Frameworks, such as pytorch or pytorch@2.2.0, or `all`; none lists them
+    /// Frameworks, such as pytorch or pytorch@2.2.0, or `all`; without any, list them
     #[arg(value_name = "FRAMEWORK", value_parser = FrameworkArg::parse)]
     pub(crate) frameworks: Vec<FrameworkArg>,
-    /// Install the packages for GPUs
+    /// Install the GPU packages
     #[arg(long)]
     pub(crate) gpu: bool,
-    /// Show which are set up, and how large they are
+    /// List which are set up, with their sizes
     #[arg(long, conflicts_with_all = ["frameworks", "remove", "gpu"])]
     pub(crate) list: bool,
     /// Remove the environments of these frameworks
@@ -502,7 +489,7 @@ pub(crate) struct DoctorArgs {
     /// Only these frameworks [default: all]
     #[arg(value_name = "FRAMEWORK", value_parser = FrameworkArg::parse)]
     pub(crate) frameworks: Vec<FrameworkArg>,
-    /// Print what was found as JSON
+    /// Print the results as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -1,4 +1,4 @@
-//! A results folder opened for writing: whose runs it holds is made sure first. A study that has
+//! Opens a results folder for writing, after checking whose runs it contains. A study that has
 //! grown keeps its runs; runs of other studies are set aside; what cannot be decided is refused.
 
 use std::path::Path;
@@ -33,7 +33,7 @@ pub(crate) struct Claim<'a> {
     pub(crate) study: &'a Study,
     pub(crate) plan: &'a Plan,
     /// Whether runs of an earlier version of the study, of which none fits any more, may be set
-    /// aside; none where the command has no such option.
+    /// aside; `None` if the command has no such option.
     pub(crate) start_again: Option<bool>,
 }
 
@@ -107,7 +107,7 @@ impl Claim<'_> {
 
     fn repaired(&self, runs: usize) -> String {
         format!(
-            "! identity.json in {} was missing or damaged; all {} fit this study, so it was written again",
+            "! identity.json in {} was missing or damaged; all {} match this study, so it was rewritten",
             self.folder.display(),
             format::counted(runs, "run", "runs"),
         )
@@ -115,8 +115,7 @@ impl Claim<'_> {
 
     fn nameless(&self, foreign: &[RunId]) -> Failure {
         let message = format!(
-            "identity.json in {} is missing or damaged, and {} not of the study `{}`\n  = restore \
-             identity.json, move these runs away, or choose a different folder with --out",
+            "identity.json in {} is missing or damaged, and {} not of the study `{}`\n  = restore identity.json, move these runs elsewhere, or choose a different folder with --out",
             self.folder.display(),
             match foreign {
                 [one] => format!("{one} is"),
@@ -129,11 +128,11 @@ impl Claim<'_> {
 
     fn nothing_fits(&self, runs: usize, differences: &str) -> Failure {
         let again = match self.start_again {
-            Some(_) => ", or set these runs aside and start again with --redo-changed",
+            Some(_) => ", or set these runs aside and start over with --redo-changed",
             None => "",
         };
         let message = format!(
-            "{} holds {} of an earlier version of `{}`, none of which fits the study as it is now{differences}\n  \
+            "{} contains {} of an earlier version of `{}`, none of which matches the current study{differences}\n  \
              = choose a different folder with --out{again}",
             self.folder.display(),
             format::counted(runs, "run", "runs"),
@@ -156,12 +155,12 @@ fn arranged_lines(arranged: &Arranged, study: &str) -> Vec<String> {
         let runs = format::counted(arranged.restored.len(), "run", "runs");
         let names = named(&arranged.restored);
         lines.push(format!(
-            "  {runs} that had been set aside fit again: {names}"
+            "  {runs} that had been set aside match again: {names}"
         ));
     }
     for aside in arranged.set_aside.iter().take(MOST_NAMED) {
         let why = match aside.study == study {
-            true => "the study has no such scenario any more".to_owned(),
+            true => "the study no longer has this scenario".to_owned(),
             false => format!("it is a run of the study `{}`", aside.study),
         };
         lines.push(format!(

@@ -1,4 +1,4 @@
-//! How the program ends. Documented in docs/cli.md; numbers never change their meaning.
+//! Exit codes. Documented in docs/cli.md; numbers never change their meaning.
 
 use std::fmt::Display;
 use std::process::ExitCode;

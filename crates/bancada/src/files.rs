@@ -1,4 +1,4 @@
-//! Files that a person wrote, read in one way: regular files of UTF-8 text, of a size that a person
+//! Reads files written by users: regular files of UTF-8 text, of a size that a person
 //! could have written. `/dev/zero`, a pipe or a disk image is refused before it fills the memory.
 
 use std::fs::{self, File};

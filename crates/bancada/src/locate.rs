@@ -1,4 +1,4 @@
-//! Where studies and their results lie.
+//! Finds studies and their results.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -87,7 +87,7 @@ fn requests_in(sent: plan::Sent<'_>) -> Result<u64, String> {
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
     let hint = match error.kind() {
-        std::io::ErrorKind::NotFound => " (bancada init writes a first one)",
+        std::io::ErrorKind::NotFound => " (bancada init writes a study file)",
         _ => "",
     };
     Failure::new(
@@ -190,7 +190,7 @@ pub(crate) fn open_results(args: &ResultsArgs, printer: &Printer) -> Result<Resu
     let mut file = None;
     let folder = if path.is_dir() {
         if out.is_some() {
-            let message = "--out names the results of a study file; this is a folder of results already (a file to write is --to)";
+            let message = "--out sets the results folder of a study file, but this is already a results folder (to write a file, use --to)";
             return Err(Failure::new(Exit::BadStudy, message));
         }
         path.to_owned()
@@ -202,7 +202,7 @@ pub(crate) fn open_results(args: &ResultsArgs, printer: &Printer) -> Result<Resu
     };
     let nothing = || {
         Failure::trouble(format!(
-            "no results in {} yet (bancada run makes them)",
+            "no results in {} yet (bancada run creates them)",
             folder.display()
         ))
     };
@@ -220,8 +220,7 @@ pub(crate) fn open_results(args: &ResultsArgs, printer: &Printer) -> Result<Resu
         let differences = plan::differences(&question.study, &study);
         if !differences.is_empty() {
             printer.talk(&format!(
-                "! {} has changed since these results were measured ({}): they are shown as they were planned then; \
-                 bancada run measures what is missing",
+                "! {} has changed since these results were measured ({}): they are shown as planned then; bancada run measures what is missing",
                 path.display(),
                 differences.join("; ")
             ));
@@ -244,7 +243,7 @@ pub(crate) fn study_text(path: &Path, results: &Results) -> Result<(String, Stri
     let copy = results.folder.join(STUDY_COPY).display().to_string();
     let bytes = results.store.read_file(STUDY_COPY).map_err(store_failure)?;
     let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-    let missing = || Failure::trouble(format!("there is no {copy}: name the study file itself"));
+    let missing = || Failure::trouble(format!("{copy} is missing: name the study file itself"));
     Ok((copy.clone(), text.ok_or_else(missing)?))
 }
 

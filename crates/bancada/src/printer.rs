@@ -1,4 +1,4 @@
-//! Data on stdout, talk on stderr, colour only where a person sees it.
+//! Data on stdout, messages on stderr, colour only on a terminal.
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use source::screen;
 
 static DATA_LOST: AtomicBool = AtomicBool::new(false);
 
-/// Whether something asked for on stdout could not be written there.
+/// Whether something requested on stdout could not be written there.
 pub(crate) fn data_was_lost() -> bool {
     DATA_LOST.load(Ordering::Relaxed)
 }
@@ -88,7 +88,7 @@ impl Printer {
         }
     }
 
-    /// Columns of the terminal that shows the data; none where it goes to a file or a pipe.
+    /// Columns of the terminal that shows the data; `None` if it goes to a file or a pipe.
     pub(crate) fn data_width(&self) -> Option<usize> {
         terminal_width(libc::STDOUT_FILENO)
     }

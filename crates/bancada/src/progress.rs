@@ -1,4 +1,4 @@
-//! What a person, or a program, sees while a study is carried out. Consumes the runner's
+//! Output for people and programs while a study runs. Consumes the runner's
 //! [`Progress`]; shares no state with it.
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -226,7 +226,7 @@ impl Bar {
 /// What it will have been in the end, while there is more to come.
 fn of_about(projected: Option<Money>, more_to_come: bool) -> String {
     match projected.filter(|_| more_to_come) {
-        Some(projected) => format!(", about {projected} in all"),
+        Some(projected) => format!(", about {projected} in total"),
         None => String::new(),
     }
 }

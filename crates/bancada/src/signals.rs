@@ -1,4 +1,4 @@
-//! Ctrl-C once ends the run under way and finishes; twice stops now.
+//! Ctrl-C once ends the current run and finishes; twice stops immediately.
 
 use model::{Asked, Stop};
 

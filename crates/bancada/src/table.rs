@@ -1,4 +1,4 @@
-//! Columns of text below each other.
+//! Text tables with aligned columns.
 
 use report::format;
 use source::screen;

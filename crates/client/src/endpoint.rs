@@ -1,5 +1,5 @@
-//! An endpoint at SageMaker: set up, asked by signed requests, torn down, and its own figures read
-//! when it costs nothing any more.
+//! A SageMaker endpoint: created, loaded with signed requests, deleted, and its metrics read
+//! when it no longer costs money.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -124,10 +124,10 @@ impl<'a> Wanted<'a> {
     fn words(&self) -> String {
         match &self.spec.kind {
             Kind::Serverless { memory_mb, .. } => {
-                format!("a serverless endpoint of SageMaker with {memory_mb} MB")
+                format!("a SageMaker serverless endpoint with {memory_mb} MB")
             }
             Kind::RealTime { instance_type, .. } => {
-                format!("an endpoint of SageMaker on {instance_type}")
+                format!("a SageMaker endpoint on {instance_type}")
             }
         }
     }
@@ -145,7 +145,7 @@ impl<'a> Kept<'a> {
             name: name.to_owned(),
             region: region.to_owned(),
             is_gone: false,
-            detail: "its client was killed before it was torn down".to_owned(),
+            detail: "its client was killed before deleting it".to_owned(),
         };
         write_json(path, &record)?;
         Ok(Kept { path, record })

@@ -52,25 +52,28 @@ impl fmt::Display for AskError {
                     "the server had no healthy ping within {seconds} s: {last}"
                 )
             }
-            AskError::NoAnswer(why) => write!(f, "the first request was not answered: {why}"),
+            AskError::NoAnswer(why) => write!(f, "the first request failed: {why}"),
             AskError::NoneAnswered { requests, why } => {
-                write!(f, "none of {requests} requests was answered well: {why}")
+                write!(f, "all {requests} requests failed: {why}")
             }
             AskError::NoRateHolds => f.write_str(
-                "no rate keeps the latency asked for, however low: ask for a longer one",
+                "even the lowest rate exceeds the requested latency: allow a higher one",
             ),
             AskError::NoVariable(name) => {
-                write!(f, "a header names the variable {name}, which is not set")
+                write!(
+                    f,
+                    "a header uses the environment variable {name}, which is not set"
+                )
             }
-            AskError::Incomplete(what) => write!(f, "the load names no {what}"),
-            AskError::NotHere(why) => write!(f, "an endpoint of SageMaker {why}"),
+            AskError::Incomplete(what) => write!(f, "the load has no {what}"),
+            AskError::NotHere(why) => write!(f, "a SageMaker endpoint {why}"),
             AskError::Trace { path, error } => {
                 write!(f, "the trace {}: {error}", path.display())
             }
             AskError::Load(error) => error.fmt(f),
             AskError::SetUp(error) => error.fmt(f),
             AskError::Aws(error) => error.fmt(f),
-            AskError::Stopped => f.write_str("was asked to end"),
+            AskError::Stopped => f.write_str("was interrupted"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What an endpoint's provider counted: the cold part of cold starts, and what it bills.
+//! Metrics of an endpoint's provider: set-up time of cold starts, and what it bills.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -41,7 +41,7 @@ impl Sum {
 }
 
 impl Figures<'_> {
-    /// None where nothing was counted (yet).
+    /// `None` if nothing was counted (yet).
     fn sum(&self, metric: Metric) -> Result<Option<Sum>, AwsError> {
         // Its minutes begin before the first request, and end after the last.
         let minute = SignedDuration::from_mins(1);
@@ -81,7 +81,7 @@ impl Asking<'_, '_, '_> {
                 self.tell_seen(figures, latency);
                 if latency.samples < answers as f64 {
                     self.note(format!(
-                        "CloudWatch showed {} of {answers} requests: `figures` is how long it is waited for",
+                        "CloudWatch has {} of {answers} requests: `figures` sets how long to wait for it",
                         latency.samples
                     ));
                 } else if figures.bills_requests {
@@ -90,10 +90,10 @@ impl Asking<'_, '_, '_> {
                 }
             }
             Ok(None) => self.note(
-                "CloudWatch showed no figures of this endpoint: `figures` is how long it is waited for"
+                "CloudWatch has no metrics of this endpoint: `figures` sets how long to wait for them"
                     .to_owned(),
             ),
-            Err(error) => self.note(format!("CloudWatch's figures could not be read: {error}")),
+            Err(error) => self.note(format!("CloudWatch's metrics could not be read: {error}")),
         }
     }
 

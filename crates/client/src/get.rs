@@ -1,4 +1,4 @@
-//! The few GETs beside a load: pings, and what the emulator bills. A connection each.
+//! GET requests outside the load: pings, and the emulator's bill. One connection each.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -32,7 +32,7 @@ pub(crate) fn get(address: &str, path: &str) -> io::Result<Answer> {
         }
     }
     parse(&String::from_utf8_lossy(&answer))
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "what came is no HTTP answer"))
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the response is not HTTP"))
 }
 
 /// By the length it tells: not every server closes the connection when it is asked to.
@@ -47,7 +47,7 @@ fn is_whole(answer: &[u8]) -> bool {
     length.is_some_and(|length| answer.len() >= end + 4 + length)
 }
 
-/// None where the server has no such path, as all but the emulator have.
+/// `None` if the server has no such path, as all but the emulator have.
 pub(crate) fn json(address: &str, path: &str) -> Option<serde_json::Value> {
     let answer = get(address, path).ok().filter(|a| a.status == 200)?;
     serde_json::from_str(&answer.body).ok()

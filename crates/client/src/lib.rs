@@ -1,13 +1,13 @@
-//! Who asks in a serving run: waits for the server, asks it as the job says, and tells what it saw
-//! as events, like every workload.
+//! The load client of a serving run: waits for the server, sends the requests of the job, and
+//! reports its measurements as events, like every workload.
 //!
-//! A process of its own, outside the limits of the server and its samples. Three kinds of servers:
-//! one on this machine that is started with the client, one that runs already somewhere, and an
-//! endpoint at a provider that is set up here and torn down again.
+//! It is a separate process, outside the limits and samples of the server. Three kinds of servers:
+//! one on this machine that is started together with the client, one that is already running
+//! elsewhere, and an endpoint at a provider that the client creates and deletes.
 //!
-//! Read in this order: [`ask`], then `wait` (a server's first ping), `shape` (the load asked for),
-//! `send` (a load carried out), `seen` (what becomes of its outcome), then `endpoint` with `signed`
-//! (its requests) and `figures` (what its provider counted).
+//! Read in this order: [`ask`], then `wait` (a server's first ping), `shape` (the requested load),
+//! `send` (runs a load), `seen` (its results), then `endpoint` with `signed` (its requests) and
+//! `figures` (the provider's metrics).
 
 mod endpoint;
 mod error;
@@ -35,7 +35,7 @@ pub use error::AskError;
 
 /// The world of one client.
 pub struct Surroundings<'a> {
-    /// When the server beside it was started, in seconds since 1970; none where there is none.
+    /// When the local server was started, in seconds since 1970; `None` without a local server.
     pub server_started_unix_seconds: Option<f64>,
     /// Set by whoever wants it to end early.
     pub stop: &'a AtomicBool,

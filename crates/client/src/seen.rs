@@ -1,4 +1,4 @@
-//! What becomes of a load's outcome: metrics, the run's record, and its requests as CSV.
+//! Turns a load's outcome into metrics, the run's record, and its requests as CSV.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -91,7 +91,7 @@ fn emulated(bill: &serde_json::Value) -> Option<String> {
     let memory = bill.get("memory_mb")?.as_f64()?;
     let idle = bill.get("idle_seconds")?.as_f64()?;
     Some(format!(
-        "emulated serverless workers of {memory} MB, gone after {idle} s idle"
+        "emulated serverless workers of {memory} MB, ended after {idle} s idle"
     ))
 }
 

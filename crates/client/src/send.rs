@@ -1,5 +1,5 @@
-//! A load carried out on a thread of its own, so that whoever is asked to end can leave its last
-//! answers behind.
+//! Runs a load on its own thread, so that an interrupted client can abandon the last
+//! responses.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ pub(crate) struct Sending {
 }
 
 impl Sending {
-    /// After `until` nothing more is sent, and the answers under way are waited for. After `stop`
+    /// After `until` nothing more is sent, and the answers in progress are waited for. After `stop`
     /// nothing is waited for: an endpoint costs money meanwhile, and the process is about to end.
     pub(crate) fn carry_out(
         self,
@@ -42,7 +42,7 @@ impl Sending {
             match told.recv_timeout(LOOK) {
                 Ok(outcome) => return outcome.map_err(AskError::Load),
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(AskError::Load(no_thread(&"it ended by itself")));
+                    return Err(AskError::Load(no_thread(&"it ended unexpectedly")));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -58,5 +58,5 @@ impl Sending {
 }
 
 fn no_thread(why: &dyn std::fmt::Display) -> LoadError {
-    LoadError::Plan(format!("the thread that sends: {why}"))
+    LoadError::Plan(format!("the sending thread: {why}"))
 }

@@ -1,5 +1,5 @@
 //! A load of signed requests. A signature lasts minutes and a connection may last longer: a load
-//! goes on in parts, each with the signatures of its own time.
+//! runs in parts, each with fresh signatures.
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,7 @@ impl Asking<'_, '_, '_> {
         let shape = self.job.load.shape;
         if shape == LoadShape::Search {
             return Err(AskError::NotHere(
-                "is paid for by the request, so the highest rate is not searched there",
+                "is billed per request, so the load `search` is not available",
             ));
         }
         let load = shape::load(&self.job.load)?;
@@ -89,7 +89,7 @@ impl Signed<'_> {
         let body = self.bodies.first().map_or(&[][..], Vec::as_slice);
         match (error, self.invoker.invoke(body)) {
             (AskError::NoAnswer(why), Err(reason)) => {
-                AskError::NoAnswer(format!("{why}; asked once more: {reason}"))
+                AskError::NoAnswer(format!("{why}; tried once more: {reason}"))
             }
             (error, _) => error,
         }
@@ -120,7 +120,7 @@ pub(crate) fn signed_for() -> Duration {
     SIGNATURE_LASTS.mul_f64(SIGNED_FOR)
 }
 
-/// What is left of a load of which only a part was carried out.
+/// What is left of a load of which only a part was run.
 fn rest(load: &Load, outcome: &Outcome) -> Option<Load> {
     let left = |count: u64| {
         let left = count.saturating_sub(outcome.counts.total());
@@ -161,7 +161,7 @@ fn check_length(load: &Load) -> Result<(), AskError> {
     match seconds <= signed_for().as_secs_f64() {
         true => Ok(()),
         false => Err(AskError::NotHere(
-            "takes a signature for five minutes: ask it for four at most, or in series",
+            "accepts a signature for five minutes: send requests for at most four, or in series",
         )),
     }
 }

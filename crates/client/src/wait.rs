@@ -41,9 +41,9 @@ pub(crate) fn for_ping(
                     healthy_unix_seconds,
                 });
             }
-            Ok(answer) => format!("its last ping was answered with status {}", answer.status),
+            Ok(answer) => format!("its last ping returned status {}", answer.status),
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                "nothing listens at its port".to_owned()
+                "nothing is listening on its port".to_owned()
             }
             Err(error) => format!("its last ping: {error}"),
         };

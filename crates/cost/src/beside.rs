@@ -1,4 +1,4 @@
-//! What comes off the price of time, and what is paid beside it.
+//! Discounts on the price of time, and charges other than time.
 
 use model::money::{Charge, Counted, DiscountTerms, LineKind, MonthOfUse, SustainedTier, Unit};
 use model::{BillLine, Money};
@@ -62,7 +62,7 @@ impl<'a> Beside<'a> {
         lines
     }
 
-    /// None where the month's use is not known, by which it is reckoned.
+    /// `None` if the month's use is not known, by which it is computed.
     fn paid_share(&self, terms: &DiscountTerms) -> Option<Decimal> {
         let month = &self.request.price.billing.month;
         match terms {
@@ -143,7 +143,7 @@ impl<'a> Beside<'a> {
         }
     }
 
-    /// None where nothing is free, or the month's use is not known.
+    /// `None` if nothing is free, or the month's use is not known.
     fn paid_share_of(&self, charge: &Charge) -> Option<Decimal> {
         if charge.free.is_zero() {
             return None;
@@ -174,6 +174,7 @@ impl<'a> Beside<'a> {
         (!amount.is_zero()).then(|| BillLine {
             what: what.to_owned(),
             kind,
+            phase: None,
             seconds: Decimal::ZERO,
             per_hour: None,
             counted: None,

@@ -9,7 +9,7 @@ use model::{
 use rust_decimal::Decimal;
 
 use crate::beside::Beside;
-use crate::paid_time::{self, Axis, decimal_seconds};
+use crate::paid_time::{self, Axis, LineOf, decimal_seconds};
 use crate::rental::{self, AddedTime};
 use crate::{convert, find_rate, lost};
 
@@ -168,23 +168,40 @@ fn sum(lines: &[BillLine]) -> Decimal {
 fn time_lines(request: &BillRequest, added: &[AddedTime], axis: &mut Axis) -> Vec<BillLine> {
     let rule = &request.price.billing;
     for part in paid_time::own_parts(request) {
-        axis.advance_to(LineKind::Time, &part.what, part.end_seconds, part.per_hour);
+        let line = LineOf {
+            kind: LineKind::Time,
+            what: &part.what,
+            phase: part.phase.as_deref(),
+        };
+        axis.advance_to(line, part.end_seconds, part.per_hour);
     }
     let used = axis.paid_seconds();
     let last = paid_time::last_price(request);
     for added in added {
         let end = axis.paid_seconds() + added.seconds;
-        axis.advance_to(added.kind, &added.what, end, last);
+        let line = LineOf {
+            kind: added.kind,
+            what: &added.what,
+            phase: added.phase,
+        };
+        axis.advance_to(line, end, last);
     }
     if let Some(interruptions) = rule.interruptions.as_ref().filter(|_| !used.is_zero()) {
         let expected = lost::expected(used, interruptions);
         let end = axis.paid_seconds() + decimal_seconds(expected.paid_seconds).round_dp(3);
         let count = expected.interruptions.round_sf(2).unwrap_or_default();
         let what = match expected.is_capped {
-            true => "lost attempts, too many to count: it is not expected to end".to_owned(),
+            true => {
+                "lost attempts, too many to compute: the run is not expected to finish".to_owned()
+            }
             false => format!("lost attempts, {} expected", count.normalize()),
         };
-        axis.advance_to(LineKind::Lost, &what, end, last);
+        let line = LineOf {
+            kind: LineKind::Lost,
+            what: &what,
+            phase: None,
+        };
+        axis.advance_to(line, end, last);
     }
     axis.take_lines()
 }

@@ -1,4 +1,4 @@
-//! What measured time would cost at other prices. The same time is assumed everywhere: this
+//! What measured time would cost at different prices. The same time is assumed everywhere: this
 //! compares prices, not the speed of machines.
 
 use std::collections::BTreeMap;
@@ -18,13 +18,13 @@ pub struct Comparison {
     pub machines: Vec<Repriced>,
     /// Runs that ended ok and are counted.
     pub runs: usize,
-    /// Runs that ended otherwise, or without the limits that were asked for.
+    /// Runs that ended otherwise, or without the limits that were requested.
     pub other_runs: usize,
     /// Of the runs that count, those that paid for the time of requests only.
     pub by_request: usize,
     /// Machines of the other runs: the time of each is rounded up once.
     pub rentals: usize,
-    /// The sum of the runs' own bills; none where one has no bill, or another currency.
+    /// The sum of the runs' own bills; `None` if one has no bill, or another currency.
     pub measured_total: Option<Money>,
 }
 
@@ -88,7 +88,7 @@ pub fn compare(records: &[RunRecord], superseded: &[RunRecord], prices: &[Price]
     }
 }
 
-/// How many times the first is of the second; none for nothing, or two currencies.
+/// How many times the first is of the second; `None` for nothing, or two currencies.
 pub fn times(one: Money, other: Money) -> Option<Decimal> {
     let comparable = one.currency == other.currency;
     let ratio = comparable.then(|| one.amount.checked_div(other.amount))?;
@@ -220,20 +220,8 @@ fn rule_of(run: &RunRecord) -> OwnRule {
 
 /// As a bill without rounding would count it.
 fn paid_seconds(run: &RunRecord) -> Decimal {
-    let exact = Price {
-        machine: String::new(),
-        per_hour: Money::zero(model::Currency::USD),
-        source: String::new(),
-        date: String::new(),
-        billing: BillingRule {
-            paid: rule_of(run).paid,
-            ..BillingRule::default()
-        },
-        changes: Vec::new(),
-        own: None,
-        shape: model::money::PricedShape::default(),
-        sizes: Vec::new(),
-    };
+    let mut exact = Price::typed_in(Money::zero(model::Currency::USD));
+    exact.billing.paid = rule_of(run).paid;
     own_seconds(&BillRequest::of(run, &exact, model::Currency::USD, &[]))
 }
 
@@ -241,7 +229,7 @@ fn own_bill(run: &RunRecord) -> Option<Money> {
     run.bill.as_ref().map(|bill| bill.total)
 }
 
-/// None where one is missing, or in another currency.
+/// `None` if one is missing, or in another currency.
 fn sum(amounts: impl Iterator<Item = Option<Money>>) -> Option<Money> {
     let mut total: Option<Money> = None;
     for money in amounts {

@@ -1,4 +1,4 @@
-//! Currencies that exist: a price in another one is a mistake of its list.
+//! Known currencies: a price in any other is an error of its list.
 
 use model::Currency;
 
@@ -30,7 +30,7 @@ pub fn known_currency(code: &str) -> Result<Currency, String> {
     }
     match at(low) == code {
         true => Ok(currency),
-        false => Err(format!("`{code}` is no currency that is known")),
+        false => Err(format!("`{code}` is not a known currency")),
     }
 }
 

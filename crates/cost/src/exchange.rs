@@ -44,7 +44,7 @@ pub fn convert(money: Money, to: Currency, rates: &[ExchangeRate]) -> Result<Mon
     Ok(Money::new(amount, to))
 }
 
-/// The newest rate between the two, as it was given: one in the direction asked for before one
+/// The newest rate between the two, as it was given: one in the direction requested before one
 /// in the other. Rates of zero or less are never used.
 pub fn find_rate(from: Currency, to: Currency, rates: &[ExchangeRate]) -> Option<&ExchangeRate> {
     let newest = |from: Currency, to: Currency| {

@@ -3,18 +3,18 @@
 //!
 //! # Rounding rules
 //!
-//! - Seconds are measured as binary fractions; a bill counts milliseconds that began.
-//! - Runs that share a machine pay its minimum and its rounding together ([`settle`]): a run's part of
-//!   that time goes by the time it used, and the parts sum to the whole.
+//! - Seconds are measured as binary fractions; a bill counts started milliseconds.
+//! - Runs that share a machine share its minimum and its rounding ([`settle`]), in proportion to the
+//!   time they used; the shares add up to the whole.
 //! - An amount has at most [`AMOUNT_PLACES`] decimal places and is rounded up there, once, from
-//!   the whole paid time. A line is what its seconds add to the amount so far. So the total is
+//!   the total billed time. A line is what its seconds add to the amount so far. So the total is
 //!   exactly the sum of its lines, does not depend on how a run is divided into phases, and never
-//!   gets smaller by paying in parts.
-//! - A discount takes off the difference to the rounded-up rest; a charge and a tax are rounded up
-//!   at the same place.
+//!   decreases by splitting it.
+//! - A discount subtracts the difference to the rounded-up remainder; charges and taxes are rounded
+//!   up at the same place.
 //! - A converted amount is rounded half to even at the same place.
-//! - Nothing is rounded to cents: a run may cost US$ 0.00009. Showing fewer places is for whoever
-//!   prints.
+//! - Nothing is rounded to cents: a run may cost US$ 0.00009. The caller decides how many places to
+//!   print.
 
 mod beside;
 mod bill;
@@ -38,7 +38,7 @@ pub use compare::{Comparison, Repriced, ScenarioPaid, compare, times};
 pub use currency::known_currency;
 pub use exchange::{NoRate, convert, find_rate};
 pub use own_machine::{OwnMachineError, own_machine_per_hour};
-pub use paid_time::amount_for;
+pub use paid_time::{amount_for, request_milliseconds};
 pub use rental::{Rental, settle};
 pub use rules::{KnownCharge, ProviderRule, Rules, UnitPrice, rules, unit_price};
 

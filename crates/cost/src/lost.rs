@@ -1,4 +1,4 @@
-//! What a machine that may be taken away is expected to lose.
+//! Expected cost of interruptions of a spot machine.
 
 use model::money::Interruptions;
 use rust_decimal::Decimal;
@@ -14,7 +14,7 @@ pub(crate) struct Expected {
     pub(crate) interruptions: Decimal,
     /// On top of the work itself.
     pub(crate) paid_seconds: f64,
-    /// There would be more of them than can be reckoned with.
+    /// There would be more of them than can be computed with.
     pub(crate) is_capped: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What an hour of a machine costs that was bought, not rented.
+//! Cost per hour of a machine that was bought, not rented.
 
 use std::fmt;
 
@@ -38,13 +38,13 @@ impl fmt::Display for OwnMachineError {
                 electricity,
             } => write!(
                 f,
-                "the purchase is in {purchase} and the electricity in {electricity}: give both in one currency"
+                "the purchase price is in {purchase} and the electricity price in {electricity}: use one currency for both"
             ),
             OwnMachineError::NotPositive { what } => write!(f, "`{what}` must be above zero"),
             OwnMachineError::Negative { what } => write!(f, "`{what}` must not be negative"),
             OwnMachineError::MoreThanADay => f.write_str("a day has 24 hours"),
             OwnMachineError::OutOfRange => {
-                f.write_str("these numbers give no price an hour that can be counted")
+                f.write_str("these numbers give no usable price per hour")
             }
         }
     }

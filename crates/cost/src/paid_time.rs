@@ -1,7 +1,9 @@
-//! Which time of a run is paid, at which price, and what it comes to.
+//! Which time of a run is billed, at which price, and the amount.
+
+use std::time::Duration;
 
 use model::money::{LineKind, PaidPhases};
-use model::{BillLine, Currency, Money, Price};
+use model::{BillLine, BillingRule, Currency, Money, Price};
 use rust_decimal::{Decimal, RoundingStrategy};
 
 use crate::{AMOUNT_PLACES, BillRequest, Requests};
@@ -10,10 +12,20 @@ const SECONDS_PER_HOUR: Decimal = Decimal::from_parts(3600, 0, 0, false, 0);
 /// About 30,000 years: longer times are clocks gone wrong, and would leave the range of decimals.
 const LONGEST_SECONDS: f64 = 1e12;
 
-/// What so many seconds cost at a price an hour, rounded up as the crate's rules say. No billing
+/// What so many seconds cost at a price per hour, rounded up as the crate's rules say. No billing
 /// rule is applied.
 pub fn amount_for(seconds: Decimal, per_hour: Decimal) -> Decimal {
     amount_of(&[Stretch { per_hour, seconds }])
+}
+
+/// That a service counts for one request which took so long: whole steps, the minimum at least.
+pub fn request_milliseconds(rule: &BillingRule, used: Duration) -> u64 {
+    let step_ms = u64::from(rule.request_step_ms.max(1));
+    let step = Duration::from_millis(step_ms).as_nanos();
+    let steps = u64::try_from(used.as_nanos().div_ceil(step)).unwrap_or(u64::MAX);
+    steps
+        .saturating_mul(step_ms)
+        .max(rule.request_minimum_ms.into())
 }
 
 /// Rounded once, so that it does not depend on how the time is divided.
@@ -30,7 +42,7 @@ fn amount_of(stretches: &[Stretch]) -> Decimal {
     rounded_up(exact, sign_of)
 }
 
-/// None is beyond 10^24 units of money; the sign is all that is left to keep.
+/// `None` means beyond 10^24 units of money; the sign is all that is left to keep.
 pub(crate) fn rounded_up(exact: Option<Decimal>, sign_of: Decimal) -> Decimal {
     let limit = match sign_of.is_sign_negative() {
         true => Decimal::MIN,
@@ -83,13 +95,7 @@ impl Axis {
     }
 
     /// Adds a line for the time from what is paid so far to `end_seconds`, if there is any.
-    pub(crate) fn advance_to(
-        &mut self,
-        kind: LineKind,
-        what: &str,
-        end_seconds: Decimal,
-        per_hour: Decimal,
-    ) {
+    pub(crate) fn advance_to(&mut self, line: LineOf<'_>, end_seconds: Decimal, per_hour: Decimal) {
         if end_seconds <= self.paid_seconds {
             return;
         }
@@ -101,8 +107,9 @@ impl Axis {
         }
         let amount = amount_of(&self.stretches);
         self.lines.push(BillLine {
-            what: what.to_owned(),
-            kind,
+            what: line.what.to_owned(),
+            kind: line.kind,
+            phase: line.phase.map(str::to_owned),
             seconds: seconds.normalize(),
             per_hour: Some(Money::new(per_hour, self.currency)),
             counted: None,
@@ -112,9 +119,18 @@ impl Axis {
     }
 }
 
+/// What a line says it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LineOf<'a> {
+    pub(crate) kind: LineKind,
+    pub(crate) what: &'a str,
+    pub(crate) phase: Option<&'a str>,
+}
+
 /// A stretch of paid time, given by where it ends on the axis of paid time.
 pub(crate) struct Part {
     pub(crate) what: String,
+    pub(crate) phase: Option<String>,
     pub(crate) end_seconds: Decimal,
     pub(crate) per_hour: Decimal,
 }
@@ -129,6 +145,7 @@ pub(crate) fn own_parts(request: &BillRequest) -> Vec<Part> {
         });
         return vec![Part {
             what: "requests".to_owned(),
+            phase: None,
             end_seconds: milliseconds(seconds),
             per_hour: price_at(request, 0.0),
         }];
@@ -142,6 +159,7 @@ pub(crate) fn own_parts(request: &BillRequest) -> Vec<Part> {
         let end_seconds = milliseconds(end.min(total));
         parts.push(Part {
             what: used.what,
+            phase: Some(used.phase),
             end_seconds,
             per_hour: used.per_hour,
         });
@@ -154,6 +172,7 @@ pub(crate) fn own_parts(request: &BillRequest) -> Vec<Part> {
         };
         parts.push(Part {
             what: what.to_owned(),
+            phase: None,
             end_seconds: milliseconds(total),
             per_hour: last_price(request),
         });
@@ -190,6 +209,7 @@ fn request_seconds(requests: Requests, step_ms: u32, minimum_ms: u32) -> Decimal
 /// Paid time of one name at one price.
 struct Used {
     what: String,
+    phase: String,
     per_hour: Decimal,
     seconds: Decimal,
 }
@@ -213,6 +233,7 @@ fn uses(request: &BillRequest) -> Vec<Used> {
                 Some(used) => used.seconds += seconds,
                 None => uses.push(Used {
                     what,
+                    phase: phase.name.clone(),
                     per_hour,
                     seconds,
                 }),

@@ -1,5 +1,5 @@
-//! A machine that several runs share: its start, its idle time, its rounding and its minimum are paid
-//! once, and every run bears its part by the time it used.
+//! A machine that several runs share: its start, its idle time, its rounding and its minimum are billed
+//! once, and every run pays its share in proportion to the time it used.
 
 use model::money::{Charge, LineKind};
 use model::{Bill, BillingRule, ExchangeRate, Money, PaidPhases, Price, RunRecord};
@@ -17,6 +17,8 @@ const SHARE_PLACES: u32 = 6;
 pub(crate) struct AddedTime {
     pub(crate) what: String,
     pub(crate) kind: LineKind,
+    /// Of the machine's life.
+    pub(crate) phase: Option<&'static str>,
     pub(crate) seconds: Decimal,
 }
 
@@ -30,17 +32,19 @@ pub(crate) fn added_time(rule: &BillingRule, used: Decimal, idle: Decimal) -> Ve
         end: used,
         added: Vec::new(),
     };
-    life.add("idle between runs".to_owned(), LineKind::Idle, idle);
+    life.add("idle between runs".to_owned(), LineKind::Idle, None, idle);
     for (phase, seconds) in rule.around.parts() {
         let what = format!("{phase} of the machine");
-        life.add(what, LineKind::Time, Decimal::from(seconds));
+        life.add(what, LineKind::Time, Some(phase), Decimal::from(seconds));
     }
     let step = Decimal::from(rule.step_seconds);
     let rest = round_up_to(life.end, step) - life.end;
-    life.add(format!("rounding up to {step} s"), LineKind::Rounding, rest);
+    let what = format!("rounding up to {step} s");
+    life.add(what, LineKind::Rounding, None, rest);
     let minimum = Decimal::from(rule.minimum_seconds);
     let rest = minimum - life.end;
-    life.add(format!("minimum of {minimum} s"), LineKind::Minimum, rest);
+    let what = format!("minimum of {minimum} s");
+    life.add(what, LineKind::Minimum, None, rest);
     life.added
 }
 
@@ -51,12 +55,13 @@ struct Life {
 }
 
 impl Life {
-    fn add(&mut self, what: String, kind: LineKind, seconds: Decimal) {
+    fn add(&mut self, what: String, kind: LineKind, phase: Option<&'static str>, seconds: Decimal) {
         if seconds > Decimal::ZERO {
             self.end += seconds;
             self.added.push(AddedTime {
                 what,
                 kind,
+                phase,
                 seconds,
             });
         }
@@ -176,6 +181,7 @@ fn bill_together(requests: &[BillRequest], idle_seconds: f64) -> Vec<Bill> {
             AddedTime {
                 what: share_of(whole, requests.len()),
                 kind: whole.kind,
+                phase: whole.phase,
                 seconds,
             }
         });
@@ -194,7 +200,7 @@ fn share_of(added: &AddedTime, runs: usize) -> String {
 
 /// Gives every run that shares its machine its whole bill: its own time and its part of what the
 /// rental adds. `records` are all that were paid for, attempts that were repeated too; runs with a
-/// machine of their own keep their bills. Bills stay in the currency, and at the rate of exchange,
+/// machine of their own keep their bills. Bills stay in the currency, and at the exchange rate,
 /// that they were made with.
 pub fn settle<'r>(records: impl IntoIterator<Item = &'r mut RunRecord>) {
     let mut rentals: Vec<Vec<&mut RunRecord>> = Vec::new();

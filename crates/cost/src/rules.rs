@@ -23,7 +23,7 @@ pub struct Rules {
 pub struct ProviderRule {
     /// `aws/lambda`.
     pub name: String,
-    /// Whose machines of the catalog it holds for; none for what has no machines.
+    /// Whose machines of the catalog it holds for; `None` for what has no machines.
     provider: Option<String>,
     /// Beginnings of their names; none means all.
     #[serde(default)]
@@ -93,7 +93,7 @@ pub fn unit_price(text: &str) -> Result<UnitPrice, String> {
     let expected = || {
         let units: Vec<&str> = Unit::ALL.iter().map(|unit| unit.word()).collect();
         format!(
-            "`{text}` is not a price of a unit such as \"0.08 USD/GB-month\"; units are {}",
+            "`{text}` is not a unit price such as \"0.08 USD/GB-month\"; units are {}",
             units.join(", ")
         )
     };
@@ -206,7 +206,7 @@ impl ProviderRule {
         discounts.extend(free.and_then(|(gb_seconds, gigabytes)| {
             let seconds = Decimal::from(gb_seconds).checked_div(gigabytes)?;
             Some(Discount {
-                what: format!("free {gb_seconds} GB-seconds of a month"),
+                what: format!("{gb_seconds} free GB-seconds per month"),
                 terms: DiscountTerms::FreeTime {
                     seconds_per_month: seconds.round_dp(3),
                 },
@@ -251,7 +251,7 @@ impl ProviderRule {
         Decimal::from(memory_mb.div_ceil(step) * step) / Decimal::from(1024)
     }
 
-    /// Of a worker with so much memory; none where memory is not what is paid.
+    /// Of a worker with so much memory; `None` if memory is not what is paid.
     pub fn per_hour(&self, memory_mb: u32) -> Option<Money> {
         let price = self.per_gb_second?;
         let hour = price.amount * self.gigabytes(memory_mb) * Decimal::from(3600);

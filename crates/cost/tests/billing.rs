@@ -16,10 +16,6 @@ fn decimal(text: &str) -> Decimal {
 
 fn price(per_hour: &str, step_seconds: u32, minimum_seconds: u32, paid: PaidPhases) -> Price {
     Price {
-        machine: "own".to_owned(),
-        per_hour: per_hour.parse().unwrap(),
-        source: "a test".to_owned(),
-        date: "2024-03-01".to_owned(),
         billing: BillingRule {
             step_seconds,
             minimum_seconds,
@@ -27,10 +23,7 @@ fn price(per_hour: &str, step_seconds: u32, minimum_seconds: u32, paid: PaidPhas
             rental: RentalScope::Run,
             ..BillingRule::default()
         },
-        changes: Vec::new(),
-        own: None,
-        shape: model::money::PricedShape::default(),
-        sizes: Vec::new(),
+        ..Price::typed_in(per_hour.parse().unwrap())
     }
 }
 

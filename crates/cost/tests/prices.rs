@@ -172,12 +172,12 @@ fn rows_that_are_wrong_are_counted_and_the_rest_is_used() {
     check(
         "p,m,north,1,2,,,,x86-64,XYZ,0.5,s,2024-01-01,,,",
         Reason::UnknownCurrency,
-        "my.csv:2: m: `XYZ` is no currency that is known",
+        "my.csv:2: m: `XYZ` is not a known currency",
     );
     check(
         "p,m,north,1,2,,,,x86-64,EUR,0.5,s,01.02.2024,,,",
         Reason::BadDate,
-        "my.csv:2: m: `on_demand` has the source `s` and the date `01.02.2024`: both are needed, the date as 2026-08-22",
+        "my.csv:2: m: `on_demand` has the source `s` and the date `01.02.2024`: both are required, the date as 2026-08-22",
     );
     check(
         "p,m,north,1,2",

@@ -6,26 +6,19 @@ mod common;
 
 use common::run;
 use cost::{BillRequest, Rental, settle};
-use model::money::{LineKind, PricedShape, RentalScope};
+use model::money::{LineKind, RentalScope};
 use model::{Bill, BillingRule, PaidPhases, Price, RentalPart, RunRecord};
 use proptest::prelude::*;
 use rust_decimal::Decimal;
 
 fn at(per_hour: &str, step_seconds: u32, minimum_seconds: u32) -> Price {
     Price {
-        machine: "own".to_owned(),
-        per_hour: per_hour.parse().unwrap(),
-        source: "a test".to_owned(),
-        date: "2024-03-01".to_owned(),
         billing: BillingRule {
             step_seconds,
             minimum_seconds,
             ..BillingRule::default()
         },
-        changes: Vec::new(),
-        own: None,
-        shape: PricedShape::default(),
-        sizes: Vec::new(),
+        ..Price::typed_in(per_hour.parse().unwrap())
     }
 }
 
@@ -125,8 +118,8 @@ fn another_session_another_price_and_another_environment_are_other_rentals() {
     check(&|_| (), "0.06");
     check(&|r| r.environment.name = "other".to_owned(), "0.12");
     check(&|r| r.rental = None, "0.12");
-    let dearer = at("7.2 USD", 1, 60);
-    check(&|r| r.price = Some(dearer.clone()), "0.18");
+    let pricier = at("7.2 USD", 1, 60);
+    check(&|r| r.price = Some(pricier.clone()), "0.18");
 }
 
 #[test]

@@ -18,19 +18,12 @@ fn decimal(text: &str) -> Decimal {
 
 fn price(per_hour: &str, billing: BillingRule) -> Price {
     Price {
-        machine: "own".to_owned(),
-        per_hour: per_hour.parse().unwrap(),
-        source: "a test".to_owned(),
-        date: "2026-11-16".to_owned(),
         // Every run has a machine of its own.
         billing: BillingRule {
             rental: RentalScope::Run,
             ..billing
         },
-        changes: Vec::new(),
-        own: None,
-        shape: model::money::PricedShape::default(),
-        sizes: Vec::new(),
+        ..Price::typed_in(per_hour.parse().unwrap())
     }
 }
 
@@ -226,6 +219,25 @@ fn what_a_month_has_for_nothing_is_shared_by_its_use() {
 }
 
 #[test]
+fn a_request_is_counted_in_whole_steps() {
+    let check = |step: u32, minimum: u32, micros: u64, expected: u64| {
+        let rule = BillingRule {
+            request_step_ms: step,
+            request_minimum_ms: minimum,
+            ..BillingRule::requests()
+        };
+        let used = std::time::Duration::from_micros(micros);
+        assert_eq!(cost::request_milliseconds(&rule, used), expected);
+    };
+    check(1, 0, 0, 0);
+    check(1, 0, 1001, 2);
+    check(100, 0, 1001, 100);
+    check(100, 0, 100_001, 200);
+    check(0, 0, 1001, 2);
+    check(1, 100, 1001, 100);
+}
+
+#[test]
 fn requests_are_rounded_up_one_by_one_and_have_a_fee() {
     let check = |step: u32, minimum: u32, expected: &[&str]| {
         let rule = BillingRule {
@@ -323,7 +335,7 @@ fn the_months_bill_of_lambda_is_the_providers_own() {
         let some = lines.filter(|l| kinds.contains(&l.what.as_str()));
         some.map(|l| l.amount.amount).sum::<Decimal>().round_dp(2)
     };
-    let time = sum(&["requests", "free 400000 GB-seconds of a month"]);
+    let time = sum(&["requests", "400000 free GB-seconds per month"]);
     assert_eq!(time, decimal("18.33"));
     assert_eq!(
         sum(&["requests made", "free requests made"]),

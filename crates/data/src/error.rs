@@ -163,12 +163,12 @@ impl fmt::Display for DataError {
             DataError::FolderNeeded { dataset } => {
                 write!(
                     f,
-                    "`{dataset}` is read from files: give their folder as `data_dir`"
+                    "`{dataset}` is read from files: set their folder as `data_dir`"
                 )
             }
             DataError::NotHere { dataset } => write!(
                 f,
-                "{dataset} is not on this machine: bancada data fetch {dataset}"
+                "{dataset} is not downloaded: bancada data fetch {dataset}"
             ),
             DataError::Folder { folder, problem } => write_folder(f, folder, problem),
             DataError::Picture { path, error } => {
@@ -194,7 +194,7 @@ impl fmt::Display for DataError {
                 labels,
             } => write!(
                 f,
-                "{} has {images} images, but {} has {labels} labels: they do not belong together",
+                "{} has {images} images, but {} has {labels} labels: they do not match",
                 images_path.display(),
                 labels_path.display()
             ),
@@ -206,11 +206,11 @@ impl fmt::Display for DataError {
             } => {
                 write!(
                     f,
-                    "{asked} {part} images were asked for, but `{dataset}` has {there}: ask for fewer"
+                    "{asked} {part} images requested, but `{dataset}` has {there}: use fewer"
                 )
             }
             DataError::NoImages => {
-                write!(f, "0 training images were asked for: ask for at least 1")
+                write!(f, "0 training images requested: use at least 1")
             }
             DataError::ImageSide { side } => {
                 write!(
@@ -221,24 +221,24 @@ impl fmt::Display for DataError {
             }
             DataError::TooLarge { images, side } => write!(
                 f,
-                "{images} images of {side}×{side} pixels do not fit in memory: ask for fewer or smaller ones"
+                "{images} images of {side}×{side} pixels do not fit in memory: use fewer or smaller images"
             ),
             DataError::Write { path, error } => {
                 write!(f, "cannot write {}: {error}", path.display())
             }
             DataError::Cache { path, error } => write!(
                 f,
-                "{} {error}: remove its folder, and it is made again",
+                "{} {error}: delete its folder, and it is rebuilt",
                 path.display()
             ),
             DataError::NoRow { path, row, rows } => write!(
                 f,
-                "image {row} of {} was asked for, which has {rows}",
+                "image {row} of {} was requested, which has {rows}",
                 path.display()
             ),
             DataError::CacheLost { folder } => write!(
                 f,
-                "{} was made and is damaged or gone again: is something clearing that folder?",
+                "{} was created but is already damaged or gone: is something clearing that folder?",
                 folder.display()
             ),
             DataError::NoRoom {
@@ -247,7 +247,7 @@ impl fmt::Display for DataError {
                 free_bytes,
             } => write!(
                 f,
-                "the images need {} as a cache and {} are free in {}: make room, ask for fewer or smaller images, or set BANCADA_CACHE to a folder on another disk",
+                "the image cache needs {}, but only {} are free in {}: free some space, use fewer or smaller images, or set BANCADA_CACHE to a folder on a different disk",
                 size(*needed_bytes),
                 size(*free_bytes),
                 folder.display()
@@ -266,16 +266,16 @@ impl fmt::Display for DataError {
 
 fn write_folder(f: &mut fmt::Formatter<'_>, folder: &Path, problem: &FolderProblem) -> fmt::Result {
     let folder = folder.display();
-    let layout = "pictures lie in train/CLASS and test/CLASS, or in CLASS alone";
+    let layout = "put pictures in train/CLASS and test/CLASS, or only in CLASS";
     match problem {
         FolderProblem::FewClasses { found } => write!(
             f,
-            "{folder} has {found} classes with pictures, and at least 2 are needed: {layout}"
+            "{folder} has {found} classes with pictures, but at least 2 are needed: {layout}"
         ),
         FolderProblem::ManyClasses { found } => {
             write!(
                 f,
-                "{folder} has {found} classes, and at most 65535 are possible"
+                "{folder} has {found} classes, but at most 65535 are possible"
             )
         }
         FolderProblem::StrangeClass { class } => write!(
@@ -284,11 +284,11 @@ fn write_folder(f: &mut fmt::Formatter<'_>, folder: &Path, problem: &FolderProbl
         ),
         FolderProblem::StrangeKind { path } => write!(
             f,
-            "{} is neither PNG nor JPEG: convert it, or take it out of the folder",
+            "{} is neither PNG nor JPEG: convert it, or remove it from the folder",
             path.display()
         ),
         FolderProblem::TooDeep => {
-            write!(f, "{folder} has folders in folders without end: {layout}")
+            write!(f, "{folder} has endlessly nested folders: {layout}")
         }
     }
 }
@@ -320,23 +320,23 @@ impl fmt::Display for FormatError {
             }
             FormatError::Magic { found, expected } => write!(
                 f,
-                "begins with {found:#010x} where {expected:#010x} was expected: another kind of file, or a broken one"
+                "begins with {found:#010x} instead of {expected:#010x}: a different type of file, or a damaged one"
             ),
             FormatError::Truncated {
                 expected_bytes,
                 found_bytes,
             } => write!(
                 f,
-                "ends after {found_bytes} of {expected_bytes} bytes: fetch it again"
+                "ends after {found_bytes} of {expected_bytes} bytes: download it again"
             ),
             FormatError::TrailingBytes {
                 expected_bytes,
                 found_bytes,
             } => write!(
                 f,
-                "has {found_bytes} bytes where its header says {expected_bytes}: fetch it again"
+                "has {found_bytes} bytes, but its header says {expected_bytes}: download it again"
             ),
-            FormatError::Empty => write!(f, "holds no images"),
+            FormatError::Empty => write!(f, "contains no images"),
             FormatError::Label {
                 index,
                 label,
@@ -353,7 +353,7 @@ impl fmt::Display for FormatError {
                 record_bytes,
             } => write!(
                 f,
-                "has {found_bytes} bytes, not a multiple of the {record_bytes} of an image: fetch it again"
+                "has {found_bytes} bytes, not a multiple of the {record_bytes} of an image: download it again"
             ),
         }
     }

@@ -12,14 +12,14 @@ pub struct DatasetInfo {
     pub classes: u32,
     /// Side of its own square images.
     pub side: u32,
-    /// Training images it has; for a generator, how many are drawn unless a number is asked for.
+    /// Training images it has; for a generator, how many are drawn unless a number is requested.
     pub images: u32,
     pub held_out: u32,
     /// Whether it is read from files that must be there.
     pub needs_folder: bool,
 }
 
-/// The name under which a folder of pictures is asked for.
+/// The name under which a folder of pictures is requested.
 pub const FOLDER: &str = "folder";
 
 const DATASETS: &[DatasetInfo] = &[

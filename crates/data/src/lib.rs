@@ -1,5 +1,5 @@
 //! Images and labels: the seeded generator, MNIST, Fashion-MNIST, CIFAR and folders of pictures,
-//! resampled to any size, in memory or in a cache that every framework maps.
+//! resampled to any size, in memory or in a cache that every framework memory-maps.
 //!
 //! A pixel is a byte until a network sees it; then it is `(x / 255 − 0.5) / 0.5`, from −1 (black)
 //! to 1 (white).

@@ -10,13 +10,13 @@ use crate::survey::{Part, survey};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataRequest {
     pub dataset: String,
-    /// Where the files of a real dataset are; none for where `bancada data fetch` puts them.
+    /// Where the files of a real dataset are; `None` for where `bancada data fetch` puts them.
     pub data_dir: Option<PathBuf>,
     /// Side of the square images in pixels; images of another size are resampled.
     pub image: u32,
-    /// The first so many training images; none for all.
+    /// The first so many training images; `None` for all.
     pub images: Option<u32>,
-    /// The first so many held-out images; none for all.
+    /// The first so many held-out images; `None` for all.
     pub held_out: Option<u32>,
     /// Of the generator, and of the choice of what is held out of a folder. Real datasets do not
     /// look at it.

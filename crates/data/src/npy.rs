@@ -71,7 +71,7 @@ impl Header {
         bytes
     }
 
-    /// Bytes of the numbers; none where no file could be so large.
+    /// Bytes of the numbers; `None` if no file could be so large.
     pub(crate) fn data_bytes(&self) -> Option<u64> {
         let sizes = self.shape.iter();
         sizes.copied().try_fold(self.kind.bytes(), u64::checked_mul)
@@ -86,7 +86,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Bytes of the whole file; none where no file could be so large.
+    /// Bytes of the whole file; `None` if no file could be so large.
     pub(crate) fn file_bytes(&self) -> Option<u64> {
         self.header.data_bytes()?.checked_add(self.data_offset)
     }
@@ -123,9 +123,9 @@ pub fn array(bytes: &[u8]) -> Result<Array<'_>, NpyError> {
     let text = header_text(bytes)?;
     let sizes = shape(text)?;
     let sizes = sizes.into_iter().map(usize::try_from);
-    let too_large = NpyError("has a shape that no file could hold");
+    let too_large = NpyError("has an impossible shape");
     Ok(Array {
-        kind: quoted(text, "descr").ok_or(NpyError("has a header without its kind of numbers"))?,
+        kind: quoted(text, "descr").ok_or(NpyError("has a header without a data type"))?,
         shape: sizes.collect::<Result<_, _>>().map_err(|_| too_large)?,
         numbers: &bytes[PREFIX_BYTES + text.len()..],
     })
@@ -139,7 +139,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Found, NpyError> {
         Some("<f8") => Kind::Float64,
         Some("<i4") => Kind::Int32,
         Some("|u1") => Kind::Byte,
-        _ => return Err(NpyError("holds another kind of numbers")),
+        _ => return Err(NpyError("contains a different type of numbers")),
     };
     Ok(Found {
         header: Header {
@@ -154,18 +154,18 @@ fn header_text(bytes: &[u8]) -> Result<&str, NpyError> {
     let short = NpyError("ends inside its header");
     let prefix = bytes.get(..PREFIX_BYTES).ok_or(short)?;
     if !prefix.starts_with(MAGIC) {
-        return Err(NpyError("does not begin as a NumPy file of version 1.0"));
+        return Err(NpyError("is not a NumPy file of version 1.0"));
     }
     let length = usize::from(u16::from_le_bytes([prefix[8], prefix[9]]));
     let text = bytes
         .get(PREFIX_BYTES..PREFIX_BYTES + length)
         .ok_or(short)?;
-    std::str::from_utf8(text).map_err(|_| NpyError("has a header that is no text"))
+    std::str::from_utf8(text).map_err(|_| NpyError("has a header that is not text"))
 }
 
 fn shape(text: &str) -> Result<Vec<u64>, NpyError> {
     if after(text, "fortran_order").is_none_or(|rest| !rest.starts_with("False")) {
-        return Err(NpyError("does not lie row after row"));
+        return Err(NpyError("is not in row-major order"));
     }
     after(text, "shape")
         .and_then(|rest| rest.strip_prefix('('))
@@ -246,12 +246,9 @@ mod tests {
         };
         check(b"", "ends inside its header");
         check(&with("", "")[..60], "ends inside its header");
-        check(
-            b"PK\x03\x04......",
-            "does not begin as a NumPy file of version 1.0",
-        );
-        check(&with("<i4", "<c8"), "holds another kind of numbers");
-        check(&with("False", "True"), "does not lie row after row");
+        check(b"PK\x03\x04......", "is not a NumPy file of version 1.0");
+        check(&with("<i4", "<c8"), "contains a different type of numbers");
+        check(&with("False", "True"), "is not in row-major order");
         check(&with("(3,)", "(-3,)"), "has a header without its shape");
         check(
             &with("'shape'", "'sahpe'"),

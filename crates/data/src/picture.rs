@@ -72,13 +72,13 @@ impl fmt::Display for PictureError {
 
 impl std::error::Error for PictureError {}
 
-/// As [`decode`], but a picture of more pixels is refused by its header, before memory is asked for.
+/// As [`decode`], but a picture of more pixels is refused by its header, before memory is requested.
 pub fn decode_within(bytes: &[u8], most_pixels: u64) -> Result<Picture, PictureError> {
     let PictureHeader { width, height, .. } = header(Cursor::new(bytes))?;
     match u64::from(width) * u64::from(height) <= most_pixels {
         true => decode(bytes),
         false => Err(wrong(format!(
-            "it has {width}×{height} pixels, and at most {most_pixels} are decoded here"
+            "it has {width}×{height} pixels, but at most {most_pixels} are decoded"
         ))),
     }
 }
@@ -176,7 +176,7 @@ fn decode_jpeg(bytes: &[u8]) -> Result<Picture, PictureError> {
     decoder.set_options(jpeg_options().jpeg_set_out_colorspace(space));
     let pixels = decoder.decode().map_err(wrong)?;
     if pixels.len() != width as usize * height as usize * channels as usize {
-        return Err(wrong("its colours cannot be read as red, green and blue"));
+        return Err(wrong("its colours cannot be converted to RGB"));
     }
     Ok(Picture {
         width,
@@ -215,7 +215,7 @@ fn sized(width: usize, height: usize, grey: bool) -> Result<PictureHeader, Pictu
 }
 
 fn too_large() -> PictureError {
-    PictureError(format!("its sides are not from 1 to {LARGEST_SIDE} pixels"))
+    PictureError(format!("its sides must be 1 to {LARGEST_SIDE} pixels"))
 }
 
 fn unknown() -> PictureError {

@@ -38,7 +38,7 @@ impl Source {
         }
     }
 
-    /// Of all images; none where pictures of any size must be looked at first.
+    /// Of all images; `None` if pictures of any size must be looked at first.
     pub(crate) fn shape(&self) -> Option<OwnShape> {
         let square = |channels, side| OwnShape {
             channels,
@@ -73,7 +73,7 @@ impl Source {
         }
     }
 
-    /// Square images of the side asked for; pictures are resampled once only.
+    /// Square images of the side requested; pictures are resampled once only.
     pub(crate) fn read_square(
         &self,
         rows: Range<usize>,

@@ -159,7 +159,7 @@ fn survey_folder(request: &DataRequest) -> Result<Survey, DataError> {
     })
 }
 
-/// As many as were asked for, or `all`.
+/// As many as were requested, or `all`.
 fn counted(
     request: &DataRequest,
     source: Source,

@@ -213,7 +213,7 @@ fn fetched_files_are_found_without_a_folder() {
         let error = prepare(&mnist(folder), home.path(), false).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "mnist is not on this machine: bancada data fetch mnist"
+            "mnist is not downloaded: bancada data fetch mnist"
         );
     }
     write_mnist(&fetched, 3);
@@ -271,7 +271,10 @@ fn a_damaged_cache_is_not_opened() {
         assert!(error.contains(expected), "{error}");
         assert!(error.contains("train-images.npy"), "{error}");
     };
-    check(&good[..good.len() - 4], "is not as long as its header says");
+    check(
+        &good[..good.len() - 4],
+        "does not have the length in its header",
+    );
     check(&good[..90], "ends inside its header");
     check(b"", "ends inside its header");
     check(&[b'x'; 400], "does not begin as a NumPy file");

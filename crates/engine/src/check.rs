@@ -14,7 +14,7 @@ pub(crate) fn check(graph: &Graph) -> Result<(), EngineError> {
             .map(|&i| Some(graph.nodes.get(i).filter(|_| i < index)?.shape))
             .collect();
         let result = match inputs {
-            None => Err("an input of it does not come before it".to_owned()),
+            None => Err("one of its inputs does not come before it".to_owned()),
             Some(_) if (index == 0) != matches!(node.op, Op::Input) => {
                 Err("the first layer, and no other, is the input".to_owned())
             }
@@ -32,10 +32,10 @@ pub(crate) fn check(graph: &Graph) -> Result<(), EngineError> {
     let logits = graph
         .nodes
         .get(graph.logits)
-        .ok_or_else(|| whole("there is no layer of logits"))?;
+        .ok_or_else(|| whole("there is no logits layer"))?;
     match logits.shape {
         Shape::Vector { features } if features == graph.classes && features > 0 => Ok(()),
-        _ => Err(whole("its logits are not one value a class")),
+        _ => Err(whole("its logits are not one value per class")),
     }
 }
 
@@ -46,7 +46,7 @@ fn check_node(node: &Node, inputs: &[Shape]) -> Result<(), String> {
     };
     if expected != node.shape || expected.elements() == 0 {
         return Err(format!(
-            "its output is {:?} by its inputs, and {:?} as described",
+            "its output is {:?} according to its inputs, but {:?} in the description",
             expected, node.shape
         ));
     }
@@ -65,7 +65,7 @@ fn check_node(node: &Node, inputs: &[Shape]) -> Result<(), String> {
         Ok(())
     } else {
         Err(format!(
-            "it needs the parameters {wanted:?} and has {given:?}"
+            "it needs the parameters {wanted:?} but has {given:?}"
         ))
     }
 }
@@ -119,7 +119,7 @@ fn output_shape(op: &Op, inputs: &[Shape]) -> Result<Shape, String> {
                 right,
             } = padding;
             if top.max(bottom) >= kernel[0] || left.max(right) >= kernel[1] {
-                return Err("a window would see nothing but padding".to_owned());
+                return Err("a window would contain only padding".to_owned());
             }
             let [height, width] = window(first, kernel, stride, padding)?;
             Ok(Shape::Image {
@@ -135,7 +135,7 @@ fn output_shape(op: &Op, inputs: &[Shape]) -> Result<Shape, String> {
             },
         }),
         Op::Dense { output, .. } => {
-            node_vector(first).ok_or("it needs a row of values: flatten first")?;
+            node_vector(first).ok_or("it needs a vector: flatten first")?;
             Ok(Shape::Vector { features: output })
         }
         Op::Flatten => {
@@ -150,9 +150,9 @@ fn output_shape(op: &Op, inputs: &[Shape]) -> Result<Shape, String> {
         Op::Dropout { rate } if !(0.0..1.0).contains(&rate) => {
             Err(format!("a rate of {rate} is not from 0 to below 1"))
         }
-        Op::Lrn { size: 0, .. } => Err("a size of 0 looks at no channel".to_owned()),
+        Op::Lrn { size: 0, .. } => Err("a size of 0 covers no channel".to_owned()),
         Op::Lrn { .. } => image(first).map(|_| first),
-        Op::Softmax => node_vector(first).ok_or_else(|| "softmax needs a row of values".to_owned()),
+        Op::Softmax => node_vector(first).ok_or_else(|| "softmax needs a vector".to_owned()),
         Op::Input | Op::BatchNorm { .. } | Op::Relu | Op::Dropout { .. } => Ok(first),
     }
 }
@@ -174,7 +174,7 @@ fn image(shape: Shape) -> Result<ImageShape, String> {
             height,
             width,
         }),
-        Shape::Vector { .. } => Err("it needs an image, and gets a row of values".to_owned()),
+        Shape::Vector { .. } => Err("it needs an image but gets a vector".to_owned()),
     }
 }
 
@@ -238,7 +238,9 @@ fn concatenated(inputs: &[Shape]) -> Result<Shape, String> {
             _ => None,
         };
         together.ok_or_else(|| {
-            format!("shapes that differ beyond their channels cannot be joined: {inputs:?}")
+            format!(
+                "shapes that differ in more than their channels cannot be concatenated: {inputs:?}"
+            )
         })
     })
 }

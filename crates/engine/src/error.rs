@@ -74,7 +74,7 @@ impl fmt::Display for EngineError {
         match self {
             EngineError::Protocol { found } => write!(
                 f,
-                "the job is written in protocol {found}, this engine reads {}: use one version of bancada for both",
+                "the job uses protocol {found}, but this engine reads {}: use the same version of bancada for both",
                 model::job::JOB_PROTOCOL
             ),
             EngineError::NetworkJson(error) => {
@@ -89,20 +89,20 @@ impl fmt::Display for EngineError {
                 path.display()
             ),
             EngineError::NoCache => {
-                f.write_str("the job names no cache of images: `bancada verify` makes one")
+                f.write_str("the job has no image cache: `bancada verify` creates one")
             }
             EngineError::Setting { name, problem } => write!(f, "`{name}` {problem}"),
             EngineError::Data(error) => error.fmt(f),
             EngineError::InputShape { network, images } => write!(
                 f,
-                "the network expects {} and the images are {}: make them agree",
+                "the network expects {}, but the images are {}: make them equal",
                 describe(*network),
                 describe(*images)
             ),
             EngineError::Classes { network, images } => {
                 write!(
                     f,
-                    "the network tells {network} classes apart and the images have {images}: make them agree"
+                    "the network has {network} classes, but the images have {images}: make them equal"
                 )
             }
             EngineError::Weights(error) => error.fmt(f),
@@ -110,7 +110,7 @@ impl fmt::Display for EngineError {
             EngineError::Threads { threads, problem } => {
                 write!(
                     f,
-                    "{threads} threads could not be started ({problem}): ask for fewer"
+                    "{threads} threads could not be started ({problem}): use fewer"
                 )
             }
             EngineError::Checkpoint { path, error } => {
@@ -121,7 +121,10 @@ impl fmt::Display for EngineError {
                 )
             }
             EngineError::Numbers { problem } => {
-                write!(f, "the device did not give its numbers back: {problem}")
+                write!(
+                    f,
+                    "the results could not be read back from the device: {problem}"
+                )
             }
         }
     }
@@ -150,7 +153,7 @@ fn describe(shape: Shape) -> String {
             height,
             width,
         } => format!("{channels} × {height} × {width} values"),
-        Shape::Vector { features } => format!("{features} values in a row"),
+        Shape::Vector { features } => format!("a vector of {features} values"),
     }
 }
 

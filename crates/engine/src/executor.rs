@@ -1,4 +1,4 @@
-//! A graph put to work: forward through its nodes, each result kept only while it is needed.
+//! Executes a graph: forward through its nodes, each result kept only while it is needed.
 
 use burn_tensor::{Device, Tensor};
 use network::{Graph, Node, Op};
@@ -14,7 +14,7 @@ pub(crate) struct Executor {
     device: Device,
     /// Of each node: its first parameter's place among all.
     first_parameter: Vec<usize>,
-    /// Of each node: the last node that reads it; none for those the logits do not need.
+    /// Of each node: the last node that reads it; `None` for those the logits do not need.
     last_reader: Vec<Option<usize>>,
 }
 
@@ -132,7 +132,7 @@ impl Executor {
             .map(Activation::flatten);
         let nothing = || EngineError::Graph {
             node: self.graph.name.clone(),
-            problem: "it gives no logits".to_owned(),
+            problem: "it has no logits".to_owned(),
         };
         Ok(Forward {
             logits: logits.ok_or_else(nothing)?,

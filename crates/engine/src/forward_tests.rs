@@ -366,9 +366,9 @@ fn graphs_that_do_not_fit_together_are_refused() {
         },
         "it needs the parameters",
     );
-    spoil(&|graph| graph.logits = 9, "no layer of logits");
-    spoil(&|graph| graph.logits = 1, "not one value a class");
-    spoil(&|graph| graph.classes = 3, "not one value a class");
+    spoil(&|graph| graph.logits = 9, "no logits layer");
+    spoil(&|graph| graph.logits = 1, "not one value per class");
+    spoil(&|graph| graph.classes = 3, "not one value per class");
     let pool = |kernel, stride, padding| Op::MaxPool {
         kernel,
         stride,
@@ -384,7 +384,7 @@ fn graphs_that_do_not_fit_together_are_refused() {
     );
     spoil(
         &|graph| graph.nodes[1].op = pool([1, 1], [1, 1], padding(1, 0, 0, 0)),
-        "nothing but padding",
+        "only padding",
     );
-    spoil(&|graph| graph.nodes.clear(), "no layer of logits");
+    spoil(&|graph| graph.nodes.clear(), "no logits layer");
 }

@@ -4,8 +4,8 @@
 //! build small. The CPU backend is `flex`; `wgpu` and `cuda` are cargo features.
 //!
 //! The same job gives the same losses, bit for bit, on the same machine with the same number of
-//! threads. Convolutions and matrix products divide work, never sums, between threads; other
-//! processors add in other orders and differ in the last bits.
+//! threads. Convolutions and matrix products divide work between threads, but never a sum;
+//! different processors add in different orders and differ in the last bits.
 
 mod check;
 mod checkpoint;

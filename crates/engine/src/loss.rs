@@ -1,4 +1,4 @@
-//! How wrong the answers are.
+//! The loss function.
 
 use burn_tensor::{Device, Tensor, TensorData, activation};
 

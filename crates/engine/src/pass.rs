@@ -1,4 +1,4 @@
-//! One way through a network: what each kind of layer does with its inputs.
+//! One forward pass: what each kind of layer does with its inputs.
 
 use burn_tensor::Tensor;
 use data::Random;
@@ -18,7 +18,7 @@ pub(crate) struct Pass<'a> {
 const DROPOUT: u64 = 0x64_72_6F_70;
 
 impl Pass<'_> {
-    /// The output of a node; none where inputs or parameters are missing, which a checked graph
+    /// The output of a node; `None` if inputs or parameters are missing, which a checked graph
     /// does not have.
     pub(crate) fn node(&mut self, index: usize, inputs: Vec<Activation>) -> Option<Activation> {
         let executor = self.executor;

@@ -1,4 +1,4 @@
-//! A trained network that answers.
+//! Inference with a trained network.
 
 use burn_tensor::{Tensor, TensorData, activation};
 use network::{Graph, Shape, Weights};

@@ -98,7 +98,7 @@ fn check_settings(job: &TrainJob) -> Result<(), EngineError> {
     let (Optimizer::Sgd { learning_rate, .. } | Optimizer::Adam { learning_rate, .. }) =
         job.optimizer;
     if !learning_rate.is_finite() || learning_rate < 0.0 {
-        return wrong("learning_rate", "is not a number from 0 up");
+        return wrong("learning_rate", "is not a number of at least 0");
     }
     Ok(())
 }
@@ -150,9 +150,7 @@ impl Trainer {
                 images: Some(rows.len() as u64),
             });
             if !loss.is_finite() && !std::mem::replace(&mut self.lost, true) {
-                let text = format!(
-                    "the loss is no number any more at step {step}: lower the learning rate"
-                );
+                let text = format!("the loss became NaN at step {step}: lower the learning rate");
                 tell(EventKind::Note { text });
             }
         }
@@ -182,7 +180,7 @@ impl Trainer {
     }
 }
 
-/// JSON has no word for what is no number.
+/// JSON has no word for what is not a number.
 fn finite(loss: f64) -> Option<f64> {
     loss.is_finite().then_some(loss)
 }

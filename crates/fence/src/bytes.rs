@@ -10,7 +10,7 @@ pub fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|b| *b == b'\n')
 }
 
-/// A whole number in decimal; nothing else may stand beside it.
+/// A whole number in decimal; nothing else may stand next to it.
 pub fn number(field: &[u8]) -> Option<u64> {
     if field.is_empty() {
         return None;

@@ -1,5 +1,5 @@
-//! Should this program be killed, the kernel ends the first processes of what it started, but not
-//! what those have started. A shell that waits for the end of a pipe does that.
+//! If this program is killed, the kernel ends the processes it started, but not
+//! their children. A shell that waits for the end of a pipe ends those.
 
 use std::ffi::OsStr;
 use std::io::Write as _;

@@ -1,10 +1,10 @@
-//! Processes held to a number of cores and an amount of memory, for whoever starts them.
+//! Limits processes to a number of cores and an amount of memory.
 //!
-//! Read in this order: `limits` (which way is open here), `cgroup` (the kernel's own way, both
-//! versions), `start` (what a new process does before it becomes its command), `guard` (who ends
-//! it when its maker is killed), `bytes` (numbers out of the kernel's files).
+//! Read in this order: `limits` (which mechanism is available), `cgroup` (v1 and v2), `start` (what
+//! a new process does before it executes its command), `guard` (ends it when its parent is killed),
+//! `bytes` (parsing numbers in kernel files).
 //!
-//! Knows nothing of what the process does, and never waits for its end.
+//! Knows nothing about what the process does, and never waits for its end.
 
 pub mod bytes;
 pub mod cgroup;

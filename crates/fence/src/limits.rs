@@ -1,4 +1,4 @@
-//! How a run is held to its limits: by a control group, or by what any process may do to itself.
+//! How limits are enforced: by a cgroup, or by limits that any process can set for itself.
 
 use std::path::Path;
 
@@ -62,7 +62,7 @@ impl Fence {
         let weak = |asked: String, by: &str| Warning::LimitsWeak {
             asked,
             by: by.to_owned(),
-            reason: format!("{reason}: run with the right to make cgroups"),
+            reason: format!("{reason}: run with permission to create cgroups"),
         };
         let cores = limits.cores.map(|cores| match cores.fract() == 0.0 {
             true => weak(format!("the limit of {cores} cores"), "affinity"),
@@ -70,13 +70,13 @@ impl Fence {
                 unmet: UnmetLimit::PartOfCore {
                     asked: cores,
                     given: cores.ceil(),
-                    reason: format!("{reason}: run with the right to make cgroups"),
+                    reason: format!("{reason}: run with permission to create cgroups"),
                 },
             },
         });
         let memory = limits.memory_bytes.map(|bytes| {
             let asked = format!("the limit of {} MB of memory", bytes / 1_000_000);
-            weak(asked, "a limit on the data of each process by itself")
+            weak(asked, "a limit on the data of each process separately")
         });
         Fence {
             group: None,
@@ -159,10 +159,8 @@ mod tests {
         assert_eq!(
             told,
             [
-                "the limit of 1 cores was enforced by affinity (no control groups are \
-                 mounted: run with the right to make cgroups)",
-                "the limit of 64 MB of memory was enforced by a limit on the data of each \
-                 process by itself (no control groups are mounted: run with the right to make \
+                "the limit of 1 cores was enforced by affinity (cgroups are not mounted: run with permission to create cgroups)",
+                "the limit of 64 MB of memory was enforced by a limit on the data of each process separately (cgroups are not mounted: run with permission to create \
                  cgroups)",
             ]
         );
@@ -225,7 +223,7 @@ mod tests {
         check(
             Some(0.5),
             None,
-            "0.5 cores requested, but only 1 core could be enforced (no control groups",
+            "0.5 cores requested, but only 1 core could be enforced (cgroups are not mounted",
         );
     }
 }

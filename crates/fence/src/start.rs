@@ -1,4 +1,4 @@
-//! The first steps of a new process, between its birth and its command.
+//! What a new process does between fork and exec.
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::cgroup::Group;
 use crate::limits::Fence;
 
-/// What says, across the start of a process, that it could not enter its control group. The
+/// What says, across the start of a process, that it could not enter its cgroup. The
 /// error number is all that comes back from there; no call used on the way gives this one.
 pub const NO_ENTRY: i32 = libc::ECHRNG;
 
@@ -37,7 +37,7 @@ pub fn enclose(command: &mut Command, fence: &Fence) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether what failed got past the control group: else it may be tried again without one.
+/// Whether what failed got past the cgroup: else it may be tried again without one.
 pub fn was_let_in(error: &io::Error) -> bool {
     error.raw_os_error() != Some(NO_ENTRY)
 }

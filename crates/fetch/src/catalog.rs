@@ -188,7 +188,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     DATASETS.iter().map(|dataset| dataset.name)
 }
 
-/// Bytes of a dataset's files on the disk; none for what is not fetched.
+/// Bytes of a dataset's files on the disk; `None` for what is not fetched.
 pub fn wanted_bytes(name: &str) -> Option<u64> {
     let bytes = |dataset: &Dataset| dataset.files.iter().map(|file| file.bytes).sum();
     find(name).map(bytes)

@@ -56,7 +56,9 @@ fn complaint(log: &str) -> String {
         let line = line.to_lowercase();
         line.contains("error") || line.starts_with("e:")
     });
-    let line = error.or(lines().next_back()).unwrap_or("it said nothing");
+    let line = error
+        .or(lines().next_back())
+        .unwrap_or("it printed nothing");
     line.chars().take(200).collect()
 }
 
@@ -79,7 +81,7 @@ mod tests {
         check("sh", &["-c", "echo fine"], 60, "ok");
         let words = "echo begin; echo 'E: no such package' >&2; echo end; exit 3";
         check("sh", &["-c", words], 60, "sh failed: E: no such package");
-        check("sh", &["-c", "exit 1"], 60, "sh failed: it said nothing");
+        check("sh", &["-c", "exit 1"], 60, "sh failed: it printed nothing");
         check("sleep", &["600"], 1, "sleep did not end within 1 s");
         let missing = "no-such-program is not on this machine";
         check("no-such-program", &[], 60, missing);

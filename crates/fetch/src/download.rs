@@ -1,4 +1,4 @@
-//! A file from the web: resumed where it broke off, tried a bounded number of times.
+//! A file from the web: resumed where it was interrupted, tried a bounded number of times.
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -17,7 +17,7 @@ pub struct Limits {
     pub connect: Duration,
     /// Until an answer begins.
     pub answer: Duration,
-    /// Until an answer is through. When it is not, the rest is asked for anew, and may then take
+    /// Until an answer is through. When it is not, the rest is requested anew, and may then take
     /// twice as long: that helps on a slow line with a server that cannot resume.
     pub body: Duration,
     /// Before the second try; doubled every time.
@@ -59,7 +59,7 @@ pub struct Progress {
 #[derive(Debug)]
 pub struct Download<'d> {
     pub url: &'d str,
-    /// Appears only when whole; until then `.part` is added to its name.
+    /// Appears only when complete; until then `.part` is added to its name.
     pub to: &'d Path,
     /// More is not what is wanted.
     pub most_bytes: u64,
@@ -160,7 +160,7 @@ impl Download<'_> {
             // The part belongs to another file, or to none.
             Answer::NoSuchRange => {
                 let _ = file.set_len(0);
-                return Try::BrokenOff("the part on the disk does not fit".to_owned());
+                return Try::BrokenOff("the partial file on disk does not match".to_owned());
             }
             Answer::Later(status) => return later(status, &response, self.url),
             Answer::Never(status) => {
@@ -258,7 +258,7 @@ impl Download<'_> {
 
 /// When to come again, where the server says it in seconds; a date is not worth a calendar here.
 fn later(status: u16, response: &Response<Body>, url: &str) -> Try {
-    let problem = format!("it answered {status}");
+    let problem = format!("status {status}");
     match number(response, header::RETRY_AFTER).map(Duration::from_secs) {
         None => Try::BrokenOff(problem),
         Some(wait) if wait <= LONGEST_WAIT => Try::Later { problem, wait },
@@ -309,7 +309,7 @@ fn text(response: &Response<Body>, name: header::HeaderName) -> Option<String> {
     Some(response.headers().get(name)?.to_str().ok()?.to_owned())
 }
 
-/// What cannot be reached now will hardly be reached in a second; what broke off may go on.
+/// What cannot be reached now will hardly be reached in a second; what was interrupted may go on.
 fn judge(error: &ureq::Error) -> Try {
     use ureq::Timeout;
     let problem = error.to_string();

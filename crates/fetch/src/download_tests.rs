@@ -13,7 +13,7 @@ fn body() -> Vec<u8> {
     (0..BODY_BYTES).map(|place| (place / 3) as u8).collect()
 }
 
-/// Downloads from a server; the sentence if it failed, and what was asked for.
+/// Downloads from a server; the sentence if it failed, and what was requested.
 fn download(
     reply: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
     prepare: impl FnOnce(&Path),
@@ -106,7 +106,7 @@ fn tries_are_bounded() {
     let nothing = |asked: &Asked| Reply::ranged(asked, &body()).cut(0);
     let (told, asked) = download(nothing, |_| {}, LIMITS);
     assert!(
-        told.starts_with("URL/file broke off every time ("),
+        told.starts_with("URL/file was interrupted every time ("),
         "{told}"
     );
     assert_eq!(asked.len(), 3);
@@ -114,13 +114,13 @@ fn tries_are_bounded() {
     let little = |asked: &Asked| Reply::ranged(asked, &body()).cut(1000);
     let (told, asked) = download(little, |_| {}, LIMITS);
     assert!(
-        told.starts_with("URL/file broke off every time ("),
+        told.starts_with("URL/file was interrupted every time ("),
         "{told}"
     );
     assert_eq!(asked.len(), 10);
 
     let (told, asked) = download(|_| Reply::status(500), |_| {}, LIMITS);
-    assert_eq!(told, "URL/file broke off every time (it answered 500)");
+    assert_eq!(told, "URL/file was interrupted every time (status 500)");
     assert_eq!(asked.len(), 3);
 }
 
@@ -128,7 +128,7 @@ fn tries_are_bounded() {
 fn what_is_not_there_is_asked_for_once() {
     for status in [400, 401, 403, 404, 410] {
         let (told, asked) = download(move |_| Reply::status(status), |_| {}, LIMITS);
-        assert_eq!(told, format!("answered {status} for URL/file"));
+        assert_eq!(told, format!("returned {status} for URL/file"));
         assert_eq!(asked.len(), 1);
     }
 }
@@ -152,14 +152,14 @@ fn a_server_that_stalls_is_left_and_asked_again() {
     let for_ever = |asked: &Asked| Reply::ranged(asked, &body()).stall(0);
     let (told, asked) = download(for_ever, |_| {}, limits);
     assert!(
-        told.starts_with("URL/file broke off every time ("),
+        told.starts_with("URL/file was interrupted every time ("),
         "{told}"
     );
     assert_eq!(asked.len(), 3);
 
     let (told, asked) = download(|_| Reply::silent(), |_| {}, limits);
     assert!(
-        told.starts_with("URL/file broke off every time ("),
+        told.starts_with("URL/file was interrupted every time ("),
         "{told}"
     );
     assert_eq!(asked.len(), 3);
@@ -169,14 +169,14 @@ fn a_server_that_stalls_is_left_and_asked_again() {
 fn nonsense_is_an_error() {
     let (told, _) = download(|_| Reply::nonsense(), |_| {}, LIMITS);
     assert!(
-        told.contains("broke off") || told.contains("cannot be reached"),
+        told.contains("was interrupted") || told.contains("cannot be reached"),
         "{told}"
     );
     let larger = |asked: &Asked| Reply::ranged(asked, &vec![0; 400_000]);
     let (told, asked) = download(larger, |_| {}, LIMITS);
     assert_eq!(
         told,
-        "URL/file is larger than 300000 bytes: not what is wanted"
+        "URL/file is larger than 300000 bytes: not the expected file"
     );
     assert_eq!(asked.len(), 1);
 }
@@ -217,7 +217,7 @@ fn a_server_says_when_to_come_again() {
     let (told, asked) = download(never, |_| {}, LIMITS);
     assert_eq!(
         told,
-        "answered 429 for URL/file and asks to come again in 3600 s"
+        "returned 429 for URL/file and asks to retry in 3600 s"
     );
     assert_eq!(asked.len(), 1);
 }

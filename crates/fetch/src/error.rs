@@ -50,7 +50,7 @@ pub enum Why {
         url: String,
         seconds: u64,
     },
-    /// Every try broke off.
+    /// Every try was interrupted.
     BrokenOff {
         url: String,
         problem: String,
@@ -111,27 +111,27 @@ impl fmt::Display for FetchError {
                 match data::info(name) {
                     Some(_) => write!(
                         f,
-                        "`{name}` is drawn and needs no files; fetched are {known}"
+                        "`{name}` is generated and needs no files; downloadable: {known}"
                     ),
                     None if name == data::FOLDER => write!(
                         f,
-                        "`folder` is a folder of your own pictures: name it as `data_dir` in the study; fetched are {known}"
+                        "`folder` is a folder of your own pictures: set it as `data_dir` in the study; downloadable: {known}"
                     ),
-                    None => write!(f, "unknown dataset `{name}`; fetched are {known}"),
+                    None => write!(f, "unknown dataset `{name}`; downloadable: {known}"),
                 }
             }
             FetchError::Nowhere { dataset, tried } => {
-                write!(f, "{dataset} could not be fetched")?;
+                write!(f, "{dataset} could not be downloaded")?;
                 for tried in tried {
                     write!(f, "\n  {}: {}", tried.place, tried.why)?;
                 }
                 write!(
                     f,
-                    "\n  Try again later, or with a copy: bancada data fetch {dataset} --from FOLDER or URL"
+                    "\n  Try again later, or use a copy: bancada data fetch {dataset} --from FOLDER or URL"
                 )
             }
             FetchError::Busy { dataset } => {
-                write!(f, "another bancada is fetching {dataset}: wait for it")
+                write!(f, "another bancada is downloading {dataset}: wait for it")
             }
             FetchError::Io { what, path, error } => {
                 write!(f, "cannot {what} {}: {error}", path.display())
@@ -147,20 +147,22 @@ impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Why::Unreachable { problem } => write!(f, "cannot be reached ({problem})"),
-            Why::Status { status, url } => write!(f, "answered {status} for {url}"),
+            Why::Status { status, url } => write!(f, "returned {status} for {url}"),
             Why::Later {
                 status,
                 url,
                 seconds,
             } => write!(
                 f,
-                "answered {status} for {url} and asks to come again in {seconds} s"
+                "returned {status} for {url} and asks to retry in {seconds} s"
             ),
-            Why::BrokenOff { url, problem } => write!(f, "{url} broke off every time ({problem})"),
+            Why::BrokenOff { url, problem } => {
+                write!(f, "{url} was interrupted every time ({problem})")
+            }
             Why::TooLarge { what, most_bytes } => {
                 write!(
                     f,
-                    "{what} is larger than {most_bytes} bytes: not what is wanted"
+                    "{what} is larger than {most_bytes} bytes: not the expected file"
                 )
             }
             Why::Differs { file, problem } => match problem {
@@ -174,7 +176,7 @@ impl fmt::Display for Why {
             },
             Why::Missing { file } => write!(f, "has no {file}"),
             Why::Archive { what, problem } => write!(f, "{what} cannot be unpacked: {problem}"),
-            Why::NoProgram { program } => write!(f, "{program} is not on this machine"),
+            Why::NoProgram { program } => write!(f, "{program} is not installed"),
             Why::Program { program, said } => write!(f, "{program} failed: {said}"),
             Why::TimedOut { program, seconds } => {
                 write!(f, "{program} did not end within {seconds} s")

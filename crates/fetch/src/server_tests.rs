@@ -26,7 +26,7 @@ pub(crate) struct Asked {
     /// How many requests came before.
     pub(crate) number: usize,
     pub(crate) path: String,
-    /// First byte of the range asked for.
+    /// First byte of the range requested.
     pub(crate) begin: Option<usize>,
     /// The version that a range is wanted of.
     pub(crate) version: Option<String>,

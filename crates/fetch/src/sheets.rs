@@ -10,7 +10,7 @@ pub(crate) fn batch(sheet: &Picture, labels: &[u8]) -> Result<Vec<u8>, String> {
     let (width, rows) = (sheet.width as usize, sheet.height as usize);
     if width != IMAGE_PIXELS || sheet.channels != 3 {
         return Err(format!(
-            "is {width} pixels wide in {} colours, and {IMAGE_PIXELS} in 3 were expected",
+            "is {width} pixels wide with {} channels, expected {IMAGE_PIXELS} with 3",
             sheet.channels
         ));
     }

@@ -52,7 +52,7 @@ fn write(content: &mut dyn Read, to: &Path, most_bytes: u64) -> io::Result<()> {
     let mut file = BufWriter::new(File::create(to)?);
     let written = io::copy(&mut content.take(most_bytes.saturating_add(1)), &mut file)?;
     if written > most_bytes {
-        let problem = format!("more than {most_bytes} bytes come out");
+        let problem = format!("more than {most_bytes} bytes when unpacked");
         return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
     }
     file.flush()

@@ -35,11 +35,11 @@ impl fmt::Display for FormatError {
             FormatError::Weights(error) => error.fmt(f),
             FormatError::Graph { what } => write!(
                 f,
-                "the network's graph is damaged: {what}; make it again from its description"
+                "the network's graph is damaged: {what}; create it again from its description"
             ),
             FormatError::TooLarge { format, bytes } => write!(
                 f,
-                "{format} files hold less than 2 GB, and this network's numbers take {:.1} GB: \
+                "{format} files are limited to 2 GB, but this network's weights take {:.1} GB: \
                  use a smaller image or narrower layers, or keep the safetensors file",
                 *bytes as f64 / 1e9
             ),
@@ -49,10 +49,10 @@ impl fmt::Display for FormatError {
                 what,
             } => write!(f, "{format} cannot express the layer `{layer}`: {what}"),
             FormatError::Settings { format, what } => {
-                write!(f, "{format} cannot train so: {what}")
+                write!(f, "{format} cannot train with these settings: {what}")
             }
             FormatError::Malformed { format, what } => {
-                write!(f, "not a whole file of {format}: {what}")
+                write!(f, "not a complete {format} file: {what}")
             }
         }
     }

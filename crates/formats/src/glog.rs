@@ -45,7 +45,7 @@ impl Moment {
     }
 }
 
-/// None for a line without the head: a stack trace, a second line of a message.
+/// `None` for a line without the head: a stack trace, a second line of a message.
 pub fn line(text: &str) -> Option<Line<'_>> {
     let text = text.trim_start();
     let severity = match text.as_bytes().first()? {

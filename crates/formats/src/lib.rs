@@ -1,5 +1,5 @@
 //! A described network in other programs' formats: ONNX, and Caffe's prototxt, solver, weights and
-//! log. Text and bytes only: files are opened and programs started elsewhere.
+//! log. Text and bytes only: callers open files and start programs.
 
 pub mod caffe;
 mod error;

@@ -10,7 +10,7 @@ pub(crate) fn check(tensor: &Tensor) -> Result<(), FormatError> {
         return Ok(());
     }
     Err(FormatError::graph(format!(
-        "`{}` has {} numbers and a shape for {elements}",
+        "`{}` has {} numbers but a shape for {elements}",
         tensor.name,
         tensor.values.len()
     )))

@@ -76,7 +76,7 @@ class Network(chainer.Chain):
             return response_norm(op, x)
         if kind == "softmax":
             return F.softmax(x)
-        sys.exit(f"Chainer's adapter does not know the layer kind `{kind}` of `{name}`")
+        sys.exit(f"Chainer's adapter does not support the layer kind `{kind}` of `{name}`")
 
     def own(self, name, role):
         return getattr(self, written(f"{name}.{role}"))
@@ -85,7 +85,7 @@ class Network(chainer.Chain):
         gamma, beta, mean, variance = (self.own(name, role) for role in ("gamma", "beta", "mean", "variance"))
         if not chainer.config.train:
             return F.fixed_batch_normalization(x, gamma, beta, mean, variance, op["epsilon"])
-        # Decay is the share of what was gathered before; the variance that is gathered is the unbiased one.
+        # Decay is the weight of the running statistics; the running variance is the unbiased one.
         return F.batch_normalization(x, gamma, beta, eps=op["epsilon"], running_mean=mean, running_var=variance,
                                      decay=1 - op["momentum"])
 
@@ -115,7 +115,7 @@ def padded(x, rows, columns, value=0):
 
 
 def average(node, x):
-    """Averages know no windows that hang over, but leave out padding that is alike on both sides."""
+    """Average pooling has no partial windows, but excludes padding that is equal on both sides."""
     op = node["op"]
     top, bottom, left, right = protocol.sides(op)
     same, pad, cover = around(node, x, 0)
@@ -258,19 +258,19 @@ def refuse_what_it_cannot(job):
     if job.precision == "mixed":
         sys.exit("Chainer's adapter computes in 32 bits: use precision = \"float32\"")
     if job.compile:
-        sys.exit("Chainer computes operator by operator and compiles nothing: leave `compile` out, or set it to false")
+        sys.exit("Chainer runs operator by operator and does not compile: remove `compile`, or set it to false")
 
 
 def device(asked):
     kind, _, number = asked.partition(":")
     number = number or "0"
     if kind not in ("cpu", "cuda") or not number.isdigit():
-        sys.exit(f"Chainer's adapter does not know the device `{asked}`: use cpu or cuda:0")
+        sys.exit(f"Chainer's adapter does not support the device `{asked}`: use cpu or cuda:0")
     if kind == "cpu":
         return chainer.get_device("@numpy")
     there = chainer.backends.cuda.cupy.cuda.runtime.getDeviceCount() if chainer.backends.cuda.available else 0
     if int(number) >= there:
-        sys.exit(f"{asked} was asked for, and this Chainer sees {there} GPUs: use device = \"cpu\", or add a CuPy that "
+        sys.exit(f"{asked} was requested, but this Chainer sees {there} GPUs: use device = \"cpu\", or add a CuPy that "
                  "Chainer knows to its environment on a machine that has the GPU")
     return chainer.get_device(f"@cupy:{number}")
 

@@ -11,16 +11,16 @@ from channels import ChannelsLast
 
 
 def prepare(job):
-    """What JAX reads from its surroundings when it is imported."""
+    """What JAX reads from the environment when it is imported."""
     if job.device.startswith("cpu"):
         os.environ["JAX_PLATFORMS"] = "cpu"
         if job.workers > 1 and not job.hosts:
             flags = os.environ.get("XLA_FLAGS", "")
             os.environ["XLA_FLAGS"] = f"{flags} --xla_force_host_platform_device_count={job.workers}".strip()
     if job.threads:
-        # The size of XLA's pool of threads on a processor, which all workers share; there is no other way to say it.
+        # The size of XLA's pool of threads on a processor, which all workers share; there is no other way to set it.
         os.environ["NPROC"] = str(job.threads if job.hosts else job.threads * job.workers)
-    # Else it takes most of the memory at once, and none could say how much it needs.
+    # Otherwise it allocates most of the memory at once, and its real need would be unknown.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 
@@ -38,7 +38,7 @@ LAYOUT = ("NHWC", "HWIO", "NHWC")
 
 
 class Network:
-    """The layer graph, channels last, which XLA likes better on a processor."""
+    """The layer graph, channels last, which is faster with XLA on a CPU."""
 
     def __init__(self, graph, channels, half=None):
         self.nodes = graph["nodes"][: graph["logits"] + 1]
@@ -46,7 +46,7 @@ class Network:
         self.drops = any(node["op"].get("rate") for node in self.nodes)
 
     def __call__(self, kept, x, key=None, seen=None):
-        """Logits, and what batch normalisation gathered; with a key it trains."""
+        """Logits, and the running statistics of batch normalisation; with a key in training mode."""
         if self.half:
             kept = {name: value if is_statistic(name) else value.astype(self.half) for name, value in kept.items()}
             x = x.astype(self.half)
@@ -97,7 +97,7 @@ class Network:
             return local_response_norm(op, x)
         if kind == "softmax":
             return jax.nn.softmax(x)
-        sys.exit(f"JAX's adapter does not know the layer kind `{kind}` of `{node['name']}`")
+        sys.exit(f"JAX's adapter does not support the layer kind `{kind}` of `{node['name']}`")
 
     def batch_norm(self, name, op, kept, x, key, gathered):
         mean, variance = kept[f"{name}.mean"], kept[f"{name}.variance"]
@@ -108,7 +108,7 @@ class Network:
             new_variance = jnp.square(wide - new_mean).mean(axes)
             count, share = x.size // x.shape[-1], op["momentum"]
             gathered[f"{name}.mean"] = (1 - share) * mean + share * new_mean
-            # The batch is normalised with the biased variance; the unbiased one is gathered.
+            # The batch is normalised with the biased variance; running statistics use the unbiased one.
             unbiased = new_variance * (count / max(count - 1, 1))
             gathered[f"{name}.variance"] = (1 - share) * variance + share * unbiased
             mean, variance = new_mean, new_variance
@@ -167,7 +167,7 @@ class Adapter:
         parts = [{name: kept[name] for name in kept if trained[name] is is_trained} for is_trained in (True, False)]
         state = (*parts, self.optimizer.init(parts[0]), jax.random.key(job.seed % (1 << 63)))
         self.state = everywhere(state, self.whole) if job.hosts else jax.device_put(state, self.whole)
-        # The state before a step is not needed after it: its memory is taken for the new one.
+        # The old state is not needed after a step: its memory is reused for the new one.
         whether = (lambda function, **_: function) if job.compile is False else jax.jit
         self.run_step = whether(self.next_state, donate_argnums=0)
         self.run_logits = whether(self.answers)
@@ -184,7 +184,7 @@ class Adapter:
             key, now = jax.random.split(key)
         slope = jax.value_and_grad(self.loss, has_aux=True)
         (loss, (gathered, _)), gradients = slope(trained, gathered, now, images, labels)
-        # The profile tells the optimiser's operators by this name.
+        # The profile identifies the optimiser's operators by this name.
         with jax.named_scope(self.rule):
             changes, memory = self.optimizer.update(gradients, memory, trained)
             trained = optax.apply_updates(trained, changes)
@@ -197,7 +197,7 @@ class Adapter:
         if self.split is not self.whole:
             images, labels = self.spread(images), self.spread(labels)
         self.state, loss = self.run_step(self.state, images, labels)
-        # All that a step gives is there when one of it is.
+        # All outputs of a step are ready when one of them is.
         return float(loss)
 
     def spread(self, share):
@@ -230,7 +230,7 @@ class Adapter:
         return {name: self.channels.outward(name, np.asarray(kept[name])) for name in self.names}
 
     def save(self, stem):
-        """The arrays as JAX holds them: channels last."""
+        """The arrays in JAX's layout: channels last."""
         trained, gathered, *_ = self.here()
         np.savez(stem + ".npz", **trained, **gathered)
 
@@ -242,7 +242,7 @@ class Adapter:
 
 
 def without_python():
-    """Calls of Python functions are not asked for, and would make the profile large."""
+    """Calls of Python functions are not needed and would make the profile large."""
     if not hasattr(jax.profiler, "ProfileOptions"):
         return {}
     options = jax.profiler.ProfileOptions()
@@ -262,7 +262,7 @@ def shardings(job):
     else:
         devices = [device_of(job.devices[place % len(job.devices)], place) for place in range(job.workers)]
     if len(set(devices)) < job.workers:
-        sys.exit(f"{job.workers} workers need as many devices, and `{job.device}` names {len(set(devices))}")
+        sys.exit(f"{job.workers} workers need as many devices, but `{job.device}` names {len(set(devices))}")
     if job.workers == 1:
         return devices[0], devices[0]
     mesh = Mesh(np.array(devices), ("batch",))
@@ -270,7 +270,8 @@ def shardings(job):
 
 
 def everywhere(state, whole):
-    """What every process has alike, on all devices: each gives its own, since none can put on another's."""
+    """Values that are equal in every process, on all devices: each process places its own copy, since it cannot
+    write to others' devices."""
 
     def copied(value):
         if jnp.issubdtype(value.dtype, jax.dtypes.prng_key):
@@ -281,7 +282,7 @@ def everywhere(state, whole):
 
 
 def join(job):
-    """Makes the devices of all hosts one list; before any of them is asked for."""
+    """Joins the devices of all hosts into one list; call it before any device is used."""
     kind, _, number = job.my_device.partition(":")
     if kind == "cpu":
         jax.config.update("jax_cpu_collectives_implementation", "gloo")
@@ -291,7 +292,7 @@ def join(job):
 
 
 def use_own_address():
-    """JAX does not let one say under which address a process is reached, and asks for the machine's name."""
+    """JAX has no setting for the address of a process; it uses the machine's name."""
     from jax._src import xla_bridge
 
     library = getattr(xla_bridge, "_jax", None) or xla_bridge.xla_client._xla
@@ -304,14 +305,14 @@ def device_of(name, place):
     if kind == "cpu":
         return jax.devices("cpu")[place]
     if kind != "cuda":
-        sys.exit(f"JAX's adapter does not know the device `{name}`: cpu, cuda:0, …")
+        sys.exit(f"JAX's adapter does not support the device `{name}`: cpu, cuda:0, …")
     try:
         gpus = jax.devices("cuda")
     except RuntimeError:
         gpus = []
     if int(number or 0) >= len(gpus):
         seen = f"{len(gpus)} of them" if gpus else "no GPU"
-        sys.exit(f"{name} was asked for, and JAX sees {seen}")
+        sys.exit(f"{name} was requested, but JAX sees {seen}")
     return gpus[int(number or 0)]
 
 

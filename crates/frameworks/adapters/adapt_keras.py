@@ -1,4 +1,4 @@
-"""Keras 3 over TensorFlow, JAX or PyTorch: the functional API, its own layers, train_on_batch."""
+"""Keras 3 on TensorFlow, JAX or PyTorch: the functional API, its own layers, train_on_batch."""
 import contextlib
 import os
 import sys
@@ -13,18 +13,18 @@ from variances import Variances
 
 
 def prepare(job):
-    """What Keras and the libraries under it read from their surroundings when they are imported."""
+    """What Keras and the libraries under it read from the environment when they are imported."""
     if job.workers > 1 and os.environ.get("KERAS_BACKEND") != "tensorflow":
-        sys.exit("Keras' adapter has several workers over TensorFlow only: use keras-tensorflow, pytorch, tensorflow or "
+        sys.exit("Keras' adapter supports several workers on TensorFlow only: use keras-tensorflow, pytorch, tensorflow or "
                  "jax")
     if job.workers > 1 and job.compile:
-        sys.exit("Keras' adapter does not compile for several workers: leave `compile` out, or set it to false")
+        sys.exit("Keras' adapter does not compile for several workers: remove `compile`, or set it to false")
     if job.device == "cpu":
         os.environ["JAX_PLATFORMS"] = "cpu"
     if job.threads:
-        # The size of XLA's pool of threads under JAX; there is no other way to say it.
+        # The size of XLA's pool of threads under JAX; there is no other way to set it.
         os.environ["NPROC"] = str(job.threads)
-    # Else JAX takes most of a GPU's memory at once, and none could say how much it needs.
+    # Otherwise JAX allocates most of a GPU's memory at once, and its real need would be unknown.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     os.environ["KERAS_TORCH_DEVICE"] = job.device
 
@@ -58,7 +58,7 @@ class Network:
         self.model = keras.Model(images, logits)
 
     def watched(self):
-        """The same layers, answering what each node gives as well."""
+        """The same layers, which also return the output of each node."""
         return keras.Model(self.model.inputs, self.model.outputs + self.values[1:])
 
     def layer(self, node, x, *others):
@@ -69,7 +69,7 @@ class Network:
         if kind == "dense":
             return self.with_weights(node, layers.Dense(op["output"], use_bias=op["bias"], name=name), x)
         if kind == "batch-norm":
-            # Its momentum is the share of what was gathered before.
+            # Its momentum is the weight of the running statistics.
             own = layers.BatchNormalization(self.axis, 1 - op["momentum"], op["epsilon"], name=name)
             return self.with_weights(node, own, x)
         if kind == "relu":
@@ -86,7 +86,7 @@ class Network:
         if kind == "flatten":
             if node["name"] in self.turned:
                 x = layers.Permute((3, 1, 2))(x)
-            # Told that channels are last it moves nothing.
+            # With channels last nothing is transposed.
             return layers.Flatten("channels_last", name=name)(x)
         if kind == "add":
             return layers.Add(name=name)([x, *others]) if others else x
@@ -96,7 +96,7 @@ class Network:
             return self.local_response_norm(op, x)
         if kind == "softmax":
             return layers.Softmax(self.axis, name=name)(x)
-        sys.exit(f"Keras' adapter does not know the layer kind `{kind}` of `{node['name']}`")
+        sys.exit(f"Keras' adapter does not support the layer kind `{kind}` of `{node['name']}`")
 
     def with_weights(self, node, layer, x):
         x = layer(x)
@@ -186,7 +186,7 @@ class OnTensorFlow:
     """What Keras leaves to the library under it: threads, devices, gradients, loaders, profiles. `repeats`: means
     count the outermost pixels again where SAME pads unevenly."""
 
-    # On a processor TensorFlow convolves no other way.
+    # TensorFlow supports no other layout on a CPU.
     layout, repeats, data = "channels_last", False, None
 
     def __init__(self, job):
@@ -208,10 +208,10 @@ class OnTensorFlow:
             devices = [job.my_device] if job.hosts else job.devices
             own = [gpus[number_of(device, len(gpus), "TensorFlow")] for device in devices]
             if len(set(own)) < job.shares:
-                sys.exit(f"{job.shares} workers need as many GPUs, and `{job.device}` names {len(set(own))}")
+                sys.exit(f"{job.shares} workers need as many GPUs, but `{job.device}` names {len(set(own))}")
             tf.config.set_visible_devices(own, "GPU")
             for gpu in own:
-                # Else it takes all memory at once, and none could say how much it needs.
+                # Otherwise it allocates all memory at once, and its real need would be unknown.
                 tf.config.experimental.set_memory_growth(gpu, True)
         if job.workers > 1:
             self.mirrored = Mirrored(tf, job, kind)
@@ -248,7 +248,7 @@ class OnTensorFlow:
 
 
 class Mirrored:
-    """A model kept alike on several devices over TensorFlow, each of which has its share of every batch."""
+    """A model mirrored on several devices with TensorFlow, each of which gets its share of every batch."""
 
     def __init__(self, tf, job, kind):
         self.tf = tf
@@ -287,7 +287,7 @@ class Mirrored:
 
 
 class OnJax:
-    # XLA likes them better on a processor.
+    # Faster with XLA on a CPU.
     layout, repeats = "channels_last", False
     batches = staticmethod(of_dataset)
 
@@ -317,7 +317,7 @@ class OnJax:
     def profile(self, steps):
         import jax
 
-        # Calls of Python functions are not asked for, and would make the profile large.
+        # Calls of Python functions are not needed and would make the profile large.
         options = jax.profiler.ProfileOptions()
         options.python_tracer_level = 0
         with tempfile.TemporaryDirectory() as folder:
@@ -327,7 +327,7 @@ class OnJax:
 
 
 class OnTorch:
-    # With them last Keras would turn the images before every layer, and back.
+    # With channels last Keras would transpose the images before and after every layer.
     layout, repeats = "channels_first", True
     batches = staticmethod(of_dataset)
 
@@ -378,10 +378,10 @@ def number_of(device, there, library):
     kind, _, number = device.partition(":")
     number = number or "0"
     if kind != "cuda" or not number.isdigit():
-        sys.exit(f"Keras' adapter does not know the device `{device}`: use cpu, cuda:0, …")
+        sys.exit(f"Keras' adapter does not support the device `{device}`: use cpu, cuda:0, …")
     if int(number) >= there:
         seen = f"{there} of them" if there else "no GPU"
-        sys.exit(f"{device} was asked for, and {library} sees {seen}: use device = \"cpu\"")
+        sys.exit(f"{device} was requested, but {library} sees {seen}: use device = \"cpu\"")
     return int(number)
 
 
@@ -402,7 +402,7 @@ class Adapter:
         self.job = job
         backend = keras.backend.backend()
         if backend not in BACKENDS:
-            sys.exit(f"Keras' adapter does not know the backend `{backend}`: set KERAS_BACKEND to tensorflow, jax or "
+            sys.exit(f"Keras' adapter does not support the backend `{backend}`: set KERAS_BACKEND to tensorflow, jax or "
                      "torch")
         self.backend = BACKENDS[backend](job)
         self.notes, self.profile = self.backend.notes, self.backend.profile
@@ -427,8 +427,8 @@ class Adapter:
         if job.compile is None:
             return "auto"
         if not job.compile and backend == "jax":
-            # Operator by operator, which none does who trains with it.
-            self.notes.append("Keras over JAX is always compiled here: `compile = false` changed nothing")
+            # Operator by operator, which nobody uses for training.
+            self.notes.append("Keras on JAX is always compiled: `compile = false` had no effect")
             return True
         return job.compile
 
@@ -436,13 +436,13 @@ class Adapter:
         self.variances.gather(len(labels) // self.job.shares)
         if self.mirrored:
             return self.mirrored.step(self.model, images, labels)
-        # It takes as long as a step of `fit` does, and begins its running mean of the loss anew every time.
+        # It takes as long as a step of `fit`, and resets the running mean of the loss every time.
         return self.model.train_on_batch(images, labels)
 
     def logits(self, images):
         self.variances.gather(None)
         if self.mirrored:
-            # Keras would have every device answer for all images.
+            # Keras would have every device process all images.
             return ops.convert_to_numpy(self.model(images, training=False))
         return self.model.predict_on_batch(images)
 
@@ -475,7 +475,7 @@ class Adapter:
                 steps.append(layers.Resizing(side, side, antialias=True, data_format="channels_first", **only))
             self.prepared = keras.Sequential(steps)
         for images, wanted in self.backend.batches(raw, labels, self.job, epoch, self.prepared):
-            # Shares must be alike, and one without any image would make the loss no number.
+            # Shares must be equal, and a share without images would make the loss NaN.
             alike = len(wanted) - len(wanted) % self.job.workers
             if alike:
                 mine = slice(self.job.rank, alike, self.job.processes)

@@ -20,7 +20,7 @@ def settle_threads():
 
 
 def join_hosts():
-    """MXNet reads from its surroundings which part it plays. Each host has a server, which adds up its share of the
+    """MXNet reads its role from the environment. Each host has a server, which sums its share of the
     gradients; the first has the scheduler, by which all find each other."""
     protocol.lead_hosts()
     job = protocol.Job.read()
@@ -67,7 +67,7 @@ class Network(gluon.HybridBlock):
                                     differentiable=trained)
         parameter.initialize(ctx=contexts)
         parameter.set_data(mx.nd.array(values))
-        # Block keeps what is set as an attribute; any name will do for that.
+        # Block registers what is set as an attribute; any name works.
         setattr(self, name, parameter)
 
     def hybrid_forward(self, F, x, **own):
@@ -102,7 +102,7 @@ class Network(gluon.HybridBlock):
             return F.FullyConnected(x, own[name + ".weight"], own[name + ".bias"] if op["bias"] else None,
                                     num_hidden=op["output"], no_bias=not op["bias"])
         if kind == "batch-norm":
-            # Momentum is the share of what was gathered before, here.
+            # Here momentum is the weight of the running statistics.
             roles = [own[f"{name}.{role}"] for role in ("gamma", "beta", "mean", "variance")]
             return F.BatchNorm(x, *roles, eps=op["epsilon"], momentum=1 - op["momentum"], fix_gamma=False)
         if kind == "relu":
@@ -126,7 +126,7 @@ class Network(gluon.HybridBlock):
             return self.response_norm(F, node, x)
         if kind == "softmax":
             return F.softmax(x, axis=1)
-        sys.exit(f"MXNet's adapter does not know the layer kind `{kind}` of `{name}`")
+        sys.exit(f"MXNet's adapter does not support the layer kind `{kind}` of `{name}`")
 
     @staticmethod
     def convolution(F, node, own, x):
@@ -160,7 +160,7 @@ class Network(gluon.HybridBlock):
         size = op["size"]
         if size % 2:
             return F.LRN(x, nsize=size, alpha=op["alpha"], beta=op["beta"], knorm=op["k"])
-        # oneDNN puts an even window one channel further than the others do.
+        # oneDNN shifts an even window by one channel compared with the others.
         channels, height, width = (node["shape"][side] for side in ("channels", "height", "width"))
         squares = F.reshape(F.square(x), (-1, 1, channels, height * width))
         squares = padded(F, squares, (size // 2, (size - 1) // 2, 0, 0), 0.0)
@@ -173,7 +173,7 @@ def padded(F, x, padding, value):
 
 
 def pooling_convention(node, before):
-    """How MXNet must count windows to come to the graph's shape; None if no way does."""
+    """How MXNet must count windows to get the graph's shape; None if impossible."""
     op = node["op"]
     top, _, left, _ = protocol.sides(op)
     starts = [(node["shape"][side], before["shape"][side] + 2 * pad - kernel, stride) for side, pad, kernel, stride
@@ -208,7 +208,7 @@ class Adapter:
             self.contexts = contexts([job.my_device], 1)
         else:
             self.contexts = contexts(job.devices, job.workers)
-            # Batches are cut so that all shards are alike.
+            # Batches are cut so that all shards are equal.
             job.workers = len(self.contexts)
         mx.random.seed(job.seed % (1 << 31))
         self.half = self.mixed_precision() if job.precision == "mixed" else None
@@ -237,7 +237,7 @@ class Adapter:
         return half
 
     def shards(self, images, labels):
-        """The batch on its device, or a share of it on each."""
+        """The batch on its device, or one share per device."""
         if len(self.contexts) > 1:
             return [gluon.utils.split_and_load(array, self.contexts, even_split=False) for array in (images, labels)]
         context = self.contexts[0]
@@ -344,7 +344,7 @@ class Sums:
 
     def of_gradients(self):
         for key, gradient in enumerate(self.gradients):
-            # The first layers' come last and are needed first.
+            # The gradients of the first layers come last and are needed first.
             self.store.pushpull(key, gradient, out=gradient, priority=-key)
 
     def of(self, value):
@@ -396,13 +396,13 @@ def contexts(names, workers):
         kind, _, number = name.partition(":")
         number = number or "0"
         if kind not in ("cpu", "cuda") or not number.isdigit():
-            sys.exit(f"MXNet's adapter does not know the device `{name}`: use cpu, cuda:0, …")
+            sys.exit(f"MXNet's adapter does not support the device `{name}`: use cpu, cuda:0, …")
         context = mx.cpu(place) if kind == "cpu" else mx.gpu(int(number))
         if kind == "cuda" and int(number) >= mx.context.num_gpus():
-            sys.exit(f"{name} was asked for, and this MXNet sees {mx.context.num_gpus()} GPUs: use device = \"cpu\", "
+            sys.exit(f"{name} was requested, but this MXNet sees {mx.context.num_gpus()} GPUs: use device = \"cpu\", "
                      "or a build of MXNet with CUDA on a machine that has the GPU")
         if context in found:
-            sys.exit(f"MXNet has one worker on a GPU, and {workers} share {name}: name a device for each")
+            sys.exit(f"MXNet supports one worker per GPU, but {workers} share {name}: name one device per worker")
         found.append(context)
     return found
 
@@ -418,7 +418,7 @@ def has_bfloat16():
 
 def on_device(array, context):
     if isinstance(array, np.ndarray):
-        # Without a copy; a batch is nobody else's.
+        # Without a copy; nobody else uses the batch.
         array = mx.nd.from_numpy(array)
     return array.as_in_context(context)
 

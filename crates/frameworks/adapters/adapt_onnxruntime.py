@@ -27,7 +27,7 @@ class Forward:
     """The layer graph as ONNX: a layer's output has the layer's name."""
 
     def __init__(self, graph, rates_seed=None):
-        """With a seed for dropout it is the graph of a training step, else the one that answers."""
+        """With a seed for dropout it is the graph of a training step, otherwise of inference."""
         self.graph, self.training, self.seed = graph, rates_seed is not None, rates_seed or 0
         self.names = [node["name"] for node in graph["nodes"][: graph["logits"] + 1]]
         self.nodes, self.constants = [], []
@@ -88,7 +88,7 @@ class Forward:
         elif kind == "softmax":
             self.add("Softmax", [x], name, axis=1)
         else:
-            sys.exit(f"ONNX Runtime's adapter does not know the layer kind `{kind}` of `{name}`")
+            sys.exit(f"ONNX Runtime's adapter does not support the layer kind `{kind}` of `{name}`")
 
     def batch_norm(self, name, op, x):
         """Training's kernel overwrites the running mean and variance that it is given, with the biased
@@ -231,7 +231,7 @@ class Additions:
 
 
 def gradient_model(training_model):
-    """The graph of a training step that gives the gradients out instead of keeping them."""
+    """The graph of a training step that returns the gradients instead of applying them."""
     model = onnx.ModelProto()
     model.CopyFrom(training_model)
     graph = model.graph
@@ -298,7 +298,7 @@ class Adapter:
     def begin(self, options):
         options.profile_file_prefix = self.path("profile-step")
         self.module = Module(self.path("training_model.onnx"), self.state, None, self.device, options)
-        # Two sessions with one file would write into each other's lines.
+        # Two sessions with one file would overwrite each other's lines.
         options.profile_file_prefix = self.path("profile-optimizer")
         self.optimizer = Optimizer(self.path("optimizer_model.onnx"), self.module)
         self.optimizer.set_learning_rate(self.job.optimizer["learning_rate"])
@@ -347,12 +347,12 @@ class Adapter:
         return {name: self.state.parameters[name].data for name in self.names}
 
     def save(self, stem):
-        """Its checkpoint, and an ONNX model that answers."""
+        """Its checkpoint, and an ONNX model for inference."""
         CheckpointState.save_checkpoint(self.state, stem + ".ckpt", include_optimizer_state=False)
         onnx.save(self.answering_model(), stem + ".onnx")
 
     def profile(self, steps):
-        """A second session over the same weights, which writes down each kernel's time when it ends."""
+        """A second session with the same weights, which writes each kernel's time when it ends."""
         options = self.options()
         options.enable_profiling = True
         self.begin(options)
@@ -377,10 +377,10 @@ def refuse_what_it_cannot(job):
     if job.precision == "mixed":
         sys.exit("ONNX Runtime's training session has no mixed precision: use precision = \"float32\"")
     if job.compile is False:
-        sys.exit("ONNX Runtime always trains a whole graph: leave `compile` out, or set it to true")
+        sys.exit("ONNX Runtime always trains a whole graph: remove `compile`, or set it to true")
     kind = job.my_device.partition(":")[0]
     if kind not in ("cpu", "cuda"):
-        sys.exit(f"ONNX Runtime's adapter does not know the device `{job.my_device}`: use cpu or cuda:0")
+        sys.exit(f"ONNX Runtime's adapter does not support the device `{job.my_device}`: use cpu or cuda:0")
     if kind == "cuda" and "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
         sys.exit("this ONNX Runtime was built without CUDA: use device = \"cpu\", "
                  "or install its training package for GPUs into this environment")

@@ -19,7 +19,7 @@ def settle_threads():
 
 
 settle_threads()
-# What its executor says when it starts.
+# Messages of its executor at start.
 os.environ.setdefault("GLOG_minloglevel", "1")
 # It warns of every number of threads but one, and of a compiler's cache, on every import.
 warnings.filterwarnings("ignore", message="No ccache found")
@@ -70,7 +70,7 @@ class Network(paddle.nn.Layer):
         if kind == "dense":
             return F.linear(x, self.own(name, "weight"), self.own(name, "bias") if op["bias"] else None)
         if kind == "batch-norm":
-            # Momentum is the share of what was gathered before, here.
+            # Here momentum is the weight of the running statistics.
             return F.batch_norm(x, self.own(name, "mean"), self.own(name, "variance"), self.own(name, "gamma"),
                                 self.own(name, "beta"), self.training, 1 - op["momentum"], op["epsilon"])
         if kind == "relu":
@@ -95,7 +95,7 @@ class Network(paddle.nn.Layer):
             return F.local_response_norm(x, op["size"], op["alpha"], op["beta"], op["k"])
         if kind == "softmax":
             return F.softmax(x, 1)
-        sys.exit(f"PaddlePaddle's adapter does not know the layer kind `{kind}` of `{name}`")
+        sys.exit(f"PaddlePaddle's adapter does not support the layer kind `{kind}` of `{name}`")
 
     def own(self, name, role):
         return getattr(self, written(f"{name}.{role}"))
@@ -270,16 +270,16 @@ def choose_device(job):
     kind, _, number = job.device.partition(":")
     if job.device == "cpu":
         if job.precision == "mixed":
-            sys.exit("PaddlePaddle has mixed precision on GPUs only, and would compute in 32 bits on a CPU: "
+            sys.exit("PaddlePaddle has mixed precision on GPUs only and would compute in 32 bits on a CPU: "
                      "use precision = \"float32\"")
         paddle.set_device("cpu")
         return False
     number = number or "0"
     if kind != "cuda" or not number.isdigit():
-        sys.exit(f"PaddlePaddle's adapter does not know the device `{job.device}`: use cpu, cuda:0, …")
+        sys.exit(f"PaddlePaddle's adapter does not support the device `{job.device}`: use cpu, cuda:0, …")
     there = paddle.device.cuda.device_count() if paddle.is_compiled_with_cuda() else 0
     if int(number) >= there:
-        sys.exit(f"{job.device} was asked for, and this PaddlePaddle sees {there} GPUs: use device = \"cpu\", or "
+        sys.exit(f"{job.device} was requested, but this PaddlePaddle sees {there} GPUs: use device = \"cpu\", or "
                  "PaddlePaddle's build with CUDA on a machine that has the GPU")
     paddle.set_device(f"gpu:{number}")
     return True

@@ -80,7 +80,7 @@ class Network(torch.nn.Module):
             return F.local_response_norm(x, op["size"], op["alpha"], op["beta"], op["k"])
         if kind == "softmax":
             return F.softmax(x, 1)
-        raise ValueError(f"PyTorch's adapter does not know the layer kind `{kind}` of `{name}`")
+        raise ValueError(f"PyTorch's adapter does not support the layer kind `{kind}` of `{name}`")
 
     def own(self, name, role):
         return getattr(self, written(f"{name}.{role}"))
@@ -247,10 +247,10 @@ class Adapter:
 def device_of(name):
     kind, _, number = name.partition(":")
     if kind not in ("cpu", "cuda"):
-        sys.exit(f"PyTorch's adapter does not know the device `{name}`: cpu, cuda:0, …")
+        sys.exit(f"PyTorch's adapter does not support the device `{name}`: cpu, cuda:0, …")
     there = torch.cuda.device_count() if kind == "cuda" else 1
     if int(number or 0) >= there:
-        sys.exit(f"{name} was asked for, and PyTorch sees {f'{there} of them' if there else 'no GPU'}")
+        sys.exit(f"{name} was requested, but PyTorch sees {f'{there} of them' if there else 'no GPU'}")
     return torch.device(name)
 
 
@@ -262,7 +262,7 @@ def half_products():
 
 def compiled(network):
     if importlib.util.find_spec("setuptools") is None:
-        sys.exit("torch.compile needs setuptools, which PyTorch's environment lacks: add it, or leave `compile` out")
+        sys.exit("torch.compile needs setuptools, which PyTorch's environment lacks: install it, or remove `compile`")
     return torch.compile(network)
 
 

@@ -72,7 +72,7 @@ class Network(tf.Module):
             return local_response_norm(op, x)
         if kind == "softmax":
             return tf.nn.softmax(x)
-        sys.exit(f"TensorFlow's adapter does not know the layer kind `{kind}` of `{name}`")
+        sys.exit(f"TensorFlow's adapter does not support the layer kind `{kind}` of `{name}`")
 
     def own(self, name, role):
         value = self.kept[f"{name}.{role}"]
@@ -212,7 +212,7 @@ class Adapter:
         return self.network(turned(images), False)
 
     def step(self, images, labels):
-        # Batches of its own loader are tensors, channels last already. What is none is made one here: a tf.function
+        # Batches of its own loader are tensors, channels last already. Everything else is converted here: a tf.function
         # takes longer to, and tf.is_tensor takes as long as a layer.
         is_own = not isinstance(images, np.ndarray)
         if not is_own:
@@ -293,13 +293,13 @@ def choose_device(device):
         return False
     gpus = tf.config.list_physical_devices("GPU")
     if kind != "cuda":
-        sys.exit(f"TensorFlow's adapter does not know the device `{device}`: cpu, cuda:0, …")
+        sys.exit(f"TensorFlow's adapter does not support the device `{device}`: cpu, cuda:0, …")
     if int(number or 0) >= len(gpus):
         seen = f"{len(gpus)} of them" if gpus else "no GPU"
-        sys.exit(f"{device} was asked for, and TensorFlow sees {seen}")
+        sys.exit(f"{device} was requested, but TensorFlow sees {seen}")
     own = gpus[int(number or 0)]
     tf.config.set_visible_devices([own], "GPU")
-    # Else it takes all memory at once, and none could say how much it needs.
+    # Otherwise it allocates all memory at once, and its real need would be unknown.
     tf.config.experimental.set_memory_growth(own, True)
     return True
 

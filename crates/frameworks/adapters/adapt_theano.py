@@ -13,7 +13,7 @@ def prepare(job):
     """Theano reads its settings once, when it is imported."""
     compiler = shutil.which("g++")
     if compiler is None:
-        sys.exit("Theano compiles its networks with g++, which is not here: install it (Debian: apt install g++)")
+        sys.exit("Theano compiles its networks with g++, which was not found: install it (Debian: apt install g++)")
     if subprocess.call([compiler, "-shared", "-o", os.devnull, "-lopenblas"], stderr=subprocess.DEVNULL):
         sys.exit("Theano multiplies matrices with OpenBLAS, which g++ does not find: "
                  "install it (Debian: apt install libopenblas-dev)")
@@ -33,7 +33,7 @@ def prepare(job):
 def theano_device(asked):
     kind, _, number = asked.partition(":")
     if kind not in ("cpu", "cuda"):
-        sys.exit(f"Theano's adapter does not know the device `{asked}`: use cpu or cuda:0")
+        sys.exit(f"Theano's adapter does not support the device `{asked}`: use cpu or cuda:0")
     return kind + number
 
 
@@ -44,7 +44,7 @@ def refuse_what_it_cannot(job):
     if job.precision == "mixed":
         sys.exit("Theano has no mixed precision: use precision = \"float32\"")
     if job.compile is False:
-        sys.exit("Theano always compiles its graph: leave `compile` out, or set it to true")
+        sys.exit("Theano always compiles its graph: remove `compile`, or set it to true")
 
 
 # Only under `__main__` is there a job; a test may import the file without one.
@@ -114,7 +114,7 @@ class Network:
             return local_response_norm(node, x)
         if kind == "softmax":
             return T.nnet.softmax(x)
-        sys.exit(f"Theano's adapter does not know the layer kind `{kind}` of `{name}`")
+        sys.exit(f"Theano's adapter does not support the layer kind `{kind}` of `{name}`")
 
     def own(self, name, role):
         return self.shared[f"{name}.{role}"]
@@ -196,7 +196,7 @@ class FirstMaxPoolGrad(MaxPoolGrad):
         given = "gx[0] = gx[0] + gz[0];"
         code = super().c_code(*arguments)
         assert given in code
-        # Nothing is equal to no number.
+        # NaN is equal to nothing.
         return code.replace(given, given + " maximum = Py_NAN;")
 
     def c_code_cache_version(self):
@@ -209,7 +209,7 @@ def image_shape(node):
 
 
 def counted(node, before):
-    """Which share of each window is no padding."""
+    """The share of each window that is not padding."""
     height, width = node["op"]["kernel"]
     before = dict(zip(("channels", "height", "width"), before))
     return (protocol.real_pixels(node, before) / np.float32(height * width))[None, None]
@@ -244,7 +244,7 @@ class Adapter:
         self.slopes = theano.grad(self.loss, list(self.network.trained.values()))
         rule = sgd if job.optimizer["kind"] == "sgd" else adam
         self.updates = rule(job.optimizer, list(self.network.trained.values()), self.slopes) + gathered
-        # Compiled when they are first asked for: a training needs only one of them, at its end.
+        # Compiled when first used: a training needs only one of them, at its end.
         self.looking = self.answering = None
         self.stepping = theano.function([self.images, self.labels], self.loss, updates=self.updates)
 
@@ -300,7 +300,7 @@ def sgd(rule, parameters, slopes):
 
 
 def adam(rule, parameters, slopes):
-    # What is left of 1 is computed in 64 bits: in 32 it would be of a few digits only.
+    # 1 minus it is computed in 64 bits: 32 bits would leave only a few digits.
     beta1, beta2, epsilon = (np.float32(rule[name]) for name in ("beta1", "beta2", "epsilon"))
     rest1, rest2 = np.float32(1 - rule["beta1"]), np.float32(1 - rule["beta2"])
     steps = theano.shared(np.float64(0))

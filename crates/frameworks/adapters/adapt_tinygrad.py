@@ -6,7 +6,7 @@ import re
 import sys
 from importlib.metadata import version
 
-# Its processes that compile are made anew after so many kernels, and import all of it each time.
+# Its compiler processes are restarted after this many kernels, and import everything each time.
 os.environ.setdefault("BEAM_MAX_TASKS_PER_CHILD", "1000000")
 
 from tinygrad import Device, Tensor, TinyJit, nn
@@ -14,7 +14,7 @@ from tinygrad.helpers import DEV, NUM_CPU_THREADS, TRAINING, Context
 
 import protocol
 
-# tinygrad takes a device that does not answer for so long for a dead one; a step of a large network
+# tinygrad assumes that a device that does not respond for this long is dead; a step of a large network
 # on a processor takes longer than its half minute.
 PATIENCE_MILLISECONDS = 24 * 3600 * 1000
 
@@ -69,7 +69,7 @@ class Network:
             return local_response_norm(apart(x), op)
         if kind == "softmax":
             return x.softmax(1)
-        sys.exit(f"tinygrad's adapter does not know the layer kind `{kind}` of `{name}`")
+        sys.exit(f"tinygrad's adapter does not support the layer kind `{kind}` of `{name}`")
 
     def own(self, name, role):
         return self.tensors[f"{name}.{role}"]
@@ -80,7 +80,7 @@ class Network:
         norm.weight, norm.bias = self.own(name, "gamma"), self.own(name, "beta")
         norm.running_mean, norm.running_var = self.own(name, "mean"), self.own(name, "variance")
         norm.momentum = op["momentum"]
-        # What it gathers is left alone where a training step is only looked at.
+        # Its running statistics are not updated when a training step is only inspected.
         norm.track_running_stats = gather or not TRAINING
         return norm(x)
 
@@ -135,7 +135,7 @@ class Adapter:
     def take_step(self, images, labels):
         self.optimizer.zero_grad()
         loss = self.network(images, gather=True).sparse_categorical_crossentropy(labels).backward()
-        # Running means are no parameters: they are computed only where they are asked for.
+        # Running means are not parameters: they are computed only if requested.
         return loss.realize(*self.optimizer.schedule_step(), *self.network.gathered.values())
 
     def on_device(self, images, labels):
@@ -162,7 +162,7 @@ class Adapter:
         """Safetensors is tinygrad's own format: the checkpoint is already there."""
 
     def profile(self, steps):
-        """Its debug lines tell each kernel's time. Kernels are fused: their names say what they loop over."""
+        """Its debug lines contain each kernel's time. Kernels are fused: their names show their loops."""
         steps()  # What was not captured yet is compiled outside the profile.
         lines = io.StringIO()
         with Context(DEBUG=2), contextlib.redirect_stdout(lines):
@@ -189,10 +189,10 @@ def refuse_what_it_cannot(job):
 
 
 def device(asked):
-    """tinygrad's name of the device, made the default so that nothing lands elsewhere."""
+    """tinygrad's name of the device, set as the default so that nothing is placed elsewhere."""
     kind, _, number = asked.partition(":")
     if kind not in ("cpu", "cuda"):
-        sys.exit(f"tinygrad's adapter does not know the device `{asked}`: use cpu or cuda:0")
+        sys.exit(f"tinygrad's adapter does not support the device `{asked}`: use cpu or cuda:0")
     DEV.value = kind.upper()
     name = f"CUDA:{number}" if kind == "cuda" and number not in ("", "0") else kind.upper()
     try:

@@ -1,4 +1,4 @@
-"""For frameworks that keep channels last: how weights lie there, and which padding they call SAME."""
+"""For frameworks with channels last: the layout of weights, and which padding they call SAME."""
 import numpy as np
 
 from protocol import sides
@@ -28,7 +28,7 @@ class ChannelsLast:
                 self.users[source].append(place)
         self.owners = {parameter["name"]: (node, parameter["shape"])
                        for node in self.nodes for parameter in node["parameters"]}
-        # By dense layer: the image shape that was flattened on the way to it.
+        # By dense layer: the image shape that was flattened before it.
         self.flattened = {}
         # Layers that flatten and must bring the channels to the front themselves.
         self.turned = set()
@@ -42,7 +42,7 @@ class ChannelsLast:
                     self.flattened[name] = [source["channels"], source["height"], source["width"]]
 
     def dense_after(self, place):
-        """The dense layers that this node goes to, if only layers between that mind no order; else None."""
+        """The dense layers that this node feeds, if all layers in between ignore the order; otherwise None."""
         found = [] if self.users[place] and place != self.logits else None
         for user in self.users[place] if found is not None else ():
             kind = self.nodes[user]["op"]["kind"]

@@ -7,27 +7,27 @@ An adapter is one file with one class, and ends with `protocol.main(Adapter)`:
         def __init__(self, job, graph, weights)
                                             # build the network; weights: {name: float32 array}
         def step(self, images, labels)      # one optimiser step; the batch's mean loss before it
-        def logits(self, images)            # answers as a float32 array, nothing dropped
+        def logits(self, images)            # logits as a float32 array, without dropout
         def weights(self)                   # {name: float32 array}, as they were given
         def gradients(self, images, labels) # (loss, {name: array}, [(layer, array)]): training
                                             # mode, nothing is changed; layers may be []
-        def save(self, stem)                # the framework's own format and ONNX beside `stem`
+        def save(self, stem)                # the framework's own format and ONNX, next to `stem`
 
-    and, where it can:
+    and, if supported:
         def own_batches(self, raw, labels, epoch)   # its own loader: yields (images, labels)
         def profile(self, steps)            # calls steps(), yields (operator, calls, seconds)
-        def synchronise(self)               # waits for the device; asked at the end of an epoch
+        def synchronise(self)               # waits for the device; called at the end of an epoch
         def share(self, value)              # mean of a number over the workers
-        out_of_memory = (SomeError,)        # errors that mean it
+        out_of_memory = (SomeError,)        # exceptions that mean out of memory
         notes = ["…"]                       # sentences to keep with the run
-        aligned_batches = True              # its kernels read arrays faster that begin at 64 bytes
+        aligned_batches = True              # its kernels are faster with arrays aligned to 64 bytes
         shards_itself = True                # one process serves all workers of one machine: gets whole batches
 
-An adapter calls `protocol.lead_workers()` before it imports its framework, where that has no launcher; where it
-has one, or serves all workers in one process, `protocol.lead_hosts()`, which acts where workers are on several hosts.
+Before importing its framework, an adapter calls `protocol.lead_workers()` if the framework has no launcher;
+otherwise, or if one process serves all workers, `protocol.lead_hosts()`, which acts only with several hosts.
 
 `images` are float32 [batch, channels, height, width], `labels` int32 [batch]. Everything that can
-be measured from outside is measured there: here are only phases, steps, epochs and accuracy.
+be measured from outside is measured there: adapters report only phases, steps, epochs and accuracy.
 """
 import json
 import os
@@ -64,23 +64,23 @@ class Job:
         with open(path) as file:
             fields = json.load(file)
         if fields["protocol"] != PROTOCOL:
-            sys.exit(f"this adapter speaks protocol {PROTOCOL}, the job {fields['protocol']}")
+            sys.exit(f"this adapter uses protocol {PROTOCOL}, but the job uses {fields['protocol']}")
         return Job(fields)
 
     @property
     def rank(self):
-        """Which of the workers this process is. One alone is the first, whatever number the launcher of a cluster
-        has given to the shell it was started from."""
+        """Rank of this worker. A single worker has rank 0, whatever number the launcher of a cluster
+        gave to the shell that started it."""
         return int(os.environ.get("RANK", "0")) if self.processes > 1 else 0
 
     @property
     def processes(self):
-        """Among how many processes a batch is split."""
+        """Number of processes that share a batch."""
         return 1 if self.one_process else self.workers
 
     @property
     def shares(self):
-        """Of how many workers this process does the work."""
+        """Number of workers that this process represents."""
         return self.workers // self.processes
 
     @property
@@ -95,11 +95,11 @@ class Job:
 
 
 class Events:
-    """Appends JSON lines to the file that BANCADA_EVENTS names; only the first worker tells."""
+    """Appends JSON lines to the file named by BANCADA_EVENTS; only the first worker emits events."""
 
     def __init__(self, rank):
         path = os.environ.get("BANCADA_EVENTS", os.devnull) if rank == 0 else os.devnull
-        # Unbuffered and appended: what was told survives whatever happens next.
+        # Unbuffered and appended: emitted events survive a crash.
         self.file = open(path, "ab", buffering=0)
 
     def tell(self, event, **fields):
@@ -122,14 +122,14 @@ class Events:
 class Images:
     """One part of the cache, mapped: float32 images and int32 labels."""
 
-    # Pages seen are given back after so many bytes; they stay in the system's cache, but are not
-    # counted as memory of this process, which would then seem to need the whole dataset.
+    # Pages are released after this many bytes; they stay in the system's cache, but are not
+    # counted as memory of this process, which would otherwise seem to need the whole dataset.
     KEPT_BYTES = 64 << 20
 
     def __init__(self, folder, part, aligned=False):
         self.aligned = aligned
         self.mapped = np.load(os.path.join(folder, part + "-images.npy"), mmap_mode="r")
-        # A plain array: rows of a mapped one take half as long again.
+        # A plain array: indexing a memmap takes 1.5 times as long.
         self.images = np.asarray(self.mapped)
         self.labels = np.load(os.path.join(folder, part + "-labels.npy"))
         self.seen_bytes = 0
@@ -157,7 +157,7 @@ class Images:
 
 
 def aligned(shape):
-    """An empty float32 array that begins where frameworks let their own begin: their kernels read others slower."""
+    """An empty float32 array, aligned like frameworks' own arrays: their kernels read others more slowly."""
     count = int(np.prod(shape))
     room = np.empty(4 * count + 64, np.uint8)
     begin = -room.ctypes.data % 64
@@ -191,7 +191,7 @@ def batches(job, rows):
     """Rows of each batch; with several workers, this worker's share of each."""
     for begin in range(0, len(rows), job.batch):
         batch = rows[begin : begin + job.batch]
-        # Shares must be alike, or the mean of the workers' gradients is not the batch's.
+        # Shares must be equal, or the mean of the workers' gradients is not the batch's gradient.
         batch = batch[: len(batch) - len(batch) % job.workers]
         if len(batch):
             yield batch[job.rank :: job.processes]
@@ -239,7 +239,7 @@ def is_even(padding):
 
 
 def real_pixels(node, shape):
-    """How many pixels of each window of a pooling are no padding: [rows, columns]. `shape` is its input's."""
+    """Number of pixels in each pooling window that are not padding: [rows, columns]. `shape` is the input's."""
     op = node["op"]
     top, _, left, _ = sides(op)
 
@@ -252,8 +252,8 @@ def real_pixels(node, shape):
 
 
 def spare_amx(trial):
-    """Tries 16-bit products in a child: some virtual machines promise AMX and hide how its tiles are made, and
-    oneDNN's kernels then end the process. To be called before oneDNN is used; gives what to note."""
+    """Tries 16-bit products in a child process: some virtual machines report AMX but do not support its tiles, and
+    oneDNN's kernels then crash. Call this before oneDNN is used; returns notes for the run."""
     child = os.fork()
     if child == 0:
         signal.alarm(60)
@@ -265,11 +265,11 @@ def spare_amx(trial):
     if not os.WIFSIGNALED(status) or os.WTERMSIG(status) != signal.SIGILL:
         return []
     os.environ["ONEDNN_MAX_CPU_ISA"] = "AVX512_CORE_BF16"
-    return ["mixed precision without AMX: the processor promises it, but oneDNN's kernels for it fail here"]
+    return ["mixed precision without AMX: the processor reports AMX, but oneDNN's AMX kernels fail here"]
 
 
 KINDS = (
-    # First, because their names hold words of other kinds.
+    # First, because their names contain words of other kinds.
     ("copy", ("convert", "local_scalar", "eagerconst")),
     ("optimiser", ("optimizer", "adam", "sgd", "applygradient", "resourceapply", "_foreach", "update")),
     ("pooling", ("pool", "reduce_window", "reduce-window", "select_and_scatter")),
@@ -284,7 +284,7 @@ KINDS = (
 
 
 def kind(operator):
-    """Which kind of work an operator does, told from its name in any framework."""
+    """Kind of an operator, from its name in any framework."""
     name = operator.lower()
     for word, parts in KINDS:
         if any(part in name for part in parts):
@@ -293,7 +293,7 @@ def kind(operator):
 
 
 class Training:
-    """A job carried out by an adapter."""
+    """Runs a job with an adapter."""
 
     def __init__(self, job, events, adapter_class):
         self.job, self.events = job, events
@@ -346,7 +346,7 @@ class Training:
         job = self.job
         if job.data.pipeline == "own":
             if not hasattr(self.adapter, "own_batches"):
-                sys.exit(f"{job.framework} has no loader of its own: take pipeline = \"cache\"")
+                sys.exit(f"{job.framework} has no loader of its own: use pipeline = \"cache\"")
             raw = np.load(os.path.join(job.data.cache, "train-raw.npy"), mmap_mode="r")
             yield from self.adapter.own_batches(raw, self.train.labels, epoch)
             return
@@ -372,7 +372,7 @@ class Training:
             step_began = now
             if loss - loss != 0 and not self.lost:
                 self.lost = True
-                events.tell("note", text=f"the loss is no number any more at step {self.steps}: lower the learning rate")
+                events.tell("note", text=f"the loss became NaN at step {self.steps}: lower the learning rate")
         # Not after every step: the next batch is read while the device is still at work, as in any training.
         if synchronise is not None:
             synchronise()
@@ -391,7 +391,7 @@ class Training:
         """A few more steps under the framework's profiler, after those that are measured."""
         profiler = getattr(self.adapter, "profile", None)
         if profiler is None:
-            self.events.tell("note", text=f"{self.job.framework} has no profiler of its own that could be asked")
+            self.events.tell("note", text=f"{self.job.framework} has no profiler")
             return
         self.events.phase("profile")
         some = []
@@ -428,7 +428,7 @@ class Training:
         last, _, _ = adapter.gradients(*some[0])
 
         def number(value):
-            # JSON has no word for the others, and Python's `NaN` is read by nobody else.
+            # JSON has no NaN or infinity, and other parsers reject Python's `NaN`.
             value = float(value)
             return value if value - value == 0 else None
 
@@ -451,21 +451,21 @@ class Training:
 
 
 def lead_workers():
-    """Starts the other workers where the framework has no launcher of its own; to be called before the
+    """Starts the other workers if the framework has no launcher of its own; call it before the
     framework is imported, so that all import it at once. Their addresses are in BANCADA_WORKERS."""
     job = Job.read()
     workers.lead(job.workers, job.hosts)
 
 
 def lead_hosts():
-    """The same, for workers on several hosts alone."""
+    """The same, only for workers on several hosts."""
     job = Job.read()
     if job.hosts:
         workers.lead(job.workers, job.hosts)
 
 
 def tell_tensorflow(job):
-    """TensorFlow reads from this who its workers are."""
+    """Sets the variable from which TensorFlow reads the addresses of its workers."""
     os.environ["TF_CONFIG"] = json.dumps({
         "cluster": {"worker": os.environ["BANCADA_WORKERS"].split(",")},
         "task": {"type": "worker", "index": job.rank},
@@ -473,7 +473,7 @@ def tell_tensorflow(job):
 
 
 def says_out_of_memory(error):
-    """Frameworks tell it in words only, most of them."""
+    """Most frameworks report it only in the text of an exception."""
     text = f"{type(error).__name__}: {error}".lower()
     words = ("out of memory", "outofmemory", "can't allocate memory", "cannot allocate memory",
              "resource_exhausted", "resource exhausted", "resourceexhausted", "bad_alloc",
@@ -489,8 +489,8 @@ def main(adapter_class):
         Training(job, events, adapter_class).run()
         workers.end()
         if job.hosts or job.processes > 1:
-            # At once: a framework would wait at its end for workers that are gone, or end itself while the threads
-            # that spoke with them still run.
+            # Exit immediately: at exit a framework would wait for workers that are gone, or crash while threads
+            # that communicated with them still run.
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(0)
@@ -502,10 +502,10 @@ def main(adapter_class):
         said = (str(error).strip().splitlines() or [""])[0][:500]
         Events(0).tell("error", text=f"{type(error).__name__}: {said}")
         if isinstance(error, getattr(adapter_class, "out_of_memory", ())) or says_out_of_memory(error):
-            # By whichever worker: the launcher may end the first before it meets the same.
+            # From any worker: the launcher may end the first worker before it runs out of memory itself.
             Events(0).tell("out-of-memory", detail=said or "out of memory")
         if job.rank > 0:
             traceback.print_exc()
-            # At once: a framework would wait at its end for workers that wait for this one.
+            # Exit immediately: at exit a framework would wait for workers that wait for this one.
             os._exit(1)
         raise

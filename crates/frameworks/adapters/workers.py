@@ -1,10 +1,11 @@
 """Several processes of one job, for frameworks without a launcher of their own (PyTorch has torchrun), and for
-all of them where the workers are on several hosts.
+all frameworks if the workers are on several hosts.
 
-The first process starts the others as copies of itself, with RANK and WORLD_SIZE in the environment; those of
-another host through the words that the job gives for it, by a shell there. BANCADA_WORKERS then holds the
-workers' addresses: on one machine the first chooses them, over hosts all meet at the first and tell theirs.
-All end when one fails, and none outlives the first: each holds the other end of a pipe that closes with it.
+The first process starts the others as copies of itself, with RANK and WORLD_SIZE in the environment; on a
+remote host with the launch command of the job, which starts a shell there. BANCADA_WORKERS then contains the
+workers' addresses: on one machine the first process chooses them; across hosts all connect to the first and
+report theirs. All end when one fails, and none outlives the first: each holds the other end of a pipe that
+closes with it.
 """
 import atexit
 import hmac
@@ -23,7 +24,7 @@ SECONDS_TO_END = 60
 SECONDS_TO_MEET = 300
 
 together = None
-# What this worker started besides.
+# Helper processes that this worker started.
 helpers = []
 
 
@@ -43,17 +44,17 @@ def lead(count, hosts):
 
 
 def end():
-    """This process has done its work."""
+    """Call when this process has finished its work."""
     if together is not None:
         together.end(SECONDS_TO_END)
 
 
 class Leader:
-    """Starts the others, each by its function of the variables that it needs."""
+    """Starts the others, each with a function that takes its environment variables."""
 
     def __init__(self, starts, *hosts):
         self.ending = False
-        # A cluster's launcher may have given this process another number.
+        # A cluster's launcher may have given this process a different number.
         os.environ.update(RANK="0", WORLD_SIZE=str(len(starts) + 1))
         self.others = [start({"RANK": str(rank), "WORLD_SIZE": str(len(starts) + 1)})
                        for rank, start in enumerate(starts, 1)]
@@ -67,14 +68,14 @@ class Leader:
         if self.ending or code == 0:
             return
         self.ending = True
-        sys.stderr.write(f"worker {rank} on {host} failed with exit code {code}: the others end too\n")
+        sys.stderr.write(f"worker {rank} on {host} failed with exit code {code}: stopping the others\n")
         for other in self.others:
             other.kill()
         # The main thread may wait in the framework for what that worker will never send.
         os._exit(1)
 
     def end(self, seconds):
-        """Tells the others to end, and ends those that do not."""
+        """Asks the others to end, and kills those that do not."""
         self.ending = True
         end_all(self.others, seconds)
         end_all(helpers, seconds)
@@ -91,22 +92,22 @@ class Follower:
     def wait(self):
         wait_for_first()
         end_all(helpers, SECONDS_TO_END)
-        # At once: frameworks would wait here for workers that are gone.
+        # Exit immediately: frameworks would wait here for workers that are gone.
         os._exit(0 if self.done else 1)
 
     def end(self, _seconds):
-        # The first still verifies and saves, and its framework may take it ill if others leave.
+        # The first still verifies and saves, and its framework may fail if others leave.
         self.done = True
         self.thread.join()
 
 
 def end_all(processes, seconds):
-    """By closing the pipes that they listen to; those that do not hear are killed."""
+    """Closes the pipes that they read; those that do not end are killed."""
     for process in processes:
         try:
             process.stdin.close()
         except OSError:
-            # It is gone already.
+            # It has already ended.
             pass
     until = time.monotonic() + seconds
     for process in processes:
@@ -118,7 +119,7 @@ def end_all(processes, seconds):
 
 
 def wait_for_first():
-    """Until the first process closes the pipe, or is no more."""
+    """Waits until the first process closes the pipe or ends."""
     while os.read(0, 1):
         pass
 
@@ -129,13 +130,13 @@ def here(variables):
 
 
 def elsewhere(launch, names):
-    """A copy of this process where `launch` leads: a shell there reads what to start from its standard input, since
+    """A copy of this process on the host of `launch`: a shell there reads the command from its standard input, because
     programs that reach other hosts differ in what they do with quotes and variables."""
 
     def start(variables):
         given = {name: os.environ[name] for name in names if name in os.environ}
         if "BANCADA_EVENTS" in given:
-            # It begins in another folder.
+            # It starts in a different folder.
             given["BANCADA_EVENTS"] = os.path.abspath(given["BANCADA_EVENTS"])
         settings = [f"{name}={shlex.quote(value)}" for name, value in {**given, **variables}.items()]
         command = " ".join(map(shlex.quote, [sys.executable, *sys.argv]))
@@ -144,7 +145,7 @@ def elsewhere(launch, names):
             process.stdin.write(f"export {' '.join(settings)}; exec {command}\n".encode())
             process.stdin.flush()
         except OSError:
-            # It ended at once, and whoever watches it says so.
+            # It ended immediately; `watch` reports that.
             pass
         return process
 
@@ -152,7 +153,7 @@ def elsewhere(launch, names):
 
 
 def lead_hosts(hosts):
-    """Starts a worker in every place but the first, and waits until all have told their addresses."""
+    """Starts a worker in every place except the first, and waits until all have reported their addresses."""
     table = socket.create_server(("", 0))
     others = hosts.places[1:]
     os.environ["BANCADA_MEET"] = f"{hosts.first}:{table.getsockname()[1]}"
@@ -162,7 +163,7 @@ def lead_hosts(hosts):
     leader = Leader(starts, *(place["host"] for place in others))
     met = gather(table, len(others))
     remote = next(rank for rank, place in enumerate(others, 1) if place["launch"])
-    # As one of another host sees it: this machine may call itself otherwise.
+    # As seen from a remote host: this machine may have a different name for itself.
     own = met[remote].connection.getsockname()[0]
     addresses = [f"{own}:{free_port()}"] + [met[rank].address for rank in sorted(met)]
     for guest in met.values():
@@ -179,7 +180,7 @@ class Guest:
 
 
 def gather(table, count):
-    """Those who know the secret, by rank."""
+    """Accepts the workers that know the secret, by rank."""
     met, until = {}, time.monotonic() + SECONDS_TO_MEET
     while len(met) < count:
         table.settimeout(max(until - time.monotonic(), 0.001))
@@ -192,15 +193,15 @@ def gather(table, count):
         except socket.timeout:
             if time.monotonic() >= until:
                 missing = ", ".join(str(rank) for rank in range(1, count + 1) if rank not in met)
-                sys.exit(f"worker {missing} did not come to {os.environ['BANCADA_MEET']} in {SECONDS_TO_MEET} s")
+                sys.exit(f"worker {missing} did not connect to {os.environ['BANCADA_MEET']} within {SECONDS_TO_MEET} s")
         except (ValueError, KeyError, TypeError, OSError):
-            # Somebody else.
+            # Not one of our workers.
             continue
     return met
 
 
 def meet_first():
-    """Tells the first worker where this one is, and hears where all are."""
+    """Sends this worker's address to the first one, and receives all addresses."""
     host, _, port = os.environ["BANCADA_MEET"].rpartition(":")
     told = {"secret": os.environ["BANCADA_SECRET"], "rank": os.environ["RANK"], "port": free_port()}
     try:
@@ -215,19 +216,19 @@ def meet_first():
 
 
 def know(addresses):
-    """Puts the workers' addresses where frameworks look for them."""
+    """Sets the workers' addresses in the variables that frameworks read."""
     first, _, port = addresses[0].partition(":")
     own = addresses[int(os.environ["RANK"])].partition(":")[0]
     os.environ.update(BANCADA_WORKERS=",".join(addresses), BANCADA_ADDRESS=own, MASTER_ADDR=first, MASTER_PORT=port)
     interface = interface_of(own)
     if interface:
-        # Else they look the machine's name up, which may lead to no address that others reach.
+        # Otherwise they resolve the machine's name, which may give an address that others cannot reach.
         os.environ.setdefault("GLOO_SOCKET_IFNAME", interface)
         os.environ.setdefault("NCCL_SOCKET_IFNAME", interface)
 
 
 def interface_of(address):
-    """`eth0`; None where it cannot be asked for."""
+    """For example `eth0`; None if it cannot be determined."""
     try:
         import fcntl
 
@@ -246,7 +247,7 @@ def interface_of(address):
 
 
 def beside(module, **variables):
-    """A process of this worker's own that imports a module, and ends with this one."""
+    """Starts a helper process that imports a module and ends with this one."""
     process = subprocess.Popen([sys.executable, os.path.abspath(__file__), module], stdin=subprocess.PIPE,
                                env={**os.environ, **variables})
     # Its pipe closes when this process ends, however it does.
@@ -260,7 +261,7 @@ def free_port():
 
 
 def free_addresses(count):
-    # All are open at once, or the same port would be given twice.
+    # All sockets are open at the same time, or the same port could be assigned twice.
     sockets = [socket.socket() for _ in range(count)]
     for one in sockets:
         one.bind(("127.0.0.1", 0))

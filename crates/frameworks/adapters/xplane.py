@@ -1,4 +1,4 @@
-"""Reads what the profiler of TensorFlow and JAX writes (`*.xplane.pb`), without their protobuf classes,
+"""Reads profiles of TensorFlow and JAX (`*.xplane.pb`), without their protobuf classes,
 which no two releases keep in the same place. Fields are those of xplane.proto and hlo.proto."""
 import glob
 import os
@@ -98,7 +98,7 @@ class Plane:
     def kernels(self, programs):
         """Operators on an accelerator: (operator, seconds)."""
         for line in self.lines:
-            # Other lines tell the same time again, by module or by step.
+            # Other lines repeat the same time, by module or by step.
             if not text(dict(fields(line)), 2).startswith("Stream"):
                 continue
             for name, _, _, duration, statistics in self.events(line):
@@ -112,7 +112,7 @@ class Plane:
 
 
 def is_function(name):
-    """Whether it is a whole graph, whose operators are told one by one as well."""
+    """Whether it is a complete graph, whose operators are also listed one by one."""
     return name.startswith("__") or name in ("PartitionedCall", "StatefulPartitionedCall")
 
 

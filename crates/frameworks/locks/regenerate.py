@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the lock files again, after a pin in frameworks.toml has changed:
+"""Regenerates the lock files after a pin in frameworks.toml has changed:
 
     uv run --no-project --python 3.11 --with packaging crates/frameworks/locks/regenerate.py [NAME ...]
 

@@ -1,4 +1,4 @@
-//! The `caffe` program of this machine: what it says of itself, and what to do about what it says.
+//! The `caffe` program of this machine: its version, and hints for its error messages.
 
 use std::path::Path;
 use std::process::Command;
@@ -28,7 +28,7 @@ pub(crate) fn version_in(said: &str) -> Option<String> {
 /// What to do about something that Caffe said.
 pub fn caffe_advice(said: &str) -> Option<&'static str> {
     said.contains("Unknown layer type: ImageData").then_some(
-        "this Caffe was built without OpenCV, by which its image layer reads: build it with \
+        "this Caffe was built without OpenCV, which its image layer needs: build it with \
          USE_OPENCV := 1 (CMake: -DUSE_OPENCV=ON)",
     )
 }

@@ -1,4 +1,4 @@
-//! Whether a framework can be imported: asked of its own Python, since nothing else knows.
+//! Whether a framework can be imported, checked with its own Python.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! How much room things take.
+//! Disk usage.
 
 use std::ffi::CString;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What is installed here, what of it works, and what to do about what does not.
+//! What is installed, whether it works, and what to do if not.
 
 use std::fs;
 use std::io;
@@ -139,7 +139,7 @@ impl Doctor<'_> {
                     let mut report = self.not_set_up(spec);
                     if missing.why == WhyNot::Unfinished {
                         report.condition = Condition::Unfinished;
-                        report.advice = Some(format!("to go on: bancada setup {spec}"));
+                        report.advice = Some(format!("to continue: bancada setup {spec}"));
                     }
                     if let WhyNot::BaseMissing(_) = missing.why {
                         report.condition = Condition::Broken;
@@ -174,7 +174,10 @@ impl Doctor<'_> {
             }
             _ => {
                 let mut report = report(spec, Condition::Broken);
-                report.problem = Some(format!("{} does not answer `--version`", path.display()));
+                report.problem = Some(format!(
+                    "{} does not respond to `--version`",
+                    path.display()
+                ));
                 report.advice = Some("BANCADA_CAFFE names the program".to_owned());
                 report
             }
@@ -186,7 +189,7 @@ impl Doctor<'_> {
         if !framework.platforms.contains(&self.machine.platform) {
             let mut report = report(spec, Condition::CannotBeHad);
             report.problem = Some(format!(
-                "its packages exist for {} only",
+                "packages exist only for {}",
                 framework.platforms.join(", ")
             ));
             return report;
@@ -197,7 +200,8 @@ impl Doctor<'_> {
         if self.machine.uv.is_none() && self.machine.python(&recipe.python).is_none() {
             report.condition = Condition::CannotBeHad;
             report.problem = Some(format!("it needs Python {}", recipe.python.join(" or ")));
-            report.advice = Some("install that Python, or uv, which fetches it".to_owned());
+            report.advice =
+                Some("install that Python, or install uv, which downloads it".to_owned());
         }
         report
     }
@@ -264,8 +268,8 @@ impl Doctor<'_> {
     ) -> Result<(), String> {
         let adapter = spec.framework.adapter.as_deref();
         let Some(adapter) = adapter.filter(|name| adapters::has(name)) else {
-            report.advice = Some("take a release of bancada that has one".to_owned());
-            return Err("this program carries no adapter for it".to_owned());
+            report.advice = Some("use a release of bancada that has one".to_owned());
+            return Err("this build has no adapter for it".to_owned());
         };
         let adapter = self.adapters.join(adapter);
         let started = self
@@ -357,7 +361,7 @@ const STACK_MODULES: [&str; 3] = ["gunicorn", "uvicorn_worker", "stack_app"];
 fn crash(module: &str, answer: &Answer) -> String {
     if answer.timed_out {
         return format!(
-            "`import {module}` was not through after {} s",
+            "`import {module}` did not finish within {} s",
             IMPORT_TIMEOUT.as_secs()
         );
     }
@@ -367,8 +371,8 @@ fn crash(module: &str, answer: &Answer) -> String {
         .rev()
         .find(|line| !line.trim().is_empty());
     match said {
-        Some(line) => format!("`import {module}` ends its Python: {}", line.trim()),
-        None => format!("`import {module}` ends its Python without a word"),
+        Some(line) => format!("`import {module}` crashes Python: {}", line.trim()),
+        None => format!("`import {module}` crashes Python without a message"),
     }
 }
 

@@ -84,7 +84,7 @@ pub(crate) fn state_of(folder: &Path) -> State {
 }
 
 /// Lies beside an environment for as long as it is being made or removed. Environments cannot be
-/// renamed when whole, as runs are: their programs have their own path written in them.
+/// renamed when complete, as runs are: their programs have their own path written in them.
 pub(crate) fn part(folder: &Path) -> PathBuf {
     beside(folder, ".part")
 }

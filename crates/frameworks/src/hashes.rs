@@ -24,8 +24,8 @@ pub(crate) const LOCKS: &[Embedded] = crate::adapters::embedded![
     "tinygrad.txt",
 ];
 
-/// The lock of one of a framework's calls of the installer: `jax`, `chainer.first`. None where there
-/// is none for this Python (`3.11`) on this platform.
+/// The lock of one of a framework's calls of the installer: `jax`, `chainer.first`. `None` if there
+/// does not exist for this Python (`3.11`) on this platform.
 pub(crate) fn find(name: &str, python: &str, platform: &str) -> Option<&'static str> {
     let file = format!("{name}.txt");
     let lock = LOCKS.iter().find(|lock| lock.name == file)?;

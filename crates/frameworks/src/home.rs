@@ -1,4 +1,4 @@
-//! The cache folder: environments, adapters, and whatever else can be made again.
+//! The cache folder: environments, adapters, and whatever else can be rebuilt.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -227,7 +227,7 @@ impl fmt::Display for HomeError {
             ),
             HomeError::Io { what, path, source } => write!(
                 f,
-                "cannot {what} {}: {source}; BANCADA_CACHE names another folder for the cache",
+                "cannot {what} {}: {source}; set BANCADA_CACHE to a different folder",
                 path.display()
             ),
         }
@@ -258,13 +258,10 @@ impl fmt::Display for NotSetUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let spec = &self.spec;
         match &self.why {
-            WhyNot::Missing => write!(
-                f,
-                "{spec} is not set up on this machine: bancada setup {spec}"
-            ),
+            WhyNot::Missing => write!(f, "{spec} is not set up: bancada setup {spec}"),
             WhyNot::Unfinished => write!(
                 f,
-                "{spec} is only partly set up on this machine; to go on: bancada setup {spec}"
+                "{spec} is only partly set up; to continue: bancada setup {spec}"
             ),
             WhyNot::BaseMissing(base) => write!(
                 f,

@@ -1,5 +1,5 @@
 //! The frameworks: what each needs ([`Framework`], from `frameworks.toml`), how a study names one
-//! ([`Spec`]), and where its environment and its adapter lie on this machine ([`Home`]).
+//! ([`Spec`]), and where its environment and its adapter are on this machine ([`Home`]).
 
 mod adapters;
 mod caffe;

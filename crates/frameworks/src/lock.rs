@@ -1,4 +1,4 @@
-//! One program makes or removes an environment at a time.
+//! One process creates or removes an environment at a time.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read as _, Write as _};
@@ -14,7 +14,7 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// `folder` is the environment's; the lock lies beside it, hidden, and stays there: removing it
+    /// `folder` is the environment's; the lock is next to it, hidden, and stays there: removing it
     /// would let two programs hold two files of one name.
     pub(crate) fn take(folder: &Path) -> Result<Lock, SetupError> {
         let name = folder.file_name().unwrap_or_default().to_string_lossy();

@@ -13,7 +13,7 @@ use crate::process::{Answer, ask};
 use crate::registry::Need;
 use crate::spec::compare_versions;
 
-/// A Python that does not answer by then is none.
+/// A Python that does not respond by then is ignored.
 const PATIENCE: Duration = Duration::from_secs(20);
 const SERVERS: [&str; 2] = ["/usr/local/sbin", "/usr/sbin"];
 

@@ -1,4 +1,4 @@
-//! What `setup` writes into an environment when it is whole, and nothing else does.
+//! The marker that `setup` writes into a complete environment.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ pub struct Marker {
     /// Of the main package, as installed.
     pub version: String,
     pub python: String,
-    /// Whether the builds for GPUs were asked for.
+    /// Whether the builds for GPUs were requested.
     pub gpu: bool,
     pub size_bytes: u64,
     /// RFC 3339, UTC.

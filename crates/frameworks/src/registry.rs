@@ -51,7 +51,7 @@ pub struct Framework {
     pub about: String,
     #[serde(default)]
     pub kind: Kind,
-    /// File name among the adapters; Keras' three backends share one. None where there is no
+    /// File name among the adapters; Keras' three backends share one. `None` if there is no
     /// Python. Of a stack, the program that is started.
     pub adapter: Option<String>,
     /// File name among the stacks: makes a stack's model from a layer graph.
@@ -65,7 +65,7 @@ pub struct Framework {
     #[serde(default = "yes")]
     isolation: bool,
     gpu: Option<Vec<String>>,
-    /// Smaller builds without CUDA, which are asked for first.
+    /// Smaller builds without CUDA, which are requested first.
     pub cpu_builds: Option<CpuBuilds>,
     #[serde(default)]
     python: Vec<String>,
@@ -85,7 +85,7 @@ pub struct Framework {
     /// What a study may ask for in vain, and why, as the end of a sentence.
     #[serde(default)]
     pub cannot: BTreeMap<Wish, String>,
-    /// What `compile` is on a CPU where a study leaves it out; none where that is a third way.
+    /// What `compile` is on a CPU where a study leaves it out; `None` if that is a third way.
     compiles: Option<bool>,
     #[serde(default)]
     older: Vec<Older>,
@@ -159,7 +159,7 @@ pub struct Recipe {
     pub stages: Vec<Stage>,
     /// Accepted versions of Python, the preferred one first.
     pub python: Vec<String>,
-    /// Builds without CUDA that are asked for first.
+    /// Builds without CUDA that are requested first.
     pub cpu_builds: Option<CpuBuilds>,
 }
 

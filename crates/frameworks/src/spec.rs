@@ -1,4 +1,4 @@
-//! How a study or a person names a framework: `pytorch`, `pytorch@2.2.0`.
+//! Names of frameworks: `pytorch`, `pytorch@2.2.0`.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -14,7 +14,7 @@ struct Text<'t> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spec {
     pub framework: &'static Framework,
-    /// None is the version that `frameworks.toml` pins.
+    /// `None` means the version that `frameworks.toml` pins.
     pub version: Option<String>,
 }
 
@@ -59,7 +59,7 @@ impl Spec {
         &self.framework.name
     }
 
-    /// The version asked for, or else the pinned one; None for what has no versions.
+    /// The version requested, or else the pinned one; None for what has no versions.
     pub fn wanted_version(&self) -> Option<&str> {
         self.version
             .as_deref()
@@ -118,14 +118,11 @@ impl SpecError {
         match self {
             SpecError::UnknownName { name, .. } => format!("unknown framework `{name}`"),
             SpecError::BadVersion { framework, version } => {
-                format!("`{version}` is no version of {}", framework.name)
+                format!("`{version}` is not a version of {}", framework.name)
             }
             SpecError::NoVersions { framework } => match framework.kind {
-                Kind::Engine => "the engine has the version of this program".to_owned(),
-                _ => format!(
-                    "the version of {} is the one this machine has",
-                    framework.name
-                ),
+                Kind::Engine => "the engine has the same version as bancada".to_owned(),
+                _ => format!("the version of {} is the installed one", framework.name),
             },
         }
     }
@@ -213,7 +210,7 @@ mod tests {
         }
         check(
             "engine@1",
-            "the engine has the version of this program: write `engine`",
+            "the engine has the same version as bancada: write `engine`",
         );
         check(
             "caffe@1.0",

@@ -85,13 +85,13 @@ impl Started {
     fn problem(&self, answer: &Answer) -> String {
         if answer.timed_out {
             let seconds = TRIAL_TIMEOUT.as_secs();
-            return format!("a training step was not done after {seconds} s");
+            return format!("a training step did not finish within {seconds} s");
         }
         let events = fs::read_to_string(&self.events).unwrap_or_default();
         let said = error_event(&events).or_else(|| last_line(&answer.stderr));
         match said {
             Some(said) => format!("a training step fails: {said}"),
-            None => "a training step ends its process without a message".to_owned(),
+            None => "a training step ends the process without a message".to_owned(),
         }
     }
 }

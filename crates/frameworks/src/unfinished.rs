@@ -1,4 +1,4 @@
-//! Folders of the cache that are being made: under another name, and renamed when whole.
+//! Cache folders being created: under a temporary name, renamed when complete.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-"""The FastAPI application of a worker: an image comes in, the model's answer goes out."""
+"""The FastAPI application of a worker: receives an image, returns the model's output."""
 import io
 import os
 import signal
@@ -13,7 +13,7 @@ from PIL import Image, UnidentifiedImageError
 
 from stack_common import Description, folder
 
-# What bodies may be; those that say nothing of themselves are looked at.
+# Allowed content types; bodies without one are detected.
 PICTURES = {"image/jpeg": ["JPEG"], "image/jpg": ["JPEG"], "image/png": ["PNG"]}
 UNSAID = ("", "application/octet-stream", "application/x-www-form-urlencoded", "application/x-image")
 PICTURES |= {kind: ["JPEG", "PNG"] for kind in UNSAID}
@@ -27,7 +27,7 @@ DATATYPES = {"bool": "BOOL", **{f"{sign}int{bits}": f"{sign}int{bits}".upper() f
 
 
 class Model:
-    """A model that was loaded: `predict` takes float32 numbers of `shape` (images first, None where any size will do)
+    """A loaded model: `predict` takes float32 numbers of `shape` (images first, None where any size will do)
     and the names of outputs, and gives those outputs. `outputs` are all of them, `softmax` is the one that the model is
     known to end in, or None."""
 
@@ -51,7 +51,7 @@ def application(load):
     async def ping():
         return Response()
 
-    # Not in a thread: a worker has one core, and an answer at a time is the fastest way to use it.
+    # Not in a thread: a worker has one core, and one request at a time is the fastest way to use it.
     @app.post("/invocations")
     async def invocations(request: Request):
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -71,23 +71,23 @@ def loaded(load, description):
         return Served(load(folder()), description)
     except Exception as error:
         print(f"cannot load the model in {folder()}: {error}", file=sys.stderr, flush=True)
-        # Gunicorn would start another worker, again and again.
+        # Gunicorn would restart the worker again and again.
         os.kill(os.getppid(), signal.SIGTERM)
         os._exit(0)
 
 
 class Served:
-    """A model and its description, held against each other: nothing is left open."""
+    """A model and its description, checked against each other."""
 
     def __init__(self, model, description):
         self.model, self.description = model, description
         size = description.input or picture_size(model.shape)
         if size is None:
-            raise ValueError("its input is no picture, or does not tell its sizes: write them in model.json")
+            raise ValueError("its input is not a picture, or has no fixed size: write it in model.json")
         self.channels, self.height, self.width = (size[name] for name in ("channels", "height", "width"))
         self.last = size.get("layout", "nchw") == "nhwc"
         if self.channels not in (1, 3):
-            raise ValueError("these stacks serve grey and coloured pictures")
+            raise ValueError("these stacks serve only grey and colour pictures")
         self.mean, self.std = (spread(values, self.channels) for values in (description.mean, description.std))
         meanings = description.meanings(model.outputs, model.softmax)
         self.answered = list(meanings)
@@ -95,7 +95,7 @@ class Served:
         self.logits = meanings.get(self.scores) == "logits"
         self.untrained = description.untrained or model.untrained
         if description.classes and self.scores is None:
-            raise ValueError('the description names classes, and no output is known to score classes: write "output": '
+            raise ValueError('the description names classes, but no output is known to score classes: write "output": '
                              '"logits" or "probabilities" into it')
 
     def values(self, body, kind):
@@ -111,14 +111,14 @@ class Served:
         try:
             values = np.load(io.BytesIO(body), allow_pickle=False).astype(np.float32)
         except Exception as error:
-            raise HTTPException(400, f"the body is no NumPy array: {error}") from error
+            raise HTTPException(400, f"the body is not a NumPy array: {error}") from error
         image = (self.height, self.width, self.channels) if self.last else (self.channels, self.height, self.width)
         if values.shape not in (image, (1, *image)):
-            raise HTTPException(400, f"the tensor has the shape {list(values.shape)}, the model wants {[1, *image]}")
+            raise HTTPException(400, f"the tensor has the shape {list(values.shape)}, but the model needs {[1, *image]}")
         return np.ascontiguousarray(values.reshape(1, *image))
 
     def prepared(self, image):
-        """The picture as the model wants to see it."""
+        """The picture as the model needs it."""
         image = image.convert("L" if self.channels == 1 else "RGB")
         if self.description.crop:
             image = image.crop(middle(image.size, self.width / self.height))
@@ -165,7 +165,7 @@ class Served:
 
 
 def listed(values):
-    """JSON has no word for what is not finite: null."""
+    """JSON has no NaN or infinity: null."""
     flat = values.reshape(-1)
     if flat.dtype.kind == "f" and not np.isfinite(flat).all():
         return [number if np.isfinite(number) else None for number in flat.tolist()]
@@ -173,7 +173,7 @@ def listed(values):
 
 
 def picture_size(shape):
-    """Where the model tells all its sizes: channels are where the 1 or the 3 stands."""
+    """If all sizes of the model are fixed: channels are the dimension of 1 or 3."""
     if len(shape) != 4 or None in shape[1:]:
         return None
     _, first, second, third = shape
@@ -186,7 +186,7 @@ def picture_size(shape):
 
 def spread(values, channels):
     if len(values) not in (1, channels):
-        raise ValueError(f"`mean` or `std` has {len(values)} numbers, the input {channels} channels")
+        raise ValueError(f"`mean` or `std` has {len(values)} numbers, but the input has {channels} channels")
     return np.float32(values)
 
 
@@ -198,7 +198,7 @@ def picture(body, formats):
         return image
     except UnidentifiedImageError as error:
         raise HTTPException(400, f"the body is not a {kinds} image") from error
-    # Pillow's readers raise whatever they meet; a body that is no image is never this server's fault.
+    # Pillow's readers raise many exceptions; a body that is not an image is never this server's fault.
     except Exception as error:
         raise HTTPException(400, f"the body is a {kinds} image that cannot be read: {error}") from error
 

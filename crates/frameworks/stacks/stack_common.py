@@ -42,7 +42,7 @@ def folder():
 
 
 class Description:
-    """`model.json`: what the model is called, what it wants to see, what it answers. Everything may be left out, the
+    """`model.json`: the model's name, input and outputs. Everything is optional, the
     file too, as with `bancada serve`."""
 
     KNOWN = {"name", "input", "resize", "mean", "std", "classes", "output", "untrained"}
@@ -50,7 +50,7 @@ class Description:
 
     def __init__(self, fields):
         if unknown := sorted(set(fields) - self.KNOWN):
-            raise ValueError(f"it has `{unknown[0]}`, which nothing is known of")
+            raise ValueError(f"it has the unknown key `{unknown[0]}`")
         self.name, self.classes = fields.get("name") or folder().resolve().name, fields.get("classes", [])
         self.input, self.output = fields.get("input"), fields.get("output")
         self.untrained = bool(fields.get("untrained"))
@@ -60,7 +60,7 @@ class Description:
             raise ValueError("`std` has a zero")
         said = self.output.values() if isinstance(self.output, dict) else [self.output or "raw"]
         if unknown := [meaning for meaning in said if meaning not in self.MEANINGS]:
-            raise ValueError(f"`output` says `{unknown[0]}`, which is not one of {', '.join(self.MEANINGS)}")
+            raise ValueError(f"`output` is `{unknown[0]}`, which is not one of {', '.join(self.MEANINGS)}")
 
     def meanings(self, outputs, softmax):
         """The outputs that are answered, by name, and what each means. `softmax` is the one that the model is known
@@ -78,7 +78,7 @@ class Description:
             raise ValueError(f"there is no output `{unknown[0]}`; the outputs are {', '.join(outputs)}")
         scores = [name for name in outputs if meanings.get(name, "raw") != "raw"]
         if len(scores) > 1:
-            raise ValueError(f"`{scores[0]}` and `{scores[1]}` are both said to score classes: one can")
+            raise ValueError(f"`{scores[0]}` and `{scores[1]}` are both declared to score classes, but only one can")
         return {name: meanings[name] for name in outputs if name in meanings}
 
     @staticmethod
@@ -89,17 +89,17 @@ class Description:
         except OSError as error:
             sys.exit(f"cannot read the model's description {path}: {error.strerror}")
         except (AttributeError, TypeError, ValueError) as error:
-            sys.exit(f"the model's description {path} is not as it should be: {error}")
+            sys.exit(f"the model's description {path} is invalid: {error}")
 
 
 def main(script, model, preload):
-    """Carries out `serve`. `model` is the file in the folder that the workers load; with `preload` Gunicorn imports
+    """Runs `serve`. `model` is the file in the folder that the workers load; with `preload` Gunicorn imports
     once, and the workers share those pages."""
     if sys.argv[1:] != ["serve"]:
         sys.exit(f"the only argument is `serve`, not `{' '.join(sys.argv[1:])}`")
     Description.read()
     if not (folder() / model).exists():
-        sys.exit(f"there is no {model} in {folder()}")
+        sys.exit(f"{model} is missing in {folder()}")
     front = front_program()
     address = f"{os.environ.get('BANCADA_HOST') or '127.0.0.1'}:{number_of('SAGEMAKER_BIND_TO_PORT', 8080)}"
     with place_for_files() as place:
@@ -112,16 +112,16 @@ def main(script, model, preload):
 
 
 def front_program():
-    """NGINX, or None where it was said that there is to be none."""
+    """NGINX, or None if it is disabled."""
     front = os.environ.get("BANCADA_STACK_FRONT") or "nginx"
     if front == "none":
         return None
     if front != "nginx":
-        sys.exit(f"BANCADA_STACK_FRONT is `{front}`, and should be nginx or none")
+        sys.exit(f"BANCADA_STACK_FRONT is `{front}`, but must be nginx or none")
     places = os.pathsep.join([os.environ.get("PATH") or os.defpath, *SERVERS])
     if program := shutil.which("nginx", path=places):
         return program
-    sys.exit("there is no program `nginx` on the path: install it (Debian: nginx-light), or do without it by "
+    sys.exit("the program `nginx` was not found on PATH: install it (Debian: nginx-light), or run without it by setting "
              "BANCADA_STACK_FRONT=none")
 
 
@@ -136,9 +136,9 @@ def place_for_files():
 
 
 def watch(commands, place):
-    """Until SIGTERM, or one of the processes ends by itself; none outlives that."""
+    """Waits until SIGTERM, or until one of the processes ends; none outlives that."""
     asked, children = [], {}
-    # Only noted while children are started: one that is not in the list yet would be left behind.
+    # Only recorded while children are started: one that is not in the list yet would be left behind.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, _: asked.append(number))
     try:
@@ -147,11 +147,11 @@ def watch(commands, place):
         signal.pthread_sigmask(signal.SIG_BLOCK, WAITED_FOR)
         while not asked:
             if ended := [name for name, child in children.items() if child.poll() is not None]:
-                sys.exit(f"{ended[0]} ended by itself; what it said is above")
+                sys.exit(f"{ended[0]} ended unexpectedly; see its output above")
             if signal.sigwait(WAITED_FOR) != signal.SIGCHLD:
                 return
     finally:
-        # The front first: it takes nothing new and waits for answers that are under way.
+        # NGINX first: it accepts nothing new and waits for requests in progress.
         for name, how in (("NGINX", signal.SIGQUIT), ("Gunicorn", signal.SIGTERM)):
             end(children.get(name), how)
 
@@ -178,7 +178,7 @@ def gunicorn(module, address, preload):
 
 
 def workers():
-    """One a core that this process may use: the container's share, not the machine's count."""
+    """One per core that this process may use: the container's share, not the machine's count."""
     cores = len(os.sched_getaffinity(0))
     try:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
@@ -190,20 +190,20 @@ def workers():
 
 
 def threads():
-    """Of each worker; None where nothing was said."""
+    """Of each worker; None if not set."""
     return number_of("BANCADA_STACK_THREADS", None) if os.environ.get("BANCADA_STACK_THREADS") else None
 
 
 def number_of(variable, otherwise):
     text = os.environ.get(variable) or str(otherwise)
     if not text.isdecimal() or int(text) == 0:
-        sys.exit(f"{variable} is `{text}`, and should be a whole number from 1")
+        sys.exit(f"{variable} is `{text}`, but must be a whole number of at least 1")
     return int(text)
 
 
 def nginx(address):
-    """A connection a request to Gunicorn: whichever worker is free accepts it, where kept ones would bind a client to
-    a worker that may be busy. Bodies stay in memory. All its files lie where it is started."""
+    """One connection to Gunicorn per request: any free worker accepts it, while persistent ones would bind a client to
+    a worker that may be busy. Bodies stay in memory. All its files are in the folder where it is started."""
     # Started by root, its workers would be another user, who may not open the socket.
     user = f"user {pwd.getpwuid(os.geteuid()).pw_name};" if os.geteuid() == 0 else ""
     paths = "\n".join(f"    {kind}_temp_path {kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))

@@ -1,4 +1,4 @@
-"""NGINX, Gunicorn with a Uvicorn worker a core, FastAPI, ONNX Runtime tuned for it: the stronger of the usual stacks.
+"""NGINX, Gunicorn with one Uvicorn worker per core, FastAPI, ONNX Runtime tuned for it: the stronger of the usual stacks.
 
     python stack_fastapi_onnxruntime.py serve
 """
@@ -27,7 +27,7 @@ def load(folder):
 
 
 def app():
-    # Else it writes down a name for this machine, and sends events to its makers.
+    # Otherwise it stores an identifier of this machine and sends telemetry.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     # Before Gunicorn forks, so that the workers share its pages; a session has threads and must come after.
     import onnxruntime  # noqa: F401

@@ -1,4 +1,4 @@
-"""NGINX, Gunicorn with a Uvicorn worker a core, FastAPI, TensorFlow: the stack of study B. Its model is Keras' own
+"""NGINX, Gunicorn with one Uvicorn worker per core, FastAPI, TensorFlow: the stack of study B. Its model is Keras' own
 file, which to_keras.py writes.
 
     python stack_fastapi_tensorflow.py serve

@@ -1,4 +1,4 @@
-"""Makes Keras' own file of a network: FOLDER/model.keras from graph.json (the `network` of a job file) and
+"""Writes the Keras file of a network: FOLDER/model.keras from graph.json (the `network` of a job file) and
 model.safetensors in the same folder. The layers are those that the training adapter builds; the answers are
 probabilities, as in the ONNX file of the same network.
 
@@ -18,14 +18,14 @@ sys.path.append(os.environ.get("BANCADA_ADAPTERS") or str(Path(__file__).resolve
 
 def main():
     if len(sys.argv) != 2:
-        sys.exit("name the model's folder, and nothing else")
+        sys.exit("expected one argument: the model's folder")
     folder = Path(sys.argv[1])
     try:
         convert(folder, json.loads((folder / "graph.json").read_text()))
     except OSError as error:
         sys.exit(f"cannot use {error.filename}: {error.strerror}")
     except (KeyError, ValueError) as error:
-        sys.exit(f"graph.json and model.safetensors in {folder} do not fit together: {error}")
+        sys.exit(f"graph.json and model.safetensors in {folder} do not match: {error}")
 
 
 def convert(folder, graph):

@@ -50,7 +50,7 @@ impl BaseImage {
         };
         let index = fs::read(layout.join("index.json")).map_err(|_| {
             reader.problem(
-                "it has no index.json, so it is no OCI layout: `skopeo copy` writes one (oci:FOLDER)",
+                "it has no index.json, so it is not an OCI layout: `skopeo copy` writes one (oci:FOLDER)",
             )
         })?;
         let manifest = reader.manifest(&layout, &index, architecture, 0)?;
@@ -60,7 +60,7 @@ impl BaseImage {
         )?;
         if config.os != "linux" || config.architecture != architecture.name() {
             return Err(reader.problem(&format!(
-                "it is for {} {}, and the image is for linux {architecture}",
+                "it is for {} {}, but the image is for linux {architecture}",
                 config.os, config.architecture
             )));
         }
@@ -81,7 +81,10 @@ impl BaseImage {
         let mut copied = Copied::default();
         for (layer, diff_id) in self.layers.iter().zip(&self.config.rootfs.diff_ids) {
             let media_type = oci::layer_type(&layer.media_type).ok_or_else(|| {
-                reader.problem(&format!("its layers of {} are not known", layer.media_type))
+                reader.problem(&format!(
+                    "its layer type {} is not supported",
+                    layer.media_type
+                ))
             })?;
             let path = reader.path(&self.layout, &layer.digest)?;
             let (blob, _) = blobs.add(|to| {
@@ -199,7 +202,7 @@ impl Reader<'_> {
         let (Some(chosen), None) = (fitting.next(), fitting.next()) else {
             let count = index.manifests.iter().filter(fits).count();
             return Err(self.problem(&format!(
-                "it has {count} images for {architecture}, and one is expected"
+                "it has {count} images for {architecture}, expected one"
             )));
         };
         let bytes = self.blob(layout, chosen)?;
@@ -208,7 +211,7 @@ impl Reader<'_> {
             oci::INDEX | oci::DOCKER_INDEX if depth < DEEPEST => {
                 self.manifest(layout, &bytes, architecture, depth + 1)
             }
-            other => Err(self.problem(&format!("it holds {other}, which is no image"))),
+            other => Err(self.problem(&format!("it contains {other}, which is not an image"))),
         }
     }
 }

@@ -112,7 +112,7 @@ impl Blobs {
     }
 }
 
-/// Where a layout keeps what has this digest; none where it is not a digest that layouts are named by, so that no base
+/// Where a layout keeps what has this digest; `None` if it is not a digest that layouts are named by, so that no base
 /// can name a file outside of itself.
 pub(crate) fn path_of(layout: &Path, digest: &str) -> Option<PathBuf> {
     let hex = digest.strip_prefix("sha256:")?;

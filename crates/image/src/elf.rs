@@ -35,9 +35,9 @@ pub enum ElfProblem {
 impl fmt::Display for ElfProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            ElfProblem::NotElf => "it is not an ELF file, as programs and libraries of Linux are",
+            ElfProblem::NotElf => "it is not an ELF file (Linux program or library)",
             ElfProblem::NotSupported => "it is not a 64-bit little-endian ELF file",
-            ElfProblem::Truncated => "its headers point outside of it: it is not whole",
+            ElfProblem::Truncated => "its headers point beyond its end: it is truncated",
         })
     }
 }

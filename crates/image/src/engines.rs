@@ -53,7 +53,7 @@ pub fn load_into(engine: Engine, archive: &Path, name: &ImageName) -> Result<(),
     };
     let loaded = loaded_as(&loaded).ok_or_else(|| ImageError::Engine {
         engine,
-        said: format!("it did not say what it loaded: {}", loaded.trim()),
+        said: format!("it did not report what it loaded: {}", loaded.trim()),
     })?;
     if loaded == name.to_string() || loaded == name.full() {
         return Ok(());
@@ -116,7 +116,7 @@ impl FromStr for Engine {
 
     fn from_str(text: &str) -> Result<Engine, String> {
         let found = ALL.into_iter().find(|engine| engine.name() == text);
-        found.ok_or_else(|| format!("`{text}` is none of docker, podman, buildah"))
+        found.ok_or_else(|| format!("`{text}` is not docker, podman or buildah"))
     }
 }
 

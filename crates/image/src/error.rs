@@ -86,7 +86,7 @@ impl fmt::Display for ImageError {
                 let is = is.map_or("another processor", Architecture::name);
                 write!(
                     f,
-                    "{} is built for {is}, and the image is for {wanted}",
+                    "{} is built for {is}, but the image is for {wanted}",
                     path.display()
                 )
             }
@@ -103,19 +103,19 @@ impl fmt::Display for ImageError {
                 let searched: Vec<_> = searched.iter().map(|path| path.to_string_lossy()).collect();
                 write!(
                     f,
-                    "{library}, which {} needs, is not in {}: name its folder, or give a base that has it",
+                    "{library}, which {} needs, is not in {}: add its folder with --libraries, or use a base image that has it",
                     needed_by.display(),
                     searched.join(", ")
                 )
             }
             ImageError::Loader(path) => write!(
                 f,
-                "the loader {} looks in none of the usual folders of libraries: give a base image",
+                "the loader {} searches none of the standard library folders: use a base image",
                 path.display()
             ),
             ImageError::NoModel(path) => write!(
                 f,
-                "there is no model at {}: an .onnx file, or a folder with one, is expected",
+                "there is no model at {}: expected an .onnx file, or a folder with one",
                 path.display()
             ),
             ImageError::Link { link, to } => write!(
@@ -133,7 +133,7 @@ impl fmt::Display for ImageError {
                 path.display()
             ),
             ImageError::Changed(path) => {
-                write!(f, "{} was changed while it was read", path.display())
+                write!(f, "{} changed while it was being read", path.display())
             }
             ImageError::Base { path, problem } => {
                 write!(f, "the base {}: {problem}", path.display())
@@ -145,25 +145,29 @@ impl fmt::Display for ImageError {
                 libraries.join(", ")
             ),
             ImageError::NowhereToWrite => {
-                f.write_str("name a folder or an archive that the image is written to")
+                f.write_str("give a folder or an archive to write the image to")
             }
             ImageError::Exists(path) => write!(
                 f,
-                "{} exists already: name another place, or say that it is to be replaced",
+                "{} already exists: choose a different path, or use --replace",
                 path.display()
             ),
             ImageError::Name { name, problem } => {
-                write!(f, "`{name}` cannot be an image's name: {problem}")
+                write!(f, "`{name}` is not a valid image name: {problem}")
             }
             ImageError::PrepareElsewhere(architecture) => write!(
                 f,
-                "a model is prepared by running the server, and this machine is not {architecture}: build without preparing, or there"
+                "preparing a model runs the server, but this machine is not {architecture}: build without --prepare, or on such a machine"
             ),
             ImageError::Prepare { program, said } => {
-                write!(f, "{} did not prepare the model: {said}", program.display())
+                write!(
+                    f,
+                    "{} could not prepare the model: {said}",
+                    program.display()
+                )
             }
             ImageError::Engine { engine, said } => {
-                write!(f, "{engine} did not take the image: {said}")
+                write!(f, "{engine} could not load the image: {said}")
             }
         }
     }

@@ -14,7 +14,7 @@ use crate::tree::{Entry, Tree};
 pub(crate) const TIME: u64 = 0;
 /// Twice the time at level 9 makes ONNX Runtime's library smaller by 0.4 %.
 const COMPRESSION: u32 = 6;
-/// Of the gzip format: the system that compressed is not told.
+/// Of the gzip format: the system that compressed is not reported.
 const UNKNOWN_SYSTEM: u8 = 255;
 
 pub(crate) struct WrittenLayer {

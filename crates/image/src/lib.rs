@@ -1,8 +1,8 @@
-//! Container images of the server: its program, ONNX Runtime, a model, and from the system only the shared libraries
-//! that these need. Written here, byte for byte the same from the same files, so that no container engine is needed to
-//! build one and two can be compared by their digests.
+//! Container images of the server: its program, ONNX Runtime, a model, and only those shared libraries of the system
+//! that these need. Written without a container engine, and byte for byte the same from the same files, so that two
+//! images can be compared by their digests.
 //!
-//! `build` writes an OCI layout, an archive of it, or both; `load_into` hands an archive to an engine.
+//! `build` writes an OCI layout, an archive of it, or both; `load_into` loads an archive into an engine.
 
 mod architecture;
 mod archive;

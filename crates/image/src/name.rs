@@ -46,9 +46,9 @@ impl FromStr for ImageName {
             _ => (name, "latest"),
         };
         let problem = if !is_repository(repository) {
-            "it has small letters, digits, and . _ - between them, as in bancada/mobilenet:1"
+            "use lower-case letters and digits, with . _ - between them, as in bancada/mobilenet:1"
         } else if !is_tag(tag) {
-            "after the colon stand letters, digits and . _ -"
+            "after the colon use letters, digits and . _ -"
         } else {
             return Ok(ImageName {
                 repository: repository.to_owned(),

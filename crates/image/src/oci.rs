@@ -120,7 +120,7 @@ pub(crate) struct History {
     pub others: BTreeMap<String, Value>,
 }
 
-/// The same layer by OCI's name; none for kinds that are not carried in the layout.
+/// The same layer by OCI's name; `None` for kinds that are not carried in the layout.
 pub(crate) fn layer_type(media_type: &str) -> Option<&'static str> {
     match media_type {
         LAYER | DOCKER_LAYER => Some(LAYER),

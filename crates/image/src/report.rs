@@ -19,7 +19,7 @@ pub struct Report {
     pub total: Size,
     /// Nor its prepared copy.
     pub without_model: Size,
-    /// Of the archive, where one was asked for.
+    /// Of the archive, where one was requested.
     pub archive_bytes: Option<u64>,
     pub warnings: Vec<Warning>,
 }
@@ -88,12 +88,12 @@ impl fmt::Display for Warning {
         match self {
             Warning::NotPrepared { copy } => write!(
                 f,
-                "{} will not be used in the image, whose files have another time: let the model be prepared while the image is built",
+                "{} will not be used in the image, where files have different times: use --prepare while building the image",
                 copy.display()
             ),
             Warning::BaseNotRead { digest } => write!(
                 f,
-                "the base's layer {digest} is compressed by zstd: its size on disk is not counted, and whether it has the libraries that the server needs was not looked at"
+                "the base's layer {digest} is compressed with zstd: its size on disk is not counted, and its libraries were not checked"
             ),
         }
     }

@@ -1,4 +1,4 @@
-//! What is being written has another name until it is whole, and is removed where it never becomes so.
+//! Files are written under a temporary name until they are complete, and removed if they never are.
 
 use std::fs;
 use std::io;

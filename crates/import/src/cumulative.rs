@@ -46,7 +46,7 @@ fn take_apart(
                 file: row.file.clone(),
                 line: row.line,
                 what: format!(
-                    "`{}` is cumulative and falls from {before} to {now}: counted from zero again",
+                    "`{}` is cumulative but falls from {before} to {now}: it is assumed to restart from zero",
                     column.column
                 ),
             });
@@ -83,9 +83,7 @@ fn refuse_cumulative(
             file: row.file.clone(),
             line: row.line,
             what: format!(
-                "`{column}` rises with every row of the run, from {first} s to {last} s, as a time since its start \
-                 does: write {column}={metric}:{unit}:cumulative if it is one, {column}={metric}:{unit}:each if it is \
-                 the time of each step; left out"
+                "`{column}` rises with every row of the run, from {first} s to {last} s, like a time since the start: write {column}={metric}:{unit}:cumulative if it is one, or {column}={metric}:{unit}:each if it is the time of each step; the column is ignored"
             ),
         });
     }

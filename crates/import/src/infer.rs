@@ -20,7 +20,7 @@ pub struct Inferred {
 
 /// Above this many combinations, those that the files do not hold are not listed as excluded.
 const LISTED_COMBINATIONS: usize = 4096;
-/// Above this many, a column is taken for a factor that is none: a time, a number of the row.
+/// Above this many levels, a column is not a factor but a time or a row number.
 const MOST_COMBINATIONS: usize = 100_000;
 
 /// Factors and levels in the order of appearance, combinations that never appear excluded. The
@@ -98,8 +98,7 @@ fn too_many(first: &str, factors: &[String], texts: &[Vec<String>]) -> Vec<RowPr
         file: first.to_owned(),
         line: 1,
         what: format!(
-            "the levels make {combinations} combinations, more than {MOST_COMBINATIONS} ({}): name as factors only \
-             what was varied on purpose",
+            "the levels give {combinations} combinations, more than {MOST_COMBINATIONS} ({}): use as factors only what was varied on purpose",
             counted.join(", ")
         ),
     }]

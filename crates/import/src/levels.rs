@@ -58,7 +58,7 @@ impl<'p> Scenarios<'p> {
             if !self.factors.iter().any(|known| same(&known.name, factor)) {
                 let known: Vec<&str> = self.factors.iter().map(|f| f.name.as_str()).collect();
                 problems.push(format!(
-                    "the study has no factor `{factor}`; it has: {}",
+                    "the study has no factor `{factor}`; its factors are {}",
                     known.join(", ")
                 ));
             }
@@ -69,8 +69,7 @@ impl<'p> Scenarios<'p> {
                 Some(place) => sources.push(Source::Row(place)),
                 None if factor.levels.len() == 1 => sources.push(Source::Only),
                 None => problems.push(format!(
-                    "nothing tells the level of the factor `{}`: name its column, put it in the file pattern, or \
-                     give one level for all; known levels: {}",
+                    "the level of the factor `{}` is missing: name its column, put it in the file pattern, or give one level for all rows; known levels: {}",
                     factor.name,
                     known(factor)
                 )),
@@ -112,7 +111,7 @@ impl<'p> Scenarios<'p> {
         if let Some((factor, _)) = mapped().find(|(_, text)| *text == Some("")) {
             let known = known(factor);
             return Err(format!(
-                "the level of `{}` is missing; known: {known}; the row is left out",
+                "the level of `{}` is missing; known: {known}; the row is skipped",
                 factor.name
             ));
         }
@@ -121,7 +120,7 @@ impl<'p> Scenarios<'p> {
             Some(text) => find(text, &factor.levels).ok_or_else(|| {
                 let known = known(factor);
                 format!(
-                    "`{text}` is not a level of `{}`; known: {known}; the row is left out",
+                    "`{text}` is not a level of `{}`; known: {known}; the row is skipped",
                     factor.name
                 )
             }),
@@ -129,7 +128,7 @@ impl<'p> Scenarios<'p> {
         let places: Vec<usize> = mapped().map(place).collect::<Result<_, _>>()?;
         let found = self.by_places.get(&places).copied();
         found.ok_or_else(|| {
-            "the study excludes this combination of levels; the row is left out".to_owned()
+            "the study excludes this combination of levels; the row is skipped".to_owned()
         })
     }
 }

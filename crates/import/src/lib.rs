@@ -1,6 +1,6 @@
 //! Measurements made elsewhere become run records. Pure: text in, records out.
 //!
-//! For tables read [`ImportSpec`] (what the columns mean; made of what study and flags say, a
+//! For tables read [`ImportSpec`] (what the columns mean; built from study and flags, a
 //! [`Mapping`]), then [`read`]. Inside: `table` (text to cells), `rows` (cells to numbers and
 //! levels), `levels` (levels to scenarios), `runs` (rows to records).
 //!

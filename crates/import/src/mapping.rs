@@ -91,13 +91,13 @@ impl Mapping {
         let counted = self.metrics.iter().find(|m| m.counted.is_some());
         if let Some(metric) = counted.filter(|_| row != RowKind::Step) {
             return Err(SpecError(format!(
-                "column `{}`: `each` and `cumulative` go with rows that are steps (--row step)",
+                "column `{}`: `each` and `cumulative` need rows that are steps (--row step)",
                 metric.column
             )));
         }
         if self.metrics.is_empty() {
             return Err(SpecError(
-                "nothing says which columns hold metrics: give --metric COLUMN=METRIC:UNIT, such as --metric \
+                "no column is defined as a metric: give --metric COLUMN=METRIC:UNIT, such as --metric \
                  time=train_seconds:s, or write metrics = { time = \"train_seconds:s\" } under [import] of the study"
                     .to_owned(),
             ));

@@ -32,14 +32,13 @@ impl FilePattern {
         match (shortest, longest) {
             (Some(shortest), Some(longest)) if shortest == longest => Ok(shortest),
             (Some(shortest), Some(longest)) => Err(format!(
-                "the name fits `{}` in more than one way ({}; or {}): write what may stand there, such as \
-                 {{{}}}, or rename the file",
+                "the name matches `{}` in more than one way ({}; or {}): list the allowed values, such as {{{}}}, or rename the file",
                 self.text,
                 self.shown(&shortest),
                 self.shown(&longest),
                 self.example(&shortest, &longest),
             )),
-            _ => Err(format!("the name does not fit `{}`", self.text)),
+            _ => Err(format!("the name does not match `{}`", self.text)),
         }
     }
 
@@ -77,9 +76,7 @@ impl FromStr for FilePattern {
     fn from_str(text: &str) -> Result<Self, SpecError> {
         let wrong = |why: &str| {
             let example = "such as {framework}-{image}px-r{repetition}.csv";
-            SpecError(format!(
-                "`{text}` is not a pattern of file names, {example}: {why}"
-            ))
+            SpecError(format!("`{text}` is not a file pattern, {example}: {why}"))
         };
         let mut names: Vec<String> = Vec::new();
         let mut shortest = String::from("(?:^|/)");
@@ -112,7 +109,7 @@ impl FromStr for FilePattern {
                 return Err(wrong("a name is missing between { and }"));
             }
             if names.iter().any(|known| known == name) {
-                return Err(wrong(&format!("{{{name}}} is there twice")));
+                return Err(wrong(&format!("{{{name}}} appears twice")));
             }
             match values {
                 None => both("([^/]+?)", "([^/]+)"),

@@ -139,7 +139,7 @@ struct FileReader<'s> {
     file: &'s str,
     spec: &'s ImportSpec,
     levels: Vec<LevelSource>,
-    /// One for each metric of the spec; none where the file lacks the column.
+    /// One for each metric of the spec; `None` if the file lacks the column.
     metrics: Vec<Option<(usize, Conversion)>>,
     /// To read moments that lack the year.
     year: Option<YearOf>,
@@ -258,8 +258,7 @@ impl<'s> FileReader<'s> {
             Some(text) => match parse_repetition(&text) {
                 Some(number) => Some(number),
                 None => {
-                    return self
-                        .leave_out(row, format!("`{text}` is not the number of a repetition"));
+                    return self.leave_out(row, format!("`{text}` is not a repetition number"));
                 }
             },
         };
@@ -270,10 +269,7 @@ impl<'s> FileReader<'s> {
         let Some(status) = status else {
             let word = self.status.map_or("", |column| row.cell(column));
             let known = "ok, failed, out-of-memory, timed-out, interrupted or an exit code";
-            return self.leave_out(
-                row,
-                format!("`{word}` does not tell how a run ended: write {known}"),
-            );
+            return self.leave_out(row, format!("`{word}` is not an outcome: write {known}"));
         };
         Some(Row {
             file: self.file.to_owned(),
@@ -286,7 +282,7 @@ impl<'s> FileReader<'s> {
         })
     }
 
-    /// A cell that is no number is told; the rest of its row is used.
+    /// A cell that is not a number is reported; the rest of its row is used.
     fn metrics(&mut self, row: &TableRow) -> Vec<Option<f64>> {
         let mut values = Vec::with_capacity(self.metrics.len());
         let mut wrong = Vec::new();
@@ -307,7 +303,7 @@ impl<'s> FileReader<'s> {
                     Cell::Missing => None,
                     Cell::Number(value) if value < 0.0 && conversion.unit == "s" => {
                         wrong.push(format!(
-                            "`{text}` in column `{}` is a negative time; left out",
+                            "`{text}` in column `{}` is a negative time; ignored",
                             metric.column
                         ));
                         None
@@ -315,7 +311,7 @@ impl<'s> FileReader<'s> {
                     Cell::Number(value) => Some(conversion.apply(value)),
                     Cell::Other => {
                         wrong.push(format!(
-                            "`{text}` in column `{}` is not a number; left out",
+                            "`{text}` in column `{}` is not a number; ignored",
                             metric.column
                         ));
                         None
@@ -333,14 +329,14 @@ impl<'s> FileReader<'s> {
         if parsed.is_none() && !text.is_empty() {
             self.tell(
                 row,
-                format!("`{text}` is not a moment such as 2024-03-01T12:00:00Z; left out"),
+                format!("`{text}` is not a date and time such as 2024-03-01T12:00:00Z; ignored"),
             );
         }
         parsed
     }
 
     fn leave_out(&mut self, row: &TableRow, what: String) -> Option<Row> {
-        self.tell(row, format!("{what}; the row is left out"));
+        self.tell(row, format!("{what}; the row is skipped"));
         None
     }
 

@@ -58,8 +58,8 @@ impl<'p> Group<'p> {
     }
 }
 
-/// One run for each scenario and repetition, or where no repetition is told, for each scenario
-/// and file; in the order of appearance. One whose rows are of several files is told: it may be
+/// One run for each scenario and repetition, or where no repetition is reported, for each scenario
+/// and file; in the order of appearance. One whose rows are of several files is reported: it may be
 /// several runs that have one number by mistake.
 fn grouped<'p>(rows: Vec<Placed<'p>>, problems: &mut Vec<RowProblem>) -> Vec<Group<'p>> {
     #[derive(PartialEq, Eq, Hash)]
@@ -100,7 +100,7 @@ fn joined(group: &Group<'_>, row: &Row) -> RowProblem {
         file: row.file.clone(),
         line: row.line,
         what: format!(
-            "{run} has rows of {} too: they are read as one run. If they are several, number them by --repetition or by {{repetition}} in --file-pattern",
+            "{run} also has rows in {}: all of them are read as one run. If they are several runs, number them with --repetition or {{repetition}} in --file-pattern",
             group.first.file
         ),
     }
@@ -140,7 +140,7 @@ fn number<'p>(groups: Vec<Group<'p>>, problems: &mut Vec<RowProblem>) -> Vec<(Ru
             problems.push(RowProblem {
                 file: file.clone(),
                 line,
-                what: format!("{run} was already told at {earlier}; the row is left out"),
+                what: format!("{run} is already defined at {earlier}; the row is skipped"),
             });
             continue;
         }
@@ -167,7 +167,7 @@ impl Maker<'_> {
             problems.push(RowProblem {
                 file: group.first.file.clone(),
                 line: group.first.line,
-                what: format!("total_seconds is {told}, less than its phases together; their sum {sum} is taken"),
+                what: format!("total_seconds is {told}, less than the sum of its phases; the sum {sum} is used"),
             });
         }
         let started = group.rows.iter().filter_map(|row| row.started).min();
@@ -217,7 +217,7 @@ impl Maker<'_> {
         };
         let Ended { status, exit_code } = ended;
         let detail =
-            (status != Status::Ok).then(|| format!("told as {status} by {}", group.first.file));
+            (status != Status::Ok).then(|| format!("outcome {status} in {}", group.first.file));
         Outcome {
             status,
             detail,

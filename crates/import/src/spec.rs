@@ -48,7 +48,7 @@ impl ImportSpec {
         let unknown = self.metrics.iter().filter(|m| !units::is_known(&m.unit));
         let note = |metric: &ColumnMetric| {
             format!(
-                "`{}`, the unit of column `{}`, is not one that is converted: its numbers are kept as they are",
+                "`{}`, the unit of column `{}`, is not a known unit: its numbers are kept unchanged",
                 metric.unit, metric.column
             )
         };
@@ -81,7 +81,7 @@ pub struct ColumnMetric {
     pub column: String,
     pub metric: String,
     pub unit: String,
-    /// None where nobody says it: of each row.
+    /// `None` if nobody says it: of each row.
     pub counted: Option<Counted>,
 }
 
@@ -169,14 +169,14 @@ impl FromStr for RowKind {
             "step" => Ok(RowKind::Step),
             "sample" => Ok(RowKind::Sample),
             _ => Err(SpecError(format!(
-                "`{text}` is not what a row tells: run, request, step or sample"
+                "`{text}` is not a kind of row: use run, request, step or sample"
             ))),
         }
     }
 }
 
 impl DecimalMark {
-    /// None where it is found in the numbers.
+    /// `None` if it is found in the numbers.
     pub(crate) fn word(self) -> Option<&'static str> {
         match self {
             DecimalMark::Auto => None,
@@ -195,7 +195,7 @@ impl FromStr for DecimalMark {
             "point" => Ok(DecimalMark::Point),
             "comma" => Ok(DecimalMark::Comma),
             _ => Err(SpecError(format!(
-                "`{text}` is not a decimal mark: auto, point or comma"
+                "`{text}` is not a decimal mark: use auto, point or comma"
             ))),
         }
     }

@@ -1,4 +1,4 @@
-//! A study that was made of files, as a study file.
+//! A study created from imported files, as a study file.
 
 use std::fmt::Write;
 
@@ -14,8 +14,7 @@ const MOST_REPETITIONS: u32 = 10_000;
 /// As a person would have written it: `bancada import --study` reads more files by it.
 /// `price` is that of all environments.
 pub fn study_text(study: &Study, spec: &ImportSpec, price: Option<&str>) -> String {
-    let mut text =
-        String::from("# Written by `bancada import`: the study that these results are of.\n");
+    let mut text = String::from("# Written by `bancada import`: the study of these results.\n");
     // Writing to a string does not fail.
     _ = head(&mut text, study);
     _ = factors(&mut text, &study.factors);
@@ -122,7 +121,7 @@ fn exclusions(text: &mut String, study: &Study) -> std::fmt::Result {
         all if all > MOST_EXCLUSIONS => {
             return writeln!(
                 text,
-                "# {all} combinations are not in the files, more than a study file may exclude."
+                "# {all} combinations are missing in the files, more than a study file can exclude."
             );
         }
         _ => {}

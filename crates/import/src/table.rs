@@ -64,7 +64,7 @@ impl Table {
         };
         let known: Vec<String> = (1..).zip(&self.header).map(shown).collect();
         format!(
-            "there is no column `{name}`; the file has: {}",
+            "there is no column `{name}`; the columns are {}",
             known.join(", ")
         )
     }

@@ -1,4 +1,4 @@
-//! What is paid: the run's duration and its phases, from the metrics that tell them.
+//! Billed time: the run's duration and its phases, from the imported metrics.
 
 use model::Phase;
 use model::run::{metric, phase};
@@ -14,7 +14,7 @@ pub(crate) const REQUESTS: &str = "requests";
 pub(crate) struct Times {
     pub(crate) seconds: f64,
     pub(crate) phases: Vec<Phase>,
-    /// The total that was told, when the phases sum to more: they count then.
+    /// The total that was reported, when the phases sum to more: they count then.
     pub(crate) told_too_little: Option<f64>,
 }
 

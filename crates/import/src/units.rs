@@ -1,5 +1,7 @@
 //! Units that people write, and the ones Bancada keeps: seconds, bytes, joules, watts, percent.
 
+use model::run::metric;
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Conversion {
     /// The unit kept.
@@ -82,7 +84,7 @@ const UNITS: &[Known] = &[
     known(&["", "-", "1"], "", 1.0, 1.0),
 ];
 
-/// What the names of metrics say of their unit.
+/// What the names of other metrics say of their unit.
 const NAMED: &[(&str, &str)] = &[
     ("_seconds", "s"),
     ("_bytes", "B"),
@@ -117,11 +119,13 @@ pub fn conversion(unit: &str) -> Conversion {
 /// Fails where the name of the metric asks for another unit, and for what is probably a known unit
 /// that is written in another way: `Sec`, `mb`.
 pub(crate) fn check(metric: &str, unit: &str) -> Result<(), String> {
-    let named = NAMED.iter().find(|(end, _)| metric.ends_with(end));
-    if let Some((_, kept)) = named
-        && conversion(unit).unit != *kept
+    let ours = metric::definition(metric).map(|metric| metric.unit.symbol());
+    let named = || NAMED.iter().find(|(end, _)| metric.ends_with(end));
+    let kept = ours.or_else(|| named().map(|(_, kept)| *kept));
+    if let Some(kept) = kept.filter(|kept| !kept.is_empty())
+        && conversion(unit).unit != kept
     {
-        let words = UNITS.iter().filter(|known| known.kept == *kept);
+        let words = UNITS.iter().filter(|known| known.kept == kept);
         let words: Vec<&str> = words
             .filter_map(|known| known.words.first().copied())
             .collect();
@@ -188,6 +192,7 @@ mod tests {
             "fortnights",
             "write ns, us, ms, s, min, h, d",
         );
+        check_wrong("highest_rate", "s", "write 1/s, 1/min");
         check_wrong("train_seconds", "", "is not a unit of `train_seconds`");
         check_wrong("train_seconds", "MB", "is not a unit of `train_seconds`");
         check_wrong("time", "Sec", "did you mean sec?");

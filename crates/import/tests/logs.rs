@@ -173,7 +173,7 @@ fn a_log_that_is_cut_is_an_interrupted_run_and_tells_what_it_could_not_read() {
     let record = &read.records[0];
     assert_eq!(record.outcome.status, Status::Interrupted);
     let detail = record.outcome.detail.as_deref().unwrap_or_default();
-    assert_eq!(detail, "a.log ends after step 101 without its end");
+    assert_eq!(detail, "a.log ends after step 101 without a final line");
     check_metrics(
         record,
         &[
@@ -189,7 +189,7 @@ fn a_log_that_is_cut_is_an_interrupted_run_and_tells_what_it_could_not_read() {
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert!(
         problems[0].starts_with("a.log:15: `I0515")
-            && problems[0].ends_with("cannot be read; left out"),
+            && problems[0].ends_with("cannot be parsed; ignored"),
         "{problems:?}"
     );
 }
@@ -348,8 +348,8 @@ fn what_is_no_log_is_told_and_left_out() {
     assert_eq!(read.records.len(), 1);
     assert_eq!((read.logs_read, read.logs_left_out), (4, 3));
     let problems: Vec<String> = read.problems.iter().map(ToString::to_string).collect();
-    assert!(problems[0].contains("b.log:1: nothing in it is of a log of Caffe or TensorFlow-slim"));
-    assert!(problems[2].contains("tells no step of a training in the words of caffe"));
+    assert!(problems[0].contains("b.log:1: it is not a log of Caffe or TensorFlow-slim"));
+    assert!(problems[2].contains("contains no training step in the format caffe"));
     // Held to the wrong format.
     let wrong = LogSpec {
         format: Some(LogFormat::TensorflowSlim),

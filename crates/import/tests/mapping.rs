@@ -155,7 +155,7 @@ fn flags_are_understood_or_explained() {
     assert!(
         "epoch"
             .parse::<RowKind>()
-            .expect_err("is none")
+            .expect_err("is invalid")
             .to_string()
             .contains("run, request, step or sample")
     );
@@ -176,7 +176,7 @@ fn names_that_fit_in_several_ways_are_refused() {
         "{network}-{batch}.csv",
         "vgg-16-64.csv",
         Err(
-            "(network vgg, batch 16-64; or network vgg-16, batch 64): write what may stand there, such as {network:vgg|vgg-16}",
+            "(network vgg, batch 16-64; or network vgg-16, batch 64): list the allowed values, such as {network:vgg|vgg-16}",
         ),
     );
     check(
@@ -192,7 +192,7 @@ fn names_that_fit_in_several_ways_are_refused() {
     check(
         "{network:alexnet}-{batch}.csv",
         "lenet-64.csv",
-        Err("the name does not fit"),
+        Err("the name does not match"),
     );
     check(
         "{framework}*.csv",

@@ -87,7 +87,7 @@ fn a_row_a_run() {
     );
     assert_eq!(
         problems(&imported),
-        ["old/runs.csv:5: `abc` in column `time_ms` is not a number; left out"]
+        ["old/runs.csv:5: `abc` in column `time_ms` is not a number; ignored"]
     );
     let first = &imported.records[0];
     check_metrics(
@@ -286,17 +286,16 @@ fn levels_and_constants_that_do_not_fit_are_told_with_the_known_ones() {
         &spec(RowKind::Run, &["framework", "size=image"], &metrics),
         1,
         &[
-            "a.csv:3: `mxnet` is not a level of `framework`; known: pytorch, tensorflow; the row is left out",
-            "a.csv:4: `48` is not a level of `image`; known: 32, 64; the row is left out",
-            "a.csv:5: the level of `image` is missing; known: 32, 64; the row is left out",
+            "a.csv:3: `mxnet` is not a level of `framework`; known: pytorch, tensorflow; the row is skipped",
+            "a.csv:4: `48` is not a level of `image`; known: 32, 64; the row is skipped",
+            "a.csv:5: the level of `image` is missing; known: 32, 64; the row is skipped",
         ],
     );
     check(
         &spec(RowKind::Run, &["framework"], &metrics),
         0,
         &[
-            "./a.csv:1: nothing tells the level of the factor `image`: name its column, put it in the file pattern, or \
-           give one level for all; known levels: 32, 64",
+            "./a.csv:1: the level of the factor `image` is missing: name its column, put it in the file pattern, or give one level for all rows; known levels: 32, 64",
         ],
     );
     check(
@@ -306,7 +305,7 @@ fn levels_and_constants_that_do_not_fit_are_told_with_the_known_ones() {
             &metrics,
         ),
         0,
-        &["./a.csv:1: the study has no factor `speed`; it has: framework, dataset, image"],
+        &["./a.csv:1: the study has no factor `speed`; its factors are framework, dataset, image"],
     );
     check(
         &spec(
@@ -316,8 +315,8 @@ fn levels_and_constants_that_do_not_fit_are_told_with_the_known_ones() {
         ),
         0,
         &[
-            "a.csv:1: there is no column `pixels`; the file has: framework, size, time_ms",
-            "a.csv:1: there is no column `duration`; the file has: framework, size, time_ms",
+            "a.csv:1: there is no column `pixels`; the columns are framework, size, time_ms",
+            "a.csv:1: there is no column `duration`; the columns are framework, size, time_ms",
         ],
     );
     let mut fixed = spec(RowKind::Run, &["framework"], &metrics);
@@ -343,9 +342,9 @@ fn repetitions_are_taken_as_told_or_counted() {
     check("1,2,5\n1,1,5\n2,7,5\n", &["C1-r1", "C1-r2", "C2-r7"], None);
     check("1,0,5\n1,1,5\n2,0,5\n", &["C1-r1", "C1-r2", "C2-r1"], None);
     check("1,,5\n1,1,5\n1,,5\n", &["C1-r1", "C1-r2", "C1-r3"], None);
-    let twice = "a.csv:3: C1-r1 was already told at a.csv:2; the row is left out";
+    let twice = "a.csv:3: C1-r1 is already defined at a.csv:2; the row is skipped";
     check("1,1,5\n1,r1,6\n", &["C1-r1"], Some(twice));
-    let word = "a.csv:2: `first` is not the number of a repetition; the row is left out";
+    let word = "a.csv:2: `first` is not a repetition number; the row is skipped";
     check("1,first,5\n1,2,6\n", &["C1-r2"], Some(word));
 }
 
@@ -371,10 +370,9 @@ fn outcomes_and_starts_are_read() {
     assert!(imported.records[..3].iter().all(|r| r.started == noon));
     assert_eq!(imported.records[3].started, model::Timestamp::UNIX_EPOCH);
     let told = [
-        "a.csv:6: `yesterday` is not a moment such as 2024-03-01T12:00:00Z; left out",
-        "a.csv:6: `-3` in column `t` is a negative time; left out",
-        "a.csv:7: `perhaps` does not tell how a run ended: write ok, failed, out-of-memory, timed-out, interrupted or \
-         an exit code; the row is left out",
+        "a.csv:6: `yesterday` is not a date and time such as 2024-03-01T12:00:00Z; ignored",
+        "a.csv:6: `-3` in column `t` is a negative time; ignored",
+        "a.csv:7: `perhaps` is not an outcome: write ok, failed, out-of-memory, timed-out, interrupted or an exit code; the row is skipped",
     ];
     assert_eq!(problems(&imported), told);
     assert_eq!((imported.rows_read, imported.rows_left_out), (6, 1));
@@ -426,8 +424,8 @@ fn a_metric_that_a_file_lacks_is_missing_and_the_rest_is_used() {
     assert_eq!(
         problems(&imported),
         [
-            format!("{lacks} `at`; the file has: a, t; its runs have no date"),
-            format!("{lacks} `l`; the file has: a, t; its runs have no `loss`"),
+            format!("{lacks} `at`; the columns are a, t; its runs have no date"),
+            format!("{lacks} `l`; the columns are a, t; its runs have no `loss`"),
         ]
     );
     // Without any number, or without a level, nothing can be made of it.
@@ -457,7 +455,7 @@ fn a_column_without_a_name_has_a_number() {
     let imported = import(&[table], &unknown, &study);
     assert_eq!(
         problems(&imported)[0],
-        "a.csv:1: there is no column `index`; the file has: #1 (unnamed), t"
+        "a.csv:1: there is no column `index`; the columns are #1 (unnamed), t"
     );
 }
 
@@ -518,7 +516,7 @@ fn cumulative_times_of_steps_are_never_summed() {
         ":cumulative",
         &[1.0, 2.0, 0.5, 1.5],
         [Some(1.0), Some(3.5)],
-        Some("falls from 2 to 0.5: counted from zero again"),
+        Some("falls from 2 to 0.5: it is assumed to restart from zero"),
     );
 }
 
@@ -595,8 +593,6 @@ fn files_of_dstat_are_read_as_they_are() {
     assert_eq!(imported.rows_read, 2);
     assert_eq!(
         problems(&imported),
-        [
-            "dstat.csv:16: from here on the columns are others than at the beginning: what follows is left out"
-        ]
+        ["dstat.csv:16: the columns change here: the rest of the file is ignored"]
     );
 }

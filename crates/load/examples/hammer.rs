@@ -1,5 +1,5 @@
 //! A closed loop from the command line, or an open one where a rate is given, for benchmarks: prints
-//! requests a second and memory.
+//! requests per second and memory.
 //!
 //!     cargo run --release -p load --example hammer -- URL [clients] [seconds | 1000n] [threads] [per second]
 

@@ -210,7 +210,7 @@ impl AnswerReader {
             if name.eq_ignore_ascii_case("content-length") {
                 let said = content_length(header.value)?;
                 if length.is_some_and(|before| before != said) {
-                    return Err(Broken("it gives two different lengths"));
+                    return Err(Broken("it states two different lengths"));
                 }
                 length = Some(said);
             } else if name.eq_ignore_ascii_case("transfer-encoding") {
@@ -235,7 +235,7 @@ impl AnswerReader {
             }
         }
         match self.status {
-            101 => Err(Broken("it changes to another protocol")),
+            101 => Err(Broken("it switches to a different protocol")),
             // Go on, early hints: the answer itself is still to come.
             100..=199 => Ok(Stage::Head),
             204 | 304 => Ok(Stage::Sized(0)),
@@ -337,7 +337,7 @@ fn after_line(stage: Stage, line: &[u8]) -> Result<Option<Stage>, Broken> {
             size => Stage::Chunk(size),
         })),
         Stage::ChunkEnd if line.is_empty() => Ok(Some(Stage::ChunkSize)),
-        Stage::ChunkEnd => Err(Broken("a chunk is longer than it said")),
+        Stage::ChunkEnd => Err(Broken("a chunk is longer than stated")),
         _ => Ok((!line.is_empty()).then_some(Stage::Trailers)),
     }
 }
@@ -349,7 +349,7 @@ fn content_length(value: &[u8]) -> Result<u64, Broken> {
         .ok()
         .filter(|_| whole)
         .and_then(|digits| digits.parse().ok())
-        .ok_or(Broken("its length is no number"))
+        .ok_or(Broken("its length is not a number"))
 }
 
 /// Hexadecimal digits before an extension, if there is one.
@@ -364,7 +364,7 @@ fn chunk_size(line: &[u8]) -> Result<u64, Broken> {
         .ok()
         .filter(|_| whole)
         .and_then(|digits| u64::from_str_radix(digits, 16).ok())
-        .ok_or(Broken("the size of a chunk is no number"))
+        .ok_or(Broken("the size of a chunk is not a number"))
 }
 
 #[cfg(test)]

@@ -95,24 +95,24 @@ fn cut_answers_are_not_whole() {
 #[test]
 fn what_is_no_answer_is_broken() {
     let head = "HTTP/1.1 200 OK\r\n";
-    let length = Broken("its length is no number");
+    let length = Broken("its length is not a number");
     check(&format!("{head}content-length: -1\r\n\r\n"), Err(length));
-    let length = Broken("its length is no number");
+    let length = Broken("its length is not a number");
     check(
         &format!("{head}content-length: 99999999999999999999\r\n\r\n"),
         Err(length),
     );
-    let two = Broken("it gives two different lengths");
+    let two = Broken("it states two different lengths");
     check(
         &format!("{head}content-length: 1\r\ncontent-length: 2\r\n\r\n"),
         Err(two),
     );
-    let size = Broken("the size of a chunk is no number");
+    let size = Broken("the size of a chunk is not a number");
     check(
         &format!("{head}transfer-encoding: chunked\r\n\r\nxyz\r\n"),
         Err(size),
     );
-    let long = Broken("a chunk is longer than it said");
+    let long = Broken("a chunk is longer than stated");
     check(
         &format!("{head}transfer-encoding: chunked\r\n\r\n1\r\nab\r\n"),
         Err(long),
@@ -122,7 +122,7 @@ fn what_is_no_answer_is_broken() {
         &format!("{head}transfer-encoding: gzip\r\n\r\n"),
         Err(other),
     );
-    let switch = Broken("it changes to another protocol");
+    let switch = Broken("it switches to a different protocol");
     check("HTTP/1.1 101 Switching\r\n\r\n", Err(switch));
     assert!(read("GARBAGE\r\n\r\n", 1000).is_err());
 }

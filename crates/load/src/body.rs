@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// What is said of a body whose kind its name does not tell.
 pub const UNKNOWN_TYPE: &str = "application/octet-stream";
 
-/// By the file's name; none for what no server of ours takes.
+/// By the file's name; `None` for what no server of ours takes.
 pub fn content_type(path: &Path) -> Option<&'static str> {
     let extension = path.extension()?.to_string_lossy().to_ascii_lowercase();
     match extension.as_str() {
@@ -49,7 +49,7 @@ impl fmt::Display for BodyError {
             ),
             BodyError::Mixed { path, kinds } => write!(
                 f,
-                "{} has files of several kinds ({}), and requests of a run are of one: keep one kind",
+                "{} has files of several types ({}), but a run sends only one: keep one type",
                 path.display(),
                 kinds.join(", ")
             ),

@@ -1,4 +1,4 @@
-//! What a server says of a request that it failed, as the end of a sentence.
+//! A server's error message for a failed request, as the end of a sentence.
 
 use serde::Deserialize;
 

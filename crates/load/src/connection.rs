@@ -208,7 +208,7 @@ impl Connection {
                 Ok(Fed::Whole { surplus }) => return self.answered(surplus, hung_up),
                 Ok(Fed::More) => {}
                 Err(broken) => {
-                    return Step::failed(End::Broken, format!("an answer was none: {}", broken.0));
+                    return Step::failed(End::Broken, format!("invalid response: {}", broken.0));
                 }
             }
             // A short read has emptied the socket; more comes with another event. Not so where the
@@ -227,8 +227,8 @@ impl Connection {
             end,
             told: self.reader.told(),
             why: (!end.is_ok()).then(|| match self.reader.complaint() {
-                Some(said) => format!("an answer had the status {status}: {said}"),
-                None => format!("an answer had the status {status}"),
+                Some(said) => format!("a response had the status {status}: {said}"),
+                None => format!("a response had the status {status}"),
             }),
         };
         // An early answer leaves a request half sent: what would follow it is no request.
@@ -264,13 +264,13 @@ impl Connection {
             return Step::Stale;
         }
         let when = if self.reader.begun() {
-            "in the middle of"
+            "during"
         } else {
             "before"
         };
         Step::failed(
             End::Closed,
-            format!("the connection was closed {when} an answer ({error})"),
+            format!("the connection was closed {when} a response ({error})"),
         )
     }
 }

@@ -1,13 +1,13 @@
 use std::fmt;
 use std::io;
 
-/// Why a load could not be carried out at all. What goes wrong with a single request is no error
+/// Why a load could not be run at all. What goes wrong with a single request is no error
 /// but an outcome, see [`Counts`](crate::Counts).
 #[derive(Debug)]
 pub enum LoadError {
     /// The address of the server is not one.
     Target { url: String, why: &'static str },
-    /// The request or the load asked for makes no sense; the sentence says why.
+    /// The request or the load requested makes no sense; the sentence says why.
     Plan(String),
     /// The name of the host has no address.
     Resolve { host: String, source: io::Error },
@@ -24,7 +24,7 @@ impl fmt::Display for LoadError {
             LoadError::Target { url, why } => {
                 write!(
                     f,
-                    "`{url}` is no address of a server: {why}; write http://host:port/path"
+                    "`{url}` is not a valid address: {why}; write http://host:port/path"
                 )
             }
             LoadError::Plan(why) => f.write_str(why),

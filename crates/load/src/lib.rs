@@ -1,9 +1,9 @@
 //! The load generator: sends requests to a server, in series, in a closed loop or in an open loop,
-//! and tells how long the answers took.
+//! and measures latencies.
 //!
-//! - The latency of an open loop counts from the time a request was meant to be sent. A server that
-//!   stalls makes all requests of that time late, not only the one it held (coordinated omission).
-//! - Nothing is dropped: what timed out, was refused, broken or closed is an outcome with a count.
+//! - The latency of an open loop counts from the intended send time. If a server stalls, all requests
+//!   of that period are late, not only the one being processed (coordinated omission).
+//! - Nothing is dropped: timed-out, refused, broken and closed requests are outcomes with counts.
 //! - Memory does not grow with the number of requests: times go into histograms of fixed size.
 //! - Threads and non-blocking sockets, no async runtime: its timers would be as coarse as some of
 //!   the times measured here.

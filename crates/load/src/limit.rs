@@ -1,4 +1,4 @@
-//! Was the client, not the server, what limited the figures?
+//! Was the client, not the server, the bottleneck?
 
 use crate::load::Load;
 use crate::outcome::Outcome;
@@ -23,8 +23,7 @@ fn waited(outcome: &Outcome, load: &Load) -> Option<String> {
     let total = outcome.counts.total();
     (waited as f64 > WAITED * total as f64).then(|| {
         format!(
-            "{waited} of {total} requests waited for one of {} connections: the server is slower \
-             than the rate asked for, or more connections are needed",
+            "{waited} of {total} requests waited for one of {} connections: the server is slower than the requested rate, or more connections are needed",
             open.max_connections
         )
     })
@@ -34,8 +33,7 @@ fn busy(outcome: &Outcome) -> Option<String> {
     let client = &outcome.client;
     (client.wanted_share() > BUSY).then(|| {
         format!(
-            "the client computed {:.0} % of the time and waited for a core another {:.0} %: give it \
-             more threads, or another machine",
+            "the client was computing {:.0} % of the time and waiting for a core {:.0} %: give it more threads, or run it on a different machine",
             100.0 * client.busy_share,
             100.0 * client.queued_share
         )
@@ -47,8 +45,7 @@ fn late(outcome: &Outcome) -> Option<String> {
     let median = outcome.latency.quantile(0.5)?.seconds;
     (late > LATE * median).then(|| {
         format!(
-            "1 % of the requests were sent {:.3} ms late or more, with a median latency of {:.3} ms: \
-             the machine that sends is too busy for such short times",
+            "1 % of the requests were sent at least {:.3} ms late, with a median latency of {:.3} ms: the sending machine is too busy for such short times",
             1e3 * late,
             1e3 * median
         )

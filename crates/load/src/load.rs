@@ -1,4 +1,4 @@
-//! How requests follow each other.
+//! Shapes of load: when requests are sent.
 
 use std::time::Duration;
 
@@ -62,9 +62,6 @@ impl Series {
             _ => None,
         }
     }
-
-    /// The names that [`Series::named`] knows.
-    pub const NAMES: [&str; 3] = ["warm", "cold", "real-time"];
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -142,11 +139,11 @@ impl Load {
         };
         if let (None, Some((asked, has))) = (wrong, self.beyond_trace()) {
             return Err(LoadError::Plan(format!(
-                "{asked} requests were asked for, and the trace has {has}: ask for fewer, or take a longer trace"
+                "{asked} requests were requested, but the trace has {has}: request fewer, or use a longer trace"
             )));
         }
         match wrong {
-            Some(what) => Err(LoadError::Plan(format!("the load asked for is {what}"))),
+            Some(what) => Err(LoadError::Plan(format!("invalid load: {what}"))),
             None => Ok(()),
         }
     }
@@ -177,7 +174,7 @@ impl Load {
 }
 
 fn nothing_counted(extent: Extent) -> Option<&'static str> {
-    extent.is_none().then_some("one in which no request counts")
+    extent.is_none().then_some("all requests would be warm-up")
 }
 
 /// More than this program sends; keeping its list of what is late would take for ever.
@@ -189,10 +186,10 @@ fn wrong_arrivals(arrivals: &Arrivals) -> Option<&'static str> {
             let sound = per_second.is_finite() && *per_second > 0.0;
             let wrong = (!sound).then_some("an open loop whose rate is not above zero");
             wrong.or((*per_second > MOST_PER_SECOND)
-                .then_some("an open loop of more than a million requests a second"))
+                .then_some("an open loop of more than a million requests per second"))
         }
         Arrivals::Trace(times) if times.is_empty() => Some("a trace without requests"),
-        Arrivals::Trace(times) => (!times.is_sorted()).then_some("a trace whose times do not grow"),
+        Arrivals::Trace(times) => (!times.is_sorted()).then_some("a trace whose times decrease"),
     }
 }
 
@@ -202,7 +199,7 @@ mod tests {
 
     #[test]
     fn the_protocols_have_their_names() {
-        for name in Series::NAMES {
+        for name in ["warm", "cold", "real-time"] {
             assert!(Series::named(name).is_some(), "{name}");
         }
         assert_eq!(Series::named("tepid"), None);
@@ -256,7 +253,7 @@ mod tests {
             counted: Extent::Requests(3),
             max_connections: 1,
         });
-        check(long, "3 requests were asked for, and the trace has 2");
+        check(long, "3 requests were requested, but the trace has 2");
         check(
             Load::Series(Series {
                 count: 0,

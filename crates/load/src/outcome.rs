@@ -1,4 +1,4 @@
-//! What came of a load.
+//! Results of a load.
 
 use std::collections::BTreeMap;
 
@@ -82,7 +82,7 @@ impl Outcome {
         self.client_limited = self.client_limited.take().or(next.client_limited);
     }
 
-    /// Mean prediction time over mean total latency, `None` where no prediction time was told.
+    /// Mean prediction time over mean total latency, `None` where no prediction time was reported.
     pub fn prediction_share(&self) -> Option<f64> {
         let latency = self
             .latency
@@ -185,7 +185,7 @@ pub struct Connections {
     /// Requests sent again on a fresh connection, because the server had closed the kept one before
     /// a byte of the answer came. Their time goes on from the first sending.
     pub sent_again: u64,
-    /// Connections given up because bytes came that nobody had asked for.
+    /// Connections given up because bytes came that nobody had requested.
     pub unasked: u64,
     /// Counted requests of an open loop that waited for a free connection.
     pub waited: u64,

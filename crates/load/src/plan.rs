@@ -1,4 +1,4 @@
-//! All that is made ready before the first request.
+//! Preparation before the first request.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::tls::Tls;
 pub struct Options {
     /// From the time a request was meant to be sent to its whole answer.
     pub timeout: Duration,
-    /// One is enough for tens of thousands of requests a second. Connections and requests are shared
+    /// One is enough for tens of thousands of requests per second. Connections and requests are shared
     /// among them.
     pub threads: usize,
     pub told: Told,
@@ -58,7 +58,7 @@ impl Plan {
         allow_sockets(load.connections() as u64)?;
         if options.timeout.is_zero() {
             return Err(LoadError::Plan(
-                "a timeout of zero leaves no time for an answer".to_owned(),
+                "a timeout of zero leaves no time for a response".to_owned(),
             ));
         }
         Ok(Plan {
@@ -92,8 +92,7 @@ fn allow_sockets(connections: u64) -> Result<(), LoadError> {
     limit.current = Some(needed);
     setrlimit(Resource::Nofile, limit).map_err(|_| {
         LoadError::Plan(format!(
-            "{connections} connections need {needed} open files, and this machine allows {} to a \
-             process: ask for fewer connections or raise the limit (ulimit -n)",
+            "{connections} connections need {needed} open files, but this machine allows {} per process: use fewer connections or raise the limit (ulimit -n)",
             limit.maximum.unwrap_or(0)
         ))
     })

@@ -49,7 +49,7 @@ pub(crate) struct ServerTimes {
     pub(crate) setup_ms: Option<f64>,
 }
 
-/// A number longer than this, blanks before it included, is none.
+/// A number longer than this, including leading spaces, is ignored.
 const LONGEST_VALUE: usize = 64;
 
 /// Looks for the key in a body that comes in pieces.

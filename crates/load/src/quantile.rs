@@ -1,4 +1,4 @@
-//! Intervals of quantiles that suppose no distribution.
+//! Distribution-free intervals of quantiles.
 
 use serde::{Deserialize, Serialize};
 use stats::distribution::binomial_cdf;

@@ -1,4 +1,4 @@
-//! What one thread writes down while it sends.
+//! What one sending thread records.
 
 use crate::clock::Usage;
 use crate::histogram::Times;

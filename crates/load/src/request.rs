@@ -69,7 +69,7 @@ impl Request {
             return Err(LoadError::Plan("there is no body to send".to_owned()));
         }
         if !self.own_headers.is_empty() && self.own_headers.len() != self.bodies.len() {
-            let problem = "there are bodies with and without headers of their own";
+            let problem = "some bodies have their own headers and some do not";
             return Err(LoadError::Plan(problem.to_owned()));
         }
         let head = self.head()?;
@@ -129,14 +129,16 @@ fn add_header(head: &mut String, name: &str, value: &str) -> Result<(), LoadErro
 fn check_header(name: &str, value: &str) -> Result<(), LoadError> {
     let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     if name.is_empty() || !name.bytes().all(token) {
-        return Err(LoadError::Plan(format!("`{name}` is no name of a header")));
+        return Err(LoadError::Plan(format!(
+            "`{name}` is not a valid header name"
+        )));
     }
     if value
         .bytes()
         .any(|byte| byte < b' ' && byte != b'\t' || byte == 0x7f)
     {
         return Err(LoadError::Plan(format!(
-            "the header `{name}` has control characters in its value"
+            "the value of the header `{name}` contains control characters"
         )));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! A load carried out on its threads, their records put together.
+//! Runs a load on its threads and merges their records.
 
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -76,7 +76,7 @@ fn joined(
     match handle.join() {
         Ok(record) => record.map_err(LoadError::system("wait for sockets")),
         Err(_) => Err(LoadError::Plan(
-            "a thread of the load ended by itself".to_owned(),
+            "a load thread ended unexpectedly".to_owned(),
         )),
     }
 }

@@ -187,17 +187,15 @@ fn check(plan: &Search) -> Result<(), LoadError> {
     let wrong = if !above_zero(plan.first_per_second) || !above_zero(plan.highest_per_second) {
         "its rates must be above zero"
     } else if !above_zero(plan.target_seconds) {
-        "the latency aimed at must be above zero"
+        "the target latency must be above zero"
     } else if !(plan.share > 0.0 && plan.share < 1.0) {
-        "the share of requests must lie between 0 and 1"
+        "the share of requests must be between 0 and 1"
     } else if !above_zero(plan.within) {
-        "how near it must come must be above zero"
+        "the tolerance must be above zero"
     } else {
         return Ok(());
     };
-    Err(LoadError::Plan(format!(
-        "the search makes no sense: {wrong}"
-    )))
+    Err(LoadError::Plan(format!("invalid search: {wrong}")))
 }
 
 #[cfg(test)]

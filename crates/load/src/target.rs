@@ -56,18 +56,18 @@ impl FromStr for Target {
 
 fn parse(url: &str) -> Result<Target, &'static str> {
     if url.bytes().any(|byte| byte <= b' ' || byte == 0x7f) {
-        return Err("it has blanks or control characters");
+        return Err("it contains spaces or control characters");
     }
     let (scheme, rest) = match url.split_once("://") {
         Some(("http", rest)) => (Scheme::Http, rest),
         Some(("https", rest)) => (Scheme::Https, rest),
-        Some(_) => return Err("only http:// and https:// are spoken here"),
+        Some(_) => return Err("only http:// and https:// are supported"),
         None => return Err("it does not begin with http:// or https://"),
     };
     let rest = rest.split_once('#').map_or(rest, |(before, _)| before);
     let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
     if authority.contains('@') {
-        return Err("a name and a password in the address are not sent; use a header");
+        return Err("credentials in the address are not sent; use a header");
     }
     let (host, port) = host_and_port(authority)?;
     let port = match port {
@@ -75,7 +75,7 @@ fn parse(url: &str) -> Result<Target, &'static str> {
             .parse::<u16>()
             .ok()
             .filter(|port| *port > 0)
-            .ok_or("its port is no number from 1 to 65535")?,
+            .ok_or("its port is not a number from 1 to 65535")?,
         None => scheme.port(),
     };
     let slash = if path.starts_with('/') { "" } else { "/" };
@@ -95,7 +95,7 @@ fn host_and_port(authority: &str) -> Result<(&str, Option<&str>), &'static str> 
             match after.strip_prefix(':') {
                 Some(port) => (host, Some(port)),
                 None if after.is_empty() => (host, None),
-                None => return Err("something other than a port stands after its bracket"),
+                None => return Err("something other than a port follows its bracket"),
             }
         }
         None => match authority.split_once(':') {
@@ -124,7 +124,7 @@ impl Target {
         }
     }
 
-    /// All addresses of the host, asked for once, before anything is timed.
+    /// All addresses of the host, requested once, before anything is timed.
     pub(crate) fn resolve(&self) -> Result<Vec<SocketAddr>, LoadError> {
         let failed = |source| LoadError::Resolve {
             host: self.host.clone(),

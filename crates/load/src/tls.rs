@@ -1,4 +1,4 @@
-//! What https needs: whom to trust, and the name the server must have.
+//! TLS: trusted certificates, and the expected server name.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ impl Tls {
         }
         let name = ServerName::try_from(target.host.clone()).map_err(|_| {
             LoadError::Plan(format!(
-                "`{}` is no name that a certificate can have",
+                "`{}` cannot be the name in a certificate",
                 target.host
             ))
         })?;
@@ -55,7 +55,7 @@ fn roots(pem: &str) -> Result<RootCertStore, LoadError> {
     };
     for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
         let certificate = certificate.map_err(|error| {
-            LoadError::Plan(format!("the certificates to trust cannot be read: {error}"))
+            LoadError::Plan(format!("the trusted certificates cannot be read: {error}"))
         })?;
         roots.add(certificate).map_err(wrong)?;
     }
@@ -63,5 +63,5 @@ fn roots(pem: &str) -> Result<RootCertStore, LoadError> {
 }
 
 fn wrong(error: rustls::Error) -> LoadError {
-    LoadError::Plan(format!("https cannot be spoken: {error}"))
+    LoadError::Plan(format!("https is not available: {error}"))
 }

@@ -21,12 +21,17 @@ impl fmt::Display for TraceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TraceError::NoTime { line, text } => {
-                write!(f, "line {line}: `{text}` is no time in seconds")
+                write!(f, "line {line}: `{text}` is not a time in seconds")
             }
             TraceError::Backwards { line } => {
-                write!(f, "line {line}: its time is before that of the line above")
+                write!(
+                    f,
+                    "line {line}: its time is earlier than on the previous line"
+                )
             }
-            TraceError::Empty => f.write_str("it has no times: write one in seconds on each line"),
+            TraceError::Empty => {
+                f.write_str("it contains no times: write one time in seconds per line")
+            }
         }
     }
 }
@@ -74,12 +79,15 @@ mod tests {
         let check = |text: &str, expected: &str| {
             assert_eq!(parse_trace(text).unwrap_err().to_string(), expected);
         };
-        check("", "it has no times: write one in seconds on each line");
+        check(
+            "",
+            "it contains no times: write one time in seconds per line",
+        );
         check(
             "\n  \n",
-            "it has no times: write one in seconds on each line",
+            "it contains no times: write one time in seconds per line",
         );
-        check("0\n\nsoon\n", "line 3: `soon` is no time in seconds");
+        check("0\n\nsoon\n", "line 3: `soon` is not a time in seconds");
         check("-1", "line 1: `-1` is no time in seconds");
         check("NaN", "line 1: `NaN` is no time in seconds");
         check("2\n1", "line 2: its time is before that of the line above");

@@ -1,4 +1,4 @@
-//! Looking at a load from another thread while it goes on, and stopping it.
+//! Watching a running load from another thread, and stopping it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 

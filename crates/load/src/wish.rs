@@ -1,4 +1,4 @@
-//! Loads from the few numbers that people give.
+//! Builds loads from command-line options.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ const WARM_UP_SHARE: f64 = 0.1;
 /// What is said of a load beside its shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LoadWish {
-    /// So many count; none is what the time, the series or the trace gives.
+    /// So many count; `None` means what the time, the series or the trace gives.
     pub requests: Option<u64>,
     /// How long requests count where their number is not given.
     pub counted: Duration,
-    /// Before that; none is a tenth of what counts.
+    /// Before that; `None` means a tenth of what counts.
     pub warm_up: Option<Duration>,
     /// Of an open loop.
     pub max_connections: usize,

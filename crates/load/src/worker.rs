@@ -150,7 +150,7 @@ impl<'a> Worker<'a> {
             self.record.connections.waited += 1;
         }
         self.note(Some(
-            "a request waited for a free connection until its time was over".to_owned(),
+            "a request timed out waiting for a free connection".to_owned(),
         ));
         self.record.add(&Ended {
             ticket,
@@ -246,7 +246,7 @@ impl<'a> Worker<'a> {
                         self.address += 1;
                         self.connect(place)
                     } else {
-                        self.note(Some(format!("no connection could be made: {error}")));
+                        self.note(Some(format!("could not connect: {error}")));
                         return self.end(place, End::Refused, ServerTimes::default());
                     }
                 }
@@ -308,7 +308,7 @@ impl<'a> Worker<'a> {
                 Some(_) => {
                     connection.timed = false;
                     let seconds = self.plan.timeout as f64 / 1e9;
-                    self.note(Some(format!("no whole answer within {seconds} s")));
+                    self.note(Some(format!("no complete response within {seconds} s")));
                     self.end(place, End::TimedOut, ServerTimes::default());
                 }
             }

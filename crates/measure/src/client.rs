@@ -125,7 +125,7 @@ impl Client {
         let text = fs::read(&self.output).unwrap_or_default();
         let words = last_lines(&String::from_utf8_lossy(&text), SHOWN_LINES);
         match words.trim_start_matches("error: ") {
-            "" => "the client ended without a word".to_owned(),
+            "" => "the client ended without a message".to_owned(),
             words => words.to_owned(),
         }
     }

@@ -29,7 +29,7 @@ impl fmt::Display for MeasureError {
         match self {
             MeasureError::Folder { path, source } => write!(
                 f,
-                "cannot write {}: {source}; free some space or choose another folder with --out",
+                "cannot write {}: {source}; free some space or choose a different folder with --out",
                 path.display()
             ),
             MeasureError::Pattern { pattern, source } => {

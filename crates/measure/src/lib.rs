@@ -1,8 +1,8 @@
-//! Carry out one run: start its process, hold it to its limits, listen to its events, sample the
-//! machine beside it, and say how it ended.
+//! Measures one run: starts its process, enforces its limits, reads its events, samples the machine,
+//! and determines the outcome.
 //!
 //! Never prints, never computes statistics beyond sums and medians of its own readings, never
-//! touches the store. Threads only: no async runtime stands near a measurement.
+//! touches the store. Threads only: no async runtime near a measurement.
 //!
 //! Read in this order: `request` (what is asked and given), `run` (the story of one run), then
 //! its helpers: `process`, `sampler`, `events` and `log`, and what is made of their findings:

@@ -84,7 +84,7 @@ pub(crate) fn keep(mut logging: Logging, events: &Sender<Event>) -> Result<Log, 
     })
 }
 
-/// Whether there is output to read; not, when there is none and enough has been had.
+/// Whether there is output to read; false if there is no more and enough was read.
 fn wait_for_output(output: &PipeReader, enough: &PipeReader) -> bool {
     let watch = |pipe: &PipeReader| libc::pollfd {
         fd: pipe.as_raw_fd(),
@@ -124,7 +124,7 @@ impl Keeper<'_> {
     fn finish(mut self) -> io::Result<String> {
         let left_out = self.tail.cut_bytes();
         if left_out > 0 {
-            let note = format!("\n[… {left_out} bytes left out here …]\n");
+            let note = format!("\n[… {left_out} bytes omitted here …]\n");
             self.file.write_all(note.as_bytes())?;
         }
         self.file.write_all(self.tail.unwritten.make_contiguous())?;

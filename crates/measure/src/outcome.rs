@@ -47,7 +47,7 @@ pub(crate) struct Evidence<'a> {
     pub(crate) lacks_steps: bool,
     /// The workload said itself that memory ran out.
     pub(crate) told_out_of_memory: Option<&'a str>,
-    /// Processes of the run's control group that the kernel ended for want of memory.
+    /// Processes of the run's cgroup that the kernel ended for want of memory.
     pub(crate) group_kills: u64,
     pub(crate) memory_limit_bytes: Option<u64>,
     /// The whole machine ran out of memory meanwhile.
@@ -91,17 +91,17 @@ impl Evidence<'_> {
 
     fn status(&self) -> (Status, Option<String>) {
         let limit = self.memory_limit_bytes.map_or(String::new(), |bytes| {
-            format!(" in the limit of {} MB", bytes / 1_000_000)
+            format!(" with a limit of {} MB", bytes / 1_000_000)
         });
         let full = |how: &str| {
             (
                 Status::OutOfMemory,
-                Some(format!("did not fit in memory{limit}: {how}")),
+                Some(format!("ran out of memory{limit}: {how}")),
             )
         };
         if let Some(detail) = self.told_out_of_memory {
             return full(if detail.is_empty() {
-                "it said so itself"
+                "reported by the workload"
             } else {
                 detail
             });
@@ -110,9 +110,11 @@ impl Evidence<'_> {
             Some(Ended::TimedOut { after_seconds }) => {
                 let sentence = match self.client.is_some() && !self.was_asked {
                     true => {
-                        format!("the server was not healthy after {after_seconds} s and was ended")
+                        format!(
+                            "the server was not healthy after {after_seconds} s and was stopped"
+                        )
                     }
-                    false => format!("had not ended after {after_seconds} s and was ended"),
+                    false => format!("exceeded {after_seconds} s and was stopped"),
                 };
                 return (Status::TimedOut, Some(sentence));
             }
@@ -125,10 +127,10 @@ impl Evidence<'_> {
             return (Status::Ok, None);
         }
         if self.group_kills > 0 {
-            return full("the kernel ended it");
+            return full("the kernel killed it");
         }
         if self.was_killed() && self.machine_was_full {
-            return full("the whole machine's memory was full and the kernel ended it");
+            return full("the whole machine's memory was full and the kernel killed it");
         }
         if let Some(line) = memory_sign(self.log_end) {
             return full(line);
@@ -155,7 +157,7 @@ impl Evidence<'_> {
             Some(Verdict::Failed(words)) => return words.clone(),
             Some(Verdict::CutShort) => {
                 let when = match self.was_asked {
-                    true => ", while it was still asked",
+                    true => ", while requests were in progress",
                     false => " before it was healthy",
                 };
                 return format!("the server {}{when}", self.end_of_process());
@@ -163,7 +165,7 @@ impl Evidence<'_> {
             Some(Verdict::Through) | None => {}
         }
         match self.usage.exit_code {
-            Some(0) => "ended without telling a single step".to_owned(),
+            Some(0) => "ended without reporting a single step".to_owned(),
             _ => self.end_of_process(),
         }
     }
@@ -172,10 +174,10 @@ impl Evidence<'_> {
         match (self.usage.exit_code, self.usage.signal) {
             (Some(code), _) => format!("ended with exit code {code}"),
             (None, Some(signal)) => match signal_name(signal) {
-                Some(name) => format!("was ended by signal {signal} ({name})"),
-                None => format!("was ended by signal {signal}"),
+                Some(name) => format!("was killed by signal {signal} ({name})"),
+                None => format!("was killed by signal {signal}"),
             },
-            (None, None) => "ended, and the system does not say how".to_owned(),
+            (None, None) => "ended for an unknown reason".to_owned(),
         }
     }
 }
@@ -282,7 +284,7 @@ mod tests {
             Status::Failed,
             Some("ended with exit code 3"),
         );
-        let segfault = Some("was ended by signal 11 (SIGSEGV)");
+        let segfault = Some("was killed by signal 11 (SIGSEGV)");
         check(&evidence(None, Some(11)), Status::Failed, segfault);
         check(
             &evidence(None, Some(60)),
@@ -312,7 +314,7 @@ mod tests {
             log_end: "what now?\n",
             ..evidence(Some(0), None)
         };
-        let expected = "ended without telling a single step; the log ends:\nwhat now?";
+        let expected = "ended without reporting a single step; the log ends:\nwhat now?";
         check(&silent, Status::Failed, Some(expected));
         let crashed = Evidence {
             lacks_steps: true,
@@ -362,7 +364,7 @@ mod tests {
                 memory_limit_bytes: limit,
                 ..killed.clone()
             },
-            "did not fit in memory in the limit of 64 MB: the kernel ended it",
+            "ran out of memory with a limit of 64 MB: the kernel killed it",
         );
         check_memory(
             Evidence {
@@ -376,7 +378,7 @@ mod tests {
                 told_out_of_memory: Some("batch 512"),
                 ..evidence(Some(0), None)
             },
-            "did not fit in memory: batch 512",
+            "ran out of memory: batch 512",
         );
         for line in [
             "memory allocation of 1048576 bytes failed",
@@ -414,7 +416,7 @@ mod tests {
         let words = Verdict::Failed("no healthy ping within 240 s".to_owned());
         let said = Some("no healthy ping within 240 s");
         check_client(&words, evidence(Some(0), None), Status::Failed, said);
-        let alone = Some("the server ended with exit code 3, while it was still asked");
+        let alone = Some("the server ended with exit code 3, while requests were in progress");
         check_client(
             &Verdict::CutShort,
             evidence(Some(3), None),
@@ -425,7 +427,7 @@ mod tests {
             group_kills: 1,
             ..evidence(None, Some(9))
         };
-        let kernel = Some("did not fit in memory: the kernel ended it");
+        let kernel = Some("did not fit in memory: the kernel killed it");
         check_client(&Verdict::CutShort, full, Status::OutOfMemory, kernel);
     }
 

@@ -128,8 +128,8 @@ impl Fields<'_> {
         }
     }
 
-    /// What was found where a number belongs, and is none: the line gives less than was asked, or
-    /// no event at all. `NaN` is what a loss may come to, and is told elsewhere.
+    /// What was captured in place of a number: the line gives an incomplete event, or no event at
+    /// all. A loss can be `NaN`, which is reported elsewhere.
     fn wrong(&self, regex: &Regex, event: LogEvent, is_lost: bool) -> Option<String> {
         let is_named = |group: &str| NUMBERS.contains(&group) && event != LogEvent::Phase;
         let named = regex

@@ -29,7 +29,7 @@ pub(crate) struct Process {
     pub(crate) pid: i32,
     /// `BANCADA_EVENTS=<file>`: inherited by every descendant and by no other process.
     mark: OsString,
-    /// Has the mark, and is none of the run's.
+    /// Has the mark, but does not belong to the run.
     client: Option<i32>,
     is_buried: bool,
 }
@@ -64,7 +64,7 @@ pub(crate) struct LeftBehind {
 
 #[derive(Debug)]
 pub(crate) enum NotStarted {
-    /// The control group did not let it in; try again without.
+    /// The cgroup did not let it in; try again without.
     NoEntry,
     /// The command cannot be started: a sentence for the outcome.
     Command(String),
@@ -117,8 +117,8 @@ pub(crate) fn start(
     };
     let (begun, begins) = io::pipe().map_err(NotStarted::System)?;
     let descriptor = begins.as_raw_fd();
-    // Entering a control group takes tens of milliseconds on a busy machine, and is none of the
-    // run's time: its clock starts when all is set up.
+    // Joining a cgroup takes tens of milliseconds on a busy machine and is not part of the run's
+    // time: its clock starts when everything is set up.
     let before_command = move || {
         first_steps.take()?;
         clock::tell_moment(descriptor)
@@ -246,7 +246,7 @@ impl Process {
         }
     }
 
-    /// Whether its control group lists nobody else. One that starts another and ends at once is
+    /// Whether its cgroup lists nobody else. One that starts another and ends at once is
     /// listed there, and gone before anybody could look at it.
     fn is_alone(&self, fence: &Fence) -> bool {
         let group = fence.group.as_ref();
@@ -285,7 +285,7 @@ impl Process {
         }
     }
 
-    /// Living processes of the run besides its leader: of its control group, of its session, or
+    /// Living processes of the run besides its leader: of its cgroup, of its session, or
     /// marked by its variable (a daemon leaves its session, but keeps its variables).
     fn others(&self, fence: &Fence) -> Vec<Other> {
         let in_group = fence.group.as_ref().map(crate::cgroup::Group::processes);

@@ -28,7 +28,7 @@ pub struct Request {
     pub client: Option<ClientCommand>,
     /// It tidies up by itself when this program is killed, and is not ended with it.
     pub outlives: bool,
-    /// Ends the name of the control group, where one is made: `bancada-<pid>-<cgroup_name>`.
+    /// Ends the name of the cgroup, where one is made: `bancada-<pid>-<cgroup_name>`.
     pub cgroup_name: String,
 }
 

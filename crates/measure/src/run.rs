@@ -69,14 +69,14 @@ pub fn run(
     let guard = (!request.outlives).then(|| Guard::start(Some(&mark)));
     let mut started = process::start(request, &fence, &files.events_path);
     if matches!(started, Err(NotStarted::NoEntry)) {
-        fence = Fence::without_group(&request.limits, "the control group let no process in");
+        fence = Fence::without_group(&request.limits, "the process could not join the cgroup");
         started = process::start(request, &fence, &files.events_path);
     }
     let started = match started {
         Ok(started) => started,
         Err(NotStarted::Command(sentence)) => return nothing(files, Status::Failed, &sentence),
         Err(NotStarted::NoEntry) => {
-            return nothing(files, Status::Failed, "was let into no control group");
+            return nothing(files, Status::Failed, "could not join a cgroup");
         }
         Err(NotStarted::System(source)) => {
             return Err(MeasureError::System {

@@ -39,7 +39,7 @@ pub(crate) struct Story {
 pub(crate) enum LastLoss {
     Untold,
     Told(f64),
-    /// It was told, and then was no number any more.
+    /// It was reported and then became NaN.
     Lost {
         epoch: Option<u32>,
     },

@@ -1,4 +1,4 @@
-//! What a machine can give to a run, and limits of a run that were not met.
+//! Capacity of a machine, and limits of a run that were not met.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ const RESERVED_SHARE: f64 = 1.0 / 16.0;
 /// Quotas are fractions of a period and come back with rounding errors.
 const CORES_TOLERANCE: f64 = 0.005;
 
-/// A limit that a run did not have: its figures do not describe what was asked for, and nothing
+/// A limit that a run did not have: its figures do not describe what was requested, and nothing
 /// may be concluded from them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "limit", rename_all = "kebab-case")]
@@ -60,7 +60,7 @@ impl Limits {
 }
 
 impl UnmetLimit {
-    /// What was asked for: `64 cores`.
+    /// What was requested: `64 cores`.
     pub fn asked(&self) -> String {
         match self {
             UnmetLimit::Cores { asked, .. } | UnmetLimit::PartOfCore { asked, .. } => cores(*asked),

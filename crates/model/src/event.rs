@@ -1,4 +1,4 @@
-//! What a workload tells while it runs: one JSON object a line. Documented for people in
+//! Events that a workload emits: one JSON object per line. Documented in
 //! docs/protocol.md.
 
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub const EVENTS_VARIABLE: &str = "BANCADA_EVENTS";
 /// The variable that names the job file.
 pub const JOB_VARIABLE: &str = "BANCADA_JOB";
-/// The variable that tells a client when the server beside it was started, in seconds since 1970.
+/// The variable that tells a client when the server next to it was started, in seconds since 1970.
 pub const STARTED_VARIABLE: &str = "BANCADA_STARTED";
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -22,7 +22,7 @@ pub struct TrainJob {
     /// Of all workers together.
     pub batch: u32,
     pub optimizer: Optimizer,
-    /// Of each worker; none leaves it to the framework.
+    /// Of each worker; `None` leaves it to the framework.
     pub threads: Option<u32>,
     /// `cpu`, `cuda:0`, or several with commas, one a worker.
     pub device: String,
@@ -33,7 +33,7 @@ pub struct TrainJob {
     pub weights: Option<PathBuf>,
     #[serde(default)]
     pub precision: Precision,
-    /// None is the framework's custom.
+    /// `None` means the framework's custom.
     #[serde(default)]
     pub compile: Option<bool>,
     /// Processes that share every batch.
@@ -50,7 +50,7 @@ pub struct TrainJob {
     #[serde(default)]
     pub profile: bool,
     /// Where the trained network is saved, safetensors; the framework's own format and ONNX lie
-    /// beside it under the same name. None saves nothing.
+    /// next to it under the same name. None saves nothing.
     pub checkpoint: Option<PathBuf>,
     /// Instead of training: tell what the first steps compute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -92,7 +92,7 @@ pub struct DataJob {
     /// The generator's seed: the same for all runs of a study, so that all see the same images.
     pub seed: u64,
     /// Folder of the decoded, resized, normalised images, as `data::cache` writes it. The embedded
-    /// engine makes the images itself where there is none.
+    /// engine makes the images itself if it is missing.
     #[serde(default)]
     pub cache: Option<PathBuf>,
     #[serde(default)]

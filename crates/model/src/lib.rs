@@ -1,4 +1,4 @@
-//! The words of Bancada as types. No I/O, no clock: every value here was made elsewhere.
+//! The terms of Bancada as types. No I/O, no clock: every value is made elsewhere.
 //!
 //! Read in this order: [`study`] (the question; [`serving`] where models are served), [`order`] (what
 //! to run), [`measurement`] (what a worker leaves), [`run`] (one answer), then what a run is made of:

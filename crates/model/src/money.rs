@@ -179,16 +179,4 @@ mod tests {
         let json = serde_json::to_string(&money).unwrap();
         assert_eq!(serde_json::from_str::<Money>(&json).unwrap(), money);
     }
-
-    #[test]
-    fn a_rule_written_before_rentals_is_billed_by_the_run() {
-        let text = r#"{"step_seconds": 1, "minimum_seconds": 60, "paid": "all"}"#;
-        let rule: BillingRule = serde_json::from_str(text).unwrap();
-        let expected = BillingRule {
-            minimum_seconds: 60,
-            rental: RentalScope::Run,
-            ..BillingRule::default()
-        };
-        assert_eq!(rule, expected);
-    }
 }

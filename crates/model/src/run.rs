@@ -1,4 +1,6 @@
-//! One run and how it ended: what `run.json` holds.
+//! One run and its outcome: the content of `run.json`.
+
+pub mod metric;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -72,8 +74,7 @@ pub struct RunRecord {
     pub run: RunId,
     pub scenario: Scenario,
     /// Of everything that decides what a run of this scenario is: equal for runs that may be
-    /// averaged, whatever the number of their scenario. Empty in bundles of earlier versions.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    /// averaged, whatever the number of their scenario.
     pub fingerprint: String,
     /// Files that the run's program consists of, as they were when it began.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -91,7 +92,7 @@ pub struct RunRecord {
     pub command: Vec<String>,
     pub machine: Inventory,
     pub price: Option<Price>,
-    /// The rental that the run was part of; none where nothing is known of one.
+    /// The rental that the run was part of; `None` if nothing is known of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rental: Option<RentalPart>,
     /// Of a run in a shared rental, as kept: its own time only. What the rental adds (time between
@@ -132,7 +133,7 @@ impl RunRecord {
     }
 
     /// Cores that the run kept busy: while it worked where that is known, otherwise over its whole
-    /// life. None where nobody measured that.
+    /// life. `None` if nobody measured that.
     pub fn cores_kept_busy(&self) -> Option<f64> {
         let told = |name: &str| self.metrics.get(name).map(|metric| metric.value);
         let Capacity { cores, .. } = self.machine.capacity();
@@ -177,7 +178,7 @@ pub struct RunInput {
     /// Relative to the folder of the study file where it is below it.
     pub path: String,
     pub bytes: u64,
-    /// In hexadecimal; none for a file that is too large to be read before every run.
+    /// In hexadecimal; `None` for a file that is too large to be read before every run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
     /// When it was last written, where there is no digest.
@@ -210,9 +211,9 @@ impl RunInput {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FrameworkRecord {
     pub name: String,
-    /// By the framework's own word; none where it did not get so far.
+    /// By the framework's own word; `None` if it did not get so far.
     pub version: Option<String>,
-    /// What `bancada verify` had found for this framework and network; none where it was not done.
+    /// What `bancada verify` had found for this framework and network; `None` if it was not done.
     pub verified: Option<Verified>,
 }
 
@@ -225,7 +226,7 @@ pub struct Verified {
     /// Of the first batch's loss after the steps.
     pub last_loss_difference: f64,
     pub steps: u32,
-    /// The first layer that differs by more than the tolerance; none where all agree.
+    /// The first layer that differs by more than the tolerance; `None` if all agree.
     pub differs_at: Option<String>,
 }
 
@@ -321,7 +322,7 @@ impl fmt::Display for Status {
     }
 }
 
-/// The phases a run's life is told in, in the order of study C of docs/studies.md.
+/// The phases a run's life is reported in, in the order of study C of docs/studies.md.
 pub mod phase {
     pub const STARTUP: &str = "startup";
     pub const INSTALL: &str = "install";
@@ -375,104 +376,6 @@ pub struct Metric {
     pub value: f64,
     /// `s`, `B`, `%`, `1/s`, `J`, `USD`; empty for a pure number.
     pub unit: String,
-}
-
-/// Names of the metrics that Bancada itself makes. Others come from the workload.
-pub mod metric {
-    /// The process's whole life.
-    pub const TOTAL_SECONDS: &str = "total_seconds";
-    /// The phase `train`, or the whole life of a command that tells no phases.
-    pub const TRAIN_SECONDS: &str = "train_seconds";
-    pub const EPOCH_SECONDS: &str = "epoch_seconds";
-    /// Median over the steps.
-    pub const STEP_SECONDS: &str = "step_seconds";
-    /// Frameworks compile and fill their caches in it.
-    pub const FIRST_STEP_SECONDS: &str = "first_step_seconds";
-    pub const IMAGES_PER_SECOND: &str = "images_per_second";
-    pub const LOSS: &str = "loss";
-    /// Percent of held-out images answered right.
-    pub const ACCURACY: &str = "accuracy_percent";
-    /// CPU seconds of the process tree, from the kernel.
-    pub const CPU_SECONDS: &str = "cpu_seconds";
-    /// CPU seconds over wall seconds, in cores.
-    pub const CORES_USED: &str = "cores_used";
-    /// Cores used over cores given, while training.
-    pub const CPU_PERCENT: &str = "cpu_percent";
-    pub const MACHINE_CPU_PERCENT: &str = "machine_cpu_percent";
-    pub const PEAK_MEMORY_BYTES: &str = "peak_memory_bytes";
-    /// The peak over what is given.
-    pub const MEMORY_PERCENT: &str = "memory_percent";
-    /// Mean over what is given, while training.
-    pub const MEAN_MEMORY_PERCENT: &str = "mean_memory_percent";
-    pub const DISK_READ_BYTES: &str = "disk_read_bytes";
-    pub const DISK_WRITE_BYTES: &str = "disk_write_bytes";
-    pub const GPU_PERCENT: &str = "gpu_percent";
-    pub const GPU_MEMORY_PERCENT: &str = "gpu_memory_percent";
-    pub const GPU_ENERGY_JOULES: &str = "gpu_energy_joules";
-    pub const SAMPLER_CPU_SECONDS: &str = "sampler_cpu_seconds";
-    /// The bill, in the study's currency; the exact decimal is in the bill.
-    pub const COST: &str = "cost";
-
-    // Of a run that serves.
-
-    /// Start of a server to its first answer to a ping, whatever it was.
-    pub const FIRST_PING_SECONDS: &str = "first_ping_seconds";
-    /// Start of a server, or of a serverless worker, to its first healthy ping.
-    pub const SETUP_SECONDS: &str = "setup_seconds";
-    /// Start of a server to its first right answer.
-    pub const FIRST_ANSWER_SECONDS: &str = "first_answer_seconds";
-    /// Mean over the answers that count, by the client's clock, from the time a request was meant
-    /// to be sent.
-    pub const LATENCY_SECONDS: &str = "latency_seconds";
-    pub const LATENCY_P50_SECONDS: &str = "latency_p50_seconds";
-    pub const LATENCY_P90_SECONDS: &str = "latency_p90_seconds";
-    pub const LATENCY_P95_SECONDS: &str = "latency_p95_seconds";
-    pub const LATENCY_P99_SECONDS: &str = "latency_p99_seconds";
-    pub const LATENCY_MAX_SECONDS: &str = "latency_max_seconds";
-    /// Mean of the model alone, by the server's clock.
-    pub const PREDICTION_SECONDS: &str = "prediction_seconds";
-    /// Of the total latency.
-    pub const PREDICTION_PERCENT: &str = "prediction_percent";
-    /// That count.
-    pub const REQUESTS: &str = "requests";
-    pub const FAILED_REQUESTS: &str = "failed_requests";
-    /// Answered well, over the time of the load.
-    pub const REQUESTS_PER_SECOND: &str = "requests_per_second";
-    /// The highest rate that keeps the latency asked for.
-    pub const HIGHEST_RATE: &str = "highest_rate";
-    /// Time in which there was something to answer: the load without its pauses.
-    pub const BUSY_SECONDS: &str = "busy_seconds";
-    /// What a serverless service bills.
-    pub const BILLED_SECONDS: &str = "billed_seconds";
-    /// The same of one request that counts.
-    pub const BILLED_SECONDS_PER_REQUEST: &str = "billed_seconds_per_request";
-    /// From the wish for an endpoint at a provider until it was in service.
-    pub const ENDPOINT_SECONDS: &str = "endpoint_seconds";
-    /// Mean of what the container took, as its provider saw it.
-    pub const CONTAINER_SECONDS: &str = "container_seconds";
-    /// Mean of what the provider added to it.
-    pub const OVERHEAD_SECONDS: &str = "overhead_seconds";
-    /// That had to wait for a worker to be started.
-    pub const COLD_REQUESTS: &str = "cold_requests";
-    pub const COST_PER_INFERENCE: &str = "cost_per_inference";
-    pub const CLIENT_CPU_SECONDS: &str = "client_cpu_seconds";
-    pub const MODEL_BYTES: &str = "model_bytes";
-    /// The peak as the run's control group counted it: with the page cache and the kernel's own
-    /// memory, which [`PEAK_MEMORY_BYTES`] is without.
-    pub const GROUP_PEAK_MEMORY_BYTES: &str = "cgroup_peak_memory_bytes";
-    /// Of a quantised model: how often it names the class that the whole model names.
-    pub const AGREEMENT_PERCENT: &str = "agreement_percent";
-
-    /// Names that only a bill gives: what a workload says it cost is not what is paid.
-    pub fn is_of_bills(name: &str) -> bool {
-        const OTHERS: [&str; 4] = [
-            "cost_per_epoch",
-            "cost_per_thousand_images",
-            "cost_per_thousand_steps",
-            "cost_to_target",
-        ];
-        name == COST || name == COST_PER_INFERENCE || OTHERS.contains(&name)
-    }
 }
 
 /// The environment as it was for this run.

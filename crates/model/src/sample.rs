@@ -31,7 +31,7 @@ pub struct MachineSample {
     pub network_receive_bytes_per_second: Option<f64>,
     pub network_send_bytes_per_second: Option<f64>,
     pub context_switches_per_second: Option<f64>,
-    /// Pressure stall information, `some` over ten seconds; none where the kernel has none.
+    /// Pressure stall information, `some` over ten seconds; `None` if the kernel has none.
     pub cpu_pressure_percent: Option<f64>,
     pub memory_pressure_percent: Option<f64>,
     pub io_pressure_percent: Option<f64>,

@@ -1,4 +1,4 @@
-//! Serving as a workload: what answers, what is asked, and where the answers come from.
+//! Serving as a workload: the server, the load, and where it runs.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ pub struct ServeWorkload {
     pub stack: String,
     /// A name of the zoo, a network file, an ONNX file, a folder with one, or a run's folder.
     pub model: String,
-    /// Side of the square input of a described network; none keeps its own.
+    /// Side of the square input of a described network; `None` keeps its own.
     pub image: Option<u32>,
     pub classes: Option<u32>,
     #[serde(default)]
@@ -24,12 +24,12 @@ pub struct ServeWorkload {
     pub clients: u32,
     /// Requests a second of an open loop.
     pub rate: Option<f64>,
-    /// Requests that count; none is what the load's name means.
+    /// Requests that count; `None` means what the load's name means.
     pub requests: Option<u64>,
-    /// Between an answer and the next request of a series that is not cold; none is what the load's
+    /// Between an answer and the next request of a series that is not cold; `None` means what the load's
     /// name means.
     pub pause_seconds: Option<f64>,
-    /// The same of cold requests; none is a little more than the idle time of the environment's
+    /// The same of cold requests; `None` means a little more than the idle time of the environment's
     /// workers.
     #[serde(default)]
     pub cold_pause_seconds: Option<f64>,
@@ -39,20 +39,20 @@ pub struct ServeWorkload {
     pub under_seconds: Option<f64>,
     /// After which a request without an answer has failed.
     pub timeout_seconds: f64,
-    /// A picture, or a folder of them, relative to the study file; none is a drawn picture.
+    /// A picture, or a folder of them, relative to the study file; `None` means a drawn picture.
     pub body: Option<PathBuf>,
     /// A file with the times of recorded requests, relative to the study file.
     pub trace: Option<PathBuf>,
-    /// Processes or threads that answer; none leaves it to the stack.
+    /// Processes or threads that answer; `None` leaves it to the stack.
     pub workers: Option<u32>,
-    /// Of each worker; none leaves it to the stack.
+    /// Of each worker; `None` leaves it to the stack.
     pub threads: Option<u32>,
     /// The user's own server, with `{port}` for its port.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// Files that the server consists of, beside those named in the command.
+    /// Files that the server consists of, in addition to those named in the command.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<String>,
 }
@@ -61,7 +61,7 @@ pub struct ServeWorkload {
 pub const COLD_PAUSE_SECONDS: f64 = 15.0 * 60.0;
 
 impl ServeWorkload {
-    /// Between two requests of a series, at that place; none is what the load's name means.
+    /// Between two requests of a series, at that place; `None` means what the load's name means.
     pub fn pause_at(&self, service: Option<&Service>) -> Option<f64> {
         if self.load != LoadShape::Cold {
             return self.pause_seconds;
@@ -185,7 +185,7 @@ pub struct Serverless {
     pub idle_seconds: f64,
     /// Workers at once.
     pub concurrency: u32,
-    /// The endpoint at the provider; none where it is only emulated.
+    /// The endpoint at the provider; `None` if it is only emulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sagemaker: Option<SageMaker>,
 }
@@ -213,7 +213,7 @@ pub struct SageMaker {
     /// Of the container image in the provider's registry.
     pub image: String,
     pub role: String,
-    /// `s3://bucket/model.tar.gz`; none where the image holds the model.
+    /// `s3://bucket/model.tar.gz`; `None` if the image holds the model.
     pub model_data: Option<String>,
     /// How long CloudWatch is asked for its figures, after the endpoint is gone.
     pub figures_seconds: f64,
@@ -274,7 +274,7 @@ pub struct QuantileRecord {
     /// 0.99.
     pub share: f64,
     pub seconds: f64,
-    /// None where there are too few requests.
+    /// `None` if there are too few requests.
     pub low_seconds: Option<f64>,
     pub high_seconds: Option<f64>,
 }

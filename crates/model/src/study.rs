@@ -43,7 +43,7 @@ pub struct Study {
     /// How to read measurements made elsewhere.
     #[serde(default)]
     pub import: Option<ImportSettings>,
-    /// Set where the study is carried out smaller than it is written.
+    /// Set where the study is run smaller than it is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<Scale>,
 }
@@ -59,7 +59,7 @@ pub struct Scale {
 pub struct ScaleChange {
     /// `images`, `epochs`, `repetitions`, or the name of a factor.
     pub what: String,
-    /// As the study is written; none where it said nothing.
+    /// As the study is written; `None` if it said nothing.
     pub from: Option<String>,
     pub to: String,
 }
@@ -181,13 +181,13 @@ pub struct TrainWorkload {
     pub dataset: String,
     /// Folder of the dataset's files, for datasets that are files.
     pub data_dir: Option<PathBuf>,
-    /// Side of the square input in pixels; none keeps the dataset's own.
+    /// Side of the square input in pixels; `None` keeps the dataset's own.
     pub image: Option<u32>,
     pub epochs: u32,
     pub batch: u32,
-    /// Training images used; none means all the dataset has.
+    /// Training images used; `None` means all the dataset has.
     pub images: Option<u32>,
-    /// Held-out images for accuracy; none means all the dataset has.
+    /// Held-out images for accuracy; `None` means all the dataset has.
     pub held_out: Option<u32>,
     pub optimizer: Optimizer,
     pub threads: Option<u32>,
@@ -199,7 +199,7 @@ pub struct TrainWorkload {
     // What holds by default is left out of files, so that older results answer the same question.
     #[serde(default, skip_serializing_if = "is_default")]
     pub precision: Precision,
-    /// `torch.compile`, XLA and their like; none is the framework's custom.
+    /// `torch.compile`, XLA and their like; `None` means the framework's custom.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compile: Option<bool>,
     /// Processes that share every batch.
@@ -273,7 +273,7 @@ pub struct CommandWorkload {
     pub directory: Option<PathBuf>,
     /// How to read its log, for programs that tell no events.
     pub log: Vec<LogPattern>,
-    /// Files that the program consists of, beside those named in the command; `*` and `?` stand for
+    /// Files that the program consists of, in addition to those named in the command; `*` and `?` stand for
     /// any characters, `**` for any folders.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<String>,
@@ -308,10 +308,10 @@ pub struct Environment {
     pub limits: Limits,
     /// Overrides the workload's device.
     pub device: Option<String>,
-    /// Where requests are answered, for a workload that serves; none is a server started here.
+    /// Where requests are answered, for a workload that serves; `None` means a server started here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<Service>,
-    /// Machines for its workers; none means this one for all of them.
+    /// Machines for its workers; `None` means this one for all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Hosts>,
 }

@@ -44,7 +44,7 @@ pub struct LayerMagnitude {
     pub value: f64,
 }
 
-/// JSON has no word for what is no number, and says `null`.
+/// JSON has no word for what is not a number, and says `null`.
 fn number<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     Option::deserialize(from).map(or_none)
 }

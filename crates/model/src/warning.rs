@@ -1,4 +1,4 @@
-//! What a reader must know before trusting a number. The text says what happened and what to do.
+//! What a reader must know before relying on a number. The text says what happened and what to do.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::capacity::UnmetLimit;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Warning {
-    /// Others used the machine while the run was under way.
+    /// Others used the machine while the run was in progress.
     MachineBusy { others_cores: f64, cores: f64 },
     /// The run had work for more cores than it got.
     FewerCores { got: f64, asked: f64 },
@@ -23,7 +23,7 @@ pub enum Warning {
         by: String,
         reason: String,
     },
-    /// A limit was not what was asked for: nothing is concluded from the run.
+    /// A limit was not what was requested: nothing is concluded from the run.
     LimitUnmet { unmet: UnmetLimit },
     /// A log pattern of the study found nothing in the whole log.
     PatternUnmatched { pattern: String },
@@ -33,7 +33,7 @@ pub enum Warning {
         lines: u64,
         first: String,
     },
-    /// Samples came later than asked for.
+    /// Samples came later than requested.
     SamplesLate {
         asked_seconds: f64,
         worst_seconds: f64,
@@ -67,7 +67,7 @@ pub enum Warning {
     NotVerified {
         framework: String,
         network: String,
-        /// Why `bancada verify` cannot show it, as the end of a sentence; none where it can.
+        /// Why `bancada verify` cannot show it, as the end of a sentence; `None` if it can.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cannot: Option<String>,
     },
@@ -148,14 +148,14 @@ impl fmt::Display for Warning {
                 worst_seconds,
             } => write!(
                 f,
-                "samples asked every {asked_seconds} s came up to {worst_seconds:.2} s apart: ask for a longer interval"
+                "samples every {asked_seconds} s were requested but were up to {worst_seconds:.2} s apart: use a longer interval"
             ),
             Warning::MetricRefused { name } if name.trim().is_empty() => {
                 f.write_str("a metric without a name was reported and ignored: give it a name")
             }
             Warning::MetricRefused { name } => write!(
                 f,
-                "the reported metric `{name}` was ignored: the name is Bancada's own, too long, or one too many; use another"
+                "the reported metric `{name}` was ignored: the name is Bancada's own, too long, or one too many; use a different one"
             ),
             Warning::EventsCut { kept, left_out } => write!(
                 f,
@@ -164,7 +164,7 @@ impl fmt::Display for Warning {
             Warning::BadEvents { lines, first } => {
                 write!(
                     f,
-                    "{lines} line(s) of the event file are not events and were left out, the first: {first}"
+                    "{lines} line(s) of the event file are not events and were ignored, the first: {first}"
                 )
             }
             Warning::Swapped { bytes } => {
@@ -177,24 +177,24 @@ impl fmt::Display for Warning {
             Warning::LeftBehind { processes } => {
                 write!(
                     f,
-                    "left {} behind, which were ended: wait for children before ending",
+                    "left {} running, which were ended: wait for child processes before exiting",
                     counted(u64::from(*processes), "process", "processes")
                 )
             }
             Warning::StillRunning { processes } => write!(
                 f,
-                "{} of the run could not be ended and may still run: end them by hand, then repeat the runs after this one",
+                "{} of the run could not be ended and may still be running: end them manually, then re-run the runs after this one",
                 counted(u64::from(*processes), "process", "processes")
             ),
             Warning::Governor { governor } => write!(
                 f,
-                "the CPU governor is `{governor}`: set `performance` for times that repeat"
+                "the CPU governor is `{governor}`: set `performance` for repeatable times"
             ),
             Warning::Diverged { epoch } => {
                 let since = epoch.map_or("at the end".to_owned(), |e| format!("from epoch {e} on"));
                 write!(
                     f,
-                    "the loss was no number any more {since}, and is left out: lower the learning rate, or check the data"
+                    "the loss was NaN {since} and is omitted: lower the learning rate, or check the data"
                 )
             }
             Warning::NotVerified {
@@ -204,11 +204,11 @@ impl fmt::Display for Warning {
             } => {
                 let when_and_why = match cannot {
                     Some(cannot) => format!(": {cannot}"),
-                    None => " before it ran: bancada verify --study FILE first".to_owned(),
+                    None => " before it ran: run bancada verify --study FILE first".to_owned(),
                 };
                 write!(
                     f,
-                    "that {framework} trains the same {network} as the others was not checked{when_and_why}"
+                    "{framework} was not verified to train the same {network} as the others{when_and_why}"
                 )
             }
             Warning::ComputesOtherwise {
@@ -221,13 +221,16 @@ impl fmt::Display for Warning {
             ),
             Warning::ImagesLeftOut { images, of, why } => write!(
                 f,
-                "{images} of {of} images of every epoch were left out: {why}"
+                "{images} of {of} images of every epoch were skipped: {why}"
             ),
             Warning::NoOnnx { reason } => {
-                write!(f, "there is no model.onnx of what was trained: {reason}")
+                write!(f, "the trained model has no model.onnx: {reason}")
             }
             Warning::ClientLimited { reason } => {
-                write!(f, "the client, not the server, was the limit: {reason}")
+                write!(
+                    f,
+                    "the client, not the server, was the bottleneck: {reason}"
+                )
             }
             Warning::FailedRequests {
                 failed,
@@ -235,7 +238,7 @@ impl fmt::Display for Warning {
                 first,
             } => write!(
                 f,
-                "{failed} of {requests} requests were not answered well and stand in no latency, the first: {first}"
+                "{failed} of {requests} requests failed and are excluded from latencies, the first: {first}"
             ),
             Warning::EndpointLeft {
                 endpoint,
@@ -243,7 +246,7 @@ impl fmt::Display for Warning {
                 why,
             } => write!(
                 f,
-                "the endpoint `{endpoint}` in {region} MAY STILL BE THERE AND COST MONEY ({why}): \
+                "the endpoint `{endpoint}` in {region} MAY STILL EXIST AND COST MONEY ({why}): \
                  aws sagemaker delete-endpoint --region {region} --endpoint-name {endpoint}"
             ),
             Warning::InputsChanged { files } => write!(
@@ -253,7 +256,10 @@ impl fmt::Display for Warning {
                 files.join(", ")
             ),
             Warning::NoRate { from, to } => {
-                write!(f, "no rate from {from} to {to}: add one under [[rates]]")
+                write!(
+                    f,
+                    "no exchange rate from {from} to {to}: add one under [[rates]]"
+                )
             }
         }
     }

@@ -173,18 +173,18 @@ impl Graph {
                 return refuse(format!("two nodes are named `{}`", node.name));
             }
             if (index == 0) != (node.op == Op::Input) {
-                return refuse("the first node, and no other, is the input".to_owned());
+                return refuse("the first node, and no other, must be the input".to_owned());
             }
             if node.inputs.iter().any(|&input| input >= index) {
-                return refuse(format!("`{}` takes from a node after it", node.name));
+                return refuse(format!("the input of `{}` is a later node", node.name));
             }
             if index > 0 && node.inputs.is_empty() {
-                return refuse(format!("`{}` takes from nowhere", node.name));
+                return refuse(format!("`{}` has no input", node.name));
             }
         }
         match self.logits < self.nodes.len() {
             true => Ok(()),
-            false => refuse("its logits are no node of it".to_owned()),
+            false => refuse("its logits are not one of its nodes".to_owned()),
         }
     }
 }

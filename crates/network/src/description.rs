@@ -6,7 +6,7 @@ use source::{Diagnostic, Problems, Span};
 use crate::error::ShapeProblem;
 use crate::graph::{Graph, Padding};
 
-/// Reads a network file. All mistakes come together, in the order of the file.
+/// Reads a network file. All errors come together, in the order of the file.
 ///
 /// A layer is a word, `"relu"`, or a table with its kind as key, `{ conv = { k = 3, p = 1, o = 32 } }`,
 /// beside which `name`, `from` (names, `"input"`, `"previous"`) and `times` may stand. A

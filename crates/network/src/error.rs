@@ -12,7 +12,7 @@ pub enum NetworkError {
         name: String,
         meant: Option<&'static str>,
     },
-    /// The file has mistakes.
+    /// The file has errors.
     Description {
         name: String,
         text: String,
@@ -48,7 +48,7 @@ impl fmt::Display for NetworkError {
             NetworkError::Weights(error) => error.fmt(f),
             NetworkError::Graph(reason) => write!(
                 f,
-                "not a network graph: {reason}; have it written again from its description"
+                "not a network graph: {reason}; write it again from its description"
             ),
         }
     }
@@ -73,7 +73,7 @@ impl From<WeightsError> for NetworkError {
 pub struct ShapeProblem {
     /// `input` for what was given from outside.
     pub layer: String,
-    /// The layer's place in its file; none for the input.
+    /// The layer's place in its file; `None` for the input.
     pub span: Option<Span>,
     /// What arrived and what is needed.
     pub message: String,

@@ -59,7 +59,7 @@ struct Frame<'a> {
     parameters: Vec<Entry>,
     /// What `input` means.
     input: usize,
-    /// None for the network itself.
+    /// `None` for the network itself.
     block: Option<&'a TypedBlock>,
 }
 
@@ -105,7 +105,7 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// Each block by itself, whatever its parameters will be: used or not, its mistakes are shown.
+    /// Each block by itself, whatever its parameters will be: used or not, its errors are shown.
     fn check_blocks(&mut self) {
         self.shallow = true;
         for block in self.blocks {
@@ -229,20 +229,20 @@ impl<'a> Expansion<'a> {
         let kind_span = site.kind_span();
         let parameters = self.arguments(block, given, &kind_span);
         let &[input] = &site.inputs[..] else {
-            let message = format!("block `{name}` takes from one layer");
+            let message = format!("block `{name}` takes a single input");
             self.found
-                .push(Diagnostic::at(kind_span, message).label("add or concat them before it"));
+                .push(Diagnostic::at(kind_span, message).label("add or concat them first"));
             return self.place(site, LayerOp::Relu);
         };
         if self.open.contains(&name) {
-            let message = format!("block `{name}` uses itself");
+            let message = format!("block `{name}` contains itself");
             let path = [&self.open[..], &[name]].concat().join(" → ");
             self.found
                 .push(Diagnostic::at(kind_span, message).label(path));
             return self.place(site, LayerOp::Relu);
         }
         if self.open.len() == DEEPEST_BLOCKS {
-            let message = format!("blocks stand in more than {DEEPEST_BLOCKS} others");
+            let message = format!("blocks are nested more than {DEEPEST_BLOCKS} deep");
             self.found.push(Diagnostic::at(kind_span, message));
             return self.place(site, LayerOp::Relu);
         }
@@ -272,7 +272,7 @@ impl<'a> Expansion<'a> {
                 continue;
             }
             known.extend(frame.block.iter().flat_map(|block| block.parameters()));
-            let kind = format!("word for `{}`:", entry.key.value);
+            let kind = format!("value of `{}`:", entry.key.value);
             let span = entry.value.span.clone();
             self.found
                 .push(Diagnostic::unknown(&kind, word, span, known));
@@ -318,10 +318,11 @@ impl<'a> Expansion<'a> {
 
     fn too_many(&mut self, layer: &TypedLayer) {
         let message =
-            format!("the network has more than {MOST_LAYERS} layers, all blocks written out");
+            format!("the network has more than {MOST_LAYERS} layers after expanding all blocks");
         if self.steps == MOST_LAYERS + 1 {
-            self.found
-                .push(Diagnostic::at(layer.span.clone(), message).label("this one is too much"));
+            self.found.push(
+                Diagnostic::at(layer.span.clone(), message).label("this one exceeds the limit"),
+            );
         }
     }
 
@@ -334,10 +335,10 @@ impl<'a> Expansion<'a> {
         for (index, layer) in self.layers.iter().enumerate() {
             let last = index + 1 == self.layers.len();
             if !last && !used.contains(&(index + 1)) {
-                let message = format!("nothing takes from `{}`", layer.name);
+                let message = format!("the output of `{}` is not used", layer.name);
                 self.found.push(
                     Diagnostic::at(layer.span.clone(), message)
-                        .label("name it in the `from` of another, or leave it out"),
+                        .label("use it in the `from` of a different layer, or remove it"),
                 );
             }
         }
@@ -361,13 +362,13 @@ impl Site<'_> {
 fn check_arity(op: &LayerOp, site: &Site<'_>, kind: &Located<String>) -> Option<Diagnostic> {
     let joins = matches!(op, LayerOp::Add | LayerOp::Concat);
     let message = match (joins, site.inputs.len()) {
-        (true, 0 | 1) => format!("`{}` needs at least two layers to take from", kind.value),
-        (false, 2..) => format!("`{}` takes from one layer", kind.value),
+        (true, 0 | 1) => format!("`{}` needs at least two inputs", kind.value),
+        (false, 2..) => format!("`{}` takes a single input", kind.value),
         _ => return None,
     };
     let label = match joins {
         true => "add `from = [\"previous\", …]`",
-        false => "add or concat them before it",
+        false => "add or concat them first",
     };
     Some(Diagnostic::at(kind.span.clone(), message).label(label))
 }

@@ -23,7 +23,7 @@ pub(crate) struct Tensor {
 /// an exponential) as one.
 pub(crate) fn make(layer: &LayerOp, inputs: &[Shape], classes: u32) -> Result<Made, Refusal> {
     let Some(&input) = inputs.first() else {
-        return Err(Refusal::new("gets nothing", "let it take from a layer"));
+        return Err(Refusal::new("gets nothing", "give it an input"));
     };
     let made = match layer {
         LayerOp::Conv { .. } => conv(layer, input, classes),
@@ -94,7 +94,7 @@ fn check_size(made: Made) -> Result<Made, Refusal> {
 
 pub(crate) fn too_large() -> Refusal {
     Refusal::new(
-        "would be larger than any machine",
+        "would not fit on any machine",
         "use a smaller image, or fewer outputs",
     )
 }
@@ -126,8 +126,8 @@ fn image(shape: Shape) -> Result<Image, Refusal> {
             width,
         }),
         Shape::Vector { .. } => Err(Refusal::new(
-            format!("gets {shape}, needs an image"),
-            "put it before what makes a vector: flatten, dense or global-avg-pool",
+            format!("gets {shape} but needs an image"),
+            "put it before flatten, dense or global-avg-pool, which produce a vector",
         )),
     }
 }
@@ -136,7 +136,7 @@ fn vector(shape: Shape) -> Result<u32, Refusal> {
     match shape {
         Shape::Vector { features } => Ok(features),
         Shape::Image { .. } => Err(Refusal::new(
-            format!("gets an image of {shape}, needs a vector"),
+            format!("gets an image of {shape} but needs a vector"),
             "put \"flatten\" or \"global-avg-pool\" before it",
         )),
     }
@@ -195,8 +195,8 @@ fn conv(layer: &LayerOp, input: Shape, classes: u32) -> Result<Made, Refusal> {
     for (what, channels) in [("gets", image.channels), ("gives", output)] {
         if !channels.is_multiple_of(groups) {
             return Err(Refusal::new(
-                format!("{what} {channels} channels, which {groups} groups cannot share evenly"),
-                "choose groups that divide both its inputs and its outputs",
+                format!("{what} {channels} channels, which are not divisible by {groups} groups"),
+                "choose a number of groups that divides both input and output channels",
             ));
         }
     }
@@ -286,10 +286,10 @@ fn pool(
         if most[0] >= kernel[0] || most[1] >= kernel[1] {
             return Err(Refusal::new(
                 format!(
-                    "is padded by {}×{}, as wide as its window",
+                    "has a padding of {}×{}, as large as its window",
                     most[0], most[1]
                 ),
-                "pad by less than k, so that every window holds a pixel",
+                "use a padding smaller than k, so that every window contains a pixel",
             ));
         }
     }
@@ -323,8 +323,8 @@ fn flatten(input: Shape) -> Result<Made, Refusal> {
 fn add(inputs: &[Shape], first: Shape) -> Result<Made, Refusal> {
     match inputs.iter().find(|&&shape| shape != first) {
         Some(other) => Err(Refusal::new(
-            format!("gets {first} and {other}, needs all alike"),
-            "bring them to one shape, for example with a 1×1 convolution",
+            format!("gets {first} and {other} but needs equal shapes"),
+            "make the shapes equal, for example with a 1×1 convolution",
         )),
         None => Ok(same(Op::Add, first, inputs.len() as u64 - 1)),
     }
@@ -356,8 +356,8 @@ fn concat(inputs: &[Shape], first: Shape) -> Result<Made, Refusal> {
             },
             _ => {
                 return Err(Refusal::new(
-                    format!("gets {first} and {next}, needs images of one height and width"),
-                    "let its branches have the same strides, and pad what shrinks",
+                    format!("gets {first} and {next} but needs images of equal height and width"),
+                    "use the same strides in all branches, and padding where they shrink",
                 ));
             }
         };

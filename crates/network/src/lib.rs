@@ -1,8 +1,8 @@
 //! One description of a network → shapes, parameters, FLOPs, memory; the zoo; initial weights.
 //!
-//! The way of the data: a TOML text is read as typed (`typed`), written out (`expand`) into a
-//! [`Description`] (every block written out, still without sizes), and given an [`InputSpec`]
-//! becomes a [`Graph`], in which everything is a number. Nothing here knows a framework.
+//! Data flow: a TOML text is read as typed (`typed`), expanded (`expand`) into a [`Description`]
+//! (all blocks expanded, still without sizes), and with an [`InputSpec`] becomes a [`Graph`], in
+//! which everything is a number. Nothing here knows a framework.
 
 mod count;
 mod description;

@@ -13,7 +13,7 @@ pub(crate) struct Names<'a> {
     given: BTreeMap<&'a str, &'a Span>,
     /// Where the layers met so far are.
     pub(crate) places: BTreeMap<String, usize>,
-    /// Given to the next layer of a kind without a name; none when it is the only one.
+    /// Given to the next layer of a kind without a name; `None` if it is the only one.
     numbers: BTreeMap<&'a str, Option<u32>>,
 }
 
@@ -60,9 +60,9 @@ impl<'a> Names<'a> {
 
     pub(crate) fn unknown(&self, word: &Located<String>) -> Diagnostic {
         if let Some(&place) = self.given.get(word.value.as_str()) {
-            let message = format!("`{}` stands below", word.value);
+            let message = format!("`{}` is defined below", word.value);
             return Diagnostic::at(word.span.clone(), message)
-                .label("a layer takes from those above it")
+                .label("a layer can only take input from layers above it")
                 .other(place.clone(), "here");
         }
         let mut diagnostic = Diagnostic::unknown(

@@ -1,4 +1,4 @@
-//! Numbers by chance that are the same on every machine and in every version of this program:
+//! Random numbers that are the same on every machine and in every version of this program:
 //! integer arithmetic only, and one multiplication that IEEE 754 fixes to the last bit.
 
 use seeded::SplitMix64;

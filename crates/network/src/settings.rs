@@ -1,4 +1,4 @@
-//! The settings of one layer: read by key, complained about by place.
+//! The settings of one layer: read by key, errors reported with positions.
 
 use source::{Diagnostic, Located, Problems, Span};
 
@@ -41,7 +41,7 @@ pub(crate) struct Settings<'a> {
 }
 
 impl Settings<'_> {
-    /// The layer that these settings make. With a mistake in `problems` it is any layer.
+    /// The layer that these settings make. With an error in `problems` it is any layer.
     pub(crate) fn layer(self, problems: &mut Problems) -> LayerOp {
         let mut reader = Reader {
             settings: &self,
@@ -240,11 +240,11 @@ impl Reader<'_> {
             Setting::Any => 1,
             Setting::Word(word) => {
                 let known = words.iter().chain(&self.settings.parameters).copied();
-                let kind = format!("word for `{key}`:");
+                let kind = format!("value of `{key}`:");
                 let span = found.span.clone();
                 let mut diagnostic = Diagnostic::unknown(&kind, word, span, known.clone());
                 if known.count() == 0 {
-                    diagnostic = diagnostic.label("a whole number is needed");
+                    diagnostic = diagnostic.label("expected a whole number");
                 }
                 self.problems.push(diagnostic);
                 1

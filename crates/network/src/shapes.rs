@@ -82,7 +82,7 @@ fn check_input(input: InputSpec) -> Result<(), Vec<ShapeProblem>> {
     }
 }
 
-/// Goes on past a mistake: what hangs on the layer is left out, the rest is still checked.
+/// Goes on past an error: what hangs on the layer is left out, the rest is still checked.
 fn infer(description: &Description, input: InputSpec) -> Inference {
     let shape = Shape::Image {
         channels: input.channels,
@@ -180,14 +180,14 @@ fn check_logits(graph: &Graph, description: &Description) -> Result<(), ShapePro
             .and_then(|index| description.layers.get(index))
             .map(|layer| layer.span.clone()),
         message: format!(
-            "is the last and gives {}, needs a vector of {}, one number a class",
+            "is the last layer and produces {}, but must produce a vector of {}, one number per class",
             node.shape, graph.classes
         ),
         hint: Some("end with `{ dense = { o = \"classes\" } }`".to_owned()),
     })
 }
 
-/// The smallest square image on which no layer finds too little; none if no size helps.
+/// The smallest square image on which no layer finds too little; `None` if no size helps.
 fn enough(description: &Description, input: InputSpec) -> Option<u32> {
     let fits = |side: u32| {
         !infer(

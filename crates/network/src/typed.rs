@@ -1,4 +1,4 @@
-//! A network file as typed: what stands where, not yet what it means.
+//! A network file as typed, before interpretation.
 
 use source::{Diagnostic, Located, Problems, Span, Table, Value};
 
@@ -38,7 +38,7 @@ impl TypedBlock {
 
 pub(crate) struct TypedLayer {
     pub(crate) span: Span,
-    /// None when the layer could not be read; it then stands for any.
+    /// `None` if the layer could not be read; it then stands for any.
     pub(crate) kind: Option<Located<String>>,
     pub(crate) settings: Vec<Entry>,
     pub(crate) name: Option<Located<String>>,
@@ -108,7 +108,7 @@ fn read_input(table: Table<'_>, problems: &mut Problems) -> Option<InputSpec> {
 
 fn positive(key: &str, value: &Located<i64>, problems: &mut Problems) -> Option<u32> {
     if !(1..=LARGEST).contains(&value.value) {
-        let message = format!("`{key}` must lie between 1 and {LARGEST}");
+        let message = format!("`{key}` must be between 1 and {LARGEST}");
         problems.push(Diagnostic::at(value.span.clone(), message));
         return None;
     }
@@ -124,8 +124,9 @@ fn read_blocks(table: &Table<'_>, problems: &mut Problems) -> Vec<TypedBlock> {
     for name in keys {
         check_name("block", &name, problems);
         if crate::settings::is_builtin(&name.value) {
-            let message = format!("`{}` is a layer already", name.value);
-            problems.push(Diagnostic::at(name.span.clone(), message).label("take another name"));
+            let message = format!("`{}` is already the name of a layer", name.value);
+            problems
+                .push(Diagnostic::at(name.span.clone(), message).label("choose a different name"));
         }
         let Some(block) = table.table(&name.value, problems) else {
             continue;
@@ -154,13 +155,14 @@ fn read_block(name: Located<String>, table: Table<'_>, problems: &mut Problems) 
     for parameter in block.needs.iter().chain(defaults) {
         check_name("parameter", parameter, problems);
         if seen.contains(&parameter.value.as_str()) {
-            let message = format!("parameter `{}` is named twice", parameter.value);
+            let message = format!("parameter `{}` is listed twice", parameter.value);
             problems.push(Diagnostic::at(parameter.span.clone(), message));
         }
         if crate::expand::WORDS.contains(&parameter.value.as_str()) {
-            let message = format!("`{}` means something already", parameter.value);
-            problems
-                .push(Diagnostic::at(parameter.span.clone(), message).label("take another name"));
+            let message = format!("`{}` is reserved", parameter.value);
+            problems.push(
+                Diagnostic::at(parameter.span.clone(), message).label("choose a different name"),
+            );
         }
         seen.push(&parameter.value);
     }
@@ -176,7 +178,7 @@ fn read_layers(table: &Table<'_>, place: &str, problems: &mut Problems) -> Vec<T
     };
     if items.is_empty() {
         let message = format!("{place} has no layers");
-        problems.push(Diagnostic::at(value.span, message).label("give at least one"));
+        problems.push(Diagnostic::at(value.span, message).label("add at least one"));
     }
     items
         .iter()
@@ -184,7 +186,7 @@ fn read_layers(table: &Table<'_>, place: &str, problems: &mut Problems) -> Vec<T
         .collect()
 }
 
-/// `"relu"`, or `{ conv = { … } }` with perhaps `name`, `from` and `times` beside it.
+/// `"relu"`, or `{ conv = { … } }` with perhaps `name`, `from` and `times` next to it.
 fn read_layer(item: &Value<'_>, problems: &mut Problems) -> TypedLayer {
     let mut layer = TypedLayer {
         span: item.span.clone(),
@@ -216,7 +218,7 @@ fn read_layer(item: &Value<'_>, problems: &mut Problems) -> TypedLayer {
         layer.times = positive("times", &times, problems).unwrap_or(1);
     }
     if let (Some(name), 2..) = (&layer.name, layer.times) {
-        let message = "a layer repeated cannot have a name";
+        let message = "a repeated layer cannot have a name";
         problems.push(Diagnostic::at(name.span.clone(), message).label("leave it out"));
         layer.times = 1;
     }
@@ -230,7 +232,7 @@ fn read_kind(table: &Table<'_>, layer: &mut TypedLayer, problems: &mut Problems)
         .entries()
         .filter(|(key, _)| !["name", "from", "times"].contains(&key.value));
     let Some((key, value)) = kinds.next() else {
-        let message = "this layer does not say what it is";
+        let message = "this layer has no kind";
         problems.push(Diagnostic::at(layer.span.clone(), message).label("add `relu = {}`, say"));
         return;
     };
@@ -238,17 +240,17 @@ fn read_kind(table: &Table<'_>, layer: &mut TypedLayer, problems: &mut Problems)
     for (second, _) in kinds {
         one = false;
         let message = format!(
-            "a layer is one thing: this one is `{}` and `{}`",
+            "a layer has one kind, but this one is `{}` and `{}`",
             key.value, second.value
         );
         problems.push(
             Diagnostic::at(second.span.clone(), message)
-                .label("put it in braces of its own, or among the settings"),
+                .label("put it in its own braces, or among the settings"),
         );
     }
     if value.kind() != "table" {
         let message = format!(
-            "the settings of `{}` stand in braces: `{} = {{ … }}`",
+            "the settings of `{}` must be in braces: `{} = {{ … }}`",
             key.value, key.value
         );
         problems.push(Diagnostic::at(value.span.clone(), message));
@@ -325,10 +327,10 @@ fn read_words(
 fn check_name(kind: &str, name: &Located<String>, problems: &mut Problems) {
     let fine = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.value.is_empty() || name.value.len() > 64 || !name.value.chars().all(fine) {
-        let message = format!("`{}` is not a name for a {kind}", name.value);
+        let message = format!("`{}` is not a valid name for a {kind}", name.value);
         problems.push(
             Diagnostic::at(name.span.clone(), message)
-                .label("letters, digits, `-` and `_`, at most 64"),
+                .label("use letters, digits, `-` and `_`, at most 64"),
         );
     }
 }
@@ -338,8 +340,8 @@ fn check_layer_name(name: &Located<String>, problems: &mut Problems) -> bool {
     check_name("layer", name, problems);
     let reserved = crate::expand::RESERVED.contains(&name.value.as_str());
     if reserved {
-        let message = format!("`{}` means something already", name.value);
-        problems.push(Diagnostic::at(name.span.clone(), message).label("take another name"));
+        let message = format!("`{}` is reserved", name.value);
+        problems.push(Diagnostic::at(name.span.clone(), message).label("choose a different name"));
     }
     !reserved
 }

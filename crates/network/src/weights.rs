@@ -122,7 +122,7 @@ impl LocatedTensor {
     fn read(self, data: &[u8]) -> Result<Tensor, WeightsError> {
         let bytes = data
             .get(self.start..self.end)
-            .ok_or_else(|| malformed(format!("`{}` lies beyond its end", self.name)))?;
+            .ok_or_else(|| malformed(format!("`{}` is beyond its end", self.name)))?;
         let (numbers, _) = bytes.as_chunks::<4>();
         Ok(Tensor {
             name: self.name,
@@ -138,14 +138,15 @@ impl LocatedTensor {
 /// The tensors in the order of their bytes, which follow one another without gap or overlap.
 fn read_header(header: &[u8]) -> Result<Vec<LocatedTensor>, WeightsError> {
     let entries: BTreeMap<String, serde_json::Value> = serde_json::from_slice(header)
-        .map_err(|error| malformed(format!("its header is not as it should be ({error})")))?;
+        .map_err(|error| malformed(format!("its header is invalid ({error})")))?;
     let mut tensors = Vec::new();
     for (name, value) in entries {
         if name == METADATA {
             continue;
         }
-        let entry: Entry = serde_json::from_value(value)
-            .map_err(|error| malformed(format!("`{name}` is described wrongly ({error})")))?;
+        let entry: Entry = serde_json::from_value(value).map_err(|error| {
+            malformed(format!("the description of `{name}` is invalid ({error})"))
+        })?;
         tensors.push(locate(name, &entry)?);
     }
     tensors.sort_by_key(|tensor| (tensor.start, tensor.end));
@@ -176,11 +177,11 @@ fn locate(name: String, entry: &Entry) -> Result<LocatedTensor, WeightsError> {
         .try_fold(4u64, |product, &side| product.checked_mul(side));
     if bytes.is_none() || bytes != end.checked_sub(start) {
         return Err(malformed(format!(
-            "`{name}` has as many bytes as its shape {:?} does not need",
+            "the number of bytes of `{name}` does not match its shape {:?}",
             entry.shape
         )));
     }
-    let too_large = || malformed(format!("`{name}` is larger than this machine can hold"));
+    let too_large = || malformed(format!("`{name}` is too large for this machine"));
     let shape: Option<Vec<u32>> = entry.shape.iter().map(|&d| u32::try_from(d).ok()).collect();
     Ok(LocatedTensor {
         shape: shape.ok_or_else(too_large)?,
@@ -216,19 +217,19 @@ impl fmt::Display for WeightsError {
         match self {
             WeightsError::Malformed(reason) => write!(
                 f,
-                "not a whole safetensors file: {reason}; have it saved or copied again"
+                "not a complete safetensors file: {reason}; save or copy it again"
             ),
             WeightsError::Kind { name, dtype } => write!(
                 f,
-                "tensor `{name}` holds {dtype} numbers: save it as F32, the only kind read"
+                "tensor `{name}` has type {dtype}: save it as F32, the only supported type"
             ),
             WeightsError::Missing(name) => write!(
                 f,
-                "the weights lack `{name}`: they belong to another network"
+                "`{name}` is missing in the weights: they belong to a different network"
             ),
             WeightsError::Surplus(name) => write!(
                 f,
-                "the network has no `{name}`: the weights belong to another one"
+                "the network has no `{name}`: the weights belong to a different network"
             ),
             WeightsError::Shape {
                 name,
@@ -237,7 +238,7 @@ impl fmt::Display for WeightsError {
             } => write!(
                 f,
                 "`{name}` is {got:?} in the weights and {expected:?} in the network: \
-                 they were saved for another input or number of classes"
+                 they were saved for a different input or number of classes"
             ),
         }
     }

@@ -64,7 +64,7 @@ impl Window {
         let width = least(self.kernel[1], padding.left, padding.right);
         Refusal {
             message: format!(
-                "gets {}×{}, needs at least {height}×{width}",
+                "gets {}×{} but needs at least {height}×{width}",
                 image.height, image.width
             ),
             hint: None,
@@ -99,7 +99,7 @@ impl Axis {
         }
     }
 
-    /// None when not even one window fits.
+    /// `None` if not even one window fits.
     fn slide(self, size: u64, kernel: u64, stride: u64, ceil: bool) -> Option<Axis> {
         let padded = size + self.before + self.after;
         let room = padded.checked_sub(kernel)?;

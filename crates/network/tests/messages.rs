@@ -60,7 +60,7 @@ error: `k` of `max-pool` must be a whole number or [height, width]
 error: `a.b` is not a name for a layer
   ┌ net.toml:5
   │   { max-pool = { k = [2, 2, 2] }, name = "a.b" },
-  │                                          ^^^^^ letters, digits, `-` and `_`, at most 64
+  │                                          ^^^^^ use letters, digits, `-` and `_`, at most 64
 
 error: unknown word for `o`: `clases`
   ┌ net.toml:6
@@ -76,7 +76,7 @@ error: `rate` is missing in `dropout`
 error: a layer is one thing: this one is `relu` and `softmax`
   ┌ net.toml:8
   │   { relu = {}, softmax = {} },
-  │                ^^^^^^^ put it in braces of its own, or among the settings
+  │                ^^^^^^^ put it in its own braces, or among the settings
 
 error: the settings of `relu` stand in braces: `relu = { … }`
   ┌ net.toml:9
@@ -124,7 +124,7 @@ layers = [
 error: `last` stands below
   ┌ net.toml:5
   │   { concat = {}, from = ["first", "last"] },
-  │                                   ^^^^^^ a layer takes from those above it
+  │                                   ^^^^^^ a layer can only take input from layers above it
   ┌ net.toml:9
   │   { name = "last", relu = {} },
   │            ^^^^^^ here
@@ -137,7 +137,7 @@ error: `add` needs at least two layers to take from
 error: `relu` takes from one layer
   ┌ net.toml:7
   │   { relu = {}, from = ["first", "input"] },
-  │     ^^^^ add or concat them before it
+  │     ^^^^ add or concat them first
 
 error: two layers are named `last`
   ┌ net.toml:9
@@ -147,9 +147,9 @@ error: two layers are named `last`
 error: `input` means something already
   ┌ net.toml:10
   │   { name = "input", relu = {} },
-  │            ^^^^^^^ take another name
+  │            ^^^^^^^ choose a different name
 
-error: a layer repeated cannot have a name
+error: a repeated layer cannot have a name
   ┌ net.toml:11
   │   { name = "many", relu = {}, times = 2 },
   │            ^^^^^^ leave it out
@@ -209,7 +209,7 @@ error: block `round` uses itself
 error: `relu` is a layer already
   ┌ net.toml:16
   │ [block.relu]
-  │        ^^^^ take another name
+  │        ^^^^ choose a different name
 "#,
     );
 }
@@ -224,10 +224,10 @@ layers = [
   "relu",
 ]
 "#,
-        r#"error: nothing takes from `left`
+        r#"error: the output of `left` is not used
   ┌ net.toml:3
   │   { name = "left", conv = { k = 1, o = 8 } },
-  │   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ name it in the `from` of another, or leave it out
+  │   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ use it in the `from` of a different layer, or remove it
 "#,
     );
 }
@@ -242,7 +242,7 @@ fn files_that_are_hardly_networks() {
     check(
         "name = \"n\"\nlayers = []\n",
         "error: the network has no layers\n  ┌ net.toml:2\n  │ layers = []\n  \
-         │          ^^ give at least one\n",
+         │          ^^ add at least one\n",
     );
 }
 
@@ -261,7 +261,7 @@ fn too_many_layers_are_told_and_not_made() {
     assert_eq!(problems.len(), 1);
     assert_eq!(
         problems[0].message,
-        "the network has more than 10000 layers, all blocks written out"
+        "the network has more than 10000 layers after expanding all blocks"
     );
 }
 
@@ -279,57 +279,57 @@ fn shapes_that_do_not_fit() {
     check_shapes(
         r#"{ max-pool = { k = 2 }, times = 3 }, "flatten", { dense = { o = "classes" } }"#,
         input,
-        &["`max-pool3` gets 1×1, needs at least 2×2: use an image of at least 8 px"],
+        &["`max-pool3` gets 1×1 but needs at least 2×2: use an image of at least 8 px"],
     );
     check_shapes(
         r#"{ dense = { o = "classes" } }"#,
         input,
-        &["`dense1` gets an image of 3×6×6, needs a vector: \
+        &["`dense1` gets an image of 3×6×6 but needs a vector: \
            put \"flatten\" or \"global-avg-pool\" before it"],
     );
     check_shapes(
         r#""flatten", { conv = { k = 1, o = 1 } }"#,
         input,
-        &["`conv1` gets a vector of 108, needs an image: \
-           put it before what makes a vector: flatten, dense or global-avg-pool"],
+        &["`conv1` gets a vector of 108 but needs an image: \
+           put it before flatten, dense or global-avg-pool, which produce a vector"],
     );
     check_shapes(
         r#"{ conv = { k = 1, o = 4 } }, { add = {}, from = ["previous", "input"] },
            { concat = {}, from = ["input", "conv1"] }, { conv = { k = 1, o = 7, groups = 7 } },
            { add = {}, from = ["previous", "add1"] }"#,
         input,
-        &["`add1` gets 4×6×6 and 3×6×6, needs all alike: \
-             bring them to one shape, for example with a 1×1 convolution"],
+        &["`add1` gets 4×6×6 and 3×6×6 but needs equal shapes: \
+             make the shapes equal, for example with a 1×1 convolution"],
     );
     check_shapes(
         r#"{ conv = { k = 3, o = 4 } }, { concat = {}, from = ["previous", "input"] }"#,
         input,
         &[
-            "`concat1` gets 4×4×4 and 3×6×6, needs images of one height and width: \
-           let its branches have the same strides, and pad what shrinks",
+            "`concat1` gets 4×4×4 and 3×6×6 but needs images of equal height and width: \
+           use the same strides in all branches, and padding where they shrink",
         ],
     );
     check_shapes(
         r#"{ conv = { k = 1, o = 4, groups = 2 } }"#,
         input,
         &[
-            "`conv1` gets 3 channels, which 2 groups cannot share evenly: \
-           choose groups that divide both its inputs and its outputs",
+            "`conv1` gets 3 channels, which are not divisible by 2 groups: \
+           choose a number of groups that divides both input and output channels",
         ],
     );
     check_shapes(
         r#""flatten", { dense = { o = 12 } }, "softmax""#,
         input,
         &[
-            "`dense1` is the last and gives a vector of 12, needs a vector of 10, one number a class: \
+            "`dense1` is the last layer and produces a vector of 12, but must produce a vector of 10, one number per class: \
            end with `{ dense = { o = \"classes\" } }`",
         ],
     );
     check_shapes(
         r#"{ max-pool = { k = 2, p = 2 } }"#,
         input,
-        &["`max-pool1` is padded by 2×2, as wide as its window: \
-           pad by less than k, so that every window holds a pixel"],
+        &["`max-pool1` has a padding of 2×2, as large as its window: \
+           use a padding smaller than k, so that every window contains a pixel"],
     );
 }
 
@@ -347,7 +347,7 @@ fn inputs_beyond_reason() {
     check_shapes(
         layers,
         InputSpec::square(3, 1 << 24, 10),
-        &["`flatten1` would be larger than any machine: use a smaller image, or fewer outputs"],
+        &["`flatten1` would not fit on any machine: use a smaller image, or fewer outputs"],
     );
 }
 
@@ -362,7 +362,7 @@ fn a_shape_problem_shows_its_place() {
     };
     assert_eq!(
         source.render(&problems[0].to_diagnostic(), Style::Plain),
-        "error: `dense1` gets an image of 1×4×4, needs a vector\n  ┌ net.toml:3\n  \
+        "error: `dense1` gets an image of 1×4×4 but needs a vector\n  ┌ net.toml:3\n  \
          │   { dense = { o = 3 } },\n  │   ^^^^^^^^^^^^^^^^^^^^^\n  \
          = put \"flatten\" or \"global-avg-pool\" before it\n"
     );

@@ -124,7 +124,7 @@ fn files_that_are_not_whole_are_refused() {
     };
     check(b"1234", "shorter than eight bytes");
     check(&u64::MAX.to_le_bytes(), "longer than the file");
-    check(&file("[", b""), "its header is not as it should be");
+    check(&file("[", b""), "its header is invalid");
     check(&file(&entry("F32", "[1]", "[0,4]"), b""), "beyond its end");
     check(&file(&entry("F32", "[1]", "[4,8]"), &[0; 8]), "begins at");
     check(

@@ -16,7 +16,7 @@ pub struct Machine {
     pub has_real_endpoints: bool,
 }
 
-/// One mistake for each factor, or environment, whose limits the machine cannot give to one of
+/// One error for each factor, or environment, whose limits the machine cannot give to one of
 /// these scenarios. `text` is the study file's: it tells where they stand.
 pub fn beyond_capacity(
     text: &str,
@@ -54,7 +54,7 @@ pub fn beyond_capacity(
             None => Diagnostic::whole(message),
         };
         match asker.rest(study, scenarios, &too_large) {
-            Some(only) => mistake.note(format!("what fits here is selected by --only {only}")),
+            Some(only) => mistake.note(format!("select the runs that fit with --only {only}")),
             None => mistake,
         }
     };
@@ -147,7 +147,7 @@ impl Found<'_> {
         let Some(most) = most else { return who };
         let up_to = if self.unmet.len() > 1 { "up to " } else { "" };
         format!(
-            "{who} asks for {up_to}{}, and this machine has {}",
+            "{who} requests {up_to}{}, but this machine has {}",
             most.asked(),
             most.available()
         )
@@ -190,7 +190,7 @@ impl Places {
         })
     }
 
-    /// None for what a `[scale.NAME]` brought.
+    /// `None` for what a `[scale.NAME]` brought.
     fn span(&self, asker: &Asker, found: &Found<'_>) -> Option<Span> {
         match asker {
             Asker::Factor(name) => {

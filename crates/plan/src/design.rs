@@ -1,4 +1,4 @@
-//! Designs: which scenarios there are, and in which order their runs are carried out.
+//! Designs: which scenarios there are, and in which order they run.
 
 use model::study::{Exclusion, FactorLevel};
 use model::{Factor, Level, Plan, RunId, RunSequence, Scenario, Study};
@@ -91,7 +91,7 @@ struct Condition {
     level: usize,
 }
 
-/// None where it can exclude nothing: it has no conditions, or names what the study does not vary.
+/// `None` if it can exclude nothing: it has no conditions, or names what the study does not vary.
 fn rule(factors: &[Factor], exclusion: &Exclusion) -> Option<Rule> {
     let condition = |(name, wanted): (&String, &Level)| {
         let factor = factors.iter().position(|f| f.name == *name)?;

@@ -1,4 +1,4 @@
-//! Fingerprints of a study and of its scenarios, so that answers to different questions are never
+//! Fingerprints of a study and of its scenarios, so that results of different studies are never
 //! mixed.
 
 use model::{Environment, Scenario, Study, Workload};

@@ -1,12 +1,12 @@
 //! Study file → checked study → ordered runs.
 //!
-//! The way of the data: the TOML text is read as typed (`read`), with the place of everything;
-//! checked (`check`), so that all mistakes are shown together; and what it means is a
-//! [`model::Study`]. From there [`plan`] makes scenarios and the order of their runs, and
-//! [`resolve`] says what one scenario does and where.
+//! Data flow: the TOML text is read as typed (`read`), with the position of everything; checked
+//! (`check`), so that all errors are reported together; and turned into a [`model::Study`]. From it
+//! [`plan`] makes scenarios and the order of their runs, and [`resolve`] determines what one
+//! scenario does and where.
 //!
-//! No I/O: files that a study names are read through what [`ReadOptions`] is given. No clock, and
-//! no randomness but from the study's seed.
+//! No I/O: files that a study names are read through callbacks in [`ReadOptions`]. No clock, and
+//! no randomness except from the study's seed.
 
 mod capacity;
 mod check;

@@ -1,4 +1,4 @@
-//! `{factor}` in a command stands for the level.
+//! `{factor}` in a command is replaced by the level.
 //!
 //! `{{word}}` is a literal `{word}`, and `${word}` is the shell's own. Braces around anything that
 //! is not a word (`{print $1}`, `{"a": 1}`, `{3}`) are left alone.

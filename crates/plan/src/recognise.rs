@@ -1,18 +1,15 @@
-//! Which scenario of a study a run is of: by what was run, not by its number.
+//! Which scenario of a study a run belongs to: by what was run, not by its number.
 
 use std::collections::HashMap;
 
-use model::run::Origin;
-use model::{Plan, RunRecord, Scenario, Study, Workload};
+use model::{Plan, RunRecord, Scenario, Study};
 
 use crate::digest::scenario_fingerprint;
-use crate::resolve;
 
 /// Finds the scenario of a run in a plan. A study that grows gives other numbers to the same
 /// scenarios; a bundle that was copied here may be of another study.
 pub struct Recognizer<'a> {
     study: &'a Study,
-    plan: &'a Plan,
     by_fingerprint: HashMap<String, &'a Scenario>,
 }
 
@@ -22,24 +19,19 @@ impl<'a> Recognizer<'a> {
             |scenario: &'a Scenario| (scenario_fingerprint(study, scenario), scenario);
         Recognizer {
             study,
-            plan,
             by_fingerprint: plan.scenarios.iter().map(fingerprint).collect(),
         }
     }
 
-    /// None where the run is of another study, or of a scenario that this plan does not have.
+    /// `None` if the run is of another study, or of a scenario that this plan does not have.
     pub fn scenario_of(&self, record: &RunRecord) -> Option<&'a Scenario> {
         if record.study != self.study.name {
             return None;
         }
-        match record.fingerprint.as_str() {
-            "" => self.scenario_without_fingerprint(record),
-            fingerprint => {
-                let scenario = self.by_fingerprint.get(fingerprint).copied();
-                // A record that contradicts its own fingerprint was edited by hand.
-                scenario.filter(|scenario| has_levels(record, scenario))
-            }
-        }
+        let scenario = self.by_fingerprint.get(record.fingerprint.as_str());
+        // A record that contradicts its own fingerprint was edited by hand.
+        let scenario = scenario.filter(|scenario| has_levels(record, scenario));
+        scenario.copied()
     }
 
     /// Whether the run is of the scenario whose number it has.
@@ -59,18 +51,6 @@ impl<'a> Recognizer<'a> {
         let mut records: Vec<RunRecord> = records.into_iter().filter_map(renumber).collect();
         records.sort_by_key(|record| record.run);
         records
-    }
-
-    /// Bundles of earlier versions have no fingerprint: the levels, and the command where the study
-    /// says it, have to do.
-    fn scenario_without_fingerprint(&self, record: &RunRecord) -> Option<&'a Scenario> {
-        let is_same = |scenario: &&Scenario| has_levels(record, scenario);
-        let scenario = self.plan.scenarios.iter().find(is_same)?;
-        let has_command = match (&record.origin, resolve(self.study, scenario).workload) {
-            (Origin::Measured { .. }, Workload::Command(own)) => own.command == record.command,
-            _ => true,
-        };
-        has_command.then_some(scenario)
     }
 }
 

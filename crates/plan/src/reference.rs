@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
+use model::run::metric;
 use rust_decimal::Decimal;
 
-use crate::check::METRICS;
 use crate::keys::{Key, Kind, Section, TOP};
 use crate::resolve::{CORES, ENVIRONMENT, MEMORY};
 use crate::{serve, train};
@@ -14,8 +14,8 @@ pub fn reference() -> String {
     let mut out = String::from(include_str!("../reference.md"));
     out.push_str("\n## Every key\n\n");
     out.push_str(
-        "`*` marks keys that must be there. Keys that nothing knows are mistakes. A duration is a \
-         number with `ms`, `s`, `min`, `h` or `d`; a size one with `B`, `kB`, `MB`, `GB`, `TB` \
+        "`*` marks required keys. Unknown keys are errors. A duration is a number with `ms`, `s`, \
+         `min`, `h` or `d`; a size is a number with `B`, `kB`, `MB`, `GB`, `TB` \
          (powers of 1000) or `KiB`, `MiB`, `GiB`, `TiB` (of 1024).\n",
     );
     let mut chapters = vec![Chapter {
@@ -32,13 +32,13 @@ pub fn reference() -> String {
     out
 }
 
-/// A kind of table, and where in the file it may stand.
+/// A kind of table, and its possible positions in the file.
 struct Chapter {
     headings: Vec<String>,
     section: &'static Section,
 }
 
-/// Depth first, in the order of the keys; a section that stands in several places comes once.
+/// Depth first, in the order of the keys; a section with several positions appears once.
 fn gather(path: &str, section: &'static Section, chapters: &mut Vec<Chapter>) {
     for key in section.keys {
         let place = match path {
@@ -72,7 +72,7 @@ impl Chapter {
     fn write(&self, out: &mut String) {
         let heading = self.headings.join(", ");
         _ = write!(out, "\n### {heading}\n\n{}\n\n", self.section.about);
-        out.push_str("| key | what it is | what it means |\n|---|---|---|\n");
+        out.push_str("| key | type | meaning |\n|---|---|---|\n");
         for key in self.section.keys {
             let Key { name, about, .. } = key;
             let mark = if key.required { "\\*" } else { "" };
@@ -84,9 +84,9 @@ impl Chapter {
 
 fn words(kind: &Kind) -> String {
     let fixed = match kind {
-        Kind::Text => "text",
+        Kind::Text => "string",
         Kind::Words(words) => return list(words().into_iter()),
-        Kind::Offered(_) => "text",
+        Kind::Offered(_) => "string",
         Kind::Whole { from, to } if *to == i64::MAX => {
             return format!("whole number from {from}");
         }
@@ -99,19 +99,19 @@ fn words(kind: &Kind) -> String {
         Kind::Price => "price, or a list",
         Kind::Electricity => "price: `\"0.15 USD/kWh\"`",
         Kind::Date => "date: `2024-03-01`",
-        Kind::Moment => "moment: `2026-11-16T12:00:00Z`",
+        Kind::Moment => "date and time: `2026-11-16T12:00:00Z`",
         Kind::Currency => "currency: `\"USD\"`",
-        Kind::Texts => "list of texts",
+        Kind::Texts => "list of strings",
         Kind::Paid => "`\"all\"`, `\"requests\"`, or list of phases",
         Kind::Variables => "table: variable = value",
         Kind::Exclusions => "list of rules: `{ factor = level }`",
         Kind::Factors => "factor = levels: a list, one level, or a range",
-        Kind::Columns => "list of texts, or table: column = factor",
+        Kind::Columns => "list of strings, or table: column = factor",
         Kind::Measured => "table: column = `\"METRIC:UNIT\"`",
         Kind::Levels => "table: factor = level",
         Kind::Table(_) => "table",
-        Kind::Tables(_) => "any number of tables",
-        Kind::Named(_) => "tables, each with a name",
+        Kind::Tables(_) => "array of tables",
+        Kind::Named(_) => "named tables",
         Kind::NamedPrices(_) => "name = `\"0.2 USD/h\"`, or tables",
     };
     fixed.to_owned()
@@ -122,9 +122,9 @@ fn write_factors(out: &mut String) {
     let served = serve::FIELDS.iter().map(|field| field.name);
     _ = write!(
         out,
-        "\n## Factors that mean something\n\n\
-         With any workload: {}. With training also the values of `[workload]`: {}. With serving: {}. With a command, any other name.\n\n\
-         Levels are texts, numbers, or true and false, all of one kind; `{{ from = 1, to = 8, step = 1 }}` and \
+        "\n## Predefined factors\n\n\
+         With any workload: {}. With training, also the keys of `[workload]`: {}. With serving: {}. With a command, any name.\n\n\
+         Levels are strings, numbers or booleans, all of one type; `{{ from = 1, to = 8, step = 1 }}` and \
          `{{ powers_of = 2, from = 1, to = 512 }}` are ranges of whole numbers.\n",
         list([ENVIRONMENT, CORES, MEMORY].into_iter()),
         list(fields),
@@ -136,19 +136,19 @@ fn write_metrics(out: &mut String) {
     _ = write!(
         out,
         "\n## Metrics\n\n\
-         What every run can have, for `metrics` of `[study]`: {}. A command or imported files may have others; \
-         [results.md](results.md) says what each is.\n",
-        list(METRICS.iter().copied()),
+         Metrics for `metrics` of `[study]`: {}. A command or imported files may have others; \
+         [results.md](results.md) describes each.\n",
+        list(metric::ALL.iter().map(|metric| metric.name)),
     );
 }
 
 fn write_prices(out: &mut String) {
     out.push_str(
-        "\n## Prices of the catalog\n\nLinux, in US dollars an hour; those that come with Bancada. \
-         `+spot` after a name means the spot price. `bancada price update` renews them and adds others \
+        "\n## Prices in the catalog\n\nLinux, in US dollars per hour; these come with Bancada. \
+         `+spot` after a name selects the spot price. `bancada price update` updates them and adds others \
          ([prices.md](prices.md)).\n\n",
     );
-    out.push_str("| name | vCPUs | memory | GPU | on demand | spot | read |\n|---|---|---|---|---|---|---|\n");
+    out.push_str("| name | vCPUs | memory | GPU | on demand | spot | date |\n|---|---|---|---|---|---|---|\n");
     let amount = |quote: Option<&cost::Quote>| {
         quote.map_or_else(String::new, |q| q.per_hour.amount.to_string())
     };
@@ -180,7 +180,7 @@ fn list<'w>(words: impl Iterator<Item = &'w str>) -> String {
     words.join(", ")
 }
 
-/// A bar would end the cell, and `<word>` be taken for markup.
+/// A bar would end the cell, and `<word>` would be read as markup.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('<', "&lt;")
 }

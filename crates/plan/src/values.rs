@@ -79,7 +79,7 @@ pub(crate) fn price_per_kilowatt_hour(text: &str) -> Result<Money, String> {
 pub(crate) fn money(text: &str) -> Result<Money, String> {
     let money: Money = text.parse()?;
     match money.amount.is_sign_negative() {
-        true => Err(format!("`{text}` is less than nothing")),
+        true => Err(format!("`{text}` is negative")),
         false => Ok(money),
     }
 }
@@ -168,7 +168,7 @@ pub(crate) fn device_complaint(text: &str) -> Option<String> {
     let mut devices = text.split(',');
     let unknown = devices.find(|device| !is_device(device))?;
     Some(format!(
-        "`{unknown}` is no device: cpu, cuda:0, cuda:0,cuda:1 for two, wgpu"
+        "`{unknown}` is not a device: use cpu, cuda:0, cuda:0,cuda:1 for two, or wgpu"
     ))
 }
 

@@ -1,6 +1,6 @@
 //! How old a price is.
 
-/// A year alone is counted from its middle. None where one of them is not a date.
+/// A year alone is counted from its middle. `None` if one of them is not a date.
 pub fn age_days(date: &str, today: &str) -> Option<i64> {
     Some(days(today)? - days(date)?)
 }

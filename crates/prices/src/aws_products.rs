@@ -11,7 +11,7 @@ use crate::aws::{Product, Terms};
 use crate::collect::{About, Collector, PriceList, Unreadable, day};
 
 pub(crate) const SOURCE: &str = "AWS Price List, GetProducts";
-const EXPECTED: &str = "an answer of GetProducts";
+const EXPECTED: &str = "a response of GetProducts";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -59,7 +59,7 @@ impl Reading<'_> {
         match value {
             Value::Array(values) => values.into_iter().for_each(|value| self.any(value)),
             Value::String(text) => match serde_json::from_str(&text) {
-                Ok(Value::String(_)) | Err(_) => self.malformed("a product that is no JSON"),
+                Ok(Value::String(_)) | Err(_) => self.malformed("a product that is not JSON"),
                 Ok(value) => self.any(value),
             },
             Value::Object(mut table) => match table.remove("PriceList") {

@@ -10,7 +10,7 @@ use crate::azure_shapes;
 use crate::collect::{About, Collector, Offer, PriceList, Unreadable, amount, day};
 
 pub(crate) const SOURCE: &str = "Azure Retail Prices API";
-const EXPECTED: &str = "an answer of the Azure Retail Prices API";
+const EXPECTED: &str = "a response of the Azure Retail Prices API";
 
 /// Takes page after page.
 pub struct Reader {

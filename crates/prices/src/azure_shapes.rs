@@ -1,4 +1,4 @@
-//! What the names of Azure's machines tell, because its price list does not.
+//! Machine sizes derived from Azure's names, because its price list has none.
 //!
 //! The naming rule (family, vCPUs, features, accelerator, version) and the memory of each series
 //! are Microsoft's, learn.microsoft.com/azure/virtual-machines (2025). Series whose number is no

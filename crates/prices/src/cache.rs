@@ -15,7 +15,7 @@ pub fn catalog_file(home: &Path) -> PathBuf {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
     pub catalog: Catalog,
-    /// Of the refreshed catalog; none where there is none.
+    /// Of the updated catalog; `None` without one.
     pub kept: Option<Kept>,
     /// Rows of the refreshed catalog that could not be used.
     pub left_out: Tally,
@@ -73,8 +73,8 @@ fn kept(catalog: &Catalog) -> Option<Kept> {
     })
 }
 
-/// Adds prices to the refreshed catalog; the newest of each stays. The file is written beside its
-/// name and renamed when whole.
+/// Adds prices to the refreshed catalog; the newest of each stays. The file is written next to its
+/// name and renamed when complete.
 pub fn keep(home: &Path, new: Catalog) -> io::Result<Kept> {
     let path = catalog_file(home);
     let known = read(&path)?.unwrap_or_default();

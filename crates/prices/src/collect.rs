@@ -36,7 +36,7 @@ impl PriceList {
         self.catalog.entries.iter().map(quotes).sum()
     }
 
-    /// A day that has not come is a mistake, and its price would be the newest until then.
+    /// A day that has not come is an error, and its price would be the newest until then.
     pub fn leave_out_after(&mut self, today: &str) {
         let left_out = &mut self.left_out;
         for entry in &mut self.catalog.entries {
@@ -306,7 +306,7 @@ impl std::fmt::Display for Unreadable {
 impl Unreadable {
     pub(crate) fn json(file: &str, expected: &str, error: &serde_json::Error) -> Self {
         let why = match error.is_eof() {
-            true => format!("{expected} that breaks off ({error}): fetch it again"),
+            true => format!("{expected} that is truncated ({error}): download it again"),
             false => format!("not {expected}: {error}"),
         };
         Unreadable {

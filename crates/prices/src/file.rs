@@ -49,12 +49,12 @@ impl fmt::Display for FileError {
             FileError::Io { path, error } => write!(f, "{}: {error}", path.display()),
             FileError::UnknownKind { path } => write!(
                 f,
-                "{}: not a price list that is known: Azure Retail Prices, AWS offer file or GetProducts, Google SKUs, vms.csv, or Bancada's own CSV (docs/prices.md)",
+                "{}: unknown format of price list; known are Azure Retail Prices, AWS offer file or GetProducts, Google SKUs, vms.csv, or Bancada's own CSV (docs/prices.md)",
                 path.display()
             ),
             FileError::UnknownProvider { path } => write!(
                 f,
-                "{}: whose machines these are is not clear from their names: say it with --provider",
+                "{}: the provider cannot be derived from the machines' names: set --provider",
                 path.display()
             ),
             FileError::TooLarge { path } => {

@@ -13,7 +13,7 @@ use crate::collect::{About, Collector, Offer, PriceList, Unreadable, amount, day
 use crate::gcp_shapes::{self, Machine};
 
 pub(crate) const SOURCE: &str = "Google Cloud Billing Catalog";
-const EXPECTED: &str = "an answer of the Google Cloud Billing Catalog";
+const EXPECTED: &str = "a response of the Google Cloud Billing Catalog";
 
 /// How a SKU's description begins → the part it prices. Others are custom machines, sole tenancy,
 /// commitments, licences: not what a machine of the list is made of.
@@ -276,7 +276,7 @@ fn compose(parts: &[CatalogEntry], machines: &mut Collector) {
                         per_hour: Money::new(amount, currency),
                         shape: machine.shape.clone(),
                         since: String::new(),
-                        place: format!("{region}, put together"),
+                        place: format!("{region}, sum of its parts"),
                     }),
                     Err(Lacking::All) => {}
                     Err(Lacking::One { reason, part }) => machines.leave_out(reason, || {

@@ -1,9 +1,8 @@
-//! Price lists of cloud providers: read from their own formats, fetched, and kept in Bancada's
+//! Price lists of cloud providers: parsed from their own formats, downloaded, and stored in Bancada's
 //! cache folder.
 //!
-//! Parsers are functions over text or a reader. They find the one row among many that is meant (a
-//! Linux machine, on demand or spot, by the hour) and count every other with the reason why it is
-//! not used: nothing becomes a wrong price without a word.
+//! Parsers are functions over text or a reader. They select the relevant rows (Linux machines,
+//! on-demand or spot, per hour) and count all others with the reason why they are skipped.
 
 mod age;
 mod aws;

@@ -1,4 +1,4 @@
-//! SkyPilot-style `vms.csv`: one row a machine and zone, columns in any order, and for Google rows
+//! SkyPilot-style `vms.csv`: one row per machine and zone, columns in any order, and for Google rows
 //! of GPUs that no machine is named in.
 
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ impl Columns {
         let find = |name: &str| headers.iter().position(|h| h.trim() == name);
         let need = |name: &str| {
             find(name).ok_or_else(|| {
-                format!("no column `{name}`: a vms.csv has InstanceType, Price and Region at least")
+                format!("no column `{name}`: a vms.csv has at least InstanceType, Price and Region")
             })
         };
         Ok(Columns {
@@ -49,7 +49,7 @@ impl Columns {
     }
 }
 
-/// Whose machines a `vms.csv` lists, by their names; none where they do not tell.
+/// Whose machines a `vms.csv` lists, by their names; `None` if they do not tell.
 pub fn provider_of(text: &str) -> Option<&'static str> {
     let text = text.trim_start_matches('\u{feff}');
     let mut reader = csv::ReaderBuilder::new()

@@ -107,7 +107,7 @@ impl fmt::Display for UpdateError {
                 )
             }
             UpdateError::Endless { pages } => {
-                write!(f, "{pages} pages and no end: the list goes in a circle")
+                write!(f, "{pages} pages without an end: the list is circular")
             }
             UpdateError::Io { path, error } => write!(f, "{}: {error}", path.display()),
         }

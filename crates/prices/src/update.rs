@@ -121,7 +121,7 @@ impl Fetching<'_> {
         Ok(list)
     }
 
-    /// Page after page. Each is kept as a file until all are there, so that what broke off goes on.
+    /// Page after page. Each is kept as a file until all are there, so that what was interrupted goes on.
     fn pages(
         &mut self,
         pages: &Pages<'_>,

@@ -1,5 +1,5 @@
-//! Whether a CSV file ends where it should. JSON that breaks off cannot be read at all; a table
-//! that breaks off can, and its last price may lack its last digits.
+//! Whether a CSV file is complete. Truncated JSON cannot be parsed at all; a truncated table
+//! can, and its last price may lack digits.
 
 use cost::Reason;
 
@@ -21,7 +21,7 @@ impl WholeRows<'_> {
     }
 }
 
-/// Fails for a table that breaks off in the middle of a row. One that only lacks the line break at
+/// Fails for a table that is truncated in the middle of a row. One that only lacks the line break at
 /// its end may be whole: its last row is kept apart.
 pub(crate) fn whole_rows<'t>(file: &str, text: &'t str) -> Result<WholeRows<'t>, Unreadable> {
     let whole = WholeRows {
@@ -55,7 +55,7 @@ pub(crate) fn whole_rows<'t>(file: &str, text: &'t str) -> Result<WholeRows<'t>,
     if last.len() < columns || quotes % 2 == 1 {
         return Err(Unreadable {
             file: file.to_owned(),
-            why: format!("breaks off in line {line}: none of it is used; fetch it again"),
+            why: format!("is truncated in line {line}: nothing of it is used; download it again"),
         });
     }
     let shown: String = row.chars().take(80).collect();

@@ -1,4 +1,4 @@
-//! What is on its way, kept until it is whole.
+//! Partial downloads, kept until they are complete.
 
 use std::fs;
 use std::io;

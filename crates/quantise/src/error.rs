@@ -50,20 +50,18 @@ impl fmt::Display for QuantiseError {
             QuantiseError::NotSetUp(error) => error.fmt(f),
             QuantiseError::Home(error) => error.fmt(f),
             QuantiseError::NoPictures => f.write_str(
-                "name the dataset whose training images the ranges are taken from (--dataset), \
-                 or have them found while the model computes (--dynamic)",
+                "name a dataset for calibration (--dataset), or compute the ranges during inference (--dynamic)",
             ),
             QuantiseError::NoPicture => f.write_str(
-                "the model's input is no picture, or does not tell its sizes: write them as \
-                 `input` in its model.json",
+                "the model's input is not a picture, or has no fixed size: write it as `input` in its model.json",
             ),
             QuantiseError::NotSquare { height, width } => write!(
                 f,
-                "the model wants images of {height}×{width}, and the images of datasets are square"
+                "the model needs images of {height}×{width}, but images of datasets are square"
             ),
             QuantiseError::Colours { dataset } => write!(
                 f,
-                "the images of {dataset} are coloured, and the model wants grey ones"
+                "the images of {dataset} have colour, but the model needs grey images"
             ),
             QuantiseError::Description(error) => {
                 write!(f, "the model's description cannot be used: {error}")

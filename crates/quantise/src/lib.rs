@@ -1,5 +1,5 @@
-//! A model in 8 bits by ONNX Runtime's own tools, in an environment of their own, and what that costs in accuracy:
-//! made once for a model and its settings, and kept in the cache.
+//! Quantises a model to 8 bits with ONNX Runtime's own tools, in their own environment, and measures the loss of
+//! accuracy: once per model and settings, then cached.
 
 mod error;
 mod tools;
@@ -41,7 +41,7 @@ pub struct Quantised {
     pub dynamic: bool,
     /// Training images that the ranges of activations were taken from.
     pub calibration_images: Option<u32>,
-    /// On held-out images; none where no dataset was named.
+    /// On held-out images; `None` if no dataset was named.
     pub comparison: Option<Comparison>,
     /// Of ONNX Runtime.
     pub version: String,
@@ -55,7 +55,7 @@ pub struct Comparison {
     pub agreement: Share,
     /// Different classes that the model of 32 bits named: where there is but one, agreement says little.
     pub classes_named: u32,
-    /// None where the weights were not trained on this dataset.
+    /// `None` if the weights were not trained on this dataset.
     pub accuracy: Option<Accuracy>,
 }
 
@@ -207,7 +207,7 @@ impl Share {
     }
 }
 
-/// Written last and renamed when whole.
+/// Written last and renamed when complete.
 fn keep(quantised: Quantised, from: &Path, to: &Path) -> Result<Quantised, QuantiseError> {
     let path = from.join(RESULT);
     let text = serde_json::to_string_pretty(&quantised).unwrap_or_default();
@@ -227,7 +227,7 @@ fn keep(quantised: Quantised, from: &Path, to: &Path) -> Result<Quantised, Quant
     })
 }
 
-/// None where it is not there, or not whole.
+/// `None` if it is not there, or not whole.
 fn read(folder: &Path) -> Option<Quantised> {
     let text = fs::read_to_string(folder.join(RESULT)).ok()?;
     let found: Quantised = serde_json::from_str(&text).ok()?;

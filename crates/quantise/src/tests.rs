@@ -18,7 +18,7 @@ fn without_tools_it_is_said_what_to_do() {
     let error = quantise(&Home::at(folder.path()), &wish(Path::new("a.onnx"), None));
     assert_eq!(
         error.unwrap_err().to_string(),
-        "onnx-tools is not set up on this machine: bancada setup onnx-tools"
+        "onnx-tools is not set up: bancada setup onnx-tools"
     );
 }
 
@@ -37,11 +37,15 @@ fn the_input_is_the_descriptions_or_the_models() {
     check(None, &[None, Some(3), Some(32), Some(32)], "3 32 Nchw");
     check(None, &[Some(1), Some(28), Some(28), Some(1)], "1 28 Nhwc");
     check(None, &[None, Some(3), None, None], "the model's input is");
-    check(None, &[None, Some(10)], "the model's input is no picture");
+    check(
+        None,
+        &[None, Some(10)],
+        "the model's input is not a picture",
+    );
     check(
         None,
         &[None, Some(3), Some(32), Some(48)],
-        "the model wants images of 32×48",
+        "the model needs images of 32×48",
     );
     let told = r#"{"input": {"channels": 1, "height": 8, "width": 8}, "name": "a"}"#;
     check(Some(told), &[None, None, None, None], "1 8 Nchw");

@@ -16,7 +16,7 @@ const LAST_LINES: usize = 6;
 /// What a model says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct Looked {
-    /// Sizes of its input, images first; none where any will do.
+    /// Sizes of its input, images first; `None` if any will do.
     pub(crate) input: Vec<Option<u32>>,
 }
 

@@ -108,7 +108,7 @@ fn cpu_seconds() -> f64 {
 }
 
 /// In which this process could have gone on and others had the cores. What is left of the wall
-/// time beside it and the CPU time was spent waiting for the disk.
+/// time next to it and the CPU time was spent waiting for the disk.
 fn queued_seconds() -> f64 {
     let schedstat = fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     let nanoseconds = schedstat.split_whitespace().nth(1);

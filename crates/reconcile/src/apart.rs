@@ -1,4 +1,4 @@
-//! Rows of a bill that are not the study's.
+//! Rows of a bill that do not belong to the study.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use crate::belonging::Belonging;
 use crate::ledger::{Ledger, Pile, Place};
 use crate::reconciliation::{Apart, Note};
 
-/// Services that are listed one by one, the dearest first.
+/// Services that are listed one by one, the most expensive first.
 const SHOWN: usize = 10;
 
 pub(crate) struct NotOfStudy {
     pub(crate) services: Vec<Apart>,
-    /// What lies beside the study's machines and may be of the study.
+    /// What is next to the study's machines and may be of the study.
     pub(crate) undecided: Vec<Note>,
 }
 

@@ -1,4 +1,4 @@
-//! Which sums of a bill are of the study.
+//! Which sums of a bill belong to the study.
 
 use std::collections::BTreeSet;
 
@@ -19,8 +19,8 @@ pub(crate) struct Belonging {
 }
 
 impl Belonging {
-    /// By the tag, if it was asked for or any row has it. Otherwise by machine and time: a
-    /// resource is of the study when it was on during a run; and what lies beside it (disks,
+    /// By the tag, if it was requested or any row has it. Otherwise by machine and time: a
+    /// resource is of the study when it was on during a run; and what is next to it (disks,
     /// addresses), when no other machine does.
     pub(crate) fn find(ledger: &Ledger, asked: Option<&Tag>, wanted: &Tag) -> Belonging {
         let any_tagged = ledger.resources.iter().any(|resource| resource.tagged)

@@ -77,7 +77,7 @@ impl Rules {
         let found = self.categories.get(usize::from(id.0)).cloned();
         found.unwrap_or_else(|| Category {
             name: "other".to_owned(),
-            title: "services no rule names".to_owned(),
+            title: "services that match no rule".to_owned(),
             shared: false,
             estimated: Vec::new(),
             called: Vec::new(),
@@ -186,6 +186,7 @@ mod tests {
             let line = BillLine {
                 what: what.to_owned(),
                 kind,
+                phase: None,
                 seconds: Default::default(),
                 per_hour: None,
                 counted: None,

@@ -40,7 +40,7 @@ pub struct Charge<'r> {
     pub rounding: Decimal,
     /// The cost in the currency of the price list, where the bill was converted and says how.
     pub list_cost: Option<ListCost>,
-    /// Whether the row carries the tag that was asked for.
+    /// Whether the row carries the tag that was requested.
     pub tagged: bool,
 }
 

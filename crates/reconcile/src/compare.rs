@@ -3,12 +3,12 @@
 //! The way from estimate to bill is walked in steps, each an amount of its own; a step's line is
 //! the difference to the one before. So the lines sum to the whole, whatever the rounding:
 //!
-//! 1. the estimate, at the study's rate of exchange;
+//! 1. the estimate, at the study's exchange rate;
 //! 2. the same at the bill's rate;
 //! 3. the estimate's time at the bill's price;
 //! 4. then time added and taken away, until it is the bill's time: its cost.
 //!
-//! What the estimate has beside the machine's time is held against the categories of the bill.
+//! Estimated charges other than machine time are compared with the categories of the bill.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -97,7 +97,7 @@ struct Billed {
     rounding: Decimal,
     /// Without its rounding, as written; of rows in one currency.
     own_cost: Decimal,
-    /// None where rows are in several.
+    /// `None` if rows are in several.
     currency: Option<Currency>,
     list_cost: Decimal,
     list_cost_of: Decimal,
@@ -132,7 +132,7 @@ impl Sides<'_> {
 }
 
 impl Comparer<'_> {
-    /// None where money is in a currency without rate.
+    /// `None` if money is in a currency without rate.
     pub(crate) fn convert(&self, amount: Decimal, from: Currency) -> Option<Decimal> {
         let money = Money::new(amount, from);
         let converted = cost::convert(money, self.currency, self.rates).ok()?;
@@ -199,12 +199,14 @@ impl Comparer<'_> {
         sides.without(cause, uncovered.whole, uncovered.runs, lines);
     }
 
-    /// None where rows and estimate can be compared.
+    /// `None` if rows and estimate can be compared.
     fn why_not(&self, sides: &Sides) -> Option<&'static str> {
         let lacks_rate = |run: &EstimatedRun| run.amount(self.currency, self.rates).is_none();
         match sides.billed.machine_time.billed <= Decimal::ZERO {
-            true => Some("its rows tell no time"),
-            false if sides.group.runs.iter().any(lacks_rate) => Some("its estimate has no rate"),
+            true => Some("its rows contain no time"),
+            false if sides.group.runs.iter().any(lacks_rate) => {
+                Some("its estimate has no exchange rate")
+            }
             false => None,
         }
     }
@@ -323,8 +325,7 @@ impl Comparer<'_> {
             };
             let detail = match step.cause {
                 Cause::ExpectedLosses => format!(
-                    "{machine}, {} on average: an expectation; attempts that were lost are in the \
-                     runs and in the time about them",
+                    "{machine}, {} on average: an expected value; attempts that were really lost are part of the runs and of the time around them",
                     hours(-step.seconds)
                 ),
                 _ => format!("{machine}, {}", hours(step.seconds)),
@@ -396,11 +397,11 @@ struct Exchange {
 impl Exchange {
     fn detail(&self) -> String {
         let Some(rate) = &self.comparison else {
-            return "the bill is in another currency than the price".to_owned();
+            return "bill and price have different currencies".to_owned();
         };
         let how = match rate.told {
-            RateTold::ByTheBill => "as it says",
-            RateTold::Implied => "from its price an hour, taken to be the same",
+            RateTold::ByTheBill => "as stated",
+            RateTold::Implied => "derived from the price per hour",
         };
         format!(
             "1 {} = {} {} in the bill ({how}), {} in the study ({})",
@@ -449,7 +450,7 @@ fn price_detail(group: &Group, covered: &RunSums, billed: &Billed) -> String {
     let taken_off = match -covered.discounts.priced {
         nothing if nothing.is_zero() => String::new(),
         amount => format!(
-            ", less discounts of {}",
+            ", minus discounts of {}",
             Money::new(amount, price.per_hour.currency)
         ),
     };
@@ -462,7 +463,7 @@ fn price_detail(group: &Group, covered: &RunSums, billed: &Billed) -> String {
     )
 }
 
-/// Four places: prices an hour differ in the third.
+/// Four places: prices per hour differ in the third.
 pub(crate) fn rounded(money: Money) -> String {
     format!(
         "{} {}",

@@ -78,7 +78,7 @@ pub(crate) struct Parts {
     pub(crate) beside: BTreeMap<CategoryId, Decimal>,
 }
 
-/// An estimate in the currency that is asked for.
+/// An estimate in the currency that is requested.
 pub(crate) struct Converted {
     pub(crate) whole: Decimal,
     pub(crate) parts: Parts,
@@ -209,7 +209,7 @@ impl EstimatedRun {
         }
     }
 
-    /// None where there is no rate.
+    /// `None` if there is no rate.
     pub(crate) fn amount(&self, to: Currency, rates: &[ExchangeRate]) -> Option<Decimal> {
         if let Some(converted) = &self.bill.converted
             && converted.total.currency == to
@@ -219,7 +219,7 @@ impl EstimatedRun {
         in_currency(self.bill.total, to, rates)
     }
 
-    /// None where there is no rate.
+    /// `None` if there is no rate.
     pub(crate) fn converted(&self, to: Currency, rates: &[ExchangeRate]) -> Option<Converted> {
         let whole = self.amount(to, rates)?;
         // What was converted when it was billed stays at the rate of then.
@@ -279,7 +279,7 @@ impl Parts {
     }
 }
 
-/// What `cost` reckons by the price of time.
+/// What `cost` computes by the price of time.
 fn is_of_time(kind: LineKind) -> bool {
     match kind {
         LineKind::Time

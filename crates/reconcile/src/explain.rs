@@ -231,7 +231,7 @@ impl Explainer<'_> {
                     let rows = pile.rows;
                     self.add_pile(&key, Pile { amount, rows });
                     let whole = Money::new(pile.amount, key.currency);
-                    let detail = format!("{percent} % of {whole}, as of the charges");
+                    let detail = format!("{percent} % of {whole}, in proportion to the charges");
                     if percent < Decimal::ONE_HUNDRED && category.name != "other" {
                         self.lines.detail(&category, detail);
                     }

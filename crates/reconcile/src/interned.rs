@@ -9,7 +9,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// None for a new one beyond the limit.
+    /// `None` for a new one beyond the limit.
     pub(crate) fn id_within(&mut self, limit: usize, name: &str) -> Option<u32> {
         match self.ids.get(name) {
             Some(id) => Some(*id),

@@ -1,7 +1,7 @@
 //! What is kept of a bill while it is read: sums, never rows.
 //!
 //! Memory does not grow with the file. Kept apart are at most [`MAX_RESOURCES`] resources of the
-//! study's machine types, [`MAX_BUCKETS`] stretches of time of theirs, [`MAX_PILES`] sums of
+//! study's machine types, [`MAX_BUCKETS`] time periods of theirs, [`MAX_PILES`] sums of
 //! everything else, [`MAX_NAMES`] names of services and of places, and [`MAX_CLASSES`] texts whose
 //! category is known. What comes beyond is summed together, and a note says so.
 
@@ -79,7 +79,7 @@ pub(crate) struct Resource {
     pub(crate) service: u32,
     pub(crate) currency: Currency,
     pub(crate) tagged: bool,
-    /// On while a run of its group was under way.
+    /// On while a run of its group was in progress.
     pub(crate) met_runs: bool,
     pub(crate) cost: Decimal,
     pub(crate) credits: Decimal,
@@ -270,7 +270,7 @@ impl<'q> Ledger<'q> {
         let mut key = BucketKey { resource, time };
         if self.buckets.len() >= MAX_BUCKETS && !self.buckets.contains_key(&key) {
             key.time = span;
-            self.pool("stretches of time", MAX_BUCKETS);
+            self.pool("time periods", MAX_BUCKETS);
         }
         *self.buckets.entry(key).or_default() += seconds;
     }

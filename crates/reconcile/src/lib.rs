@@ -1,11 +1,11 @@
-//! A provider's bill held against a study's estimate, and the difference explained line by line.
+//! Compares a provider's bill with a study's estimate and explains the difference line by line.
 //!
-//! [`reconcile`] reads any number of bills as streams and keeps sums, never rows; then it tells
-//! a [`Reconciliation`]. No file is opened here, nothing is printed, no clock is read.
+//! [`reconcile`] reads any number of bills as streams and keeps sums, never rows; it returns a
+//! [`Reconciliation`]. Opens no files, prints nothing, reads no clock.
 //!
-//! The way of the data: [`formats`](read_bill) (rows of a file → [`Charge`]s) → `categories` (what
-//! a charge is) and `names` (whose machine) → `ledger` (sums) → `belonging` (which sums are the
-//! study's) → `compare` and `explain` (lines).
+//! Data flow: [`formats`](read_bill) (rows of a file → [`Charge`]s) → `categories` (what a charge
+//! is for) and `names` (which machine) → `ledger` (sums) → `belonging` (which sums belong to the
+//! study) → `compare` and `explain` (lines).
 
 mod apart;
 mod belonging;

@@ -41,15 +41,15 @@ impl Cause {
 
     fn title(self) -> &'static str {
         match self {
-            Cause::ExchangeRate => "rate of exchange",
-            Cause::UnitPrice => "price an hour",
+            Cause::ExchangeRate => "exchange rate",
+            Cause::UnitPrice => "price per hour",
             Cause::BeforeRuns => "machine on before the runs",
             Cause::BetweenRuns => "machine on between the runs",
             Cause::AfterRuns => "machine on after the runs",
-            Cause::UnpaidPhases => "phases the estimate does not pay",
-            Cause::MissingTime => "run time the bill does not have",
-            Cause::EstimatedRounding => "rounding up the bill does not have",
-            Cause::ExpectedLosses => "lost attempts that were expected",
+            Cause::UnpaidPhases => "phases not in the estimate",
+            Cause::MissingTime => "run time not on the bill",
+            Cause::EstimatedRounding => "rounding not on the bill",
+            Cause::ExpectedLosses => "expected lost attempts",
             Cause::NotInPeriod => "runs outside the bill's period",
             Cause::NotBilled => "machines not on the bill",
         }
@@ -85,7 +85,7 @@ impl Lines {
             let sum = self.sum(cause.name(), cause.title());
             sum.amount += amount;
             let detail = detail.into();
-            // Two machines on one bill have one rate of exchange.
+            // Two machines on one bill have one exchange rate.
             if !sum.details.contains(&detail) {
                 sum.details.push(detail);
             }

@@ -1,4 +1,4 @@
-//! How the billed time of a machine lies about the runs.
+//! How the billed time of a machine relates to the runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -147,7 +147,7 @@ pub(crate) struct MachineName {
 }
 
 impl MachineName {
-    /// Of `azure/Standard_NC4as_T4_v3@eastus`. None where no provider is named: such a machine is
+    /// Of `azure/Standard_NC4as_T4_v3@eastus`. `None` if no provider is named: such a machine is
     /// on nobody's bill.
     pub(crate) fn parse(name: &str) -> Option<MachineName> {
         let (provider, rest) = name.split_once('/')?;
@@ -329,14 +329,7 @@ mod tests {
     fn several_machines_are_that_machine() {
         let mut price = Price {
             machine: "azure/Standard_F4s_v2@eastus".to_owned(),
-            per_hour: model::Money::zero(model::Currency::USD),
-            source: String::new(),
-            date: String::new(),
-            billing: model::BillingRule::default(),
-            changes: Vec::new(),
-            own: None,
-            shape: model::money::PricedShape::default(),
-            sizes: Vec::new(),
+            ..Price::typed_in(model::Money::zero(model::Currency::USD))
         };
         let alone = Sought::of(&price);
         price.of_machines(3);

@@ -25,7 +25,7 @@ pub struct Reconciliation {
     pub bill_as_written: Vec<Money>,
     pub bill_rows: u64,
     pub difference: Money,
-    /// Of the estimate; none where that is nothing.
+    /// Of the estimate; `None` if that is nothing.
     pub difference_percent: Option<Decimal>,
     pub matched_by: MatchedBy,
     /// Largest first.
@@ -50,7 +50,7 @@ pub enum MatchedBy {
     Tag {
         tag: String,
     },
-    /// Machine type and region, and on while runs were under way.
+    /// Machine type and region, and on while runs were in progress.
     MachineAndTime,
     Nothing,
 }
@@ -62,7 +62,7 @@ pub struct ExplainedLine {
     pub cause: String,
     pub title: String,
     pub amount: Money,
-    /// Of the difference; none where there is no difference.
+    /// Of the difference; `None` if there is no difference.
     pub share_percent: Option<Decimal>,
     /// Rows of the bill behind it.
     pub rows: u64,
@@ -111,7 +111,7 @@ pub struct MachineComparison {
     /// How many resources of the bill were matched with it.
     pub resources: u64,
     pub billed_seconds: Decimal,
-    /// In the bill's own currency; none where the bill gives no time, or several currencies.
+    /// In the bill's own currency; `None` if the bill gives no time, or several currencies.
     pub billed_per_hour: Option<Money>,
     /// First and last day of the rows.
     pub billed_from: Option<String>,
@@ -137,8 +137,7 @@ impl fmt::Display for MachineComparison {
         if self.held_against == HeldAgainst::Requests {
             return write!(
                 f,
-                "{}: {estimated} of requests estimated, held against what functions and requests \
-                 cost, not against hours of a machine",
+                "{}: {estimated} estimated for requests, compared with the cost of functions and requests, not with machine hours",
                 self.machine
             );
         }
@@ -150,7 +149,7 @@ impl fmt::Display for MachineComparison {
             self.price_date
         )?;
         match (self.held_against, self.billed_per_hour) {
-            (HeldAgainst::Nothing, _) => write!(f, ", a machine of no provider's bill"),
+            (HeldAgainst::Nothing, _) => write!(f, ", which is on no provider's bill"),
             (_, Some(price)) => write!(
                 f,
                 ", {} billed at {}/h",
@@ -257,7 +256,7 @@ impl RowProblem {
         let longest = crate::records::LONGEST_ROW >> 20;
         RowProblem::left_out(
             line,
-            format!("a quote in it does not end, or it is longer than {longest} MiB"),
+            format!("it has an unclosed quote, or is longer than {longest} MiB"),
         )
     }
 }
@@ -326,11 +325,11 @@ impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Note::TotalMayBeWrong { rows: 1 } => {
-                write!(f, "1 row was left out: the bill's total may be wrong by it")
+                write!(f, "1 row was skipped: the bill's total may be off by it")
             }
             Note::TotalMayBeWrong { rows } => write!(
                 f,
-                "{rows} rows were left out: the bill's total may be wrong by them"
+                "{rows} rows were skipped: the bill's total may be off by them"
             ),
             Note::UnpricedRuns { runs: 1 } => {
                 write!(f, "1 run has no price and is not in the estimate")
@@ -341,23 +340,21 @@ impl fmt::Display for Note {
             Note::NoTaggedRow { tag } => write!(f, "no row of the bill has the tag {tag}"),
             Note::NothingMatched { machines } => write!(
                 f,
-                "no row of the bill is of {} while the runs were under way",
+                "the bill has no rows of {} while the runs were in progress",
                 machines.join(", ")
             ),
             Note::OnlyTypedPrices { machines } => write!(
                 f,
-                "the prices of {} name no machine of a provider: rows can be matched by a tag alone; \
-                 tag the study's resources, or name their tag with --tag",
+                "the prices of {} name no provider's machine, so rows can be matched only by tag: tag the study's resources, or pass their tag with --tag",
                 machines.join(", ")
             ),
             Note::NotTagged { tag } => write!(
                 f,
-                "rows are matched by machine and time; resources tagged {tag} would be sure"
+                "rows are matched by machine and time, which can be wrong; tag the resources with {tag} to be sure"
             ),
             Note::Undecided { scope, amount } => write!(
                 f,
-                "{amount} in `{scope}` may be of this study and are not counted: other machines are \
-                 there too; tag the study's resources, or name their tag with --tag"
+                "{amount} in `{scope}` may belong to this study but are not counted, because other machines are there too: tag the study's resources, or pass their tag with --tag"
             ),
             Note::MoreMachinesThanRuns {
                 machine,
@@ -365,25 +362,24 @@ impl fmt::Display for Note {
                 at_once,
             } => write!(
                 f,
-                "{resources} resources are {machine} and were on during the runs, of which at most \
-                 {at_once} went at once; some may be of others"
+                "{resources} resources of type {machine} were on during the runs, but at most {at_once} runs were in progress at once; some resources may not belong to the study"
             ),
             Note::BillWithoutRate { amount, to } => write!(
                 f,
-                "{amount} of the bill are not counted: no rate from {} to {to}; add one as [[rates]]",
+                "{amount} of the bill is not counted: no exchange rate from {} to {to}; add one as [[rates]]",
                 amount.currency
             ),
             Note::EstimateWithoutRate { amount, to } => write!(
                 f,
-                "{amount} of the estimate are not counted: no rate from {} to {to}; add one as [[rates]]",
+                "{amount} of the estimate is not counted: no exchange rate from {} to {to}; add one as [[rates]]",
                 amount.currency
             ),
             Note::NotDivided { what, amount } => write!(
                 f,
-                "{what} of {amount} cannot be divided among the bill's rows and are not counted"
+                "{what} of {amount} cannot be divided among the bill's rows and is not counted"
             ),
             Note::Pooled { what, limit } => {
-                write!(f, "more than {limit} {what}: the rest is taken together")
+                write!(f, "more than {limit} {what}: the rest is summed together")
             }
         }
     }

@@ -299,7 +299,7 @@ pub(crate) struct Line<'b> {
 #[derive(Clone, Copy)]
 pub(crate) struct Row<'b> {
     bytes: &'b [u8],
-    /// None where the row is not all UTF-8.
+    /// `None` if the row is not all UTF-8.
     text: Option<&'b str>,
     fields: &'b [Span],
     pub(crate) line: u64,

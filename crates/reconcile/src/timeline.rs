@@ -1,4 +1,4 @@
-//! When runs were under way: how much of any stretch of time was run time, and how much lay
+//! When runs were in progress: how much of any period was run time, and how much was
 //! before, between and after the runs.
 
 use crate::charge::Interval;
@@ -15,7 +15,7 @@ struct Point {
     ms: i64,
     /// Run time so far; runs and machines side by side count each.
     run_ms: i64,
-    /// Time so far in which any run was under way.
+    /// Time so far in which any run was in progress.
     busy_ms: i64,
     /// Machines with runs from here on to the next point.
     running: i64,

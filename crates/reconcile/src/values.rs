@@ -2,12 +2,12 @@
 
 use rust_decimal::Decimal;
 
-/// Larger amounts and quantities are mistakes, and would leave the range of decimals when summed.
+/// Larger amounts and quantities are errors, and would leave the range of decimals when summed.
 const LARGEST: Decimal = Decimal::from_parts(0xd4a5_1000, 0xe8, 0, false, 0); // 10^12
 /// Digits kept after the point: sums of a million rows stay exact.
 const PLACES: u32 = 18;
 
-/// None where it is no number, or one beyond 10^12. `comma_parts_cells` says that a comma cannot
+/// `None` if it is not a number, or one beyond 10^12. `comma_parts_cells` says that a comma cannot
 /// be a decimal mark without quotes, so that `1,234` means thousands.
 pub(crate) fn number(text: &str, comma_parts_cells: bool) -> Option<Decimal> {
     if text.is_empty() {
@@ -30,7 +30,7 @@ pub(crate) fn number(text: &str, comma_parts_cells: bool) -> Option<Decimal> {
     }
 }
 
-/// None for what is too large to be summed safely.
+/// `None` for what is too large to be summed safely.
 pub(crate) fn bounded(number: Decimal) -> Option<Decimal> {
     (number.abs() <= LARGEST).then_some(number)
 }
@@ -72,7 +72,7 @@ pub(crate) enum DayOrder {
     DayFirst,
 }
 
-/// A moment, and whether only the day was told.
+/// A moment, and whether only the day was reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Moment {
     /// Since 1970, in UTC.

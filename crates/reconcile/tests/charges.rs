@@ -294,8 +294,8 @@ fn typed_prices_are_told_by_environment() {
     assert_eq!(
         told,
         [
-            "own (desk): 1 h estimated at US$ 0.1/h (2024-02-20), a machine of no provider's bill",
-            "own (lab): 4 h estimated at US$ 0.5/h (2024-02-20), a machine of no provider's bill"
+            "own (desk): 1 h estimated at US$ 0.1/h (2024-02-20), which is on no provider's bill",
+            "own (lab): 4 h estimated at US$ 0.5/h (2024-02-20), which is on no provider's bill"
         ]
     );
     assert_eq!(found.machines[1].environments, ["lab"]);

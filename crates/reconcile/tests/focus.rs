@@ -95,13 +95,13 @@ fn others_in_the_account_leave_disks_undecided() {
 
 #[test]
 fn a_dearer_price_shows_both() {
-    let dearer = MACHINE.map(|row| {
+    let pricier = MACHINE.map(|row| {
         let cost = row.split(',').next().unwrap();
         let double = (decimal(cost) * decimal("2")).to_string();
         row.replacen(cost, &double, 1).replace(",0.526,", ",1.052,")
     });
     let found = two_runs().against(&focus(
-        &[&dearer[1..3]]
+        &[&pricier[1..3]]
             .concat()
             .iter()
             .map(|s| s.as_str())
@@ -146,9 +146,12 @@ fn version_1_2_tells_the_machine_and_the_rate() {
     let found = study.against(bill);
     assert_eq!(causes(&found), ["unit-price 0.12"]);
     assert_eq!(found.rates[0].bill_rate, decimal("5"));
-    let dearer = study.against(&bill.replace("2.75,", "3.3,"));
-    assert_eq!(causes(&dearer), ["exchange-rate 0.526", "unit-price 0.144"]);
-    sums_up(&dearer);
+    let pricier = study.against(&bill.replace("2.75,", "3.3,"));
+    assert_eq!(
+        causes(&pricier),
+        ["exchange-rate 0.526", "unit-price 0.144"]
+    );
+    sums_up(&pricier);
 }
 
 #[test]

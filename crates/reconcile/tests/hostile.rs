@@ -35,11 +35,11 @@ fn files_that_are_no_bills_are_told_apart() {
         let message = error(bytes).to_string();
         assert!(message.starts_with(expected), "{message}");
     };
-    check(b"", "it is empty; expected is a bill with a header line");
+    check(b"", "it is empty; expected a bill with a header line");
     check(b"\xef\xbb\xbf\n\n", "it is empty");
     check(
         b"a,b\n1,2\n",
-        "no known bill has the columns `a`, `b`; expected is FOCUS",
+        "no known bill format has the columns `a`, `b`; expected FOCUS",
     );
     check(
         b"\xff\xfeD\0a\0t\0e\0",
@@ -58,8 +58,7 @@ fn files_that_are_no_bills_are_told_apart() {
     );
     check(
         b"Date,MeterName,MeterCategory,Quantity,Cost\n",
-        "no known bill has the columns `Date`, `MeterName`, `MeterCategory`, `Quantity`, `Cost`; \
-         it is nearest to the format Azure cost export, and lacks BillingCurrency",
+        "no known bill format has the columns `Date`, `MeterName`, `MeterCategory`, `Quantity`, `Cost`; the most similar format is Azure cost export, but BillingCurrency is missing",
     );
 }
 
@@ -86,22 +85,21 @@ fn broken_rows_are_left_out_and_counted() {
     assert_eq!(found.bill, money("0.169 USD"));
     assert_eq!((found.files[0].rows, found.files[0].left_out), (7, 6));
     let told: Vec<String> = found.problems.iter().map(ToString::to_string).collect();
-    let expected = "expected is an amount of money such as 12.34";
+    let expected = "expected an amount such as 12.34";
     assert_eq!(
         told,
         [
             format!("bill.csv:3: `Cost` is `much`; {expected}"),
             format!("bill.csv:4: `Cost` is empty; {expected}"),
-            "bill.csv:5: `Currency` is `dollars`; expected is a currency code such as USD"
-                .to_owned(),
-            "bill.csv:6: it has 4 cells; expected are 8, as in the header".to_owned(),
-            "bill.csv:7: it has 9 cells; expected are 8, as in the header".to_owned(),
+            "bill.csv:5: `Currency` is `dollars`; expected a currency code such as USD".to_owned(),
+            "bill.csv:6: it has 4 cells; expected 8, as in the header".to_owned(),
+            "bill.csv:7: it has 9 cells; expected 8, as in the header".to_owned(),
             format!("bill.csv:8: `Cost` is `99999999999999999999`; {expected}"),
         ]
     );
     assert_eq!(
         found.notes[0].to_string(),
-        "6 rows were left out: the bill's total may be wrong by them"
+        "6 rows were skipped: the bill's total may be off by them"
     );
     sums_up(&found);
 }
@@ -120,9 +118,9 @@ fn a_row_without_date_or_quantity_still_costs() {
     assert_eq!(
         told,
         [
-            "bill.csv:3: `Date` is `soon`; expected is a date such as 2024-03-21; the row counts \
+            "bill.csv:3: `Date` is `soon`; expected a date such as 2024-03-21; the row counts \
              without its time",
-            "bill.csv:4: `Quantity` is `some`; expected is a number; the row counts without it",
+            "bill.csv:4: `Quantity` is `some`; expected a number; the row counts without it",
         ]
     );
     sums_up(&found);

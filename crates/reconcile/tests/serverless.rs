@@ -80,8 +80,7 @@ fn a_function_is_held_against_its_seconds_and_requests() {
     assert_eq!(machine.held_against, HeldAgainst::Requests);
     assert_eq!(
         machine.to_string(),
-        "aws/lambda: 0.28 h of requests estimated, held against what functions and requests cost, \
-         not against hours of a machine"
+        "aws/lambda: 0.28 h estimated for requests, compared with the cost of functions and requests, not with machine hours"
     );
     assert_eq!(found.unexplained.amount, money("0 USD"));
     sums_up(&found);

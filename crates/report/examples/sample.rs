@@ -120,27 +120,15 @@ fn write(folder: &Path, name: &str, world: common::World) -> std::io::Result<()>
     let html = report::html(&analysis, &meta);
     let written = begin.elapsed();
     std::fs::write(folder.join(format!("{name}.html")), html)?;
-    std::fs::write(
-        folder.join(format!("{name}.md")),
-        report::markdown(&analysis, &meta),
-    )?;
-    std::fs::write(
-        folder.join(format!("{name}.json")),
-        report::json(&analysis, &meta),
-    )?;
-    std::fs::write(folder.join(format!("{name}.tex")), report::latex(&analysis))?;
-    std::fs::write(
-        folder.join(format!("{name}-runs.csv")),
-        report::csv_runs(&analysis),
-    )?;
-    std::fs::write(
-        folder.join(format!("{name}-scenarios.csv")),
-        report::csv_scenarios(&analysis),
-    )?;
-    std::fs::write(
-        folder.join(format!("{name}-variation.csv")),
-        report::csv_variation(&analysis),
-    )?;
+    let what = report::Exported {
+        analysis: &analysis,
+        meta: &meta,
+        steps: &|_| Vec::new(),
+    };
+    for format in report::FORMATS {
+        let text = report::export(&what, format, None);
+        std::fs::write(folder.join(format!("{name}.{}", format.name)), text)?;
+    }
     let width = std::env::var("COLUMNS")
         .ok()
         .and_then(|c| c.parse().ok())

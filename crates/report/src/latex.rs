@@ -47,7 +47,7 @@ pub fn latex(analysis: &Analysis) -> String {
 }
 
 /// One table of the exports.
-pub fn latex_table(grid: &Grid, caption: &str) -> String {
+pub(crate) fn latex_table(grid: &Grid, caption: &str) -> String {
     let is_number = |place: usize| {
         let mut cells = grid.rows.iter().filter_map(|row| row.get(place));
         cells.all(|cell| cell.is_empty() || cell.parse::<f64>().is_ok())

@@ -1,7 +1,9 @@
-//! Results → what a person or another program reads. Every function is pure: an [`Analysis`] in, a
+//! Results → output for people and programs. Every function is pure: an [`Analysis`] in, a
 //! `String` out, the same for the same input. Nothing here reads the store or a clock.
 
 mod delimited;
+mod export;
+mod figure;
 mod html;
 mod json;
 mod latex;
@@ -12,14 +14,12 @@ mod text;
 mod view;
 
 pub use analyse::{Analysis, billing_words, format};
-pub use delimited::{
-    ExportTable, Grid, ToldStep, csv_bills, csv_break_evens, csv_losses, csv_profile, csv_runs,
-    csv_scenarios, csv_variation, export_table,
-};
+pub use delimited::{Grid, ToldStep};
+pub use export::{ExportFormat, ExportTable, Exported, FORMATS, TABLES, export};
 pub use html::html;
 pub use json::{RESULT_SCHEMA, json};
-pub use latex::{latex, latex_table};
-pub use markdown::{markdown, markdown_table};
+pub use latex::latex;
+pub use markdown::markdown;
 pub use terminal::{TerminalOptions, terminal};
 
 /// What a report says of itself.

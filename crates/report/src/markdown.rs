@@ -8,8 +8,8 @@ use crate::ReportMeta;
 use crate::delimited::Grid;
 use crate::tables::{
     Table, answers_table, break_even_table, buying_table, checks_table, comparison_table,
-    dearer_table, kinds_table, provisioning_table, shared_sentence, speed_up_table, sweep_table,
-    sweep_unit, target_table, unused_table, work_table,
+    kinds_table, more_expensive_table, provisioning_table, shared_sentence, speed_up_table,
+    sweep_table, sweep_unit, target_table, unused_table, work_table,
 };
 use crate::view::{ScenarioTable, costs_besides_spent, scenario_table};
 
@@ -39,7 +39,7 @@ pub fn markdown(analysis: &Analysis, meta: &ReportMeta) -> String {
     scenarios(&mut out, &scenario_table(analysis));
     let _ = write!(
         out,
-        "\nMeans over the runs that ended as ok; ± is half the {} interval.\n\n",
+        "\nMeans over successful runs; ± is half the {} interval.\n\n",
         format::percent(analysis.study.confidence)
     );
     for variation in &analysis.variations {
@@ -52,7 +52,7 @@ pub fn markdown(analysis: &Analysis, meta: &ReportMeta) -> String {
     if let Some(kinds) = kinds_table(analysis) {
         out += "## Time by kind of operator\n\n";
         table(&mut out, &kinds);
-        out += "Shares of the profiled time. A profile costs time: its steps are not among the measured ones.\n\n";
+        out += "Shares of the profiled time. Profiling costs time: its steps are not part of the measured ones.\n\n";
     }
     about_money(&mut out, analysis);
     list(
@@ -79,7 +79,7 @@ fn serving(out: &mut String, analysis: &Analysis) {
 
 fn about_money(out: &mut String, analysis: &Analysis) {
     if let Some(work) = work_table(analysis) {
-        *out += "## What the work costs\n\n";
+        *out += "## Cost\n\n";
         table(out, &work);
     }
     if let Some(target) = analysis.money.target.as_ref() {
@@ -89,9 +89,12 @@ fn about_money(out: &mut String, analysis: &Analysis) {
     let found = &analysis.money.break_even;
     let titled = [
         ("Buying or renting", buying_table(&found.buying)),
-        ("The dearer machine", dearer_table(&found.dearer)),
         (
-            "On demand or always on",
+            "The more expensive machine",
+            more_expensive_table(&found.more_expensive),
+        ),
+        (
+            "Serverless or always on",
             analysis.serving.as_ref().and_then(break_even_table),
         ),
     ];
@@ -103,11 +106,11 @@ fn about_money(out: &mut String, analysis: &Analysis) {
     }
     list(out, "Not compared", found.notes.iter().map(String::as_str));
     if let Some(unused) = unused_table(&analysis.money.unused) {
-        *out += "## Paid and not used\n\n";
+        *out += "## Wasted spend\n\n";
         table(out, &unused);
     }
     if let Some(provisioning) = provisioning_table(&analysis.money.provisioning) {
-        *out += "## Too large or too small\n\n";
+        *out += "## Machine size\n\n";
         table(out, &provisioning);
     }
 }
@@ -151,7 +154,7 @@ fn speed_ups(out: &mut String, analysis: &Analysis) {
 }
 
 /// One table alone.
-pub fn markdown_table(grid: &Grid) -> String {
+pub(crate) fn markdown_table(grid: &Grid) -> String {
     let line = |row: &Vec<String>| {
         let cells: Vec<String> = row.iter().map(|cell| escape(cell)).collect();
         format!("| {} |\n", cells.join(" | "))
@@ -193,7 +196,7 @@ pub(crate) fn totals(analysis: &Analysis) -> String {
     if totals.missing > 0 {
         let _ = write!(
             text,
-            "; {} still to do",
+            "; {} to do",
             format::counted(totals.missing, "run is", "runs are")
         );
     }
@@ -217,7 +220,7 @@ fn money(analysis: &Analysis) -> String {
     if let Some(again) = totals.spent_again {
         let _ = write!(
             text,
-            "; {spent} is spent{of_budget}, {again} of it for attempts done again"
+            "; {spent} is spent{of_budget}, {again} of it for re-run attempts"
         );
     } else if costs_besides_spent(totals) && budget.is_some() {
         let _ = write!(text, "; {spent} is spent{of_budget}");
@@ -258,7 +261,7 @@ fn variation_table(out: &mut String, variation: &Variation) {
         let _ = write!(out, "{}\n\n", escape(problem));
         return;
     }
-    *out += "| what | share | degrees of freedom | F | p | verdict | what it does |\n|---|---:|---:|---:|---:|---|---|\n";
+    *out += "| what | share | degrees of freedom | F | p | verdict | effect |\n|---|---:|---:|---:|---:|---|---|\n";
     for term in &variation.terms {
         let _ = writeln!(
             out,

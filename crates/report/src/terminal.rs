@@ -12,7 +12,7 @@ use layout::Layout;
 
 #[derive(Debug, Clone)]
 pub struct TerminalOptions {
-    /// Columns of the screen; none where nobody looks, such as in a pipe: nothing is cut there.
+    /// Columns of the screen; `None` if nobody looks, such as in a pipe: nothing is cut there.
     pub width: Option<usize>,
     pub colour: bool,
     /// With more scenarios than this only the fastest are shown, and how many there are besides.
@@ -203,7 +203,7 @@ impl Screen<'_> {
         }
         if !laid_out.dropped.is_empty() {
             let text = format!(
-                "(no room for {}: widen the terminal, or use `bancada export`)",
+                "(no space for {}: widen the terminal, or use `bancada export`)",
                 format::listed(&laid_out.dropped, 4)
             );
             for line in wrapped(&text, self.room(2)) {
@@ -373,7 +373,7 @@ impl Screen<'_> {
     }
 }
 
-/// Time, what the study asked for, and the cost where it is not just time in other words.
+/// Time, what the study requested, and the cost where it is not just time in other words.
 fn shown_in_full(analysis: &Analysis) -> Vec<&Variation> {
     let environments = analysis.environments().len();
     let shown = |v: &&Variation| {

@@ -4,7 +4,7 @@
 use analyse::format::{self, Unit};
 use analyse::{Analysis, MetricInfo, Scale, ScenarioResult, Target, Totals, Variation};
 use model::Money;
-use model::run::metric;
+use model::run::metric::{self, Digits};
 
 pub(crate) struct ScenarioTable {
     pub(crate) columns: Vec<Column>,
@@ -74,15 +74,12 @@ impl Cell {
 
 /// What fits on a line.
 pub(crate) fn scenario_table(analysis: &Analysis) -> ScenarioTable {
-    table_of(analysis, number_columns(analysis, &[]))
+    table_of(analysis, number_columns(analysis, false))
 }
 
 /// With what only a wide page has room for.
 pub(crate) fn wide_scenario_table(analysis: &Analysis) -> ScenarioTable {
-    table_of(
-        analysis,
-        number_columns(analysis, &[analyse::COST_PER_THOUSAND_IMAGES]),
-    )
+    table_of(analysis, number_columns(analysis, true))
 }
 
 fn table_of(analysis: &Analysis, numbers: Vec<NumberColumn>) -> ScenarioTable {
@@ -201,10 +198,10 @@ impl NumberColumn<'_> {
         };
         let money = match (self.info.name.as_str(), &scenario.cost) {
             (metric::COST, Some(cost)) => Some(cost.mean),
-            (analyse::COST_PER_EPOCH, Some(cost)) => cost.per_epoch,
-            (analyse::COST_PER_THOUSAND_IMAGES, Some(cost)) => cost.per_thousand_images,
-            (analyse::COST_PER_THOUSAND_STEPS, Some(cost)) => cost.per_thousand_steps,
-            (analyse::COST_TO_TARGET, _) => self.cost_to_target(scenario),
+            (metric::COST_PER_EPOCH, Some(cost)) => cost.per_epoch,
+            (metric::COST_PER_THOUSAND_IMAGES, Some(cost)) => cost.per_thousand_images,
+            (metric::COST_PER_THOUSAND_STEPS, Some(cost)) => cost.per_thousand_steps,
+            (metric::COST_TO_TARGET, _) => self.cost_to_target(scenario),
             _ => None,
         };
         if self.info.name == metric::COST_PER_INFERENCE {
@@ -224,10 +221,11 @@ impl NumberColumn<'_> {
             };
         }
         let quantity = format::quantity(mean, self.unit.scale);
-        // Use of a resource is background: its digits must not shout louder than the time's.
-        let background = self.info.name.ends_with("_percent") && self.info.name != metric::ACCURACY
-            || self.info.name == metric::PEAK_MEMORY_BYTES;
-        match background {
+        let is_whole = match metric::definition(&self.info.name) {
+            Some(metric) => metric.digits == Digits::Whole,
+            None => self.info.name.ends_with("_percent"),
+        };
+        match is_whole {
             true => Cell {
                 value: format::whole(mean.value / self.unit.scale),
                 half_width: String::new(),
@@ -242,7 +240,7 @@ impl NumberColumn<'_> {
     }
 }
 
-fn number_columns<'a>(analysis: &'a Analysis, more: &[&'static str]) -> Vec<NumberColumn<'a>> {
+fn number_columns(analysis: &Analysis, is_wide: bool) -> Vec<NumberColumn<'_>> {
     let mut names: Vec<&str> = Vec::new();
     // What the study asks for and what its workload reports comes first: it is what it is about.
     names.extend(analysis.study.metrics.iter().map(String::as_str));
@@ -252,13 +250,12 @@ fn number_columns<'a>(analysis: &'a Analysis, more: &[&'static str]) -> Vec<Numb
     names.extend(analysis.time_metric.as_deref());
     // The bill of a run that serves depends on how long its load was; an answer's does not.
     let answers = analysis.metric(metric::COST_PER_INFERENCE).is_some();
-    names.push(match answers {
-        true => metric::COST_PER_INFERENCE,
-        false => metric::COST,
+    let usual = metric::ALL.iter().filter(|metric| match metric.column {
+        metric::Column::Usual(_) => !answers || metric.name != metric::COST,
+        metric::Column::Wide(_) => is_wide,
+        metric::Column::OnRequest => false,
     });
-    names.extend([analyse::TO_TARGET_SECONDS, analyse::COST_TO_TARGET]);
-    names.extend(more);
-    names.extend(USUAL);
+    names.extend(usual.map(|metric| metric.name));
     let mut columns: Vec<NumberColumn> = Vec::new();
     for name in names {
         let Some(info) = analysis.metric(name) else {
@@ -293,66 +290,29 @@ const MOST_OWN: usize = 3;
 
 /// Reported by the workload.
 fn own_metrics(analysis: &Analysis) -> impl Iterator<Item = &str> {
-    let own = |info: &&MetricInfo| analyse::is_own_metric(&info.name);
-    analysis.metrics.iter().filter(own).map(|m| m.name.as_str())
+    let names = analysis.metrics.iter().map(|m| m.name.as_str());
+    names.filter(|name| metric::definition(name).is_none())
 }
-
-/// Shown for every study that measured them.
-const USUAL: [&str; 11] = [
-    metric::IMAGES_PER_SECOND,
-    metric::LATENCY_P99_SECONDS,
-    metric::PREDICTION_SECONDS,
-    metric::REQUESTS_PER_SECOND,
-    metric::HIGHEST_RATE,
-    metric::SETUP_SECONDS,
-    metric::CPU_PERCENT,
-    metric::PEAK_MEMORY_BYTES,
-    metric::GPU_PERCENT,
-    metric::GPU_MEMORY_PERCENT,
-    metric::ACCURACY,
-];
 
 fn priority(analysis: &Analysis, name: &str, is_first: bool) -> u8 {
     let asked = analysis.study.metrics.iter().any(|m| m == name);
-    match name {
-        _ if is_first || analysis.time_metric.as_deref() == Some(name) => 0,
-        _ if asked || analyse::is_own_metric(name) => 1,
-        metric::COST | metric::COST_PER_INFERENCE => 2,
-        analyse::COST_TO_TARGET | analyse::TO_TARGET_SECONDS => 3,
-        metric::LATENCY_P99_SECONDS | metric::REQUESTS_PER_SECOND | metric::HIGHEST_RATE => 3,
-        metric::PREDICTION_SECONDS | metric::SETUP_SECONDS => 4,
-        metric::IMAGES_PER_SECOND => 4,
-        metric::ACCURACY => 5,
-        metric::PEAK_MEMORY_BYTES => 6,
-        metric::CPU_PERCENT => 7,
-        _ => 8,
+    let is_time = analysis.time_metric.as_deref() == Some(name);
+    match metric::definition(name).map(|metric| metric.column) {
+        _ if is_first || is_time => 0,
+        Some(metric::Column::Usual(rank) | metric::Column::Wide(rank)) if !asked => rank,
+        _ => 1,
     }
 }
 
 fn header(analysis: &Analysis, info: &MetricInfo) -> String {
     let target = analysis.money.target.as_ref();
     match (info.name.as_str(), target) {
-        (analyse::TO_TARGET_SECONDS, Some(target)) => format!("to {}", target.name()),
-        (analyse::COST_TO_TARGET, Some(target)) => format!("cost to {}", target.name()),
-        _ => short_label(info),
-    }
-}
-
-fn short_label(info: &MetricInfo) -> String {
-    match info.name.as_str() {
-        analyse::COST_PER_THOUSAND_STEPS => "per 1000 steps".to_owned(),
-        metric::IMAGES_PER_SECOND => "images/s".to_owned(),
-        metric::CPU_PERCENT => "CPU".to_owned(),
-        metric::LATENCY_P99_SECONDS => "p99".to_owned(),
-        metric::PREDICTION_SECONDS => "prediction".to_owned(),
-        metric::REQUESTS_PER_SECOND => "requests/s".to_owned(),
-        metric::HIGHEST_RATE => "most requests/s".to_owned(),
-        metric::SETUP_SECONDS => "set-up".to_owned(),
-        metric::COST_PER_INFERENCE => "a million answers".to_owned(),
-        analyse::COST_PER_THOUSAND_IMAGES => "per 1000 images".to_owned(),
-        metric::GPU_PERCENT => "GPU".to_owned(),
-        metric::GPU_MEMORY_PERCENT => "GPU memory".to_owned(),
-        _ => info.label.clone(),
+        (metric::TO_TARGET_SECONDS, Some(target)) => format!("to {}", target.name()),
+        (metric::COST_TO_TARGET, Some(target)) => format!("cost to {}", target.name()),
+        (name, _) => metric::definition(name)
+            .and_then(|metric| metric.header)
+            .unwrap_or(&info.label)
+            .to_owned(),
     }
 }
 
@@ -404,7 +364,7 @@ pub(crate) fn noise_text(analysis: &Analysis, variation: &Variation) -> String {
     match variation.runs > variation.scenarios {
         true if noise.typical <= 0.0 => "repetitions of one scenario never differ".to_owned(),
         true => format!("repetitions of one scenario differ by about {size}"),
-        false => format!("what the factors do not tell is about {size}"),
+        false => format!("what the factors do not explain is about {size}"),
     }
 }
 

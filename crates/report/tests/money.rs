@@ -11,7 +11,7 @@ use common::{Recipe, World, studies};
 use model::run::Origin;
 use model::study::CommandWorkload;
 use model::{RunRecord, Timestamp, Workload};
-use reading::parse_csv;
+use reading::{csv, parse_csv};
 use report::{ReportMeta, TerminalOptions, terminal};
 use rust_decimal::Decimal;
 
@@ -66,7 +66,7 @@ fn a_changed_price_is_told_to_every_reader() {
     read(&world, &[]).check_absent("bills are frozen");
     let now = world.study.environments[0].price.as_mut().unwrap();
     now.per_hour = "0.192 USD".parse().unwrap();
-    read(&world, &[]).check("were billed at US$ 0.169/h (2024-03-01), the study now says US$ 0.192/h (2024-03-01): bills are frozen with their runs.");
+    read(&world, &[]).check("were billed at US$ 0.169/h (2024-03-01), the study now says US$ 0.192/h (2024-03-01): bills do not change after a run.");
 }
 
 #[test]
@@ -77,11 +77,11 @@ fn attempts_done_again_are_told_apart() {
     plain.check_absent("done again");
     let again = read(&world, &world.records[..2]);
     again.check(" is spent of a budget of US$ 1.00, US$ 0.0");
-    again.check(" of it for attempts done again");
+    again.check(" of it for re-run attempts");
     assert!(
         again
             .page
-            .contains("Attempts that were done again cost US$ 0.0")
+            .contains("Attempts that were re-run cost US$ 0.0")
     );
 }
 
@@ -128,26 +128,26 @@ fn what_pays_is_told_to_every_reader() {
     for title in [
         "Up to 97 %",
         "Break-even: buying or renting",
-        "Break-even: the dearer machine",
-        "Paid and not used",
-        "Too large or too small",
+        "Break-even: the more expensive machine",
+        "Wasted spend",
+        "Machine size",
     ] {
         let title = format!("<h3>{title}</h3>");
         assert!(paying.page.contains(&title), "{title}");
     }
     // Six sentences at most on the screen; the page has them all.
     assert!(!paying.screen.contains("more about money in the report"));
-    paying.check("the GPU is 25 % busy at most while the CPU is full");
+    paying.check("the GPU is at most 25 % busy while the CPU is full");
     let plain = read(&Recipe::default().world(), &[]);
     plain.check_absent("Break-even");
-    plain.check_absent("Paid and not used");
+    plain.check_absent("Wasted spend");
 }
 
 #[test]
 fn parts_of_a_bill_are_exact_in_tables() {
     let world = studies::paying();
     let analysis = analyse(&world.input());
-    let rows = parse_csv(&report::csv_runs(&analysis));
+    let rows = parse_csv(&csv("runs", &analysis));
     let column = |name: &str| rows[0].iter().position(|c| c == name).unwrap();
     let (unused, run) = (column("unused_cost_usd"), column("run"));
     // Of a minute on the GPU: what the bill's line says, digit by digit.
@@ -172,7 +172,7 @@ fn bills_and_break_evens_are_tables_for_other_programs() {
         })
     };
     let frozen = of(None);
-    let rows = parse_csv(&report::csv_bills(&frozen));
+    let rows = parse_csv(&csv("bills", &frozen));
     let column = |rows: &[Vec<String>], name: &str| rows[0].iter().position(|c| c == name);
     let amount = column(&rows, "amount").unwrap();
     let bills = world.records.iter().filter_map(|r| r.bill.as_ref());
@@ -187,26 +187,24 @@ fn bills_and_break_evens_are_tables_for_other_programs() {
     assert_eq!(written, total);
 
     let even = &frozen.money.break_even;
-    let pairs = parse_csv(&report::csv_break_evens(&frozen));
-    assert_eq!(pairs.len() - 1, even.buying.len() + even.dearer.len());
-    assert!(!even.buying.is_empty() && !even.dearer.is_empty());
+    let pairs = parse_csv(&csv("break-evens", &frozen));
+    assert_eq!(
+        pairs.len() - 1,
+        even.buying.len() + even.more_expensive.len()
+    );
+    assert!(!even.buying.is_empty() && !even.more_expensive.is_empty());
 
     // No table of a what-if can be taken for what was paid.
-    let asked = of(Some("What if: twice as dear."));
-    for write in [
-        report::csv_runs,
-        report::csv_scenarios,
-        report::csv_bills,
-        report::csv_break_evens,
-    ] {
-        assert_eq!(column(&parse_csv(&write(&frozen)), "billed"), None);
-        let rows = parse_csv(&write(&asked));
+    let asked = of(Some("What if: twice as expensive."));
+    for table in ["runs", "scenarios", "bills", "break-evens"] {
+        assert_eq!(column(&parse_csv(&csv(table, &frozen)), "billed"), None);
+        let rows = parse_csv(&csv(table, &asked));
         let billed = column(&rows, "billed").unwrap();
         assert!(rows.len() > 1);
         assert!(
             rows[1..]
                 .iter()
-                .all(|r| r[billed] == "What if: twice as dear.")
+                .all(|r| r[billed] == "What if: twice as expensive.")
         );
         assert!(rows.iter().all(|row| row.len() == rows[0].len()));
     }

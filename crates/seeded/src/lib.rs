@@ -1,8 +1,7 @@
 //! The one source of randomness: a generator whose numbers never change with a library's version,
-//! so that the order of a published study, its images and its weights can be made again.
+//! so that the order of a published study, its images and its weights can be reproduced.
 //!
-//! How a place (a block, an image, a parameter) becomes a state is the business of the crate that
-//! draws there.
+//! How a position (a block, an image, a parameter) becomes a state is up to the crate that draws.
 
 /// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014):
 /// one word of state, every state is good.

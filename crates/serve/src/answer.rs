@@ -163,7 +163,7 @@ fn rows(output: &Tensor) -> Result<Vec<Vec<f64>>, ModelError> {
     let scores = output.values().scores().filter(|_| is_a_row);
     let scores = scores.ok_or_else(|| {
         ModelError::new(format!(
-            "its scores have the shape {:?}, no row for each example",
+            "its scores have the shape {:?}, not one row per example",
             output.shape()
         ))
     })?;

@@ -13,33 +13,32 @@ use crate::server::Options;
 
 /// Where containers find their model.
 pub const MODEL_FOLDER: &str = "/opt/ml/model";
-/// The platform says in it where it will connect.
+/// The platform sets the port here.
 const PORT_VARIABLE: &str = "SAGEMAKER_BIND_TO_PORT";
-/// Set in container images, which are asked from outside.
+/// Set in container images, which are reached from outside.
 pub const HOST_VARIABLE: &str = "BANCADA_HOST";
 
 #[derive(Debug, Clone, Args)]
 pub struct ServeArgs {
-    /// What to serve: an .onnx file, a folder with one, … [default: /opt/ml/model]; NAME=MODEL gives it a name of
-    /// its own
+    /// The model: an .onnx file, a folder with one, … [default: /opt/ml/model]; NAME=MODEL sets its name
     #[arg(value_name = "MODEL")]
     pub models: Vec<String>,
-    /// [default: BANCADA_HOST, or 127.0.0.1: this machine alone]
+    /// Address to listen on [default: BANCADA_HOST, or 127.0.0.1 (loopback only)]
     #[arg(long, value_name = "ADDRESS")]
     pub host: Option<IpAddr>,
-    /// [default: the platform's, or 8080]
+    /// Port [default: SAGEMAKER_BIND_TO_PORT, or 8080]
     #[arg(long)]
     pub port: Option<u16>,
     /// Queue length; further requests get 503
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = from_one)]
     pub queue: usize,
-    /// Largest body in MB
+    /// Maximum body size in MB
     #[arg(long, value_name = "MB", default_value_t = 10, value_parser = from_one)]
     pub max_body: usize,
-    /// Largest picture in millions of pixels
+    /// Maximum picture size in megapixels
     #[arg(long, value_name = "MP", default_value_t = 25, value_parser = from_one)]
     pub max_pixels: usize,
-    /// Largest batch: requests computed together
+    /// Maximum batch size: requests computed together
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = from_one)]
     pub batch: usize,
     /// How long to wait to fill a batch
@@ -51,11 +50,11 @@ pub struct ServeArgs {
     /// Threads per request [default: all cores for a single request, otherwise an equal share]
     #[arg(long, value_name = "N", value_parser = from_one)]
     pub threads: Option<usize>,
-    /// Likeliest classes in an answer
+    /// Number of most likely classes in a response
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub top: usize,
-    /// What an output means: raw, logits or probabilities; only outputs that are named are answered [default:
-    /// model.json, else the model's own softmax gives probabilities, and all other outputs are returned as they are]
+    /// Meaning of an output: raw, logits or probabilities; only named outputs are returned [default: model.json,
+    /// otherwise the output of a final softmax is probabilities, and all other outputs are raw]
     #[arg(long, value_name = "NAME=MEANING", value_parser = output)]
     pub output: Vec<(String, Meaning)>,
     /// Seconds to finish requests in progress at shutdown
@@ -64,7 +63,7 @@ pub struct ServeArgs {
     /// Write copies that start faster on this type of processor next to the models, then exit
     #[arg(long)]
     pub prepare: bool,
-    /// ONNX Runtime's shared library [default: found]
+    /// ONNX Runtime's shared library [default: detected]
     #[arg(long, value_name = "FILE")]
     pub library: Option<PathBuf>,
 }
@@ -75,14 +74,14 @@ impl ServeArgs {
             (Some(port), _) => port,
             (None, Ok(told)) => told
                 .parse()
-                .map_err(|_| format!("{PORT_VARIABLE} is `{told}`, which is no port"))?,
+                .map_err(|_| format!("{PORT_VARIABLE} is `{told}`, which is not a port"))?,
             (None, Err(_)) => 8080,
         };
         let host = match (self.host, std::env::var(HOST_VARIABLE)) {
             (Some(host), _) => host,
             (None, Ok(told)) => told
                 .parse()
-                .map_err(|_| format!("{HOST_VARIABLE} is `{told}`, which is no address"))?,
+                .map_err(|_| format!("{HOST_VARIABLE} is `{told}`, which is not an IP address"))?,
             (None, Err(_)) => IpAddr::V4(Ipv4Addr::LOCALHOST),
         };
         Ok(Options {
@@ -107,16 +106,19 @@ impl ServeArgs {
         })
     }
 
-    /// What was said of the outputs, which counts before a description file.
+    /// The outputs given on the command line, which override a description file.
     pub fn outputs(&self) -> Result<Option<Outputs>, String> {
         match (self.output.is_empty(), self.models.len()) {
             (true, _) => Ok(None),
             (false, ..=1) => Ok(Some(Outputs::Named(self.output.iter().cloned().collect()))),
-            (false, _) => Err("--output is for one model: of several, write model.json".to_owned()),
+            (false, _) => Err(
+                "--output works with one model only: for several, write model.json files"
+                    .to_owned(),
+            ),
         }
     }
 
-    /// Names and models; none where the container's folder is meant.
+    /// Names and models; the container's folder if none is given.
     pub fn named(&self) -> Vec<(Option<&str>, &str)> {
         let named = self.models.iter().map(|model| match model.split_once('=') {
             Some((name, model)) if is_name(name) => (Some(name), model),
@@ -135,7 +137,7 @@ const HEAD: Duration = Duration::from_secs(30);
 const RECEIVING: Duration = Duration::from_secs(30);
 const CONNECTIONS: usize = 20_000;
 
-/// More threads, waiting requests or megabytes than any machine serves well with are a slip of the hand.
+/// More threads, queued requests or megabytes than this are a typing error.
 const MOST: usize = 4096;
 
 fn from_one(text: &str) -> Result<usize, String> {
@@ -143,17 +145,17 @@ fn from_one(text: &str) -> Result<usize, String> {
         .parse()
         .ok()
         .filter(|number| (1..=MOST).contains(number));
-    number.ok_or_else(|| format!("a whole number from 1 to {MOST} is expected"))
+    number.ok_or_else(|| format!("expected a whole number from 1 to {MOST}"))
 }
 
 fn output(text: &str) -> Result<(String, Meaning), String> {
     let (name, meaning) = text
         .rsplit_once('=')
-        .ok_or("NAME=MEANING is expected, such as y=logits")?;
+        .ok_or("expected NAME=MEANING, such as y=logits")?;
     Ok((name.to_owned(), meaning.parse()?))
 }
 
-/// As it stands in a path.
+/// Allowed in a path.
 fn is_name(text: &str) -> bool {
     !text.is_empty()
         && text

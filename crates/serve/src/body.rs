@@ -93,14 +93,12 @@ impl Reader<'_> {
     fn picture(&self, body: &[u8]) -> Result<Tensor, Refusal> {
         let preparation = self.preparation.ok_or_else(|| {
             Refusal::unprocessable(format!(
-                "this model takes no picture but {}: send application/json or application/x-npy",
+                "this model does not take pictures but {}: send application/json or application/x-npy",
                 self.signature.inputs_in_words()
             ))
         })?;
         let picture = picture::decode_within(body, self.pixels).map_err(|problem| {
-            Refusal::unprocessable(format!(
-                "the body is no picture that can be used: {problem}"
-            ))
+            Refusal::unprocessable(format!("the body is not a usable picture: {problem}"))
         })?;
         prepared(picture, preparation)
     }
@@ -108,11 +106,11 @@ impl Reader<'_> {
     fn npy(&self, body: &[u8]) -> Result<Tensor, Refusal> {
         let port = self.only_input()?;
         let unusable = |problem: &str| {
-            Refusal::unprocessable(format!("the body is no NumPy array: it {problem}"))
+            Refusal::unprocessable(format!("the body is not a NumPy array: it {problem}"))
         };
         let array = data::npy::array(body).map_err(|problem| unusable(&problem.to_string()))?;
         let kind = Kind::of_npy(array.kind)
-            .ok_or_else(|| unusable(&format!("holds numbers of the kind `{}`", array.kind)))?;
+            .ok_or_else(|| unusable(&format!("has the unsupported type `{}`", array.kind)))?;
         let values = Values::from_le_bytes(kind, array.numbers);
         let count = array
             .shape
@@ -120,7 +118,7 @@ impl Reader<'_> {
             .try_fold(1, |a: usize, &b| a.checked_mul(b));
         let values = values
             .filter(|values| Some(values.len()) == count)
-            .ok_or_else(|| unusable("has another length than its header says"))?;
+            .ok_or_else(|| unusable("does not have the length in its header"))?;
         self.fitting(port, array.shape, values)
     }
 
@@ -163,7 +161,7 @@ impl Reader<'_> {
         if let Some(datatype) = datatype.filter(|datatype| *datatype != port.kind.name()) {
             return Err(Refusal::unprocessable(match Kind::of_name(&datatype) {
                 Some(_) => format!(
-                    "the input `{name}` has the type {}, the body says {datatype}",
+                    "the input `{name}` has the type {}, but the body says {datatype}",
                     port.kind.name()
                 ),
                 None => format!("the type `{datatype}` of the input `{name}` is not known"),
@@ -194,7 +192,7 @@ impl Reader<'_> {
         }
         let values = values.converted(port.kind).map_err(|number| {
             Refusal::unprocessable(format!(
-                "the input `{}` takes {} numbers, and {number} is none",
+                "the input `{}` takes {} numbers, and {number} is not one",
                 port.name,
                 port.kind.name()
             ))
@@ -208,7 +206,7 @@ impl Reader<'_> {
             })
             .ok_or_else(|| {
                 Refusal::unprocessable(format!(
-                    "the tensor has the shape {sent}, the model wants {}",
+                    "the tensor has the shape {sent}, but the model needs {}",
                     port.sizes_in_words()
                 ))
             })
@@ -220,7 +218,7 @@ impl Reader<'_> {
         let others = tensors.iter().map(Tensor::examples);
         match self.any_examples && !others.map(Some).all(|other| other == examples) {
             true => Err(Refusal::unprocessable(
-                "the inputs have different numbers of examples (first sizes)",
+                "the inputs have different numbers of examples (first dimensions)",
             )),
             false => Ok(tensors),
         }
@@ -259,14 +257,14 @@ fn prepared(picture: Picture, preparation: &Preparation) -> Result<Tensor, Refus
             .into(),
         other => Values::Float32(values).converted(other).map_err(|number| {
             Refusal::unprocessable(format!(
-                "a pixel became {number}, no {} number",
+                "a pixel became {number}, which is not a {} number",
                 other.name()
             ))
         })?,
     };
     // The planes have the input's size by their making.
     Ok(Tensor::new(size.shape().to_vec(), values)
-        .unwrap_or_else(|| unreachable!("planes of another size")))
+        .unwrap_or_else(|| unreachable!("planes of different sizes")))
 }
 
 fn channels_last(values: &[f32], plane: usize) -> Vec<f32> {

@@ -1,4 +1,4 @@
-//! A model's small description file, `model.json` beside it: how a picture becomes its input, and what its
+//! A model's small description file, `model.json` next to it: how a picture becomes its input, and what its
 //! classes are called. Everything in it may be left out.
 
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,9 @@ impl Description {
     pub fn parse(text: &str) -> Result<Description, ModelError> {
         let described: Description = serde_json::from_str(text).map_err(ModelError::new)?;
         if described.std.iter().any(|std| !std.is_normal()) {
-            return Err(ModelError::new("`std` has a zero, or what is no number"));
+            return Err(ModelError::new(
+                "`std` contains zero or a value that is not a number",
+            ));
         }
         Ok(described)
     }
@@ -102,7 +104,7 @@ impl Description {
         }
     }
 
-    /// None where the model's input is no picture: tensors can still be sent.
+    /// None where the model's input is not a picture: tensors can still be sent.
     pub(crate) fn preparation(
         &self,
         signature: &Signature,
@@ -110,7 +112,7 @@ impl Description {
         let Some(port) = signature.only_input() else {
             return match self.input {
                 Some(_) => Err(ModelError::new(format!(
-                    "the description's `input` is a picture, the model takes {}",
+                    "the description's `input` is a picture, but the model takes {}",
                     signature.inputs_in_words()
                 ))),
                 None => Ok(None),
@@ -121,7 +123,7 @@ impl Description {
         };
         if !port.accepts(&size.shape(), true) {
             return Err(ModelError::new(format!(
-                "the description's input is {:?}, the model wants {}",
+                "the description's input is {:?}, but the model needs {}",
                 size.shape(),
                 port.sizes_in_words()
             )));
@@ -171,7 +173,7 @@ fn spread(values: &[f32], usual: f32, channels: usize, name: &str) -> Result<Vec
         &[one] => Ok(vec![one; channels]),
         _ if values.len() == channels => Ok(values.to_vec()),
         _ => Err(ModelError::new(format!(
-            "`{name}` has {} numbers, the input {channels} channels",
+            "`{name}` has {} numbers, but the input has {channels} channels",
             values.len()
         ))),
     }

@@ -1,4 +1,4 @@
-//! A model on disk: an ONNX file, or a folder with one, and its description beside it.
+//! A model on disk: an ONNX file, or a folder with one, and its description next to it.
 
 use std::fmt;
 use std::fs;
@@ -32,13 +32,13 @@ impl fmt::Display for FolderError {
             FolderError::NoModel(path) => {
                 write!(
                     f,
-                    "there is no model at {}: an .onnx file, or a folder with one, is expected",
+                    "there is no model at {}: expected an .onnx file, or a folder with one",
                     path.display()
                 )
             }
             FolderError::Several(path) => write!(
                 f,
-                "{} has several .onnx files and none called {MODEL}: name the one to serve",
+                "{} has several .onnx files and none is called {MODEL}: name the one to serve",
                 path.display()
             ),
             FolderError::Unreadable { path, error } => {

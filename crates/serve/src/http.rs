@@ -76,7 +76,10 @@ impl Front {
             _ => Method::GET,
         };
         if request.method() != allowed {
-            let message = format!("{} is not answered here, only {allowed}", request.method());
+            let message = format!(
+                "method {} is not supported, only {allowed}",
+                request.method()
+            );
             let mut reply = refused(&Refusal::new(405, message));
             if let Ok(allowed) = HeaderValue::from_str(allowed.as_str()) {
                 reply.headers_mut().insert(ALLOW, allowed);
@@ -126,7 +129,7 @@ impl Front {
         match self.hall.models[model].ready() {
             Some(Ok(_)) => reply(StatusCode::OK, JSON, "{}"),
             Some(Err(problem)) => refused(&Refusal::new(500, problem.to_string())),
-            None => refused(&Refusal::busy("the model is being loaded")),
+            None => refused(&Refusal::busy("the model is still loading")),
         }
     }
 
@@ -182,7 +185,7 @@ impl Front {
             reply: sender,
         };
         self.hall.queue.put(job).map_err(|problem| match problem {
-            NotTaken::Full => Refusal::busy("too many requests wait already"),
+            NotTaken::Full => Refusal::busy("the queue is full"),
             NotTaken::Closed => Refusal::busy("the server is shutting down"),
         })?;
         // Only a worker that panicked drops it.
@@ -200,7 +203,7 @@ impl Front {
         let mut bytes = Vec::with_capacity(told.exact().unwrap_or(0).min(FIRST_BYTES) as usize);
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|problem| {
-                Refusal::unprocessable(format!("the body broke off: {problem}"))
+                Refusal::unprocessable(format!("the body is incomplete: {problem}"))
             })?;
             let Some(part) = frame.data_ref() else {
                 continue;

@@ -1,8 +1,8 @@
-//! The inference server: models behind the container contract that managed services ask for (`GET /ping`,
-//! `POST /invocations`, SIGTERM drains and ends), one thread for connections, a worker a core.
+//! The inference server: models behind the container contract of managed services (`GET /ping`,
+//! `POST /invocations`, SIGTERM drains and exits), one thread for connections, one worker per core.
 //!
-//! A request's way: `http` receives it within limits, `queue` lets it wait in its order, `work` turns its body
-//! into tensors (`body`), asks the model (`model`, `onnx`) and answers (`answer`) by what its outputs mean
+//! The path of a request: `http` receives it within limits, `queue` queues it, `work` turns its body into tensors
+//! (`body`), runs the model (`model`, `onnx`) and builds the response (`answer`) from the meaning of the outputs
 //! (`meaning`).
 
 mod answer;

@@ -25,7 +25,7 @@ pub unsafe fn keep_silent() {
     unsafe { std::env::set_var("ORT_DISABLE_TELEMETRY", "1") };
 }
 
-/// The library that is named by a variable, lies beside the program, in one of these Python environments (the
+/// The library that is named by a variable, is next to the program, in one of these Python environments (the
 /// cache's), on the system, or in a Python package that this shell sees.
 pub fn find(environments: &[PathBuf]) -> Option<PathBuf> {
     let named = VARIABLES.iter().find_map(std::env::var_os);

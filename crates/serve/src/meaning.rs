@@ -81,7 +81,7 @@ impl Answered {
         let first = scoring.next();
         if let (Some((_, (a, _))), Some((_, (b, _)))) = (first, scoring.next()) {
             return Err(ModelError::new(format!(
-                "its outputs `{}` and `{}` are both said to score classes: one can, write `raw` for the other",
+                "its outputs `{}` and `{}` are both declared to score classes, but only one can: write `raw` for the other",
                 signature.outputs[*a].name, signature.outputs[*b].name
             )));
         }
@@ -134,7 +134,7 @@ fn of_the_only(
     let mut outputs = signature.outputs.iter();
     let place = outputs.position(|port| port.name == word).ok_or_else(|| {
         ModelError::new(format!(
-            "the description's output is `{word}`, and the model has several: write {{\"NAME\": \"{word}\"}} with one \
+            "the description's output is `{word}`, but the model has several outputs: write {{\"NAME\": \"{word}\"}} with one \
              of {}",
             signature.outputs_in_words()
         ))
@@ -154,7 +154,7 @@ fn by_name(
         )));
     }
     if named.is_empty() {
-        return Err(ModelError::new("no output is to be answered"));
+        return Err(ModelError::new("no output would be returned"));
     }
     let ports = signature.outputs.iter().enumerate();
     let chosen = ports.filter_map(|(place, port)| Some((place, *named.get(&port.name)?)));
@@ -171,7 +171,7 @@ fn check_scores(port: &Port, meaning: Meaning) -> Result<(), ModelError> {
     match is_a_row && port.kind.is_float() {
         true => Ok(()),
         false => Err(ModelError::new(format!(
-            "its output {} cannot be {}: a row of floating-point numbers for each example is needed",
+            "its output {} cannot be {}: it needs one row of floating-point numbers per example",
             port.in_words(),
             meaning.word()
         ))),
@@ -232,7 +232,7 @@ mod tests {
             &one,
             "no output `z`; its outputs are y (FP32, any×5)",
         );
-        check("{}", &one, "no output is to be answered");
+        check("{}", &one, "no output would be returned");
 
         let ports = vec![
             port("probabilities", &[None, Some(5)]),

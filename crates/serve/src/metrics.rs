@@ -62,7 +62,7 @@ impl Metrics {
             &mut text,
             "bancada_requests_total",
             "counter",
-            "Invocations by status of the answer",
+            "Invocations by response status",
         );
         for (status, count) in STATUSES.iter().zip(&self.answers) {
             let count = count.load(Ordering::Relaxed);
@@ -84,13 +84,13 @@ impl Metrics {
             (
                 "bancada_queue_waiting",
                 "gauge",
-                "Requests that wait for a worker",
+                "Requests waiting for a worker",
                 now.waiting as f64,
             ),
             (
                 "bancada_workers_busy",
                 "gauge",
-                "Workers with a request",
+                "Busy workers",
                 now.busy as f64,
             ),
             (
@@ -102,10 +102,15 @@ impl Metrics {
             (
                 "bancada_ready_seconds",
                 "gauge",
-                "From the start until all models were loaded; 0 before",
+                "Time from the start until all models were loaded; 0 before",
                 ready,
             ),
-            ("bancada_uptime_seconds", "gauge", "Since the start", uptime),
+            (
+                "bancada_uptime_seconds",
+                "gauge",
+                "Time since the start",
+                uptime,
+            ),
         ] {
             head(&mut text, name, kind, about);
             let _ = writeln!(text, "{name} {value}");
@@ -113,12 +118,12 @@ impl Metrics {
         self.requests.text(
             &mut text,
             "bancada_request_seconds",
-            "From a request's head to its answer",
+            "Time from a request's header to its response",
         );
         self.predictions.text(
             &mut text,
             "bancada_prediction_seconds",
-            "The model alone, a batch at a time",
+            "Time of the model alone, per batch",
         );
         text
     }

@@ -37,7 +37,7 @@ pub struct Signature {
 pub struct Port {
     pub name: String,
     pub kind: Kind,
-    /// None where any size will do. Empty for a single number, or where the model says nothing of its shape.
+    /// `None` if any size will do. Empty for a single number, or where the model says nothing of its shape.
     pub sizes: Vec<Option<usize>>,
 }
 

@@ -58,8 +58,8 @@ impl OnnxRuntime {
         &self.version
     }
 
-    /// `keep` says where a copy of the model that starts faster is made, if there is none yet; `threads` is what the
-    /// first predictor will be asked for.
+    /// `keep` says where a copy of the model that starts faster is made, if it does not exist yet; `threads` is what the
+    /// first predictor will be requested.
     pub fn open(&self, path: &Path, keep: &Keep, threads: usize) -> Result<OnnxModel, ModelError> {
         let unreadable = |problem: io::Error| {
             ModelError::new(format!("{} cannot be read: {problem}", path.display()))
@@ -70,7 +70,7 @@ impl OnnxRuntime {
             if let Some(model) = self.read_prepared(&prepared, &graph, threads) {
                 return Ok(model);
             }
-            // Damaged: it is made again.
+            // Damaged: it is rebuilt.
             let _ = fs::remove_file(prepared);
         }
         let made = self.prepare(path, &place)?;
@@ -97,7 +97,7 @@ impl OnnxRuntime {
         }
     }
 
-    /// None where there is no place for it, or the runtime cannot write this model so.
+    /// `None` if there is no place for it, or the runtime cannot write this model so.
     fn prepare(&self, path: &Path, place: &Place) -> Result<Option<PathBuf>, ModelError> {
         let mut trouble = None;
         let quantised = File::open(path).and_then(is_quantised).unwrap_or(false);

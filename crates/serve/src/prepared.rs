@@ -1,4 +1,4 @@
-//! A model as ONNX Runtime has optimised it, kept beside the model or in the cache: read by mapping it, it is
+//! A model as ONNX Runtime has optimised it, kept next to the model or in the cache: read by mapping it, it is
 //! there in milliseconds, and all sessions share its weights.
 //!
 //! Weights are laid out for one kind of processor by one version of the runtime, so both are in its name: on

@@ -1,4 +1,4 @@
-//! Requests that wait for a worker: no more than fit, taken in their order.
+//! Requests waiting for a worker: no more than fit, taken in their order.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

@@ -27,7 +27,7 @@ impl Refusal {
         Refusal::new(
             415,
             format!(
-                "the content type `{content_type}` is not served: use image/jpeg, image/png, application/json or \
+                "the content type `{content_type}` is not supported: use image/jpeg, image/png, application/json or \
                  application/x-npy"
             ),
         )

@@ -90,7 +90,7 @@ impl Loaded {
         if let Some(inputs) = trial(&signature, preparation.as_ref()) {
             wide.predict(&inputs, &answered.outputs)
                 .map_err(|problem| {
-                    ModelError::new(format!("it cannot compute an input of zeros: {problem}"))
+                    ModelError::new(format!("it cannot process an input of zeros: {problem}"))
                 })?;
         }
         Ok(Loaded {
@@ -121,19 +121,19 @@ fn check_classes(description: &Description, answered: &Answered) -> Result<(), M
     match answered.scores {
         _ if classes == 0 => Ok(()),
         None => Err(ModelError::new(format!(
-            "the description names {classes} classes, and no output is known to score classes: write \"output\": \
+            "the description names {classes} classes, but no output is known to score classes: write \"output\": \
              \"logits\" or \"probabilities\" into it"
         ))),
         Some(scores) => match scores.classes.filter(|&own| own != classes) {
             Some(own) => Err(ModelError::new(format!(
-                "the description names {classes} classes, the model has {own}"
+                "the description names {classes} classes, but the model has {own}"
             ))),
             None => Ok(()),
         },
     }
 }
 
-/// One example of zeros; none where the model leaves sizes open.
+/// One example of zeros; `None` if the model leaves sizes open.
 fn trial(signature: &Signature, preparation: Option<&Preparation>) -> Option<Vec<Tensor>> {
     let zeros = |port: &Port| {
         let shape = match preparation {

@@ -55,10 +55,8 @@ pub struct Options {
 }
 
 /// What a person should know of a model.
-pub const UNTRAINED: &str =
-    "its weights are random, not trained: use its answers for timing only; every answer says so";
-pub const NOT_BATCHED: &str = "its requests are computed one by one, not in batches: the model does not show that every \
-                               output has a row for each example";
+pub const UNTRAINED: &str = "its weights are random, not trained: use its responses for timing only; every response says so";
+pub const NOT_BATCHED: &str = "its requests are computed one by one, not in batches: the model does not guarantee one row per example in every output";
 
 /// What the server tells while it lives.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,7 +77,7 @@ pub enum Told {
         /// Its weights are drawn, not trained: its answers mean nothing.
         untrained: bool,
     },
-    /// Requests of this model are computed one by one, although batches were asked for.
+    /// Requests of this model are computed one by one, although batches were requested.
     NotBatched {
         model: String,
     },
@@ -305,7 +303,7 @@ fn connect(stream: TcpStream, front: &Arc<Front>, mut ending: watch::Receiver<bo
         let mut connection = pin!(connection);
         let ended = async { _ = ending.wait_for(|ending| *ending).await };
         let done = tokio::select! {
-            // A client that broke off is its own affair.
+            // A client that was interrupted is its own affair.
             _ = connection.as_mut() => true,
             () = ended => false,
         };

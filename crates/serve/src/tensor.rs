@@ -63,7 +63,7 @@ macro_rules! kinds {
                 true
             }
 
-            /// None where the bytes are not a whole number of elements.
+            /// `None` if the bytes are not a whole number of elements.
             pub(crate) fn from_le_bytes(kind: Kind, bytes: &[u8]) -> Option<Values> {
                 match kind { $(Kind::$kind => element::from_le_bytes::<$type>(bytes).map(Values::from),)* }
             }
@@ -83,7 +83,7 @@ macro_rules! kinds {
                 match kind { $(Kind::$kind => element::collected::<$type>(numbers).map(Values::from),)* }
             }
 
-            /// As 64-bit numbers; none where they are not floating-point.
+            /// As 64-bit numbers; `None` if they are not floating-point.
             pub(crate) fn scores(&self) -> Option<Vec<f64>> {
                 match self {
                     Values::Float32(values) => Some(values.iter().map(|&value| value.into()).collect()),
@@ -147,7 +147,7 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// None where the shape has another number of values.
+    /// `None` if the shape has another number of values.
     pub fn new(shape: Vec<usize>, values: impl Into<Values>) -> Option<Tensor> {
         let values = values.into();
         let product = shape.iter().try_fold(1, |a: usize, &b| a.checked_mul(b));
@@ -185,7 +185,7 @@ impl Tensor {
         }
     }
 
-    /// One after the other; none where they differ in more than the number of examples.
+    /// One after the other; `None` if they differ in more than the number of examples.
     pub(crate) fn together<'t>(tensors: impl IntoIterator<Item = &'t Tensor>) -> Option<Tensor> {
         let mut tensors = tensors.into_iter();
         let mut all = tensors.next()?.clone();

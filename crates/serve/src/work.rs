@@ -115,7 +115,7 @@ fn predict(
         _ => None,
     };
     let Some(inputs) = together else {
-        // Of different sizes, or not to be told apart afterwards: one by one.
+        // Of different sizes, or not to be distinguished afterwards: one by one.
         for one in asked {
             predict(hall, served, loaded, own, vec![one]);
         }
@@ -202,7 +202,7 @@ fn predict_all(
     outputs
         .filter(|outputs| outputs.iter().all(|output| output.examples() == examples))
         .ok_or_else(|| {
-            ModelError::new("it answered for another number of examples than it was asked")
+            ModelError::new("its output has a different number of examples than its input")
         })
 }
 

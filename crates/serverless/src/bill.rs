@@ -49,6 +49,7 @@ impl Ledger {
         let counts = *self.lock();
         let (terms, size) = (&options.terms, options.size);
         let gb = f64::from(size.memory_mb) / 1024.0;
+        let paid = terms.amount(size.memory_mb, counts.billed_ms);
         Bill {
             requests: counts.requests,
             failed: counts.failed,
@@ -60,11 +61,11 @@ impl Ledger {
             memory_mb: size.memory_mb,
             cpus: size.cpus,
             cpus_given: size.cpus_here(),
-            price_per_second: terms.per_second(size.memory_mb).amount,
-            amount: terms.amount(size.memory_mb, counts.billed_ms).amount,
-            currency: terms.currency,
-            source: terms.source.clone(),
-            step_ms: terms.step_ms,
+            price_per_second: terms.amount(size.memory_mb, 1000).amount,
+            amount: paid.amount,
+            currency: paid.currency,
+            source: terms.source().to_owned(),
+            step_ms: terms.step_ms(),
             bills_setup: terms.bills_setup,
             idle_seconds: options.idle.as_secs_f64(),
             concurrency: options.concurrency,
@@ -104,7 +105,7 @@ pub struct Bill {
     pub amount: Decimal,
     pub currency: Currency,
     pub source: String,
-    pub step_ms: u64,
+    pub step_ms: u32,
     pub bills_setup: bool,
     /// After which a worker was ended here; the services take their own time.
     pub idle_seconds: f64,
@@ -117,12 +118,12 @@ impl fmt::Display for Bill {
         let setup = if self.bills_setup { "with" } else { "without" };
         writeln!(
             f,
-            "{} requests, {} of them failed; {} refused as too many at once",
+            "{} requests, {} of them failed; {} throttled",
             self.requests, self.failed, self.throttled
         )?;
         writeln!(
             f,
-            "{} cold starts, {:.0} ms together; workers were ended after {} s without requests",
+            "{} cold starts, {:.0} ms in total; workers ended after {} s without requests",
             self.cold_starts, self.setup_ms, self.idle_seconds
         )?;
         writeln!(
@@ -132,7 +133,7 @@ impl fmt::Display for Bill {
         )?;
         write!(
             f,
-            "{} at {} a second ({})",
+            "{} at {} per second ({})",
             money(self.amount),
             money(self.price_per_second),
             self.source
@@ -164,8 +165,7 @@ mod tests {
             "3 requests, 1 of them failed; 1 refused as too many at once\n\
              1 cold starts, 250 ms together; workers were ended after 60 s without requests\n\
              1000 ms billed in steps of 1 ms without starts: 2.000 GB-seconds of 2048 MB\n\
-             US$ 0.000040 at US$ 0.000040 a second (SageMaker serverless inference prices, as \
-             cited by a UFRGS study of 2023)"
+             US$ 0.000040 at US$ 0.000040 a second (UFRGS study of serving, 2023)"
         );
     }
 
@@ -175,7 +175,7 @@ mod tests {
         ledger.handled(25, true);
         let json = serde_json::to_value(ledger.bill(&options())).unwrap();
         assert_eq!(json["amount"], "0.000001");
-        assert_eq!(json["price_per_second"], "0.0000400");
+        assert_eq!(json["price_per_second"], "0.00004");
         assert_eq!(json["currency"], "USD");
         assert_eq!(json["idle_seconds"], 60.0);
     }

@@ -19,7 +19,7 @@ pub struct NoEngine;
 
 impl fmt::Display for NoEngine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("neither podman nor docker is in the PATH: install one, or name a command instead of --container")
+        f.write_str("neither podman nor docker is in the PATH: install one, or give a command instead of --container")
     }
 }
 

@@ -40,7 +40,7 @@ pub enum Told {
     Listening {
         address: SocketAddr,
     },
-    /// How limits are put in force here, where that is weaker than asked.
+    /// How limits are enforced here, if that is weaker than requested.
     Warning(String),
     /// A worker answered its first ping.
     Ready {
@@ -258,7 +258,7 @@ impl Emulator {
         let connection = graceful.watch(server.serve_connection(TokioIo::new(stream), service));
         let emulator = Arc::clone(self);
         tokio::spawn(async move {
-            // A client that broke off is its own affair.
+            // A client that was interrupted is its own affair.
             let _ = connection.await;
             emulator.connections.fetch_sub(1, Ordering::Relaxed);
         });

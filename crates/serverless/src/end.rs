@@ -19,7 +19,7 @@ impl Emulator {
     ) -> Refusal {
         let last_words = process.log.last_words().await;
         let Some(leaving) = self.pool.ending(number) else {
-            return Refusal::failed(503, "the emulator is ending");
+            return Refusal::failed(503, "the emulator is shutting down");
         };
         bury(&leaving).await;
         let refusal = if process.is_out_of_memory() {
@@ -59,14 +59,14 @@ impl Emulator {
 /// On another thread: the kernel may take its time.
 async fn bury(leaving: &Leaving) {
     if let Some(process) = leaving.process.clone() {
-        // Only a panic would be told, and there is none.
+        // Only a panic would be reported, and nothing panics.
         let _ = tokio::task::spawn_blocking(move || process.bury()).await;
     }
 }
 
 pub(crate) fn with_last_words(why: &str, last_words: &str) -> String {
     match last_words {
-        "" => format!("{why}; it said nothing"),
-        words => format!("{why}; its last words:\n{words}"),
+        "" => format!("{why}; it printed nothing"),
+        words => format!("{why}; its last lines:\n{words}"),
     }
 }

@@ -69,7 +69,10 @@ async fn reply(emulator: Arc<Emulator>, request: Request<Incoming>, is_read: &mu
         _ => Method::GET,
     };
     if request.method() != allowed {
-        let message = format!("{} is not answered here, only {allowed}", request.method());
+        let message = format!(
+            "method {} is not supported, only {allowed}",
+            request.method()
+        );
         let mut reply = refused(&Refusal::of_request(405, message));
         if let Ok(allowed) = HeaderValue::from_str(allowed.as_str()) {
             reply.headers_mut().insert(ALLOW, allowed);
@@ -143,7 +146,7 @@ async fn receive(
     let mut bytes = Vec::with_capacity(told.exact().unwrap_or(0).min(FIRST_BYTES) as usize);
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|problem| {
-            Refusal::of_request(400, format!("the body broke off: {problem}"))
+            Refusal::of_request(400, format!("the body is incomplete: {problem}"))
         })?;
         let Some(part) = frame.data_ref() else {
             continue;

@@ -75,7 +75,7 @@ impl Emulator {
             Ok(answer) => self.judge(worker, answer).await,
             Err(_) => {
                 let seconds = self.options.timeout.as_secs_f64();
-                let why = format!("the worker did not answer within {seconds} s and was ended");
+                let why = format!("the worker did not respond within {seconds} s and was ended");
                 self.end_now(number, &why).await;
                 Err(Refusal::timed_out(504, why))
             }
@@ -122,19 +122,19 @@ impl Emulator {
             Err(Broken::TooLarge) => {
                 self.release(worker);
                 let most = self.options.body_bytes;
-                let message = format!("the worker's answer has more than {most} bytes");
+                let message = format!("the worker's response has more than {most} bytes");
                 Err(Refusal::failed(502, message))
             }
             Err(Broken::Off(problem)) => {
                 if ends_soon(&worker.process).await {
-                    let when = "in the middle of the request";
+                    let when = "during the request";
                     return Err(self.lost(worker.number, &worker.process, 502, when).await);
                 }
                 if worker.process.is_out_of_memory() {
                     return Err(self.full(worker.number).await);
                 }
                 self.release(worker);
-                let message = format!("the worker broke off the connection: {problem}");
+                let message = format!("the worker closed the connection: {problem}");
                 Err(Refusal::failed(502, message))
             }
         }

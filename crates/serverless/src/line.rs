@@ -23,7 +23,7 @@ pub(crate) struct Line {
 
 #[derive(Debug)]
 pub(crate) enum Broken {
-    /// No connection, or it broke off.
+    /// No connection, or it was interrupted.
     Off(String),
     /// The answer has more bytes than allowed.
     TooLarge,

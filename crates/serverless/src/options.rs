@@ -73,18 +73,17 @@ impl fmt::Display for SizeError {
                 write!(f, "the service has no workers of {memory_mb} MB")?;
                 if let Some(nearest) = sizes_mb.iter().min_by_key(|size| size.abs_diff(*memory_mb))
                 {
-                    write!(f, "; the nearest are of {nearest}")?;
+                    write!(f, "; the nearest are {nearest}")?;
                 }
                 write!(
                     f,
-                    ": choose {}, or take any size with --any-memory",
+                    ": choose {}, or allow any size with --any-memory",
                     sizes.join(", ")
                 )
             }
-            SizeError::NoShare { mb_per_cpu } => write!(
-                f,
-                "{mb_per_cpu} MB for each core is no share: it must be above 0"
-            ),
+            SizeError::NoShare { mb_per_cpu } => {
+                write!(f, "{mb_per_cpu} MB per core is invalid: it must be above 0")
+            }
         }
     }
 }
@@ -175,11 +174,10 @@ pub(crate) mod tests {
         check(
             1500,
             1769.0,
-            "the service has no workers of 1500 MB; the nearest are of 1024: choose 1024, 2048, 3072, 4096, 5120, 6144, or \
-             take any size with --any-memory",
+            "the service has no workers of 1500 MB; the nearest are 1024: choose 1024, 2048, 3072, 4096, 5120, 6144, or allow any size with --any-memory",
         );
         for no_share in [0.0, -1.0, f64::NAN] {
-            let told = format!("{no_share} MB for each core is no share: it must be above 0");
+            let told = format!("{no_share} MB per core is invalid: it must be above 0");
             check(1024, no_share, &told);
         }
     }

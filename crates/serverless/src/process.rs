@@ -25,7 +25,7 @@ const PORT_VARIABLE: &str = "SAGEMAKER_BIND_TO_PORT";
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// After which a process that does not even die of SIGKILL is given up.
 const GIVE_UP: Duration = Duration::from_secs(5);
-/// What programs say when they get no memory, where no control group counts it.
+/// What programs say when they get no memory, where no cgroup counts it.
 const MEMORY_SIGNS: [&str; 5] = [
     "memory allocation of ",
     "MemoryError",
@@ -97,7 +97,7 @@ impl Process {
             .as_ref()
             .is_err_and(|error| !start::was_let_in(error))
         {
-            fence = Fence::without_group(&plan.limits, "the control group let no process in");
+            fence = Fence::without_group(&plan.limits, "the process could not join the cgroup");
             spawned = spawn(&plan, &fence);
         }
         let program = plan.command.first().map_or("", String::as_str);
@@ -134,7 +134,7 @@ impl Process {
         self.memory().peak_bytes
     }
 
-    /// Its process group, and the file that lists its control group's processes.
+    /// Its process group, and the file that lists its cgroup's processes.
     pub(crate) fn marks(&self) -> Vec<String> {
         let held = self.lock();
         let Some(held) = &*held else {
@@ -244,7 +244,7 @@ impl Process {
         }
     }
 
-    /// Of its control group, whoever left its session too; says how many were there.
+    /// Of its cgroup, whoever left its session too; says how many were there.
     fn kill_others(&self, group: Option<&Group>) -> usize {
         let Some(group) = group else {
             return 0;

@@ -46,13 +46,13 @@ impl Refusal {
 
     pub(crate) fn throttled(concurrency: usize) -> Refusal {
         let workers = match concurrency {
-            1 => "the one worker is busy, and no more".to_owned(),
+            1 => "the only worker is busy, and no more".to_owned(),
             many => format!("all {many} workers are busy, and no more"),
         };
         Refusal {
             status: 429,
             outcome: Outcome::Throttled,
-            message: format!("{workers} are allowed: come again, or raise --concurrency"),
+            message: format!("{workers} are allowed: retry later, or raise --concurrency"),
         }
     }
 
@@ -68,7 +68,7 @@ impl Refusal {
         Refusal {
             status: 500,
             outcome: Outcome::OutOfMemory,
-            message: format!("the worker did not fit into {memory_mb} MB of memory and was ended"),
+            message: format!("the worker exceeded {memory_mb} MB of memory and was killed"),
         }
     }
 

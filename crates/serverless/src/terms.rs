@@ -1,85 +1,97 @@
-//! How time becomes money: the price of each memory size, and what of the time is paid.
+//! How time becomes money: the prices and the rule are those of `cost`; which time is paid is the
+//! service's.
 
 use std::time::Duration;
 
-use model::{Currency, Money};
+use cost::Paying;
+use model::{BillingRule, Currency, Money, Price};
 use rust_decimal::Decimal;
 
 /// What a service charges for workers that are started on demand.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BillingTerms {
-    /// A request's time is rounded up to whole steps.
-    pub step_ms: u64,
     /// Whether the start of a worker is paid by the request that caused it.
     pub bills_setup: bool,
-    pub prices: Vec<MemoryPrice>,
-    pub currency: Currency,
-    /// Where the prices were read.
-    pub source: String,
+    sizes: Vec<SoldSize>,
 }
 
-/// What a second of a worker with so much memory costs.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MemoryPrice {
-    pub memory_mb: u32,
-    pub per_second: Decimal,
+#[derive(Debug, Clone, PartialEq)]
+struct SoldSize {
+    memory_mb: u32,
+    price: Price,
 }
 
-const SIZES_MB: [u32; 6] = [1024, 2048, 3072, 4096, 5120, 6144];
+const PROVIDER: &str = "aws";
+/// What follows is the memory in MB.
+const MACHINE: &str = "sagemaker-serverless-";
 
 impl BillingTerms {
     /// SageMaker's: "the compute capacity used to process inference requests, billed by the
     /// millisecond" (its developer guide, Serverless Inference). The start is not named there, so
     /// it is not billed; of AWS Lambda, it is for all functions since 2025-08-01.
     pub fn sagemaker() -> BillingTerms {
-        let price = |memory_mb: u32| MemoryPrice {
-            memory_mb,
-            // 0.0000200 US$ for each GB: the published table is this, row by row.
-            per_second: Decimal::new(200 * i64::from(memory_mb / 1024), 7),
-        };
+        let entries = cost::catalog().entries.iter();
+        let sold = entries.filter(|entry| entry.provider == PROVIDER);
+        let sizes = sold.filter_map(|entry| {
+            Some(SoldSize {
+                memory_mb: entry.machine.strip_prefix(MACHINE)?.parse().ok()?,
+                price: entry.price(Paying::OnDemand)?,
+            })
+        });
         BillingTerms {
-            step_ms: 1,
             bills_setup: false,
-            prices: SIZES_MB.map(price).to_vec(),
-            currency: Currency::USD,
-            source: "SageMaker serverless inference prices, as cited by a UFRGS study of 2023"
-                .to_owned(),
+            sizes: sizes.collect(),
         }
     }
 
     pub fn sizes_mb(&self) -> impl Iterator<Item = u32> {
-        self.prices.iter().map(|price| price.memory_mb)
+        self.sizes.iter().map(|size| size.memory_mb)
     }
 
-    /// That of the table; for a size that is not in it, in proportion to the smallest that is.
-    pub fn per_second(&self, memory_mb: u32) -> Money {
-        let listed = self.prices.iter().find(|p| p.memory_mb == memory_mb);
-        let amount = match (listed, self.prices.first()) {
-            (Some(price), _) => price.per_second,
-            (None, Some(first)) => {
-                first.per_second * Decimal::from(memory_mb) / Decimal::from(first.memory_mb.max(1))
-            }
-            (None, None) => Decimal::ZERO,
+    /// That of the catalog; for a size that is not in it, in proportion to the first that is.
+    pub fn per_hour(&self, memory_mb: u32) -> Money {
+        let listed = self.sizes.iter().find(|size| size.memory_mb == memory_mb);
+        let Some(nearest) = listed.or(self.sizes.first()) else {
+            return Money::new(Decimal::ZERO, Currency::USD);
         };
-        Money::new(amount, self.currency)
+        let Money { amount, currency } = nearest.price.per_hour;
+        let share = Decimal::from(memory_mb) / Decimal::from(nearest.memory_mb.max(1));
+        Money::new((amount * share).normalize(), currency)
+    }
+
+    /// Where the prices were read.
+    pub fn source(&self) -> &str {
+        self.first().map_or("", |price| price.source.as_str())
+    }
+
+    /// A request's time is rounded up to whole steps.
+    pub fn step_ms(&self) -> u32 {
+        self.rule().map_or(0, |rule| rule.request_step_ms)
     }
 
     /// Milliseconds that are paid for a request of this length.
     pub fn billed_ms(&self, handling: Duration, setup: Duration) -> u64 {
-        let paid = if self.bills_setup {
-            handling + setup
-        } else {
-            handling
+        let paid = match self.bills_setup {
+            true => handling + setup,
+            false => handling,
         };
-        let step = Duration::from_millis(self.step_ms.max(1)).as_nanos();
-        let steps = u64::try_from(paid.as_nanos().div_ceil(step)).unwrap_or(u64::MAX);
-        steps.saturating_mul(self.step_ms.max(1))
+        self.rule()
+            .map_or(0, |rule| cost::request_milliseconds(rule, paid))
     }
 
     pub fn amount(&self, memory_mb: u32, billed_ms: u64) -> Money {
+        let per_hour = self.per_hour(memory_mb);
         let seconds = Decimal::from(billed_ms) / Decimal::ONE_THOUSAND;
-        let amount = self.per_second(memory_mb).amount * seconds;
-        Money::new(amount.normalize(), self.currency)
+        let amount = cost::amount_for(seconds, per_hour.amount);
+        Money::new(amount, per_hour.currency)
+    }
+
+    fn first(&self) -> Option<&Price> {
+        self.sizes.first().map(|size| &size.price)
+    }
+
+    fn rule(&self) -> Option<&BillingRule> {
+        self.first().map(|price| &price.billing)
     }
 }
 
@@ -92,40 +104,35 @@ mod tests {
     fn the_table_is_the_published_one() {
         let terms = BillingTerms::sagemaker();
         let check = |memory_mb, expected: &str| {
-            let price = terms.per_second(memory_mb);
+            let price = terms.per_hour(memory_mb);
             assert_eq!(price.amount.to_string(), expected, "{memory_mb}");
             assert_eq!(price.currency, Currency::USD);
         };
-        check(1024, "0.0000200");
-        check(2048, "0.0000400");
-        check(3072, "0.0000600");
-        check(4096, "0.0000800");
-        check(5120, "0.0001000");
-        check(6144, "0.0001200");
-        assert_eq!(terms.sizes_mb().collect::<Vec<_>>(), SIZES_MB);
+        check(1024, "0.072");
+        check(2048, "0.144");
+        check(6144, "0.432");
         // Not in the table: in proportion.
-        assert_eq!(terms.per_second(512).amount, Decimal::new(1, 5));
+        check(512, "0.036");
+        let sizes: Vec<u32> = terms.sizes_mb().collect();
+        assert_eq!(sizes, [1024, 2048, 3072, 4096, 5120, 6144]);
+        assert_eq!(terms.step_ms(), 1);
     }
 
     #[test]
     fn time_is_rounded_up_and_the_start_is_paid_where_the_rule_says_so() {
-        let check = |step_ms, bills_setup, micros: [u64; 2], expected| {
+        let check = |bills_setup, micros: [u64; 2], expected| {
             let terms = BillingTerms {
-                step_ms,
                 bills_setup,
                 ..BillingTerms::sagemaker()
             };
             let [handling, setup] = micros.map(Duration::from_micros);
             assert_eq!(terms.billed_ms(handling, setup), expected, "{micros:?}");
         };
-        check(1, false, [0, 0], 0);
-        check(1, false, [1, 0], 1);
-        check(1, false, [1000, 0], 1);
-        check(1, false, [1001, 900_000], 2);
-        check(1, true, [1001, 900_000], 902);
-        check(100, false, [1001, 0], 100);
-        check(100, true, [50_000, 50_001], 200);
-        check(0, false, [1001, 0], 2);
+        check(false, [0, 0], 0);
+        check(false, [1, 0], 1);
+        check(false, [1000, 0], 1);
+        check(false, [1001, 900_000], 2);
+        check(true, [1001, 900_000], 902);
     }
 
     #[test]
@@ -142,17 +149,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn what_is_billed_is_never_less_than_used_nor_a_step_more(
-            micros in 0_u64..10_000_000_000, step_ms in 1_u64..1000
-        ) {
-            let terms = BillingTerms { step_ms, ..BillingTerms::sagemaker() };
-            let billed = terms.billed_ms(Duration::from_micros(micros), Duration::ZERO);
-            prop_assert_eq!(billed % step_ms, 0);
-            prop_assert!(billed * 1000 >= micros);
-            prop_assert!(billed * 1000 < micros + step_ms * 1000);
-        }
-
         #[test]
         fn the_amount_of_a_sum_is_the_sum_of_the_amounts(a in 0_u64..1_000_000_000, b in 0_u64..1_000_000_000) {
             let terms = BillingTerms::sagemaker();

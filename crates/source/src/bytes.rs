@@ -1,4 +1,4 @@
-//! Bytes of a file that a person wrote → its text, or the end of a sentence on why it is none.
+//! Bytes of a user's file → its text, or the end of a sentence on why it is not text.
 
 /// No study, network or price file is larger; what is was not written by a person.
 pub const LARGEST_TEXT_BYTES: u64 = 16 * 1024 * 1024;

@@ -5,11 +5,11 @@ use crate::screen::{redacted, safe};
 
 /// Mistakes of one file that are shown; the rest is counted.
 pub const MOST_SHOWN: usize = 20;
-/// Columns of a line of the file that are shown around a mistake.
+/// Columns of a line of the file that are shown around an error.
 const WIDEST_LINE: usize = 320;
 const MOST_KNOWN: usize = 80;
 
-/// One mistake: what, where, and what to do.
+/// One error: what, where, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     pub message: String,
@@ -18,7 +18,7 @@ pub struct Diagnostic {
     pub label: Option<String>,
     /// Lines of their own below: `known: …`
     pub notes: Vec<String>,
-    /// A second place that the mistake is about.
+    /// A second place that the error is about.
     pub other: Option<(Span, String)>,
 }
 
@@ -75,7 +75,7 @@ impl Diagnostic {
     }
 }
 
-/// `a, b, c and 12 more`, so that a list of thousands does not bury the mistake.
+/// `a, b, c and 12 more`, so that a list of thousands does not bury the error.
 pub fn few_of<T: AsRef<str>>(words: impl IntoIterator<Item = T>) -> String {
     let mut words = words.into_iter();
     let mut text = String::new();
@@ -91,7 +91,7 @@ pub fn few_of<T: AsRef<str>>(words: impl IntoIterator<Item = T>) -> String {
     }
 }
 
-/// The mistakes of one file, gathered while reading goes on.
+/// The errors of one file, gathered while reading goes on.
 #[derive(Debug, Default)]
 pub struct Problems {
     list: Vec<Diagnostic>,
@@ -134,8 +134,8 @@ impl Source<'_> {
         let mut rendered: Vec<String> = shown.map(|d| self.render(d, style)).collect();
         match diagnostics.len().saturating_sub(MOST_SHOWN) {
             0 => {}
-            1 => rendered.push("and 1 more mistake in this file\n".to_owned()),
-            more => rendered.push(format!("and {more} more mistakes in this file\n")),
+            1 => rendered.push("and 1 more error in this file\n".to_owned()),
+            more => rendered.push(format!("and {more} more errors in this file\n")),
         }
         rendered.join("\n")
     }
@@ -202,7 +202,7 @@ struct Excerpt {
     carets: usize,
 }
 
-/// Of a long line only what stands around the mistake: thousands of mistakes in one line must not
+/// Of a long line only what stands around the error: thousands of errors in one line must not
 /// show it thousands of times.
 fn excerpt(line: &str, span: Span) -> Excerpt {
     let visible = |c: char| match c {

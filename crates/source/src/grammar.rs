@@ -9,7 +9,7 @@ use crate::{Diagnostic, Span};
 const MOST_TRIED: usize = 20;
 const LARGEST_TRIED: usize = 100_000;
 
-/// `is_among_first` allows work that is too slow to do for thousands of mistakes.
+/// `is_among_first` allows work that is too slow to do for thousands of errors.
 pub(crate) fn explained(text: &str, error: &Error, is_among_first: bool) -> Diagnostic {
     let span = error.span().unwrap_or(0..0);
     let diagnostic = Diagnostic::at(span.clone(), format!("not TOML: {}", error.message()));
@@ -22,7 +22,7 @@ pub(crate) fn explained(text: &str, error: &Error, is_among_first: bool) -> Diag
     }
     if error.message().contains("escape") && text[..span.start.min(text.len())].ends_with('\\') {
         return diagnostic
-            .label("a backslash begins an escape here")
+            .label("a backslash starts an escape sequence here")
             .note("for a regular expression or a Windows path use single quotes: '\\S+'");
     }
     let shown = text.get(span).unwrap_or_default();
@@ -36,7 +36,7 @@ pub(crate) fn explained(text: &str, error: &Error, is_among_first: bool) -> Diag
 
 /// Where the key that stands at `again` was given first.
 ///
-/// A candidate is the right one if the mistake is gone once it has another name.
+/// A candidate is the right one if the error is gone once it has another name.
 fn first_of(text: &str, again: &Span) -> Option<Span> {
     let name = text.get(again.clone()).filter(|name| !name.is_empty())?;
     if text.len() > LARGEST_TRIED {

@@ -1,7 +1,7 @@
-//! Text files written by people: read with places, complained about with places.
+//! Text files written by users: read with positions, and diagnosed with line and caret.
 //!
-//! TOML is read through [`Table`] and [`Value`], which know where everything stands; what is wrong
-//! is collected in [`Problems`], so that one look at a file shows all its mistakes.
+//! TOML is read through [`Table`] and [`Value`], which know the position of everything; errors are
+//! collected in [`Problems`], so that all errors of a file are reported at once.
 
 mod bytes;
 mod diagnostic;

@@ -23,7 +23,7 @@ impl<T> Located<T> {
     }
 }
 
-/// Reads as much of a TOML text as can be read; grammar mistakes go to `problems`.
+/// Reads as much of a TOML text as can be read; grammar errors go to `problems`.
 /// The closure gets the top table.
 pub fn parse<T>(
     text: &str,
@@ -39,7 +39,7 @@ pub fn parse<T>(
     read(Table::new("", document.get_ref(), span), problems)
 }
 
-/// A table being read. Every key asked for is known; [`Table::finish`] complains about the rest.
+/// A table being read. Every key requested is known; [`Table::finish`] complains about the rest.
 pub struct Table<'t> {
     /// `[study]`; empty for the top of the file.
     name: String,
@@ -157,7 +157,7 @@ impl<'t> Table<'t> {
         self.get(key)?.table(&name, problems)
     }
 
-    /// Whatever was never asked for is unknown.
+    /// Whatever was never requested is unknown.
     pub fn finish(self, problems: &mut Problems) {
         let asked = self.asked.into_inner();
         for (key, _) in &self.entries {
@@ -236,7 +236,7 @@ impl<'t> Value<'t> {
     pub fn text(&self, key: &str, problems: &mut Problems) -> Option<Located<String>> {
         self.read(
             key,
-            "a text in quotes",
+            "a string in quotes",
             self.as_text().map(str::to_owned),
             problems,
         )

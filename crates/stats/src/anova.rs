@@ -49,7 +49,7 @@ impl Default for Options {
 /// The variation of the values, taken apart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Anova {
-    /// Blocks first where asked for, then main effects in the order of the factors, interactions by order, and
+    /// Blocks first where requested, then main effects in the order of the factors, interactions by order, and
     /// last all higher interactions together.
     pub terms: Vec<Term>,
     pub residual: Residual,
@@ -91,7 +91,7 @@ pub struct Term {
 pub enum Source {
     Block,
     Effect,
-    /// All interactions above the highest order asked for, together.
+    /// All interactions above the highest order requested, together.
     HigherOrder,
 }
 

@@ -2,14 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::distribution::{normal_sf, student_two_sided};
+use crate::distribution::student_two_sided;
 use crate::error::{StatsError, logarithms, require_finite, require_probability};
 use crate::estimate::{Estimate, StudentParts};
 use crate::summary::Moments;
-
-mod ranks;
-
-pub use ranks::mann_whitney;
 
 /// Two lists of values compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,7 +29,7 @@ pub enum Verdict {
     Higher,
     /// The first is lower.
     Lower,
-    /// The data do not show a difference; which is not to say that there is none.
+    /// The difference is not significant, which does not prove that there is no difference.
     NotShown,
 }
 
@@ -150,9 +146,4 @@ impl Welch {
         };
         Ok(Self { parts, p })
     }
-}
-
-/// Two-sided normal probability.
-fn two_sided(z: f64) -> f64 {
-    (2.0 * normal_sf(z.abs())).min(1.0)
 }

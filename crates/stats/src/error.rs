@@ -24,11 +24,11 @@ pub enum StatsError {
         level: usize,
         levels: usize,
     },
-    /// Blocks were asked for, and an observation has none.
+    /// Blocks were requested, and an observation has none.
     MissingBlock { index: usize },
     /// More factors than can be analysed together.
     TooManyFactors { most: usize, given: usize },
-    /// More blocks than can be told apart from noise.
+    /// More blocks than can be distinguished from noise.
     TooManyBlocks { most: usize, given: usize },
     /// Two lists that belong together have different lengths.
     LengthMismatch { first: usize, second: usize },
@@ -51,7 +51,7 @@ impl fmt::Display for StatsError {
             ),
             Self::NotFinite { index } => write!(
                 f,
-                "value {index} is infinite or not a number: leave it out before the analysis"
+                "value {index} is infinite or NaN: remove it before the analysis"
             ),
             Self::NotPositive { index } => write!(
                 f,
@@ -76,7 +76,7 @@ impl fmt::Display for StatsError {
             ),
             Self::MissingBlock { index } => write!(
                 f,
-                "observation {index} has no block: give every observation one, or switch blocks off"
+                "observation {index} has no block: give every observation a block, or turn blocks off"
             ),
             Self::TooManyFactors { most, given } => write!(
                 f,
@@ -84,15 +84,15 @@ impl fmt::Display for StatsError {
             ),
             Self::TooManyBlocks { most, given } => write!(
                 f,
-                "{given} blocks are too many, at most {most} can be taken out: use fewer or switch blocks off"
+                "{given} blocks are too many, at most {most} can be removed: use fewer, or turn blocks off"
             ),
             Self::LengthMismatch { first, second } => write!(
                 f,
-                "two lists belong together but have {first} and {second} entries"
+                "two lists that must match have {first} and {second} entries"
             ),
             Self::NotPowerOfTwo { given } => write!(
                 f,
-                "{given} cells are no two-level design, which has 2, 4, 8 … cells"
+                "{given} cells are not a two-level design, which has 2, 4, 8 … cells"
             ),
             Self::UnequalReplication => write!(
                 f,
@@ -100,10 +100,10 @@ impl fmt::Display for StatsError {
             ),
             Self::NoSpread => write!(
                 f,
-                "all values of the explaining variable are the same: measure at two or more places"
+                "all values of the explanatory variable are equal: measure at two or more points"
             ),
             Self::NotAProbability { given } => {
-                write!(f, "{given} is no probability between 0 and 1")
+                write!(f, "{given} is not a probability between 0 and 1")
             }
         }
     }

@@ -11,7 +11,7 @@ pub struct Estimate {
     /// `None` where the data cannot give one, as with a single value.
     pub interval: Option<Interval>,
     pub standard_error: Option<f64>,
-    /// The confidence asked for, as a fraction: 0.95.
+    /// The confidence requested, as a fraction: 0.95.
     pub confidence: f64,
     /// How many values it rests on.
     pub count: usize,

@@ -30,7 +30,7 @@ pub use anova::{
 };
 pub use anova::{factorial, one_way};
 pub use bootstrap::{Bootstrap, bootstrap};
-pub use compare::{Comparison, Verdict, holm, mann_whitney, welch_difference, welch_ratio};
+pub use compare::{Comparison, Verdict, holm, welch_difference, welch_ratio};
 pub use effects::{Effect, Effects2k, effects_2k};
 pub use error::StatsError;
 pub use estimate::{Estimate, Interval};

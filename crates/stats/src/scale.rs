@@ -57,7 +57,7 @@ pub fn choose_scale(cells: &[Vec<f64>]) -> ScaleChoice {
                 .filter(|cell| !cell.is_empty())
                 .map(|cell| mean(cell)),
         ),
-        model: "the spread within cells is more even",
+        model: "the variance within cells is more even",
     })
 }
 
@@ -87,7 +87,7 @@ pub fn choose_scale_factorial(
         log: additive_fit(design, &on_log)?,
         logs: &logs,
         ratio: ratio(values.iter().copied()),
-        model: "factors multiply rather than add",
+        model: "effects are multiplicative rather than additive",
     }))
 }
 
@@ -174,7 +174,7 @@ fn decide(evidence: &Evidence) -> ScaleChoice {
         return if wide {
             choice(
                 Scale::Log,
-                format!("{spans}, and there is nothing left over to judge by"),
+                format!("{spans}, but there are no residual degrees of freedom to decide"),
                 None,
             )
         } else {
@@ -183,7 +183,7 @@ fn decide(evidence: &Evidence) -> ScaleChoice {
     }
     let range = log_range(evidence.logs);
     if range < NARROW_RANGE {
-        let reason = format!("all values lie within {:.2} % of each other", 100.0 * range);
+        let reason = format!("all values are within {:.2} % of each other", 100.0 * range);
         return choice(Scale::Linear, reason, None);
     }
     if evidence.log.squares <= 0.0 {

@@ -2,9 +2,8 @@
 
 use stats::{
     Bootstrap, Design, Observation, Options, Point, Scale, StatsError, Verdict, amdahl, bootstrap,
-    check_residuals, choose_scale, choose_scale_factorial, compare, holm, line, mann_whitney,
-    pareto, power_law, proportion, quantile, quantile_interval, residuals, summary,
-    welch_difference, welch_ratio,
+    check_residuals, choose_scale, choose_scale_factorial, compare, holm, line, pareto, power_law,
+    proportion, quantile, quantile_interval, residuals, summary, welch_difference, welch_ratio,
 };
 
 #[track_caller]
@@ -94,24 +93,6 @@ fn welch() {
     );
     let same = welch_difference(&[2.0, 2.0], &[2.0, 2.0], 0.95).unwrap();
     assert_eq!((same.p, same.verdict), (1.0, Verdict::NotShown));
-}
-
-#[test]
-fn mann_whitney_exact_and_normal() {
-    let exact = mann_whitney(&[1.1, 2.2, 3.3, 0.4], &[4.5, 2.5, 6.7, 5.1, 3.4], 0.95).unwrap();
-    close(exact.p, 0.031_746_031_746_031_744, 1e-13);
-    assert_eq!(exact.verdict, Verdict::Lower);
-    let first: Vec<f64> = (1..=40).map(f64::from).collect();
-    let second: Vec<f64> = first.iter().map(|x| x * 1.1 + 3.0).collect();
-    close(
-        mann_whitney(&first, &second, 0.95).unwrap().p,
-        0.083_259_095_414_262_21,
-        1e-10,
-    );
-    assert_eq!(
-        mann_whitney(&[1.0, 1.0], &[1.0, 1.0, 1.0], 0.95).unwrap().p,
-        1.0
-    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Ten thousand runs: brought in, read back, the index made anew. Prints seconds and memory;
+//! Ten thousand runs: brought in, read back, the index rebuilt. Prints seconds and memory;
 //! `cargo bench -p store`.
 
 #![expect(clippy::expect_used, reason = "what is not expected ends the bench")]

@@ -13,7 +13,7 @@ use model::{RunId, RunRecord, Scenario};
 use crate::layout::{self, Layout, RECORD};
 use crate::{Store, StoreError, bulk, bundle, files};
 
-/// Which scenario of the study a run is of; none where it is of another study.
+/// Which scenario of the study a run is of; `None` if it is of another study.
 pub type ScenarioOf<'a> = &'a dyn Fn(&RunRecord) -> Option<Scenario>;
 
 /// What was moved.
@@ -44,7 +44,7 @@ pub struct SetAside {
 struct Aside {
     path: PathBuf,
     record: RunRecord,
-    /// Where this program found it; none where it was in `.aside` already.
+    /// Where this program found it; `None` if it was in `.aside` already.
     from: Option<RunId>,
 }
 
@@ -217,7 +217,7 @@ fn set_aside(layout: &Layout, record: RunRecord) -> Result<Aside, StoreError> {
     })
 }
 
-/// The new numbers are written beside the old records, brought to the disk together, and put in
+/// The new numbers are written next to the old records, brought to the disk together, and put in
 /// their places one after the other.
 fn carry_out(layout: &Layout, moves: &[Move]) -> Result<(), StoreError> {
     if moves.is_empty() {

@@ -76,18 +76,18 @@ impl Reader {
         let first = lines.next().transpose();
         let first = first.map_err(|e| format!("cannot be read: {e}"))?;
         let head: Value = serde_json::from_str(first.as_deref().unwrap_or_default())
-            .map_err(|e| format!("line 1 is not the head of an import: {e}"))?;
+            .map_err(|e| format!("line 1 is not the header of an import: {e}"))?;
         let schema = head.get("schema").and_then(Value::as_u64);
         match (schema, head.get("common")) {
             (Some(schema), _) if schema > u64::from(BUNDLE_SCHEMA) => Err(format!(
-                "is of schema {schema}, and this bancada reads up to {BUNDLE_SCHEMA}: use a newer one"
+                "has schema {schema}, but this bancada reads only up to {BUNDLE_SCHEMA}: use a newer one"
             )),
             (Some(_), Some(common)) => Ok(Reader {
                 common: common.clone(),
                 lines,
                 line: 1,
             }),
-            _ => Err("line 1 is not the head of an import".to_owned()),
+            _ => Err("line 1 is not the header of an import".to_owned()),
         }
     }
 }
@@ -153,7 +153,7 @@ fn value_of(record: &RunRecord) -> Result<Value, StoreError> {
     Ok(value)
 }
 
-/// The patch that makes `value` of `common`; none where they are the same.
+/// The patch that makes `value` of `common`; `None` if they are the same.
 fn difference(common: &Value, value: &Value) -> Option<Value> {
     let (Value::Object(common), Value::Object(value)) = (common, value) else {
         return (common != value).then(|| value.clone());

@@ -55,7 +55,10 @@ pub(crate) fn read_record(folder: &Path, run: RunId) -> Result<RunRecord, Damage
     if record.run != run {
         return Err(Damaged {
             path: folder.join(RECORD),
-            why: format!("says it is {}, but lies in the folder of {run}", record.run),
+            why: format!(
+                "is the record of {}, but is in the folder of {run}",
+                record.run
+            ),
         });
     }
     Ok(record)
@@ -79,7 +82,7 @@ fn unreadable(bytes: &[u8], error: &serde_json::Error) -> String {
     match schema {
         Some(schema) if schema > u64::from(BUNDLE_SCHEMA) => {
             format!(
-                "is of schema {schema}, and this bancada reads up to {BUNDLE_SCHEMA}: use a newer one"
+                "has schema {schema}, but this bancada reads only up to {BUNDLE_SCHEMA}: use a newer one"
             )
         }
         _ => format!("is not a run record: {error}"),

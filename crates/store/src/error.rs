@@ -33,7 +33,7 @@ pub enum StoreError {
     NotLocked {
         dir: PathBuf,
     },
-    /// The run is already under way in this program.
+    /// The run is already in progress in this program.
     AlreadyBegun {
         run: RunId,
     },
@@ -114,7 +114,7 @@ impl StoreError {
         let mut options = std::fs::OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false);
         match options.open(path).map_err(|error| error.kind()) {
-            // The file may be written, but not the journal beside it.
+            // The file may be written, but not the journal next to it.
             Ok(_) | Err(io::ErrorKind::PermissionDenied) => StoreError::Permission {
                 doing: "write the index".to_owned(),
                 path: at,
@@ -146,12 +146,12 @@ impl fmt::Display for StoreError {
         match self {
             StoreError::NotResults { dir } => write!(
                 f,
-                "{} holds no results: run a study into it first, or name another folder with --out",
+                "{} contains no results: run a study first, or choose a different folder with --out",
                 dir.display()
             ),
             StoreError::OtherStudy { dir, found, asked } => write!(
                 f,
-                "{} holds results of the study `{}`, not of `{}`: choose a different folder with --out",
+                "{} contains results of the study `{}`, not of `{}`: choose a different folder with --out",
                 dir.display(),
                 found.name,
                 asked.name
@@ -166,38 +166,37 @@ impl fmt::Display for StoreError {
             ),
             StoreError::Locked { dir, pid: None } => write!(
                 f,
-                "another program is already writing to {}: wait for it to end, or stop it",
+                "another process is already writing to {}: wait for it to end, or stop it",
                 dir.display()
             ),
             StoreError::NotLocked { dir } => {
                 write!(
                     f,
-                    "{} is not locked for writing: take the lock before beginning a run",
+                    "{} is not locked for writing: take the lock before starting a run",
                     dir.display()
                 )
             }
             StoreError::AlreadyBegun { run } => {
-                write!(f, "{run} is already under way in this program")
+                write!(f, "{run} is already in progress in this process")
             }
             StoreError::DiskFull { doing, path } => write!(
                 f,
-                "no space left on the disk to {doing} {}: free some, then run again; finished runs are kept",
+                "no disk space left to {doing} {}: free some, then run again; finished runs are kept",
                 path.display()
             ),
             StoreError::ReadOnly { doing, path } => write!(
                 f,
-                "could not {doing} {}: it is on a read-only disk; name another folder with --out",
+                "could not {doing} {}: the disk is read-only; choose a different folder with --out",
                 path.display()
             ),
             StoreError::Permission { doing, path } => write!(
                 f,
-                "not allowed to {doing} {}: change the folder's permissions, or name another with --out",
+                "no permission to {doing} {}: change the folder's permissions, or choose a different folder with --out",
                 path.display()
             ),
             StoreError::PathTooLong { path, bytes } => write!(
                 f,
-                "the path of the index {} is too long: {bytes} bytes, and SQLite takes {LONGEST_INDEX_PATH}; name a \
-                 folder with a shorter path with --out",
+                "the path of the index {} has {bytes} bytes, and SQLite allows {LONGEST_INDEX_PATH}: choose a folder with a shorter path with --out",
                 path.display()
             ),
             StoreError::BadName { name } => {
@@ -207,7 +206,7 @@ impl fmt::Display for StoreError {
                 )
             }
             StoreError::BadRecord { run, why } => {
-                write!(f, "the record of {run} cannot be kept: {why}")
+                write!(f, "the record of {run} cannot be stored: {why}")
             }
             StoreError::Io {
                 doing,
@@ -218,8 +217,7 @@ impl fmt::Display for StoreError {
             }
             StoreError::Index { path, source } => write!(
                 f,
-                "the index {} failed ({source}): remove that file and run the command again, it is made anew from the \
-                 runs",
+                "the index {} failed ({source}): delete that file and run the command again; it is rebuilt from the runs",
                 path.display()
             ),
         }

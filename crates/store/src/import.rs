@@ -136,7 +136,7 @@ fn free(mut run: RunId, taken: &mut BTreeSet<RunId>) -> RunId {
     run
 }
 
-/// All bundles are written beside their names and sealed by one rename.
+/// All bundles are written next to their names and sealed by one rename.
 fn keep(
     layout: &Layout,
     records: &[RunRecord],

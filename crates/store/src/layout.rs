@@ -19,7 +19,7 @@ pub(crate) struct Layout {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) path: PathBuf,
-    /// None when it has no `run.json`.
+    /// `None` if it has no `run.json`.
     pub(crate) stamp: Option<Stamp>,
 }
 

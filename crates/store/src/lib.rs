@@ -3,20 +3,20 @@
 //! A results folder:
 //!
 //! ```text
-//! DIR/identity.json        which study these results are of
-//! DIR/study.toml, plan.json, report.html      saved whole or not at all
+//! DIR/identity.json        which study these results belong to
+//! DIR/study.toml, plan.json, report.html      written atomically
 //! DIR/runs/C3-r2/          a bundle: run.json, events.jsonl, samples.csv, log.txt, …
-//! DIR/imports/1.jsonl      runs of one import without files of their own, a line each
-//! DIR/runs/.C3-r2.partial  a run under way; worthless when its program is gone
-//! DIR/runs/.C3-r2.whole    a finished run about to get its name
-//! DIR/runs/.old/C3-r2.1    an attempt that a later one took the place of
-//! DIR/runs/.aside/C3-r2.1  a run of no scenario of the study: of another study, or of a level that
-//!                          is gone
-//! DIR/store.sqlite         index of the bundles, made again from them when missing or wrong
-//! DIR/.lock                held by the one program that writes
+//! DIR/imports/1.jsonl      runs of one import that have no files, one per line
+//! DIR/runs/.C3-r2.partial  a run in progress; garbage when its process is gone
+//! DIR/runs/.C3-r2.whole    a finished run about to be renamed
+//! DIR/runs/.old/C3-r2.1    an attempt that was re-run
+//! DIR/runs/.aside/C3-r2.1  a run of no scenario of the study: from a different study, or of a
+//!                          removed level
+//! DIR/store.sqlite         index of the bundles, rebuilt from them when missing or wrong
+//! DIR/.lock                held by the one process that writes
 //! ```
 //!
-//! Read [`Store`] first, then [`Staging`]: how a run is kept, step by step. The bundles are the
+//! Read [`Store`] first, then [`Staging`]: how a run is stored, step by step. The bundles are the
 //! truth; the index only saves opening ten thousand files.
 
 mod arrange;

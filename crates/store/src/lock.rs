@@ -57,7 +57,7 @@ impl StudyLock {
             }
         };
         if !is_ours(&file).map_err(wrong)? {
-            let message = "the file is not a lock of bancada: move it away";
+            let message = "the file is not a lock of bancada: move it elsewhere";
             return Err(wrong(io::Error::new(io::ErrorKind::InvalidData, message)));
         }
         write_holder(&file, &std::process::id().to_string()).map_err(wrong)?;

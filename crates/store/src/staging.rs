@@ -10,7 +10,7 @@ use crate::layout::{self, Layout, RECORD};
 use crate::store::Shared;
 use crate::{StoreError, bundle, files};
 
-/// A folder for a run under way. Dropped without [`Staging::commit`], it is removed.
+/// A folder for a run in progress. Dropped without [`Staging::commit`], it is removed.
 #[derive(Debug)]
 pub struct Staging {
     run: RunId,
@@ -81,7 +81,7 @@ impl Staging {
         match step {
             Step::WriteRecord => {
                 if record.run != self.run {
-                    let why = format!("it was begun as {}", self.run);
+                    let why = format!("it was started as {}", self.run);
                     return Err(StoreError::BadRecord {
                         run: record.run,
                         why,

@@ -50,7 +50,7 @@ pub(crate) struct Shared {
 }
 
 impl Store {
-    /// For writing: makes the folder when there is none. Results of a study of another name are an
+    /// For writing: creates the folder if it is missing. Results of a study of another name are an
     /// error, unless there are no runs among them yet. Whether the runs that are there are of this
     /// study is for [`Store::arrange`] to see.
     pub fn create_or_open(dir: &Path, identity: &StudyIdentity) -> Result<Store, StoreError> {
@@ -165,12 +165,12 @@ impl Store {
         files::write_whole(&self.file(name)?, bytes)
     }
 
-    /// None when there is no such file.
+    /// `None` if there is no such file.
     pub fn read_file(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
         read_if_there(&self.file(name)?)
     }
 
-    /// A file of a run's bundle; none when there is no such file.
+    /// A file of a run's bundle; `None` if there is no such file.
     pub fn read_run_file(&self, run: RunId, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
         read_if_there(&self.shared.layout.bundle(run).join(name))
     }
@@ -261,7 +261,7 @@ impl Store {
         })
     }
 
-    /// As the folder says, which study its results are of; none where it does not, or the file that
+    /// As the folder says, which study its results are of; `None` if it does not, or the file that
     /// says so is damaged.
     pub fn recorded_identity(&self) -> Result<Option<StudyIdentity>, StoreError> {
         let bytes = read_if_there(&self.shared.layout.identity())?;
@@ -316,7 +316,7 @@ impl Shared {
         self.reconcile()
     }
 
-    /// An index that turns out to be spoilt is made anew from the bundles, and asked again.
+    /// An index that turns out to be spoilt is rebuilt from the bundles, and asked again.
     fn repairing<T>(&self, ask: impl Fn(&Index) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let first = ask(&self.index());
         match first {

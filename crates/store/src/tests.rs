@@ -200,7 +200,7 @@ fn a_device_that_is_full_is_told_as_such() {
     assert!(
         error
             .to_string()
-            .starts_with("no space left on the disk to write /dev/full: free some"),
+            .starts_with("no disk space left to write /dev/full: free some"),
         "{error}"
     );
 }

@@ -246,7 +246,7 @@ fn a_damaged_bundle_is_told_and_the_rest_is_read() {
         let expected = [
             ("C1-r1", "is not a run record"),
             ("C2-r1", "is of schema 99"),
-            ("C3-r1", "says it is C4-r1"),
+            ("C3-r1", "is the record of C4-r1"),
             ("C4-r1", "cannot be read"),
         ];
         assert_eq!(damaged.len(), expected.len());
@@ -443,7 +443,7 @@ fn a_line_of_an_import_that_cannot_be_read_is_told() {
         }
     };
     damage(&text[..text.len() - 10], &rows[..1], "line 3 is not a run");
-    damage("{}\n", &[], "line 1 is not the head of an import");
+    damage("{}\n", &[], "line 1 is not the header of an import");
     let newer = text.replace("{\"common\"", "{\"schema\":9,\"common\"");
     damage(
         &newer.replacen("\"schema\":1", "\"schema\":9", 2),

@@ -62,7 +62,7 @@ fn results_of_another_study_are_not_mixed() {
     let text = error.to_string();
     assert!(
         text.contains(
-            "holds results of the study `study`, not of `other`: choose a different folder"
+            "contains results of the study `study`, not of `other`: choose a different folder"
         ),
         "{text}"
     );
@@ -104,7 +104,7 @@ fn a_missing_or_damaged_identity_is_not_made_up() {
 fn a_folder_without_results_is_told_as_such() {
     let dir = tempfile::tempdir().expect("a folder");
     for path in [dir.path().to_path_buf(), dir.path().join("missing")] {
-        let error = Store::open(&path).expect_err("has no results");
+        let error = Store::open(&path).expect_err("contains no results");
         assert!(matches!(error, StoreError::NotResults { .. }), "{error}");
         assert!(
             error
@@ -271,7 +271,7 @@ fn a_folder_that_cannot_be_written_is_read() {
     assert!(
         error
             .to_string()
-            .contains("change the folder's permissions, or name another with --out"),
+            .contains("change the folder's permissions, or choose a different folder with --out"),
         "{error}"
     );
     let missing = dir.path().join("new");

@@ -123,7 +123,10 @@ fn check_host(hosts: &Hosts, host: &str, wanted: &[PathBuf]) -> Result<(), HostE
     }
     match lines().any(|line| line == DONE) {
         true => Ok(()),
-        false if answer.late => Err(unreached(format!("no answer in {} s", PATIENCE.as_secs()))),
+        false if answer.late => Err(unreached(format!(
+            "no response within {} s",
+            PATIENCE.as_secs()
+        ))),
         false => Err(unreached(last_line(&answer.complained))),
     }
 }
@@ -260,22 +263,19 @@ impl fmt::Display for HostError {
         match self {
             HostError::Unknown { host, source } => write!(
                 f,
-                "the first of `hosts`, {host}, has no address here ({source}): name this machine as the others reach it"
+                "the first of `hosts`, {host}, cannot be resolved here ({source}): use the name by which the others reach this machine"
             ),
             HostError::NotHere(host) => write!(
                 f,
-                "the first of `hosts` must be this machine, and {host} is another: start bancada there, or put this \
-                 machine first"
+                "the first of `hosts` must be this machine, but {host} is a different one: start bancada there, or put this machine first"
             ),
             HostError::Unreached { host, launch, why } => write!(
                 f,
-                "host {host} cannot be reached by `{launch}`: {why}\n  = `launch` of the environment says how a shell \
-                 is started there"
+                "host {host} cannot be reached by `{launch}`: {why}\n  = `launch` of the environment is the command that starts a shell there"
             ),
             HostError::Missing { host, path } => write!(
                 f,
-                "host {host} does not see {path}: results and cache must lie on a file system that all hosts share, \
-                 at the same path (--out and BANCADA_CACHE say where)"
+                "host {host} does not see {path}: results and cache must be on a file system shared by all hosts, at the same path (set with --out and BANCADA_CACHE)"
             ),
             HostError::Unwritable { folder, source } => {
                 write!(f, "cannot write in {folder}: {source}")

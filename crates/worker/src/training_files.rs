@@ -59,10 +59,10 @@ pub(crate) fn fill_job(
 fn left_out(images: u32, job: &TrainJob, kind: Kind) -> Option<Warning> {
     let last = images.checked_rem(job.batch)?;
     let (left_out, why) = match kind {
-        Kind::Caffe => (last, "Caffe's batches are all alike"),
+        Kind::Caffe => (last, "Caffe's batches all have the same size"),
         _ => (
             last.checked_rem(job.workers)?,
-            "workers must get equal shares of a batch",
+            "all workers must get an equal share of a batch",
         ),
     };
     (left_out > 0).then(|| Warning::ImagesLeftOut {

@@ -275,8 +275,8 @@ fn small_steps(first: &VerifyReport) -> Optimizer {
 }
 
 fn read_report(path: &Path) -> Result<VerifyReport, String> {
-    let bytes = fs::read(path).map_err(|_| "it ended well but told nothing".to_owned())?;
-    serde_json::from_slice(&bytes).map_err(|e| format!("what it told cannot be read: {e}"))
+    let bytes = fs::read(path).map_err(|_| "it succeeded but reported nothing".to_owned())?;
+    serde_json::from_slice(&bytes).map_err(|e| format!("its output cannot be parsed: {e}"))
 }
 
 /// Every framework drops other values: with dropout nothing could be compared.
@@ -411,14 +411,14 @@ fn cannot_be_shown(trainer: &Trainer, job: Option<&TrainJob>) -> Option<String> 
     if job.device.split(',').any(|device| device.trim() != "cpu") {
         let device = &job.device;
         Some(format!(
-            "bancada verify compares on a CPU, and this ran on {device}"
+            "bancada verify compares on a CPU, but this ran on {device}"
         ))
     } else if job.precision == Precision::Mixed {
-        Some("bancada verify compares in 32 bits, and this ran in mixed precision".to_owned())
+        Some("bancada verify compares in 32 bits, but this ran in mixed precision".to_owned())
     } else {
         let compile = job.compile.filter(other_compile)?;
         Some(format!(
-            "bancada verify compares with `compile` left out, and this ran with compile = {compile}"
+            "bancada verify compares with the default compilation, but this ran with compile = {compile}"
         ))
     }
 }

@@ -10,6 +10,7 @@ use rust_decimal::prelude::FromPrimitive;
 
 pub fn price(environment: &str) -> Price {
     let gpu = environment == "gpu";
+    let per_hour = if gpu { "0.526 USD" } else { "0.169 USD" };
     Price {
         machine: if gpu {
             "azure/Standard_NC4as_T4_v3@eastus"
@@ -17,7 +18,6 @@ pub fn price(environment: &str) -> Price {
             "azure/Standard_F4s_v2@eastus"
         }
         .to_owned(),
-        per_hour: if gpu { "0.526 USD" } else { "0.169 USD" }.parse().unwrap(),
         source: "azure.microsoft.com/pricing".to_owned(),
         date: "2024-03-01".to_owned(),
         billing: BillingRule {
@@ -26,10 +26,7 @@ pub fn price(environment: &str) -> Price {
             rental: money::RentalScope::Run,
             ..BillingRule::default()
         },
-        changes: Vec::new(),
-        own: None,
-        shape: model::money::PricedShape::default(),
-        sizes: Vec::new(),
+        ..Price::typed_in(per_hour.parse().unwrap())
     }
 }
 
@@ -54,6 +51,7 @@ pub(super) fn bill(seconds: f64, price: &Price, currency: Currency) -> Bill {
         lines: vec![BillLine {
             what: "whole run".to_owned(),
             kind: LineKind::Time,
+            phase: None,
             per_hour: Some(price.per_hour),
             counted: None,
             seconds,

@@ -4,7 +4,7 @@
 use super::{Credentials, CredentialsError, Profile, container, instance, process};
 use crate::{Secret, Variables};
 
-/// Settings of a profile whose credentials must be asked for at another service first.
+/// Settings of a profile whose credentials must be requested at another service first.
 const NOT_YET: [(&str, &str); 5] = [
     ("role_arn", "assuming a role"),
     ("sso_session", "single sign-on"),
@@ -43,7 +43,7 @@ impl Chain {
                 "not in the environment".to_owned(),
                 format!("not in the profile `{}` of the AWS files", profile.name),
                 "no container endpoint is named".to_owned(),
-                "no EC2 machine with a role".to_owned(),
+                "not an EC2 machine with a role".to_owned(),
             ],
         })
     }

@@ -11,7 +11,7 @@ const PLACE: &str = "the container's credentials endpoint";
 const RELATIVE: &str = "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI";
 const FULL: &str = "AWS_CONTAINER_CREDENTIALS_FULL_URI";
 
-/// None where no variable names such an endpoint.
+/// `None` if no variable names such an endpoint.
 pub(super) fn ask(variables: &Variables) -> Result<Option<Credentials>, CredentialsError> {
     let Some(url) = url(variables)? else {
         return Ok(None);
@@ -25,10 +25,7 @@ pub(super) fn ask(variables: &Variables) -> Result<Option<Credentials>, Credenti
         .send(&Ask::get(&url, &headers))
         .map_err(|error| problem(error.to_string()))?;
     if answer.status != 200 {
-        return Err(problem(format!(
-            "it answered with status {}",
-            answer.status
-        )));
+        return Err(problem(format!("it returned status {}", answer.status)));
     }
     wire::read(&answer.body, "the container")
         .map(Some)
@@ -63,7 +60,7 @@ fn token(variables: &Variables) -> Result<Option<String>, CredentialsError> {
     match token {
         Some(token) if token.contains(['\r', '\n']) => Err(CredentialsError::Answer {
             place: PLACE,
-            why: "its authorization token has line breaks".to_owned(),
+            why: "its authorization token contains line breaks".to_owned(),
         }),
         other => Ok(other),
     }
@@ -88,7 +85,7 @@ mod tests {
         ] {
             let problem = url(&Variables::from(pairs)).err().unwrap().to_string();
             assert!(
-                problem.contains("only asked for from this machine"),
+                problem.contains("only requested from this machine"),
                 "{problem}"
             );
         }

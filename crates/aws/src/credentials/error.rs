@@ -37,7 +37,7 @@ pub enum CredentialsError {
         place: &'static str,
         why: String,
     },
-    /// An address to which credentials must not be asked for in the clear.
+    /// An address to which credentials must not be requested in the clear.
     Foreign {
         variable: &'static str,
         url: String,
@@ -55,14 +55,14 @@ impl fmt::Display for CredentialsError {
             CredentialsError::Half { place, missing } => {
                 write!(
                     f,
-                    "{place} has half of the credentials: {missing} is missing"
+                    "{place} has incomplete credentials: {missing} is missing"
                 )
             }
             CredentialsError::NoProfile { name, known } => {
                 write!(f, "there is no AWS profile `{name}`")?;
                 match known.is_empty() {
-                    true => f.write_str("; the AWS files name none"),
-                    false => write!(f, "; the AWS files name {}", known.join(", ")),
+                    true => f.write_str("; the AWS files have none"),
+                    false => write!(f, "; the AWS files have {}", known.join(", ")),
                 }
             }
             CredentialsError::NotYet { way, profile } => write!(
@@ -83,7 +83,7 @@ impl fmt::Display for CredentialsError {
             }
             CredentialsError::Foreign { variable, url } => write!(
                 f,
-                "{variable} names `{url}`, but credentials are only asked for from this machine (http:// with a loopback or link-local address)"
+                "{variable} names `{url}`, but credentials are only requested from this machine (http:// with a loopback or link-local address)"
             ),
         }
     }

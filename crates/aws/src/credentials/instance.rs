@@ -8,7 +8,7 @@ const PLACE: &str = "the machine's metadata service";
 const ENDPOINT: &str = "AWS_EC2_METADATA_SERVICE_ENDPOINT";
 const ROLES: &str = "/latest/meta-data/iam/security-credentials/";
 
-/// None when it is switched off, does not answer, or the machine has no role.
+/// `None` if it is switched off, does not answer, or the machine has no role.
 pub(super) fn ask(variables: &Variables) -> Result<Option<Credentials>, CredentialsError> {
     if variables.is_true("AWS_EC2_METADATA_DISABLED") {
         return Ok(None);

@@ -20,7 +20,7 @@ pub(crate) use profile::Profile;
 
 use crate::Secret;
 
-/// Credentials that end sooner are asked for again: a signature counts for five minutes.
+/// Credentials that end sooner are requested again: a signature counts for five minutes.
 const REFRESH_BEFORE: Duration = Duration::from_secs(5 * 60);
 
 #[derive(Clone, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct Credentials {
     pub access_key_id: String,
     pub secret_access_key: Secret,
     pub session_token: Option<Secret>,
-    /// None for those that do not end.
+    /// `None` for those that do not end.
     pub expires: Option<Timestamp>,
     /// The place they came from, in words.
     pub source: &'static str,

@@ -44,7 +44,7 @@ fn words(line: &str) -> Result<Vec<String>, &'static str> {
         }
     }
     if quote.is_some() {
-        return Err("has a quotation mark that is not closed");
+        return Err("has an unclosed quotation mark");
     }
     words.extend(word);
     Ok(words)
@@ -65,7 +65,7 @@ mod tests {
         check("a'b'\"c\" ''", Ok(vec!["abc", ""]));
         check("$HOME `x`", Ok(vec!["$HOME", "`x`"]));
         check("", Ok(vec![]));
-        check("'a", Err("has a quotation mark that is not closed"));
+        check("'a", Err("has an unclosed quotation mark"));
         check("a\\", Err("ends with a backslash"));
     }
 

@@ -54,7 +54,7 @@ fn choose(wanted: Option<&str>, config: &str, keys: &str) -> Result<Profile, Cre
             name: name.to_owned(),
             values,
         }),
-        // Nobody asked for it, so nobody misses it.
+        // Nobody requested it, so nobody misses it.
         None if wanted.is_none() => Ok(Profile {
             name: name.to_owned(),
             values: Section::new(),

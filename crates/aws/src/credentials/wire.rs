@@ -24,19 +24,19 @@ struct Wire {
 pub(super) fn read(text: &[u8], source: &'static str) -> Result<Credentials, String> {
     let wire: Wire = serde_json::from_slice(text).map_err(|error| {
         format!(
-            "its answer is no JSON of credentials (line {}, column {})",
+            "its response is not JSON with credentials (line {}, column {})",
             error.line(),
             error.column()
         )
     })?;
     if let Some(code) = wire.code.filter(|code| code != "Success") {
-        return Err(format!("it says `{code}`"));
+        return Err(format!("it returned `{code}`"));
     }
     if let Some(version) = wire.version.filter(|version| *version != 1) {
-        return Err(format!("its answer is of version {version}, not 1"));
+        return Err(format!("its response has version {version}, not 1"));
     }
     let (Some(access_key_id), Some(secret)) = (wire.access_key_id, wire.secret_access_key) else {
-        return Err("its answer has no AccessKeyId or no SecretAccessKey".to_owned());
+        return Err("its response has no AccessKeyId or no SecretAccessKey".to_owned());
     };
     Ok(Credentials {
         access_key_id,
@@ -54,7 +54,7 @@ fn expiration(text: Option<&str>) -> Result<Option<Timestamp>, String> {
     let Some(text) = text else { return Ok(None) };
     let read = text.parse();
     read.map(Some)
-        .map_err(|_| "its Expiration is no time".to_owned())
+        .map_err(|_| "its Expiration is not a time".to_owned())
 }
 
 #[cfg(test)]

@@ -111,7 +111,7 @@ fn containers_may_give_them() {
     );
     let foreign = problem([("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://192.0.2.1/x")]);
     assert!(
-        foreign.contains("only asked for from this machine"),
+        foreign.contains("only requested from this machine"),
         "{foreign}"
     );
 }
@@ -153,7 +153,7 @@ fn a_machine_without_a_role_has_none() {
         _ => Reply(404, "not found".to_owned()),
     });
     let shown = problem([("AWS_EC2_METADATA_SERVICE_ENDPOINT", &server.url)]);
-    assert!(shown.contains("no EC2 machine with a role"), "{shown}");
+    assert!(shown.contains("not an EC2 machine with a role"), "{shown}");
 }
 
 #[test]

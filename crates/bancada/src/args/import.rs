@@ -1,4 +1,4 @@
-//! What `bancada import` takes.
+//! Arguments of `import`.
 
 use std::path::PathBuf;
 
@@ -12,34 +12,34 @@ pub(crate) struct ImportArgs {
     /// CSV files with a header line
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// The study the rows belong to, its [import] says what columns mean unless flags do; without
-    /// one, a study is made of the rows' levels
+    /// The study the rows belong to; its [import] defines the columns, and flags override it.
+    /// Without it, a study is created from the rows' levels
     #[arg(long, value_name = "STUDY")]
     pub(crate) study: Option<PathBuf>,
-    /// Name of the study that is made of the rows
+    /// Name of the study created from the rows
     #[arg(long, value_name = "NAME", conflicts_with = "study")]
     pub(crate) name: Option<String>,
-    /// Folder of the results [default: results/NAME beside the study file, or here]
+    /// Folder of the results [default: results/NAME next to the study file, or here]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// What a row tells of: run, request, step or sample [default: the study's [import], or run]
+    /// What a row is: run, request, step or sample [default: the study's [import], or run]
     #[arg(long, value_name = "KIND")]
     pub(crate) row: Option<import::RowKind>,
     /// A column that holds a factor's levels
     #[arg(long, value_name = "COLUMN[=FACTOR]")]
     pub(crate) factor: Vec<import::ColumnFactor>,
-    /// A column that holds a metric and the unit it is in, such as time=train_seconds:ms; takes the
-    /// place of what the study's [import] says of the same column or metric. Of steps, with
-    /// :cumulative for a time since the start: elapsed=step_seconds:s:cumulative
+    /// A column that holds a metric, and its unit, such as time=train_seconds:ms; overrides the
+    /// study's [import] for the same column or metric. For steps, add :cumulative to a time since
+    /// the start: elapsed=step_seconds:s:cumulative
     #[arg(long, value_name = "COLUMN=[METRIC:]UNIT")]
     pub(crate) metric: Vec<import::ColumnMetric>,
-    /// Read the metrics of --metric only, none of the study's [import]
+    /// Read only the metrics given with --metric, not those of the study's [import]
     #[arg(long, requires = "study", requires = "metric")]
     pub(crate) no_study_metrics: bool,
-    /// A level that all rows have: FACTOR=LEVEL
+    /// A level shared by all rows: FACTOR=LEVEL
     #[arg(long, value_name = "FACTOR=LEVEL")]
     pub(crate) level: Vec<String>,
-    /// Levels in file names, such as "{framework}-{image}px-r{repetition}.csv"
+    /// Levels contained in file names, such as "{framework}-{image}px-r{repetition}.csv"
     #[arg(long, value_name = "PATTERN")]
     pub(crate) file_pattern: Option<import::FilePattern>,
     /// The column with the number of the repetition
@@ -48,13 +48,13 @@ pub(crate) struct ImportArgs {
     /// The column with the outcome (ok, failed, …) of a run
     #[arg(long, value_name = "COLUMN")]
     pub(crate) status: Option<String>,
-    /// The column with the moment a run started (RFC 3339)
+    /// The column with the start time of a run (RFC 3339)
     #[arg(long, value_name = "COLUMN")]
     pub(crate) started: Option<String>,
-    /// Separator of the columns [default: found in the header]
+    /// Separator of the columns [default: detected from the header]
     #[arg(long, value_name = "CHARACTER")]
     pub(crate) delimiter: Option<char>,
-    /// How numbers are written: auto, point or comma [default: found in the numbers]
+    /// Decimal mark: auto, point or comma [default: detected from the numbers]
     #[arg(long, value_name = "MARK")]
     pub(crate) decimal_mark: Option<import::DecimalMark>,
     /// Price of the environment for runs without one: azure/Standard_F4s_v2@eastus, or "0.526 USD/h"
@@ -64,41 +64,41 @@ pub(crate) struct ImportArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImportCommand {
-    /// Bring logs of Caffe and TensorFlow-slim into a study, one file a run (for a CSV file of this
-    /// name: ./log)
+    /// Import logs of Caffe and TensorFlow-slim into a study, one file per run (for a CSV file named
+    /// `log`, write ./log)
     Log(ImportLogArgs),
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ImportLogArgs {
-    /// Logs: what `caffe train` or a slim training wrote
+    /// Logs written by `caffe train` or a slim training
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Whose words they are in: caffe, tensorflow-slim or auto
+    /// Format of the logs: caffe, tensorflow-slim or auto
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = log_format)]
     pub(crate) format: LogFormatArg,
-    /// The study the runs belong to; without one, a study is made of the logs' levels
+    /// The study the runs belong to; without it, a study is created from the logs' levels
     #[arg(long, value_name = "STUDY")]
     pub(crate) study: Option<PathBuf>,
-    /// Name of the study that is made of the logs
+    /// Name of the study created from the logs
     #[arg(long, value_name = "NAME", conflicts_with = "study")]
     pub(crate) name: Option<String>,
-    /// Folder of the results [default: results/NAME beside the study file, or here]
+    /// Folder of the results [default: results/NAME next to the study file, or here]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// A level that all logs have: FACTOR=LEVEL
+    /// A level shared by all logs: FACTOR=LEVEL
     #[arg(long, value_name = "FACTOR=LEVEL")]
     pub(crate) level: Vec<String>,
-    /// Levels in file names, such as "{network}-{batch}-r{repetition}.log"
+    /// Levels contained in file names, such as "{network}-{batch}-r{repetition}.log"
     #[arg(long, value_name = "PATTERN")]
     pub(crate) file_pattern: Option<import::FilePattern>,
-    /// Images of an epoch, for losses by epoch [default: the level of the factor `images`]
+    /// Images per epoch, for losses by epoch [default: the level of the factor `images`]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) images: Option<u64>,
-    /// Images of a step [default: the level of the factor `batch`, or what the log tells]
+    /// Images per step [default: the level of the factor `batch`, or from the log]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) batch: Option<u64>,
-    /// Year of the first line, for logs that do not tell it [default: by when the file was written]
+    /// Year of the first line, for logs without a year [default: from the file's modification time]
     #[arg(long, value_name = "YEAR", value_parser = clap::value_parser!(i16).range(1970..=9999))]
     pub(crate) year: Option<i16>,
     /// Price of the environment: azure/Standard_F4s_v2@eastus, or "0.526 USD/h"
@@ -106,7 +106,7 @@ pub(crate) struct ImportLogArgs {
     pub(crate) price: Option<String>,
 }
 
-/// None finds it.
+/// `None` detects it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LogFormatArg(pub(crate) Option<import::LogFormat>);
 

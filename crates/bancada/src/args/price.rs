@@ -8,44 +8,44 @@ use model::{Currency, Money};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PriceCommand {
-    /// Find machines by what they have and what they cost
+    /// Find machines by size and price
     Find(Box<PriceFindArgs>),
-    /// Show all that is known of a machine: shape, prices, sources, ages, in all regions
+    /// Show everything known about a machine: size, prices, sources, ages, in all regions
     Show {
         /// Such as azure/Standard_NC4as_T4_v3, with or without @REGION
         #[arg(required = true)]
         machines: Vec<String>,
-        /// Print what is known as JSON
+        /// Print the result as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show how providers bill: steps, minimums, memory, free amounts, disks, with sources and dates
+    /// Show how providers bill: increments, minimums, memory, free amounts, disks, with sources and dates
     Rules {
-        /// Only those whose name begins so: aws, aws/lambda
+        /// Only rules whose name begins with this: aws, aws/lambda
         #[arg(value_name = "NAME")]
         names: Vec<String>,
     },
-    /// Compare prices: of machines, or of what a study measured at the prices of machines
+    /// Compare prices of machines, or the cost of a study at different machines' prices
     Compare(PriceCompareArgs),
-    /// Refresh the prices from the providers' lists, or from files
+    /// Update the prices from the providers' lists, or from files
     Update(PriceUpdateArgs),
 }
 
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "A number is at least: --vcpus 4 finds 4 and more, --vcpus =4 only 4, --vcpus 4-8 between. \
-                  Prices are of Linux machines by the hour."
+    after_help = "Numbers are minimums: --vcpus 4 finds 4 and more, --vcpus =4 exactly 4, --vcpus 4-8 a range. \
+                  Prices are for Linux machines, per hour."
 )]
 pub(crate) struct PriceFindArgs {
-    /// azure, aws, gcp (or google), or another of the catalog
+    /// azure, aws, gcp (or google), or any other provider in the catalog
     #[arg(long)]
     pub(crate) provider: Option<String>,
-    /// As the provider calls it: eastus, us-east-1, southamerica-east1
+    /// The provider's name for it: eastus, us-east-1, southamerica-east1
     #[arg(long)]
     pub(crate) region: Option<String>,
     #[arg(long, value_parser = Bound::parse)]
     pub(crate) vcpus: Option<Bound>,
-    /// In GiB
+    /// Memory in GiB
     #[arg(long, value_parser = Bound::parse)]
     pub(crate) memory: Option<Bound>,
     /// T4, A100 (A100-80GB too), any or none
@@ -56,21 +56,21 @@ pub(crate) struct PriceFindArgs {
     /// x86-64 or arm64
     #[arg(long, value_parser = architecture)]
     pub(crate) arch: Option<Architecture>,
-    /// The highest price: "1 USD/h"
+    /// Maximum price: "1 USD/h"
     #[arg(long, value_name = "PRICE", value_parser = per_hour)]
     pub(crate) max: Option<Money>,
     /// Only prices in this currency
     #[arg(long, value_parser = cost::known_currency)]
     pub(crate) currency: Option<Currency>,
-    /// By their spot prices
+    /// Use spot prices
     #[arg(long)]
     pub(crate) spot: bool,
     #[arg(long, value_enum, default_value_t = PriceSort::Price)]
     pub(crate) sort: PriceSort,
-    /// How many to show; 0 shows all
+    /// Number of machines to show; 0 shows all
     #[arg(long, value_name = "COUNT", default_value_t = 20)]
     pub(crate) limit: usize,
-    /// Print what is found as JSON
+    /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -84,24 +84,24 @@ pub(crate) enum PriceSort {
 
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "With results, the measured time is billed anew at each machine's price: the same time is \
-                  assumed everywhere, so this compares prices and predicts no speed. Without machines, those \
-                  of the same shape are taken."
+    after_help = "With results, the measured time is billed at each machine's price. The same time is \
+                  assumed everywhere: this compares prices and does not predict speed. Without machines, those \
+                  of similar size are used."
 )]
 pub(crate) struct PriceCompareArgs {
-    /// A study file or a folder of results, then machines; or machines alone
+    /// A study file or a folder of results, then machines; or only machines
     #[arg(value_name = "STUDY|DIR|MACHINE", required = true)]
     pub(crate) what: Vec<String>,
-    /// Folder of the results [default: results/NAME beside the study file]
+    /// Folder of the results [default: results/NAME next to the study file]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// The results of the study made smaller, as its [scale.NAME] says
+    /// Use results of scale NAME
     #[arg(long, value_name = "NAME")]
     pub(crate) scale: Option<String>,
-    /// By spot prices
+    /// Use spot prices
     #[arg(long)]
     pub(crate) spot: bool,
-    /// How many machines to show; 0 shows all
+    /// Number of machines to show; 0 shows all
     #[arg(long, value_name = "COUNT", default_value_t = 20)]
     pub(crate) limit: usize,
     /// Print the comparison as JSON
@@ -112,28 +112,28 @@ pub(crate) struct PriceCompareArgs {
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "BANCADA_AZURE_PRICES, BANCADA_AWS_PRICES and BANCADA_GOOGLE_PRICES name mirrors. Google needs an API \
-                  key, in GOOGLE_API_KEY or a file. Prices go to BANCADA_CACHE, else ~/.cache/bancada."
+                  key, in GOOGLE_API_KEY or a file. Prices are stored in BANCADA_CACHE, by default ~/.cache/bancada."
 )]
 pub(crate) struct PriceUpdateArgs {
-    /// azure, aws, google, or price lists as files or web addresses [default: azure, aws, and google with a key]
+    /// azure, aws, google, or price lists as files or URLs [default: azure, aws, and google with a key]
     #[arg(value_name = "SOURCE|FILE|URL")]
     pub(crate) sources: Vec<String>,
-    /// Regions (several with commas) [default: eastus, us-east-1; all of google's]
+    /// Regions (comma-separated) [default: eastus, us-east-1; all of google's]
     #[arg(long, value_delimiter = ',')]
     pub(crate) region: Vec<String>,
-    /// The currency to ask azure and google for; aws has dollars
+    /// Currency to request from azure and google; aws has only dollars
     #[arg(long, default_value = "USD", value_parser = cost::known_currency)]
     pub(crate) currency: Currency,
-    /// Whose machines a vms.csv lists, where their names do not tell
+    /// Provider of the machines in a vms.csv, if it cannot be derived from their names
     #[arg(long)]
     pub(crate) provider: Option<String>,
-    /// When the prices of a file were read, where it does not say it [default: when the file was written]
+    /// Date of the prices in a file without dates [default: the file's modification time]
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = date)]
     pub(crate) date: Option<String>,
-    /// A file with the API key of google
+    /// File with the Google API key
     #[arg(long, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
-    /// Print what came as JSON
+    /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -5,24 +5,24 @@ use clap::{Args as ClapArgs, ValueEnum};
 
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "MODEL is a name of the zoo (rede1, mobilenet …) or a network file with weights as they are \
-                        before training, the folder of a run with a trained model, an .onnx file, or a folder with \
-                        one and its description, model.json (docs/serving.md)."
+    after_help = "MODEL is a network of the zoo (rede1, mobilenet …) or a network file, both with untrained weights; \
+                        the folder of a run with a trained model; an .onnx file; or a folder with one and its \
+                        description, model.json (docs/serving.md)."
 )]
 pub(crate) struct ServeCommandArgs {
     #[command(flatten)]
     pub(crate) server: ::serve::args::ServeArgs,
-    /// What computes
+    /// Runtime
     #[arg(long, value_enum, default_value_t = RuntimeArg::Auto)]
     pub(crate) runtime: RuntimeArg,
-    /// Serve it by another server that `bancada setup` has set up, on this machine alone: fastapi-tensorflow,
-    /// fastapi-onnxruntime; with --prepare, print the folder it reads and end
+    /// Use a different server installed by `bancada setup`, on loopback only: fastapi-tensorflow,
+    /// fastapi-onnxruntime; with --prepare, print the model folder and exit
     #[arg(long, value_name = "NAME", value_parser = stack, conflicts_with_all = BANCADAS_OWN)]
     pub(crate) stack: Option<frameworks::Spec>,
-    /// Without NGINX before it, which is another stack then
+    /// With --stack: run without NGINX (a different stack, with different timings)
     #[arg(long, requires = "stack")]
     pub(crate) no_nginx: bool,
-    /// Prepare it, print command and variables of its start as JSON, and end: for benches
+    /// Prepare it, print the start command and variables as JSON, and exit: for benchmarks
     #[arg(long, requires = "stack", conflicts_with = "prepare", hide = true)]
     pub(crate) start_json: bool,
     #[command(flatten)]
@@ -51,19 +51,19 @@ fn stack(text: &str) -> Result<frameworks::Spec, String> {
     }
 }
 
-/// How a network of the zoo is made.
+/// How to instantiate a network of the zoo.
 #[derive(Debug, Clone, Copy, ClapArgs)]
 pub(crate) struct InstanceArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// Of a zoo network's weights
+    /// Seed of the weights of a network of the zoo
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RuntimeArg {
-    /// ONNX Runtime where its library is found, else the embedded engine
+    /// ONNX Runtime if its library is found, otherwise the embedded engine
     Auto,
     Onnx,
     Engine,

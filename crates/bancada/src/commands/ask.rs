@@ -1,4 +1,4 @@
-//! The client of a serving run: a process like every other, beside the server that it asks.
+//! The load client of a serving run, a separate process.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -65,7 +65,7 @@ fn roots_pem() -> Result<String, Failure> {
     };
     std::fs::read_to_string(&path).map_err(|error| {
         let path = path.to_string_lossy();
-        Failure::trouble(format!("{ROOTS_VARIABLE} names {path}: {error}"))
+        Failure::trouble(format!("{ROOTS_VARIABLE} is {path}: {error}"))
     })
 }
 

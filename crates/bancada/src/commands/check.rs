@@ -64,7 +64,7 @@ pub(super) fn init(args: &InitArgs, printer: &Printer) -> CommandResult {
     let failed = |error: std::io::Error| {
         let message = match error.kind() {
             std::io::ErrorKind::AlreadyExists => {
-                "it is there already; give another name".to_owned()
+                "it already exists; choose a different name".to_owned()
             }
             _ => error.to_string(),
         };
@@ -79,7 +79,7 @@ pub(super) fn init(args: &InitArgs, printer: &Printer) -> CommandResult {
         .map_err(failed)?;
     printer.talk(&format!("Wrote {}.", path.display()));
     printer.talk(&format!(
-        "Next: change it, then bancada run {}",
+        "Next: edit it, then bancada run {}",
         path.display()
     ));
     Ok(Exit::Ok)

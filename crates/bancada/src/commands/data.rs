@@ -1,4 +1,4 @@
-//! `bancada data`: datasets listed, fetched, shown.
+//! `bancada data`: lists, downloads and shows datasets.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -36,9 +36,9 @@ fn list(home: &Path) -> String {
         let images = format!("{} + {}", info.images, info.held_out);
         let size = format!("{} × {} × {}", info.channels, info.side, info.side);
         let state = match fetch::wanted_bytes(info.name).map(|bytes| format::bytes(bytes as f64)) {
-            None => "drawn, as many as asked for".to_owned(),
-            Some(size) if fetch::is_here(info.name, home) => format!("here, {size}"),
-            Some(size) => format!("not here, {size}: bancada data fetch {}", info.name),
+            None => "generated, as many as requested".to_owned(),
+            Some(size) if fetch::is_here(info.name, home) => format!("downloaded, {size}"),
+            Some(size) => format!("not downloaded, {size}: bancada data fetch {}", info.name),
         };
         let (name, classes) = (info.name, info.classes);
         _ = writeln!(
@@ -59,7 +59,7 @@ fn list(home: &Path) -> String {
         count => _ = writeln!(text, "\n{count} caches, {size} in {}", root.display()),
     }
     if caches.count > 0 {
-        text += "Caches can be deleted at any time; they are made again when a study needs them.\n";
+        text += "Caches can be deleted at any time; they are rebuilt when a study needs them.\n";
     }
     text
 }
@@ -72,7 +72,7 @@ fn fetch_all(
     printer: &Printer,
 ) -> CommandResult {
     if datasets.len() > 1 && from.is_some() {
-        let message = "--from is where one dataset lies: fetch the others by themselves";
+        let message = "--from works with one dataset only: fetch the others separately";
         return Err(Failure::trouble(message));
     }
     let mut exit = Exit::Ok;
@@ -131,10 +131,10 @@ fn sentence(dataset: &str, fetched: &Fetched, seconds: f64) -> String {
     let size = format::bytes(fetched.bytes as f64);
     let how = match &fetched.place {
         Some(place) => format!("from {place}, {seconds:.1} s"),
-        None => "was there already".to_owned(),
+        None => "already downloaded".to_owned(),
     };
     format!(
-        "{dataset}: {} + {} images of {} classes, {size} in {} ({how}; every file is the published one)",
+        "{dataset}: {} + {} images of {} classes, {size} in {} ({how}; all files match the published ones)",
         sum(train),
         sum(held_out),
         train.len(),
@@ -165,10 +165,10 @@ impl Teller {
             } => self.received(file, received_bytes, total_bytes),
             Told::Trying { place } => self.line(&format!("Trying {place}")),
             Told::Failed { why, .. } => self.line(&format!("  ! {why}")),
-            Told::Getting { what } => self.line(&format!("  getting {what}")),
+            Told::Getting { what } => self.line(&format!("  downloading {what}")),
             Told::Checked { file, bytes } => {
                 let size = format::bytes(bytes as f64);
-                self.line(&format!("  {file}  {size}  right"));
+                self.line(&format!("  {file}  {size}  ok"));
             }
         }
     }

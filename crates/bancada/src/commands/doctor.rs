@@ -1,4 +1,4 @@
-//! `bancada doctor`: what is set up, what of it works, what to do.
+//! `bancada doctor`: what is set up, whether it works, what to do.
 
 use std::time::Duration;
 
@@ -73,7 +73,7 @@ fn waiting(name: &str, printer: &Printer) -> ProgressBar {
     if !printer.talk_is_terminal {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("  trying {msg} {elapsed}");
+    let style = ProgressStyle::with_template("  checking {msg} {elapsed}");
     let bar = ProgressBar::new_spinner()
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
         .with_message(name.to_owned());
@@ -98,10 +98,10 @@ fn around(surroundings: &Surroundings) -> String {
     let uv = match &surroundings.uv {
         Some(uv) => format!(
             "{} ({})",
-            uv.version.as_deref().map_or("does not answer", short),
+            uv.version.as_deref().map_or("does not respond", short),
             uv.path.display()
         ),
-        None => "not found: venv and pip are used, which take longer".to_owned(),
+        None => "not found: using venv and pip, which take longer".to_owned(),
     };
     let pythons: Vec<&str> = surroundings
         .pythons
@@ -113,8 +113,8 @@ fn around(surroundings: &Surroundings) -> String {
         pythons => pythons.join(", "),
     };
     let gpus = match &surroundings.gpus {
-        None => "none seen (no nvidia-smi)".to_owned(),
-        Some(gpus) if gpus.is_empty() => "nvidia-smi is here and shows none".to_owned(),
+        None => "none found (no nvidia-smi)".to_owned(),
+        Some(gpus) if gpus.is_empty() => "nvidia-smi shows none".to_owned(),
         Some(gpus) => gpus.join(", "),
     };
     format!(
@@ -160,11 +160,11 @@ fn facts(report: &FrameworkReport) -> String {
     let said = |text: &Option<String>| text.clone().unwrap_or_default();
     match report.condition {
         Condition::NotSetUp => format!("not set up: {}", said(&report.advice)),
-        Condition::Unfinished => format!("begun; {}", said(&report.advice)),
+        Condition::Unfinished => format!("incomplete; {}", said(&report.advice)),
         Condition::CannotBeHad => {
             let advice = report.advice.as_ref().map(|a| format!(": {a}"));
             format!(
-                "cannot be had here, {}{}",
+                "not available here, {}{}",
                 said(&report.problem),
                 advice.unwrap_or_default()
             )
@@ -173,13 +173,13 @@ fn facts(report: &FrameworkReport) -> String {
             let size = report.size_bytes.map(|bytes| format::bytes(bytes as f64));
             let shared = report.environment_of.as_ref();
             let size = match &report.extends {
-                Some(base) => size.map(|size| format!("{size} beside {base}")),
+                Some(base) => size.map(|size| format!("{size} in addition to {base}")),
                 None => size,
             };
             let facts = [
                 report.version.clone().or_else(|| match report.condition {
                     Condition::Works => Some("built in".to_owned()),
-                    _ => Some("there, and does not work".to_owned()),
+                    _ => Some("set up, but does not work".to_owned()),
                 }),
                 report.python.as_ref().map(|p| format!("Python {p}")),
                 match shared {

@@ -1,4 +1,4 @@
-//! Studies that make endpoints at a provider: what a person has to be told.
+//! Studies that create endpoints at a provider: messages for the user.
 
 use model::{Asked, RunRecord, Service, Study, Warning};
 use runner::Progress;
@@ -45,8 +45,7 @@ impl Endpoints {
         if self.real && !self.is_told && STOP.asked() != Asked::Nothing {
             self.is_told = true;
             reporter.say(
-                "Ending: an endpoint is torn down first, which may take minutes. A second Ctrl-C ends at once and may \
-                 leave it behind, to be paid for.",
+                "Shutting down: deleting the endpoint first, which may take minutes. A second Ctrl-C ends immediately and may leave an endpoint that costs money.",
             );
         }
     }
@@ -72,11 +71,11 @@ pub(super) fn refuse_mixture(
         return Ok(());
     };
     let (theirs, other) = match args.real {
-        true => ("was answered on this machine", "at the provider"),
-        false => ("was answered at the provider", "on this machine"),
+        true => ("was measured on this machine", "at the provider"),
+        false => ("was measured at the provider", "on this machine"),
     };
     let message = format!(
-        "{} of these results {theirs}; what is answered {other} goes into a folder of its own\n  = name one with --out",
+        "{} of these results {theirs}; runs {other} need a separate folder\n  = choose one with --out",
         record.run
     );
     Err(Failure::new(Exit::ResultsInUse, message))

@@ -1,4 +1,4 @@
-//! The embedded engine as a workload: a process like every other, so that it is measured alike.
+//! The embedded engine as a workload: a separate process, so that it is measured like all others.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -34,7 +34,7 @@ pub(super) fn engine_train() -> CommandResult {
 pub(super) fn read_job<J: serde::de::DeserializeOwned>() -> Result<J, Failure> {
     let path = std::env::var_os(JOB_VARIABLE).ok_or_else(|| {
         Failure::trouble(format!(
-            "{JOB_VARIABLE} names no job file; bancada run sets it"
+            "{JOB_VARIABLE} is not set to a job file; bancada run sets it"
         ))
     })?;
     let failed =

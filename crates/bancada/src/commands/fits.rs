@@ -1,4 +1,4 @@
-//! Whether this machine can give what a study asks for.
+//! Whether this machine has the cores and memory that a study requests.
 
 use std::path::Path;
 

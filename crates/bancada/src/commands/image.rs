@@ -104,7 +104,7 @@ fn server(args: &ImageBuildArgs) -> Result<PathBuf, Failure> {
     let found = places.into_iter().find(|place| place.is_file());
     args.server.clone().or(found).ok_or_else(|| {
         Failure::trouble(format!(
-            "there is no {SERVER} beside this program: cargo build --profile small -p serve, or name it by --server"
+            "{SERVER} was not found next to this program: cargo build --profile small -p serve, or set --server"
         ))
     })
 }

@@ -58,11 +58,11 @@ pub(super) fn import(args: &ImportArgs, printer: &Printer) -> CommandResult {
     let untimed = Untimed {
         runs: imported.records_without_time,
         all: imported.records.len(),
-        advice: ": name a column of time, such as --metric time=total_seconds:s",
+        advice: ": add a time column, such as --metric time=total_seconds:s",
     };
     let kept = question.keep(imported.records, None, printer)?;
     printer.talk(&format!(
-        "Read {} rows, left out {}; {kept}.",
+        "Read {} rows, skipped {}; {kept}.",
         imported.rows_read, imported.rows_left_out
     ));
     untimed.tell(printer);
@@ -96,14 +96,14 @@ impl Made<'_> {
         let name = self.name.unwrap_or("imported");
         if !plan::is_study_name(name) {
             let message = format!(
-                "--name `{name}` must do as a folder name: letters, digits, `-`, `_` and `.`"
+                "--name `{name}` must be a valid folder name: letters, digits, `-`, `_` and `.`"
             );
             return Err(Failure::new(Exit::BadStudy, message));
         }
         let inferred = infer(name);
         if !inferred.problems.is_empty() {
             tell_problems(&inferred.problems, printer);
-            let failed = "no study can be made of this; nothing was changed";
+            let failed = "no study can be created from these files; nothing was changed";
             return Err(Failure::trouble(failed));
         }
         let mut study = inferred.study;
@@ -133,7 +133,7 @@ fn priced(study: Study, price: &str, printer: &Printer) -> Result<Study, Failure
     let mut study = match asked {
         Ok(what_if) => what_if.study,
         Err(mistakes) => {
-            // All environments have the same price: one mistake is enough.
+            // All environments have the same price: one error is enough.
             let source = Source { name, text: &text };
             let first = mistakes.get(..1).unwrap_or_default();
             let told = source.render_all(first, printer.style());
@@ -162,13 +162,13 @@ impl fmt::Display for Kept {
         } = &self.added;
         write!(
             f,
-            "{} runs added, {already_there} known already",
+            "{} runs added, {already_there} already there",
             added.len()
         )
     }
 }
 
-/// What is kept beside a run.
+/// What is kept next to a run.
 type FilesOf<'f> = &'f dyn Fn(&RunRecord) -> Vec<ImportedFile>;
 
 impl Question {
@@ -302,21 +302,24 @@ fn give_price(record: &mut RunRecord, study: &Study) {
     runner::price_record(record, study);
 }
 
-/// Runs of which nothing tells how long they took.
+/// Runs without a time.
 pub(super) struct Untimed {
     pub(super) runs: usize,
     pub(super) all: usize,
-    /// Some may have failed too early to tell; where all lack it, something was forgotten.
+    /// For when all runs lack it: some may have failed too early, but all means a missing column.
     pub(super) advice: &'static str,
 }
 
 impl Untimed {
     pub(super) fn tell(&self, printer: &Printer) {
         let Untimed { runs, all, advice } = self;
-        let advice = if runs == all { advice } else { "" };
-        if *runs > 0 {
+        if runs == all && *all > 0 {
             printer.talk(&format!(
-                "! No time is told of {runs} of {all} runs, which cannot be costed{advice}."
+                "! No run has a time, so no cost can be computed{advice}."
+            ));
+        } else if *runs > 0 {
+            printer.talk(&format!(
+                "! {runs} of {all} runs have no time, so their cost cannot be computed."
             ));
         }
     }

@@ -1,4 +1,4 @@
-//! Logs of training programs become runs of a study, one file a run.
+//! Logs of training programs become runs of a study, one file per run.
 
 use std::fs;
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ pub(super) fn import_log(args: &ImportLogArgs, printer: &Printer) -> CommandResu
     let untimed = Untimed {
         runs: read.records_without_time,
         all: read.records.len(),
-        advice: ": their lines have neither times nor seconds of steps",
+        advice: ": their lines have neither timestamps nor step times",
     };
     let records = std::mem::take(&mut read.records);
     let told = told_by_file(&records, &read);
@@ -53,7 +53,7 @@ pub(super) fn import_log(args: &ImportLogArgs, printer: &Printer) -> CommandResu
         printer,
     )?;
     printer.talk(&format!(
-        "Read {} logs with {} steps, left out {}; {kept}.",
+        "Read {} logs with {} steps, skipped {}; {kept}.",
         read.logs_read, read.steps_read, read.logs_left_out
     ));
     untimed.tell(printer);

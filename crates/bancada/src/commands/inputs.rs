@@ -1,4 +1,4 @@
-//! Inputs of runs that have changed since earlier runs: refused, done again, or accepted.
+//! Inputs that have changed since earlier runs: refused, re-run, or accepted.
 
 use std::collections::BTreeSet;
 

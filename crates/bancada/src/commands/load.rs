@@ -1,4 +1,4 @@
-//! Loads a server and tells how it answered.
+//! Loads a server and prints its latencies.
 
 use std::fs;
 use std::path::Path;
@@ -53,7 +53,7 @@ fn search(
     printer: &Printer,
 ) -> CommandResult {
     if !(milliseconds > 0.0 && milliseconds.is_finite()) {
-        let message = format!("--under {milliseconds} is no latency in milliseconds");
+        let message = format!("--under {milliseconds} is not a latency in milliseconds");
         return Err(Failure::wrong_arguments(message));
     }
     let trials = wish(args)?.trials(args.poisson.then_some(args.seed));
@@ -98,7 +98,7 @@ fn request(args: &LoadArgs) -> Result<Request, Failure> {
     };
     for header in &args.headers {
         let (name, value) = header.split_once(':').ok_or_else(|| {
-            Failure::wrong_arguments(format!("`{header}` is no header: write name: value"))
+            Failure::wrong_arguments(format!("`{header}` is not a header: write name: value"))
         })?;
         request.headers.push(Header {
             name: name.trim().to_owned(),
@@ -141,8 +141,9 @@ fn wish(args: &LoadArgs) -> Result<LoadWish, Failure> {
 }
 
 fn seconds(number: f64, option: &str) -> Result<Duration, Failure> {
-    Duration::try_from_secs_f64(number)
-        .map_err(|_| Failure::wrong_arguments(format!("{option} {number} is no time in seconds")))
+    Duration::try_from_secs_f64(number).map_err(|_| {
+        Failure::wrong_arguments(format!("{option} {number} is not a time in seconds"))
+    })
 }
 
 /// A load that makes no sense was asked for so.
@@ -166,7 +167,7 @@ fn read_text(path: &Path) -> Result<String, Failure> {
 fn in_words(outcome: &Outcome) -> String {
     let counts = &outcome.counts;
     let mut lines = vec![format!(
-        "{} answers in {:.2} s: {:.1}/s; {} failed",
+        "{} responses in {:.2} s: {:.1}/s; {} failed",
         counts.ok,
         outcome.wall_seconds,
         outcome.ok_per_second(),
@@ -180,7 +181,7 @@ fn in_words(outcome: &Outcome) -> String {
     }
     for (name, times) in [
         ("latency", &outcome.latency),
-        ("from sending", &outcome.service),
+        ("from send time", &outcome.service),
         ("prediction", &outcome.prediction),
     ] {
         lines.extend((times.count() > 0).then(|| row(name, times)));
@@ -188,7 +189,7 @@ fn in_words(outcome: &Outcome) -> String {
     if let Some(p99) = outcome.latency.quantile(0.99) {
         let end = |side: Option<f64>| side.map_or("?".to_owned(), milliseconds);
         lines.push(format!(
-            "\n  p99 of the latency lies in [{}, {}] ms (95 %)",
+            "\n  p99 of the latency is in [{}, {}] ms (95 %)",
             end(p99.low_seconds),
             end(p99.high_seconds)
         ));
@@ -206,7 +207,7 @@ fn in_words(outcome: &Outcome) -> String {
         ("timed out", counts.timed_out),
         ("not sent in time", counts.not_sent),
         ("refused", counts.refused),
-        ("broken answers", counts.broken),
+        ("invalid responses", counts.broken),
         ("closed by the server", counts.closed),
     ] {
         lines.extend((count > 0).then(|| format!("  ! {what}: {count}")));
@@ -272,11 +273,15 @@ fn found_in_words(found: &Found, target: f64) -> String {
         .collect();
     lines.push(match (found.holds_per_second, found.fails_per_second) {
         (Some(holds), Some(fails)) => {
-            format!("\np99 stays under {target} ms up to {holds:.1} requests/s, and no longer at {fails:.1}.")
+            format!(
+                "\np99 stays below {target} ms up to {holds:.1} requests/s, but not at {fails:.1}."
+            )
         }
-        (Some(holds), None) => format!("\np99 stays under {target} ms at {holds:.1} requests/s, the highest rate tried."),
-        (None, _) if !answered(found) => "\nNothing was answered.".to_owned(),
-        (None, _) => format!("\np99 is above {target} ms at every rate that was tried."),
+        (Some(holds), None) => format!(
+            "\np99 stays below {target} ms at {holds:.1} requests/s, the highest rate tried."
+        ),
+        (None, _) if !answered(found) => "\nNo request succeeded.".to_owned(),
+        (None, _) => format!("\np99 is above {target} ms at every rate tried."),
     });
     lines.extend(found.client_limited.as_ref().map(|why| format!("! {why}")));
     lines.join("\n")

@@ -1,4 +1,4 @@
-//! One file a command. Each reads what it needs, calls a crate, prints.
+//! One file per command. Each reads what it needs, calls a crate, prints.
 
 mod ask;
 mod caffe_train;

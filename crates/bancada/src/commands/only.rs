@@ -1,4 +1,4 @@
-//! `--only FACTOR=LEVEL,…`: a part of a study, as one of its machines carries it out.
+//! `--only FACTOR=LEVEL,…`: the part of a study that runs on one of its machines.
 
 use model::Study;
 use runner::Only;
@@ -25,7 +25,7 @@ fn read_one(text: &str, study: &Study) -> Result<Only, Failure> {
     let Some(factor) = study.factors.iter().find(|f| f.name == name.trim()) else {
         let known: Vec<&str> = study.factors.iter().map(|f| f.name.as_str()).collect();
         return Err(wrong(format!(
-            "the study has no factor `{}`; it has {}",
+            "the study has no factor `{}`; its factors are {}",
             name.trim(),
             known.join(", ")
         )));
@@ -45,7 +45,7 @@ fn read_one(text: &str, study: &Study) -> Result<Only, Failure> {
     };
     if let Some(unknown) = levels.iter().find(|level| as_written(level).is_none()) {
         return Err(wrong(format!(
-            "`{}` has no level `{unknown}`; it has {}",
+            "`{}` has no level `{unknown}`; its levels are {}",
             factor.name,
             known.join(", ")
         )));

@@ -110,7 +110,7 @@ fn earlier(
             _ => String::new(),
         };
         printer.talk(&format!(
-            "! {} of {} in {} fit the study as it is now{differences}; `run` would {}",
+            "! {} of {} in {} match the current study{differences}; `run` would {}",
             records.len(),
             report::format::counted(count, "run", "runs"),
             folder.display(),
@@ -172,7 +172,7 @@ fn summary(
     ledger: &Ledger,
 ) -> String {
     let mut text = format!(
-        "\n  {}, {due} still to do; order from seed {}\n",
+        "\n  {}, {due} to do; order from seed {}\n",
         runs_words(study, plan),
         plan.seed
     );
@@ -194,9 +194,9 @@ fn summary(
     _ = writeln!(text, "  Forecast {}{without}.", forecast.method);
     if let (Some(money), Some(left)) = (forecast.money, ledger.left()) {
         let word = match runner::over_budget(ledger, forecast) {
-            Some(_) => "The budget does NOT hold",
-            None if forecast.unknown_runs > 0 => "The budget holds for what is known",
-            None => "The budget holds",
+            Some(_) => "The budget is NOT sufficient",
+            None if forecast.unknown_runs > 0 => "The budget is sufficient for what is known",
+            None => "The budget is sufficient",
         };
         _ = writeln!(text, "  {word}: {} of {left} left.", money_words(money));
     }

@@ -1,5 +1,5 @@
-//! What the runs of a study need and this machine lacks: said all together before the first, or
-//! brought here by `run --prepare`.
+//! What the runs of a study need and this machine lacks: listed before the first run, or
+//! installed by `run --prepare`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt as _;
@@ -102,7 +102,7 @@ impl Lacks {
             .map(|line| format!("\n  = {line}"))
             .collect();
         let message = format!(
-            "{} names what is not on this machine{lines}",
+            "{} needs files or programs that this machine lacks{lines}",
             study.display()
         );
         Err(Failure::new(Exit::BadStudy, message))
@@ -138,7 +138,7 @@ impl Lacks {
         }
         (!single.is_empty()).then(|| {
             format!(
-                "bancada run {} --prepare brings them here (or: {})",
+                "bancada run {} --prepare installs them (or: {})",
                 study.display(),
                 single.join("; ")
             )

@@ -1,4 +1,4 @@
-//! Makes a model of 8 bits, and says what that costs.
+//! Quantises a model to 8 bits and prints the loss of accuracy.
 
 use std::fs;
 use std::path::Path;
@@ -102,7 +102,7 @@ fn in_words(quantised: &Quantised, chosen: &Chosen, to: &Path) -> String {
             "ranges of {}",
             format::counted(images as usize, "training image", "training images")
         ),
-        None => "ranges found while it computes".to_owned(),
+        None => "ranges computed during inference".to_owned(),
     };
     let mut lines = vec![format!(
         "{}: {} instead of {} (weights of {} bits, {ranges}, ONNX Runtime {})",
@@ -115,11 +115,11 @@ fn in_words(quantised: &Quantised, chosen: &Chosen, to: &Path) -> String {
     match &quantised.comparison {
         Some(comparison) => lines.extend(compared(comparison, chosen)),
         None if chosen.pictures.is_some() && quantised.calibration_images.is_some() => lines.push(
-            "accuracy not measured: no output is known to score classes; name it under `output` in model.json"
+            "accuracy not measured: no output is known to score classes; set `output` in model.json"
                 .to_owned(),
         ),
         None => lines
-            .push("nothing is known of its accuracy: --dataset names images to look at".to_owned()),
+            .push("accuracy not measured: name a dataset with --dataset".to_owned()),
     }
     lines.join("\n")
 }
@@ -130,19 +130,19 @@ fn compared(comparison: &Comparison, chosen: &Chosen) -> Vec<String> {
     match &comparison.accuracy {
         Some(accuracy) => {
             let of = accuracy.full.of;
-            lines.push(format!("right of {of} held-out images of {dataset}:"));
+            lines.push(format!("correct of {of} held-out images of {dataset}:"));
             lines.push(format!("  32 bits     {}", share(&accuracy.full)));
             lines.push(format!("   8 bits     {}", share(&accuracy.quantised)));
         }
         None if chosen.seeded => lines.push(format!(
-            "its weights are drawn, not trained, so no accuracy is worth the name; on held-out images of {dataset}:"
+            "its weights are random, not trained, so accuracy is meaningless; on held-out images of {dataset}:"
         )),
         None => lines.push(format!(
-            "it was not trained on {dataset}, so there is no accuracy to tell; on held-out images of it:"
+            "it was not trained on {dataset}, so accuracy is meaningless; on its held-out images:"
         )),
     }
     lines.push(format!(
-        "  same class  {}, {} named",
+        "  same class  {}, {} predicted",
         share(&comparison.agreement),
         format::counted(comparison.classes_named as usize, "class", "classes")
     ));

@@ -23,7 +23,7 @@ pub(super) fn reconcile(args: &ReconcileArgs, printer: &Printer) -> CommandResul
     let undated = undated.count();
     if undated > 0 && args.tag.is_none() {
         return Err(Failure::trouble(format!(
-            "when {undated} of the runs began is not known, so that no row of a bill can be theirs: import them with --started COLUMN, or name a tag of the bill with --tag"
+            "{undated} of the runs have no start time, so no row of a bill can be matched to them: import them with --started COLUMN, or pass a tag of the bill with --tag"
         )));
     }
     let question = Question {
@@ -48,7 +48,7 @@ fn read_all(bills: &mut Bills, args: &ReconcileArgs) -> Result<(), Failure> {
             |why: &dyn Display| Failure::trouble(format!("the bill {}: {why}", path.display()));
         let whole = fs::canonicalize(path).map_err(|e| cannot(&e))?;
         if !seen.insert(whole) {
-            return Err(cannot(&"it is named twice, and would count twice"));
+            return Err(cannot(&"it is listed twice and would count twice"));
         }
         let file = File::open(path).map_err(|e| cannot(&e))?;
         let name = path.display().to_string();
@@ -81,12 +81,12 @@ fn write_head(out: &mut String, found: &Reconciliation) {
         );
     }
     let how = match &found.matched_by {
-        MatchedBy::Tag { tag } => format!("Rows tagged {tag} are the study's."),
+        MatchedBy::Tag { tag } => format!("Rows with the tag {tag} are counted for the study."),
         MatchedBy::MachineAndTime => {
-            "Rows of the study's machines, on while its runs were under way, are the study's."
+            "Rows of the study's machines that were on during its runs are counted for the study."
                 .to_owned()
         }
-        MatchedBy::Nothing => "No row is the study's.".to_owned(),
+        MatchedBy::Nothing => "No row belongs to the study.".to_owned(),
     };
     _ = writeln!(out, "{how}\n");
 }
@@ -140,7 +140,7 @@ fn write_lines(out: &mut String, found: &Reconciliation) {
 
 fn write_rest(out: &mut String, found: &Reconciliation) {
     if !found.apart.is_empty() {
-        out.push_str("\nNot of this study, and not counted:\n");
+        out.push_str("\nNot part of this study and not counted:\n");
         for apart in &found.apart {
             row(out, &apart.what, &apart.amount, &count(apart.rows, "row"));
         }
@@ -152,7 +152,7 @@ fn write_rest(out: &mut String, found: &Reconciliation) {
         _ = writeln!(out, "! {note}");
     }
     for problem in &found.problems {
-        let end = if problem.left_out { " (left out)" } else { "" };
+        let end = if problem.left_out { " (skipped)" } else { "" };
         _ = writeln!(out, "  {problem}{end}");
     }
     if found.problem_count > found.problems.len() as u64 {
@@ -160,7 +160,7 @@ fn write_rest(out: &mut String, found: &Reconciliation) {
         let all = found.problem_count;
         _ = writeln!(
             out,
-            "  … {all} such rows in all; the first {shown} are shown"
+            "  … {all} such rows in total; the first {shown} are shown"
         );
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn report(args: &ReportArgs, printer: &Printer) -> CommandResult {
 pub(super) fn talk_of_damaged(results: &Results, printer: &Printer) {
     for damaged in results.store.damaged() {
         printer.talk(&format!(
-            "! {} is left out: {}",
+            "! {} is skipped: {}",
             damaged.path.display(),
             damaged.why
         ));
@@ -126,7 +126,7 @@ fn leave_out_others(records: &mut Vec<RunRecord>, results: &Results, printer: &P
         let ours = recognizer.is_in_place(record);
         if !ours {
             printer.talk(&format!(
-                "! {} is left out: it is not a run of this scenario (its study is `{}`, its levels are {}); bancada \
+                "! {} is skipped: it is not a run of this scenario (its study is `{}`, its levels are {}); bancada \
                  run sets it aside",
                 record.run,
                 record.study,
@@ -174,7 +174,7 @@ fn timelines(analysis: &Analysis, results: &Results) -> run_files::Read<Vec<Time
     let more = wrong.len().saturating_sub(1);
     let wrong = wrong.into_iter().next().map(|first| match more {
         0 => first,
-        more => format!("{first} (and so {more} more)"),
+        more => format!("{first} (and {more} more like it)"),
     });
     run_files::Read { found, wrong }
 }

@@ -213,7 +213,7 @@ fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) 
     match ended {
         Ended::Interrupted => {
             printer.talk(&format!(
-                "Interrupted. What was measured is kept; {again} goes on from here."
+                "Interrupted. Finished runs are kept; {again} continues from here."
             ));
             Ok(Exit::Interrupted)
         }
@@ -237,7 +237,7 @@ fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) 
                 return Ok(Exit::Ok);
             }
             printer.talk(&format!(
-                "{}. {again} --retry failed does them again.",
+                "{}. {again} --retry failed re-runs them.",
                 report::format::counted(failed, "run failed", "runs failed")
             ));
             Ok(Exit::FailedRuns)
@@ -352,13 +352,13 @@ impl Work {
         if self.due == 0 {
             return match self.is_part {
                 true => "All selected runs are already done.".to_owned(),
-                false => format!("all {} runs are done already", self.total),
+                false => format!("all {} runs are already done", self.total),
             };
         }
         let what = self.what();
         let Some(forecast) = forecast else {
             let why = match earlier.iter().any(runner::forecast::tells) {
-                true => "no finished run is like these",
+                true => "no finished run is similar to these",
                 false => "nothing has been measured yet",
             };
             return format!("{what}no forecast: {why}");
@@ -390,7 +390,7 @@ impl Work {
             ));
         }
         if again > 0 {
-            parts.push(format!("{} repeated", counted(again, "run is", "runs are")));
+            parts.push(format!("{} re-run", counted(again, "run is", "runs are")));
         }
         match parts.is_empty() {
             true => String::new(),

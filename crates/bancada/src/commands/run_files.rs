@@ -1,4 +1,4 @@
-//! What a run's bundle holds beside its record. What cannot be read is named, and the rest is shown.
+//! Files of a run's bundle other than its record. Unreadable files are reported, and the rest is shown.
 
 use model::{Event, EventKind, RunId, Sample};
 use report::ToldStep;
@@ -22,7 +22,9 @@ pub(super) fn samples(results: &Results, run: RunId) -> Read<Option<Vec<Sample>>
     let read = file(results, run, "samples.csv").and_then(|text| {
         let parse = |text: String| {
             measure::samples::parse(&text).map_err(|error| {
-                format!("{run}: {error}: the file is damaged, and its use over time is not shown")
+                format!(
+                    "{run}: {error}: the file is damaged, so resource use over time is not shown"
+                )
             })
         };
         text.map(parse).transpose()
@@ -64,7 +66,7 @@ pub(super) fn steps(results: &Results, run: RunId) -> Read<Vec<ToldStep>> {
     let wrong = first_bad.map(|line| {
         let lines = report::format::counted(bad, "line is", "lines are");
         format!(
-            "{run}: {lines} not an event in events.jsonl, the first is line {line}: the file is damaged or cut short, and steps may be missing"
+            "{run}: {lines} not an event in events.jsonl, the first is line {line}: the file is damaged or truncated, and steps may be missing"
         )
     });
     Read { found, wrong }

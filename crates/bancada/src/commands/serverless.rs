@@ -1,4 +1,4 @@
-//! Stands in for a serverless service in front of a serving stack.
+//! Emulates a serverless service in front of a serving stack.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -43,10 +43,8 @@ fn tell_billed(bill: &Bill) -> Result<(), Failure> {
 }
 
 fn options(args: &ServerlessArgs) -> Result<Options, Failure> {
-    let terms = BillingTerms {
-        bills_setup: args.bill_setup,
-        ..BillingTerms::sagemaker()
-    };
+    let mut terms = BillingTerms::sagemaker();
+    terms.bills_setup = args.bill_setup;
     let size = match args.any_memory {
         true => Size::any(args.memory, args.mb_per_cpu),
         false => Size::sold(&terms, args.memory, args.mb_per_cpu),
@@ -85,8 +83,9 @@ fn stack(args: &ServerlessArgs) -> Result<Stack, Failure> {
 
 fn seconds(number: f64, option: &str) -> Result<Duration, Failure> {
     let time = Duration::try_from_secs_f64(number).ok();
-    time.filter(|time| *time <= LONGEST)
-        .ok_or_else(|| Failure::wrong_arguments(format!("{option} {number} is no time in seconds")))
+    time.filter(|time| *time <= LONGEST).ok_or_else(|| {
+        Failure::wrong_arguments(format!("{option} {number} is not a time in seconds"))
+    })
 }
 
 fn in_words(told: &Told, size: Size, concurrency: usize) -> String {

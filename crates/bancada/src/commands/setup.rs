@@ -1,4 +1,4 @@
-//! `bancada setup`: environments made, listed, removed.
+//! `bancada setup`: creates, lists and removes environments.
 
 use std::collections::BTreeSet;
 
@@ -116,7 +116,7 @@ fn set_up_all(setup: &Setup<'_>, wanted: &[Wanted], printer: &Printer) -> Comman
                 return Err(Failure::new(Exit::Interrupted, stopped));
             }
             Err(error) if !by_name && error.cannot_be_had() => {
-                printer.talk(&format!("left out: {error}"));
+                printer.talk(&format!("skipped: {error}"));
             }
             Err(error) => {
                 printer.complain(&format!("error: {error}"));
@@ -140,8 +140,8 @@ fn sentence(ready: &Ready) -> String {
     let name = ready.spec.name();
     let Some(installed) = &ready.installed else {
         return match ready.spec.framework.kind {
-            Kind::Engine => format!("{name} is built in: there is nothing to set up"),
-            _ => format!("{name} is on this machine: there is nothing to set up"),
+            Kind::Engine => format!("{name} is built in: nothing to set up"),
+            _ => format!("{name} is already on this machine: nothing to set up"),
         };
     };
     let took = installed.seconds.map(|s| format!(", {}", took(s)));
@@ -180,7 +180,7 @@ fn about(framework: &Framework) -> String {
     }
 }
 
-/// Steps as lines when they are through; on a terminal, the one under way too.
+/// Steps as lines when they are through; on a terminal, the one in progress too.
 struct Teller {
     printer: Printer,
     bar: Option<ProgressBar>,
@@ -206,7 +206,7 @@ impl Teller {
                 environment.owner.name,
                 environment.version,
                 about(environment.owner),
-                if *resumed { ", goes on" } else { "" },
+                if *resumed { ", resumed" } else { "" },
             )),
             Progress::StepBegins(step) if self.printer.talk_is_terminal => {
                 let style =
@@ -250,7 +250,7 @@ fn remove(arguments: &[FrameworkArg], home: &Home, printer: &Printer) -> Command
         }
     }
     if specs.is_empty() {
-        printer.talk("There is nothing to remove.");
+        printer.talk("Nothing to remove.");
         return Ok(Exit::Ok);
     }
     // What extends another goes before it, in whatever order they were named.
@@ -325,7 +325,10 @@ fn list(home: &Home, machine: &Machine) -> String {
     });
     let sizes: Vec<u64> = sizes.collect();
     if sizes.is_empty() {
-        text += &format!("\nNone is set up in {} yet.\n", home.frameworks().display());
+        text += &format!(
+            "\nNo framework is set up in {} yet.\n",
+            home.frameworks().display()
+        );
     } else {
         text += &format!(
             "\n{} in {}\n",
@@ -334,7 +337,7 @@ fn list(home: &Home, machine: &Machine) -> String {
         );
     }
     text + "Set up: bancada setup NAME… (or all)   Remove: bancada setup --remove NAME…   \
-            See whether they work: bancada doctor"
+            Check: bancada doctor"
 }
 
 fn state(spec: &Spec, home: &Home, machine: &Machine) -> String {
@@ -344,7 +347,9 @@ fn state(spec: &Spec, home: &Home, machine: &Machine) -> String {
         Kind::Caffe => {
             return match &machine.caffe {
                 Some(path) => format!("{}", path.display()),
-                None => "not here: put the program `caffe` on PATH or in BANCADA_CAFFE".to_owned(),
+                None => {
+                    "not found: put the program `caffe` on PATH or set BANCADA_CAFFE".to_owned()
+                }
             };
         }
         Kind::Python | Kind::Serving | Kind::Stack => {}
@@ -360,10 +365,10 @@ fn state(spec: &Spec, home: &Home, machine: &Machine) -> String {
             format::bytes(marker.size_bytes as f64),
             if marker.gpu { ", for GPUs" } else { "" }
         ),
-        State::Unfinished => format!("begun; to go on: bancada setup {spec}"),
+        State::Unfinished => format!("incomplete; to continue: bancada setup {spec}"),
         State::Foreign => format!("in the way: {}", environment.folder.display()),
         State::Missing if !framework.platforms.contains(&machine.platform) => {
-            format!("cannot be had on {}", machine.platform)
+            format!("not available on {}", machine.platform)
         }
         State::Missing => {
             let with = match (&environment.base, shared) {

@@ -77,7 +77,7 @@ fn leave_caffe_out(asked: &mut StudyQuestion, printer: &Printer) {
     }
     if let Err(why) = can_train(&asked.graph) {
         asked.specs.retain(|spec| !is_caffe(spec));
-        printer.talk(&format!("caffe is left out: {why}"));
+        printer.talk(&format!("caffe is skipped: {why}"));
     }
 }
 
@@ -237,9 +237,9 @@ fn verdict(answers: &[Answer], steps: u32) -> String {
         .map(|a| a.framework.as_str())
         .collect();
     let mut text = if !differing.is_empty() {
-        format!("Not the same: {}.", differing.join(", "))
+        format!("Different: {}.", differing.join(", "))
     } else if others == 0 {
-        "Only the embedded engine answered: nothing was compared. Name frameworks that are set up (bancada doctor), or leave --framework out for all of them."
+        "Only the embedded engine ran: nothing was compared. Name frameworks that are set up (bancada doctor), or omit --framework for all of them."
             .to_owned()
     } else {
         format!(
@@ -250,7 +250,7 @@ fn verdict(answers: &[Answer], steps: u32) -> String {
         )
     };
     if failed > 0 {
-        _ = write!(text, " {failed} gave no answer.");
+        _ = write!(text, " {failed} failed.");
     }
     text
 }

@@ -1,4 +1,4 @@
-//! The same measurements at other prices: nothing is run again and nothing kept is changed.
+//! The same measurements at different prices: nothing is re-run, stored results do not change.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -58,7 +58,7 @@ fn gather(all: &mut Vec<TooSmall>, one: TooSmall) {
     }
 }
 
-/// None where the bills that are frozen with the runs are asked for.
+/// None where the bills that are frozen with the runs are requested.
 pub(super) fn asked(
     args: &WhatIfArgs,
     study_path: &Path,
@@ -105,14 +105,14 @@ pub(super) fn asked(
     check_currency(&results.study, &what_if.study)?;
     Ok(Some(OtherMoney {
         sentence: format!(
-            "What if: costs are billed anew by {}, not as they were frozen with the runs. Times are the measured ones.",
+            "What if: costs are computed with {}, not with the prices stored with the runs. Times are the measured ones.",
             how.join(", then ")
         ),
         what_if,
     }))
 }
 
-/// Another currency was asked for: bills that stay in theirs would be no answer.
+/// Another currency was requested: bills that stay in theirs would be no answer.
 fn check_currency(before: &Study, asked: &Study) -> Result<(), Failure> {
     if asked.currency == before.currency {
         return Ok(());
@@ -124,7 +124,7 @@ fn check_currency(before: &Study, asked: &Study) -> Result<(), Failure> {
         let (from, to) = (price.per_hour.currency, asked.currency);
         if cost::convert(price.per_hour, to, &asked.rates).is_err() {
             return Err(wrong(format!(
-                "no rate from {from} to {to}: give one, such as --rate {from}:{to}=5.42, or [[rates]] in a file"
+                "no exchange rate from {from} to {to}: add one, such as --rate {from}:{to}=5.42, or [[rates]] in a file"
             )));
         }
     }
@@ -181,14 +181,14 @@ fn options(args: &WhatIfArgs, study: &Study) -> Result<Asked, Failure> {
                 moved += 1;
             } else if let Some(asked) = asked {
                 return Err(wrong(format!(
-                    "--region {region}: {} is no machine of the catalog, which would have regions",
+                    "--region {region}: {} is not a machine in the catalog, so it has no regions",
                     asked.join(", ")
                 )));
             }
         }
         if moved == 0 {
             return Err(wrong(format!(
-                "--region {region}: no environment is priced as a machine of the catalog"
+                "--region {region}: no environment is priced as a machine in the catalog"
             )));
         }
         said.push(format!("--region {region}"));
@@ -245,7 +245,7 @@ fn meant<'a>(asked: &'a str, study: &'a Study) -> Result<(Vec<&'a str>, &'a str)
     let names: Vec<&str> = priced.map(|e| e.name.as_str()).collect();
     match names.is_empty() {
         true => Err(wrong(format!(
-            "--price {asked}: no environment of the study has a price; say which one is meant: --price NAME=PRICE"
+            "--price {asked}: no environment of the study has a price; name one: --price NAME=PRICE"
         ))),
         false => Ok((names, asked)),
     }

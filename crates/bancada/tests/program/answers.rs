@@ -70,7 +70,7 @@ price = "0.36 USD/h"
 "#,
     );
     let ran = bench.bancada(&["run", "answers.toml"]).ends_with(0);
-    let ran = ran.says("a cold answer takes").says("a million");
+    let ran = ran.says("a cold response takes").says("a million");
     drop(ran);
     let record = |run: &str| bench.record("answers", run);
     let metric = |run: &str, name: &str| record(run)["metrics"][name]["value"].as_f64();
@@ -159,7 +159,7 @@ timeout = "20s"
     );
     // `sick` never gets healthy: the study's timeout ends it, which is a result.
     let ran = bench.bancada(&["run", "failing.toml"]).ends_with(5);
-    drop(ran.says("4 of 8 requests were not answered well"));
+    drop(ran.says("4 of 8 requests failed"));
     let record = |run: &str| bench.record("failing", run);
     let status = |run: &str| {
         record(run)["outcome"]["status"]

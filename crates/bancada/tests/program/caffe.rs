@@ -207,7 +207,7 @@ fn caffe_that_gives_up_says_why() {
     assert_eq!(record["outcome"]["status"], "failed");
     let detail = record["outcome"]["detail"].as_str().unwrap();
     assert!(
-        detail.contains("error: caffe gave up: Cannot use GPU in CPU-only Caffe"),
+        detail.contains("error: caffe failed: Cannot use GPU in CPU-only Caffe"),
         "{detail}"
     );
 }
@@ -236,7 +236,7 @@ fn what_caffe_cannot_do_is_a_sentence() {
     };
     check(
         "network = \"mobilenet\"\nimage = 32",
-        "Caffe cannot express the layer `conv1`: it is padded by 0 above, 1 below",
+        "Caffe cannot express the layer `conv1`: its padding is 0 above, 1 below",
     );
     check(
         "network = \"rede1\"\nprecision = \"mixed\"",
@@ -255,7 +255,7 @@ fn without_caffe_the_run_says_what_to_do() {
     command.env_remove("BANCADA_CAFFE").env("PATH", "/nowhere");
     Ran::new(command.output().unwrap())
         .ends_with(1)
-        .says("no package index has Caffe: build it, and put the program `caffe` on PATH or name it in BANCADA_CAFFE");
+        .says("no package index provides Caffe: build it, and put the program `caffe` on PATH or set BANCADA_CAFFE");
     assert!(caffe.bench.bundles("c").is_empty(), "nothing ran");
 }
 
@@ -366,7 +366,7 @@ fn verify_leaves_caffe_out_where_it_has_no_layer() {
     command.env("BANCADA_CAFFE", caffe.bench.path().join("my-caffe"));
     Ran::new(command.output().unwrap())
         .ends_with(0)
-        .says("caffe is left out: Caffe cannot express the layer `conv1`: it is padded by");
+        .says("caffe is skipped: Caffe cannot express the layer `conv1`: its padding is");
 }
 
 /// A file that Caffe cannot read: the reason stands in a line of another library.

@@ -165,14 +165,15 @@ fn failed_runs_are_results_kept_and_repeated_only_when_asked() {
 fn above_the_budget_nothing_starts_and_spent_money_stops() {
     let bench = Bench::new();
     // Each run has a machine of its own, so that a second is billed for each.
-    let dear = "\n[environments.here]\nprice = \"3600000 USD/h\"\nbilling = { rental = \"run\" }\n";
+    let costly =
+        "\n[environments.here]\nprice = \"3600000 USD/h\"\nbilling = { rental = \"run\" }\n";
     let study = |budget: &str| {
         shell_study(
-            "dear",
+            "costly",
             "sleep 0.05",
             5,
             &format!("budget = \"{budget} USD\""),
-        ) + dear
+        ) + costly
     };
     bench.write("study.toml", &study("1500"));
     // A second is billed at least: the second run would go beyond.
@@ -181,7 +182,7 @@ fn above_the_budget_nothing_starts_and_spent_money_stops() {
         .ends_with(4)
         .says("of US$ 1500.00 is spent, US$ ")
         .says(" is missing. Raise `budget`");
-    let done = bench.bundles("dear").len();
+    let done = bench.bundles("costly").len();
     assert!((1..10).contains(&done), "{done}");
     // What is left is known to be too little now.
     bench
@@ -190,7 +191,7 @@ fn above_the_budget_nothing_starts_and_spent_money_stops() {
         .says("the budget is too small: the forecast is US$ ")
         .says(" is missing; nothing was started")
         .says("--over-budget");
-    assert_eq!(bench.bundles("dear").len(), done);
+    assert_eq!(bench.bundles("costly").len(), done);
     bench
         .bancada(&["plan", "study.toml"])
         .ends_with(4)
@@ -198,14 +199,14 @@ fn above_the_budget_nothing_starts_and_spent_money_stops() {
     bench
         .bancada(&["run", "study.toml", "--over-budget"])
         .ends_with(0);
-    assert_eq!(bench.bundles("dear").len(), 10);
+    assert_eq!(bench.bundles("costly").len(), 10);
 }
 
 #[test]
 fn a_run_that_the_budget_ended_says_so() {
     let bench = Bench::new();
-    let dear = "\n[environments.here]\nprice = \"3600000 USD/h\"\n";
-    let study = shell_study("spent", "sleep 1000", 1, "budget = \"1500 USD\"") + dear;
+    let costly = "\n[environments.here]\nprice = \"3600000 USD/h\"\n";
+    let study = shell_study("spent", "sleep 1000", 1, "budget = \"1500 USD\"") + costly;
     bench.write("study.toml", &study);
     bench
         .bancada(&["run", "study.toml", "--no-pilot"])
@@ -217,7 +218,7 @@ fn a_run_that_the_budget_ended_says_so() {
     assert_eq!(outcome["status"], "interrupted");
     let detail = outcome["detail"].as_str().unwrap();
     assert!(
-        detail.starts_with("was ended because the budget of US$ 1"),
+        detail.starts_with("was stopped because the budget of US$ 1"),
         "{detail}"
     );
 }
@@ -542,8 +543,8 @@ fn a_free_machine_beside_a_dear_one_does_not_hide_the_budget() {
     let study = |repetitions: u32| {
         format!(
             "[study]\nname = \"two\"\nrepetitions = {repetitions}\nbudget = \"3000 USD\"\n\
-             [factors]\nenvironment = [\"free\", \"dear\"]\n[workload]\ncommand = [\"true\"]\n\
-             [environments.free]\n[environments.dear]\nprice = \"3600000 USD/h\"\nbilling = {{ rental = \"run\" }}\n"
+             [factors]\nenvironment = [\"free\", \"costly\"]\n[workload]\ncommand = [\"true\"]\n\
+             [environments.free]\n[environments.costly]\nprice = \"3600000 USD/h\"\nbilling = {{ rental = \"run\" }}\n"
         )
     };
     bench.write("study.toml", &study(1));
@@ -575,10 +576,10 @@ fn a_study_is_done_in_parts_that_keep_their_numbers() {
         .says("All selected runs are already done");
     run(&["--only", "m=2"])
         .ends_with(3)
-        .says("the study has no factor `m`; it has n");
+        .says("the study has no factor `m`; its factors are n");
     run(&["--only", "n=7"])
         .ends_with(3)
-        .says("`n` has no level `7`; it has 1, 2");
+        .says("`n` has no level `7`; its levels are 1, 2");
     run(&["--only", "n"])
         .ends_with(3)
         .says("not of the form FACTOR=LEVEL");
@@ -603,7 +604,7 @@ fn a_study_is_done_in_parts_that_keep_their_numbers() {
         .ends_with(0)
         .says("3 runs (3 ok) of 2 scenarios");
 
-    // A run of another study is none of this one's.
+    // A run of a different study does not belong to this one.
     let text = std::fs::read_to_string(to.join("run.json")).unwrap();
     let foreign: String = text.replace("\"level\": 2", "\"level\": 7");
     assert_ne!(text, foreign);
@@ -611,7 +612,7 @@ fn a_study_is_done_in_parts_that_keep_their_numbers() {
     other
         .bancada(&["show", "study.toml"])
         .ends_with(0)
-        .says("C2-r1 is left out: it is not a run of this scenario");
+        .says("C2-r1 is skipped: it is not a run of this scenario");
 
     // Twice the same factor is one of either.
     run(&["--only", "n=1", "--only", "n=2.0", "--retry", "failed"])

@@ -44,7 +44,7 @@ fn a_copy_that_is_not_the_published_one_is_refused_and_nothing_is_kept() {
     bench
         .bancada(&["data", "fetch", "imagenet"])
         .ends_with(1)
-        .says("fetched are mnist");
+        .says("downloadable: mnist");
 }
 
 #[test]

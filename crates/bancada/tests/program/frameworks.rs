@@ -140,7 +140,7 @@ fn a_framework_that_misbehaves_is_a_failed_run_and_the_study_goes_on() {
     };
     check("C1-r1", "failed", "the sky fell down");
     check("C2-r1", "timed-out", "timed-out");
-    let silent = "ended without telling a single step";
+    let silent = "ended without reporting a single step";
     check("C3-r1", "failed", "bad-events");
     check("C3-r1", "failed", silent);
     check("C4-r1", "failed", "left-behind");
@@ -206,7 +206,7 @@ fn verify_says_which_framework_answers_what() {
         .says("differs from relu1 on")
         .says("! differs from conv1 on")
         .says("Not the same: pytorch, chainer")
-        .says("1 gave no answer");
+        .says("1 failed");
     let mut only = arguments.to_vec();
     only.extend(["--framework", "jax"]);
     bench.bancada(&only).ends_with(0).says("The same in all 2");
@@ -287,8 +287,7 @@ fn pilots_leave_no_images_in_the_cache() {
     assert!(names("cache/scratch").is_empty());
 }
 
-/// With the cache folder of whoever runs the tests: where a framework is set up for real, it is
-/// asked for real; elsewhere there is nothing to ask.
+/// With the cache folder of whoever runs the tests, where frameworks are set up for real.
 fn with_real_frameworks(bench: &Bench, arguments: &[&str]) -> Ran {
     let mut command = bench.command(arguments);
     with_real_cache(&mut command);
@@ -312,16 +311,20 @@ pub(crate) fn installed_with_workers(bench: &Bench) -> Vec<&'static str> {
         row.is_some_and(|words| words.skip(1).take(2).eq(["set", "up,"]))
     };
     let several = ["pytorch", "tensorflow", "keras-tensorflow", "mxnet", "jax"];
-    several.into_iter().filter(|name| is_set_up(name)).collect()
+    let found: Vec<&str> = several.into_iter().filter(|name| is_set_up(name)).collect();
+    assert!(!found.is_empty(), "{}", listed.out);
+    found
 }
 
 #[test]
+#[ignore = "needs frameworks that are set up: .ci/frameworks runs it"]
 fn installed_frameworks_compute_the_same() {
     let bench = Bench::new();
     let ran = with_real_frameworks(&bench, &["verify", "lenet5", "--json"]).ends_with(0);
     let found: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     let answers = found["answers"].as_array().unwrap();
     assert_eq!(answers[0]["framework"], "engine");
+    assert!(answers.len() > 1, "no framework is set up");
     for answer in answers {
         let name = &answer["framework"];
         assert_eq!(answer["report"]["parameters"], 61706, "{name}");
@@ -332,6 +335,7 @@ fn installed_frameworks_compute_the_same() {
 }
 
 #[test]
+#[ignore = "needs frameworks that are set up: .ci/frameworks runs it"]
 fn installed_frameworks_train_alike_with_one_worker_and_with_two() {
     let bench = Bench::new();
     for framework in installed_with_workers(&bench) {

@@ -132,9 +132,9 @@ fn a_bundle_of_another_study_is_set_aside_and_its_scenario_measured() {
     copy(&runs("other").join("C1-r1"), &runs("grow").join("C1-r1"));
     let shown = bench.bancada(&["show", "study.toml"]).ends_with(0);
     assert!(
-        shown.err.contains(
-            "! C1-r1 is left out: it is not a run of this scenario (its study is `other`"
-        ),
+        shown
+            .err
+            .contains("! C1-r1 is skipped: it is not a run of this scenario (its study is `other`"),
         "{}",
         shown.err
     );
@@ -163,7 +163,7 @@ fn a_missing_identity_is_repaired_where_all_runs_fit_and_refused_where_not() {
         bench
             .bancada(&["run", "study.toml"])
             .ends_with(0)
-            .says("was missing or damaged; all 2 runs fit this study, so it was written again");
+            .says("was missing or damaged; all 2 runs match this study, so it was rewritten");
         assert_eq!(fs::read(&identity).unwrap(), whole);
         spoil(&identity);
         bench.write("study.toml", &study("1, 2", 1, "exit 0"));

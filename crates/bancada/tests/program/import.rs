@@ -73,7 +73,7 @@ fn a_study_made_of_rows_takes_more_of_them() {
     bench
         .bancada(&words("import --study results/old/study.toml --out results/old other.csv --metric hours=lag:hours --no-study-metrics"))
         .ends_with(0)
-        .says("No time is told");
+        .says("No run has a time");
 }
 
 /// NIST's SmLs08 (itl.nist.gov/div898/strd): nine treatments of 201 values like 1000000000000.4,

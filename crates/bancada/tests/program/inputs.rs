@@ -49,7 +49,7 @@ fn a_password_in_a_study_goes_nowhere() {
     for command in ["check", "plan", "run"] {
         let ran = bench.bancada(&[command, "study.toml"]).ends_with(3);
         assert!(!ran.err.contains("geheim"), "{}", ran.err);
-        ran.says("a password stands in this web address");
+        ran.says("this URL contains a password");
     }
     assert!(!bench.path().join("results").exists());
 }
@@ -156,7 +156,7 @@ fn every_table_is_exported_in_every_format() {
     check("json", "runs", "\"run\": \"C1-r1\"");
     check("markdown", "runs", "| e | C1-r1 | C1 | 1 | ok |");
     check("latex", "runs", "\\begin{tabular}");
-    check("latex", "variation", "what decides each metric");
+    check("latex", "variation", "what explains each metric");
     check("markdown", "bills", "| study | run |");
 }
 

@@ -26,8 +26,8 @@ fn check(arguments: &[&str], code: i32, words: &[&str]) {
 
 #[test]
 fn a_study_that_needs_a_larger_machine_is_refused() {
-    let cores = "the factor `cores` asks for 4000 cores, and this machine has ";
-    let memory = "the environment `here` asks for 900000 GB of memory, and this machine has ";
+    let cores = "the factor `cores` requests 4000 cores, but this machine has ";
+    let memory = "the environment `here` requests 900000 GB of memory, but this machine has ";
     let elsewhere = "add --elsewhere";
     check(
         &["check", "study.toml"],
@@ -54,7 +54,7 @@ fn what_is_prepared_for_elsewhere_can_be_looked_at() {
 
 #[test]
 fn only_what_is_asked_for_must_fit() {
-    let only = "what fits here is selected by --only cores=1";
+    let only = "select the runs that fit with --only cores=1";
     check(&["check", "small.toml"], 3, &[only]);
     check(
         &["plan", "small.toml", "--no-pilot", "--only", "cores=1"],

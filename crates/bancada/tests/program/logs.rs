@@ -40,7 +40,7 @@ fn logs_become_a_study_of_their_own() {
     let ran = bench
         .bancada(&arguments)
         .ends_with(0)
-        .says("Read 4 logs with 24 steps, left out 0; 4 runs added, 0 known already.");
+        .says("Read 4 logs with 24 steps, skipped 0; 4 runs added, 0 already there.");
     assert!(ran.out.trim().ends_with("report.html"), "{}", ran.out);
     let record = bench.record("old", "C1-r1");
     assert_eq!(record["started"], "2016-12-31T23:59:50Z");
@@ -71,7 +71,7 @@ fn logs_become_a_study_of_their_own() {
     bench
         .bancada(&arguments)
         .ends_with(0)
-        .says("0 runs added, 4 known already");
+        .says("0 runs added, 4 already there");
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn logs_become_runs_of_a_study() {
             "batch=32",
         ])
         .ends_with(0)
-        .says("looks like a step and cannot be read; left out");
+        .says("looks like a step but cannot be parsed; ignored");
     assert_eq!(
         bench.record("d", "C1-r1")["outcome"]["status"],
         "interrupted"
@@ -127,7 +127,7 @@ fn what_cannot_be_imported_is_a_sentence() {
     bench
         .bancada(&["import", "log", "x.log"])
         .ends_with(1)
-        .says("nothing in it is of a log of Caffe or TensorFlow-slim")
+        .says("it is not a log of Caffe or TensorFlow-slim")
         .says("nothing was changed");
     bench
         .bancada(&["import", "log", "none.log"])
@@ -198,7 +198,7 @@ metrics = { total_ms = "latency_seconds:ms", model_ms = "prediction_seconds:ms" 
     bench
         .bancada(&["reconcile", "study.toml", "bill.csv"])
         .ends_with(1)
-        .says("when 2 of the runs began is not known");
+        .says("2 of the runs have no start time");
     let json = bench.bancada(&["export", "study.toml", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&json.ends_with(0).out).unwrap();
     let analysis = &json["analysis"];

@@ -46,7 +46,7 @@ fn a_network_is_written_as_onnx() {
         "c.onnx",
     ])
     .ends_with(1)
-    .says("they were saved for another input or number of classes");
+    .says("they were saved for a different input or number of classes");
     onnx(&["--weights", "none", "--to", "c.onnx"])
         .ends_with(1)
         .says("cannot use the weights none");

@@ -86,7 +86,7 @@ fn measured_time_is_priced_on_other_machines() {
     ));
     let named = named.ends_with(0).says("it does not predict speed");
     // EC2 bills a minute at least, and all runs are one rental: 60 s of 0.145 an hour in all.
-    let named = named.says("4 runs that ended ok").says("as one rental");
+    let named = named.says("4 runs that succeeded").says("as one rental");
     let all = named.out.lines().find(|line| line.starts_with("all"));
     assert!(all.unwrap().contains("US$ 0.002417"), "{}", named.out);
     bench.write(
@@ -141,7 +141,7 @@ fn a_study_uses_prices_that_were_refreshed() {
     let ran = bench
         .bancada(&words("price update vms.csv --date 2026-11-16"))
         .ends_with(0);
-    let ran = ran.says("3 rows read; of 4 prices 2 kept, 2 left out");
+    let ran = ran.says("3 rows read; 4 prices: 2 kept, 2 skipped");
     assert!(
         ran.out
             .contains("vms.csv:4: Standard_Short: 2 cells, expected 9"),
@@ -176,7 +176,7 @@ fn a_study_uses_prices_that_were_refreshed() {
     bench
         .bancada(&["check", "study.toml"])
         .ends_with(0)
-        .says("Of the refreshed prices 1 row is left out");
+        .says("1 row of the updated prices skipped");
 }
 
 fn words(text: &str) -> Vec<&str> {
@@ -214,10 +214,9 @@ fn prices_are_fetched_and_stay_when_nobody_answers() {
         Ran::new(command.env("BANCADA_AZURE_PRICES", url).output().unwrap())
     };
     let ran = update(&serve(PAGE)).ends_with(0);
-    let ran = ran.says("azure eastus: 2 rows read; of 2 prices 1 kept, 1 left out");
+    let ran = ran.says("azure eastus: 2 rows read; 2 prices: 1 kept, 1 skipped");
     assert!(
-        ran.out
-            .contains("reservations (the price of the whole term"),
+        ran.out.contains("reservations (priced for the whole term"),
         "{}",
         ran.out
     );

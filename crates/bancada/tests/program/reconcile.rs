@@ -44,10 +44,8 @@ fn a_bill_is_explained() {
         .says("  disks: R$ 0.19 estimated, R$ 0.25 billed")
         .says("disks                                        R$ 0.055")
         .says("unexplained                                   R$ 0.00")
-        .says("! 1 row was left out: the bill's total may be wrong by it")
-        .says(
-            "bill.csv:4: `Cost` is `many`; expected is an amount of money such as 12.34 (left out)",
-        );
+        .says("! 1 row was skipped: the bill's total may be off by it")
+        .says("bill.csv:4: `Cost` is `many`; expected an amount such as 12.34 (skipped)");
     let found = bench
         .bancada(&["reconcile", "results/priced", "bill.csv", "--json"])
         .ends_with(0);
@@ -81,12 +79,12 @@ fn what_is_no_bill_is_said() {
         .bancada(&["reconcile", "study.toml", "notes.csv"])
         .ends_with(1)
         .says(
-            "the bill notes.csv: no known bill has the columns `when`, `what`; expected is FOCUS",
+            "the bill notes.csv: no known bill format has the columns `when`, `what`; expected FOCUS",
         );
     bench
         .bancada(&["reconcile", "study.toml", "bill.csv", "./bill.csv"])
         .ends_with(1)
-        .says("it is named twice, and would count twice");
+        .says("it is listed twice and would count twice");
     bench
         .bancada(&["reconcile", "study.toml", "none.csv"])
         .ends_with(1)

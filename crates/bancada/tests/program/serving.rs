@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-use crate::common::{Bench, with_own_cache};
+use crate::common::{Bench, Ran, with_own_cache};
 
 /// A server that ends with the test.
 pub(crate) struct Server {
@@ -119,7 +119,7 @@ fn a_server_is_started_on_demand_and_billed() {
     let workers = emulator.ask("GET /bancada/workers HTTP/1.1", b"");
     assert_eq!(workers["workers"][0]["state"], "free");
     let bill = emulator.ask("GET /bancada/bill HTTP/1.1", b"");
-    assert_eq!(bill["price_per_second"], "0.0000200");
+    assert_eq!(bill["price_per_second"], "0.00002");
     assert_eq!(bill["cold_starts"], 1);
     let mut stdout = emulator.child.stdout.take().unwrap();
     emulator.end();
@@ -140,12 +140,12 @@ fn what_no_serverless_service_has_is_refused() {
     check(
         &["--memory", "1500"],
         2,
-        "no workers of 1500 MB; the nearest are of 1024: choose 1024",
+        "no workers of 1500 MB; the nearest are 1024: choose 1024",
     );
-    check(&["--idle=-1"], 2, "--idle -1 is no time in seconds");
-    check(&["--grace", "1e18"], 2, "is no time in seconds");
+    check(&["--idle=-1"], 2, "--idle -1 is not a time in seconds");
+    check(&["--grace", "1e18"], 2, "is not a time in seconds");
     check(&["--mb-per-cpu", "0"], 2, "it must be above 0");
-    check(&["--concurrency", "0"], 2, "a whole number from 1 on");
+    check(&["--concurrency", "0"], 2, "a whole number of at least 1");
 }
 
 #[test]
@@ -157,15 +157,15 @@ fn a_load_that_makes_no_sense_is_a_wrong_command_line() {
         let arguments = [&["load", "http://127.0.0.1:1/"], arguments].concat();
         bench.bancada(&arguments).ends_with(2).says(words);
     };
-    check(&["--seconds=-1"], "--seconds -1 is no time in seconds");
+    check(&["--seconds=-1"], "--seconds -1 is not a time in seconds");
     check(&["--rate", "0"], "rate is not above zero");
     check(&["--clients", "0"], "without clients");
-    check(&["--under", "0"], "--under 0 is no latency");
+    check(&["--under", "0"], "--under 0 is not a latency");
     check(&["--header", "x"], "write name: value");
     check(&["--trace", "none.txt"], "none.txt: it has no times");
     check(
         &["--trace", "trace.txt", "--requests", "3"],
-        "3 requests were asked for, and the trace has 2",
+        "3 requests were requested, but the trace has 2",
     );
     bench
         .bancada(&["load", "nowhere"])
@@ -278,6 +278,7 @@ fn an_image_is_made_of_programs_and_libraries() {
 
 /// Where ONNX Runtime's library is found, it answers as the engine does, for every kind of network in the zoo.
 #[test]
+#[ignore = "needs ONNX Runtime: .ci/frameworks runs it"]
 fn installed_onnx_runtime_answers_as_the_engine_does() {
     let bench = Bench::new();
     let serve = |network: &str, runtime: &str| {
@@ -295,12 +296,6 @@ fn installed_onnx_runtime_answers_as_the_engine_does() {
         with_own_cache(&mut command);
         command
     };
-    // A zoo network has no file to prepare: it comes as far as this where the library is found.
-    let output = serve("rede1", "onnx").arg("--prepare").output().unwrap();
-    if String::from_utf8_lossy(&output.stderr).contains("shared library is not here") {
-        eprintln!("skipped: ONNX Runtime is not set up");
-        return;
-    }
     for network in [
         "rede1",
         "lenet5",
@@ -329,6 +324,7 @@ fn installed_onnx_runtime_answers_as_the_engine_does() {
 
 /// A file tells what its outputs mean and that its weights are untrained, also to other servers.
 #[test]
+#[ignore = "needs ONNX Runtime: .ci/frameworks runs it"]
 fn installed_onnx_runtime_serves_a_written_model_as_it_says() {
     let bench = Bench::new();
     let written = bench.bancada(&["network", "onnx", "lenet5", "--to", "net.onnx"]);
@@ -340,10 +336,7 @@ fn installed_onnx_runtime_serves_a_written_model_as_it_says() {
         command
     };
     let output = serve(&["--runtime", "onnx", "--prepare"]).output().unwrap();
-    if String::from_utf8_lossy(&output.stderr).contains("shared library is not here") {
-        eprintln!("skipped: ONNX Runtime is not set up");
-        return;
-    }
+    Ran::new(output).ends_with(0);
     let server = Server::start(serve(&[]));
     assert!(server.said.contains("net: its weights are random"));
     let answer = server.ask("POST /invocations HTTP/1.1", &picture(28));

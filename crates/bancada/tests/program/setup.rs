@@ -50,7 +50,7 @@ fn names_are_checked_before_anything_happens() {
     bench
         .bancada(&["setup", "engine@1"])
         .ends_with(2)
-        .says("the engine has the version of this program");
+        .says("the engine has the same version as bancada");
     bench.bancada(&["setup", "--remove"]).ends_with(2);
     assert!(!bench.path().join("cache").exists());
 }
@@ -67,7 +67,7 @@ fn a_framework_is_set_up_listed_examined_and_removed() {
         .ends_with(0)
         .says("mxnet 1.9.1  (Python 3.11.7, uv, about 260 MB)")
         .says("mxnet 1.9.1 is set up (")
-        .says("engine is built in: there is nothing to set up");
+        .says("engine is built in: nothing to set up");
     let again = run(&bench, &programs, &["setup", "mxnet"]).ends_with(0);
     assert_eq!(again.err, "", "nothing was done");
     run(&bench, &programs, &["setup", "--list"]).says("mxnet                 1.9.1   set up, ");
@@ -94,7 +94,7 @@ fn a_framework_is_set_up_listed_examined_and_removed() {
         .says("error: mxnet is not set up");
     run(&bench, &programs, &["setup", "--remove", "all"])
         .ends_with(0)
-        .says("There is nothing to remove.");
+        .says("Nothing to remove.");
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn ctrl_c_leaves_what_can_be_gone_on_with() {
         .ends_with(130)
         .says("stopped; to go on: bancada setup jax");
     fs::remove_file(hang).unwrap();
-    run(&bench, &programs, &["setup"]).says("begun; to go on: bancada setup jax");
+    run(&bench, &programs, &["setup"]).says("incomplete; to continue: bancada setup jax");
     run(&bench, &programs, &["setup", "jax"])
         .ends_with(0)
         .says("jax 0.10.2 is set up");

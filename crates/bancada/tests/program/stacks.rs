@@ -23,22 +23,17 @@ fn what_no_stack_can_do_is_told() {
     serve(&["--no-nginx"]).ends_with(2);
     serve(&["--stack", "fastapi-onnxruntime"])
         .ends_with(1)
-        .says(
-            "fastapi-onnxruntime is not set up on this machine: bancada setup fastapi-onnxruntime",
-        );
+        .says("fastapi-onnxruntime is not set up: bancada setup fastapi-onnxruntime");
     serve(&["rede2", "--stack", "fastapi-onnxruntime"])
         .ends_with(1)
         .says("a stack serves one model");
 }
 
 #[test]
+#[ignore = "needs the serving stacks: .ci/frameworks runs it"]
 fn installed_stacks_answer_as_bancada_does() {
     for stack in ["fastapi-onnxruntime", "fastapi-tensorflow"] {
         let bench = Bench::new();
-        if !is_set_up(&bench, stack) {
-            eprintln!("skipped: {stack} is not set up");
-            continue;
-        }
         let fronts: &[&[&str]] = match has_nginx() {
             true => &[&[], &["--no-nginx"]],
             false => &[&["--no-nginx"]],
@@ -103,15 +98,6 @@ fn compare(bench: &Bench, stack: &str, [network, side, channels]: [&str; 3], fro
         .collect();
     assert!(left.is_empty(), "{stack} left {left:?} behind");
     eprintln!("asked {stack} {front:?} for {network}: within {apart:.1e}");
-}
-
-fn is_set_up(bench: &Bench, stack: &str) -> bool {
-    let mut command = bench.command(&["setup", "--list"]);
-    let listed = Ran::new(with_own_cache(&mut command).output().unwrap()).ends_with(0);
-    // Name and version, then `set up, …` or `not set up, …`.
-    let mut rows = listed.out.lines().map(str::split_whitespace);
-    let row = rows.find_map(|mut words| (words.next() == Some(stack)).then_some(words));
-    row.is_some_and(|words| words.skip(1).take(2).eq(["set", "up,"]))
 }
 
 fn has_nginx() -> bool {

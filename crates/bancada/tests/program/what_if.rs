@@ -104,11 +104,11 @@ fn what_cannot_be_meant_is_said() {
     check(&["--price", "aws/m9.huge"], "unknown price `aws/m9.huge`");
     check(
         &["--region", "eastus"],
-        "no environment is priced as a machine of the catalog",
+        "no environment is priced as a machine in the catalog",
     );
     check(
         &["--price", "1 USD/h", "--region", "eastus"],
-        "1 USD/h is no machine of the catalog",
+        "1 USD/h is not a machine in the catalog",
     );
     check(
         &["--price", "there=1 USD/h"],

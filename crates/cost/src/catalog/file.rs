@@ -1,5 +1,5 @@
-//! Catalogs as text: comma-separated, one row a machine, region and currency. The embedded one,
-//! the refreshed one and a person's own have this one format.
+//! Catalogs as text: comma-separated, one row per machine, region and currency. The embedded one,
+//! the updated one and a user's own have this format.
 
 use model::{Currency, Money};
 use rust_decimal::Decimal;
@@ -188,7 +188,7 @@ impl Row<'_> {
         let (source, date) = (self.cell(column + 1), self.cell(column + 2));
         if !is_date(date) || source.is_empty() {
             let said = format!(
-                "`{}` has the source `{source}` and the date `{date}`: both are needed, the date as 2026-08-22",
+                "`{}` has the source `{source}` and the date `{date}`: both are required, the date as 2026-08-22",
                 COLUMNS[column]
             );
             return Err(Wrong::new(Reason::BadDate, said));

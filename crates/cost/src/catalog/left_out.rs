@@ -49,39 +49,37 @@ impl Reason {
 
     pub fn words(self) -> &'static str {
         match self {
-            Reason::Reservation => {
-                "reservations (the price of the whole term, whatever its unit says)"
-            }
+            Reason::Reservation => "reservations (priced for the whole term)",
             Reason::SavingsPlan => "savings plans",
             Reason::LowPriority => "low-priority machines",
             Reason::DevTest => "DevTest prices",
-            Reason::OtherSystem => "Windows and other systems with a licence",
+            Reason::OtherSystem => "Windows and other licensed systems",
             Reason::OtherTenancy => "dedicated hosts and tenancy",
             Reason::OtherSoftware => "machines with installed software",
             Reason::CapacityReservation => "capacity reservations",
-            Reason::OtherService => "other services than machines",
-            Reason::OtherUnit => "other units than hours",
-            Reason::OtherUsage => "commitments and other ways to pay",
-            Reason::OtherRegion => "other regions than asked for",
-            Reason::Tiered => "prices in tiers",
-            Reason::NotYet => "prices that begin later",
+            Reason::OtherService => "services other than machines",
+            Reason::OtherUnit => "units other than hours",
+            Reason::OtherUsage => "commitments and other payment models",
+            Reason::OtherRegion => "regions that were not requested",
+            Reason::Tiered => "tiered prices",
+            Reason::NotYet => "prices that start later",
             Reason::Superseded => "older prices of the same machine",
-            Reason::PartOfMachine => "parts no known machine is made of",
+            Reason::PartOfMachine => "parts of no known machine",
             Reason::ZeroPrice => "a price of 0, which means unknown",
-            Reason::NoMachine => "no machine named",
-            Reason::NoRegion => "no known region",
-            Reason::GpuMissing => "machines whose GPU is priced apart, and that price is not there",
-            Reason::PartMissing => "machines of which the price of a part is not there",
+            Reason::NoMachine => "machine name missing",
+            Reason::NoRegion => "unknown region",
+            Reason::GpuMissing => "machines without a price for their GPU",
+            Reason::PartMissing => "machines without a price for one of their parts",
             Reason::UnknownShape => "machines of unknown composition",
-            Reason::Disagreeing => "rows of one machine that disagree",
+            Reason::Disagreeing => "contradictory rows for one machine",
             Reason::Negative => "a negative price",
             Reason::NotANumber => "not a number",
-            Reason::UnknownCurrency => "an unknown currency",
-            Reason::BadDate => "an invalid date",
-            Reason::FutureDate => "a date in the future",
-            Reason::TooFewCells => "a row with too few cells",
+            Reason::UnknownCurrency => "unknown currency",
+            Reason::BadDate => "invalid date",
+            Reason::FutureDate => "date in the future",
+            Reason::TooFewCells => "row with too few cells",
             Reason::CutOff => {
-                "the last row, which may be cut off: end the file with a line break if it is not"
+                "the last row, which may be truncated: if it is not, end the file with a line break"
             }
             Reason::Malformed => "rows that cannot be read",
         }

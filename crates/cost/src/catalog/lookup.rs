@@ -70,7 +70,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// The same machine in another region; none for what is no name of a catalog, as amounts are.
+/// The same machine in another region; `None` for what is no name of a catalog, as amounts are.
 pub fn in_region(name: &str, region: &str) -> Option<String> {
     if name.contains(char::is_whitespace) {
         return None;
@@ -216,17 +216,17 @@ impl fmt::Display for LookupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let asked = &self.asked;
         match self.problem {
-            LookupProblem::Unknown => write!(f, "no price of `{asked}` is known")?,
+            LookupProblem::Unknown => write!(f, "`{asked}` has no known price")?,
             LookupProblem::SeveralRegions => {
-                write!(f, "`{asked}` has a price in each of several regions")?;
+                write!(f, "`{asked}` has prices in several regions")?;
             }
             LookupProblem::OnlySpot => {
                 return write!(
                     f,
-                    "of `{asked}` only a spot price is known: write `{asked}{SPOT_MARK}`"
+                    "`{asked}` has only a spot price: write `{asked}{SPOT_MARK}`"
                 );
             }
-            LookupProblem::NoSpot => return write!(f, "no spot price of `{asked}` is known"),
+            LookupProblem::NoSpot => return write!(f, "`{asked}` has no known spot price"),
         }
         match self.suggestions.as_slice() {
             [] => f.write_str(

@@ -64,7 +64,7 @@ pub struct Shape {
     /// Shared cores are parts of one.
     pub vcpus: Option<Decimal>,
     pub memory_gib: Option<Decimal>,
-    /// None for machines without.
+    /// `None` for machines without.
     pub gpu: Option<Gpu>,
     pub architecture: Option<Architecture>,
 }

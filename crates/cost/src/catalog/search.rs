@@ -1,4 +1,4 @@
-//! The catalog searched: at least so many cores, such a GPU, at most so dear.
+//! Search in the catalog: minimum cores, kind of GPU, maximum price.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use rust_decimal::Decimal;
 
 use super::{Architecture, Catalog, CatalogEntry, Gpu, Paying, Shape, provider_named};
 
-/// A number that is asked for: `4` is at least 4, `=4` exactly, `4-8` between.
+/// A number that is requested: `4` is at least 4, `=4` exactly, `4-8` between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bound {
     pub least: Decimal,
@@ -129,7 +129,7 @@ pub struct Found<'c> {
     pub entries: Vec<&'c CatalogEntry>,
     /// Fit as far as is known, but their cores, memory or processor are not known.
     pub of_unknown_shape: usize,
-    /// Fit, but have no price of the kind that is asked for.
+    /// Fit, but have no price of the kind that is requested.
     pub without_price: usize,
     /// Fit, but are priced in another currency than the limit.
     pub of_other_currency: usize,
@@ -177,7 +177,7 @@ fn is_there(entry: &CatalogEntry, wanted: &Wanted) -> bool {
             .is_none_or(|gpu| gpu.holds(entry.shape.gpu.as_ref()))
 }
 
-/// None where it is not known.
+/// `None` if it is not known.
 fn fits(shape: &Shape, wanted: &Wanted) -> Option<bool> {
     let holds = |bound: Option<Bound>, value: Option<Decimal>| match bound {
         None => Some(true),

@@ -1,4 +1,4 @@
-//! A cache made, a few images at a time: memory does not grow with the dataset.
+//! Builds a cache, a few images at a time: memory does not grow with the dataset.
 
 use std::fs;
 use std::ops::Range;

@@ -2,7 +2,7 @@
 //! bytes for all of them.
 //!
 //! A cache is a folder, `NAME-SIDEpx-DIGEST`, whose digest covers everything that decides the
-//! images. It is written under another name and renamed when whole.
+//! images. It is written under another name and renamed when complete.
 
 mod files;
 mod make;
@@ -160,7 +160,7 @@ fn found(folder: &Path, recipe: &Recipe, raw: bool) -> Option<Cached> {
 /// Held while a cache is made, given back when dropped or when the process ends.
 struct Lock {
     name: String,
-    /// None where the file system has no locks: caches are then made twice, at worst.
+    /// `None` if the file system has no locks: caches are then made twice, at worst.
     file: Option<File>,
 }
 

@@ -14,11 +14,11 @@ use crate::npy::{self, Found, Header, Kind, LONGEST_HEADER_BYTES};
 pub struct Opened {
     pub train: CachedImages,
     pub held_out: CachedImages,
-    /// As the folder's description says; none where it has none.
+    /// As the folder's description says; `None` if it has none.
     pub classes: Option<u32>,
 }
 
-/// One part of a cache: labels in memory, images on the disk until a batch is asked for.
+/// One part of a cache: labels in memory, images on the disk until a batch is requested.
 #[derive(Debug)]
 pub struct CachedImages {
     pub channels: u32,
@@ -79,9 +79,10 @@ fn open_part(folder: &Path, images: &str, labels: &str) -> Result<CachedImages, 
     let path = folder.join(images);
     let images = ArrayFile::open(&path, Kind::Float32)?;
     let &[count, channels, height, width] = images.shape() else {
-        return Err(broken(&path, "does not hold images"));
+        return Err(broken(&path, "does not contain images"));
     };
-    let side = |size: u64| u32::try_from(size).map_err(|_| broken(&path, "does not hold images"));
+    let side =
+        |size: u64| u32::try_from(size).map_err(|_| broken(&path, "does not contain images"));
     let (channels, height, width) = (side(channels)?, side(height)?, side(width)?);
     let labels_path = folder.join(labels);
     let labels = read_labels(&labels_path)?;
@@ -107,7 +108,7 @@ fn open_part(folder: &Path, images: &str, labels: &str) -> Result<CachedImages, 
 fn read_labels(path: &Path) -> Result<Vec<u16>, DataError> {
     let array = ArrayFile::open(path, Kind::Int32)?;
     let &[count] = array.shape() else {
-        return Err(broken(path, "does not hold labels"));
+        return Err(broken(path, "does not contain labels"));
     };
     // The file is as long as its header says, so this is no more than what is there.
     let mut bytes = vec![0; 4 * count as usize];
@@ -141,10 +142,10 @@ impl ArrayFile {
             error,
         })?;
         if found.header.kind != kind {
-            return Err(broken(path, "holds another kind of numbers"));
+            return Err(broken(path, "contains a different type of numbers"));
         }
         if found.file_bytes() != Some(length) {
-            return Err(broken(path, "is not as long as its header says"));
+            return Err(broken(path, "does not have the length in its header"));
         }
         Ok(ArrayFile { file, found })
     }

@@ -172,7 +172,7 @@ impl Description {
     }
 }
 
-/// None where there is none that can be read.
+/// `None` if it is missing or cannot be read.
 pub(crate) fn read(folder: &Path) -> Option<Description> {
     serde_json::from_slice(&fs::read(folder.join(DESCRIPTION)).ok()?).ok()
 }

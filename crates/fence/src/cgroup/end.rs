@@ -1,4 +1,4 @@
-//! The end of all processes of a group, also of those that start others faster than anybody can
+//! Ends all processes of a cgroup, even those that start others faster than one can
 //! list them: the group is frozen, so that nobody starts any more, and then killed.
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! Control groups: the kernel's own way to hold a run to its cores and its memory.
+//! cgroups: the kernel's mechanism to limit cores and memory of a run.
 //!
 //! A group is made beneath the one this process is in (version 1), or at the nearest place
 //! where the controllers are given on to children (version 2). It is named

@@ -171,8 +171,11 @@ fn what_cannot_be_had_is_refused_with_a_reason() {
         let reason = Group::create(&layout, &wanted(None, Some(1))).unwrap_err();
         assert!(reason.contains(expected), "{reason}");
     };
-    check(root(&[]), "no control groups are mounted");
-    check(v2_root("cpu\n", "cpu\n"), "gives on no `memory` controller");
+    check(root(&[]), "cgroups are not mounted");
+    check(
+        v2_root("cpu\n", "cpu\n"),
+        "does not delegate the `memory` controller",
+    );
     let no_memory = V1_MOUNTS.replace("rw,memory", "rw");
     let files = [
         ("proc/self/mountinfo", no_memory.as_str()),
@@ -242,7 +245,7 @@ fn on_this_machine_a_group_is_made_and_removed_or_the_reason_told() {
         }
         Err(reason) => {
             assert!(!reason.is_empty());
-            eprintln!("no control group can be made here: {reason}");
+            eprintln!("no cgroup can be created here: {reason}");
         }
     }
 }

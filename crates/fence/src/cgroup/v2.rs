@@ -1,4 +1,4 @@
-//! Version 2: one hierarchy, controllers given on to children.
+//! Version 2: one hierarchy, controllers delegated to children.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::{
 
 /// Beside no controller: only to freeze and to end its processes.
 pub(super) fn hold(layout: &Layout, name: &str) -> Result<Group, String> {
-    let place = layout.v2().ok_or("no control groups are mounted")?;
+    let place = layout.v2().ok_or("cgroups are not mounted")?;
     let folder = make_folder(&place.own, name)?;
     let group = group(&folder, false);
     match group.files.kill.is_some() || group.files.freezer.is_some() {
@@ -37,7 +37,7 @@ fn group(folder: &Path, has_limits: bool) -> Group {
 }
 
 pub(super) fn create(layout: &Layout, name: &str, wanted: &Wanted) -> Result<Group, String> {
-    let place = layout.v2().ok_or("no control groups are mounted")?;
+    let place = layout.v2().ok_or("cgroups are not mounted")?;
     let mut reason = String::new();
     for parent in place.upwards() {
         let given = Given::find(parent, parent == place.own, wanted);
@@ -100,7 +100,7 @@ impl Given {
         };
         let refused = |controller: &str| {
             Err(format!(
-                "{} gives on no `{controller}` controller (cgroup v2)",
+                "{} does not delegate the `{controller}` controller (cgroup v2)",
                 parent.display()
             ))
         };

@@ -57,7 +57,7 @@ impl DebugNames {
         }
     }
 
-    /// None for all other lines.
+    /// `None` for all other lines.
     pub fn read(&self, line: &str) -> Option<DebugValue<'_>> {
         let message = glog::line(line)?.message.trim();
         if let Some(rest) = message.strip_prefix("[Forward] Layer ") {

@@ -73,7 +73,7 @@ const BEGINNINGS: [&str; 7] = [
     "Restoring previous solver status from ",
 ];
 
-/// None for what says nothing of the training.
+/// `None` for what says nothing of the training.
 pub fn log_line(line: &str) -> Option<LogEvent> {
     let head = glog::line(line);
     let message = head.map_or(line, |head| head.message).trim();

@@ -60,7 +60,7 @@ pub fn read_caffemodel(graph: &Graph, bytes: &[u8]) -> Result<Weights, FormatErr
     let layers = read_layers(bytes)?;
     let mut found: BTreeMap<&str, Vec<f32>> = BTreeMap::new();
     for stored in stored(graph) {
-        let lacking = || malformed(format!("it lacks the numbers of `{}`", stored.name));
+        let lacking = || malformed(format!("the values of `{}` are missing", stored.name));
         let blobs = layers.get(stored.name.as_bytes()).ok_or_else(lacking)?;
         let blob = |place: usize| blobs.get(place).and_then(|blob| numbers(blob));
         let share = match stored.counter {
@@ -177,7 +177,7 @@ fn share(counter: Vec<f32>) -> f32 {
 
 /// The blobs of every layer, by its name.
 fn read_layers(bytes: &[u8]) -> Result<BTreeMap<&[u8], Vec<&[u8]>>, FormatError> {
-    let cut = || malformed("it is cut, or another kind of file".to_owned());
+    let cut = || malformed("it is truncated, or a different type of file".to_owned());
     let mut layers = BTreeMap::new();
     for layer in messages(&fields(bytes).ok_or_else(cut)?, field::NET_LAYER) {
         let layer = fields(layer).ok_or_else(cut)?;
@@ -196,7 +196,7 @@ fn messages<'b>(fields: &[Field<'b>], number: u32) -> impl Iterator<Item = &'b [
     })
 }
 
-/// None where they are no packed 32-bit floats.
+/// `None` if they are no packed 32-bit floats.
 fn numbers(blob: &[u8]) -> Option<Vec<f32>> {
     let mut values = Vec::new();
     for data in messages(&fields(blob)?, field::BLOB_DATA) {

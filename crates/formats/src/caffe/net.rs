@@ -29,7 +29,8 @@ pub fn train_prototxt(graph: &Graph, training: &Training) -> Result<TrainNet, Fo
     net.text.text("name", &graph.name);
     net.images(training)?;
     let layers = graph.nodes.get(..=graph.logits);
-    let layers = layers.ok_or_else(|| FormatError::graph("its logits are no layer of it"))?;
+    let layers =
+        layers.ok_or_else(|| FormatError::graph("its logits are not one of its layers"))?;
     for (place, layer) in layers.iter().enumerate() {
         if values.places[place] != Place::Passes {
             let placed = Placed::of(layer, place, &names, &values)?;
@@ -65,7 +66,7 @@ impl<'g> Placed<'g> {
         values: &'g Values,
     ) -> Result<Self, FormatError> {
         let damaged =
-            || FormatError::graph(format!("`{}` takes from a layer after it", layer.name));
+            || FormatError::graph(format!("the input of `{}` is a later layer", layer.name));
         let before = &values.blobs[..place];
         let blob = |&input: &usize| before.get(input).map(String::as_str);
         let bottoms: Option<Vec<&str>> = layer.inputs.iter().map(blob).collect();
@@ -85,7 +86,7 @@ impl Net<'_> {
             Some(Shape::Image { channels: 3, .. }) => true,
             _ => {
                 return Err(settings(
-                    "its image layer reads images of one channel or three".to_owned(),
+                    "its image layer reads only images of one or three channels".to_owned(),
                 ));
             }
         };
@@ -241,8 +242,7 @@ impl Net<'_> {
             return Err(FormatError::Layer {
                 format: FORMAT,
                 layer: placed.layer.name.clone(),
-                what: "its momentum of 0 gathers nothing, and Caffe's always gathers; \
-                       use a momentum above 0"
+                what: "with a momentum of 0 it accumulates nothing, but Caffe's always does; use a momentum above 0"
                     .to_owned(),
             });
         }
@@ -288,7 +288,7 @@ impl Net<'_> {
             return Err(FormatError::Layer {
                 format: FORMAT,
                 layer: placed.layer.name.clone(),
-                what: format!("its window of {size} channels has no middle; take an odd size"),
+                what: format!("its window of {size} channels has no centre; use an odd size"),
             });
         }
         self.write(placed, "LRN", |layer| {
@@ -329,8 +329,7 @@ fn notes(training: &Training) -> Vec<String> {
     let left_out = training.iterations.left_out;
     let note = (left_out > 0).then(|| {
         format!(
-            "Caffe's batches are all alike: the last {left_out} images of every epoch's order, \
-             which fill none, are left out"
+            "Caffe's batches all have the same size: the last {left_out} images of every epoch do not fill a batch and are skipped"
         )
     });
     note.into_iter().collect()

@@ -9,7 +9,7 @@ use crate::error::FormatError;
 pub struct Training {
     pub batch: u32,
     pub iterations: Iterations,
-    /// None where there are no held-out images.
+    /// `None` if there are no held-out images.
     pub test: Option<Test>,
     pub optimizer: Optimizer,
     pub device: Device,
@@ -49,7 +49,7 @@ impl Iterations {
         let an_epoch = images.checked_div(batch).unwrap_or(0);
         if an_epoch == 0 {
             return Err(settings(format!(
-                "its batches are all alike, and {images} images fill none of {batch}: use a smaller batch"
+                "its batches all have the same size, and {images} images do not fill a batch of {batch}: use a smaller batch"
             )));
         }
         let all = an_epoch.checked_mul(epochs);
@@ -100,7 +100,7 @@ impl Device {
         let text = text.trim();
         if text.contains(',') {
             return Err(settings(format!(
-                "its image layer would give the same images to each of `{text}`: train on one device"
+                "its image layer would give the same images to each device of `{text}`: train on one device"
             )));
         }
         match text.split_once(':') {
@@ -110,7 +110,7 @@ impl Device {
                 Ok(Device::Gpu(number.parse().unwrap_or(0)))
             }
             _ => Err(settings(format!(
-                "it knows no device `{text}`: name cpu or cuda:0"
+                "it has no device `{text}`: use cpu or cuda:0"
             ))),
         }
     }

@@ -63,8 +63,7 @@ impl Ours<'_> {
             return Ok(self.window([None; 2]));
         }
         Err(self.cannot(format!(
-            "it is padded by {}, and Caffe pads both sides alike; use the same padding on both sides, \
-             such as p = {}",
+            "its padding is {}, but Caffe pads both sides equally; use the same padding on both sides, such as p = {}",
             self.sides(),
             self.kernel[0] / 2
         )))
@@ -77,7 +76,7 @@ impl Ours<'_> {
     pub(super) fn avg_pool(&self) -> Result<Window, FormatError> {
         if self.padding.top != 0 || self.padding.left != 0 {
             return Err(self.cannot(format!(
-                "it is padded by {}, and Caffe's average counts the padding; use p = 0",
+                "its padding is {}, but Caffe's average includes padding; use p = 0",
                 self.sides()
             )));
         }
@@ -98,8 +97,7 @@ impl Ours<'_> {
                 }
                 _ => {
                     return Err(self.cannot(format!(
-                        "it is padded by {}, and no padding of Caffe puts its windows there; use \
-                         the same padding on both sides",
+                        "its padding is {}, which Caffe cannot reproduce; use the same padding on both sides",
                         self.sides()
                     )));
                 }

@@ -30,7 +30,7 @@ pub fn onnx(graph: &Graph, weights: &Weights) -> Result<Vec<u8>, FormatError> {
 
 /// The same with weights as they are before training, which the file says: whoever serves it can tell.
 pub fn untrained_onnx(graph: &Graph, weights: &Weights, seed: u64) -> Result<Vec<u8>, FormatError> {
-    let origin = format!("untrained, drawn with seed {seed}");
+    let origin = format!("untrained, random with seed {seed}");
     written(graph, weights, Some(origin))
 }
 
@@ -76,7 +76,7 @@ fn whole<'w>(
         .int(operator_set::VERSION, OPERATOR_SET);
     let input = input_shape(graph)?;
     let about = format!(
-        "{} for images of {input} and {} classes; pixels are divided by 127.5, less 1",
+        "{} for images of {input} and {} classes; pixels are scaled as x / 127.5 - 1",
         graph.name, graph.classes
     );
     let mut whole = Message::new();

@@ -14,7 +14,8 @@ use crate::protobuf::Message;
 pub(super) fn nodes(graph: &Graph) -> Result<Vec<Message<'static>>, FormatError> {
     let mut writer = Writer::new(graph);
     let until_logits = graph.nodes.get(..=graph.logits);
-    let layers = until_logits.ok_or_else(|| FormatError::graph("its logits are no layer of it"))?;
+    let layers =
+        until_logits.ok_or_else(|| FormatError::graph("its logits are not one of its layers"))?;
     for layer in layers {
         let value = writer.layer(layer)?;
         writer.values.push(value);
@@ -127,7 +128,7 @@ impl<'g> Writer<'g> {
     fn inputs(&self, layer: &Node) -> Result<Vec<String>, FormatError> {
         let value = |&place: &usize| {
             self.values.get(place).cloned().ok_or_else(|| {
-                FormatError::graph(format!("`{}` takes from a layer after it", layer.name))
+                FormatError::graph(format!("the input of `{}` is a later layer", layer.name))
             })
         };
         layer.inputs.iter().map(value).collect()
@@ -225,13 +226,13 @@ fn normalisation(layer: &Node, inputs: Vec<String>, size: u32) -> Result<Call, F
         return Err(FormatError::Layer {
             format: FORMAT,
             layer: layer.name.clone(),
-            what: format!("its window of {size} channels has no middle; take an odd size"),
+            what: format!("its window of {size} channels has no centre; use an odd size"),
         });
     }
     Ok(Call::new("LRN", inputs).int("size", size.into()))
 }
 
 fn first(layer: &Node, inputs: Vec<String>) -> Result<String, FormatError> {
-    let missing = || FormatError::graph(format!("`{}` takes from nothing", layer.name));
+    let missing = || FormatError::graph(format!("`{}` has no input", layer.name));
     inputs.into_iter().next().ok_or_else(missing)
 }

@@ -15,7 +15,7 @@ pub(crate) enum Value<'b> {
     Bytes(&'b [u8]),
 }
 
-/// The fields of a message in the order of the bytes; none where it is cut or no message.
+/// The fields of a message in the order of the bytes; `None` if it is cut or no message.
 pub(crate) fn fields(mut bytes: &[u8]) -> Option<Vec<Field<'_>>> {
     let mut found = Vec::new();
     while !bytes.is_empty() {

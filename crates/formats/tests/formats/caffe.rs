@@ -58,7 +58,7 @@ fn networks_of_the_zoo_are_caffe_networks_or_say_why_not() {
         // Strides of two with `same` padding on even sides pad only below and on the right.
         if name.starts_with("mobilenet") {
             let error = net(&graph).unwrap_err().to_string();
-            assert!(error.contains("Caffe pads both sides alike"), "{error}");
+            assert!(error.contains("Caffe pads both sides equally"), "{error}");
             continue;
         }
         let layers = layers(&graph);
@@ -333,7 +333,7 @@ fn what_caffe_cannot_do_is_a_sentence() {
     check(
         r#"{ name = "c", conv = { k = 3, s = 2, p = "same", o = 4 } }"#,
         input,
-        "Caffe cannot express the layer `c`: it is padded by 0 above, 1 below, 0 left and 1 right",
+        "Caffe cannot express the layer `c`: its padding is 0 above, 1 below, 0 left and 1 right",
     );
     check(
         r#"{ name = "a", avg-pool = { k = 3, s = 2, p = 1 } }"#,
@@ -343,14 +343,14 @@ fn what_caffe_cannot_do_is_a_sentence() {
     check(
         r#"{ name = "m", max-pool = { k = 2, s = 1, p = "same" } }"#,
         input,
-        "`m`: it is padded by 0 above, 1 below, 0 left and 1 right, and no padding of Caffe",
+        "`m`: its padding is 0 above, 1 below, 0 left and 1 right, which Caffe cannot",
     );
     check(
         r#"{ name = "b", batch-norm = { momentum = 0.0 } }"#,
         input,
         "Caffe's always gathers",
     );
-    check(r#"{ lrn = { size = 4 } }"#, input, "has no middle");
+    check(r#"{ lrn = { size = 4 } }"#, input, "has no centre");
     check(
         r#""relu""#,
         InputSpec::square(2, 8, 2),
@@ -359,7 +359,7 @@ fn what_caffe_cannot_do_is_a_sentence() {
     let error = Iterations::of(10, 16, 1).unwrap_err().to_string();
     assert_eq!(
         error,
-        "Caffe cannot train so: its batches are all alike, and 10 images fill none of 16: use a smaller batch"
+        "Caffe cannot train with these settings: its batches all have the same size, and 10 images do not fill a batch of 16: use a smaller batch"
     );
 }
 
@@ -478,10 +478,10 @@ fn a_damaged_caffemodel_is_a_sentence() {
         assert!(error.contains(expected), "{error}");
     };
     check(&bytes[..bytes.len() - 3], "it is cut");
-    check(&[], "it lacks the numbers of `c1`");
+    check(&[], "the values of `c1` are missing");
     let other = zoo("rede1");
     let other = caffemodel(&other, &some_weights(&other)).unwrap();
-    check(&other, "it lacks the numbers of `c1`");
+    check(&other, "the values of `c1` are missing");
     for cut in 0..200 {
         _ = read_caffemodel(&graph, &bytes[..cut]);
     }

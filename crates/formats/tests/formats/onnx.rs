@@ -271,7 +271,7 @@ fn what_cannot_be_written_is_a_sentence() {
     let error = formats::onnx(&graph, &some_weights(&graph)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "ONNX cannot express the layer `n`: its window of 4 channels has no middle; take an odd size"
+        "ONNX cannot express the layer `n`: its window of 4 channels has no centre; use an odd size"
     );
 
     let graph = zoo("lenet5");
@@ -305,7 +305,7 @@ fn what_is_too_large_for_the_format_is_a_sentence() {
     let error = formats::onnx(&graph, &some_weights(&graph)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "ONNX files hold less than 2 GB, and this network's numbers take 2.5 GB: use a smaller \
+        "ONNX files are limited to 2 GB, but this network's weights take 2.5 GB: use a smaller \
          image or narrower layers, or keep the safetensors file"
     );
 }

@@ -1,4 +1,4 @@
-//! The steps from a Python to an environment that is marked as whole.
+//! The steps from a Python to a complete environment.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -139,7 +139,7 @@ impl Build<'_> {
             && free < wanted
         {
             tell(Progress::Note(format!(
-                "about {} GB are needed, and the disk of {} has {:.1} GB left",
+                "about {} GB are needed, but the disk of {} has only {:.1} GB free",
                 wanted.div_ceil(100_000_000) as f64 / 10.0,
                 self.setup.home.path().display(),
                 free as f64 / 1e9
@@ -165,7 +165,7 @@ impl Build<'_> {
                 let _ = fs::remove_dir_all(&self.environment.folder);
                 Err(self.no_python(recipe, true))
             }
-            _ => Err(self.failed("making the environment")),
+            _ => Err(self.failed("creating the environment")),
         }
     }
 

@@ -1,4 +1,4 @@
-//! What stands in the way of setting up, or of removing.
+//! Errors of setting up and removing.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -105,11 +105,11 @@ impl fmt::Display for SetupError {
                 if let Some(process) = process {
                     write!(f, " (process {process})")?;
                 }
-                write!(f, " is at work on {environment}: wait until it is through")
+                write!(f, " is working on {environment}: wait until it is finished")
             }
             SetupError::Platform { spec, platform } => write!(
                 f,
-                "{} cannot be had on {platform}: its packages exist for {} only",
+                "{} is not available for {platform}: packages exist only for {}",
                 spec.name(),
                 spec.framework.platforms.join(", ")
             ),
@@ -126,32 +126,33 @@ impl fmt::Display for SetupError {
                 accepted,
             } => write!(
                 f,
-                "{spec} needs Python {}, and the environment of {base}, which it extends, has \
-                 {found}: remove that one, install Python {}, and set up {spec} again",
+                "{spec} needs Python {}, but the environment of {base}, which it extends, has {found}: remove {base}, install Python {}, and set up {spec} again",
                 either(accepted),
                 accepted.first().map(String::as_str).unwrap_or_default()
             ),
             SetupError::CannotStart { program, source } => {
                 write!(f, "cannot start {}: {source}", program.display())?;
                 match program.ends_with("uv") {
-                    true => write!(f, "; BANCADA_UV names the uv to use, or nothing for none"),
+                    true => write!(
+                        f,
+                        "; set BANCADA_UV to the uv to use, or to an empty value for none"
+                    ),
                     false => Ok(()),
                 }
             }
             SetupError::Foreign { folder } => write!(
                 f,
-                "{} was not made by `bancada setup`, and is left alone: move it away",
+                "{} was not created by `bancada setup` and is not touched: move it elsewhere",
                 folder.display()
             ),
             SetupError::Failed(failed) => failed.fmt(f),
-            SetupError::Stopped { spec } => write!(f, "stopped; to go on: bancada setup {spec}"),
+            SetupError::Stopped { spec } => write!(f, "stopped; to continue: bancada setup {spec}"),
             SetupError::NoCaffe => write!(
                 f,
-                "no package index has Caffe: build it, and put the program `caffe` on PATH or \
-                 name it in BANCADA_CAFFE"
+                "no package index provides Caffe: build it, and put the program `caffe` on PATH or set BANCADA_CAFFE"
             ),
             SetupError::CaffeFails { problem } => {
-                write!(f, "the machine's caffe does not work: {problem}")?;
+                write!(f, "the installed caffe does not work: {problem}")?;
                 match caffe_advice(problem) {
                     Some(advice) if !problem.contains(advice) => write!(f, "; {advice}"),
                     _ => Ok(()),
@@ -160,7 +161,7 @@ impl fmt::Display for SetupError {
             SetupError::NotThere { spec } => write!(f, "{spec} is not set up"),
             SetupError::Shared { spec, owner } => write!(
                 f,
-                "{spec} has no environment of its own, it runs in {owner}'s: bancada setup --remove {owner}"
+                "{spec} has no environment of its own, it runs in that of {owner}: bancada setup --remove {owner}"
             ),
             SetupError::Used { spec, by } => write!(
                 f,
@@ -194,11 +195,11 @@ fn no_python(
     match uv_failed {
         true => write!(
             f,
-            "; uv could not fetch it. Install Python {first} (pyenv install {first})"
+            "; uv could not download it. Install Python {first} (pyenv install {first})"
         ),
         false => write!(
             f,
-            ": install Python {first} (pyenv install {first}), or install uv, which fetches it"
+            ": install Python {first} (pyenv install {first}), or install uv, which downloads it"
         ),
     }
 }
@@ -218,7 +219,7 @@ impl fmt::Display for Failed {
             writeln!(f, "  │ {line}")?;
         }
         writeln!(f, "  = {}", self.hint)?;
-        write!(f, "  = everything it said: {}", self.log.display())
+        write!(f, "  = complete output: {}", self.log.display())
     }
 }
 
@@ -231,7 +232,7 @@ pub(super) fn hint(said: &str, spec: &Spec, gpu: bool) -> String {
         "disk quota exceeded",
         "os error 28",
     ]) {
-        return "the disk is full: make room, or set BANCADA_CACHE to a folder on another disk"
+        return "the disk is full: free some space, or set BANCADA_CACHE to a folder on a different disk"
             .to_owned();
     }
     if has(&[
@@ -240,8 +241,7 @@ pub(super) fn hint(said: &str, spec: &Spec, gpu: bool) -> String {
         "don't match any known hash",
     ]) {
         return format!(
-            "a downloaded file is not the one that {spec} was locked with, and was refused: ask whoever \
-             runs the package index why it differs"
+            "a downloaded file does not match the lock file of {spec} and was rejected: ask the operator of the package index why it differs"
         );
     }
     if has(&["ensurepip is not available"]) {
@@ -261,13 +261,11 @@ pub(super) fn hint(said: &str, spec: &Spec, gpu: bool) -> String {
         "newconnectionerror",
     ]) {
         return format!(
-            "a package index could not be reached: look at the network (PIP_INDEX_URL and \
-             UV_DEFAULT_INDEX name another index), then bancada setup {spec} goes on"
+            "a package index could not be reached: check the network (PIP_INDEX_URL and UV_DEFAULT_INDEX set a different index), then run bancada setup {spec} to continue"
         );
     }
     if has(&["(from versions: none)"]) {
-        return "no package index that was asked has it for this Python, or none could be reached \
-                (PIP_INDEX_URL and UV_DEFAULT_INDEX name another)"
+        return "no package index has it for this Python, or none could be reached (PIP_INDEX_URL and UV_DEFAULT_INDEX set a different one)"
             .to_owned();
     }
     if has(&[
@@ -278,21 +276,20 @@ pub(super) fn hint(said: &str, spec: &Spec, gpu: bool) -> String {
     ]) {
         return match &spec.version {
             _ if gpu => format!(
-                "packages of {} for GPUs may lie in an index of its makers: UV_INDEX (pip: \
-                 PIP_EXTRA_INDEX_URL) names it",
+                "GPU packages of {} may be in its vendor's own index: set UV_INDEX (pip: PIP_EXTRA_INDEX_URL)",
                 spec.name()
             ),
             Some(version) => format!(
                 "the package index may have no version {version} of {} for this Python",
                 spec.name()
             ),
-            None => "the package index has not all these versions for this Python".to_owned(),
+            None => "the package index does not have all these versions for this Python".to_owned(),
         };
     }
     if has(&["illegal instruction", "avx"]) {
-        return "its build may need instructions that this processor does not have".to_owned();
+        return "its build may need CPU instructions that this processor lacks".to_owned();
     }
-    format!("put right what it complains about; bancada setup {spec} goes on from there")
+    format!("fix the reported error, then run bancada setup {spec} to continue")
 }
 
 #[cfg(test)]

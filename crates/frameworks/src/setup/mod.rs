@@ -1,7 +1,7 @@
-//! An environment made: found Python, packages installed, a step trained, marked as whole.
+//! Creates an environment: finds Python, installs packages, trains a step, marks it as complete.
 //!
-//! While it is made a `.part` file lies beside it; what was interrupted is begun again in the same
-//! folder, where the installers find what they had done. The marker is written last.
+//! While it is being created a `.part` file is next to it; an interrupted setup restarts in the same
+//! folder, where the installers find their earlier work. The marker is written last.
 
 mod build;
 mod check;
@@ -84,7 +84,7 @@ impl Step {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ready {
     pub spec: Spec,
-    /// None for what has no environment: the engine, Caffe.
+    /// `None` for what has no environment: the engine, Caffe.
     pub installed: Option<ReadyEnvironment>,
 }
 
@@ -183,7 +183,7 @@ impl Setup<'_> {
 }
 
 /// Whether it sees the packages of this base, and by a Python that can use them: a base may have
-/// been made anew, in another version or of another Python.
+/// been rebuilt, in another version or of another Python.
 fn extends(marker: &Marker, base: Option<&Environment>) -> bool {
     let python_fits = match base.map(Environment::state) {
         Some(State::Whole(base)) => minor_of(&base.python) == minor_of(&marker.python),

@@ -54,7 +54,7 @@ impl Build<'_> {
             }
             Err(why) => {
                 tell(Progress::Note(format!(
-                    "its packages are not checked by hashes: {why}"
+                    "its packages are not checked by hash: {why}"
                 )));
                 self.installer.install(folder, stage)
             }
@@ -74,13 +74,13 @@ impl Build<'_> {
         }
     }
 
-    /// The lock file of a stage, or why there is none.
+    /// The lock file of a stage, or why it has no lock file.
     fn lock(&self, stage: &Stage, python: &str) -> Result<&'static str, String> {
         let owner = self.environment.owner;
         let version = &self.environment.version;
         let pinned = owner.version.as_deref().unwrap_or_default();
         if self.gpu {
-            return Err("the packages for GPUs have no lock file".to_owned());
+            return Err("GPU packages have no lock file".to_owned());
         }
         if version != pinned {
             return Err(format!("only version {pinned} has a lock file"));
@@ -107,8 +107,7 @@ impl Build<'_> {
         let found = self.step(Step::CpuBuilds, probe, Some(PROBE_TIMEOUT), tell)?;
         if found == Ending::Done {
             tell(Progress::Note(format!(
-                "downloading {package} {version} without CUDA from {} (about {}), because --gpu was not \
-                 given; its files are checked by that index's hashes only",
+                "downloading {package} {version} without CUDA from {} (about {}), because --gpu was not given; its files are checked only by that index's hashes",
                 builds.about,
                 size(builds.size_mb)
             )));
@@ -119,8 +118,7 @@ impl Build<'_> {
         }
         let much = owner.size_mb.map(|mb| format!(" (up to {})", size(mb)));
         tell(Progress::Note(format!(
-            "{}, which has {package} {version} without CUDA, cannot be used from here: downloading it from the \
-             default package index, where it carries CUDA{}",
+            "{}, which has {package} {version} without CUDA, cannot be used: downloading the build with CUDA from the default package index{}",
             builds.about,
             much.unwrap_or_default()
         )));

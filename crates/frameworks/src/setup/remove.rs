@@ -1,4 +1,4 @@
-//! An environment taken away again: only what `setup` made.
+//! Removes an environment: only what `setup` created.
 
 use std::fs;
 use std::path::Path;

@@ -39,18 +39,20 @@ impl fmt::Display for StackError {
         match self {
             StackError::NoStack { spec } => {
                 let known: Vec<&str> = registry::stacks().map(|s| s.name.as_str()).collect();
-                write!(f, "{spec} is no serving stack; known: {}", known.join(", "))
+                write!(
+                    f,
+                    "{spec} is not a serving stack; known: {}",
+                    known.join(", ")
+                )
             }
             StackError::NotSetUp(error) => error.fmt(f),
             StackError::NoNginx { spec, debian } => write!(
                 f,
-                "{spec} needs nginx: apt-get install {debian}, or do without it (--no-nginx), \
-                 which is another stack then"
+                "{spec} needs nginx: apt-get install {debian}, or run without it (--no-nginx), which is a different stack"
             ),
             StackError::NoGraph { spec, model } => write!(
                 f,
-                "{spec} builds the network anew, so it serves networks of the zoo and runs; of \
-                 {model} only the ONNX file is known"
+                "{spec} rebuilds the network, so it can serve only networks of the zoo and runs; {model} is only an ONNX file"
             ),
             StackError::Network { model, why } => write!(f, "{model}: {why}"),
             StackError::Conversion {
@@ -58,7 +60,7 @@ impl fmt::Display for StackError {
                 model,
                 last_lines,
             } => {
-                write!(f, "{model} cannot be made ready for {spec}")?;
+                write!(f, "{model} cannot be prepared for {spec}")?;
                 last_lines
                     .iter()
                     .try_for_each(|line| write!(f, "\n  │ {line}"))

@@ -60,8 +60,7 @@ pub struct StackStart {
     pub differences: Vec<String>,
 }
 
-const BARE: &str = "without NGINX: Gunicorn is asked directly, so that a client that keeps its \
-                    connection stays with one worker, however busy that is";
+const BARE: &str = "without NGINX: clients connect to Gunicorn directly, so a client that keeps its connection stays with one worker, however busy that is";
 
 impl Stacks<'_> {
     pub fn start(&self, spec: &Spec, wish: &StackWish<'_>) -> Result<StackStart, StackError> {

@@ -27,7 +27,7 @@ pub struct StackModel<'a> {
     pub onnx: &'a Path,
     /// The text of `model.json`, with the model's name in it.
     pub description: &'a str,
-    /// For stacks that build the network anew; asked only when there is no folder yet. None where
+    /// For stacks that build the network anew; asked only when there is no folder yet. `None` if
     /// there is nothing but the file.
     pub network: Option<&'a dyn Fn() -> Result<StackNetwork, String>>,
 }

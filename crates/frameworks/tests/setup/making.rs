@@ -61,7 +61,7 @@ fn an_interrupted_set_up_is_gone_on_with() {
     let missing = bench.home.interpreter(&spec("jax")).unwrap_err();
     assert_eq!(
         missing.to_string(),
-        "jax is only partly set up on this machine; to go on: bancada setup jax"
+        "jax is only partly set up; to continue: bancada setup jax"
     );
 
     let kept = bench.folder("jax-0.10.2/kept");
@@ -95,8 +95,8 @@ fn what_fails_says_why_and_goes_on_later() {
         "jax: installing its packages failed\n  \
          │ Resolving\n  \
          │ error: No space left on device (os error 28)\n  \
-         = the disk is full: make room, or set BANCADA_CACHE to a folder on another disk\n  \
-         = everything it said: {}",
+         = the disk is full: free some space, or set BANCADA_CACHE to a folder on a different disk\n  \
+         = complete output: {}",
         log.display()
     );
     assert_eq!(bench.problem("jax"), expected);
@@ -130,7 +130,7 @@ fn versions_have_pins_and_folders_of_their_own() {
     let bench = Bench::new(&["3.11"], true);
     let (result, told) = bench.set_up_told("pytorch@2.2.0");
     result.unwrap();
-    let note = "its packages are not checked by hashes: only version 2.15.0 has a lock file";
+    let note = "its packages are not checked by hash: only version 2.15.0 has a lock file";
     assert!(told.contains(&Progress::Note(note.to_owned())), "{told:?}");
     assert!(bench.folder("pytorch-2.2.0/bancada.json").exists());
     assert!(
@@ -149,7 +149,7 @@ fn versions_have_pins_and_folders_of_their_own() {
     let missing = bench.home.interpreter(&spec("pytorch")).unwrap_err();
     assert_eq!(
         missing.to_string(),
-        "pytorch is not set up on this machine: bancada setup pytorch"
+        "pytorch is not set up: bancada setup pytorch"
     );
     bench.set_up("pytorch@2.15.0").unwrap();
     assert!(bench.home.interpreter(&spec("pytorch")).is_ok());
@@ -189,8 +189,7 @@ fn builds_without_cuda_are_taken_where_they_can_be_had() {
     result.unwrap();
     note(
         &told,
-        "PyTorch's own package index, which has torch 2.15.0 without CUDA, cannot be used from here: \
-         downloading it from the default package index, where it carries CUDA (up to 5.6 GB)",
+        "PyTorch's own package index, which has torch 2.15.0 without CUDA, cannot be used: downloading the build with CUDA from the default package index (up to 5.6 GB)",
     );
     let locked = "uv install --require-hashes --no-deps -r bancada-lock.txt".to_owned();
     assert!(bench.calls().contains(&locked));
@@ -308,8 +307,7 @@ fn a_base_with_another_python_is_said() {
     let bench = Bench::new(&["3.12"], true);
     assert_eq!(
         bench.problem("onnxruntime-training"),
-        "onnxruntime-training needs Python 3.11, and the environment of pytorch, which it extends, has \
-         3.12.7: remove that one, install Python 3.11, and set up onnxruntime-training \
+        "onnxruntime-training needs Python 3.11, but the environment of pytorch, which it extends, has 3.12.7: remove pytorch, install Python 3.11, and set up onnxruntime-training \
          again"
     );
 }
@@ -320,25 +318,23 @@ fn what_cannot_be_had_is_a_sentence() {
     assert_eq!(
         bench.problem("theano"),
         "theano needs Python 3.8, and this machine has 3.11.7, 3.12.7: install Python 3.8 \
-         (pyenv install 3.8), or install uv, which fetches it"
+         (pyenv install 3.8), or install uv, which downloads it"
     );
     assert!(!bench.folder("theano-1.0.5").exists());
     assert_eq!(
         bench.problem("caffe"),
-        "no package index has Caffe: build it, and put the program `caffe` on PATH or name it \
-         in BANCADA_CAFFE"
+        "no package index provides Caffe: build it, and put the program `caffe` on PATH or set BANCADA_CAFFE"
     );
     bench.machine.platform = "macos-aarch64".to_owned();
     assert_eq!(
         bench.problem("mxnet"),
-        "mxnet cannot be had on macos-aarch64: its packages exist for linux-x86_64 only"
+        "mxnet is not available for macos-aarch64: packages exist only for linux-x86_64"
     );
 
     let bench = Bench::new(&[], true);
     assert_eq!(
         bench.problem("theano"),
-        "theano needs Python 3.8, and this machine has no Python; uv could not fetch it. \
-         Install Python 3.8 (pyenv install 3.8)"
+        "theano needs Python 3.8, and this machine has no Python; uv could not download it. Install Python 3.8 (pyenv install 3.8)"
     );
     assert_eq!(bench.home.environments(), [], "nothing is left behind");
     assert_eq!(bench.set_up("engine").unwrap().installed, None);
@@ -358,7 +354,7 @@ fn what_the_system_lacks_is_told() {
     for expected in [
         "tinygrad: a training step failed",
         "RuntimeError: adapt_tinygrad cannot compile",
-        "= needs clang: apt-get install clang; then bancada setup tinygrad goes on",
+        "= needs clang: apt-get install clang; then run bancada setup tinygrad to continue",
     ] {
         assert!(problem.contains(expected), "{problem}");
     }
@@ -399,8 +395,7 @@ fn a_uv_that_is_not_there_is_said() {
     bench.machine.uv = Some("/nowhere/uv".into());
     assert_eq!(
         bench.problem("jax"),
-        "cannot start /nowhere/uv: No such file or directory (os error 2); BANCADA_UV names the \
-         uv to use, or nothing for none"
+        "cannot start /nowhere/uv: No such file or directory (os error 2); set BANCADA_UV to the uv to use, or to an empty value for none"
     );
     assert_eq!(bench.home.environments(), [], "nothing is left behind");
 }
@@ -415,7 +410,7 @@ fn two_programs_do_not_make_one_environment() {
     held.lock().unwrap();
     assert_eq!(
         bench.problem("jax"),
-        "another bancada (process 4711) is at work on jax-0.10.2: wait until it is through"
+        "another bancada (process 4711) is working on jax-0.10.2: wait until it is finished"
     );
     assert!(bench.calls().is_empty());
     drop(held);
@@ -467,7 +462,7 @@ fn adapters_are_written_once() {
     assert!(
         problem
             .to_string()
-            .contains("BANCADA_CACHE names another folder"),
+            .contains("set BANCADA_CACHE to a different folder"),
         "{problem}"
     );
 }

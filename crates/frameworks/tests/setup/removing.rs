@@ -44,7 +44,7 @@ fn foreign_folders_and_links_are_refused() {
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("thesis.txt"), "").unwrap();
     let said = format!(
-        "{} was not made by `bancada setup`, and is left alone: move it away",
+        "{} was not created by `bancada setup` and is not touched: move it elsewhere",
         folder.display()
     );
     assert_eq!(problem(&bench, "jax"), said);
@@ -71,7 +71,7 @@ fn what_others_need_is_kept() {
     bench.set_up("keras-tensorflow").unwrap();
     assert_eq!(
         problem(&bench, "keras-tensorflow"),
-        "keras-tensorflow has no environment of its own, it runs in tensorflow's: \
+        "keras-tensorflow has no environment of its own, it runs in that of tensorflow: \
          bancada setup --remove tensorflow"
     );
 }

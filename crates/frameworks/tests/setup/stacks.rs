@@ -109,7 +109,7 @@ fn a_model_is_prepared_once() {
     assert_eq!(description, r#"{"name": "small"}"#);
 
     let error = prepare(&bench, TENSORFLOW, &onnx, false).unwrap_err();
-    assert!(error.to_string().contains("only the ONNX file is known"));
+    assert!(error.to_string().contains("is only an ONNX file"));
     let keras = prepare(&bench, TENSORFLOW, &onnx, true).unwrap();
     let made = fs::read_to_string(keras.join("model.keras")).unwrap();
     assert_eq!(made, "graph weights");
@@ -137,7 +137,7 @@ fn a_conversion_that_fails_leaves_nothing() {
     let error = prepare(&bench, TENSORFLOW, &onnx, true).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "small cannot be made ready for fastapi-tensorflow\n  │ no such layer"
+        "small cannot be prepared for fastapi-tensorflow\n  │ no such layer"
     );
     let left = fs::read_dir(bench.home.path().join("stack-models")).unwrap();
     assert_eq!(left.count(), 0);

@@ -126,7 +126,7 @@ fn only_an_image_is_replaced_and_only_if_asked() {
     let place = Place::new();
     let image = place.image();
     place.build(&image);
-    assert!(place.refused(&image).contains("image exists already"));
+    assert!(place.refused(&image).contains("image already exists"));
     let mut output = Output {
         replace: true,
         ..place.output()
@@ -136,7 +136,7 @@ fn only_an_image_is_replaced_and_only_if_asked() {
     assert_eq!(place.names(), before);
     output.folder = Some(place.at("model"));
     let said = build(&image, &output).unwrap_err().to_string();
-    assert!(said.contains("model exists already"), "{said}");
+    assert!(said.contains("model already exists"), "{said}");
     let said = build(&image, &Output::default()).unwrap_err().to_string();
     assert!(said.contains("name a folder or an archive"), "{said}");
 }

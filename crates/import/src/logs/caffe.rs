@@ -106,7 +106,7 @@ struct Reader {
     /// When the last line of a test or of a snapshot was written.
     aside_seconds: Option<f64>,
     max_iterations: Option<u64>,
-    /// Whether the test under way has told its accuracy: other networks may follow.
+    /// Whether the test in progress has told its accuracy: other networks may follow.
     tested: bool,
     stopped_early: bool,
     saved: bool,

@@ -46,7 +46,7 @@ impl Clock {
         }
     }
 
-    /// Taken as UTC, since the zone is not told; none for a day that the year does not have.
+    /// Taken as UTC, since the zone is not reported; `None` for a day that the year does not have.
     pub(super) fn at(&mut self, moment: Moment) -> Option<Timestamp> {
         let turn = is_new_year(self.month, moment.month);
         self.year = self.year.saturating_add(turn.into());

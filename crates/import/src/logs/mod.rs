@@ -73,7 +73,7 @@ impl LogFormat {
         }
     }
 
-    /// By the lines that only one of them writes; none where there are none.
+    /// By the lines that only one of them writes; `None` if there are none.
     fn find(text: &str) -> Option<LogFormat> {
         let caffe = text.lines().filter(|line| caffe::is_own(line)).count();
         let slim = text.lines().filter(|line| slim::is_own(line)).count();
@@ -100,7 +100,7 @@ impl FromStr for LogFormat {
             .find(|format| format.word() == text)
             .ok_or_else(|| {
                 SpecError(format!(
-                    "`{text}` is not a format of logs: caffe, tensorflow-slim or auto"
+                    "`{text}` is not a log format: use caffe, tensorflow-slim or auto"
                 ))
             })
     }
@@ -273,7 +273,7 @@ const IMAGES: &str = "images";
 fn understand(file: &LogFile, spec: &LogSpec) -> Result<Log, String> {
     let format = spec.format.or_else(|| LogFormat::find(&file.text));
     let format =
-        format.ok_or("nothing in it is of a log of Caffe or TensorFlow-slim; it is left out")?;
+        format.ok_or("it is not a log of Caffe or TensorFlow-slim; the file is skipped")?;
     let modified = file.modified.unwrap_or(spec.levels.started_otherwise);
     let told = match format {
         LogFormat::Caffe => caffe::read(&file.text, spec.year, modified),
@@ -281,7 +281,7 @@ fn understand(file: &LogFile, spec: &LogSpec) -> Result<Log, String> {
     };
     if told.is_empty() {
         return Err(format!(
-            "it tells no step of a training in the words of {format}; it is left out"
+            "it contains no training step in the format {format}; the file is skipped"
         ));
     }
     Ok(Log {
@@ -310,12 +310,13 @@ fn row(log: &Log, factors: &[String], spec: &ImportSpec) -> Result<Row, String> 
         let told = rows::constant(spec, factor).or_else(|| value(factor));
         told.or_else(|| own(factor)).unwrap_or_default()
     };
-    let repetition = match value(REPETITION) {
-        None => None,
-        Some(text) => Some(rows::parse_repetition(&text).ok_or_else(|| {
-            format!("`{text}` is not the number of a repetition; the log is left out")
-        })?),
-    };
+    let repetition =
+        match value(REPETITION) {
+            None => None,
+            Some(text) => Some(rows::parse_repetition(&text).ok_or_else(|| {
+                format!("`{text}` is not a repetition number; the log is skipped")
+            })?),
+        };
     Ok(Row {
         file: log.name.clone(),
         line: 1,

@@ -1,4 +1,4 @@
-//! What a log told → the numbers of a run.
+//! Contents of a log → the numbers of a run.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(super) struct Run<'t> {
     pub(super) images: Option<u64>,
 }
 
-/// A step that was told, and how long was trained until its end.
+/// A step that was reported, and how long was trained until its end.
 struct Reached<'t> {
     step: &'t Step,
     trained_seconds: Option<f64>,
@@ -104,7 +104,7 @@ impl Run<'_> {
         losses.into_iter().map(epoch).collect()
     }
 
-    /// Of the last whole epoch, or of the last step where there is none; none where it diverged.
+    /// Of the last complete epoch, or of the last step without epochs; `None` if it diverged.
     fn loss(&self) -> Option<f64> {
         let last = self.told.steps.last()?.loss;
         let epochs = self.epochs();
@@ -176,7 +176,7 @@ impl Run<'_> {
         };
         let detail = match &self.told.ended {
             Ended::Whole => None,
-            Ended::Cut => Some(format!("{ends} without its end")),
+            Ended::Cut => Some(format!("{ends} without a final line")),
             Ended::OutOfMemory(said) | Ended::Failed(said) => Some(format!("{ends}: {said}")),
         };
         Outcome {
@@ -216,7 +216,7 @@ impl Run<'_> {
         self.reached().last()?.trained_seconds
     }
 
-    /// The median over the steps that were told.
+    /// The median over the steps that were reported.
     fn step_seconds(&self) -> Option<f64> {
         let mut seconds = Vec::new();
         let mut before: Option<(&Step, f64)> = None;
@@ -228,7 +228,7 @@ impl Run<'_> {
             let took = match before {
                 // A log that lacks its beginning does not tell when the first step began.
                 None => Some((self.told.earlier_steps(), trained)).filter(|(_, took)| *took > 0.0),
-                // What was done again after a restart is not of this step.
+                // What was re-run after a restart is not of this step.
                 Some((last, before)) => {
                     (last.part == step.part).then_some((last.number, trained - before))
                 }
@@ -281,7 +281,7 @@ impl Run<'_> {
             .collect()
     }
 
-    /// Between the steps that were told, in proportion; none before the first step of the log and
+    /// Between the steps that were reported, in proportion; none before the first step of the log and
     /// beyond the last.
     fn trained_at(&self, reached: &[Reached<'_>], steps: f64) -> Option<f64> {
         let told = reached.iter();

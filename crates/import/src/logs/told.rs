@@ -1,4 +1,4 @@
-//! What a log told, whoever wrote it.
+//! Contents of a log, whatever its format.
 
 use model::run::phase;
 use model::{Phase, Status, Timestamp};
@@ -27,7 +27,7 @@ impl Told {
         self.steps.is_empty() && said_nothing
     }
 
-    /// A step told twice is kept once, with whatever either line told; one that is done again
+    /// A step told twice is kept once, with whatever either line told; one that is re-run
     /// after a restart takes the place of what came after it.
     pub(super) fn step(&mut self, step: Step) {
         while self
@@ -131,11 +131,11 @@ impl Unread {
     pub(super) fn sentence(&self) -> String {
         match self.count {
             1 => format!(
-                "`{}` looks like a step and cannot be read; left out",
+                "`{}` looks like a step but cannot be parsed; ignored",
                 self.text
             ),
             count => format!(
-                "{count} lines look like steps and cannot be read, the first: `{}`; left out",
+                "{count} lines look like steps but cannot be parsed, the first: `{}`; ignored",
                 self.text
             ),
         }

@@ -27,7 +27,7 @@ fn statuses_are_counted_by_code() {
     assert_eq!(outcome.counts.status.get(&404), Some(&10));
     assert_eq!(
         outcome.first_failure.unwrap(),
-        "an answer had the status 503: busy"
+        "a response had the status 503: busy"
     );
     assert_eq!(outcome.connections.opened, 1);
 }
@@ -44,7 +44,7 @@ fn the_sentence_of_a_server_is_told() {
     let outcome = run(&post(&server.url()), &closed(1, 2), &Options::default());
     assert_eq!(
         outcome.first_failure.unwrap(),
-        "an answer had the status 400: the body is no picture"
+        "a response had the status 400: the body is no picture"
     );
 }
 
@@ -60,7 +60,7 @@ fn a_server_that_never_answers_times_out() {
         outcome
             .first_failure
             .unwrap()
-            .contains("no whole answer within 0.06 s")
+            .contains("no complete response within 0.06 s")
     );
 }
 
@@ -121,7 +121,7 @@ fn answers_cut_short_are_closed() {
         serve(|_| Reply::Then("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf".to_owned()));
     let outcome = run(&post(&server.url()), &closed(2, 8), &Options::default());
     assert_eq!((outcome.counts.closed, outcome.counts.total()), (8, 8));
-    assert!(outcome.first_failure.unwrap().contains("in the middle of"));
+    assert!(outcome.first_failure.unwrap().contains("during"));
     let server = serve(|_| Reply::Then(String::new()));
     let outcome = run(&post(&server.url()), &closed(1, 4), &Options::default());
     assert_eq!((outcome.counts.closed, outcome.counts.total()), (4, 4));

@@ -1,6 +1,6 @@
 //! The run's process and all its descendants.
 //!
-//! Members are found by the kernel's own lists (a control group's, or each thread's `children`)
+//! Members are found by the kernel's own lists (a cgroup's, or each thread's `children`)
 //! and only when some process was started on the machine since the last look. Who has been seen
 //! stays a member to its end, also when its parent ended before it. What left the tree unseen is
 //! found by a look through all processes for the session, taken seldom.
@@ -45,7 +45,7 @@ pub(crate) struct Tree {
     proc: PathBuf,
     leader: i32,
     members: Vec<Member>,
-    /// The list of a control group's processes, where the run has one.
+    /// The list of a cgroup's processes, where the run has one.
     group: Option<Source>,
     units: Units,
     forks: Option<u64>,

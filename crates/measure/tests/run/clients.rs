@@ -75,7 +75,7 @@ fn a_server_that_ends_while_it_is_asked_has_failed_and_its_client_is_ended() {
     );
     assert_eq!(ran.measured.outcome.status, Status::Failed);
     let expected =
-        "the server ended with exit code 0, while it was still asked; the log ends:\nbroken";
+        "the server ended with exit code 0, while requests were in progress; the log ends:\nbroken";
     assert_eq!(ran.detail(), expected);
     let pid = ran.events.iter().find_map(|event| match &event.kind {
         model::EventKind::Note { text } => Some(text.clone()),
@@ -95,7 +95,7 @@ fn a_run_that_takes_too_long_ends_both() {
     });
     assert_eq!(ran.measured.outcome.status, Status::TimedOut);
     let detail = ran.detail();
-    let never_healthy = "the server was not healthy after 0.3 s and was ended; the log ends:\n";
+    let never_healthy = "the server was not healthy after 0.3 s and was stopped; the log ends:\n";
     assert!(detail.starts_with(never_healthy), "{detail}");
     assert!(detail.ends_with("bye"), "{detail}");
 }

@@ -35,7 +35,7 @@ fn a_run_that_fails_says_how_its_log_ends() {
     let ran = sh("kill -SEGV $$");
     assert_eq!(ran.measured.outcome.status, Status::Failed);
     assert_eq!(ran.measured.outcome.signal, Some(libc::SIGSEGV));
-    assert_eq!(ran.detail(), "was ended by signal 11 (SIGSEGV)");
+    assert_eq!(ran.detail(), "was killed by signal 11 (SIGSEGV)");
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_command_that_cannot_be_started_is_a_failed_run() {
         nowhere,
         "cannot start in /no/such/folder: no such folder",
     );
-    // With limits the same sentence comes from within the control group.
+    // With limits the same sentence comes from within the cgroup.
     let limited = |request: &mut Request| request.limits.memory_bytes = Some(1 << 30);
     check(&["no-such-program-here"], limited, "not found");
 }
@@ -95,7 +95,7 @@ fn a_run_out_of_time_is_ended_and_is_a_result() {
     assert!(ran.measured.outcome.status.is_result());
     assert_eq!(ran.measured.outcome.signal, Some(libc::SIGTERM));
     assert!(
-        ran.detail().starts_with("had not ended after 0.3 s"),
+        ran.detail().starts_with("exceeded 0.3 s"),
         "{}",
         ran.detail()
     );

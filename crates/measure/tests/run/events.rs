@@ -74,7 +74,7 @@ fn a_training_that_diverged_has_no_loss() {
     );
     assert_eq!(
         diverged.to_string(),
-        "the loss was no number any more from epoch 5 on, and is left out: lower the learning \
+        "the loss was NaN from epoch 5 on and is omitted: lower the learning \
          rate, or check the data"
     );
 }
@@ -124,7 +124,7 @@ fn of_a_huge_log_the_beginning_and_the_end_stay() {
     let log = ran.file("log.txt");
     assert!(log.starts_with("first\nxxx") && log.ends_with("x\nlast\n"));
     assert!(
-        log.contains("bytes left out here") && log.len() < 11_001_000,
+        log.contains("bytes omitted here") && log.len() < 11_001_000,
         "{}",
         log.len()
     );
@@ -136,5 +136,5 @@ fn a_run_that_says_it_has_no_memory_is_a_result() {
     let ran =
         sh(r#"echo '{"event":"out-of-memory","detail":"batch 512"}' >> "$BANCADA_EVENTS"; exit 1"#);
     assert_eq!(ran.measured.outcome.status, Status::OutOfMemory);
-    assert_eq!(ran.detail(), "did not fit in memory: batch 512");
+    assert_eq!(ran.detail(), "ran out of memory: batch 512");
 }

@@ -85,7 +85,7 @@ fn a_run_that_does_not_fit_in_its_limit_is_out_of_memory() {
     );
     assert!(
         ran.detail()
-            .starts_with("did not fit in memory in the limit of 104 MB")
+            .starts_with("ran out of memory with a limit of 104 MB")
     );
     let weak = ran
         .measured

@@ -32,10 +32,13 @@ pub struct BillLine {
     /// `train`, `startup`, `rounding up to 60 s`.
     pub what: String,
     pub kind: LineKind,
+    /// Of the run's or its machine's life, where the line pays for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
     /// Of machine time; zero for every other line.
     #[serde(with = "rust_decimal::serde::str")]
     pub seconds: Decimal,
-    /// The price of an hour on this line; none where it is not for time.
+    /// The price of an hour on this line; `None` if it is not for time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_hour: Option<Money>,
     /// What else was counted.

@@ -59,6 +59,21 @@ impl Price {
     /// What stands for the machine of a price that was typed in.
     pub const TYPED_IN: &str = "own";
 
+    /// By the second, with nothing else known of it.
+    pub fn typed_in(per_hour: Money) -> Price {
+        Price {
+            machine: Price::TYPED_IN.to_owned(),
+            per_hour,
+            source: String::new(),
+            date: String::new(),
+            billing: BillingRule::default(),
+            changes: Vec::new(),
+            own: None,
+            shape: PricedShape::default(),
+            sizes: Vec::new(),
+        }
+    }
+
     /// As people know it: a price that was typed in goes by its environment.
     pub fn name_in<'n>(&'n self, environment: &'n str) -> &'n str {
         match self.machine == Price::TYPED_IN {
@@ -140,7 +155,7 @@ pub struct OwnMachine {
     pub watts: Decimal,
     pub electricity_per_kilowatt_hour: Money,
     /// Hours of a day that it works: a machine that idles half the day costs twice as much an
-    /// hour of work. None means all 24.
+    /// hour of work. `None` means all 24.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hours_per_day: Option<Decimal>,
 }

@@ -1,4 +1,4 @@
-//! How use becomes money.
+//! Billing rules.
 
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -13,8 +13,7 @@ pub struct BillingRule {
     pub step_seconds: u32,
     pub minimum_seconds: u32,
     pub paid: PaidPhases,
-    /// How long a machine is kept. Files written before this was recorded billed every run by itself.
-    #[serde(default = "RentalScope::of_old_files")]
+    /// How long a machine is kept.
     pub rental: RentalScope,
     /// Where requests are paid, each of them is rounded up to it; zero bills the exact time.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -36,10 +35,10 @@ pub struct BillingRule {
     /// On top of everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tax_percent: Option<Decimal>,
-    /// What discounts and free amounts are reckoned by.
+    /// What discounts and free amounts are computed by.
     #[serde(default, skip_serializing_if = "MonthOfUse::is_unknown")]
     pub month: MonthOfUse,
-    /// None for the study's own.
+    /// `None` for the study's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<RuleOrigin>,
 }
@@ -259,12 +258,6 @@ pub enum RentalScope {
     Study,
     /// A new machine for every run.
     Run,
-}
-
-impl RentalScope {
-    fn of_old_files() -> Self {
-        RentalScope::Run
-    }
 }
 
 /// Which phases of a run the bill counts.

@@ -14,7 +14,7 @@ pub(super) fn check(draft: &Draft, command: &DraftCommand, problems: &mut Proble
         .collect();
     let mut used: Vec<&str> = vec![ENVIRONMENT, CORES, MEMORY];
     for text in texts(command).filter(|text| text.value.contains('\0')) {
-        let message = "a program cannot be given the character NUL (U+0000)";
+        let message = "arguments of a program cannot contain the character NUL (U+0000)";
         problems.push(Diagnostic::at(text.span.clone(), message));
     }
     // Inputs may have levels in their names, but change nothing by themselves.
@@ -28,8 +28,7 @@ pub(super) fn check(draft: &Draft, command: &DraftCommand, problems: &mut Proble
                 let known = factors.iter().copied();
                 let unknown =
                     Diagnostic::unknown("factor in braces", name, text.span.clone(), known);
-                problems
-                    .push(unknown.note(format!("for the braces themselves write {{{{{name}}}}}")));
+                problems.push(unknown.note(format!("for literal braces write {{{{{name}}}}}")));
             }
             if changes {
                 used.push(name);
@@ -49,7 +48,7 @@ pub(super) fn check(draft: &Draft, command: &DraftCommand, problems: &mut Proble
         problems.push(
             Diagnostic::at(
                 factor.name.span.clone(),
-                format!("factor `{name}` changes nothing"),
+                format!("factor `{name}` has no effect"),
             )
             .label(format!(
                 "use {{{name}}} in the command, its env or its directory"

@@ -97,7 +97,7 @@ impl Checker<'_> {
         if is_elsewhere || !needs_layers || !is_there || self.networks.has_layers(model) {
             return;
         }
-        let reason = "it serves networks by their layers (of the zoo, of a network file, of a run), no ONNX files";
+        let reason = "it serves layer graphs (the zoo, network files, runs), not ONNX files";
         let stack = ("stack", Level::Text(workload.stack.clone()));
         self.contradict(("model", Level::Text(model.clone())), stack, reason);
     }
@@ -131,7 +131,8 @@ impl Checker<'_> {
         for factor in [CORES, MEMORY] {
             if let Some(level) = scenario.level(factor) {
                 let place = (ENVIRONMENT, Level::Text(environment.name.clone()));
-                let reason = "a worker there has the memory of `serverless`, and cores with it";
+                let reason =
+                    "a worker there has the memory set in `serverless`, and cores in proportion";
                 self.contradict((factor, level.clone()), place, reason);
             }
         }
@@ -188,13 +189,13 @@ impl Checker<'_> {
         }
         let mut places = self.draft.environments.iter();
         let place = places.find(|place| place.name.value == environment.name);
-        let message = format!("`{what}` does not go with the price: {reason}");
+        let message = format!("`{what}` does not match the price: {reason}");
         if let Some(place) = place
             && self.seen.insert(format!("{} {message}", environment.name))
         {
             let wrong = Diagnostic::at(place.name.span.clone(), message);
             self.problems
-                .push(wrong.label("name the machine that is paid for, or an amount"));
+                .push(wrong.label("name the machine to be billed, or an amount"));
         }
     }
 
@@ -249,7 +250,7 @@ impl Checker<'_> {
         let images = train.images.unwrap_or(info.images);
         if train.batch > images {
             let batch = ("batch", Level::Int(i64::from(train.batch)));
-            let reason = format!("no batch would ever be full with {images} images");
+            let reason = format!("with {images} images no batch would ever be full");
             match train.images {
                 Some(images) => {
                     self.contradict(batch, ("images", Level::Int(i64::from(images))), &reason)
@@ -277,7 +278,7 @@ impl Checker<'_> {
                 ..dataset
             };
             let message = format!(
-                "the folder `{folder}` of dataset `{}` is not there",
+                "the folder `{folder}` of dataset `{}` does not exist",
                 info.name
             );
             let relative = "the path is relative to the folder of the study file";
@@ -354,7 +355,11 @@ impl Checker<'_> {
         if !train.batch.is_multiple_of(train.workers.max(1)) {
             let batch = ("batch", Level::Int(i64::from(train.batch)));
             let workers = ("workers", Level::Int(i64::from(train.workers)));
-            self.contradict(batch, workers, "workers must get equal shares of a batch");
+            self.contradict(
+                batch,
+                workers,
+                "all workers must get an equal share of a batch",
+            );
         }
     }
 
@@ -407,7 +412,7 @@ fn contradiction(one: &Origin, other: &Origin, reason: &str) -> Diagnostic {
         let condition = |origin: &Origin| origin.condition.clone();
         let rule = format!("{{ {}, {} }}", condition(other), condition(one));
         diagnostic = diagnostic.note(format!(
-            "to leave these scenarios out, add to [study]: exclude = [{rule}]"
+            "to exclude these scenarios, add to [study]: exclude = [{rule}]"
         ));
     }
     diagnostic

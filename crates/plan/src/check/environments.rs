@@ -41,7 +41,7 @@ pub(super) fn complaint(draft: &Draft, level: &Located<Level>) -> Option<Diagnos
     let declared = draft.environments.iter().map(|e| e.name.value.as_str());
     let known: Vec<&str> = declared.chain(implied).collect();
     let Some(name) = level.value.as_text() else {
-        let message = "a level of `environment` must be the name of one, in quotes";
+        let message = "a level of `environment` must be the name of an environment, in quotes";
         return Some(Diagnostic::at(level.span.clone(), message));
     };
     if known.contains(&name) {
@@ -49,7 +49,7 @@ pub(super) fn complaint(draft: &Draft, level: &Located<Level>) -> Option<Diagnos
     }
     let unknown = Diagnostic::unknown("environment", name, level.span.clone(), known);
     Some(unknown.note(format!(
-        "an environment is a table of the file: [environments.{name}]"
+        "define the environment as a table: [environments.{name}]"
     )))
 }
 
@@ -64,10 +64,7 @@ fn complain_of_choice(
         .iter()
         .map(|e| format!("\"{}\"", e.name.value))
         .collect();
-    let message = format!(
-        "{} environments, and nothing says which to use",
-        names.len()
-    );
+    let message = format!("{} environments, but no factor selects one", names.len());
     problems.push(
         Diagnostic::at(second.name.span.clone(), message)
             .other(first.name.span.clone(), "the first")

@@ -15,11 +15,9 @@ pub(super) fn check(draft: &Draft, problems: &mut Problems) -> Vec<Exclusion> {
     // Before each of them is compared with every level.
     if let Some(rule) = draft.head.exclude.get(MAX_EXCLUSIONS) {
         let count = draft.head.exclude.len();
-        let message =
-            format!("{count} exclusions are more than the {MAX_EXCLUSIONS} a study may have");
+        let message = format!("{count} exclusions: a study can have at most {MAX_EXCLUSIONS}");
         let diagnostic = Diagnostic::at(rule.span.clone(), message);
-        problems
-            .push(diagnostic.note("a list stands for any of its levels: { image = [64, 128] }"));
+        problems.push(diagnostic.note("a list matches any of its levels: { image = [64, 128] }"));
         return Vec::new();
     }
     for rule in &draft.head.exclude {
@@ -27,7 +25,7 @@ pub(super) fn check(draft: &Draft, problems: &mut Problems) -> Vec<Exclusion> {
             exclusions.extend(written_out(rule));
         }
         if exclusions.len() > MAX_EXCLUSIONS {
-            let message = "the exclusions come to more than 1000 combinations of levels";
+            let message = "the exclusions expand to more than 1000 combinations of levels";
             problems.push(Diagnostic::at(rule.span.clone(), message));
             return Vec::new();
         }
@@ -38,7 +36,7 @@ pub(super) fn check(draft: &Draft, problems: &mut Problems) -> Vec<Exclusion> {
 fn check_rule(draft: &Draft, rule: &DraftExclusion, problems: &mut Problems) -> bool {
     if rule.conditions.is_empty() {
         let empty = Diagnostic::at(rule.span.clone(), "this exclusion names no factor");
-        problems.push(empty.label("such as { network = \"rede2\", image = 64 }"));
+        problems.push(empty.label("for example { network = \"rede2\", image = 64 }"));
         return false;
     }
     let mut fine = true;

@@ -1,4 +1,4 @@
-//! `[import]`: are its factors and levels those of the study, and is each told once?
+//! `[import]`: are its factors and levels those of the study, and is each given once?
 
 use model::study::{ImportColumn, ImportSettings};
 use source::{Diagnostic, Located, Problems, Span};
@@ -53,7 +53,7 @@ fn pattern_names(import: &DraftImport, problems: &mut Problems) -> Vec<Located<S
                 names.push(name.trim());
             }
             _ => {
-                let message = "this pattern of file names has a brace too many, or no name in one";
+                let message = "this file pattern has an unmatched brace, or a brace without a name";
                 let broken = Diagnostic::at(pattern.span.clone(), message);
                 problems.push(broken.label("such as \"{framework}-{image}px-r{repetition}.csv\""));
                 return Vec::new();
@@ -87,7 +87,7 @@ fn check_factors(
             Some(earlier) => problems.push(
                 Diagnostic::at(
                     name.span.clone(),
-                    format!("the level of `{}` is told twice", name.value),
+                    format!("the level of `{}` is given twice", name.value),
                 )
                 .other(earlier.span.clone(), "first here"),
             ),
@@ -120,11 +120,11 @@ fn check_metrics(import: &DraftImport, problems: &mut Problems) {
         let metric = metric_name(&column.column, &column.means.value);
         if metric.is_empty() {
             let unnamed = Diagnostic::at(span.clone(), "the name of the metric is missing");
-            problems.push(unnamed.label("such as \"train_seconds:ms\", or the unit alone"));
+            problems.push(unnamed.label("such as \"train_seconds:ms\", or only the unit"));
         }
         match told.iter().find(|(earlier, _)| *earlier == metric) {
             Some((_, earlier)) => problems.push(
-                Diagnostic::at(span.clone(), format!("metric `{metric}` stands twice"))
+                Diagnostic::at(span.clone(), format!("metric `{metric}` is listed twice"))
                     .other((*earlier).clone(), "first here"),
             ),
             None => told.push((metric, span)),

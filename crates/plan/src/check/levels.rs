@@ -45,7 +45,7 @@ fn check_versions(factor: &DraftFactor, problems: &mut Problems) {
         let spec = spec.to_string();
         match known.iter().find(|(other, _)| *other == spec) {
             Some((_, first)) => {
-                let message = format!("level `{}` of `framework` stands twice", level.value);
+                let message = format!("level `{}` of `framework` is listed twice", level.value);
                 let twice = Diagnostic::at(level.span.clone(), message);
                 let same = format!("`{}` is that version", first.value);
                 problems.push(twice.other(first.span.clone(), same));
@@ -222,7 +222,7 @@ fn check_field(
         (FieldKind::Duration, _) => needs("a duration in quotes, such as \"5s\""),
         (FieldKind::Flag, Level::Bool(_)) => None,
         (FieldKind::Flag, _) => needs("true or false"),
-        (_, Level::Text(text)) if text.is_empty() => needs("a text that is not empty"),
+        (_, Level::Text(text)) if text.is_empty() => needs("a non-empty string"),
         (FieldKind::Framework, Level::Text(text)) => match frameworks::Spec::parse(text) {
             Ok(spec) => unknown_unless_in("framework", spec.name(), level, frameworks::names()),
             Err(error) => Some(framework_complaint(text, &error, level)),
@@ -252,7 +252,7 @@ fn check_field(
             wrong.map(|wrong| Diagnostic::at(level.span.clone(), wrong))
         }
         (FieldKind::Text, Level::Text(_)) => None,
-        (_, _) => needs("a text in quotes"),
+        (_, _) => needs("a string in quotes"),
     };
     let fine = complaint.is_none();
     complaint.into_iter().for_each(|c| problems.push(c));
@@ -299,7 +299,7 @@ fn check_momentum(draft: &Draft, train: &DraftTrain, problems: &mut Problems) {
         None => train.value("momentum").map(|v| v.level.span.clone()),
     };
     if let (false, Some(span)) = (sgd, place) {
-        let useless = Diagnostic::at(span, "`momentum` does nothing with the optimizer adam");
+        let useless = Diagnostic::at(span, "`momentum` has no effect with the optimizer adam");
         problems.push(useless.label("add optimizer = \"sgd\", or remove it"));
     }
 }

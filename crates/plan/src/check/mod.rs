@@ -1,7 +1,7 @@
-//! What a study file means, and whether it makes sense: every mistake at once, each at its place.
+//! Checks a study file and interprets it: all errors at once, each with its position.
 //!
-//! Levels that are wrong by themselves are told and left out; what contradicts what is then looked
-//! for among the scenarios of the rest, so that one mistake does not hide another.
+//! Levels that are invalid on their own are reported and skipped; contradictions are then searched
+//! among the remaining scenarios, so that one error does not hide another.
 
 mod command;
 mod contradictions;
@@ -18,7 +18,6 @@ mod serving;
 
 use std::path::PathBuf;
 
-pub(crate) use names::METRICS;
 pub use names::is_study_name;
 pub(crate) use scales::check as check_scales;
 
@@ -89,7 +88,7 @@ pub(crate) fn check(
     let import = import::check(draft, problems);
     let small_enough = check_size(draft, problems);
     let study = Study {
-        // Without a name there is a mistake already, and no study will come of this.
+        // Without a name there is an error already, and no study will come of this.
         name: draft
             .head
             .name
@@ -181,12 +180,14 @@ fn check_size(draft: &Draft, problems: &mut Problems) -> bool {
     let most = grouped(u128::from(MAX_SCENARIOS));
     let message = if scenarios.is_none_or(|count| count > u128::from(MAX_SCENARIOS)) {
         let count = scenarios.map_or("more than 10^38".to_owned(), grouped);
-        format!("{count} scenarios are more than the {most} a study may have")
+        format!("{count} scenarios: a study can have at most {most}")
     } else if let Some(scenarios) = scenarios
         && scenarios * u128::from(repetitions) > u128::from(MAX_RUNS)
     {
         let (scenarios, runs) = (grouped(scenarios), grouped(u128::from(MAX_RUNS)));
-        format!("{scenarios} scenarios × {repetitions} repetitions are more than {runs} runs")
+        format!(
+            "{scenarios} scenarios × {repetitions} repetitions: a study can have at most {runs} runs"
+        )
     } else {
         return true;
     };
@@ -194,7 +195,7 @@ fn check_size(draft: &Draft, problems: &mut Problems) -> bool {
         Some(factor) => Diagnostic::at(factor.name.span.clone(), message),
         None => Diagnostic::whole(message),
     };
-    problems.push(diagnostic.note("take fewer levels, fewer factors, or several studies"));
+    problems.push(diagnostic.note("use fewer levels, fewer factors, or several studies"));
     false
 }
 
@@ -230,12 +231,12 @@ fn check_scenarios(
     let scenarios = crate::scenarios(&study);
     if scenarios.is_empty() {
         let last = draft.head.exclude.last().map(|rule| rule.span.clone());
-        let message = "the exclusions leave no scenario";
+        let message = "the exclusions remove every scenario";
         let diagnostic = match last {
             Some(span) => Diagnostic::at(span, message),
             None => Diagnostic::whole(message),
         };
-        problems.push(diagnostic.label("after this one nothing is left"));
+        problems.push(diagnostic.label("after this exclusion no scenario is left"));
     }
     contradictions::check(draft, &study, &scenarios, networks, problems);
     hosts::check(draft, &study, &scenarios, problems);
@@ -245,7 +246,7 @@ fn check_scenarios(
 pub(crate) struct Origin {
     /// ``level `image = 8` `` of a factor, `` `image = 8` `` of the workload.
     pub(crate) words: String,
-    /// None for a default.
+    /// `None` for a default.
     pub(crate) span: Option<Span>,
     pub(crate) is_factor: bool,
     /// As an exclusion would say it: `network = "rede2"`.

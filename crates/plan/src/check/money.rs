@@ -1,4 +1,4 @@
-//! The currency a study speaks, and whether its budget can be compared with its prices.
+//! The currency of a study, and whether its budget can be compared with its prices.
 
 use model::run::phase;
 use model::{Currency, PaidPhases, Price};
@@ -33,16 +33,15 @@ fn check_budget(draft: &Draft, prices: &[&Price], problems: &mut Problems) {
     };
     let at = |message: String| Diagnostic::at(budget.span.clone(), message);
     if budget.value.amount.is_zero() {
-        problems.push(
-            at("a budget of nothing allows nothing".to_owned()).label("leave it out for no limit"),
-        );
+        problems
+            .push(at("a budget of zero allows no runs".to_owned()).label("remove it for no limit"));
     }
     if prices.is_empty() {
         let example =
             "add [environments.NAME] with a price, such as \"azure/Standard_F4s_v2@eastus\"";
         problems.push(
             at("a budget, but no environment has a price".to_owned())
-                .label("nothing would ever be spent")
+                .label("no cost would be computed")
                 .note(example),
         );
     }
@@ -57,7 +56,7 @@ fn check_budget(draft: &Draft, prices: &[&Price], problems: &mut Problems) {
         let spoken = budget.value.currency;
         problems.push(
             at(format!(
-                "the budget is in {spoken}, `{}` is priced in {currency}, and no rate is given",
+                "the budget is in {spoken} and `{}` is priced in {currency}, but there is no exchange rate",
                 price.machine
             ))
             .note(format!(
@@ -75,10 +74,10 @@ fn check_paid(draft: &Draft, environment: &DraftEnvironment, problems: &mut Prob
     let span = || environment.name.span.clone();
     match (&price.billing.paid, &draft.workload) {
         (PaidPhases::Requests, Some(DraftWorkload::Train(_) | DraftWorkload::Command(_))) => {
-            let message = "only requests are paid here, and this study serves none";
+            let message = "this price bills only requests, but the study does not serve";
             let nothing = Diagnostic::at(span(), message);
             problems.push(nothing.label(
-                "write [workload] kind = \"serve\", billing = { paid = \"all\" }, or another price",
+                "write [workload] kind = \"serve\", billing = { paid = \"all\" }, or a different price",
             ));
         }
         (PaidPhases::Only(names), Some(DraftWorkload::Train(_) | DraftWorkload::Serve(_))) => {

@@ -1,61 +1,9 @@
 //! Names: of the study, its factors, its environments, its metrics.
 
-use model::run::metric;
+use model::run::metric::{self, Runs};
 use source::{Diagnostic, Located, Problems};
 
 use crate::read::{Draft, DraftWorkload};
-
-/// Metrics that every run can have.
-pub(crate) const METRICS: &[&str] = &[
-    metric::TOTAL_SECONDS,
-    metric::TRAIN_SECONDS,
-    metric::EPOCH_SECONDS,
-    metric::STEP_SECONDS,
-    metric::FIRST_STEP_SECONDS,
-    metric::IMAGES_PER_SECOND,
-    metric::LOSS,
-    metric::ACCURACY,
-    metric::CPU_SECONDS,
-    metric::CORES_USED,
-    metric::CPU_PERCENT,
-    metric::MACHINE_CPU_PERCENT,
-    metric::PEAK_MEMORY_BYTES,
-    metric::MEMORY_PERCENT,
-    metric::MEAN_MEMORY_PERCENT,
-    metric::DISK_READ_BYTES,
-    metric::DISK_WRITE_BYTES,
-    metric::GPU_PERCENT,
-    metric::GPU_MEMORY_PERCENT,
-    metric::GPU_ENERGY_JOULES,
-    metric::SAMPLER_CPU_SECONDS,
-    metric::COST,
-    metric::FIRST_PING_SECONDS,
-    metric::SETUP_SECONDS,
-    metric::FIRST_ANSWER_SECONDS,
-    metric::LATENCY_SECONDS,
-    metric::LATENCY_P50_SECONDS,
-    metric::LATENCY_P90_SECONDS,
-    metric::LATENCY_P95_SECONDS,
-    metric::LATENCY_P99_SECONDS,
-    metric::LATENCY_MAX_SECONDS,
-    metric::PREDICTION_SECONDS,
-    metric::PREDICTION_PERCENT,
-    metric::REQUESTS,
-    metric::FAILED_REQUESTS,
-    metric::REQUESTS_PER_SECOND,
-    metric::HIGHEST_RATE,
-    metric::BUSY_SECONDS,
-    metric::BILLED_SECONDS,
-    metric::BILLED_SECONDS_PER_REQUEST,
-    metric::ENDPOINT_SECONDS,
-    metric::CONTAINER_SECONDS,
-    metric::OVERHEAD_SECONDS,
-    metric::COLD_REQUESTS,
-    metric::COST_PER_INFERENCE,
-    metric::CLIENT_CPU_SECONDS,
-    metric::MODEL_BYTES,
-    metric::AGREEMENT_PERCENT,
-];
 
 /// Columns of every table of results: a factor of that name could not be told from them.
 const COLUMNS: &[&str] = &["scenario", "repetition", "run", "status"];
@@ -70,7 +18,7 @@ pub(super) fn check(draft: &Draft, problems: &mut Problems) {
     }
     for environment in &draft.environments {
         if !is_plain(&environment.name.value) {
-            let message = "the name of an environment must be of visible characters";
+            let message = "the name of an environment must consist of visible characters";
             problems.push(Diagnostic::at(environment.name.span.clone(), message));
         }
     }
@@ -102,7 +50,7 @@ fn check_study_name(name: &Located<String>, problems: &mut Problems) {
     } else {
         slug
     };
-    let message = "the study's name must do as a folder name: letters, digits, `-`, `_` and `.`";
+    let message = "the study's name must be a valid folder name: letters, digits, `-`, `_` and `.`";
     let diagnostic = Diagnostic::at(name.span.clone(), message);
     problems.push(diagnostic.label(format!("such as \"{suggestion}\"")));
 }
@@ -112,47 +60,65 @@ fn check_factor_name(draft: &Draft, name: &Located<String>, problems: &mut Probl
     // Training knows its factors anyway.
     // Of those that serve, `requests` is both a setting and what was counted.
     let open = matches!(draft.workload, Some(DraftWorkload::Command(_)) | None);
-    let taken = open && (METRICS.contains(&text) || COLUMNS.contains(&text));
+    let taken = open && (metric::definition(text).is_some() || COLUMNS.contains(&text));
     let message = if !is_plain(text) || text.contains(['{', '}']) {
-        "the name of a factor must be of visible characters, without braces".to_owned()
+        "the name of a factor must consist of visible characters, without braces".to_owned()
     } else if taken {
-        format!("a factor cannot be called `{text}`: results have a column of that name")
+        format!("a factor cannot be called `{text}`: the results have a column with this name")
     } else {
         return;
     };
-    problems.push(Diagnostic::at(name.span.clone(), message).label("choose another name"));
+    problems.push(Diagnostic::at(name.span.clone(), message).label("choose a different name"));
 }
 
 fn is_plain(text: &str) -> bool {
     !text.is_empty() && text.trim() == text && !text.contains(source::screen::is_hidden)
 }
 
-/// A command may tell metrics of its own that nothing here can know.
+/// A command may report metrics of its own that nothing here can know.
 fn check_metrics(draft: &Draft, problems: &mut Problems) {
-    let open = matches!(draft.workload, Some(DraftWorkload::Command(_)));
     let columns = draft.import.iter().flat_map(|import| &import.metrics);
     let imported: Vec<&str> = columns
         .map(|c| super::import::metric_name(&c.column, &c.means.value))
         .collect();
-    for (index, metric) in draft.head.metrics.iter().enumerate() {
-        let name = metric.value.as_str();
-        let known = METRICS.iter().chain(&imported).copied();
-        if !open && !known.clone().any(|k| k == name) {
-            problems.push(Diagnostic::unknown(
-                "metric",
-                name,
-                metric.span.clone(),
-                known,
-            ));
+    for (index, asked) in draft.head.metrics.iter().enumerate() {
+        let name = asked.value.as_str();
+        if let Some(problem) = unmeasured(draft, asked, &imported) {
+            problems.push(problem);
         }
-        if draft.head.metrics[..index]
-            .iter()
-            .any(|earlier| earlier.value == name)
-        {
+        let mut earlier = draft.head.metrics[..index].iter();
+        if earlier.any(|earlier| earlier.value == name) {
             problems.push(Diagnostic::at(
-                metric.span.clone(),
-                format!("metric `{name}` stands twice"),
+                asked.span.clone(),
+                format!("metric `{name}` is listed twice"),
             ));
         }
     }
+}
+
+/// Why no run of the study will have the metric.
+fn unmeasured(draft: &Draft, asked: &Located<String>, imported: &[&str]) -> Option<Diagnostic> {
+    let others = match &draft.workload {
+        Some(DraftWorkload::Command(_)) => return None,
+        Some(DraftWorkload::Train(_)) => Some(Runs::Serving),
+        Some(DraftWorkload::Serve(_)) => Some(Runs::Training),
+        None => None,
+    };
+    let (name, span) = (asked.value.as_str(), asked.span.clone());
+    let is_measured = |metric: &&metric::Definition| Some(metric.runs) != others;
+    if imported.contains(&name) || metric::meant(name).as_ref().is_some_and(is_measured) {
+        return None;
+    }
+    if metric::meant(name).is_none() {
+        let known = metric::ALL.iter().filter(is_measured);
+        let known = known.map(|metric| metric.name);
+        let known = known.chain(imported.iter().copied());
+        return Some(Diagnostic::unknown("metric", name, span, known));
+    }
+    let (whose, ours) = match others {
+        Some(Runs::Serving) => ("serve", "trains"),
+        _ => ("train", "serves"),
+    };
+    let message = format!("only runs that {whose} have the metric `{name}`");
+    Some(Diagnostic::at(span, message).label(format!("this study {ours}")))
 }

@@ -1,4 +1,4 @@
-//! The networks a study names: of the zoo, or from files beside it.
+//! The networks a study names: of the zoo, or from files next to it.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -67,7 +67,7 @@ impl<'a> Networks<'a> {
     ) -> Option<Diagnostic> {
         let name = field.name;
         if self.is_missing(typed) {
-            let message = format!("`{name}`: there is no `{typed}`");
+            let message = format!("`{name}`: `{typed}` does not exist");
             let relative = "the path is relative to the folder of the study file";
             return Some(Diagnostic::at(span, message).note(relative));
         }
@@ -80,7 +80,7 @@ impl<'a> Networks<'a> {
         Some(Diagnostic::at(span, format!("`{name}`: {wrong}")))
     }
 
-    /// None where it cannot be read, which was complained of.
+    /// `None` if it cannot be read, which was complained of.
     pub(super) fn requests_in_trace(&self, typed: &str) -> Option<u64> {
         (self.options.requests_in)(Sent::Trace(&self.options.path_of(typed))).ok()
     }
@@ -106,7 +106,7 @@ impl<'a> Networks<'a> {
         let path = self.options.path_of(name);
         let text = (self.options.read)(&path).map_err(|error| {
             let reason = match error.kind() {
-                io::ErrorKind::NotFound => "there is no such file".to_owned(),
+                io::ErrorKind::NotFound => "file not found".to_owned(),
                 _ => error.to_string(),
             };
             let message = format!("the network file `{name}` cannot be read: {reason}");
@@ -115,8 +115,8 @@ impl<'a> Networks<'a> {
         })?;
         network::parse(&text).map_err(|mistakes| {
             let count = match mistakes.len() {
-                1 => "a mistake".to_owned(),
-                several => format!("{several} mistakes"),
+                1 => "an error".to_owned(),
+                several => format!("{several} errors"),
             };
             let message = format!("the network file `{name}` has {count}");
             let mut diagnostic = Diagnostic::at(span, message);
@@ -135,7 +135,7 @@ impl<'a> Networks<'a> {
 fn load_from_zoo(name: &str, span: Span) -> Result<Description, Box<Diagnostic>> {
     if !network::names().any(|known| known == name) {
         let unknown = Diagnostic::unknown("network", name, span, network::names());
-        let files = "a name that ends in .toml is the path of a network file";
+        let files = "a name ending in .toml is the path of a network file";
         return Err(Box::new(unknown.note(files)));
     }
     network::load(name).map_err(|error| Box::new(Diagnostic::at(span, error.to_string())))

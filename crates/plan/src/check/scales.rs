@@ -1,4 +1,4 @@
-//! `[scale.NAME]`: whether each makes sense, also those that are not asked for.
+//! `[scale.NAME]`: checks every scale, including those that are not used.
 
 use source::{Diagnostic, Problems};
 
@@ -18,11 +18,11 @@ fn check_values(draft: &Draft, scale: &DraftScale, problems: &mut Problems) {
         let field = value.field;
         let span = value.level.span.clone();
         if draft.factor(field).is_some() {
-            let varied = Diagnostic::at(span, format!("`{field}` is varied in this study"));
+            let varied = Diagnostic::at(span, format!("`{field}` is a factor of this study"));
             problems.push(varied.label(format!("give its levels: factors = {{ {field} = […] }}")));
         } else if matches!(draft.workload, Some(DraftWorkload::Command(_))) {
-            let message = format!("`{field}` goes with training, not with a command");
-            let hint = "a command is made smaller by fewer levels or repetitions";
+            let message = format!("`{field}` is for training, not for a command");
+            let hint = "to reduce a command study, use fewer levels or repetitions";
             problems.push(Diagnostic::at(span, message).label(hint));
         }
     }

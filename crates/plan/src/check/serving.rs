@@ -22,7 +22,7 @@ pub(super) fn check(draft: &Draft, serve: &DraftServe, problems: &mut Problems) 
     }
     if has_command && !uses_command {
         let span = serve.command.span.clone();
-        let unused = Diagnostic::at(span, "`command` is used by no stack of this study");
+        let unused = Diagnostic::at(span, "no stack of this study uses `command`");
         problems.push(unused.label("add stack = \"command\", or remove it"));
     }
     check_placeholders(draft, serve, problems);
@@ -40,9 +40,9 @@ fn check_idle_settings(draft: &Draft, problems: &mut Problems) {
         };
         if !loads.iter().any(|load| users.contains(load)) {
             let words: Vec<&str> = users.iter().map(|load| load.word()).collect();
-            let message = format!("`{field}` changes nothing with this load");
+            let message = format!("`{field}` has no effect with this load");
             let idle = Diagnostic::at(place, message);
-            problems.push(idle.label(format!("it goes with {}", words.join(", "))));
+            problems.push(idle.label(format!("it is for {}", words.join(", "))));
         }
     }
 }
@@ -168,21 +168,23 @@ pub(super) fn wrong(workload: &ServeWorkload, service: Option<&Service>) -> Vec<
         LoadShape::Rate | LoadShape::Poisson if workload.rate.is_none() => {
             say(
                 "load",
-                format!("load = \"{word}\" needs `rate`: requests a second"),
+                format!("load = \"{word}\" needs `rate`: requests per second"),
             );
         }
         LoadShape::Search if workload.under_seconds.is_none() => {
-            let message = "load = \"search\" needs `under`: the latency to keep, such as \"50ms\"";
+            let message =
+                "load = \"search\" needs `under`: the highest p99 latency, such as \"50ms\"";
             say("load", message.to_owned());
         }
         LoadShape::Trace if workload.trace.is_none() => {
-            let message = "load = \"trace\" needs `trace`: a file with a time in seconds a line";
+            let message =
+                "load = \"trace\" needs `trace`: a file with one time in seconds per line";
             say("load", message.to_owned());
         }
         _ => {}
     }
     if workload.precision == ServePrecision::Int8 && workload.stack == TENSORFLOW {
-        let message = "precision = \"int8\" is an ONNX model, which TensorFlow does not serve";
+        let message = "precision = \"int8\" produces an ONNX model, which TensorFlow cannot serve";
         say("precision", message.to_owned());
     }
     if let Some(Service::Serverless(serverless)) = service {
@@ -191,15 +193,16 @@ pub(super) fn wrong(workload: &ServeWorkload, service: Option<&Service>) -> Vec<
         if workload.load == LoadShape::Cold && pause.is_some_and(|pause| pause <= idle) {
             let pause = pause.unwrap_or_default();
             let message = format!(
-                "cold requests {pause} s apart find a worker that goes only after {idle} s idle"
+                "with a pause of {pause} s, cold requests would find a worker that is still running: it ends after {idle} s idle"
             );
             say("cold_pause", message);
         }
         let usual = pause.unwrap_or(SERIES_PAUSE_SECONDS);
         let is_warm = matches!(workload.load, LoadShape::Warm | LoadShape::RealTime);
         if is_warm && usual >= idle {
-            let message =
-                format!("{word} requests {usual} s apart find a worker gone after {idle} s idle");
+            let message = format!(
+                "with a pause of {usual} s, {word} requests would find no worker: it ends after {idle} s idle"
+            );
             say("pause", message);
         }
     }
@@ -216,7 +219,7 @@ pub(super) fn check_services(draft: &Draft, serves: bool, problems: &mut Problem
     }
     let services = draft.environments.iter().filter_map(|e| e.service.as_ref());
     for span in services.map(|service| service.span.clone()) {
-        let message = "an environment that answers requests needs a workload that asks";
+        let message = "an environment that serves requests needs a serving workload";
         let label = "add kind = \"serve\" to [workload]";
         problems.push(Diagnostic::at(span, message).label(label));
     }

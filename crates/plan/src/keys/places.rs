@@ -1,82 +1,82 @@
-//! Places and what they cost.
+//! Environments and their prices.
 
 use super::{Kind, Section, key, required};
 
 pub(super) const ENVIRONMENT: Section = Section {
-    about: "Where runs happen, and what an hour there costs.",
+    about: "Where runs happen, and the price per hour.",
     keys: &[
         key(
             "price",
             Kind::Price,
-            "A name of the catalog (`azure/Standard_F4s_v2@eastus`), of [prices], or an amount (`0.169 USD/h`). Of a list of machines a run pays the cheapest that has its `cores`, and the largest where none are said.",
+            "A name in the catalog (`azure/Standard_F4s_v2@eastus`) or in [prices], or an amount (`0.169 USD/h`). Given a list of machines, a run pays for the cheapest with enough `cores`, or for the largest if `cores` is not set.",
         ),
-        key("price_source", Kind::Text, "Where an amount was read."),
-        key("price_date", Kind::Date, "When an amount was read there."),
+        key("price_source", Kind::Text, "Source of the amount."),
+        key("price_date", Kind::Date, "Date of the amount."),
         key(
             "own",
             Kind::Table(&OWN),
-            "A machine of your own instead of a price.",
+            "Your own machine, instead of a price.",
         ),
         key(
             "cores",
             Kind::Number,
-            "Cores a run may use, not more than its machine has. Default: all.",
+            "Limit on the cores of a run, at most those of the machine. Default: all.",
         ),
         key(
             "memory",
             Kind::Size,
-            "Memory a run may use, not more than its machine has. Default: all.",
+            "Limit on the memory of a run, at most that of the machine. Default: all.",
         ),
         key(
             "device",
             Kind::Text,
-            "Goes before the workload's device: `cuda:0`; `cuda:0,cuda:1` trains on both.",
+            "Overrides the workload's device: `cuda:0`; `cuda:0,cuda:1` trains on both.",
         ),
         key(
             "hosts",
             Kind::Texts,
-            "Machines that the workers of a run are spread over, by the names under which they reach each other; the first is this one. All see the same folders at the same paths. The price is that of one.",
+            "Machines over which the workers of a run are distributed, by the names under which they reach each other; the first is this machine. All must see the same folders at the same paths. The price is that of one machine.",
         ),
         key(
             "launch",
             Kind::Texts,
-            "How a shell is started on another host. Default [\"ssh\", \"-o\", \"BatchMode=yes\", \"{host}\"].",
+            "Command that starts a shell on a remote host. Default [\"ssh\", \"-o\", \"BatchMode=yes\", \"{host}\"].",
         ),
         key(
             "billing",
             Kind::Table(&BILLING),
-            "How time becomes money here, where it differs from the price's own rule.",
+            "Changes to the billing rule of the price.",
         ),
         key(
             "serverless",
             Kind::Table(&SERVERLESS),
-            "For serving: workers started on demand and gone when idle. Emulated here, in front of the workload's stack; with `sagemaker` and `run --real` at the provider.",
+            "For serving: workers that are started on demand and end when idle. Emulated on this machine, in front of the workload's stack; with `sagemaker` and `run --real`, at the provider.",
         ),
         key(
             "instance",
             Kind::Text,
-            "For serving: a machine always on at the provider, such as `ml.m5.xlarge`, with `sagemaker`. Used by `run --real`; otherwise a server here stands for it.",
+            "For serving: an always-on machine at the provider, such as `ml.m5.xlarge`, with `sagemaker`. Used by `run --real`; otherwise emulated by a local server.",
         ),
         key(
             "sagemaker",
             Kind::Table(&SAGEMAKER),
-            "What SageMaker needs to make the endpoint.",
+            "Settings to create the SageMaker endpoint.",
         ),
         key(
             "url",
             Kind::Text,
-            "For serving: a server that runs already, with the path that takes the body.",
+            "For serving: a server that is already running, including the path for requests.",
         ),
         key(
             "headers",
             Kind::Variables,
-            "Sent with every request to `url`; {VARIABLE} stands for one of the process, so that no secret stands in the file.",
+            "Sent with every request to `url`; {VARIABLE} is replaced by an environment variable, so that the file contains no secrets.",
         ),
     ],
 };
 
 const SERVERLESS: Section = Section {
-    about: "Workers on demand, one request at a time each.",
+    about: "Serverless workers, each with one request at a time.",
     keys: &[
         required(
             "memory",
@@ -84,177 +84,173 @@ const SERVERLESS: Section = Section {
                 from: 1024,
                 to: 6144,
             },
-            "MB of a worker, in steps of 1024; its share of a CPU grows with it.",
+            "Memory of a worker in MB, in steps of 1024; its CPU share is proportional.",
         ),
         key(
             "idle",
             Kind::Duration,
-            "After which an emulated worker ends. Default 14min.",
+            "Idle time after which an emulated worker ends. Default 14min.",
         ),
         key(
             "concurrency",
             Kind::Whole { from: 1, to: 200 },
-            "Workers at once; further requests are refused. Default 5.",
+            "Maximum number of workers; further requests are rejected. Default 5.",
         ),
     ],
 };
 
 const SAGEMAKER: Section = Section {
-    about: "An endpoint of SageMaker, set up before the requests and torn down after.",
+    about: "A SageMaker endpoint, created before the requests and deleted afterwards.",
     keys: &[
-        required("region", Kind::Text, "Such as `us-east-1`."),
+        required("region", Kind::Text, "For example `us-east-1`."),
         required(
             "image",
             Kind::Text,
-            "The container image in its registry, as `bancada image build` makes it.",
+            "The container image in its registry, built with `bancada image build`.",
         ),
         required(
             "role",
             Kind::Text,
-            "The role that the endpoint takes, an ARN.",
+            "ARN of the role that the endpoint assumes.",
         ),
         key(
             "model_data",
             Kind::Text,
-            "`s3://bucket/model.tar.gz`. Default: the image holds the model.",
+            "`s3://bucket/model.tar.gz`. Default: the image contains the model.",
         ),
         key(
             "figures",
             Kind::Duration,
-            "How long CloudWatch's figures are waited for, once the endpoint is gone; `0s` does not ask. Default 5min.",
+            "How long to wait for CloudWatch metrics after the endpoint is deleted; `0s` skips them. Default 5min.",
         ),
     ],
 };
 
 pub(super) const PRICE: Section = Section {
-    about: "A price of your own.",
+    about: "Your own price.",
     keys: &[
-        key("per_hour", Kind::Money, "An hour of the machine."),
-        key("own", Kind::Table(&OWN), "A machine of your own instead."),
-        key("source", Kind::Text, "Where the price was read."),
-        key("date", Kind::Date, "When it was read there."),
+        key("per_hour", Kind::Money, "Price per hour."),
+        key("own", Kind::Table(&OWN), "Your own machine instead."),
+        key("source", Kind::Text, "Source of the price."),
+        key("date", Kind::Date, "Date of the price."),
         key(
             "vcpus",
             Kind::Decimal,
-            "How many cores the machine has, for a list of sizes.",
+            "Number of cores, for a list of sizes.",
         ),
-        key("billing", Kind::Table(&BILLING), "How time becomes money."),
+        key("billing", Kind::Table(&BILLING), "How time is billed."),
         key(
             "changes",
             Kind::Tables(&CHANGE),
-            "What takes the place of `per_hour` from a moment on: a market's price.",
+            "Price changes over time (a market price); each replaces `per_hour` from its start.",
         ),
     ],
 };
 
 const OWN: Section = Section {
-    about: "A machine that was bought: its price spread over its hours, plus electricity; its time is not rounded up.",
+    about: "A machine that you own: its purchase price spread over its hours, plus electricity; time is not rounded up.",
     keys: &[
-        required("purchase", Kind::Money, "What it cost."),
-        required(
-            "electricity",
-            Kind::Electricity,
-            "Price of a kilowatt-hour.",
-        ),
-        required("years", Kind::Decimal, "How long it is used."),
-        required("watts", Kind::Decimal, "What it draws while it works."),
+        required("purchase", Kind::Money, "Purchase price."),
+        required("electricity", Kind::Electricity, "Price per kilowatt-hour."),
+        required("years", Kind::Decimal, "Years of use."),
+        required("watts", Kind::Decimal, "Power draw under load."),
         key(
             "hours_per_day",
             Kind::Decimal,
-            "Hours of a day that it works. Default 24.",
+            "Hours of use per day. Default 24.",
         ),
     ],
 };
 
 const CHANGE: Section = Section {
-    about: "A price from a moment on.",
+    about: "A price that applies from a point in time.",
     keys: &[
-        required("from", Kind::Moment, "When it begins to hold."),
-        required(
-            "per_hour",
-            Kind::Money,
-            "An hour of the machine, from then on.",
-        ),
+        required("from", Kind::Moment, "Start of the price."),
+        required("per_hour", Kind::Money, "Price per hour from then on."),
     ],
 };
 
 const BILLING: Section = Section {
-    about: "How use becomes money: what is counted, what is taken off, what comes on top.",
+    about: "How usage is billed: what is counted, discounts, additional charges.",
     keys: &[
         key(
             "rule",
             Kind::Offered(rule_names),
-            "A provider's rule by its name, instead of the price's own; `gcp@2016-05-01` is the one of that day. `bancada price rules` lists them. What else is written here goes before it.",
+            "A provider's rule by name, instead of the price's own; `gcp@2016-05-01` is the rule of that day. `bancada price rules` lists them. Other keys here override it.",
         ),
         key(
             "step",
             Kind::Duration,
-            "Time is rounded up to whole steps. `0s` bills the exact time.",
+            "Billing increment: time is rounded up to a multiple of it. `0s` bills the exact time.",
         ),
-        key("minimum", Kind::Duration, "A rental pays at least this."),
+        key(
+            "minimum",
+            Kind::Duration,
+            "Minimum billed time of a rental.",
+        ),
         key(
             "rental",
             Kind::Words(|| vec!["study", "run"]),
-            "`study`: one machine from the first run to the last of a `bancada run`, idle time included, rounded up once and with one minimum, of which every run bears its part. `run`: a machine for every run. Default `study`.",
+            "`study`: one machine from the first run to the last of a `bancada run`, including idle time, rounded up once and with one minimum; every run pays its share. `run`: a new machine for every run. Default `study`.",
         ),
         key(
             "paid",
             Kind::Paid,
-            "`all` of the run's life, only the phases named, or `requests`: only while requests are handled, which holds for `serverless` unless said otherwise.",
+            "What is billed: `all` (the whole run), a list of phases, or `requests` (only while requests are handled; the default for `serverless`).",
         ),
         key(
             "request_step",
             Kind::Duration,
-            "Where requests are paid, each is rounded up to it: `100ms`. Reckoned with the mean request.",
+            "If requests are billed, each is rounded up to a multiple of it: `100ms`. Computed for the mean request.",
         ),
         key(
             "request_minimum",
             Kind::Duration,
-            "Where requests are paid, each pays at least this.",
+            "If requests are billed, the minimum per request.",
         ),
         key(
             "discounts",
             Kind::Tables(&DISCOUNT),
-            "What is taken off the price of time, one after the other.",
+            "Discounts on the price of time, applied one after the other.",
         ),
         key(
             "interruptions",
             Kind::Table(&INTERRUPTIONS),
-            "Of a machine that its provider may take away: the attempts that are expected to be lost are on the bill.",
+            "For spot machines: the bill includes the expected cost of interrupted attempts.",
         ),
         key(
             "around",
             Kind::Table(&AROUND),
-            "What a rented machine's life adds: once in a rental.",
+            "Start-up and shutdown of a rented machine, billed once per rental.",
         ),
         key(
             "charges",
             Kind::Tables(&CHARGE),
-            "What is paid beside the time: disks, storage, traffic, addresses, fees.",
+            "Charges other than time: disks, storage, traffic, IP addresses, fees.",
         ),
-        key("tax", Kind::Decimal, "Percent on top of everything."),
+        key("tax", Kind::Decimal, "Tax in percent, added to everything."),
         key(
             "month",
             Kind::Table(&MONTH),
-            "How much is used in a month. Free amounts, discounts for long use and fees of a month are reckoned by it, and not at all without it.",
+            "Usage per month, needed for free amounts, long-use discounts and monthly fees; without it they are not applied.",
         ),
     ],
 };
 
 const AROUND: Section = Section {
-    about: "Time of the machine before its first and after its last run, which is paid and which no run sees.",
+    about: "Time of the machine before its first and after its last run: billed, but not part of any run.",
     keys: &[
-        key("startup", Kind::Duration, "Until the machine can be used."),
+        key(
+            "startup",
+            Kind::Duration,
+            "Time until the machine is usable.",
+        ),
         key(
             "install",
             Kind::Duration,
-            "Until what the run needs is there.",
+            "Time to install what the runs need.",
         ),
-        key(
-            "shutdown",
-            Kind::Duration,
-            "Until the machine is switched off.",
-        ),
+        key("shutdown", Kind::Duration, "Time until the machine is off."),
     ],
 };
 
@@ -263,75 +259,75 @@ fn rule_names() -> Vec<&'static str> {
 }
 
 const DISCOUNT: Section = Section {
-    about: "Percent off the price of time, for a promise to use it.",
+    about: "A discount on the price of time, for a commitment.",
     keys: &[
-        required("percent", Kind::Decimal, "Taken off."),
-        key("what", Kind::Text, "As the bill calls it: `savings plan`."),
+        required("percent", Kind::Decimal, "Discount in percent."),
+        key("what", Kind::Text, "Name on the bill: `savings plan`."),
         key(
             "share",
             Kind::Decimal,
-            "Percent of the time that it covers; the rest pays the whole price. Default 100.",
+            "Percent of the time that it covers; the rest is billed at the full price. Default 100.",
         ),
     ],
 };
 
 const INTERRUPTIONS: Section = Section {
-    about: "How often a provider takes a machine away, and what that loses.",
+    about: "How often a provider reclaims a spot machine, and what is lost.",
     keys: &[
         required(
             "per_hour",
             Kind::Decimal,
-            "How many are expected in an hour: `0.05`.",
+            "Expected interruptions per hour: `0.05`.",
         ),
         key(
             "restart",
             Kind::Duration,
-            "Until the next machine works. Default 0s.",
+            "Time until the next machine is ready. Default 0s.",
         ),
         key(
             "checkpoint",
             Kind::Duration,
-            "Between two states that can be gone on from. Without it, an interruption loses everything.",
+            "Time between two checkpoints. Without it, an interruption loses everything.",
         ),
         key(
             "unpaid",
             Kind::Duration,
-            "A machine taken away sooner is not paid. Counts where there is no `checkpoint`. Default: the provider's rule, `1h` at AWS, else 0s.",
+            "A machine reclaimed sooner is not billed. Applies without `checkpoint`. Default: the provider's rule, `1h` at AWS, otherwise 0s.",
         ),
     ],
 };
 
 const CHARGE: Section = Section {
-    about: "What is paid beside the time of the machine.",
+    about: "A charge other than machine time.",
     keys: &[
         required(
             "price",
             Kind::Text,
-            "Of a unit: `0.08 USD/GB-month`, `0.09 USD/GB`, `0.005 USD/h`, `0.20 USD/million requests`, `20 USD/month`, `1 USD/run`; or a name that `bancada price rules` lists: `aws/gp3`.",
+            "Price per unit: `0.08 USD/GB-month`, `0.09 USD/GB`, `0.005 USD/h`, `0.20 USD/million requests`, `20 USD/month`, `1 USD/run`; or a name listed by `bancada price rules`: `aws/gp3`.",
         ),
-        key("what", Kind::Text, "As the bill calls it."),
+        key("what", Kind::Text, "Name on the bill."),
         key(
             "kind",
             Kind::Words(charge_kinds),
-            "What it is for, as `bancada reconcile` sorts bills. Default by the unit.",
+            "Category, as used by `bancada reconcile`. Default: from the unit.",
         ),
         key(
             "gigabytes",
             Kind::Decimal,
-            "How many, of a price for gigabytes: of a disk, or sent by a run.",
+            "Number of gigabytes: of a disk, or sent by a run.",
         ),
         key(
             "count",
             Kind::Decimal,
-            "How many, of a price for an hour, a month or a run. Default 1.",
+            "Quantity, for a price per hour, month or run. Default 1.",
         ),
         key(
             "free",
             Kind::Decimal,
-            "Units of a month that cost nothing; needs `month`.",
+            "Free units per month; needs `month`.",
         ),
-        key("source", Kind::Text, "Where the price was read."),
-        key("date", Kind::Date, "When it was read there."),
+        key("source", Kind::Text, "Source of the price."),
+        key("date", Kind::Date, "Date of the price."),
     ],
 };
 
@@ -340,21 +336,21 @@ fn charge_kinds() -> Vec<&'static str> {
 }
 
 const MONTH: Section = Section {
-    about: "How much is used in a month.",
+    about: "Usage per month.",
     keys: &[
-        key("hours", Kind::Decimal, "Hours that the machine is there."),
-        key("requests", Kind::Decimal, "Requests that are made."),
-        key("gigabytes", Kind::Decimal, "Gigabytes that are sent out."),
+        key("hours", Kind::Decimal, "Hours of machine time."),
+        key("requests", Kind::Decimal, "Number of requests."),
+        key("gigabytes", Kind::Decimal, "Gigabytes of outgoing data."),
     ],
 };
 
 pub(super) const RATE: Section = Section {
-    about: "So many of one currency for one of another, on a day.",
+    about: "An exchange rate on a date.",
     keys: &[
-        required("from", Kind::Currency, "One of this …"),
-        required("to", Kind::Currency, "… in these."),
-        required("rate", Kind::Decimal, "How many. Read exactly as typed."),
-        required("date", Kind::Date, "Of which day."),
-        key("source", Kind::Text, "Where it was read."),
+        required("from", Kind::Currency, "One unit of this currency …"),
+        required("to", Kind::Currency, "… in this currency."),
+        required("rate", Kind::Decimal, "The rate, read exactly as typed."),
+        required("date", Kind::Date, "Date of the rate."),
+        key("source", Kind::Text, "Source of the rate."),
     ],
 };

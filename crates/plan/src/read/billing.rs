@@ -1,4 +1,4 @@
-//! `billing`: how use becomes money at a place.
+//! `billing`: how usage is billed.
 
 use cost::{UnitPrice, rules};
 use model::money::{
@@ -172,9 +172,11 @@ fn read_rule(
         None => {
             let known = rules().names().into_iter();
             let unknown = Diagnostic::unknown("rule", &name.value, name.span, known);
-            problems.push(unknown.note(
-                "bancada price rules lists them; `gcp@2016-05-01` means the rule of that day",
-            ));
+            problems.push(
+                unknown.note(
+                    "bancada price rules lists them; `gcp@2016-05-01` is the rule of that day",
+                ),
+            );
         }
     }
 }
@@ -186,7 +188,7 @@ fn read_paid(table: &Table<'_>, rule: &mut BillingRule, problems: &mut Problems)
         Some(value) if value.kind() == "array" => {
             let phases = take::texts(&value, "paid", problems);
             if phases.is_empty() {
-                let nothing = Diagnostic::at(value.span, "no phase is paid");
+                let nothing = Diagnostic::at(value.span, "no phase is billed");
                 problems.push(nothing.label("name some, or write paid = \"all\""));
             }
             rule.paid = PaidPhases::Only(phases.into_iter().map(|p| p.value).collect());
@@ -239,7 +241,7 @@ fn read_month(
         let wrong = match number <= Decimal::ZERO {
             true => Some(format!("`{key}` of a month must be above zero")),
             false if key == "hours" && number > MOST_HOURS => {
-                Some("a month has 744 hours at most".to_owned())
+                Some("a month has at most 744 hours".to_owned())
             }
             false => None,
         };
@@ -305,20 +307,20 @@ fn check_month(charge: &Charge, value: &Value<'_>, rule: &BillingRule, problems:
         _ => None,
     };
     if !charge.free.is_zero() && matches!(charge.unit, Unit::Month | Unit::Run) {
-        let message = format!("nothing of a price for one {} is free", charge.unit.word());
+        let message = format!("a price per {} has no free amount", charge.unit.word());
         problems.push(Diagnostic::at(value.span.clone(), message).label("remove `free`"));
     }
     let sent = (charge.unit == Unit::Gigabyte).then_some(charge.quantity);
     if let (Some(sent), Some(month)) = (sent, month.gigabytes)
         && sent > month
     {
-        let message = "a run sends more than the month that it is a part of";
+        let message = "a run sends more than the whole month";
         let wrong = Diagnostic::at(value.span.clone(), message);
         problems.push(wrong.label(format!("of month = {{ gigabytes = {month} }}")));
     }
     if let Some(missing) = missing {
         let message = format!(
-            "`{}` goes by the month, and the month is not known",
+            "`{}` depends on monthly usage, which is not set",
             charge.what
         );
         let unknown = Diagnostic::at(value.span.clone(), message);
@@ -358,7 +360,7 @@ impl Reader<'_> {
         if range.contains(&number) {
             return Some(number);
         }
-        let message = format!("`{key}` is percent: from 0 to 100");
+        let message = format!("`{key}` must be a percentage from 0 to 100");
         problems.push(Diagnostic::at(take::key_span(table, key), message));
         None
     }
@@ -385,7 +387,7 @@ impl Reader<'_> {
         if checkpoint == Some(0) {
             let span = take::key_span(&table, "checkpoint");
             let wrong = Diagnostic::at(span, "`checkpoint` must be above zero");
-            problems.push(wrong.label("leave it out where every interruption loses all"));
+            problems.push(wrong.label("remove it if an interruption loses everything"));
         }
         table.finish(problems);
         Some(Interruptions {
@@ -472,10 +474,10 @@ fn check_quantity(table: &Table<'_>, unit: Unit, problems: &mut Problems) {
         false => ("count", "gigabytes"),
     };
     if let Some(span) = table.key_span(other) {
-        let message = format!("`{other}` says nothing of a price for one {}", unit.word());
+        let message = format!("`{other}` has no meaning for a price per {}", unit.word());
         problems.push(Diagnostic::at(span, message).label(format!("write `{wanted}`")));
     } else if of_gigabytes && table.key_span(wanted).is_none() {
-        let missing = Diagnostic::at(table.span.clone(), "how many gigabytes is not said");
+        let missing = Diagnostic::at(table.span.clone(), "the number of gigabytes is missing");
         problems.push(missing.label("add gigabytes = …"));
     }
 }
@@ -526,9 +528,7 @@ fn whole_seconds(text: &str) -> Result<u32, String> {
     let seconds = values::duration_seconds(text)?;
     match seconds.fract() == 0.0 && seconds <= f64::from(u32::MAX) {
         true => Ok(seconds as u32),
-        false => Err(format!(
-            "`{text}` is not a whole number of seconds: bills count in those"
-        )),
+        false => Err(format!("`{text}` is not a whole number of seconds")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What stands in a study file, with its places, before it is known to make sense.
+//! The content of a study file with its positions, before it is checked.
 
 use model::study::{LogPattern, MeasureSettings};
 use model::{Currency, ExchangeRate, Hosts, Level, Limits, Money, Price, RunSequence, Service};
@@ -10,7 +10,7 @@ use crate::design::same_level;
 pub(crate) struct Draft {
     pub(crate) head: Head,
     pub(crate) factors: Vec<DraftFactor>,
-    /// None when it is missing or says nothing that can be run.
+    /// `None` if it is missing or says nothing that can be run.
     pub(crate) workload: Option<DraftWorkload>,
     pub(crate) environments: Vec<DraftEnvironment>,
     pub(crate) rates: Vec<ExchangeRate>,

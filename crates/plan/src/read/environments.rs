@@ -88,12 +88,12 @@ fn check_worker_limits(table: &Table<'_>, problems: &mut Problems) {
     for key in ["cores", "memory"] {
         if let Some(span) = table.key_span(key) {
             let message = format!(
-                "`{key}` does not go with `serverless`, whose workers have a size of their own"
+                "`{key}` cannot be combined with `serverless`, which sets the size of its workers"
             );
             let wrong = Diagnostic::at(span, message);
-            problems.push(
-                wrong.label("remove it: memory of `serverless` is the size, and brings the cores"),
-            );
+            problems.push(wrong.label(
+                "remove it: `memory` of `serverless` sets the size, and cores follow from it",
+            ));
         }
     }
 }
@@ -134,7 +134,7 @@ pub(super) fn read_price(
     if table.key_span("price").is_some() && table.key_span("own").is_some() {
         let both = Diagnostic::at(
             take::key_span(table, "own"),
-            "`price` and `own` are both given",
+            "`price` and `own` are both set",
         );
         problems.push(both.other(take::key_span(table, "price"), "remove one of them"));
     }
@@ -171,9 +171,8 @@ pub(super) fn read_price(
             Some(price) if price.machine == prices::OWN => price.date = value.value,
             None if priced => {}
             _ => {
-                let message = format!(
-                    "`{key}` goes with a price written as an amount, such as \"0.169 USD/h\""
-                );
+                let message =
+                    format!("`{key}` needs a price written as an amount, such as \"0.169 USD/h\"");
                 problems.push(Diagnostic::at(take::key_span(table, key), message));
             }
         }
@@ -200,7 +199,7 @@ pub(super) fn read_price(
     }
     let written_rule = billing::read(typed, table, &mut rule, money.worker_memory_mb, problems);
     if let (false, Some(span)) = (priced, table.key_span("billing")) {
-        let unpriced = Diagnostic::at(span, "`billing` without a price bills nothing");
+        let unpriced = Diagnostic::at(span, "`billing` has no effect without a price");
         problems.push(unpriced.label("add price = \"…\""));
     }
     let mut price = price?;
@@ -236,7 +235,7 @@ impl AskedPrice {
         if values.is_empty() {
             problems.push(Diagnostic::at(
                 value.span.clone(),
-                "`price` lists no machine",
+                "the list in `price` is empty",
             ));
         }
         let names = values.iter();
@@ -254,7 +253,7 @@ fn check_charges(table: &Table<'_>, price: &Price, problems: &mut Problems) {
     let other = |charge: &&Charge| charge.price.currency != currency;
     if let Some(charge) = price.billing.charges.iter().find(other) {
         let message = format!(
-            "`{}` is priced in {}, the machine in {currency}: a bill is in one currency",
+            "`{}` is priced in {}, the machine in {currency}: a bill can have only one currency",
             charge.what, charge.price.currency
         );
         let span = table.key_span("billing");

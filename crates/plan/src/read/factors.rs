@@ -34,7 +34,7 @@ fn read_levels(name: &str, value: &Value<'_>, problems: &mut Problems) -> Vec<Lo
             if items.is_empty() {
                 let empty =
                     Diagnostic::at(value.span.clone(), format!("factor `{name}` has no levels"));
-                problems.push(empty.label("give at least one, or remove the factor"));
+                problems.push(empty.label("list at least one, or remove the factor"));
             }
             items
                 .iter()
@@ -68,7 +68,7 @@ fn read_range(name: &str, value: &Value<'_>, problems: &mut Problems) -> Vec<Loc
         return Vec::new();
     };
     let complaint = match (&base, &step) {
-        (Some(_), Some(_)) => Some("a range has `step` or `powers_of`, not both"),
+        (Some(_), Some(_)) => Some("a range can have `step` or `powers_of`, not both"),
         (Some(_), None) if from < 1 => Some("with `powers_of`, `from` must be 1 or more"),
         _ if to < from => Some("`to` must not be below `from`"),
         _ => None,
@@ -82,7 +82,7 @@ fn read_range(name: &str, value: &Value<'_>, problems: &mut Problems) -> Vec<Loc
         Some(_) => Vec::new(),
         None => numbers.take(MAX_LEVELS + 1).collect(),
     };
-    let too_many = (numbers.len() > MAX_LEVELS).then_some("a range has at most 10000 levels");
+    let too_many = (numbers.len() > MAX_LEVELS).then_some("a range can have at most 10000 levels");
     if let Some(complaint) = complaint.or(too_many) {
         problems.push(Diagnostic::at(value.span.clone(), complaint));
         return Vec::new();
@@ -104,9 +104,9 @@ fn without_hidden(
     let (bad, good): (Vec<_>, Vec<_>) = levels.into_iter().partition(|l| hidden(l).is_some());
     for level in &bad {
         let c = hidden(level).unwrap_or_default() as u32;
-        let message = format!("a level of `{name}` has a control character (U+{c:04X})");
+        let message = format!("a level of `{name}` contains a control character (U+{c:04X})");
         let diagnostic = Diagnostic::at(level.span.clone(), message);
-        problems.push(diagnostic.label("write visible characters only"));
+        problems.push(diagnostic.label("use visible characters only"));
     }
     good
 }
@@ -124,7 +124,7 @@ fn without_mixed(
         .into_iter()
         .partition(|level| kind(&level.value) != kind(&first.value));
     if let Some(level) = odd.first() {
-        let message = format!("levels of `{name}` are of different kinds");
+        let message = format!("levels of `{name}` have different types");
         problems.push(
             Diagnostic::at(level.span.clone(), message)
                 .label(format!("this is {}", kind(&level.value)))
@@ -151,7 +151,7 @@ fn without_doubles(
             Some(first) => problems.push(
                 Diagnostic::at(
                     level.span,
-                    format!("level `{}` of `{name}` stands twice", level.value),
+                    format!("level `{}` of `{name}` is listed twice", level.value),
                 )
                 .other(first.span.clone(), "first here"),
             ),
@@ -175,7 +175,7 @@ fn alike_numbers(mut levels: Vec<Located<Level>>) -> Vec<Located<Level>> {
 
 fn kind(level: &Level) -> &'static str {
     match level {
-        Level::Text(_) => "a text",
+        Level::Text(_) => "a string",
         Level::Int(_) | Level::Float(_) => "a number",
         Level::Bool(_) => "true or false",
     }

@@ -10,14 +10,14 @@ pub(super) fn read(table: &Table<'_>, problems: &mut Problems) -> Option<Located
     let launch = table.get("launch").map(|value| {
         let words = take::texts(&value, "launch", problems);
         if !words.iter().any(|word| word.value.contains(HOST_PLACE)) {
-            let nowhere = Diagnostic::at(value.span, "`launch` does not say on which host");
+            let nowhere = Diagnostic::at(value.span, "`launch` does not contain {host}");
             problems.push(nowhere.label("such as [\"ssh\", \"{host}\"]"));
         }
         words
     });
     let Some(value) = table.get("hosts") else {
         if let Some(span) = table.key_span("launch") {
-            let message = "`launch` without `hosts` starts nothing";
+            let message = "`launch` has no effect without `hosts`";
             problems.push(Diagnostic::at(span, message).label("add hosts = [\"…\", \"…\"]"));
         }
         return None;
@@ -26,7 +26,7 @@ pub(super) fn read(table: &Table<'_>, problems: &mut Problems) -> Option<Located
     check_names(&names, problems);
     if names.len() < 2 {
         if value.kind() == "array" {
-            let few = Diagnostic::at(value.span, "`hosts` are two or more");
+            let few = Diagnostic::at(value.span, "`hosts` needs at least two machines");
             problems.push(few.label("the first is this machine"));
         }
         return None;
@@ -47,16 +47,16 @@ fn check_names(names: &[Located<String>], problems: &mut Problems) {
         let is_odd = |c: char| c.is_whitespace() || c.is_control();
         // One that begins with a dash would be an option of the program that is to reach it.
         if text.is_empty() || text.starts_with('-') || text.contains(is_odd) {
-            let message = format!("`{}` is no name of a host", text.escape_debug());
+            let message = format!("`{}` is not a valid host name", text.escape_debug());
             problems.push(Diagnostic::at(name.span.clone(), message));
         }
         if let Some(first) = names[..place].iter().find(|other| other.value == text) {
-            let message = format!("host `{text}` is named twice");
+            let message = format!("host `{text}` is listed twice");
             let twice = Diagnostic::at(name.span.clone(), message);
-            let several = "a host has several workers where `workers` are more than hosts";
+            let several = "if there are more `workers` than hosts, a host gets several";
             problems.push(
                 twice
-                    .other(first.span.clone(), "the first time")
+                    .other(first.span.clone(), "first listed here")
                     .note(several),
             );
         }

@@ -47,7 +47,7 @@ fn read_factors(value: &Value<'_>, problems: &mut Problems) -> Vec<DraftColumn> 
         }
         "table" => read_columns(value, "factors", problems),
         _ => {
-            let message = "the factors of [import] are a list of columns, or a table";
+            let message = "the factors of [import] must be a list of columns, or a table";
             let example = "such as [\"framework\"] or { size = \"image\" }";
             problems.push(Diagnostic::at(value.span.clone(), message).label(example));
             Vec::new()
@@ -108,6 +108,6 @@ fn delimiter(text: &str) -> Result<char, String> {
     let mut characters = text.chars();
     match (characters.next(), characters.next()) {
         (Some(one), None) if one.is_ascii() && !matches!(one, '"' | '\n' | '\r') => Ok(one),
-        _ => Err("`delimiter` is one character, such as \";\" or \"\\t\"".to_owned()),
+        _ => Err("`delimiter` must be one character, such as \";\" or \"\\t\"".to_owned()),
     }
 }

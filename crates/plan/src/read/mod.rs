@@ -45,11 +45,11 @@ pub struct ReadOptions<'a> {
     /// How many requests are in a file that the study names, or the end of a sentence on what is
     /// wrong with it.
     pub requests_in: &'a dyn Fn(Sent<'_>) -> Result<u64, String>,
-    /// A `[scale.NAME]` of the study to carry it out at; none is the whole.
+    /// A `[scale.NAME]` of the study to carry it out at; `None` means the whole.
     pub scale: Option<&'a str>,
     /// Prices of machines, where the study's own do not have a name.
     pub catalog: &'a cost::Catalog,
-    /// `2026-11-17`: prices and rates of later days are mistakes. None accepts any day.
+    /// `2026-11-17`: prices and rates of later days are errors. None accepts any day.
     pub today: Option<&'a str>,
 }
 
@@ -76,7 +76,7 @@ impl ReadOptions<'_> {
     }
 }
 
-/// Reads and checks a study file. All its mistakes come together, in the order of the file.
+/// Reads and checks a study file. All its errors come together, in the order of the file.
 pub fn read_study(text: &str, options: &ReadOptions) -> Result<Study, Vec<Diagnostic>> {
     let mut problems = Problems::default();
     let draft = source::parse(text, &mut problems, |top, problems| {
@@ -156,14 +156,14 @@ impl<'t> Typed<'t> {
 fn refuse_passwords(top: &Table<'_>, problems: &mut Problems) {
     let all = top.texts();
     for text in all.iter().filter(|t| source::screen::has_password(t.value)) {
-        let message = "a password stands in this web address";
+        let message = "this URL contains a password";
         problems.push(
             Diagnostic::at(text.span.clone(), message)
                 .label("remove `user:password@`")
                 .note(
-                    "an environment's `url` takes it from a variable of the process: headers = { Authorization = \"Basic {TOKEN}\" }",
+                    "in an environment, use a header with an environment variable: headers = { Authorization = \"Basic {TOKEN}\" }",
                 )
-                .note("a command finds the variables of the process in its own"),
+                .note("a command inherits the environment variables"),
         );
     }
 }

@@ -66,16 +66,13 @@ fn read_named(
     };
     let given = ["per_hour", "own"].map(|key| table.key_span(key).is_some());
     if given[0] == given[1] {
-        let message = format!("[prices.{name}] needs `per_hour` or `own`, one of them");
+        let message = format!("[prices.{name}] needs either `per_hour` or `own`");
         problems.push(Diagnostic::at(table.span.clone(), message));
     }
     let changes_span = take::key_span(&table, "changes");
     if given[1] && !changes.is_empty() {
-        let wrong = Diagnostic::at(
-            changes_span.clone(),
-            "a machine that was bought has one price",
-        );
-        problems.push(wrong.label("`changes` goes with `per_hour`"));
+        let wrong = Diagnostic::at(changes_span.clone(), "your own machine has a fixed price");
+        problems.push(wrong.label("`changes` needs `per_hour`"));
     }
     table.finish(problems);
     let price = match own {
@@ -102,15 +99,9 @@ fn read_named(
 /// A price of an amount that is written there.
 pub(super) fn written_price(typed: &Typed<'_>, per_hour: Money) -> Price {
     Price {
-        machine: OWN.to_owned(),
-        per_hour,
         source: typed.origin.to_owned(),
         date: UNDATED.to_owned(),
-        billing: BillingRule::default(),
-        changes: Vec::new(),
-        own: None,
-        shape: PricedShape::default(),
-        sizes: Vec::new(),
+        ..Price::typed_in(per_hour)
     }
 }
 
@@ -137,7 +128,7 @@ fn read_changes(
             let text = from.as_text().unwrap_or_else(|| typed.at(&from.span));
             let moment = moment(text);
             if moment.is_none() {
-                let wrong = Diagnostic::at(from.span.clone(), "`from` must be a moment");
+                let wrong = Diagnostic::at(from.span.clone(), "`from` must be a date and time");
                 problems.push(wrong.label("such as 2026-11-16T12:00:00Z"));
             }
             moment
@@ -177,7 +168,7 @@ fn check_changes(
     let currency = price.per_hour.currency;
     for change in changes {
         if change.value.money.currency != currency {
-            let message = format!("the price is in {currency}, this change of it is not");
+            let message = format!("the price is in {currency}, but this change is not");
             problems.push(Diagnostic::at(change.span.clone(), message));
         }
     }
@@ -185,8 +176,8 @@ fn check_changes(
         .windows(2)
         .all(|two| two[0].value.change.from < two[1].value.change.from);
     if !in_order {
-        let wrong = Diagnostic::at(whole.clone(), "the changes are not in the order of time");
-        problems.push(wrong.label("each must begin after the one before"));
+        let wrong = Diagnostic::at(whole.clone(), "the changes are not in chronological order");
+        problems.push(wrong.label("each must start after the previous one"));
     }
 }
 
@@ -211,7 +202,7 @@ pub(super) fn look_up(
         if money.value.amount > MAX_PER_HOUR {
             problems.push(Diagnostic::at(
                 money.span,
-                "no machine costs that much an hour",
+                "no machine costs that much per hour",
             ));
             return None;
         }
@@ -249,7 +240,7 @@ pub(super) fn sizes(mut found: Vec<Located<Price>>, problems: &mut Problems) -> 
             ..
         } = &price.value;
         let wrong = match shape.vcpus {
-            None => format!("how many cores `{machine}` has is not known"),
+            None => format!("the number of cores of `{machine}` is unknown"),
             Some(_) if per_hour.currency != first => {
                 format!(
                     "`{machine}` is priced in {}, the first in {first}",
@@ -259,7 +250,7 @@ pub(super) fn sizes(mut found: Vec<Located<Price>>, problems: &mut Problems) -> 
             Some(_) => continue,
         };
         let wrong = Diagnostic::at(price.span.clone(), wrong);
-        problems.push(wrong.note("a list is of machines of the catalog, of which each run pays the cheapest that has its cores; one of [prices] needs `vcpus`"));
+        problems.push(wrong.note("list machines of the catalog: each run pays for the cheapest with enough cores; a price of [prices] needs `vcpus`"));
         return None;
     }
     found.sort_by_key(|price| price.value.shape.vcpus);
@@ -280,7 +271,7 @@ fn price_of_memory(
     problems: &mut Problems,
 ) -> Option<Price> {
     let Some(memory_mb) = memory_mb else {
-        let message = format!("`{}` is paid by the memory of a worker", text.value);
+        let message = format!("`{}` is billed by the memory of a worker", text.value);
         let missing = Diagnostic::at(text.span.clone(), message);
         problems.push(missing.label("add serverless = { memory = 2048 }"));
         return None;
@@ -298,7 +289,7 @@ fn not_found(text: &Located<String>, error: &LookupError) -> Diagnostic {
     let name = &text.value;
     let message = match error.problem {
         LookupProblem::Unknown => format!("unknown price `{name}`"),
-        LookupProblem::SeveralRegions => format!("`{name}` is known in several regions"),
+        LookupProblem::SeveralRegions => format!("`{name}` exists in several regions"),
         LookupProblem::OnlySpot | LookupProblem::NoSpot => error.to_string(),
     };
     let mut diagnostic = Diagnostic::at(text.span.clone(), message);

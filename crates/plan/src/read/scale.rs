@@ -1,4 +1,4 @@
-//! `[scale.NAME]`: the same study, smaller, so that it can be tried where the whole is too much.
+//! `[scale.NAME]`: a reduced version of the study.
 
 use model::study::{Scale, ScaleChange};
 use model::{Level, Service};
@@ -58,8 +58,8 @@ pub(super) fn read(
             factors: factors::read(&inner, problems),
         });
         if scales.last().is_some_and(DraftScale::is_empty) {
-            let nothing = Diagnostic::at(span, format!("scale `{}` changes nothing", name.value));
-            problems.push(nothing.label("give it repetitions, epochs, images, or fewer levels"));
+            let nothing = Diagnostic::at(span, format!("scale `{}` has no effect", name.value));
+            problems.push(nothing.label("set repetitions, epochs, images, or fewer levels"));
         }
         inner.finish(problems);
     }
@@ -71,7 +71,7 @@ fn refuse(table: &Table<'_>, keys: &[&str], own: &[&str], goes: &str, problems: 
     for key in keys.iter().filter(|key| !own.contains(key)) {
         table.get(key);
         if let Some(span) = table.key_span(key) {
-            problems.push(Diagnostic::at(span, format!("`{key}` goes with {goes}")));
+            problems.push(Diagnostic::at(span, format!("`{key}` is for {goes}")));
         }
     }
 }
@@ -121,8 +121,8 @@ pub(super) fn apply(draft: &mut Draft, name: &str, problems: &mut Problems) -> O
     })
 }
 
-/// Environments and exclusions of levels that the smaller study does not have would be told as
-/// mistakes, which they are not.
+/// Environments and exclusions of levels that the smaller study does not have would be reported as
+/// errors, which they are not.
 fn drop_what_is_gone(draft: &mut Draft) {
     let factors = std::mem::take(&mut draft.factors);
     let is_left = |name: &str, level: &Level| {
@@ -197,7 +197,7 @@ fn unknown(draft: &Draft, name: &str) -> Diagnostic {
     let known: Vec<&str> = draft.scales.iter().map(|s| s.name.value.as_str()).collect();
     let message = format!("the study has no scale `{name}`");
     Diagnostic::whole(message).note(match known.is_empty() {
-        true => "a scale is a table such as [scale.small] with fewer images, epochs, repetitions or levels".to_owned(),
+        true => "define it as a table such as [scale.small] with fewer images, epochs, repetitions or levels".to_owned(),
         false => format!("it has: {}", known.join(", ")),
     })
 }

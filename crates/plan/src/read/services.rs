@@ -38,7 +38,7 @@ pub(super) fn read(table: &Table<'_>, problems: &mut Problems) -> Option<Located
             span: url.span,
         });
     } else if let Some(span) = table.key_span("headers") {
-        let alone = Diagnostic::at(span, "`headers` go with a `url`");
+        let alone = Diagnostic::at(span, "`headers` needs a `url`");
         problems.push(alone.label("add url = \"https://…/invocations\", or remove them"));
     }
     if let Some(instance) = table.text("instance", problems) {
@@ -51,25 +51,19 @@ pub(super) fn read(table: &Table<'_>, problems: &mut Problems) -> Option<Located
                 span: instance.span,
             }),
             None => problems.push(
-                Diagnostic::at(
-                    instance.span,
-                    "`instance` needs `sagemaker`: what is started there",
-                )
-                .label("add sagemaker = { region = \"…\", image = \"…\", role = \"…\" }"),
+                Diagnostic::at(instance.span, "`instance` needs `sagemaker`")
+                    .label("add sagemaker = { region = \"…\", image = \"…\", role = \"…\" }"),
             ),
         }
     } else if sagemaker.is_some() && found.is_empty() {
         let span = take::key_span(table, "sagemaker");
         problems.push(
-            Diagnostic::at(
-                span,
-                "`sagemaker` goes with `serverless` or with `instance`",
-            )
-            .label("such as instance = \"ml.m5.xlarge\""),
+            Diagnostic::at(span, "`sagemaker` needs `serverless` or `instance`")
+                .label("such as instance = \"ml.m5.xlarge\""),
         );
     }
     if let [_, second, ..] = found.as_slice() {
-        let message = "an environment answers requests in one place: serverless, url or instance";
+        let message = "an environment can have only one of serverless, url and instance";
         problems.push(Diagnostic::at(second.span.clone(), message));
     }
     found.into_iter().next()
@@ -160,10 +154,10 @@ fn check_header(name: &str, value: &Located<String>, problems: &mut Problems) {
     let is_secret = SECRET_HEADERS.contains(&name.to_ascii_lowercase().as_str());
     let names_variable = value.value.contains('{') && value.value.contains('}');
     if is_secret && !names_variable {
-        let message = format!("the header `{name}` holds a secret that stands in the file");
+        let message = format!("the header `{name}` contains a secret");
         problems.push(
             Diagnostic::at(value.span.clone(), message)
-                .label("write \"{TOKEN}\" to take it from the variable TOKEN of the process"),
+                .label("write \"{TOKEN}\" to read it from the environment variable TOKEN"),
         );
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn read_rates(
         return Vec::new();
     };
     if value.kind() == "table" {
-        let single = Diagnostic::at(value.span, "`rates` is a list of tables");
+        let single = Diagnostic::at(value.span, "`rates` must be an array of tables");
         problems.push(single.label("write [[rates]] with from, to, rate and date"));
         return Vec::new();
     }
@@ -44,7 +44,10 @@ fn read_rate(
     let rate = prices::decimal(typed, &table, "rate", problems);
     let date = take::date(typed, &table, "date", problems);
     if table.key_span("date").is_none() {
-        let undated = Diagnostic::at(value.span.clone(), "a rate of exchange without its `date`");
+        let undated = Diagnostic::at(
+            value.span.clone(),
+            "the `date` of this exchange rate is missing",
+        );
         problems.push(undated.label("add date = \"2024-03-01\""));
     }
     let source = table.text("source", problems);
@@ -53,14 +56,14 @@ fn read_rate(
     if rate.is_some_and(|r| r <= Decimal::ZERO) {
         problems.push(Diagnostic::at(
             rate_span,
-            "a rate of exchange is above zero",
+            "an exchange rate must be above zero",
         ));
         return None;
     }
     let (from, to) = (from?, to?);
     if from.value == to.value {
         let message = format!("a rate from {} to itself", from.value);
-        problems.push(Diagnostic::at(to.span, message).label("name another currency"));
+        problems.push(Diagnostic::at(to.span, message).label("name a different currency"));
         return None;
     }
     Some(ExchangeRate {
@@ -94,8 +97,11 @@ pub(super) fn read_measure(top: &Table<'_>, problems: &mut Problems) -> MeasureS
     }
     if let Some(timeout) = timeout {
         if timeout.value <= 0.0 {
-            let none = Diagnostic::at(timeout.span, "the timeout is zero: no run would ever end");
-            problems.push(none.label("leave it out for no timeout"));
+            let none = Diagnostic::at(
+                timeout.span,
+                "the timeout is zero: every run would be stopped at once",
+            );
+            problems.push(none.label("remove it for no timeout"));
         }
         settings.timeout_seconds = Some(timeout.value);
     }

@@ -69,7 +69,7 @@ fn read_target(table: &Table<'_>, problems: &mut Problems) -> Option<f64> {
     }
     let wrong = Diagnostic::at(
         target.span,
-        "`target_accuracy` is percent: above 0, up to 100",
+        "`target_accuracy` must be a percentage above 0 and at most 100",
     );
     problems.push(wrong.label("such as 98.5"));
     None

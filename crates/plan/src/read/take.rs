@@ -1,4 +1,4 @@
-//! Small readers that every section uses. A value that is wrong becomes a problem and none.
+//! Small readers that every section uses. An invalid value becomes a problem and `None`.
 
 use std::ops::RangeInclusive;
 
@@ -62,7 +62,7 @@ pub(crate) fn date(
             date.span.clone(),
             format!("{} is in the future", date.value),
         );
-        problems.push(future.label("the day on which it was read"));
+        problems.push(future.label("use the day on which it was read"));
     }
     Some(date)
 }
@@ -153,9 +153,9 @@ pub(crate) fn level(
     if level.is_none() {
         let message = match value.kind() {
             "integer" => format!("this level of `{key}` is too large a number"),
-            "float" => format!("this level of `{key}` is no finite number"),
+            "float" => format!("this level of `{key}` is not a finite number"),
             kind => format!(
-                "a level of `{key}` must be a text, a number, true or false; this is of kind {kind}"
+                "a level of `{key}` must be a string, a number, true or false; this is of type {kind}"
             ),
         };
         problems.push(Diagnostic::at(value.span.clone(), message));
@@ -166,7 +166,7 @@ pub(crate) fn level(
     })
 }
 
-/// The place of a key, for a mistake about its being there at all.
+/// The place of a key, for an error about its being there at all.
 pub(crate) fn key_span(table: &Table<'_>, key: &str) -> Span {
     table.key_span(key).unwrap_or_else(|| table.span.clone())
 }

@@ -1,4 +1,4 @@
-//! The same measurements at other prices: a small file, or options, that go over a study's money.
+//! The same measurements at different prices: a file, or options, that override a study's prices.
 
 use model::{BillingRule, ExchangeRate, Price, Service, Study};
 use source::{Diagnostic, Problems, Table};
@@ -26,7 +26,7 @@ impl WhatIf {
         }
     }
 
-    /// Names of `[prices]` of the study's file; of a file that has mistakes by now, none.
+    /// Names of `[prices]` of the study's file; of a file that has errors by now, none.
     #[must_use]
     pub fn knowing(self, text: &str) -> Self {
         let known = whole(&Typed::study(text, None), |typed, top, problems| WhatIf {
@@ -60,7 +60,7 @@ impl WhatIf {
         })
     }
 
-    /// What a study file says of money by now, over a study that was carried out. Places that are
+    /// What a study file says of money by now, over a study that was run. Places that are
     /// new in it have no runs to bill.
     pub fn by_the_study_now(
         &self,

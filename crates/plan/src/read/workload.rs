@@ -119,7 +119,7 @@ fn read_own_command(
     refuse(
         table,
         others.chain([KEEP_MODEL]),
-        "goes with training or serving; a command takes it as an argument",
+        "is for training or serving; pass it to a command as an argument",
         problems,
     );
     if table.key_span("command").is_none() {
@@ -159,12 +159,12 @@ fn refuse<'k>(
 
 fn read_train(table: &Table<'_>, problems: &mut Problems) -> DraftWorkload {
     if let Some(span) = table.key_span(COMMAND) {
-        let message = "a `command` beside kind = \"train\"";
+        let message = "`command` and kind = \"train\" exclude each other";
         problems.push(Diagnostic::at(span, message).label("remove one of them"));
     }
-    let why = "goes with a command, not with training";
+    let why = "is for a command, not for training";
     refuse(table, COMMAND_KEYS.iter().copied(), why, problems);
-    let why = "goes with serving, not with training";
+    let why = "is for serving, not for training";
     refuse(table, only_of(serve::FIELDS, train::FIELDS), why, problems);
     DraftWorkload::Train(DraftTrain {
         span: table.span.clone(),
@@ -174,10 +174,10 @@ fn read_train(table: &Table<'_>, problems: &mut Problems) -> DraftWorkload {
 }
 
 fn read_serve(table: &Table<'_>, command: DraftCommand, problems: &mut Problems) -> DraftWorkload {
-    let why = "goes with training, not with serving";
+    let why = "is for training, not for serving";
     let others = only_of(train::FIELDS, serve::FIELDS).chain([KEEP_MODEL]);
     refuse(table, others, why, problems);
-    let why = "goes with a command, not with serving";
+    let why = "is for a command, not for serving";
     refuse(table, ["directory", "log"].into_iter(), why, problems);
     DraftWorkload::Serve(DraftServe {
         span: table.span.clone(),
@@ -198,7 +198,7 @@ pub(super) fn field_values(
         if matches!(value.kind(), "array" | "table") {
             let list = Diagnostic::at(
                 value.span.clone(),
-                format!("`{}` has one value here", field.name),
+                format!("`{}` must be a single value here", field.name),
             );
             problems.push(list.label(format!(
                 "to vary it, move it to [factors]: {} = […]",
@@ -221,7 +221,7 @@ pub(super) fn field_values(
 fn read_command(table: &Table<'_>, problems: &mut Problems) -> DraftCommand {
     let command = match table.get("command") {
         Some(value) if value.kind() == "string" => {
-            let message = "`command` is a list: the program, then each argument";
+            let message = "`command` must be a list: the program, then each argument";
             let example = "such as [\"python3\", \"train.py\", \"--batch\", \"{batch}\"]";
             problems.push(Diagnostic::at(value.span, message).label(example));
             Vec::new()
@@ -261,7 +261,7 @@ fn read_env(env: &Table<'_>, problems: &mut Problems) -> Vec<DraftVariable> {
     let mut variables = Vec::new();
     for (name, value) in env.entries() {
         if name.value.is_empty() || name.value.contains(['=', '\0']) {
-            let message = format!("`{}` cannot be the name of a variable", name.value);
+            let message = format!("`{}` is not a valid name of a variable", name.value);
             problems.push(Diagnostic::at(name.span.clone(), message));
         } else if let Some(level) = take::level(value, name.value, problems) {
             let value = Located {
@@ -295,10 +295,10 @@ fn read_pattern(value: &Value<'_>, problems: &mut Problems) -> Option<LogPattern
     if let Some(refused) = name.as_ref().filter(is_refused) {
         let message = match refused.value.trim().is_empty() {
             true => "the name of a metric is empty".to_owned(),
-            false => format!("`{}` is the name of a figure of the bill", refused.value),
+            false => format!("`{}` is reserved for the bill", refused.value),
         };
         let wrong = Diagnostic::at(refused.span.clone(), message);
-        problems.push(wrong.label("give the metric another name"));
+        problems.push(wrong.label("give the metric a different name"));
     }
     let name = name.map(|t| t.value);
     let unit = table.text("unit", problems).map(|t| t.value);

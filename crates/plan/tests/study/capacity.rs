@@ -39,21 +39,21 @@ fn a_factor_that_asks_for_more_is_refused_once() {
     check(
         "[factors]\ncores = [1, 2, 64]\n",
         r"
-error: the factor `cores` asks for 64 cores, and this machine has 2 cores
+error: the factor `cores` requests 64 cores, but this machine has 2 cores
   ┌ study.toml:6
   │ cores = [1, 2, 64]
   │                ^^
-  = what fits here is selected by --only cores=1,2
+  = select the runs that fit with --only cores=1,2
 ",
     );
     check(
         "[factors]\ncores = { from = 1, to = 24 }\n",
         r"
-error: the factor `cores` asks for up to 24 cores, and this machine has 2 cores
+error: the factor `cores` requests up to 24 cores, but this machine has 2 cores
   ┌ study.toml:6
   │ cores = { from = 1, to = 24 }
   │         ^^^^^^^^^^^^^^^^^^^^^
-  = what fits here is selected by --only cores=1,2
+  = select the runs that fit with --only cores=1,2
 ",
     );
 }
@@ -63,12 +63,12 @@ fn an_environment_that_asks_for_more_is_refused() {
     check(
         "[environments.big]\ncores = 64\nmemory = \"900 GB\"\n",
         r#"
-error: the environment `big` asks for 64 cores, and this machine has 2 cores
+error: the environment `big` requests 64 cores, but this machine has 2 cores
   ┌ study.toml:6
   │ cores = 64
   │         ^^
 
-error: the environment `big` asks for 900 GB of memory, and this machine has 24 GB (22.4 GiB)
+error: the environment `big` requests 900 GB of memory, but this machine has 24 GB (22.4 GiB)
   ┌ study.toml:7
   │ memory = "900 GB"
   │          ^^^^^^^^
@@ -77,11 +77,11 @@ error: the environment `big` asks for 900 GB of memory, and this machine has 24 
     check(
         "[factors]\nenvironment = [\"big\", \"small\"]\n[environments.small]\ncores = 1\n[environments.big]\ncores = 4\n",
         r"
-error: the environment `big` asks for 4 cores, and this machine has 2 cores
+error: the environment `big` requests 4 cores, but this machine has 2 cores
   ┌ study.toml:10
   │ cores = 4
   │         ^
-  = what fits here is selected by --only environment=small
+  = select the runs that fit with --only environment=small
 ",
     );
 }
@@ -117,7 +117,7 @@ fn workers_on_demand_bring_their_size() {
     check(
         6144,
         false,
-        &["the environment `a` asks for 3.47 cores, and this machine has 2 cores"],
+        &["the environment `a` requests 3.47 cores, but this machine has 2 cores"],
     );
     // At the provider there is no such limit.
     check(6144, true, &[]);

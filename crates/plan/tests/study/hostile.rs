@@ -157,10 +157,7 @@ fn passwords_in_addresses_are_refused_and_not_shown() {
     let check = |lines: &str| {
         let text = format!("[study]\nname = \"s\"\n{lines}\n");
         let shown = mistakes_in(&text);
-        assert!(
-            shown.contains("a password stands in this web address"),
-            "{shown}"
-        );
+        assert!(shown.contains("this URL contains a password"), "{shown}");
         assert!(!shown.contains("geheim"), "{shown}");
     };
     check(
@@ -202,9 +199,12 @@ fn scenarios_are_counted_exactly_or_not_at_all() {
     };
     check(
         10,
-        "100,000,000,000,000,000,000 scenarios are more than the 100,000",
+        "100,000,000,000,000,000,000 scenarios: a study can have at most 100,000",
     );
-    check(30, "more than 10^38 scenarios are more than the 100,000");
+    check(
+        30,
+        "more than 10^38 scenarios: a study can have at most 100,000",
+    );
 }
 
 #[test]
@@ -223,13 +223,13 @@ fn thousands_of_mistakes_make_a_short_answer() {
     let rules = "{ x = 9 }, ".repeat(20_000);
     check(
         &format!("{head}exclude = [{rules}]\n{rest}"),
-        "20000 exclusions are more than",
+        "20000 exclusions: a study can have at most",
     );
     let rules = "{ x = 9 }, ".repeat(900);
     check(
         &format!("{head}exclude = [{rules}]\n{rest}"),
-        "and 880 more mistakes",
+        "and 880 more errors",
     );
     let keys: String = (0..20_000).map(|i| format!("key{i} = 1\n")).collect();
-    check(&format!("{head}{keys}{rest}"), "and 19980 more mistakes");
+    check(&format!("{head}{keys}{rest}"), "and 19980 more errors");
 }

@@ -12,6 +12,7 @@ mod designs;
 mod fingerprints;
 mod hostile;
 mod imports;
+mod metrics;
 mod mistakes;
 mod money;
 mod reference;

@@ -184,11 +184,11 @@ date = "2025-01-01"
     assert_eq!(what_if.study.environment("b"), study.environment("b"));
     assert_eq!(plan::digest(&what_if.study), plan::digest(&study));
     // Another price, the same tax.
-    let dearer = "[environments.a]\nprice = \"aws/c7i.xlarge\"";
-    let dearer = WhatIf::of(what_if.study.clone())
-        .asking("if.toml", dearer, cost::catalog())
+    let pricier = "[environments.a]\nprice = \"aws/c7i.xlarge\"";
+    let pricier = WhatIf::of(what_if.study.clone())
+        .asking("if.toml", pricier, cost::catalog())
         .unwrap();
-    let rule = &price_of(&dearer.study).billing;
+    let rule = &price_of(&pricier.study).billing;
     assert_eq!(
         (rule.minimum_seconds, rule.tax_percent),
         (60, Some(decimal("17")))

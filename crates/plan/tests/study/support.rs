@@ -34,7 +34,7 @@ fn read_file(path: &Path) -> io::Result<String> {
 fn requests_in(sent: Sent<'_>) -> Result<u64, String> {
     match sent {
         Sent::Trace(path) if path.ends_with("bad.txt") => {
-            Err("line 2: `soon` is no time in seconds".to_owned())
+            Err("line 2: `soon` is not a time in seconds".to_owned())
         }
         Sent::Trace(_) => Ok(3),
         Sent::Bodies(path) if path.ends_with("empty") => {

@@ -141,7 +141,7 @@ fn what_cannot_be_trusted_is_said() {
         item("Standard_C", "0.1", &[("currencyCode", "\"usd\"")]),
         item("", "0.1", &[]),
         item("Standard_D", "0.1", &[("armRegionName", "\"\"")]),
-        item("Standard_E", "\"dear\"", &[]),
+        item("Standard_E", "\"much\"", &[]),
         item("Standard_F", "0.1", &[("armSkuName", "7")]),
     ]);
     check_prices(&list, &["azure/Standard_D4s_v5@eastus 0.192 USD"]);
@@ -231,7 +231,7 @@ fn a_mark_at_the_beginning_and_an_early_end_are_noticed() {
     assert!(cut.to_string().contains("breaks off"), "{cut}");
     let html = reader.page("p", "<html>sign in</html>").unwrap_err();
     assert!(
-        html.to_string().contains("not an answer of the Azure"),
+        html.to_string().contains("not a response of the Azure"),
         "{html}"
     );
 }

@@ -46,7 +46,7 @@ fn bad_rows_name_their_line() {
          m5.xlarge,,,4.0,16.0,,0.0,,us-east-1,a\n\
          m5.2xlarge,,,8.0,32.0\n\
          m5.4xlarge,,,16.0,64.0,,-0.768,,us-east-1,a\n\
-         m5.8xlarge,,,32.0,128.0,,dear,,us-east-1,a\n\
+         m5.8xlarge,,,32.0,128.0,,much,,us-east-1,a\n\
          ,T4,1.0,,,,0.35,,us-east-1,a\n\
          m5.metal,,,96.0,384.0,,4.6,,,a\n\
          c5.large,,,2.0,4.0,,0.085,,us-east-1,a\n\

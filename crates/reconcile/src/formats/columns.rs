@@ -9,7 +9,7 @@ use crate::values::DayOrder;
 pub(super) struct Columns {
     pub(super) layout: &'static Layout,
     places: [Option<usize>; Field::COUNT],
-    /// The column of the tag asked for, in formats that give every tag a column.
+    /// The column of the tag requested, in formats that give every tag a column.
     pub(super) tag: Option<usize>,
     /// What dates such as 03/04/2024 mean until one of them proves it.
     pub(super) order: DayOrder,

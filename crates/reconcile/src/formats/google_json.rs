@@ -17,7 +17,7 @@ use crate::reconciliation::RowProblem;
 use crate::records::Records;
 use crate::values::{DayOrder, HOUR_MS, bounded, moment, number};
 
-const EXPECTED: &str = "expected is an object with service, usage_start_time, cost and currency";
+const EXPECTED: &str = "expected an object with service, usage_start_time, cost and currency";
 
 pub(super) fn read<R: Read>(
     mut records: Records<R>,
@@ -37,7 +37,8 @@ pub(super) fn read<R: Read>(
                     counts.rows += 1;
                     let charge = wire.charge(line.number, tag);
                     if charge.time.is_none() {
-                        let what = "`usage_start_time` is no date; the row counts without its time";
+                        let what =
+                            "`usage_start_time` is not a date; the row counts without its time";
                         listener.problem(RowProblem::used(line.number, what.to_owned()));
                     }
                     listener.charge(&charge);
@@ -247,7 +248,7 @@ impl Visitor<'_> for AmountVisitor {
     fn visit_str<E: Error>(self, text: &str) -> Result<Amount, E> {
         number(text, true).map(Amount).ok_or_else(|| {
             E::custom(format!(
-                "`{}` is no number such as 0.0475",
+                "`{}` is not a number such as 0.0475",
                 super::short(text)
             ))
         })

@@ -92,7 +92,7 @@ impl fmt::Display for BillError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BillError::Io(error) => write!(f, "it cannot be read: {error}"),
-            BillError::Empty => write!(f, "it is empty; expected is a bill with a header line"),
+            BillError::Empty => write!(f, "it is empty; expected a bill with a header line"),
             BillError::Utf16 => write!(
                 f,
                 "it is UTF-16 text; save it as CSV in UTF-8 (in Excel: \"CSV UTF-8\")"
@@ -108,17 +108,17 @@ impl fmt::Display for BillError {
                 let more = if columns.len() > SHOWN { ", …" } else { "" };
                 write!(
                     f,
-                    "no known bill has the columns {}{more}",
+                    "no known bill format has the columns {}{more}",
                     shown.join(", ")
                 )?;
                 match nearest {
                     Some(near) => write!(
                         f,
-                        "; it is nearest to the format {}, and lacks {}",
+                        "; the most similar format is {}, but {} is missing",
                         near.format.title(),
                         near.missing.join(", ")
                     ),
-                    None => write!(f, "; expected is {EXPECTED}"),
+                    None => write!(f, "; expected {EXPECTED}"),
                 }
             }
         }
@@ -142,7 +142,7 @@ pub trait Listener {
     fn problem(&mut self, problem: RowProblem);
 }
 
-/// Reads a bill, plain or compressed by gzip. Rows that cannot be used are told as problems and
+/// Reads a bill, plain or compressed by gzip. Rows that cannot be used are reported as problems and
 /// counted; the rest is read.
 pub fn read_bill(
     reader: impl Read,
@@ -174,7 +174,7 @@ fn read_plain<R: Read>(
         [b'P', b'A', b'R', b'1', ..] => {
             return Err(BillError::NotText {
                 what: "a Parquet file",
-                todo: "have the provider export CSV, or convert it",
+                todo: "export it as CSV, or convert it",
             });
         }
         [b'P', b'K', 3, 4, ..] => {

@@ -17,7 +17,7 @@ pub(super) struct Counted<'c> {
     pub(super) time: Option<Interval>,
 }
 
-/// None where the row counts something else than time.
+/// `None` if the row counts something else than time.
 pub(super) fn machine_seconds(counted: &Counted) -> Option<Decimal> {
     let unit = Unit::parse(counted.unit)?;
     let seconds = counted.quantity.checked_mul(unit.seconds)?;

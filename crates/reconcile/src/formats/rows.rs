@@ -72,8 +72,7 @@ impl<'t> RowReader<'t> {
     /// What can only be said when the file is through.
     pub(super) fn finish(&self, listener: &mut impl Listener) {
         if let Some(line) = self.disproven_at {
-            let what = "its date has day and month the other way round than those before it, \
-                        which may have been read with the two exchanged";
+            let what = "its date has day and month in a different order than the earlier rows, which may have been read wrongly";
             listener.problem(RowProblem::used(line, what.to_owned()));
         }
     }
@@ -148,13 +147,13 @@ impl<'t> RowReader<'t> {
         )
     }
 
-    /// One beyond all bounds (byte-seconds) is none; what is no number at all is told.
+    /// A value out of range (byte-seconds) is ignored; a value that is not a number is reported.
     fn quantity(&self, row: &Row, listener: &mut impl Listener) -> Option<Decimal> {
         let found = self.number(row, Field::Quantity);
         let text = self.text(row, Field::Quantity);
         if found.is_none() && text.contains(|c: char| c.is_alphabetic() && c != 'e' && c != 'E') {
             let what = format!(
-                "`{}` is {}; expected is a number; the row counts without it",
+                "`{}` is {}; expected a number; the row counts without it",
                 self.columns.name(Field::Quantity),
                 shown(&text)
             );
@@ -171,7 +170,7 @@ impl<'t> RowReader<'t> {
         match row.len() == width || trailing {
             true => Ok(()),
             false => Err(format!(
-                "it has {} cells; expected are {width}, as in the header",
+                "it has {} cells; expected {width}, as in the header",
                 row.len()
             )),
         }
@@ -181,7 +180,7 @@ impl<'t> RowReader<'t> {
         self.number(row, Field::Cost).ok_or_else(|| {
             let text = self.text(row, Field::Cost);
             format!(
-                "`{}` is {}; expected is an amount of money such as 12.34",
+                "`{}` is {}; expected an amount such as 12.34",
                 self.columns.name(Field::Cost),
                 shown(&text)
             )
@@ -196,7 +195,7 @@ impl<'t> RowReader<'t> {
         }
         text.to_ascii_uppercase().parse().map_err(|_| {
             format!(
-                "`{}` is {}; expected is a currency code such as USD",
+                "`{}` is {}; expected a currency code such as USD",
                 self.columns.name(Field::Currency),
                 shown(&text)
             )
@@ -231,7 +230,7 @@ impl<'t> RowReader<'t> {
         entry(&details, self.columns.layout.machine_detail).map_or(Cow::Borrowed(""), Cow::Owned)
     }
 
-    /// None where the row tells no time at all.
+    /// `None` if the row tells no time at all.
     fn time(&mut self, row: &Row) -> Result<Option<Interval>, String> {
         let start = self.text(row, Field::Start);
         if start.is_empty() {
@@ -239,7 +238,7 @@ impl<'t> RowReader<'t> {
         }
         let unreadable = |field: Field, text: &str, columns: &Columns| {
             format!(
-                "`{}` is {}; expected is a date such as 2024-03-21; the row counts without its time",
+                "`{}` is {}; expected a date such as 2024-03-21; the row counts without its time",
                 columns.name(field),
                 shown(text)
             )

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::charge::{Tag, contains};
 
-/// Most rows lack the tag: they are told apart before anything is parsed.
+/// Most rows lack the tag: they are distinguished before anything is parsed.
 pub(super) fn has_tag(text: &str, tag: &Tag) -> bool {
     contains(text.as_bytes(), tag.value.as_bytes())
         && entry(text, &tag.key).is_some_and(|value| value.eq_ignore_ascii_case(&tag.value))

@@ -6,74 +6,17 @@ mod money;
 mod told;
 
 use analyse::{Analysis, LevelFacts, MetricInfo, ScenarioResult, VariationTerm};
+use model::Money;
 use model::run::metric;
-use model::{Money, RunId};
 
 pub use grid::Grid;
 use grid::Writer;
+pub(crate) use money::{bills, break_evens};
 pub use told::ToldStep;
+pub(crate) use told::{losses, profile, steps};
 
-/// The tables that can be exported, in every format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExportTable {
-    Runs,
-    Scenarios,
-    Variation,
-    Losses,
-    Steps,
-    Profile,
-    Bills,
-    BreakEvens,
-}
-
-/// Steps are too many to be part of an analysis: `steps` finds those of a run.
-pub fn export_table(
-    table: ExportTable,
-    analysis: &Analysis,
-    steps: &dyn Fn(RunId) -> Vec<ToldStep>,
-) -> Grid {
-    match table {
-        ExportTable::Runs => runs(analysis),
-        ExportTable::Scenarios => scenarios(analysis),
-        ExportTable::Variation => variation(analysis),
-        ExportTable::Losses => told::losses(analysis),
-        ExportTable::Steps => told::steps(analysis, steps),
-        ExportTable::Profile => told::profile(analysis),
-        ExportTable::Bills => money::bills(analysis),
-        ExportTable::BreakEvens => money::break_evens(analysis),
-    }
-}
-
-pub fn csv_runs(analysis: &Analysis) -> String {
-    runs(analysis).csv()
-}
-
-pub fn csv_scenarios(analysis: &Analysis) -> String {
-    scenarios(analysis).csv()
-}
-
-pub fn csv_variation(analysis: &Analysis) -> String {
-    variation(analysis).csv()
-}
-
-pub fn csv_losses(analysis: &Analysis) -> String {
-    told::losses(analysis).csv()
-}
-
-pub fn csv_profile(analysis: &Analysis) -> String {
-    told::profile(analysis).csv()
-}
-
-pub fn csv_bills(analysis: &Analysis) -> String {
-    money::bills(analysis).csv()
-}
-
-pub fn csv_break_evens(analysis: &Analysis) -> String {
-    money::break_evens(analysis).csv()
-}
-
-/// One row a run.
-fn runs(analysis: &Analysis) -> Grid {
+/// One row per run.
+pub(crate) fn runs(analysis: &Analysis) -> Grid {
     let factors: Vec<&str> = analysis
         .study
         .factors
@@ -138,7 +81,7 @@ fn runs(analysis: &Analysis) -> Grid {
 }
 
 /// One row a scenario: of each metric its mean with the interval, and the rest of its summary.
-fn scenarios(analysis: &Analysis) -> Grid {
+pub(crate) fn scenarios(analysis: &Analysis) -> Grid {
     let factors: Vec<&str> = analysis
         .study
         .factors
@@ -237,7 +180,7 @@ fn scenario_row(
 }
 
 /// One row a term of each metric's analysis of variance, the noise last.
-fn variation(analysis: &Analysis) -> Grid {
+pub(crate) fn variation(analysis: &Analysis) -> Grid {
     let mut out = Writer::default();
     out.texts([
         "study",
@@ -302,9 +245,9 @@ fn variation(analysis: &Analysis) -> Grid {
 fn metrics(analysis: &Analysis) -> impl Iterator<Item = (usize, &MetricInfo)> {
     let money = [
         metric::COST,
-        analyse::COST_PER_EPOCH,
-        analyse::COST_PER_THOUSAND_IMAGES,
-        analyse::COST_PER_THOUSAND_STEPS,
+        metric::COST_PER_EPOCH,
+        metric::COST_PER_THOUSAND_IMAGES,
+        metric::COST_PER_THOUSAND_STEPS,
     ];
     analysis
         .metrics
@@ -378,7 +321,7 @@ fn number(value: Option<f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analyse::Better;
+    use model::run::metric::Better;
 
     #[test]
     fn a_column_says_its_unit_once() {

@@ -1,4 +1,4 @@
-//! Bills line by line, and from where on one way to pay is cheaper than another.
+//! Bills line by line, and break-even points.
 
 use analyse::{Analysis, BreakEven, BuyOrRent, Buying, DearerMachine, Estimate, RunRow};
 use model::{BillLine, Price};
@@ -7,8 +7,8 @@ use super::told::Told;
 use super::{Grid, Writer, billed_column, exact, number};
 use crate::tables::{of, verdict};
 
-/// One row a line of a run's bill, in the currency it is paid in.
-pub(super) fn bills(analysis: &Analysis) -> Grid {
+/// One row per line of a run's bill, in the currency it is paid in.
+pub(crate) fn bills(analysis: &Analysis) -> Grid {
     let mut columns = vec![
         "line",
         "kind",
@@ -65,7 +65,7 @@ fn fields(line: &BillLine, price: &Price) -> [String; 11] {
 }
 
 /// One row a pair of places: what is cheaper from where on.
-pub(super) fn break_evens(analysis: &Analysis) -> Grid {
+pub(crate) fn break_evens(analysis: &Analysis) -> Grid {
     let mut table = Pairs {
         analysis,
         out: Writer::default(),
@@ -91,7 +91,9 @@ pub(super) fn break_evens(analysis: &Analysis) -> Grid {
     table.out.end_row();
     let even = &analysis.money.break_even;
     even.buying.iter().for_each(|one| table.bought(one));
-    even.dearer.iter().for_each(|one| table.dearer(one));
+    even.more_expensive
+        .iter()
+        .for_each(|one| table.more_expensive(one));
     let served = analysis.serving.iter().flat_map(|s| &s.break_evens);
     served.for_each(|one| table.served(one));
     table.out.finish()
@@ -123,22 +125,22 @@ impl Pairs<'_> {
             first: (one.own, &one.own_environment),
             second: (one.rented, &one.rented_environment),
             from: one.hours_per_month.as_ref().map_or([None; 3], ends),
-            unit: "hours a month",
+            unit: "hours per month",
             measured: [None; 3],
             verdict: match one.verdict {
                 Buying::Pays => "pays",
                 Buying::NotWithinAMonth => "not within a month",
                 Buying::Never => "never",
-                Buying::NotDecided => "not decided",
+                Buying::Inconclusive => "inconclusive",
             },
         });
     }
 
-    fn dearer(&mut self, one: &DearerMachine) {
+    fn more_expensive(&mut self, one: &DearerMachine) {
         self.row(Pair {
-            question: "dearer machine",
-            of: of(&one.phrase, one.dear),
-            first: (one.dear, &one.dear_environment),
+            question: "more expensive machine",
+            of: of(&one.phrase, one.expensive),
+            first: (one.expensive, &one.expensive_environment),
             second: (one.cheap, &one.cheap_environment),
             from: [Some(one.break_even), None, None],
             unit: "speed-up",
@@ -149,16 +151,16 @@ impl Pairs<'_> {
 
     fn served(&mut self, one: &BreakEven) {
         self.row(Pair {
-            question: "always on or on demand",
+            question: "always on or serverless",
             of: of(&one.phrase, one.on_demand),
             first: (one.always_on, &one.always_on_environment),
             second: (one.on_demand, &one.on_demand_environment),
             from: ends(&one.requests_per_day),
-            unit: "requests a day",
+            unit: "requests per day",
             measured: [None; 3],
             verdict: match one.within_capacity {
                 true => "pays",
-                false => "beyond what one machine answers",
+                false => "beyond the capacity of one machine",
             },
         });
     }

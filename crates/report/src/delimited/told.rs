@@ -1,12 +1,12 @@
-//! What runs told while they worked: losses epoch by epoch, times of operators.
+//! What runs reported: losses by epoch, times of operators.
 
 use analyse::{Analysis, RunRow};
 use model::RunId;
 
 use super::{Grid, Writer, level, number};
 
-/// One row an epoch of a run.
-pub(super) fn losses(analysis: &Analysis) -> Grid {
+/// One row per epoch of a run.
+pub(crate) fn losses(analysis: &Analysis) -> Grid {
     let mut table = Told::new(analysis, &["epoch", "loss", "accuracy_percent", "seconds"]);
     for run in &analysis.runs {
         for epoch in &run.epochs {
@@ -28,9 +28,9 @@ pub struct ToldStep {
     pub images: Option<u64>,
 }
 
-/// One row a step of a run. Steps are too many to be part of an analysis: `steps` finds those of a
+/// One row per step of a run. Steps are too many to be part of an analysis: `steps` finds those of a
 /// run.
-pub(super) fn steps(analysis: &Analysis, steps: &dyn Fn(RunId) -> Vec<ToldStep>) -> Grid {
+pub(crate) fn steps(analysis: &Analysis, steps: &dyn Fn(RunId) -> Vec<ToldStep>) -> Grid {
     let columns = ["step", "epoch", "loss", "seconds", "images"];
     let mut table = Told::new(analysis, &columns);
     let whole = |number: Option<u64>| number.map(|n| n.to_string()).unwrap_or_default();
@@ -52,7 +52,7 @@ pub(super) fn steps(analysis: &Analysis, steps: &dyn Fn(RunId) -> Vec<ToldStep>)
 }
 
 /// One row an operator of a run, the largest of each run first.
-pub(super) fn profile(analysis: &Analysis) -> Grid {
+pub(crate) fn profile(analysis: &Analysis) -> Grid {
     let mut table = Told::new(analysis, &["operator", "kind", "calls", "seconds"]);
     for run in &analysis.runs {
         for operator in &run.profile {

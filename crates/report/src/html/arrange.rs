@@ -3,6 +3,7 @@
 
 use analyse::ScenarioResult;
 
+use crate::figure::{Colour, Dash};
 use crate::view::level_of;
 
 pub(super) struct Arrangement<'a> {
@@ -19,34 +20,9 @@ pub(super) struct Placed<'a> {
     pub(super) name: String,
     /// Stands for the name where it must be a plain word.
     pub(super) group: String,
-    pub(super) colour: String,
+    pub(super) colour: Colour,
     pub(super) dash: Dash,
 }
-
-#[derive(Clone, Copy)]
-pub(super) struct Dash {
-    pub(super) plotly: &'static str,
-    pub(super) svg: &'static str,
-}
-
-pub(super) const DASHES: [Dash; 4] = [
-    Dash {
-        plotly: "solid",
-        svg: "",
-    },
-    Dash {
-        plotly: "dash",
-        svg: "7 4",
-    },
-    Dash {
-        plotly: "dot",
-        svg: "2 3",
-    },
-    Dash {
-        plotly: "dashdot",
-        svg: "8 3 2 3",
-    },
-];
 
 /// So many lines fit in one figure, whatever they are.
 const MOST_LINES: usize = 8;
@@ -65,10 +41,10 @@ impl<'a> Arrangement<'a> {
         }
         let coloured = colour_factor(&factors);
         let dashed = coloured
-            .filter(|f| f.levels.len() <= DASHES.len())
+            .filter(|f| f.levels.len() <= Dash::ALL.len())
             .and_then(|coloured| {
                 let others = factors.iter().filter(|f| f.name != coloured.name);
-                others.rev().find(|f| f.levels.len() <= DASHES.len())
+                others.rev().find(|f| f.levels.len() <= Dash::ALL.len())
             });
         let lines = [coloured, dashed];
         let inside = |name: &str| lines.iter().flatten().any(|f| f.name == name);
@@ -81,8 +57,8 @@ impl<'a> Arrangement<'a> {
                 .flatten()
                 .map(|f| format!("-{}", f.place(scenario)))
                 .collect(),
-            colour: coloured.map_or("@1".to_owned(), |f| f.colour(scenario)),
-            dash: DASHES[dashed.map_or(0, |f| f.place(scenario)) % DASHES.len()],
+            colour: coloured.map_or(Colour::Series(0), |f| f.colour(scenario)),
+            dash: Dash::ALL[dashed.map_or(0, |f| f.place(scenario)) % Dash::ALL.len()],
         };
         let mut sentence = String::new();
         if let Some(coloured) = coloured {
@@ -106,8 +82,8 @@ impl<'a> Arrangement<'a> {
                 panel: String::new(),
                 name: format!("{} {levels}", scenario.label).trim_end().to_owned(),
                 group: scenario.label.clone(),
-                colour: format!("@{}", place % 8 + 1),
-                dash: DASHES[0],
+                colour: Colour::Series(place),
+                dash: Dash::Solid,
             }
         };
         Arrangement {
@@ -124,12 +100,12 @@ impl Factor<'_> {
         place.unwrap_or(0)
     }
 
-    /// Numbers from dark to light, words each in a colour of its own.
-    fn colour(&self, scenario: &ScenarioResult) -> String {
+    /// Numbers along a scale, words each in a colour of its own.
+    fn colour(&self, scenario: &ScenarioResult) -> Colour {
         let place = self.place(scenario);
         match self.numeric && self.levels.len() > 2 {
-            true => format!("@s{:.3}", place as f64 / (self.levels.len() - 1) as f64),
-            false => format!("@{}", place % 8 + 1),
+            true => Colour::Scale(place as f64 / (self.levels.len() - 1) as f64),
+            false => Colour::Series(place),
         }
     }
 }

@@ -1,13 +1,9 @@
-//! What figures share: an axis with its unit, labels of scenarios, text that Plotly takes as text.
+//! What figures share: a metric with its unit, scenarios as categories, what a scenario says.
 
 use analyse::{Analysis, MetricInfo, ScenarioResult, format, metric_value};
-use serde_json::{Value, json};
 
-use super::page::escape;
+use crate::figure::{Axis, Category, Colour, Mark, Point, Series};
 use crate::view::unit_of;
-
-/// Above this, levels do not fit below the bars.
-const MOST_LONG_TICKS: usize = 16;
 
 /// Scenarios that belong in one figure.
 pub(super) struct Group<'a> {
@@ -36,12 +32,12 @@ pub(super) fn by_environment(analysis: &Analysis) -> Vec<Group<'_>> {
 }
 
 /// A metric in the unit its axis is drawn in.
-pub(super) struct Axis<'a> {
+pub(super) struct MetricAxis<'a> {
     pub(super) info: &'a MetricInfo,
     unit: format::Unit,
 }
 
-impl<'a> Axis<'a> {
+impl<'a> MetricAxis<'a> {
     pub(super) fn new(info: &'a MetricInfo, scenarios: &[&ScenarioResult]) -> Self {
         let mut means: Vec<f64> = scenarios
             .iter()
@@ -49,7 +45,7 @@ impl<'a> Axis<'a> {
             .map(|e| e.value)
             .collect();
         means.sort_by(f64::total_cmp);
-        Axis {
+        MetricAxis {
             info,
             unit: unit_of(info, means.get(means.len() / 2).copied().unwrap_or(0.0)),
         }
@@ -76,89 +72,52 @@ impl<'a> Axis<'a> {
         format!("{} {quantity} {}", self.info.label, self.unit.name)
     }
 
-    pub(super) fn bars(&self, scenarios: &[&ScenarioResult], colour: &str) -> Value {
-        let margin = |s: &&ScenarioResult| {
-            s.mean(&self.info.name)?
-                .margin()
-                .map(|m| m / self.unit.scale)
+    /// A bar for each scenario, at its place among them.
+    pub(super) fn bars(&self, scenarios: &[&ScenarioResult], colour: Colour) -> Series {
+        let bar = |(place, scenario): (usize, &&ScenarioResult)| {
+            let mean = scenario.mean(&self.info.name);
+            let margin = mean.and_then(|e| e.margin());
+            Point::new(place as f64, self.value(scenario))
+                .margin(margin.map(|m| m / self.unit.scale))
+                .says(self.text(scenario))
         };
-        let text: Vec<String> = scenarios
-            .iter()
-            .map(|s| hover(s, &[self.text(s)]))
-            .collect();
-        json!({
-            "type": "bar", "name": self.title(), "x": labels(scenarios),
-            "y": scenarios.iter().map(|s| self.value(s)).collect::<Vec<_>>(),
-            "error_y": {
-                "type": "data", "array": scenarios.iter().map(margin).collect::<Vec<_>>(),
-                "color": "@ink", "thickness": 1.2, "width": 3,
-            },
-            "text": text, "textposition": "none", "hoverinfo": "text", "marker": { "color": colour },
-        })
+        Series::new(self.title(), colour, Mark::Bars).with(scenarios.iter().enumerate().map(bar))
     }
 
-    pub(super) fn single_runs(&self, analysis: &Analysis, scenarios: &[&ScenarioResult]) -> Value {
+    pub(super) fn single_runs(&self, analysis: &Analysis, scenarios: &[&ScenarioResult]) -> Series {
         let column = analysis
             .metrics
             .iter()
             .position(|m| m.name == self.info.name);
-        let shown = |number: u32| scenarios.iter().any(|s| s.number == number);
         let ok = analysis
             .runs
             .iter()
-            .filter(|r| r.status == model::Status::Ok && r.excluded.is_none())
-            .filter(|r| shown(r.scenario));
-        let points: Vec<(String, f64, String)> = ok
-            .filter_map(|run| {
-                let value = run.values.get(column?).copied().flatten()?;
-                let text = format!("{}: {}", run.run, metric_value(self.info, value));
-                Some((format!("C{}", run.scenario), value / self.unit.scale, text))
-            })
-            .collect();
-        json!({
-            "type": "scatter", "mode": "markers", "name": "single runs", "hoverinfo": "text",
-            "x": points.iter().map(|p| &p.0).collect::<Vec<_>>(),
-            "y": points.iter().map(|p| p.1).collect::<Vec<_>>(),
-            "text": points.iter().map(|p| &p.2).collect::<Vec<_>>(),
-            "marker": { "color": "@ink", "size": 4, "opacity": 0.55 },
-        })
+            .filter(|r| r.status == model::Status::Ok && r.excluded.is_none());
+        let points = ok.filter_map(|run| {
+            let place = scenarios.iter().position(|s| s.number == run.scenario)?;
+            let value = run.values.get(column?).copied().flatten()?;
+            let text = format!("{}: {}", run.run, metric_value(self.info, value));
+            Some(Point::new(place as f64, value / self.unit.scale).says(text))
+        });
+        Series::new("single runs", Colour::Faint, Mark::Symbols { size: 5.0 }).with(points)
     }
 }
 
-pub(super) fn labels(scenarios: &[&ScenarioResult]) -> Vec<String> {
-    scenarios.iter().map(|s| s.label.clone()).collect()
+/// Scenarios as categories, at their places.
+pub(super) fn scenario_axis(scenarios: &[&ScenarioResult]) -> Axis {
+    Axis::categories("scenario", scenarios.iter().map(|s| category(s)).collect())
 }
 
-/// The script takes the long words where they fit, the short ones elsewhere.
-pub(super) fn ticks(scenarios: &[&ScenarioResult]) -> Value {
-    let short = labels(scenarios);
-    let mut axis =
-        json!({ "type": "category", "title": { "text": "scenario" }, "automargin": true });
-    if scenarios.len() <= MOST_LONG_TICKS {
-        let long = |s: &&ScenarioResult| {
-            let levels: Vec<String> = s.levels.iter().map(|l| label(&l.phrase)).collect();
-            format!("<b>{}</b><br>{}", s.label, levels.join("<br>"))
-        };
-        axis["tickmode"] = json!("array");
-        axis["tickvals"] = json!(short);
-        axis["ticktext"] = json!(scenarios.iter().map(long).collect::<Vec<_>>());
-        axis["title"] = json!({ "text": "" });
+pub(super) fn category(scenario: &ScenarioResult) -> Category {
+    Category {
+        short: scenario.label.clone(),
+        long: scenario.levels.iter().map(|l| l.phrase.clone()).collect(),
     }
-    axis
 }
 
-pub(super) fn hover(scenario: &ScenarioResult, lines: &[String]) -> String {
-    let mut text = format!("<b>{}</b> {}", scenario.label, label(&scenario.phrase()));
-    for line in lines.iter().filter(|l| !l.is_empty()) {
-        text.push_str("<br>");
-        text.push_str(&label(line));
-    }
-    text
-}
-
-/// Text for Plotly, which takes a few tags in strings for markup.
-pub(super) fn label(text: &str) -> String {
-    // It does not know how quotes are written in HTML; what carries the text quotes by itself.
-    let quoted = escape(text).replace("&quot;", "\"").replace("&#39;", "'");
-    quoted.replace('\n', " ")
+/// What a point of a scenario says where the axis does not name it.
+pub(super) fn heading(scenario: &ScenarioResult) -> String {
+    format!("{} {}", scenario.label, scenario.phrase())
+        .trim_end()
+        .to_owned()
 }

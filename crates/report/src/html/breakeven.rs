@@ -1,12 +1,13 @@
-//! From where on one way to pay is cheaper than another, in one place.
+//! Break-even points.
 
 use analyse::{Analysis, BuyOrRent, Buying, Dearer, DearerMachine, format};
-use serde_json::{Value, json};
 
-use super::axis::label;
-use super::page::{Figure, Page};
+use super::page::Page;
 use super::serving;
-use crate::tables::{buying_table, dearer_table, of, verdict};
+use crate::figure::{
+    Axis, Category, Colour, Dash, Extent, Figure, Line, Mark, Point, Range, Series, Symbol,
+};
+use crate::tables::{buying_table, more_expensive_table, of, verdict};
 
 /// As providers count it.
 const HOURS_PER_MONTH: f64 = 730.0;
@@ -18,7 +19,7 @@ pub(super) fn is_there(analysis: &Analysis) -> bool {
     let found = &analysis.money.break_even;
     let mut serving = analysis.serving.iter().flat_map(|s| &s.break_evens);
     !found.buying.is_empty()
-        || !found.dearer.is_empty()
+        || !found.more_expensive.is_empty()
         || !found.notes.is_empty()
         || serving.next().is_some()
 }
@@ -45,13 +46,13 @@ pub(super) fn break_evens(page: &mut Page, analysis: &Analysis) {
         page.subtitle("Break-even: buying or renting");
         page.figure(&buying_figure(&found.buying));
         page.table(&table);
-        page.note("A machine that was bought costs its purchase over the months it will be used, and electricity while it works; the rented one costs its rent for the time that it takes for the same work. The rent has its discounts, charges and taxes, but not what bills round each run up by. Hours are those of the bought one. Its interval is that of the measured ratio of times; space, people and repairs are not in it.");
+        page.note("Your own machine costs its purchase price spread over its months of use, plus electricity while it works; the rented one costs its rent for the time it needs for the same work. The rent includes discounts, charges and taxes, but not rounding per run. Hours are those of your own machine. The interval comes from the measured ratio of times; space, staff and repairs are not included.");
     }
-    if let Some(table) = dearer_table(&found.dearer) {
-        page.subtitle("Break-even: the dearer machine");
-        page.figure(&dearer_figure(analysis, &found.dearer));
+    if let Some(table) = more_expensive_table(&found.more_expensive) {
+        page.subtitle("Break-even: the more expensive machine");
+        page.figure(&more_expensive_figure(analysis, &found.more_expensive));
         page.table(&table);
-        page.note("Two machines cost the same where the dearer one is faster by as much as an hour of it costs more. Where bills round up, or have discounts, charges or taxes, what the runs cost takes the place of the prices. Times are those that are paid. Not decided is what an interval leaves open.");
+        page.note("Two machines cost the same if the speed-up of the more expensive one equals the ratio of their prices per hour. If bills are rounded up, or have discounts, charges or taxes, the billed cost of the runs is used instead of the prices. Times are those that are billed. Inconclusive means that the interval contains the break-even point.");
     }
     serving::break_even(page, analysis);
 }
@@ -62,23 +63,31 @@ fn buying_figure(buying: &[BuyOrRent]) -> Figure {
     let hours = pays.filter_map(|one| Some(one.hours_per_month.as_ref()?.value));
     let furthest = hours.reduce(f64::max).map_or(HOURS_PER_MONTH, |h| 2.0 * h);
     let end = furthest.min(HOURS_PER_MONTH);
-    let mut data: Vec<Value> = Vec::new();
+    let mut series: Vec<Series> = Vec::new();
     // Each machine has a colour, whatever the combination.
     let mut machines: Vec<&str> = Vec::new();
     for one in buying.iter().take(MOST_LINES) {
         if is_new(&mut machines, &one.own_environment) {
             let title = format!("{} (bought)", one.own_environment);
-            let (from, each) = (number(one.per_month), number(one.electricity_per_hour));
-            let line = json!({ "width": 3, "color": colour(&machines, &one.own_environment) });
-            data.push(straight(Some(&title), from, each, end, line));
+            let cost = [number(one.per_month), number(one.electricity_per_hour)];
+            let look = Line::plain(3.0, Dash::Solid);
+            let colour = colour(&machines, &one.own_environment);
+            series.push(Series::new(title, colour, Mark::Line(look)).with(straight(cost, end)));
         }
         let title = format!("{} (rented)", one.rented_environment);
         let title = is_new(&mut machines, &one.rented_environment).then_some(title);
         let colour = colour(&machines, &one.rented_environment);
         let each = number(one.rent_per_hour) * one.time_ratio.value;
-        let line = json!({ "width": 1.5, "dash": "dash", "color": colour });
-        data.push(straight(title.as_deref(), 0.0, each, end, line));
-        data.extend(crossing(one, each, end, &colour));
+        let look = Line::plain(1.5, Dash::Dashed);
+        let grouped = |series: Series| Series {
+            group: format!("rented-{}", place_of(&machines, &one.rented_environment)),
+            ..series
+        };
+        let line = Series::new(title.unwrap_or_default(), colour, Mark::Line(look));
+        series.push(grouped(line.with(straight([0.0, each], end))));
+        series.extend(crossing(one, each, end).map(|point| {
+            grouped(Series::new("", colour, Mark::Symbols { size: 9.0 }).with([point]))
+        }));
     }
     let symbol = buying
         .first()
@@ -87,19 +96,15 @@ fn buying_figure(buying: &[BuyOrRent]) -> Figure {
         true => format!(" The first {MOST_LINES} of {} pairs.", buying.len()),
         false => String::new(),
     };
-    Figure {
-        caption: format!(
-            "What a month costs against hours of work in it, a line for each combination of levels; dots are where buying and renting cost the same, whiskers their intervals.{more}"
-        ),
-        height: 420,
-        data,
-        layout: json!({
-            "xaxis": { "title": { "text": "hours of work a month" }, "range": [0.0, end] },
-            "yaxis": { "title": { "text": format!("a month ({symbol})") }, "rangemode": "tozero" },
-            "legend": { "orientation": "h", "y": 1.12, "x": 0 }, "showlegend": true,
-        }),
-        log_switch: None,
-    }
+    let caption = format!(
+        "Cost per month against hours of work, one line per combination of levels; dots mark where buying and renting cost the same, whiskers their intervals.{more}"
+    );
+    let x = Axis::linear(
+        "hours of work per month",
+        Extent::Exactly(Range::new(0.0, end)),
+    );
+    let y = Axis::linear(format!("cost per month ({symbol})"), Extent::FromZero);
+    Figure::new(caption, 420, x, y).with(series)
 }
 
 fn is_new<'a>(machines: &mut Vec<&'a str>, name: &'a str) -> bool {
@@ -110,41 +115,34 @@ fn is_new<'a>(machines: &mut Vec<&'a str>, name: &'a str) -> bool {
     is_new
 }
 
-fn colour(machines: &[&str], name: &str) -> String {
+fn place_of(machines: &[&str], name: &str) -> usize {
     let place = machines.iter().position(|known| *known == name);
-    format!("@{}", place.unwrap_or(0) % 8 + 1)
+    place.unwrap_or(0)
 }
 
-/// Only the first line of a machine has a title.
-fn straight(title: Option<&str>, from: f64, each: f64, end: f64, line: Value) -> Value {
-    json!({
-        "type": "scatter", "mode": "lines", "name": label(title.unwrap_or_default()),
-        "showlegend": title.is_some(), "hoverinfo": "skip",
-        "x": [0.0, end], "y": [from, from + each * end], "line": line,
-    })
+fn colour(machines: &[&str], name: &str) -> Colour {
+    Colour::Series(place_of(machines, name))
+}
+
+/// What it costs to have it, and more with every hour.
+fn straight([from, each]: [f64; 2], end: f64) -> [Point; 2] {
+    [Point::new(0.0, from), Point::new(end, from + each * end)]
 }
 
 /// None beyond what is drawn, which it would stretch.
-fn crossing(one: &BuyOrRent, each: f64, end: f64, colour: &str) -> Option<Value> {
+fn crossing(one: &BuyOrRent, each: f64, end: f64) -> Option<Point> {
     let hours = one.hours_per_month.as_ref().filter(|h| h.value <= end)?;
-    let ends = hours.interval;
-    let text = format!(
-        "{} against {}: {} hours a month",
+    let says = format!(
+        "{} against {}: {} hours per month\n{}",
         one.own_environment,
         one.rented_environment,
-        format::whole(hours.value)
+        format::whole(hours.value),
+        of(&one.phrase, one.own)
     );
-    let text = format!("{}<br>{}", label(&text), label(&of(&one.phrase, one.own)));
-    Some(json!({
-        "type": "scatter", "mode": "markers", "showlegend": false, "hoverinfo": "text",
-        "x": [hours.value], "y": [each * hours.value], "text": [text],
-        "marker": { "color": colour, "size": 8 },
-        "error_x": {
-            "type": "data", "symmetric": false, "color": colour, "thickness": 2, "width": 6,
-            "array": [ends.map(|i| i.high - hours.value)],
-            "arrayminus": [ends.map(|i| hours.value - i.low)],
-        },
-    }))
+    Some(Point {
+        x_ends: hours.interval.map(|i| Range::new(i.low, i.high)),
+        ..Point::new(hours.value, each * hours.value).says(says)
+    })
 }
 
 /// Only for drawing: sums of money are made elsewhere.
@@ -154,95 +152,89 @@ fn number(money: model::Money) -> f64 {
 }
 
 /// A row a pair and combination: the measured speed-up against the one from which it pays.
-fn dearer_figure(analysis: &Analysis, dearer: &[DearerMachine]) -> Figure {
-    let shown = &dearer[..dearer.len().min(MOST_ROWS)];
+fn more_expensive_figure(analysis: &Analysis, more_expensive: &[DearerMachine]) -> Figure {
+    let shown = &more_expensive[..more_expensive.len().min(MOST_ROWS)];
     let several = shown.iter().any(|one| {
         let first = &shown[0];
-        one.dear_environment != first.dear_environment
+        one.expensive_environment != first.expensive_environment
             || one.cheap_environment != first.cheap_environment
     });
     let name = |one: &DearerMachine| {
-        let pair = format!("{} over {}", one.dear_environment, one.cheap_environment);
-        label(&match (one.phrase.as_str(), several) {
+        let pair = format!(
+            "{} over {}",
+            one.expensive_environment, one.cheap_environment
+        );
+        match (one.phrase.as_str(), several) {
             ("", _) => pair,
             (phrase, false) => phrase.to_owned(),
             (phrase, true) => format!("{pair}: {phrase}"),
-        })
-    };
-    let names: Vec<String> = shown.iter().map(name).collect();
-    let mut data: Vec<Value> = Vec::new();
-    for (kind, colour) in [
-        (Dearer::Cheaper, "@3"),
-        (Dearer::Dearer, "@2"),
-        (Dearer::NotDecided, "@muted"),
-    ] {
-        let own: Vec<&DearerMachine> = shown.iter().filter(|one| one.verdict == kind).collect();
-        if own.is_empty() {
-            continue;
         }
-        let end = |one: &&DearerMachine, high: bool| {
-            let interval = one.speed_up.interval?;
-            Some(match high {
-                true => interval.high - one.speed_up.value,
-                false => one.speed_up.value - interval.low,
-            })
-        };
-        data.push(json!({
-            "type": "scatter", "mode": "markers", "name": verdict(kind), "hoverinfo": "text",
-            "x": own.iter().map(|one| one.speed_up.value).collect::<Vec<_>>(),
-            "y": own.iter().map(|one| name(one)).collect::<Vec<_>>(),
-            "text": own.iter().map(|one| hover(one)).collect::<Vec<_>>(),
-            "marker": { "color": colour, "size": 9 },
-            "error_x": {
-                "type": "data", "symmetric": false, "color": colour, "thickness": 1.5, "width": 4,
-                "array": own.iter().map(|one| end(one, true)).collect::<Vec<_>>(),
-                "arrayminus": own.iter().map(|one| end(one, false)).collect::<Vec<_>>(),
-            },
-        }));
-    }
-    data.push(json!({
-        "type": "scatter", "mode": "markers", "name": "break-even", "hoverinfo": "skip",
-        "x": shown.iter().map(|one| one.break_even).collect::<Vec<_>>(), "y": names,
-        "marker": { "symbol": "line-ns", "size": 16, "line": { "color": "@ink", "width": 2.5 } },
-    }));
+    };
+    let row = |one: &DearerMachine| Category {
+        short: name(one),
+        long: Vec::new(),
+    };
     let pair = match (several, shown.first()) {
         (false, Some(one)) => format!(
             " of {} over {}",
-            one.dear_environment, one.cheap_environment
+            one.expensive_environment, one.cheap_environment
         ),
         _ => String::new(),
     };
-    let more = match dearer.len() > MOST_ROWS {
-        true => format!(" The first {MOST_ROWS} of {}.", dearer.len()),
+    let more = match more_expensive.len() > MOST_ROWS {
+        true => format!(" The first {MOST_ROWS} of {}.", more_expensive.len()),
         false => String::new(),
     };
-    Figure {
-        caption: format!(
-            "Measured speed-up{pair} (dots, with {} intervals) against the one from which the dearer machine is cheaper (strokes): right of its stroke it pays.{more}",
-            format::percent(analysis.study.confidence)
-        ),
-        height: 140 + 26 * shown.len() as u32,
-        data,
-        layout: json!({
-            "xaxis": { "title": { "text": "speed-up" }, "type": "log", "tickformat": "~g" },
-            "yaxis": {
-                "type": "category", "autorange": "reversed", "automargin": true,
-                "categoryorder": "array", "categoryarray": names,
-            },
-            "legend": { "orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0 },
-            "showlegend": true,
-        }),
-        log_switch: None,
-    }
+    let caption = format!(
+        "Measured speed-up{pair} (dots, with {} intervals) and break-even point of the more expensive machine (strokes): it is cheaper to the right of its stroke.{more}",
+        format::percent(analysis.study.confidence)
+    );
+    Figure::new(
+        caption,
+        70 + 26 * shown.len() as u32,
+        Axis::logarithmic("speed-up"),
+        Axis::categories("", shown.iter().map(row).collect()),
+    )
+    .with(dearer_series(shown))
 }
 
-fn hover(one: &DearerMachine) -> String {
-    let said = format!(
-        "{} over {}: {} measured, {} needed",
-        one.dear_environment,
+fn dearer_series(shown: &[DearerMachine]) -> Vec<Series> {
+    let mut series: Vec<Series> = Vec::new();
+    for (kind, colour) in [
+        (Dearer::Cheaper, Colour::Series(2)),
+        (Dearer::MoreExpensive, Colour::Series(1)),
+        (Dearer::Inconclusive, Colour::Muted),
+    ] {
+        let own = shown.iter().enumerate();
+        let own = own.filter(|(_, one)| one.verdict == kind);
+        let points: Vec<Point> = own.map(|(row, one)| measured(row, one)).collect();
+        if !points.is_empty() {
+            let mark = Mark::Symbols { size: 9.0 };
+            series.push(Series::new(verdict(kind), colour, mark).with(points));
+        }
+    }
+    let stroke = |(row, one): (usize, &DearerMachine)| Point {
+        symbol: Symbol::Stroke,
+        ..Point::new(one.break_even, row as f64)
+    };
+    let mark = Mark::Symbols { size: 16.0 };
+    let strokes = shown.iter().enumerate().map(stroke);
+    series.push(Series::new("break-even", Colour::Ink, mark).with(strokes));
+    series
+}
+
+fn measured(row: usize, one: &DearerMachine) -> Point {
+    let says = format!(
+        "{} over {}: {} measured, {} needed\n{}",
+        one.expensive_environment,
         one.cheap_environment,
         format::ratio(one.speed_up.value),
-        format::ratio(one.break_even)
+        format::ratio(one.break_even),
+        of(&one.phrase, one.expensive)
     );
-    format!("{}<br>{}", label(&said), label(&of(&one.phrase, one.dear)))
+    let interval = one.speed_up.interval;
+    Point {
+        x_ends: interval.map(|i| Range::new(i.low, i.high)),
+        ..Point::new(one.speed_up.value, row as f64).says(says)
+    }
 }

@@ -4,17 +4,21 @@
 use std::collections::BTreeMap;
 
 use analyse::{Analysis, CurvePoint, ScenarioResult, format};
-use serde_json::{Value, json};
 
 use super::arrange::{Arrangement, Placed};
-use super::axis::{hover, label};
-use super::page::{LogSwitch, Page};
-use super::pieces::{LegendEntry, Panel, Panels};
+use super::axis::heading;
+use super::page::{LegendEntry, Page};
+use super::pieces::{ONLY_PANEL_HEIGHT, PANEL_HEIGHT, Panel, Panels};
+use crate::figure::{
+    Axis, Extent, Figure, Line, Mark, Point, Range, Scale, Series, Symbol, swatch,
+};
 
 /// Two points make a line; one is a dot that says nothing of learning.
 const LEAST_EPOCHS: usize = 2;
 /// More cannot be looked at; the export has all.
 const MOST_PANELS: usize = 36;
+/// More points are a line by themselves.
+const MOST_DOTS: usize = 40;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Curve {
@@ -79,13 +83,13 @@ fn loss_panels(scenarios: &[&ScenarioResult]) -> Panels {
         .flat_map(|p| [p.loss, p.loss_low, p.loss_high])
         .flatten()
         .collect();
-    let axis = ValueAxis::new("loss", &values);
+    let axis = value_axis("loss", &values);
     let spread = scenarios
         .iter()
         .flat_map(|s| &s.curve)
         .any(|p| p.loss_low < p.loss_high);
     let band = match spread {
-        true => "; bands reach from the lowest to the highest of them",
+        true => "; bands show their range",
         false => "",
     };
     panels(
@@ -102,9 +106,10 @@ fn accuracy_panels(scenarios: &[&ScenarioResult]) -> Panels {
         .flat_map(|s| &s.curve)
         .filter_map(|p| p.accuracy_percent)
         .collect();
-    let axis = ValueAxis {
-        logarithmic: None,
-        ..ValueAxis::new("accuracy (%)", &values)
+    let axis = Axis {
+        scale: Scale::Linear,
+        switchable: false,
+        ..value_axis("accuracy (%)", &values)
     };
     panels(
         scenarios,
@@ -114,7 +119,7 @@ fn accuracy_panels(scenarios: &[&ScenarioResult]) -> Panels {
     )
 }
 
-fn panels(scenarios: &[&ScenarioResult], axis: &ValueAxis, what: Curve, about: &str) -> Panels {
+fn panels(scenarios: &[&ScenarioResult], axis: &Axis, what: Curve, about: &str) -> Panels {
     let arrangement = Arrangement::new(scenarios);
     let mut order: Vec<&str> = Vec::new();
     let mut groups: BTreeMap<&str, Vec<&Placed>> = BTreeMap::new();
@@ -125,18 +130,24 @@ fn panels(scenarios: &[&ScenarioResult], axis: &ValueAxis, what: Curve, about: &
         }
         lines.push(placed);
     }
-    let step = epoch_step(scenarios);
+    let height = match order.len() {
+        1 => ONLY_PANEL_HEIGHT,
+        _ => PANEL_HEIGHT,
+    };
     let panel = |title: &&str| {
         let lines = groups.get(*title).map_or(&[][..], Vec::as_slice);
+        let epochs = Axis {
+            whole: true,
+            ..Axis::linear("epoch", Extent::Points)
+        };
+        let caption = format!("{title} {about}").trim_start().to_owned();
         Panel {
             title: (*title).to_owned(),
-            data: lines.iter().flat_map(|line| traces(line, what)).collect(),
-            layout: json!({
-                "showlegend": false,
-                "margin": { "l": 52, "r": 10, "t": 26, "b": 40 },
-                "xaxis": { "title": { "text": "epoch" }, "dtick": step },
-                "yaxis": axis.layout(),
-            }),
+            figure: Figure {
+                legend: false,
+                ..Figure::new(caption, height, epochs, axis.clone())
+                    .with(lines.iter().flat_map(|line| series(line, what)).collect())
+            },
         }
     };
     let left = order.len().saturating_sub(MOST_PANELS);
@@ -151,10 +162,6 @@ fn panels(scenarios: &[&ScenarioResult], axis: &ValueAxis, what: Curve, about: &
         caption: format!("{about}{}{more}", arrangement.sentence),
         panels: order.iter().take(MOST_PANELS).map(panel).collect(),
         legend: arrangement.legend(),
-        log_switch: axis.logarithmic.map(|on| match on {
-            true => LogSwitch::StartsLogarithmic,
-            false => LogSwitch::StartsLinear,
-        }),
     }
 }
 
@@ -166,8 +173,8 @@ impl Arrangement<'_> {
                 entries.push(LegendEntry {
                     group: placed.group.clone(),
                     name: placed.name.clone(),
-                    colour: placed.colour.clone(),
-                    dashes: placed.dash.svg,
+                    swatch: swatch(&line(placed)),
+                    shown: true,
                 });
             }
         }
@@ -175,125 +182,71 @@ impl Arrangement<'_> {
     }
 }
 
-/// A line, the band of its repetitions below it, and a cross where it stops being a number.
-fn traces(placed: &Placed, what: Curve) -> Vec<Value> {
+fn line(placed: &Placed) -> Series {
+    let line = Line {
+        dots: placed.scenario.curve.len() <= MOST_DOTS,
+        band: true,
+        ..Line::plain(2.0, placed.dash)
+    };
+    Series {
+        group: placed.group.clone(),
+        heading: heading(placed.scenario),
+        ..Series::new(placed.name.clone(), placed.colour, Mark::Line(line))
+    }
+}
+
+/// A line with the band of its repetitions, and a cross where it stops being a number.
+fn series(placed: &Placed, what: Curve) -> Vec<Series> {
     let curve = &placed.scenario.curve;
     let of_loss = what == Curve::Loss;
-    let mut traces = Vec::new();
-    if of_loss {
-        traces.extend(band(placed));
-    }
-    let text = |p: &CurvePoint| match (what.of(p), p.loss_low.zip(p.loss_high)) {
-        (Some(v), Some((low, high))) if of_loss && high > low => {
-            let write = |v: f64| format::significant(v, 3);
-            let spread = format::interval(low, high, write);
-            format!("epoch {}: {} {spread}", p.epoch, write(v))
+    let point = |p: &CurvePoint| {
+        let ends = p.loss_low.zip(p.loss_high).filter(|_| of_loss);
+        let ends = ends.filter(|(low, high)| high > low);
+        let write = |v: f64| format::significant(v, 3);
+        let spread = ends.map(|(low, high)| format!(" {}", format::interval(low, high, write)));
+        let value = what.of(p);
+        let says = value.map(|v| {
+            let spread = spread.unwrap_or_default();
+            format!("epoch {}: {}{spread}", p.epoch, write(v))
+        });
+        Point {
+            y_ends: ends.map(|(low, high)| Range::new(low, high)),
+            ..Point::new(f64::from(p.epoch), value).says(says.unwrap_or_default())
         }
-        (Some(v), _) => format!("epoch {}: {}", p.epoch, format::significant(v, 3)),
-        (None, _) => String::new(),
     };
-    traces.push(json!({
-        "type": "scatter", "mode": "lines+markers", "legendgroup": placed.group,
-        "name": label(&placed.name), "hoverinfo": "text",
-        "x": curve.iter().map(|p| p.epoch).collect::<Vec<_>>(),
-        "y": curve.iter().map(|p| what.of(p)).collect::<Vec<_>>(),
-        "text": curve.iter().map(|p| hover(placed.scenario, &[text(p)])).collect::<Vec<_>>(),
-        "line": { "color": placed.colour, "width": 2, "dash": placed.dash.plotly },
-        "marker": { "color": placed.colour, "size": 4 },
-    }));
+    let mut all = vec![line(placed).with(curve.iter().map(point))];
     let end = curve
         .iter()
         .zip(curve.iter().skip(1))
         .find(|(_, next)| next.diverged > 0);
     if let Some((last, next)) = end.filter(|(last, _)| of_loss && last.loss.is_some()) {
-        let text = format!("diverged: no loss from epoch {} on", next.epoch);
-        traces.push(json!({
-            "type": "scatter", "mode": "markers", "legendgroup": placed.group,
-            "x": [last.epoch], "y": [last.loss], "hoverinfo": "text",
-            "text": [hover(placed.scenario, &[text])],
-            "marker": { "color": placed.colour, "size": 11, "symbol": "x" },
-        }));
+        let says = format!("diverged: loss is NaN from epoch {} on", next.epoch);
+        let cross = Point {
+            symbol: Symbol::Cross,
+            ..Point::new(f64::from(last.epoch), last.loss).says(says)
+        };
+        all.push(Series {
+            name: String::new(),
+            mark: Mark::Symbols { size: 10.0 },
+            ..line(placed).with([cross])
+        });
     }
-    traces
-}
-
-/// From the lowest to the highest repetition, one polygon for each stretch without a gap.
-fn band(placed: &Placed) -> Option<Value> {
-    let curve = &placed.scenario.curve;
-    let (mut x, mut y): (Vec<Value>, Vec<Value>) = (Vec::new(), Vec::new());
-    for stretch in curve.chunk_by(|a, b| a.loss.is_some() == b.loss.is_some()) {
-        let ends: Vec<(u32, f64, f64)> = stretch
-            .iter()
-            .filter_map(|p| Some((p.epoch, p.loss_low?, p.loss_high?)))
-            .collect();
-        if ends.len() < 2 || ends.iter().all(|(_, low, high)| low == high) {
-            continue;
-        }
-        if !x.is_empty() {
-            x.push(Value::Null);
-            y.push(Value::Null);
-        }
-        let up = ends.iter().map(|(epoch, _, high)| (*epoch, *high));
-        let back = ends.iter().rev().map(|(epoch, low, _)| (*epoch, *low));
-        for (epoch, loss) in up.chain(back) {
-            x.push(json!(epoch));
-            y.push(json!(loss));
-        }
-    }
-    (!x.is_empty()).then(|| {
-        json!({
-            "type": "scatter", "mode": "lines", "legendgroup": placed.group,
-            "x": x, "y": y, "hoverinfo": "skip", "fill": "toself",
-            "fillcolor": format!("{}/0.16", placed.colour), "line": { "width": 0 },
-        })
-    })
+    all
 }
 
 /// What the values of all figures of a group share.
-struct ValueAxis {
-    title: &'static str,
-    /// Whether the axis is logarithmic; none where it cannot be.
-    logarithmic: Option<bool>,
-    low: f64,
-    high: f64,
-}
-
-impl ValueAxis {
-    fn new(title: &'static str, values: &[f64]) -> Self {
-        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        ValueAxis {
-            title,
-            // More than a decade does not fit on a linear axis.
-            logarithmic: (low > 0.0).then_some(high > 10.0 * low),
-            low,
-            high,
-        }
+fn value_axis(title: &str, values: &[f64]) -> Axis {
+    let over = Range::over(values.iter().copied()).unwrap_or(Range::new(0.0, 1.0));
+    let positive = over.low > 0.0;
+    Axis {
+        // More than a decade does not fit on a linear axis.
+        scale: match positive && over.high > 10.0 * over.low {
+            true => Scale::Logarithmic,
+            false => Scale::Linear,
+        },
+        switchable: positive,
+        ..Axis::linear(title, Extent::Over(over))
     }
-
-    fn layout(&self) -> Value {
-        let mut axis = json!({ "title": { "text": self.title }, "tickformat": "~g" });
-        if self.logarithmic == Some(true) {
-            axis["type"] = json!("log");
-            axis["range"] = json!([self.low.log10() - 0.06, self.high.log10() + 0.06]);
-        } else if self.low < self.high {
-            let room = 0.05 * (self.high - self.low);
-            // A range that begins above zero can be turned into a logarithmic one.
-            let low = if self.low > 0.0 {
-                (self.low - room).max(self.low / 2.0)
-            } else {
-                self.low - room
-            };
-            axis["range"] = json!([low, self.high + room]);
-        }
-        axis
-    }
-}
-
-/// Whole epochs, about six of them: the figures are small.
-fn epoch_step(scenarios: &[&ScenarioResult]) -> u32 {
-    let epochs = scenarios.iter().flat_map(|s| &s.curve).map(|p| p.epoch);
-    epochs.max().unwrap_or(1).div_ceil(6).max(1)
 }
 
 fn diverged(scenarios: &[&ScenarioResult]) -> Option<String> {
@@ -315,7 +268,7 @@ fn diverged(scenarios: &[&ScenarioResult]) -> Option<String> {
         .collect();
     (!lost.is_empty()).then(|| {
         format!(
-            "Diverged: {}. There the loss was no number any more, and nothing is drawn: a line ends with a cross, or is the mean of the runs that went on.",
+            "Diverged: {}. The loss became NaN and is not drawn: a line ends with a cross, or continues as the mean of the other runs.",
             format::listed(&lost, 6)
         )
     })

@@ -1,16 +1,17 @@
-//! Figures as Plotly specifications. Colours are names (`@1`, `@muted`) that the script turns into
-//! those of the light or the dark page; text passes [`label`], as Plotly reads tags in it.
+//! Time and cost of scenarios.
 
 use analyse::{Analysis, MetricInfo, ScenarioResult};
-use serde_json::{Value, json};
 
-use super::axis::{Axis, Group, by_environment, hover, label, labels, ticks};
-use super::page::{Figure, LogSwitch, Page};
+use super::axis::{Group, MetricAxis, by_environment, heading, scenario_axis};
+use super::page::Page;
+use crate::figure::{Axis, Colour, Dash, Extent, Figure, Line, Mark, Point, Series, Side, Symbol};
 
 /// Above this, single runs are a cloud.
 const MOST_POINTS: usize = 600;
+/// More names than this cover each other.
+const MOST_LABELS: usize = 40;
 
-/// Bars of time with the cost as a line, one figure an environment (study A of docs/studies.md).
+/// Bars of time with the cost beside them, one figure an environment (study A of docs/studies.md).
 pub(super) fn time_and_cost(page: &mut Page, analysis: &Analysis) {
     let Some(info) = time_metric(analysis) else {
         return;
@@ -19,7 +20,7 @@ pub(super) fn time_and_cost(page: &mut Page, analysis: &Analysis) {
     page.open("time", if unpriced { "Time" } else { "Time and cost" });
     let all: Vec<&ScenarioResult> = analysis.scenarios.iter().collect();
     // One unit for all figures, so that they can be compared.
-    let axis = Axis::new(info, &all);
+    let axis = MetricAxis::new(info, &all);
     for group in by_environment(analysis) {
         if group.scenarios.iter().any(|s| axis.value(s).is_some()) {
             page.figure(&time_figure(analysis, &axis, &group));
@@ -32,77 +33,66 @@ fn time_metric(analysis: &Analysis) -> Option<&MetricInfo> {
     analysis.metric(analysis.time_metric.as_deref()?)
 }
 
-fn time_figure(analysis: &Analysis, axis: &Axis, group: &Group) -> Figure {
+fn time_figure(analysis: &Analysis, axis: &MetricAxis, group: &Group) -> Figure {
     let scenarios = group.scenarios.as_slice();
-    let mut data = vec![axis.bars(scenarios, "@1")];
+    let mut series = vec![axis.bars(scenarios, Colour::Series(0))];
     if analysis.runs.len() <= MOST_POINTS {
-        data.push(axis.single_runs(analysis, scenarios));
+        series.push(axis.single_runs(analysis, scenarios));
     }
-    let costs: Vec<Option<f64>> = scenarios
-        .iter()
-        .map(|s| s.cost.as_ref().map(|c| c.estimate.value))
-        .collect();
-    let priced = costs.iter().any(Option::is_some);
+    let missing = without_a_bar(axis, scenarios);
+    if !missing.points.is_empty() {
+        series.push(missing);
+    }
+    let priced = scenarios.iter().any(|s| s.cost.is_some());
     let currency = &analysis.study.currency;
     if priced {
-        let text: Vec<String> = scenarios
-            .iter()
-            .map(|s| {
-                hover(
-                    s,
-                    &[s.cost
-                        .as_ref()
-                        .map(|c| format!("cost {}", c.mean))
-                        .unwrap_or_default()],
-                )
-            })
-            .collect();
-        data.push(json!({
-            "type": "scatter", "mode": "lines+markers", "name": format!("cost ({currency})"), "yaxis": "y2",
-            "x": labels(scenarios), "y": costs, "text": text, "hoverinfo": "text",
-            "line": { "color": "@2", "width": 2 }, "marker": { "color": "@2", "size": 8 },
-        }));
-    }
-    let mut layout = json!({
-        "xaxis": ticks(scenarios),
-        "yaxis": { "title": { "text": axis.title() }, "rangemode": "tozero" },
-        "legend": { "orientation": "h", "y": 1.12, "x": 0 },
-        "barmode": "overlay",
-        "annotations": without_a_bar(axis, scenarios),
-    });
-    if priced {
-        layout["yaxis2"] = json!({
-            "title": { "text": format!("cost of a run ({currency})") }, "overlaying": "y", "side": "right",
-            "rangemode": "tozero", "showgrid": false, "exponentformat": "none",
-        });
+        series.push(costs(scenarios, &format!("cost ({currency})")));
     }
     let cost = if priced {
-        ", with the cost of a run as a line"
+        ", with the cost of a run as diamonds (axis on the right)"
     } else {
         ""
     };
+    let caption = format!(
+        "Mean {}{} of each scenario{cost}; whiskers are 95 % intervals, dots single runs.",
+        axis.info.label, group.place
+    );
+    let y = Axis::linear(axis.title(), Extent::FromZero).switchable();
+    let right = format!("cost per run ({currency})");
     Figure {
-        caption: format!(
-            "Mean {}{} of each scenario{cost}; whiskers are 95 % intervals, dots single runs.",
-            axis.info.label, group.place
-        ),
-        height: 420,
-        data,
-        layout,
-        log_switch: Some(LogSwitch::StartsLinear),
+        right: priced.then(|| Axis::linear(right, Extent::FromZero)),
+        ..Figure::new(caption, 420, scenario_axis(scenarios), y).with(series)
+    }
+}
+
+/// A line would say that there is something between two scenarios.
+fn costs(scenarios: &[&ScenarioResult], name: &str) -> Series {
+    let point = |(place, scenario): (usize, &&ScenarioResult)| {
+        let cost = scenario.cost.as_ref()?;
+        Some(Point {
+            symbol: Symbol::Diamond,
+            ..Point::new(place as f64, cost.estimate.value).says(format!("cost {}", cost.mean))
+        })
+    };
+    let points = scenarios.iter().enumerate().filter_map(point);
+    Series {
+        on: Side::Right,
+        ..Series::new(name, Colour::Series(1), Mark::Symbols { size: 10.0 }).with(points)
     }
 }
 
 /// Not fitting in memory is a result: it stands where the bar would.
-fn without_a_bar(axis: &Axis, scenarios: &[&ScenarioResult]) -> Vec<Value> {
-    let missing = scenarios.iter().filter(|s| axis.value(s).is_none());
-    let annotation = |s: &&ScenarioResult| {
-        json!({
-            "x": s.label, "y": 0, "yref": "paper", "text": label(&s.runs.text()), "textangle": -90,
-            "xanchor": "center", "yanchor": "bottom", "showarrow": false, "font": { "color": "@muted" },
-        })
-    };
-    missing.map(annotation).collect()
+fn without_a_bar(axis: &MetricAxis, scenarios: &[&ScenarioResult]) -> Series {
+    let missing = scenarios.iter().enumerate();
+    let missing = missing.filter(|(_, s)| axis.value(s).is_none());
+    let words = missing.map(|(place, scenario)| Point {
+        label: scenario.runs.text(),
+        ..Point::new(place as f64, 6.0).says(scenario.runs.text())
+    });
+    Series {
+        on: Side::Foot,
+        ..Series::new("", Colour::Muted, Mark::Words).with(words)
+    }
 }
 
 /// Time against cost: who is on the Pareto line.
@@ -118,60 +108,68 @@ pub(super) fn choice(page: &mut Page, analysis: &Analysis) {
     if priced.len() < 3 {
         return;
     }
-    let axis = Axis::new(info, &priced);
-    let on_line: Vec<&ScenarioResult> = analysis
-        .best
-        .pareto
-        .iter()
-        .filter_map(|n| priced.iter().find(|s| s.number == *n).copied())
-        .collect();
-    let trace = |scenarios: &[&ScenarioResult], name: &str, mode: &str, colour: &str| {
-        let cost = |s: &&ScenarioResult| s.cost.as_ref().map(|c| c.estimate.value);
-        let about = |s: &&ScenarioResult| {
-            let money = s
-                .cost
-                .as_ref()
-                .map(|c| c.mean.to_string())
-                .unwrap_or_default();
-            hover(s, &[axis.text(s), money])
-        };
-        json!({
-            "type": "scatter", "mode": mode, "name": name,
-            "x": scenarios.iter().map(|s| axis.value(s)).collect::<Vec<_>>(),
-            "y": scenarios.iter().map(cost).collect::<Vec<_>>(),
-            "text": labels(scenarios), "hovertext": scenarios.iter().map(about).collect::<Vec<_>>(),
-            "hoverinfo": "text", "textposition": "top center",
-            "line": { "color": colour, "width": 2, "dash": "dot" }, "marker": { "color": colour, "size": 9 },
-        })
-    };
-    let others: Vec<&ScenarioResult> = priced
-        .iter()
-        .filter(|s| !analysis.best.pareto.contains(&s.number))
-        .copied()
-        .collect();
-    let words = if priced.len() <= 40 {
-        "markers+text"
-    } else {
-        "markers"
-    };
     page.open("choice", "What to choose");
     page.list(
         "findings",
         analysis.best.sentences.iter().map(String::as_str),
     );
-    page.figure(&Figure {
-        caption: "Time against cost of a run, each scenario a point. Left and low is better; nothing beats the points on the Pareto line in both.".to_owned(),
-        height: 420,
-        data: vec![
-            trace(&others, "beaten in both", words, "@muted"),
-            trace(&on_line, "Pareto line", "lines+markers+text", "@3"),
-        ],
-        layout: json!({
-            "xaxis": { "title": { "text": axis.title() }, "rangemode": "tozero" },
-            "yaxis": { "title": { "text": format!("cost of a run ({})", analysis.study.currency) }, "rangemode": "tozero", "exponentformat": "none" },
-            "legend": { "orientation": "h", "y": 1.12, "x": 0 },
-        }),
-        log_switch: Some(LogSwitch::StartsLinear),
-    });
+    page.figure(&choice_figure(analysis, info, &priced));
     page.close();
+}
+
+fn choice_figure(analysis: &Analysis, info: &MetricInfo, priced: &[&ScenarioResult]) -> Figure {
+    let axis = MetricAxis::new(info, priced);
+    let pareto = &analysis.best.pareto;
+    let found = |number: &u32| priced.iter().find(|s| s.number == *number).copied();
+    let on_line: Vec<&ScenarioResult> = pareto.iter().filter_map(found).collect();
+    let others = priced.iter().copied();
+    let others: Vec<&ScenarioResult> = others.filter(|s| !pareto.contains(&s.number)).collect();
+    let labelled = priced.len() <= MOST_LABELS;
+    let line = Mark::Line(Line::plain(2.0, Dash::Dotted));
+    let dots = Mark::Symbols { size: 9.0 };
+    let group = |series: Series| Series {
+        group: "pareto".to_owned(),
+        ..series
+    };
+    let silent = |point: Point| Point {
+        says: String::new(),
+        label: String::new(),
+        ..point
+    };
+    let line_points = choice_points(&axis, &on_line, true);
+    let series = vec![
+        Series::new("slower and more expensive", Colour::Muted, dots)
+            .with(choice_points(&axis, &others, labelled)),
+        group(Series::new("Pareto line", Colour::Series(2), line))
+            .with(line_points.iter().cloned().map(silent)),
+        group(Series::new("", Colour::Series(2), dots)).with(line_points),
+    ];
+    let cost = format!("cost of a run ({})", analysis.study.currency);
+    Figure::new(
+        "Time against cost per run, one point per scenario. Lower left is better; no scenario is both faster and cheaper than a point on the Pareto line.",
+        420,
+        Axis::linear(axis.title(), Extent::FromZero),
+        Axis::linear(cost, Extent::FromZero).switchable(),
+    )
+    .with(series)
+}
+
+fn choice_points(axis: &MetricAxis, scenarios: &[&ScenarioResult], labelled: bool) -> Vec<Point> {
+    let point = |scenario: &&ScenarioResult| {
+        let cost = scenario.cost.as_ref()?;
+        let says = format!(
+            "{}\n{}\n{}",
+            heading(scenario),
+            axis.text(scenario),
+            cost.mean
+        );
+        Some(Point {
+            label: match labelled {
+                true => scenario.label.clone(),
+                false => String::new(),
+            },
+            ..Point::new(axis.value(scenario)?, cost.estimate.value).says(says)
+        })
+    };
+    scenarios.iter().filter_map(point).collect()
 }

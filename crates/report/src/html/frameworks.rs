@@ -20,7 +20,7 @@ pub(super) fn frameworks(page: &mut Page, analysis: &Analysis) {
     );
     if !found.cautions.is_empty() {
         page.callout(
-            "Whether frameworks compute the same",
+            "Do the frameworks compute the same?",
             found.cautions.iter().map(String::as_str),
         );
     }
@@ -35,7 +35,7 @@ pub(super) fn frameworks(page: &mut Page, analysis: &Analysis) {
     page.subtitle(if several {
         "Do they compute the same?"
     } else {
-        "Does it compute what others compute?"
+        "Does it compute the same as others?"
     });
     page.table(&checks_table(found));
     page.note(explanation(found));
@@ -55,11 +55,11 @@ fn explanation(found: &Frameworks) -> &'static str {
     let checks = || found.frameworks.iter().flat_map(|f| &f.checks);
     match checks().any(|c| c.verified.is_some()) {
         true => {
-            "`bancada verify` gives every framework the same initial weights and the same batch, and compares the loss with the embedded engine's before the first step and after some; differences are relative."
+            "`bancada verify` gives every framework the same initial weights and the same batch, and compares the loss before the first step and after some steps with the embedded engine; differences are relative."
         }
         false if checks().all(|c| c.state == CheckState::Reference) => "",
         false => {
-            "Nothing was verified: `bancada verify NETWORK` gives every framework the same initial weights and the same batch, and compares what they compute."
+            "Nothing was verified: `bancada verify NETWORK` gives every framework the same initial weights and the same batch, and compares the results."
         }
     }
 }

@@ -1,12 +1,9 @@
 //! What figures along a numeric factor share: how lines look, which of many are seen at first, and
 //! the axis of the levels.
 
-use serde_json::{Value, json};
+use crate::figure::{Axis, Colour, Dash, Extent, Line, Mark, Series};
 
-use super::arrange::DASHES;
-use super::axis::label;
-
-/// More lines wait in the legend until they are asked for.
+/// More lines wait in the legend until they are requested.
 const MOST_VISIBLE: usize = 12;
 /// More are only in the table.
 const MOST_LINES: usize = 48;
@@ -15,20 +12,32 @@ const MOST_TICKS: usize = 16;
 
 /// How one line is drawn.
 pub(super) struct Look {
-    pub(super) name: String,
-    /// Stands for the name where it must be a plain word.
-    pub(super) group: String,
-    pub(super) colour: String,
-    pub(super) dash: &'static str,
-    visible: bool,
+    name: String,
+    group: String,
+    colour: Colour,
+    dash: Dash,
+    hidden: bool,
 }
 
 impl Look {
-    /// What Plotly calls it: shown, or waiting in the legend.
-    pub(super) fn visible(&self) -> Value {
-        match self.visible {
-            true => json!(true),
-            false => json!("legendonly"),
+    /// Its line, without points.
+    pub(super) fn line(&self) -> Series {
+        let line = Line {
+            dots: true,
+            ..Line::plain(2.0, self.dash)
+        };
+        Series {
+            name: self.name.clone(),
+            ..self.marks(Mark::Line(line))
+        }
+    }
+
+    /// Marks that belong to the line.
+    pub(super) fn marks(&self, mark: Mark) -> Series {
+        Series {
+            group: self.group.clone(),
+            hidden: self.hidden,
+            ..Series::new("", self.colour, mark)
         }
     }
 }
@@ -46,11 +55,11 @@ impl Looks {
         // Spread over all of them, as neighbours are alike.
         let every = drawn.div_ceil(MOST_VISIBLE).max(1);
         let look = |(place, name): (usize, &str)| Look {
-            name: label(name),
+            name: name.to_owned(),
             group: format!("line-{place}"),
-            colour: format!("@{}", place % 8 + 1),
-            dash: DASHES[place / 8 % DASHES.len()].plotly,
-            visible: place % every == 0,
+            colour: Colour::Series(place),
+            dash: Dash::ALL[place / 8 % Dash::ALL.len()],
+            hidden: place % every != 0,
         };
         Looks {
             looks: names.enumerate().take(MOST_LINES).map(look).collect(),
@@ -61,8 +70,8 @@ impl Looks {
     /// What a reader does not see at once; begins with a space, or is empty.
     pub(super) fn sentence(&self) -> String {
         let mut text = String::new();
-        if self.looks.iter().any(|l| !l.visible) {
-            text += " A click in the legend shows the lines that are grey there.";
+        if self.looks.iter().any(|l| l.hidden) {
+            text += " Click in the legend to show lines that are greyed out.";
         }
         if self.in_all > self.looks.len() {
             text += &format!(" The first {} of {} lines.", self.looks.len(), self.in_all);
@@ -72,14 +81,16 @@ impl Looks {
 }
 
 /// Levels at their own numbers; logarithmic where they allow it.
-pub(super) fn level_axis(name: &str, values: &[f64]) -> Value {
-    let mut axis = json!({ "title": { "text": label(name) }, "tickformat": "~g" });
-    if values.iter().all(|v| *v > 0.0) {
-        axis["type"] = json!("log");
+pub(super) fn level_axis(name: &str, values: &[f64]) -> Axis {
+    let axis = match values.iter().all(|v| *v > 0.0) {
+        true => Axis::logarithmic(name),
+        false => Axis::linear(name, Extent::Points),
+    };
+    Axis {
+        ticks: match values.len() <= MOST_TICKS {
+            true => values.to_vec(),
+            false => Vec::new(),
+        },
+        ..axis
     }
-    if values.len() <= MOST_TICKS {
-        axis["tickmode"] = json!("array");
-        axis["tickvals"] = json!(values);
-    }
-    axis
 }

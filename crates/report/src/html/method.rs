@@ -1,4 +1,4 @@
-//! How the numbers came about: bills, machines, the way of measuring, and the words.
+//! How the numbers were obtained: bills, machines, measuring, and terms.
 
 use std::fmt::Write;
 
@@ -12,10 +12,10 @@ pub(super) fn bills(page: &mut Page, analysis: &Analysis) {
     if analysis.bills.is_empty() {
         return;
     }
-    page.open("bill", "How time became money");
+    page.open("bill", "How costs were computed");
     page.paragraph(match analysis.study.repriced {
-        None => "The price is the one stored with each run, with the place and the day it was read; a later price does not change a result.",
-        Some(_) => "These are not the bills that are stored with the runs, but what they would be at other prices.",
+        None => "The price is the one stored with each run, with its source and date; a later price does not change a result.",
+        Some(_) => "These are not the bills stored with the runs, but the bills at different prices.",
     });
     for facts in &analysis.bills {
         bill(page, facts, analysis.bills.len() > 1);
@@ -36,7 +36,7 @@ pub(super) fn bills(page: &mut Page, analysis: &Analysis) {
     }
     if let Some(again) = analysis.totals.spent_again {
         page.paragraph(&format!(
-            "Attempts that were done again cost {again} besides. They are no results, but the budget counts them."
+            "Attempts that were re-run cost {again} in addition. They are not results, but they count in the budget."
         ));
     }
     page.close();
@@ -54,10 +54,13 @@ fn bill(page: &mut Page, facts: &BillFacts, several: bool) {
         ),
         (
             "price".to_owned(),
-            escape(&format!("{} an hour", format::exact_money(&price.per_hour))),
+            escape(&format!(
+                "{} per hour",
+                format::exact_money(&price.per_hour)
+            )),
         ),
         (
-            "read from".to_owned(),
+            "source".to_owned(),
             escape(&format!("{}, {}", price.source, price.date)),
         ),
         ("billing".to_owned(), escape(&billing_words(&price.billing))),
@@ -76,7 +79,7 @@ fn bill(page: &mut Page, facts: &BillFacts, several: bool) {
     if let Some(converted) = &facts.example.converted {
         let rate = &converted.rate;
         page.paragraph(&format!(
-            "That is {} at {} {} for one {} ({}, {}).",
+            "That is {} at {} {} per {} ({}, {}).",
             converted.total, rate.rate, rate.to, rate.from, rate.source, rate.date
         ));
     }
@@ -99,7 +102,7 @@ fn rented_words(facts: &BillFacts) -> String {
     let parts = [
         (rented.idle_seconds, "idle between runs"),
         (rented.rounding_seconds, "rounding up"),
-        (rented.minimum_seconds, "up to the minimum"),
+        (rented.minimum_seconds, "raised to the minimum"),
     ];
     let parts = parts.iter().filter(|(seconds, _)| !seconds.is_zero());
     let parts: Vec<String> = parts
@@ -134,22 +137,22 @@ pub(super) fn measured(page: &mut Page, analysis: &Analysis) {
             format!("every {}", format::duration(study.interval_seconds)),
         ));
         if let Some(timeout) = study.timeout_seconds {
-            rows.push(("longest time allowed".to_owned(), format::duration(timeout)));
+            rows.push(("time limit".to_owned(), format::duration(timeout)));
         }
     }
     if let Some(sampler) = &analysis.sampler {
         let text = format!(
-            "{} of CPU time in all, {} of one core",
+            "{} of CPU time in total, {} of one core",
             format::duration(sampler.cpu_seconds),
             format::percent(sampler.share)
         );
-        rows.push(("what watching cost".to_owned(), escape(&text)));
+        rows.push(("overhead of sampling".to_owned(), escape(&text)));
     }
     if study.excluded_rules > 0 {
-        let text = format::counted(study.excluded_rules, "rule leaves", "rules leave");
+        let text = format::counted(study.excluded_rules, "rule excludes", "rules exclude");
         rows.push((
-            "left out by the study".to_owned(),
-            format!("{text} out combinations of levels"),
+            "excluded by the study".to_owned(),
+            format!("{text} combinations of levels"),
         ));
     }
     let totals = &analysis.totals;
@@ -169,11 +172,11 @@ pub(super) fn measured(page: &mut Page, analysis: &Analysis) {
 fn order(order: RunSequence, seed: u64) -> String {
     match order {
         RunSequence::Blocks => format!(
-            "one repetition of every scenario after the other, shuffled inside (seed {seed}), so that drift of the machine falls on all alike"
+            "in blocks: one repetition of every scenario, shuffled (seed {seed}), so that drift of the machine affects all scenarios equally"
         ),
-        RunSequence::Random => format!("all runs shuffled together (seed {seed})"),
+        RunSequence::Random => format!("all runs shuffled (seed {seed})"),
         RunSequence::Listed => {
-            "as numbered: drift of the machine falls on the later scenarios".to_owned()
+            "as numbered: drift of the machine affects the later scenarios".to_owned()
         }
     }
 }
@@ -207,7 +210,7 @@ pub(super) fn machines(page: &mut Page, analysis: &Analysis) {
     if analysis.machines.len() > MOST_MACHINES {
         let more = analysis.machines.len() - MOST_MACHINES;
         page.note(&format!(
-            "And {} more, in the exported JSON.",
+            "{} more are in the exported JSON.",
             format::counted(more, "machine", "machines")
         ));
     }
@@ -286,27 +289,27 @@ pub(super) fn glossary(page: &mut Page, analysis: &Analysis) {
         ),
         (
             "± and [low, high]",
-            "The 95 % interval of a mean or a ratio. Fewer repetitions or more noise make it wider. Of many made so, 19 in 20 hold the true value. Where two intervals lie apart, the difference is hardly chance.",
+            "The 95 % confidence interval of a mean or a ratio. Fewer repetitions or more noise make it wider. Of many such intervals, 19 in 20 contain the true value. If two intervals do not overlap, the difference is hardly due to chance.",
         ),
         (
             "variation, share",
-            "The squared differences of all runs from their mean, added up, and the part of it that goes with one factor (analysis of variance).",
+            "The sum of squared differences of all runs from their mean, and the part of it explained by one factor (analysis of variance).",
         ),
         (
             "F, p",
-            "F compares a factor's share, per degree of freedom, with the noise; p is the chance of an F this large if the factor did nothing.",
+            "F compares a factor's share, per degree of freedom, with the noise; p is the probability of an F this large if the factor had no effect.",
         ),
         (
             "logarithmic model",
-            "Effects multiply instead of adding: 64 px takes 2.9 times as long, whatever the network. Used where the data ask for it.",
+            "Effects are multiplicative instead of additive: 64 px takes 2.9 times as long, whatever the network. Used if it fits the data better.",
         ),
         (
             "residuals",
-            "What the model leaves of each run. If they look like chance, the intervals and p-values can be trusted.",
+            "The part of each run's result that the model does not explain. If they look random, the intervals and p-values can be trusted.",
         ),
     ];
     if !analysis.best.pareto.is_empty() {
-        words.push(("Pareto line", "Scenarios that no other beats in time and in cost at once. Whatever you weigh more, your choice is on it."));
+        words.push(("Pareto line", "Scenarios for which no other is both faster and cheaper. Whether you care more about time or cost, the best choice is on this line."));
     }
     let mut out = String::from("<dl class=\"words\">\n");
     for (word, meaning) in words {

@@ -1,5 +1,5 @@
-//! One HTML file that opens offline: text and tables stand by themselves, figures are Plotly
-//! specifications drawn by the script that comes with the file.
+//! One HTML file that opens offline and is whole without its scripts: text, tables, and figures as
+//! SVG. The scripts sort tables, and let a reader point at, zoom and save figures.
 
 mod arrange;
 mod axis;
@@ -24,7 +24,8 @@ mod variation;
 use analyse::Analysis;
 
 use crate::ReportMeta;
-use page::{Page, escape};
+use page::Page;
+pub(crate) use page::escape;
 
 /// Deterministic: the same analysis and meta give the same bytes.
 pub fn html(analysis: &Analysis, meta: &ReportMeta) -> String {
@@ -59,17 +60,13 @@ fn document(analysis: &Analysis, meta: &ReportMeta, page: Page) -> String {
     let (navigation, body) = page.finish();
     let generated = meta.generated.strftime("%Y-%m-%d %H:%M UTC");
     let again = match meta.command {
-        Some(command) => format!(" Made again by <code>{}</code>.", escape(command)),
+        Some(command) => format!(" Recreate it with <code>{}</code>.", escape(command)),
         None => String::new(),
     };
     let version = escape(meta.bancada_version);
     let style = include_str!("style.css");
-    let script = include_str!("script.js");
-    let plotly = if body.contains("figure-data") {
-        plotly_script()
-    } else {
-        String::new()
-    };
+    let palette = crate::figure::palette_css();
+    let scripts = SCRIPTS.concat();
     format!(
         r##"<!DOCTYPE html>
 <html lang="en">
@@ -81,10 +78,10 @@ fn document(analysis: &Analysis, meta: &ReportMeta, page: Page) -> String {
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>{title} · Bancada</title>
 <style>
-{style}</style>
+{style}{palette}</style>
 </head>
 <body>
-<a class="skip" href="#summary">To the summary</a>
+<a class="skip" href="#summary">Skip to the summary</a>
 <nav aria-label="Sections">
 <ul>
 {navigation}</ul>
@@ -92,24 +89,26 @@ fn document(analysis: &Analysis, meta: &ReportMeta, page: Page) -> String {
 <main>
 {body}</main>
 <footer>
-<p>Written by Bancada {version} on <time>{generated}</time>.{again} This file needs no network: everything is in it.</p>
+<p>Written by Bancada {version} on <time>{generated}</time>.{again} This file is self-contained and needs no network.</p>
 </footer>
-{plotly}<script>
-{script}</script>
+<script>
+"use strict";
+(() => {{
+{scripts}}})();
+</script>
 </body>
 </html>
 "##
     )
 }
 
+/// One after the other, in a scope of their own.
+const SCRIPTS: [&str; 4] = [
+    include_str!("script/draw.js"),
+    include_str!("script/point.js"),
+    include_str!("script/save.js"),
+    include_str!("script/page.js"),
+];
+
 /// The browser itself refuses to load anything from elsewhere, whatever a name in the study holds.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:";
-
-/// The crate gives Plotly and then MathJax, which no figure here needs and which is 2 MB.
-fn plotly_script() -> String {
-    let sources = plotly::Plot::offline_js_sources();
-    match sources.find("</script>") {
-        Some(end) => sources[..end].to_owned() + "</script>\n",
-        None => sources,
-    }
-}

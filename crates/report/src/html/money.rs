@@ -22,7 +22,7 @@ pub(super) fn money(page: &mut Page, analysis: &Analysis) {
         page.list("findings", money.sentences.iter().map(String::as_str));
     }
     if let Some(table) = work {
-        page.subtitle("What the work costs");
+        page.subtitle("Cost");
         page.table(&table);
     }
     if let Some(target) = &money.target {
@@ -30,21 +30,21 @@ pub(super) fn money(page: &mut Page, analysis: &Analysis) {
     }
     breakeven::break_evens(page, analysis);
     if let Some(table) = unused {
-        page.subtitle("Paid and not used");
+        page.subtitle("Wasted spend");
         page.table(&table);
-        page.note("Amounts carry their part of discounts and taxes. Not used is time that bills round up to, and what gave no result. What comes before and after the work is used, but not for it.");
+        page.note("Amounts include their share of discounts and taxes. Wasted is time added by rounding, idle time, and attempts without a result. Phases before and after the work are overhead.");
         if money
             .unused
             .iter()
             .any(|one| !one.expected_lost.amount.is_zero())
         {
-            page.note("What a provider is expected to take away is on the bill as an expectation.");
+            page.note("The expected cost of interrupted attempts is on the bill as an average.");
         }
     }
     if let Some(table) = provisioning {
-        page.subtitle("Too large or too small");
+        page.subtitle("Machine size");
         page.table(&table);
-        page.note("The most that any run used of what it was given, while it worked. Where all of it is below 45 %, a machine of half the size would do; above 90 % of its memory, or of the CPU of a server, nothing is left. Short and imported runs, runs that others held back, clients that ask again as soon as they are answered, and workers on other machines say nothing of a size and are left out.");
+        page.note("The highest use by any run during training or load, in percent of what was available. If everything is below 45 %, a machine of half the size would be enough; above 90 % of memory, or of a server's CPU, there is no reserve. Excluded because they do not show the needed size: short and imported runs, runs slowed down by other programs, closed-loop loads, and workers on other machines.");
     }
     page.close();
 }
@@ -52,5 +52,5 @@ pub(super) fn money(page: &mut Page, analysis: &Analysis) {
 fn to_target(page: &mut Page, analysis: &Analysis, target: &Target) {
     page.subtitle(&format!("Up to {}", target.name()));
     page.table(&target_table(analysis, target));
-    page.note("From the start of a run to the end of the first epoch whose accuracy on held-out images is high enough, over the runs that get there; the cost is that part of the run's bill which the time is of the run. Who tells an accuracy only at the end is taken to get there with the last epoch.");
+    page.note("From the start of a run to the end of the first epoch whose accuracy on held-out images reaches the target, over the runs that reach it; the cost is the corresponding part of the run's bill. A run that reports an accuracy only at the end is taken to reach it with the last epoch.");
 }

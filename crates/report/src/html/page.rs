@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::figure::{self, Axis, Figure, Series};
+
 #[derive(Default)]
 pub(super) struct Page {
     pub(super) body: String,
@@ -16,30 +18,13 @@ struct Section {
     title: String,
 }
 
-/// A figure before it is written.
-pub(super) struct Figure {
-    /// What the figure shows, for those who cannot see it; also its caption.
-    pub(super) caption: String,
-    pub(super) height: u32,
-    pub(super) data: Vec<Value>,
-    pub(super) layout: Value,
-    /// Offers a switch between a linear and a logarithmic axis, and says which it begins with.
-    pub(super) log_switch: Option<LogSwitch>,
-}
-
-/// One place the script draws in.
-pub(super) struct Plot<'a> {
-    pub(super) id: &'a str,
-    pub(super) about: &'a str,
-    pub(super) height: u32,
-    pub(super) data: &'a [Value],
-    pub(super) layout: &'a Value,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LogSwitch {
-    StartsLinear,
-    StartsLogarithmic,
+/// A name in a legend; pressing it hides the series of its group in all figures of the legend.
+pub(super) struct LegendEntry {
+    pub(super) group: String,
+    pub(super) name: String,
+    /// How its series look, as SVG.
+    pub(super) swatch: String,
+    pub(super) shown: bool,
 }
 
 impl Page {
@@ -101,18 +86,13 @@ impl Page {
 
     pub(super) fn figure(&mut self, figure: &Figure) {
         let id = self.next_figure();
-        let caption = escape(&figure.caption);
-        if let Some(start) = figure.log_switch {
-            self.log_switch(start, std::slice::from_ref(&id));
-        }
         self.body.push_str("<figure>\n");
-        self.plot(&Plot {
-            id: &id,
-            about: &figure.caption,
-            height: figure.height,
-            data: &figure.data,
-            layout: &figure.layout,
-        });
+        self.log_switch(&figure.y, std::slice::from_ref(&id));
+        if figure.legend {
+            self.legend(&legend_entries(figure), std::slice::from_ref(&id));
+        }
+        self.plot(&id, figure);
+        let caption = escape(&figure.caption);
         let _ = write!(self.body, "<figcaption>{caption}</figcaption>\n</figure>\n");
     }
 
@@ -121,25 +101,48 @@ impl Page {
         format!("figure-{}", self.figures)
     }
 
-    /// A button for the axes of all these figures.
-    pub(super) fn log_switch(&mut self, start: LogSwitch, figures: &[String]) {
-        let pressed = start == LogSwitch::StartsLogarithmic;
-        let _ = writeln!(
-            self.body,
-            "<button type=\"button\" class=\"log-switch\" data-figures=\"{}\" aria-pressed=\"{pressed}\">logarithmic axis</button>",
-            figures.join(" ")
-        );
+    /// A button for the vertical axes of all these figures, where they can be logarithmic.
+    pub(super) fn log_switch(&mut self, axis: &Axis, figures: &[String]) {
+        if axis.switchable {
+            let _ = writeln!(
+                self.body,
+                "<button type=\"button\" class=\"log-switch\" data-figures=\"{}\" aria-pressed=\"{}\">logarithmic axis</button>",
+                figures.join(" "),
+                axis.is_logarithmic()
+            );
+        }
     }
 
-    /// The place of a figure and what the script draws there.
-    pub(super) fn plot(&mut self, plot: &Plot) {
-        let id = plot.id;
-        let about = escape(plot.about);
-        let json = inline_json(&serde_json::json!({ "data": plot.data, "layout": plot.layout }));
+    /// One name alone needs no legend.
+    pub(super) fn legend(&mut self, entries: &[LegendEntry], figures: &[String]) {
+        if entries.len() < 2 {
+            return;
+        }
+        let _ = writeln!(
+            self.body,
+            "<ul class=\"legend\" data-figures=\"{}\">",
+            figures.join(" ")
+        );
+        for entry in entries {
+            let _ = writeln!(
+                self.body,
+                "<li><button type=\"button\" aria-pressed=\"{}\" data-group=\"{}\">{}{}</button></li>",
+                entry.shown,
+                escape(&entry.group),
+                entry.swatch,
+                escape(&entry.name)
+            );
+        }
+        self.body.push_str("</ul>\n");
+    }
+
+    /// The picture, and its numbers for the script.
+    pub(super) fn plot(&mut self, id: &str, figure: &Figure) {
         let _ = write!(
             self.body,
-            "<div class=\"plot\" id=\"{id}\" role=\"img\" aria-label=\"{about}\" style=\"height:{}px\"><p class=\"waiting\">The figure is drawn by a script; its numbers are in the tables.</p></div>\n<script type=\"application/json\" class=\"figure-data\" data-for=\"{id}\">{json}</script>\n",
-            plot.height
+            "<div class=\"plot\" id=\"{id}\">{}</div>\n<script type=\"application/json\" class=\"figure-data\" data-for=\"{id}\">{}</script>\n",
+            figure::svg(figure, id),
+            inline_json(&figure::data(figure))
         );
     }
 
@@ -153,8 +156,20 @@ impl Page {
     }
 }
 
+fn legend_entries(figure: &Figure) -> Vec<LegendEntry> {
+    let named = figure.series.iter().enumerate();
+    let named = named.filter(|(_, series)| !series.name.is_empty());
+    let entry = |(place, series): (usize, &Series)| LegendEntry {
+        group: figure.group(place),
+        name: series.name.clone(),
+        swatch: figure::swatch(series),
+        shown: !series.hidden,
+    };
+    named.map(entry).collect()
+}
+
 /// For text and for attributes in double quotes.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {

@@ -3,9 +3,8 @@
 
 use std::fmt::Write;
 
-use serde_json::Value;
-
-use super::page::{LogSwitch, Page, Plot, escape, prose};
+use super::page::{LegendEntry, Page, escape, prose};
+use crate::figure::Figure;
 use crate::tables::{Table, TableCell, Tone};
 
 /// Small figures that share axes, colours and a legend.
@@ -14,31 +13,18 @@ pub(super) struct Panels {
     pub(super) caption: String,
     pub(super) panels: Vec<Panel>,
     pub(super) legend: Vec<LegendEntry>,
-    pub(super) log_switch: Option<LogSwitch>,
 }
 
 pub(super) struct Panel {
     /// What tells it from the others; empty where it is the only one.
     pub(super) title: String,
-    pub(super) data: Vec<Value>,
-    pub(super) layout: Value,
-}
-
-/// A line of the legend; pressing it hides the traces of its group everywhere.
-pub(super) struct LegendEntry {
-    /// The traces' `legendgroup`.
-    pub(super) group: String,
-    pub(super) name: String,
-    /// A colour's name, as in figures.
-    pub(super) colour: String,
-    /// As SVG writes it; empty for a whole line.
-    pub(super) dashes: &'static str,
+    pub(super) figure: Figure,
 }
 
 /// Above this, the others can be opened.
 const MOST_PANELS_AT_ONCE: usize = 12;
-const PANEL_HEIGHT: u32 = 260;
-const ONLY_PANEL_HEIGHT: u32 = 400;
+pub(super) const PANEL_HEIGHT: u32 = 260;
+pub(super) const ONLY_PANEL_HEIGHT: u32 = 400;
 
 impl Page {
     pub(super) fn table(&mut self, table: &Table) {
@@ -70,7 +56,7 @@ impl Page {
         }
     }
 
-    /// What must be read before the numbers beside it.
+    /// What must be read before the numbers next to it.
     pub(super) fn callout<'a>(&mut self, name: &str, items: impl IntoIterator<Item = &'a str>) {
         let items: Vec<String> = items.into_iter().map(prose).collect();
         let _ = writeln!(
@@ -96,8 +82,8 @@ impl Page {
     pub(super) fn panels(&mut self, group: &Panels) {
         let ids: Vec<String> = group.panels.iter().map(|_| self.next_figure()).collect();
         self.body.push_str("<div class=\"panels\">\n");
-        if let Some(start) = group.log_switch {
-            self.log_switch(start, &ids);
+        if let Some(first) = group.panels.first() {
+            self.log_switch(&first.figure.y, &ids);
         }
         self.legend(&group.legend, &ids);
         let alone = group.panels.len() == 1;
@@ -120,7 +106,7 @@ impl Page {
             };
             let _ = writeln!(self.body, "<div class=\"{class}\">");
             for (id, panel) in part {
-                self.panel(id, panel, group, alone);
+                self.panel(id, panel);
             }
             self.body.push_str("</div>\n");
             if place > 0 {
@@ -134,7 +120,7 @@ impl Page {
         );
     }
 
-    fn panel(&mut self, id: &str, panel: &Panel, group: &Panels, alone: bool) {
+    fn panel(&mut self, id: &str, panel: &Panel) {
         self.body.push_str("<figure>\n");
         if !panel.title.is_empty() {
             let _ = writeln!(
@@ -143,38 +129,8 @@ impl Page {
                 escape(&panel.title)
             );
         }
-        self.plot(&Plot {
-            id,
-            about: &format!("{} {}", panel.title, group.caption),
-            height: if alone {
-                ONLY_PANEL_HEIGHT
-            } else {
-                PANEL_HEIGHT
-            },
-            data: &panel.data,
-            layout: &panel.layout,
-        });
+        self.plot(id, &panel.figure);
         self.body.push_str("</figure>\n");
-    }
-
-    fn legend(&mut self, entries: &[LegendEntry], figures: &[String]) {
-        if entries.len() < 2 {
-            return;
-        }
-        let _ = writeln!(
-            self.body,
-            "<ul class=\"legend\" data-figures=\"{}\">",
-            figures.join(" ")
-        );
-        for entry in entries {
-            let name = escape(&entry.name);
-            let _ = writeln!(
-                self.body,
-                "<li><button type=\"button\" aria-pressed=\"true\" data-group=\"{}\"><svg width=\"26\" height=\"10\" aria-hidden=\"true\"><line x1=\"1\" y1=\"5\" x2=\"25\" y2=\"5\" stroke-width=\"3\" stroke-dasharray=\"{}\" data-colour=\"{}\"></line></svg>{name}</button></li>",
-                entry.group, entry.dashes, entry.colour
-            );
-        }
-        self.body.push_str("</ul>\n");
     }
 }
 

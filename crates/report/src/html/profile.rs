@@ -1,10 +1,10 @@
 //! Where the time of a step goes: kinds of operators, and the largest operators by name.
 
 use analyse::{Analysis, OPERATOR_KINDS, ProfileResult, ScenarioResult, format};
-use serde_json::{Value, json};
 
-use super::axis::{hover, label};
-use super::page::{Figure, Page, escape};
+use super::axis::category;
+use super::page::{Page, escape};
+use crate::figure::{Axis, BarMode, Colour, Extent, Figure, Mark, Point, Range, Series};
 use crate::tables::{MOST_ROWS, kinds_of, operators_table, profiled};
 
 pub(super) fn profile(page: &mut Page, analysis: &Analysis) {
@@ -12,8 +12,8 @@ pub(super) fn profile(page: &mut Page, analysis: &Analysis) {
     if all.is_empty() {
         return;
     }
-    page.open("profile", "What the steps do");
-    page.paragraph("Time by kind of operator, from the framework's own profiler. A profile costs time, so its steps come after the measured ones and are not among them; frameworks count in their own ways, so compare shares rather than seconds.");
+    page.open("profile", "Time by operator");
+    page.paragraph("Time by kind of operator, from the framework's own profiler. Profiling costs time, so its steps come after the measured ones and are not part of them; frameworks count differently, so compare shares rather than seconds.");
     let shown = &all[..all.len().min(MOST_ROWS)];
     page.figure(&figure(shown, all.len()));
     page.html("<details>\n<summary>The largest operators of each scenario</summary>");
@@ -26,63 +26,47 @@ pub(super) fn profile(page: &mut Page, analysis: &Analysis) {
 }
 
 fn figure(shown: &[(&ScenarioResult, &ProfileResult)], in_all: usize) -> Figure {
-    let names: Vec<String> = shown
-        .iter()
-        .map(|(s, _)| label(&format!("{} {}", s.label, s.phrase())))
-        .collect();
-    let labels: Vec<&str> = shown.iter().map(|(s, _)| s.label.as_str()).collect();
-    let bars = kinds_of(shown)
-        .into_iter()
-        .map(|kind| bar(kind, shown, &labels));
+    let bars = kinds_of(shown).into_iter().map(|kind| bars(kind, shown));
     let more = match in_all - shown.len() {
         0 => String::new(),
         _ => format!(" The first {} of {in_all} scenarios.", shown.len()),
     };
+    let caption = format!(
+        "Share of the profiled time by kind of operator, mean of each scenario's runs.{more}"
+    );
+    let whole = Extent::Exactly(Range::new(0.0, 100.0));
+    let rows = shown.iter().map(|(s, _)| category(s)).collect();
     Figure {
-        caption: format!(
-            "Share of the profiled time by kind of operator, mean of each scenario's runs.{more}"
-        ),
-        height: 130 + 24 * u32::try_from(shown.len()).unwrap_or(60),
-        data: bars.collect(),
-        layout: json!({
-            "barmode": "stack", "bargap": 0.25, "margin": { "l": 64, "r": 16, "t": 64, "b": 48 },
-            "xaxis": { "title": { "text": "share of the profiled time (%)" }, "range": [0, 100] },
-            // The script takes the short words where the long ones leave no room.
-            "yaxis": {
-                "type": "category", "autorange": "reversed",
-                "tickmode": "array", "tickvals": labels, "ticktext": names,
-            },
-            "legend": { "orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "traceorder": "normal" },
-        }),
-        log_switch: None,
+        bars: BarMode::Stacked,
+        ..Figure::new(
+            caption,
+            70 + 24 * u32::try_from(shown.len()).unwrap_or(60),
+            Axis::linear("share of the profiled time (%)", whole),
+            Axis::categories("", rows),
+        )
+        .with(bars.collect())
     }
 }
 
-fn bar(kind: &str, shown: &[(&ScenarioResult, &ProfileResult)], labels: &[&str]) -> Value {
+fn bars(kind: &str, shown: &[(&ScenarioResult, &ProfileResult)]) -> Series {
     let found = |p: &ProfileResult| p.kinds.iter().find(|k| k.kind == kind).cloned();
     let place = OPERATOR_KINDS.iter().position(|k| *k == kind).unwrap_or(0);
     // What is left over is no colour of its own.
     let colour = match kind {
-        "other" => "@muted".to_owned(),
-        _ => format!("@{}", place % 8 + 1),
+        "other" => Colour::Muted,
+        _ => Colour::Series(place),
     };
-    let text = |(scenario, profile): &(&ScenarioResult, &ProfileResult)| {
-        let said = found(profile).map(|k| {
-            format!(
-                "{}: {}, {}",
-                kind.replace('-', " "),
-                format::percent(k.share),
-                format::duration(k.seconds)
-            )
+    let words = kind.replace('-', " ");
+    let bar = |(row, (_, profile)): (usize, &(&ScenarioResult, &ProfileResult))| {
+        let found = found(profile);
+        let said = found.as_ref().map(|k| {
+            let share = format::percent(k.share);
+            format!("{words}: {share}, {}", format::duration(k.seconds))
         });
-        hover(scenario, &[said.unwrap_or_default()])
+        let share = found.map_or(0.0, |k| k.share * 100.0);
+        Point::new(share, row as f64).says(said.unwrap_or_default())
     };
-    json!({
-        "type": "bar", "orientation": "h", "name": kind.replace('-', " "), "y": labels,
-        "x": shown.iter().map(|(_, p)| found(p).map_or(0.0, |k| k.share * 100.0)).collect::<Vec<_>>(),
-        "text": shown.iter().map(text).collect::<Vec<_>>(), "textposition": "none",
-        "hoverinfo": "text", "marker": { "color": colour },
-    })
+    Series::new(words.clone(), colour, Mark::Bars).with(shown.iter().enumerate().map(bar))
 }
 
 fn operators(page: &mut Page, scenario: &ScenarioResult, profile: &ProfileResult) {

@@ -1,4 +1,4 @@
-//! What came out: the summary, the key numbers, the scenario table, what went wrong.
+//! Results: the summary, the key numbers, the scenario table, unsuccessful runs.
 
 use std::fmt::Write;
 
@@ -21,10 +21,10 @@ pub(super) fn head(page: &mut Page, analysis: &Analysis) {
         objective.unwrap_or_default()
     ));
     if let Some(scale) = &study.scale {
-        page.callout("A smaller study", [scale.sentence.as_str()]);
+        page.callout("Reduced scale", [scale.sentence.as_str()]);
     }
     if let Some(repriced) = &study.repriced {
-        page.callout("Other prices", [repriced.as_str()]);
+        page.callout("What-if prices", [repriced.as_str()]);
     }
     page.open("summary", "In short");
     page.paragraph(&crate::markdown::totals(analysis));
@@ -54,7 +54,7 @@ pub(super) fn head(page: &mut Page, analysis: &Analysis) {
         .any(|s| s.mean_has_interval(analysis))
     {
         page.note(&format!(
-            "Numbers in [brackets], or after ±, are {} intervals: how far chance may have moved a result. Of many intervals made so, 19 in 20 hold the true value.",
+            "Numbers in [brackets], or after ±, are {} confidence intervals: the range in which the true value is likely to be. Of many such intervals, 19 in 20 contain it.",
             format::percent(study.confidence)
         ));
     }
@@ -81,23 +81,23 @@ pub(super) fn key_numbers(page: &mut Page, analysis: &Analysis) {
     let of = match analysis.study.import_only {
         true => format!("of {} imported", format::count(totals.runs.total())),
         false if totals.runs.total() > totals.planned => format!(
-            "of {}; the study plans {}",
+            "of {}; {} planned",
             format::count(totals.runs.total()),
             format::count(totals.planned)
         ),
         false => format!("of {} planned", format::count(totals.planned)),
     };
     cards.push((
-        "runs that ended as ok".to_owned(),
+        "successful runs".to_owned(),
         format::count(totals.runs.ok),
         of,
     ));
     cards.push((
-        "all runs together".to_owned(),
+        "all runs in total".to_owned(),
         format::duration(totals.seconds),
         totals
             .span_seconds
-            .map(|s| format!("in {} by the clock", format::duration(s)))
+            .map(|s| format!("{} elapsed", format::duration(s)))
             .unwrap_or_default(),
     ));
     cards.extend(money_cards(analysis));
@@ -123,7 +123,7 @@ pub(super) fn key_numbers(page: &mut Page, analysis: &Analysis) {
             Some(each) => {
                 let symbol = currency_symbol(analysis);
                 let million = format::significant(each.value * 1e6, 3);
-                (format!("{symbol} {million}"), "a million answers: ")
+                (format!("{symbol} {million}"), "per million responses: ")
             }
             None => (cost.mean.to_string(), ""),
         };
@@ -159,7 +159,7 @@ fn money_cards(analysis: &Analysis) -> Vec<(String, String, String)> {
         let budget = analysis.study.budget.map(|b| format!("of a budget of {b}"));
         let again = totals
             .spent_again
-            .map(|again| format!("{again} of it for attempts done again"));
+            .map(|again| format!("{again} of it for re-run attempts"));
         let more: Vec<String> = budget.into_iter().chain(again).collect();
         cards.push(("spent".to_owned(), spent.to_string(), more.join("; ")));
     }
@@ -182,9 +182,7 @@ pub(super) fn cautions(page: &mut Page, analysis: &Analysis) {
     if analysis.warnings.is_empty() && analysis.notes.is_empty() {
         return;
     }
-    let mut out = String::from(
-        "<aside class=\"callout\" aria-label=\"Before you read the numbers\">\n<ul>\n",
-    );
+    let mut out = String::from("<aside class=\"callout\" aria-label=\"Read this first\">\n<ul>\n");
     for warning in &analysis.warnings {
         let _ = writeln!(out, "<li>{}</li>", prose(&warning.text));
     }
@@ -228,7 +226,7 @@ pub(super) fn scenarios(page: &mut Page, analysis: &Analysis) {
     }
     page.html(&(out + "</tbody>\n</table></div>"));
     page.note(&format!(
-        "Means over the runs that ended as ok; ± is half the {} interval (Student). A click on a heading sorts.{}",
+        "Means over successful runs; ± is half the {} interval (Student). Click a heading to sort.{}",
         format::percent(analysis.study.confidence),
         if analysis.scenarios.iter().any(|s| s.warned_runs > 0) { " “!” marks scenarios with warnings." } else { "" }
     ));
@@ -280,10 +278,10 @@ pub(super) fn outcomes(page: &mut Page, analysis: &Analysis) {
     if analysis.outcomes.is_empty() {
         return;
     }
-    page.open("outcomes", "Runs that did not end as ok");
-    page.paragraph("Not fitting in memory, or in the time allowed, is a result. What was interrupted is done again by `bancada run`, unless it is told `--keep-interrupted`; what failed by `bancada run --retry failed`.");
+    page.open("outcomes", "Unsuccessful runs");
+    page.paragraph("Running out of memory or time is a result. `bancada run` re-runs interrupted runs, unless `--keep-interrupted` is given; `bancada run --retry failed` re-runs failed ones.");
     let mut out = String::from(
-        "<div class=\"wide\"><table class=\"data\">\n<thead>\n<tr><th scope=\"col\">scenario</th><th scope=\"col\">levels</th><th scope=\"col\">ended as</th><th scope=\"col\">runs</th><th scope=\"col\">what is known</th></tr>\n</thead>\n<tbody>\n",
+        "<div class=\"wide\"><table class=\"data\">\n<thead>\n<tr><th scope=\"col\">scenario</th><th scope=\"col\">levels</th><th scope=\"col\">outcome</th><th scope=\"col\">runs</th><th scope=\"col\">detail</th></tr>\n</thead>\n<tbody>\n",
     );
     for group in &analysis.outcomes {
         let runs: Vec<String> = group.runs.iter().map(|r| r.to_string()).collect();

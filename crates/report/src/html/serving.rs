@@ -1,10 +1,11 @@
-//! Answers: what they take, what they cost, and where.
+//! Serving: latency and cost per response.
 
-use analyse::{Analysis, BreakEven, ServedScenario, Serving};
-use serde_json::{Value, json};
+use analyse::{Analysis, BreakEven, ServedScenario, Serving, format};
 
-use super::axis::label;
-use super::page::{Figure, LogSwitch, Page};
+use super::page::Page;
+use crate::figure::{
+    Axis, BarMode, Category, Colour, Dash, Extent, Figure, Line, Mark, Point, Range, Series,
+};
 use crate::tables::{answers_table, break_even_table, currency_symbol};
 
 pub(super) fn serving(page: &mut Page, analysis: &Analysis) {
@@ -21,17 +22,17 @@ pub(super) fn serving(page: &mut Page, analysis: &Analysis) {
     }
     page.table(&answers_table(analysis, serving));
     page.note(
-        "Latency is the client's: from the time a request was meant to be sent to its whole answer. Prediction is the model alone, by the server's own clock. The cost of an answer is the time billed for it, or, of a machine that is always on, its share of the time that a load lasted, without the pauses of a series: a machine that waits longer costs more.",
+        "Latency is measured at the client, from the intended send time to the complete response. Prediction is the model alone, by the server's clock. The cost per response is the time billed for it or, for an always-on machine, its share of the duration of the load, without the pauses of a series: a machine that is idle longer costs more.",
     );
     let services: Vec<&str> = services(serving);
     if !services.is_empty() {
         page.note(&format!(
-            "What stood between client and server: {}.",
+            "Service between client and server: {}.",
             services.join("; ")
         ));
     }
     if !serving.break_evens.is_empty() {
-        page.html("<p class=\"note\">From which rate on a machine that is always on is cheaper: <a href=\"#money\">Money</a>.</p>");
+        page.html("<p class=\"note\">Request rate above which an always-on machine is cheaper: <a href=\"#money\">Money</a>.</p>");
     }
     page.close();
 }
@@ -42,11 +43,11 @@ pub(super) fn break_even(page: &mut Page, analysis: &Analysis) {
         return;
     };
     if let Some(table) = break_even_table(serving) {
-        page.subtitle("Break-even: on demand or always on");
+        page.subtitle("Break-even: serverless or always on");
         page.figure(&break_even_figure(analysis, serving));
         page.table(&table);
         page.note(
-            "A machine that is always on costs the same with and without requests; on demand each answer has its price. They cost the same at the rate given. Several machines, and cold starts of workers that wait longer than their idle time, are not in it.",
+            "An always-on machine costs the same with and without requests; a serverless service charges for each request. At the given rate both cost the same. Several machines, and cold starts of idle workers, are not included.",
         );
     }
 }
@@ -67,52 +68,59 @@ fn services(serving: &Serving) -> Vec<&str> {
 
 /// What of the latency is the model, and what is around it.
 fn latency_figure(serving: &Serving) -> Figure {
-    let names: Vec<String> = serving.scenarios.iter().map(name).collect();
     let milliseconds = |seconds: f64| 1e3 * seconds;
     let prediction = |s: &ServedScenario| s.prediction_seconds.as_ref().map(|e| e.value);
-    let model: Vec<Option<f64>> = serving
-        .scenarios
-        .iter()
-        .map(|s| prediction(s).map(milliseconds))
-        .collect();
-    let rest: Vec<Option<f64>> = serving
-        .scenarios
-        .iter()
-        .map(|s| {
-            let total = s.latency_seconds.as_ref()?.value;
-            Some(milliseconds(
-                (total - prediction(s).unwrap_or(0.0)).max(0.0),
+    let model = |(place, s): (usize, &ServedScenario)| {
+        let value = prediction(s).map(milliseconds);
+        Point::new(place as f64, value).says(said("the model", value))
+    };
+    let around = |(place, s): (usize, &ServedScenario)| {
+        let total = s.latency_seconds.as_ref();
+        let rest = total.map(|e| (e.value - prediction(s).unwrap_or(0.0)).max(0.0));
+        let rest = rest.map(milliseconds);
+        let whole = total.map(|e| milliseconds(e.value));
+        let ends = total.and_then(|e| {
+            let margin = e.margin()?;
+            Some(Range::new(
+                milliseconds(e.value - margin),
+                milliseconds(e.value + margin),
             ))
-        })
-        .collect();
-    let margins: Vec<f64> = serving
-        .scenarios
-        .iter()
-        .map(|s| {
-            let margin = s.latency_seconds.as_ref().and_then(|e| e.margin());
-            milliseconds(margin.unwrap_or(0.0))
-        })
-        .collect();
-    let bar = |title: &str, values: &[Option<f64>], colour: &str| json!({ "type": "bar", "name": title, "x": names, "y": values, "marker": { "color": colour } });
-    let mut around = bar("everything around it", &rest, "@2");
-    around["error_y"] =
-        json!({ "type": "data", "array": margins, "color": "@muted", "thickness": 1.5 });
+        });
+        let says = [said("everything else", rest), said("latency", whole)];
+        Point {
+            y_ends: ends,
+            ..Point::new(place as f64, rest).says(says.join("\n").trim())
+        }
+    };
+    let scenarios = || serving.scenarios.iter().enumerate();
+    let category = |s: &ServedScenario| Category {
+        short: s.label.clone(),
+        long: match s.phrase.as_str() {
+            "" => Vec::new(),
+            phrase => phrase.split(" · ").map(str::to_owned).collect(),
+        },
+    };
     Figure {
-        caption: "Mean latency of each scenario: the model itself and everything around it; whiskers are 95 % intervals of the whole.".to_owned(),
-        height: 420,
-        data: vec![bar("the model", &model, "@1"), around],
-        layout: json!({
-            "barmode": "stack",
-            "xaxis": { "type": "category" },
-            "yaxis": { "title": { "text": "latency (ms)" }, "rangemode": "tozero" },
-            "legend": { "orientation": "h", "y": 1.12, "x": 0 },
-        }),
-        log_switch: Some(LogSwitch::StartsLinear),
+        bars: BarMode::Stacked,
+        ..Figure::new(
+            "Mean latency of each scenario: the model and everything else; whiskers are 95 % intervals of the total.",
+            420,
+            Axis::categories("scenario", serving.scenarios.iter().map(category).collect()),
+            Axis::linear("latency (ms)", Extent::FromZero).switchable(),
+        )
+        .with(vec![
+            Series::new("the model", Colour::Series(0), Mark::Bars).with(scenarios().map(model)),
+            Series::new("everything else", Colour::Series(1), Mark::Bars)
+                .with(scenarios().map(around)),
+        ])
     }
 }
 
-fn name(scenario: &ServedScenario) -> String {
-    label(&scenario.label)
+fn said(what: &str, milliseconds: Option<f64>) -> String {
+    match milliseconds {
+        Some(value) => format!("{what} {} ms", format::significant(value, 3)),
+        None => String::new(),
+    }
 }
 
 /// Latency against the cost of an answer: near the corner is good.
@@ -126,50 +134,48 @@ fn cost_figure(analysis: &Analysis, serving: &Serving) -> Option<Figure> {
         return None;
     }
     let symbol = currency_symbol(analysis);
-    let mut data: Vec<Value> = Vec::new();
-    for (kind, title, colour) in [(true, "on demand", "@1"), (false, "always on", "@2")] {
-        let own: Vec<&&ServedScenario> = priced
+    let mut series: Vec<Series> = Vec::new();
+    for (on_demand, title, colour) in [
+        (true, "serverless", Colour::Series(0)),
+        (false, "always on", Colour::Series(1)),
+    ] {
+        let own = priced
             .iter()
-            .filter(|s| matches!(s.place, analyse::Place::OnDemand { .. }) == kind)
-            .collect();
-        if own.is_empty() {
-            continue;
+            .filter(|s| matches!(s.place, analyse::Place::OnDemand { .. }) == on_demand);
+        let points: Vec<Point> = own.filter_map(|s| cost_point(s)).collect();
+        if !points.is_empty() {
+            let mark = Mark::Symbols { size: 10.0 };
+            series.push(Series::new(title, colour, mark).with(points));
         }
-        let value = |e: &Option<analyse::Estimate>| e.as_ref().map(|e| e.value);
-        let x: Vec<Option<f64>> = own
-            .iter()
-            .map(|s| value(&s.latency_seconds).map(|v| 1e3 * v))
-            .collect();
-        let y: Vec<Option<f64>> = own
-            .iter()
-            .map(|s| value(&s.cost_per_inference).map(|v| 1e6 * v))
-            .collect();
-        let text: Vec<String> = own.iter().map(|s| name(s)).collect();
-        let hover: Vec<String> = own
-            .iter()
-            .map(|s| label(&format!("{}: {}", s.label, s.phrase)))
-            .collect();
-        data.push(json!({
-            "type": "scatter", "mode": "markers+text", "name": title, "x": x, "y": y, "text": text,
-            "hovertext": hover, "hoverinfo": "text", "textposition": "top center",
-            "marker": { "color": colour, "size": 10 },
-        }));
     }
-    Some(Figure {
-        caption: "What an answer costs against how long it takes; towards the corner is better."
-            .to_owned(),
-        height: 420,
-        data,
-        layout: json!({
-            "xaxis": { "title": { "text": "latency (ms)" }, "rangemode": "tozero" },
-            "yaxis": { "title": { "text": format!("a million answers ({symbol})") }, "rangemode": "tozero" },
-            "legend": { "orientation": "h", "y": 1.12, "x": 0 },
-        }),
-        log_switch: Some(LogSwitch::StartsLinear),
+    let cost = format!("cost per million responses ({symbol})");
+    Some(
+        Figure::new(
+            "Cost per response against latency; lower left is better.",
+            420,
+            Axis::linear("latency (ms)", Extent::FromZero),
+            Axis::linear(cost, Extent::FromZero).switchable(),
+        )
+        .with(series),
+    )
+}
+
+fn cost_point(scenario: &ServedScenario) -> Option<Point> {
+    let latency = 1e3 * scenario.latency_seconds.as_ref()?.value;
+    let million = 1e6 * scenario.cost_per_inference.as_ref()?.value;
+    let says = format!(
+        "{}: {}\n{}",
+        scenario.label,
+        scenario.phrase,
+        said("latency", Some(latency))
+    );
+    Some(Point {
+        label: scenario.label.clone(),
+        ..Point::new(latency, million).says(says)
     })
 }
 
-/// Costs of a day against requests a day, of the first few pairs.
+/// Costs of a day against requests per day, of the first few pairs.
 fn break_even_figure(analysis: &Analysis, serving: &Serving) -> Figure {
     const MOST_LINES: usize = 6;
     let symbol = currency_symbol(analysis);
@@ -184,17 +190,16 @@ fn break_even_figure(analysis: &Analysis, serving: &Serving) -> Figure {
         .iter()
         .map(|even| 2.0 * even.requests_per_day.value)
         .fold(0.0, f64::max);
-    let mut data: Vec<Value> = Vec::new();
+    let mut series: Vec<Series> = Vec::new();
     let mut drawn: Vec<u32> = Vec::new();
-    let mut line = |number: u32, title: String, y: [f64; 2], dash: &str| {
+    let mut line = |number: u32, title: String, ends: [f64; 2], dash: Dash| {
         if drawn.contains(&number) || drawn.len() >= MOST_LINES {
             return;
         }
         drawn.push(number);
-        data.push(json!({
-            "type": "scatter", "mode": "lines", "name": label(&title), "x": [0.0, highest], "y": y,
-            "line": { "width": 2, "dash": dash, "color": format!("@{}", drawn.len()) },
-        }));
+        let mark = Mark::Line(Line::plain(2.0, dash));
+        let points = [Point::new(0.0, ends[0]), Point::new(highest, ends[1])];
+        series.push(Series::new(title, Colour::Series(drawn.len() - 1), mark).with(points));
     };
     for even in &serving.break_evens {
         let BreakEven {
@@ -204,23 +209,17 @@ fn break_even_figure(analysis: &Analysis, serving: &Serving) -> Figure {
         } = even;
         if let Some(each) = cost_of(*on_demand) {
             let title = format!("{} (C{on_demand})", even.on_demand_environment);
-            line(*on_demand, title, [0.0, each * highest], "solid");
+            line(*on_demand, title, [0.0, each * highest], Dash::Solid);
         }
         let day = even.requests_per_day.value * cost_of(*on_demand).unwrap_or(0.0);
         let title = format!("{} (C{always_on})", even.always_on_environment);
-        line(*always_on, title, [day, day], "dash");
+        line(*always_on, title, [day, day], Dash::Dashed);
     }
-    Figure {
-        caption:
-            "What a day costs against requests a day; where the lines meet, both cost the same."
-                .to_owned(),
-        height: 420,
-        data,
-        layout: json!({
-            "xaxis": { "title": { "text": "requests a day" }, "rangemode": "tozero" },
-            "yaxis": { "title": { "text": format!("a day ({symbol})") }, "rangemode": "tozero" },
-            "legend": { "orientation": "h", "y": 1.15, "x": 0 },
-        }),
-        log_switch: None,
-    }
+    Figure::new(
+        "Cost per day against requests per day; where the lines meet, both cost the same.",
+        420,
+        Axis::linear("requests per day", Extent::FromZero),
+        Axis::linear(format!("cost per day ({symbol})"), Extent::FromZero),
+    )
+    .with(series)
 }

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use analyse::{Analysis, LevelFacts, SpeedUp, SpeedUpKind, SpeedUpLine, SpeedUpPoint, format};
-use serde_json::{Value, json};
 
-use super::axis::label;
-use super::lines::{Look, Looks, level_axis};
-use super::page::{Figure, LogSwitch, Page};
+use super::lines::{Looks, level_axis};
+use super::page::Page;
+use crate::figure::{Axis, Colour, Dash, Figure, Line, Mark, Point, Range, Series};
 use crate::tables::{pivot, speed_up_table};
 
 pub(super) fn speed_ups(page: &mut Page, analysis: &Analysis) {
@@ -18,7 +17,7 @@ pub(super) fn speed_ups(page: &mut Page, analysis: &Analysis) {
     let several = analysis.speed_ups.len() > 1;
     for speed_up in &analysis.speed_ups {
         if several {
-            page.subtitle(&format!("Of {}", speed_up.factor));
+            page.subtitle(&format!("By {}", speed_up.factor));
         }
         page.list("findings", speed_up.sentences.iter().map(String::as_str));
         let figure = match speed_up.kind {
@@ -41,7 +40,7 @@ fn explanation(analysis: &Analysis, speed_up: &SpeedUp) -> String {
     let interval = format::percent(analysis.study.confidence);
     match speed_up.kind {
         SpeedUpKind::Count => format!(
-            "Speed-up is the {time} with the lowest number over that with more, with its {interval} interval; efficiency is the speed-up over how many times as many there are. 100 % loses nothing."
+            "Speed-up is the {time} with the lowest number over that with more, with its {interval} interval; efficiency is the speed-up divided by the ratio of the numbers. 100 % is ideal."
         ),
         SpeedUpKind::Device => format!(
             "Speed-up is the {time} without the accelerator over that with it, all else equal, with its {interval} interval."
@@ -51,42 +50,30 @@ fn explanation(analysis: &Analysis, speed_up: &SpeedUp) -> String {
 
 fn count_figure(analysis: &Analysis, speed_up: &SpeedUp) -> Figure {
     let looks = Looks::new(speed_up.lines.iter().map(|l| l.phrase.as_str()));
-    let mut data = Vec::new();
+    let mut series = Vec::new();
     let mut values: Vec<f64> = Vec::new();
     for (line, look) in speed_up.lines.iter().zip(&looks.looks) {
-        let mut points = vec![Point::base(line)];
-        points.extend(
-            line.points
-                .iter()
-                .filter_map(|p| Point::of(line, p, &p.level)),
-        );
+        let mut points = vec![base(line)];
+        let measured = line.points.iter();
+        points.extend(measured.filter_map(|p| measured_point(line, p, &p.level)));
         values.extend(points.iter().map(|p| p.x));
-        data.push(trace(look, &points));
+        series.push(look.line().with(points));
     }
     values.sort_by(f64::total_cmp);
     values.dedup();
     if let (Some(low), Some(high)) = (values.first(), values.last()) {
-        data.push(json!({
-            "type": "scatter", "mode": "lines", "name": "ideal", "x": [low, high], "y": [1.0, high / low],
-            "hoverinfo": "skip", "line": { "color": "@muted", "width": 1.5, "dash": "dash" },
-        }));
+        let mark = Mark::Line(Line::plain(1.5, Dash::Dashed));
+        let ends = [Point::new(*low, 1.0), Point::new(*high, high / low)];
+        series.push(Series::new("ideal", Colour::Muted, mark).with(ends));
     }
-    Figure {
-        caption: format!(
-            "Speed-up against {}; the dashed line is what it would be if nothing were lost, whiskers are {} intervals.{}",
-            speed_up.factor,
-            format::percent(analysis.study.confidence),
-            looks.sentence()
-        ),
-        height: 420,
-        data,
-        layout: json!({
-            "xaxis": level_axis(&speed_up.factor, &values),
-            "yaxis": { "title": { "text": "speed-up" }, "type": "log", "tickformat": "~g" },
-            "showlegend": true,
-        }),
-        log_switch: Some(LogSwitch::StartsLogarithmic),
-    }
+    let caption = format!(
+        "Speed-up against {}; the dashed line is ideal scaling, whiskers are {} intervals.{}",
+        speed_up.factor,
+        format::percent(analysis.study.confidence),
+        looks.sentence()
+    );
+    let y = Axis::logarithmic("speed-up").switchable();
+    Figure::new(caption, 420, level_axis(&speed_up.factor, &values), y).with(series)
 }
 
 /// Along the numeric factor with the most levels; without one the table says it all.
@@ -103,31 +90,24 @@ fn device_figure(analysis: &Analysis, speed_up: &SpeedUp) -> Option<Figure> {
                 names.len() - 1
             });
             let (_, points) = lines.entry(place).or_insert_with(|| (name, Vec::new()));
-            points.extend(Point::of(line, point, own));
+            points.extend(measured_point(line, point, own));
         }
     }
     let looks = Looks::new(names.iter().map(String::as_str));
-    let mut data = Vec::new();
-    for ((_, points), look) in lines.values_mut().zip(&looks.looks) {
+    let mut series = Vec::new();
+    for ((_, points), look) in lines.into_values().zip(&looks.looks) {
+        let mut points = points;
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
-        data.push(trace(look, points));
+        series.push(look.line().with(points));
     }
     let values: Vec<f64> = sweep.levels.iter().map(|l| l.value).collect();
-    Some(Figure {
-        caption: format!(
-            "Speed-up by the accelerator against {}; above 1 it is the faster one. Combinations without a result on either side are left out.{}",
-            sweep.factor,
-            looks.sentence()
-        ),
-        height: 420,
-        data,
-        layout: json!({
-            "xaxis": level_axis(&sweep.factor, &values),
-            "yaxis": { "title": { "text": "speed-up" }, "type": "log", "tickformat": "~g" },
-            "showlegend": true,
-        }),
-        log_switch: Some(LogSwitch::StartsLogarithmic),
-    })
+    let caption = format!(
+        "Speed-up by the accelerator against {}; above 1 the accelerator is faster. Combinations without a result on either side are excluded.{}",
+        sweep.factor,
+        looks.sentence()
+    );
+    let y = Axis::logarithmic("speed-up").switchable();
+    Some(Figure::new(caption, 420, level_axis(&sweep.factor, &values), y).with(series))
 }
 
 fn device_name(line: &SpeedUpLine, point: &SpeedUpPoint, pivot: &str) -> String {
@@ -138,63 +118,27 @@ fn device_name(line: &SpeedUpLine, point: &SpeedUpPoint, pivot: &str) -> String 
     parts.join(" · ")
 }
 
-struct Point {
-    x: f64,
-    y: f64,
-    above: Option<f64>,
-    below: Option<f64>,
-    text: String,
+fn base(line: &SpeedUpLine) -> Point {
+    let at = line.baseline.level.parse().unwrap_or(f64::NAN);
+    let said = format!("{} (baseline)", line.baseline.phrase);
+    Point::new(at, 1.0).says(said)
 }
 
-impl Point {
-    fn base(line: &SpeedUpLine) -> Self {
-        Point {
-            x: line.baseline.level.parse().unwrap_or(f64::NAN),
-            y: 1.0,
-            above: None,
-            below: None,
-            text: label(&format!(
-                "{} (what others are compared with)",
-                line.baseline.phrase
-            )),
-        }
-    }
-
-    fn of(line: &SpeedUpLine, point: &SpeedUpPoint, at: &LevelFacts) -> Option<Self> {
-        let speed_up = &point.speed_up;
-        let efficiency = point.efficiency.as_ref();
-        let efficiency = efficiency.map(|e| format!(", efficiency {}", format::percent(e.value)));
-        let said = format!(
-            "C{}: {} {} over {}{}",
-            point.scenario,
-            point.level.phrase,
-            format::ratio(speed_up.value),
-            line.baseline.phrase,
-            efficiency.unwrap_or_default()
-        );
-        Some(Point {
-            x: at.level.parse().ok()?,
-            y: speed_up.value,
-            above: speed_up.interval.map(|i| i.high - speed_up.value),
-            below: speed_up.interval.map(|i| speed_up.value - i.low),
-            text: format!("{}<br>{}", label(&said), label(&line.phrase)),
-        })
-    }
-}
-
-fn trace(look: &Look, points: &[Point]) -> Value {
-    json!({
-        "type": "scatter", "mode": "lines+markers", "name": look.name, "visible": look.visible(),
-        "showlegend": !look.name.is_empty(), "hoverinfo": "text",
-        "x": points.iter().map(|p| p.x).collect::<Vec<_>>(),
-        "y": points.iter().map(|p| p.y).collect::<Vec<_>>(),
-        "text": points.iter().map(|p| &p.text).collect::<Vec<_>>(),
-        "error_y": {
-            "type": "data", "symmetric": false, "color": look.colour, "thickness": 1.2, "width": 3,
-            "array": points.iter().map(|p| p.above).collect::<Vec<_>>(),
-            "arrayminus": points.iter().map(|p| p.below).collect::<Vec<_>>(),
-        },
-        "line": { "color": look.colour, "width": 2, "dash": look.dash },
-        "marker": { "color": look.colour, "size": 6 },
+fn measured_point(line: &SpeedUpLine, point: &SpeedUpPoint, at: &LevelFacts) -> Option<Point> {
+    let speed_up = &point.speed_up;
+    let efficiency = point.efficiency.as_ref();
+    let efficiency = efficiency.map(|e| format!(", efficiency {}", format::percent(e.value)));
+    let said = format!(
+        "C{}: {} {} over {}{}\n{}",
+        point.scenario,
+        point.level.phrase,
+        format::ratio(speed_up.value),
+        line.baseline.phrase,
+        efficiency.unwrap_or_default(),
+        line.phrase
+    );
+    Some(Point {
+        y_ends: speed_up.interval.map(|i| Range::new(i.low, i.high)),
+        ..Point::new(at.level.parse().ok()?, speed_up.value).says(said.trim_end())
     })
 }

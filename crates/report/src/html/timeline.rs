@@ -1,10 +1,10 @@
-//! Use of the machine over time, of one run of each scenario.
+//! Resource use over time, of one run of each scenario.
 
 use analyse::{Analysis, Timeline, UsePoint};
-use serde_json::{Value, json};
 
-use super::axis::{by_environment, label};
-use super::page::{Figure, Page};
+use super::axis::by_environment;
+use super::page::Page;
+use crate::figure::{Axis, Colour, Dash, Extent, Figure, Line, Mark, Point, Series};
 use crate::tables::scenario;
 
 /// Lines that are seen at once; a reader switches the others on.
@@ -40,38 +40,33 @@ pub(super) fn over_time(page: &mut Page, analysis: &Analysis) {
         let is_here = |line: &&Timeline| group.scenarios.iter().any(|s| s.number == line.scenario);
         let lines: Vec<&Timeline> = analysis.timelines.iter().filter(is_here).collect();
         for quantity in &QUANTITIES {
-            let data: Vec<Value> = lines
-                .iter()
-                .filter_map(|line| drawn(analysis, line, quantity))
-                .collect();
-            if data.is_empty() {
+            let told = lines.iter().filter_map(|l| drawn(analysis, l, quantity));
+            let series: Vec<Series> = told.enumerate().map(shown).collect();
+            if series.is_empty() {
                 continue;
             }
-            let data = data.into_iter().enumerate().map(shown).collect();
-            page.figure(&Figure {
-                caption: format!(
-                    "{} over time{}, of one run of each scenario. Names in the legend switch lines on and off.",
-                    quantity.words, group.place
-                ),
-                height: 340,
-                data,
-                layout: json!({
-                    "xaxis": { "title": { "text": "s since the start of the run" }, "rangemode": "tozero" },
-                    "yaxis": { "title": { "text": quantity.title }, "rangemode": "tozero" },
-                    "showlegend": true,
-                }),
-                log_switch: None,
-            });
+            let caption = format!(
+                "{} over time{}, of one run of each scenario. Click names in the legend to switch lines on and off.",
+                quantity.words, group.place
+            );
+            let x = Axis::linear("s since the start of the run", Extent::FromZero);
+            let y = Axis::linear(quantity.title, Extent::FromZero);
+            page.figure(&Figure::new(caption, 340, x, y).with(series));
         }
     }
 }
 
-/// None where fewer than two moments tell it: a short run has no course.
-fn drawn(analysis: &Analysis, line: &Timeline, quantity: &Quantity) -> Option<Value> {
+/// `None` if fewer than two moments tell it: a short run has no course.
+fn drawn(analysis: &Analysis, line: &Timeline, quantity: &Quantity) -> Option<Series> {
+    let round = |value: f64| (value * 1000.0).round() / 1000.0;
     let told = line.points.iter();
-    let told = told.filter_map(|point| Some((point.seconds, (quantity.of)(point)?)));
-    let (x, y): (Vec<f64>, Vec<f64>) = told.unzip();
-    if x.len() < 2 {
+    let points: Vec<Point> = told
+        .filter_map(|point| {
+            let (seconds, value) = (round(point.seconds), round((quantity.of)(point)?));
+            Some(Point::new(seconds, value).says(format!("{value} after {seconds} s")))
+        })
+        .collect();
+    if points.len() < 2 {
         return None;
     }
     let levels = scenario(analysis, line.scenario).map(|s| s.phrase());
@@ -79,18 +74,17 @@ fn drawn(analysis: &Analysis, line: &Timeline, quantity: &Quantity) -> Option<Va
         none if none.is_empty() => line.run.to_string(),
         levels => format!("{}: {levels}", line.run),
     };
-    let round = |value: f64| (value * 1000.0).round() / 1000.0;
-    Some(json!({
-        "type": "scatter", "mode": "lines", "name": label(&name),
-        "x": x.into_iter().map(round).collect::<Vec<f64>>(),
-        "y": y.into_iter().map(round).collect::<Vec<f64>>(),
-    }))
+    let mark = Mark::Line(Line::plain(1.8, Dash::Solid));
+    Some(Series {
+        heading: name.clone(),
+        ..Series::new(name, Colour::Ink, mark).with(points)
+    })
 }
 
-fn shown((place, mut line): (usize, Value)) -> Value {
-    line["line"] = json!({ "color": format!("@{}", place % 8 + 1), "width": 1.8 });
-    if place >= SEEN {
-        line["visible"] = json!("legendonly");
+fn shown((place, line): (usize, Series)) -> Series {
+    Series {
+        colour: Colour::Series(place),
+        hidden: place >= SEEN,
+        ..line
     }
-    line
 }

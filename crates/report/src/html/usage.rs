@@ -1,12 +1,12 @@
-//! Figures of what runs did besides taking time: use of the machine, phases.
+//! Figures of resource use and phases.
 
 use analyse::{Analysis, MetricInfo, Place, ScenarioResult, format};
 use model::run::metric;
-use serde_json::json;
 
-use super::axis::{Axis, Group, by_environment, hover, label, labels, ticks};
-use super::page::{Figure, Page};
+use super::axis::{Group, MetricAxis, by_environment, scenario_axis};
+use super::page::Page;
 use super::timeline;
+use crate::figure::{Axis, BarMode, Colour, Extent, Figure, Mark, Point, Range, Series};
 
 pub(super) fn resources(page: &mut Page, analysis: &Analysis) {
     let has = |name: &str| analysis.scenarios.iter().any(|s| s.mean(name).is_some());
@@ -16,12 +16,12 @@ pub(super) fn resources(page: &mut Page, analysis: &Analysis) {
         false => metric::MEMORY_PERCENT,
     };
     let used = [
-        (metric::CPU_PERCENT, "@1"),
-        (metric::GPU_PERCENT, "@3"),
-        (memory, "@2"),
-        (metric::GPU_MEMORY_PERCENT, "@4"),
+        (metric::CPU_PERCENT, Colour::Series(0)),
+        (metric::GPU_PERCENT, Colour::Series(2)),
+        (memory, Colour::Series(1)),
+        (metric::GPU_MEMORY_PERCENT, Colour::Series(3)),
     ];
-    let used: Vec<(&MetricInfo, &str)> = used
+    let used: Vec<(&MetricInfo, Colour)> = used
         .into_iter()
         .filter(|(name, _)| has(name))
         .filter_map(|(name, colour)| Some((analysis.metric(name)?, colour)))
@@ -32,13 +32,13 @@ pub(super) fn resources(page: &mut Page, analysis: &Analysis) {
     if used.is_empty() && memory.is_none() {
         return;
     }
-    page.open("resources", "Use of the machine");
+    page.open("resources", "Resource use");
     let all: Vec<&ScenarioResult> = analysis
         .scenarios
         .iter()
         .filter(|s| s.runs.ok > 0)
         .collect();
-    let memory = memory.map(|info| Axis::new(info, &all));
+    let memory = memory.map(|info| MetricAxis::new(info, &all));
     // A worker on demand may use a part of the machine, which its share of the whole says nothing of.
     let on_demand = |scenario: &ScenarioResult| {
         let mut served = analysis.serving.iter().flat_map(|s| &s.scenarios);
@@ -57,7 +57,7 @@ pub(super) fn resources(page: &mut Page, analysis: &Analysis) {
         let told = |info: &MetricInfo, group: &Group| {
             group.scenarios.iter().any(|s| s.mean(&info.name).is_some())
         };
-        let used: Vec<(&MetricInfo, &str)> = used
+        let used: Vec<(&MetricInfo, Colour)> = used
             .iter()
             .filter(|(info, _)| told(info, &shares))
             .copied()
@@ -73,42 +73,33 @@ pub(super) fn resources(page: &mut Page, analysis: &Analysis) {
     page.close();
 }
 
-fn use_figure(used: &[(&MetricInfo, &str)], group: &Group) -> Figure {
+fn use_figure(used: &[(&MetricInfo, Colour)], group: &Group) -> Figure {
     let scenarios = group.scenarios.as_slice();
     let bars = used
         .iter()
-        .map(|(info, colour)| Axis::new(info, scenarios).bars(scenarios, colour));
+        .map(|(info, colour)| MetricAxis::new(info, scenarios).bars(scenarios, *colour));
     let names: Vec<String> = used.iter().map(|(info, _)| info.label.clone()).collect();
     let names = crate::markdown::capital(&format::listed(&names, 4));
-    Figure {
-        caption: format!(
-            "{names} of each scenario{} while training, mean of its runs; 100 % is all that a run may use.",
-            group.place
-        ),
-        height: 340,
-        data: bars.collect(),
-        layout: json!({
-            "xaxis": ticks(scenarios), "yaxis": { "title": { "text": "%" }, "range": [0, 105] },
-            "legend": { "orientation": "h", "y": 1.15, "x": 0 }, "barmode": "group", "showlegend": true,
-        }),
-        log_switch: None,
-    }
+    let caption = format!(
+        "{names} of each scenario{} during training, mean of its runs; 100 % is everything that a run may use.",
+        group.place
+    );
+    let whole = Extent::Exactly(Range::new(0.0, 105.0));
+    let y = Axis::linear("%", whole);
+    Figure::new(caption, 340, scenario_axis(scenarios), y).with(bars.collect())
 }
 
-fn memory_figure(axis: &Axis, group: &Group) -> Figure {
+fn memory_figure(axis: &MetricAxis, group: &Group) -> Figure {
     let scenarios = group.scenarios.as_slice();
+    let caption = format!(
+        "Peak memory of the run's processes{}, as the kernel counted it.",
+        group.place
+    );
+    let y = Axis::linear(axis.title(), Extent::FromZero);
     Figure {
-        caption: format!(
-            "Peak memory of the run's processes{}, as the kernel counted it.",
-            group.place
-        ),
-        height: 320,
-        data: vec![axis.bars(scenarios, "@5")],
-        layout: json!({
-            "xaxis": ticks(scenarios), "showlegend": false,
-            "yaxis": { "title": { "text": axis.title() }, "rangemode": "tozero" },
-        }),
-        log_switch: None,
+        legend: false,
+        ..Figure::new(caption, 320, scenario_axis(scenarios), y)
+            .with(vec![axis.bars(scenarios, Colour::Series(4))])
     }
 }
 
@@ -137,42 +128,30 @@ pub(super) fn phases(page: &mut Page, analysis: &Analysis) {
     totals.sort_by(f64::total_cmp);
     let unit = format::seconds_unit(totals[totals.len() / 2]);
     let bars = names.iter().enumerate().map(|(place, name)| {
-        let text = |s: &&ScenarioResult| {
-            hover(
-                s,
-                &[format!(
-                    "{name} {}",
-                    seconds(s, name).map(format::duration).unwrap_or_default()
-                )],
-            )
+        let bar = |(at, scenario): (usize, &&ScenarioResult)| {
+            let seconds = seconds(scenario, name);
+            let said = seconds.map(|v| format!("{name} {}", format::duration(v)));
+            Point::new(at as f64, seconds.map(|v| v / unit.scale)).says(said.unwrap_or_default())
         };
-        json!({
-            "type": "bar", "name": label(name), "x": labels(&all), "hoverinfo": "text",
-            "y": all.iter().map(|s| seconds(s, name).map(|v| v / unit.scale)).collect::<Vec<_>>(),
-            "text": all.iter().map(text).collect::<Vec<_>>(), "textposition": "none",
-            "marker": { "color": phase_colour(&names[..=place]) },
-        })
+        let colour = phase_colour(&names[..=place]);
+        Series::new(*name, colour, Mark::Bars).with(all.iter().enumerate().map(bar))
     });
     page.open("phases", "Where the time goes");
+    let caption = "Phases of a run, mean seconds of each scenario. This shows what is billed in addition to training.";
+    let y = Axis::linear(format!("time ({})", unit.name), Extent::FromZero);
     page.figure(&Figure {
-        caption: "Phases of a run's life, mean seconds of each scenario. What is paid besides training is seen here.".to_owned(),
-        height: 400,
-        data: bars.collect(),
-        layout: json!({
-            "xaxis": ticks(&all), "yaxis": { "title": { "text": format!("time ({})", unit.name) } },
-            "barmode": "stack", "legend": { "orientation": "h", "y": 1.15, "x": 0, "traceorder": "normal" },
-        }),
-        log_switch: None,
+        bars: BarMode::Stacked,
+        ..Figure::new(caption, 400, scenario_axis(&all), y).with(bars.collect())
     });
     page.close();
 }
 
 /// Of the last one of these. Training is what the time figure shows, so it has that figure's
 /// colour, and takes none from the others.
-fn phase_colour(names: &[&str]) -> String {
+fn phase_colour(names: &[&str]) -> Colour {
     let is_other = |name: &&&str| **name != model::run::phase::TRAIN;
     match names.last().filter(is_other) {
-        None => "@1".to_owned(),
-        Some(_) => format!("@{}", (names.iter().filter(is_other).count() - 1) % 7 + 2),
+        None => Colour::Series(0),
+        Some(_) => Colour::Series((names.iter().filter(is_other).count() - 1) % 7 + 1),
     }
 }

@@ -1,4 +1,4 @@
-//! What decides: the variation of each metric, taken apart by factor, with words for a reader who
+//! What explains each metric: its variation by factor, explained for a reader who
 //! never met an analysis of variance.
 
 use std::fmt::Write;
@@ -14,8 +14,8 @@ pub(super) fn variations(page: &mut Page, analysis: &Analysis) {
         return;
     }
     page.open("variation", "What decides");
-    page.paragraph("The runs differ. How much of that comes from each factor? The share says it: if image size has 71 %, then 71 % of all differences between runs go with image size. “Factor × factor” is what two factors do only together: the effect of one depends on the other. Noise is what is left, the differences between repetitions of one and the same scenario.");
-    page.paragraph("A share counts when chance alone would hardly make it so large. p is that chance: below 0.05 the verdict is “decides” (half of the variation or more), “matters” (a tenth or more) or “real but small”; otherwise the factor is not told from noise, and may be chosen for other reasons.");
+    page.paragraph("The runs differ. The share of a factor is how much of this variation it explains: if image size has 71 %, then 71 % of the variation between runs is explained by image size. “Factor × factor” is an interaction: the effect of one factor depends on the other. Noise is the rest: the differences between repetitions of the same scenario.");
+    page.paragraph("A share is significant if chance alone would hardly make it this large. p is that probability: below 0.05 the verdict is “decides” (half of the variation or more), “matters” (a tenth or more) or “significant but small”; otherwise the effect is not significant, which does not prove that there is no effect.");
     for (place, variation) in analysis.variations.iter().enumerate() {
         let title = capital(noun(analysis, variation));
         // The first is the study's question; the others can be opened.
@@ -38,10 +38,10 @@ pub(super) fn variations(page: &mut Page, analysis: &Analysis) {
 /// `image 71 %, network 22 %`.
 fn headline(variation: &Variation) -> String {
     if variation.problem.is_some() {
-        return "nothing to take apart".to_owned();
+        return "no variation".to_owned();
     }
     if variation.follows_time {
-        return "as the time".to_owned();
+        return "same ranking as time".to_owned();
     }
     let said = variation
         .terms
@@ -52,7 +52,7 @@ fn headline(variation: &Variation) -> String {
         .map(|t| format!("{} {}", t.name(), format::percent(t.share)))
         .collect();
     if said.is_empty() {
-        return "no factor told from noise".to_owned();
+        return "no significant effect".to_owned();
     }
     said.extend(
         variation
@@ -85,13 +85,13 @@ fn one(page: &mut Page, analysis: &Analysis, variation: &Variation) {
     }
 }
 
-/// More interactions than this that are not told from noise would bury the others; the exported
+/// More interactions than this that are not significant would bury the others; the exported
 /// CSV has them all.
 const MOST_UNSURE: usize = 12;
 
 fn table(analysis: &Analysis, variation: &Variation) -> String {
     let mut out = String::from(
-        "<div class=\"wide\"><table class=\"data\">\n<thead>\n<tr><th scope=\"col\">what</th><th scope=\"col\">share of the variation</th><th scope=\"col\">verdict</th><th scope=\"col\">what it does</th><th scope=\"col\" class=\"number\"><abbr title=\"degrees of freedom\">df</abbr></th><th scope=\"col\" class=\"number\">F</th><th scope=\"col\" class=\"number\">p</th></tr>\n</thead>\n<tbody>\n",
+        "<div class=\"wide\"><table class=\"data\">\n<thead>\n<tr><th scope=\"col\">what</th><th scope=\"col\">share of the variation</th><th scope=\"col\">verdict</th><th scope=\"col\">effect</th><th scope=\"col\" class=\"number\"><abbr title=\"degrees of freedom\">df</abbr></th><th scope=\"col\" class=\"number\">F</th><th scope=\"col\" class=\"number\">p</th></tr>\n</thead>\n<tbody>\n",
     );
     let (shown, rest): (Vec<&VariationTerm>, Vec<&VariationTerm>) = variation
         .terms
@@ -178,7 +178,7 @@ impl Row {
 
 fn effects(variation: &Variation) -> String {
     let mut out = String::from(
-        "<details>\n<summary>Each level against the first of its factor</summary>\n<div class=\"wide\"><table class=\"data\">\n<thead>\n<tr><th scope=\"col\">factor</th><th scope=\"col\">level</th><th scope=\"col\">against</th><th scope=\"col\" class=\"number\">by</th><th scope=\"col\">in words</th></tr>\n</thead>\n<tbody>\n",
+        "<details>\n<summary>Each level compared with the first of its factor</summary>\n<div class=\"wide\"><table class=\"data\">\n<thead>\n<tr><th scope=\"col\">factor</th><th scope=\"col\">level</th><th scope=\"col\">against</th><th scope=\"col\" class=\"number\">by</th><th scope=\"col\">in words</th></tr>\n</thead>\n<tbody>\n",
     );
     for effect in &variation.effects {
         let _ = writeln!(

@@ -63,8 +63,8 @@ fn cell(text: String) -> TableCell {
 
 fn what_for(line: &BillLine) -> &'static str {
     match line.kind {
-        LineKind::Idle | LineKind::Rounding | LineKind::Minimum => "paid, not used",
-        LineKind::Lost => "an expectation",
+        LineKind::Idle | LineKind::Rounding | LineKind::Minimum => "billed, not used",
+        LineKind::Lost => "expected value",
         _ => "",
     }
 }
@@ -114,6 +114,7 @@ mod tests {
             }),
             what: String::new(),
             kind: LineKind::Rounding,
+            phase: None,
             per_hour: None,
             amount: Money::zero(model::Currency::USD),
         };

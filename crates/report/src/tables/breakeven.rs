@@ -1,4 +1,4 @@
-//! From where on one way to pay is cheaper than another.
+//! Break-even points.
 
 use analyse::{Basis, BuyOrRent, Buying, Dearer, DearerMachine, Estimate, format};
 
@@ -6,7 +6,7 @@ use model::Money;
 
 use super::{Table, TableCell, Tone};
 
-/// None where nothing that was bought stands beside something rented.
+/// `None` if nothing that was bought is next to something rented.
 pub(crate) fn buying_table(buying: &[BuyOrRent]) -> Option<Table> {
     if buying.is_empty() {
         return None;
@@ -17,17 +17,17 @@ pub(crate) fn buying_table(buying: &[BuyOrRent]) -> Option<Table> {
     }
     for header in [
         "a month",
-        "electricity an hour",
-        "rent an hour",
-        "time rented",
-        "cheaper from (hours a month)",
+        "electricity per hour",
+        "rent per hour",
+        "time on the rented one",
+        "cheaper from (hours per month)",
     ] {
         table.number(header);
     }
     for one in buying {
         let from = match (&one.hours_per_month, one.verdict) {
             (Some(hours), Buying::Pays) => estimate(hours, format::whole),
-            (_, Buying::NotDecided) => TableCell::new("not decided").tone(Tone::Ended),
+            (_, Buying::Inconclusive) => TableCell::new("inconclusive").tone(Tone::Ended),
             (Some(hours), _) => TableCell::new("not within a month")
                 .tone(Tone::Ended)
                 .small(format!("{} h", format::whole(hours.value))),
@@ -47,25 +47,25 @@ pub(crate) fn buying_table(buying: &[BuyOrRent]) -> Option<Table> {
     Some(table.cut())
 }
 
-/// None where no two rented machines differ in price.
-pub(crate) fn dearer_table(dearer: &[DearerMachine]) -> Option<Table> {
-    if dearer.is_empty() {
+/// `None` if no two rented machines differ in price.
+pub(crate) fn more_expensive_table(more_expensive: &[DearerMachine]) -> Option<Table> {
+    if more_expensive.is_empty() {
         return None;
     }
     let mut table = Table::default();
-    for header in ["of", "dearer an hour", "against"] {
+    for header in ["of", "more expensive", "against"] {
         table.text(header);
     }
     for header in [
-        "price an hour",
-        "pays from",
+        "price per hour",
+        "break-even speed-up",
         "measured speed-up",
         "its cost",
     ] {
         table.number(header);
     }
     table.text("verdict");
-    for one in dearer {
+    for one in more_expensive {
         let even = TableCell::new(format::ratio(one.break_even));
         // Said the way people compare: what of the cheap machine's cost is paid.
         let inverse = |value: f64| format::percent(1.0 / value);
@@ -76,13 +76,13 @@ pub(crate) fn dearer_table(dearer: &[DearerMachine]) -> Option<Table> {
                 .unwrap_or_default(),
         );
         table.rows.push(vec![
-            TableCell::new(of(&one.phrase, one.dear)),
-            TableCell::new(&one.dear_environment),
+            TableCell::new(of(&one.phrase, one.expensive)),
+            TableCell::new(&one.expensive_environment),
             TableCell::new(&one.cheap_environment),
             TableCell::new(format::ratio(one.hour_ratio)),
             match one.basis {
                 Basis::Hours => even,
-                Basis::Runs => even.small("by what its runs cost"),
+                Basis::Runs => even.small("from the billed cost"),
             },
             ratio(&one.speed_up),
             cost,
@@ -95,8 +95,8 @@ pub(crate) fn dearer_table(dearer: &[DearerMachine]) -> Option<Table> {
 pub(crate) fn verdict(verdict: Dearer) -> &'static str {
     match verdict {
         Dearer::Cheaper => "cheaper",
-        Dearer::Dearer => "dearer",
-        Dearer::NotDecided => "not decided",
+        Dearer::MoreExpensive => "more expensive",
+        Dearer::Inconclusive => "inconclusive",
     }
 }
 

@@ -105,7 +105,7 @@ pub(crate) fn comparison_table(analysis: &Analysis, frameworks: &Frameworks) -> 
 #[derive(Clone, Copy)]
 struct Column {
     header: &'static str,
-    /// None for what is before training, which is no metric.
+    /// `None` for what is before training, which is no metric.
     metric: Option<&'static str>,
     unit: &'static str,
 }
@@ -192,15 +192,15 @@ pub(crate) fn shared_sentence(frameworks: &Frameworks) -> String {
     let before = "Before training is startup and start: loading the framework, building and compiling the network.";
     match (frameworks.frameworks.len(), *combinations) {
         (1, done) => format!(
-            "Means over {} of levels, geometric but for the accuracy. {before}",
+            "Means over {} of levels, geometric except for the accuracy. {before}",
             format::counted(done, "combination", "combinations")
         ),
-        (_, 0) => "No combination of the other factors was carried out by all frameworks, so there are no means to compare.".to_owned(),
+        (_, 0) => "No combination of the other factors was completed by all frameworks, so there are no means to compare.".to_owned(),
         (_, shared) if shared == *combinations_in_all => format!(
-            "Means over all {in_all} of the other factors, geometric but for the accuracy. {before}"
+            "Means over all {in_all} of the other factors, geometric except for the accuracy. {before}"
         ),
         (_, shared) => format!(
-            "Means over the {} of {in_all} of the other factors that all of them carried out, geometric but for the accuracy: a framework must not look fast for having left out what is slow. {before}",
+            "Means over the {} of {in_all} of the other factors that all frameworks completed, geometric except for the accuracy: a framework must not look fast because it skipped slow combinations. {before}",
             format::count(shared)
         ),
     }

@@ -10,7 +10,7 @@ mod speedup;
 mod sweep;
 
 pub(crate) use bill::{bill_table, charge_sources};
-pub(crate) use breakeven::{buying_table, dearer_table, of, verdict};
+pub(crate) use breakeven::{buying_table, more_expensive_table, of, verdict};
 pub(crate) use frameworks::{checks_table, comparison_table, shared_sentence};
 pub(crate) use money::{provisioning_table, target_table, unused_table, work_table};
 pub(crate) use profile::{kinds_of, kinds_table, operators_table, profiled};
@@ -40,7 +40,7 @@ pub(crate) struct Header {
 #[derive(Debug, Default, Clone)]
 pub(crate) struct TableCell {
     pub(crate) text: String,
-    /// What stands smaller beside it: half an interval, an efficiency.
+    /// What stands smaller next to it: half an interval, an efficiency.
     pub(crate) small: String,
     pub(crate) tone: Tone,
 }
@@ -49,7 +49,7 @@ pub(crate) struct TableCell {
 pub(crate) enum Tone {
     #[default]
     Plain,
-    /// A result that is no number: out of memory, timed out.
+    /// A result that is not a number: out of memory, timed out.
     Ended,
     /// What must not be overlooked.
     Warning,

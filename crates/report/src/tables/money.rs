@@ -1,4 +1,4 @@
-//! Money beside the scenarios' costs.
+//! Money other than the scenarios' costs.
 
 use analyse::{Analysis, CostResult, Estimate, Fit, Provisioning, Target, Unused, format};
 use model::Money;
@@ -6,12 +6,12 @@ use rust_decimal::Decimal;
 
 use super::{Table, TableCell, Tone, currency_symbol};
 
-/// What a run costs and what its parts do; none where no run tells of parts.
+/// What a run costs and what its parts do; `None` if no run tells of parts.
 pub(crate) fn work_table(analysis: &Analysis) -> Option<Table> {
     let parts: [Part; 3] = [
-        ("an epoch", |cost| cost.per_epoch),
-        ("1000 images", |cost| cost.per_thousand_images),
-        ("1000 steps", |cost| cost.per_thousand_steps),
+        ("per epoch", |cost| cost.per_epoch),
+        ("per 1000 images", |cost| cost.per_thousand_images),
+        ("per 1000 steps", |cost| cost.per_thousand_steps),
     ];
     let priced = || {
         let scenarios = analysis.scenarios.iter();
@@ -24,7 +24,7 @@ pub(crate) fn work_table(analysis: &Analysis) -> Option<Table> {
     }
     let mut table = Table::default();
     table.text("scenario");
-    table.number("a run");
+    table.number("per run");
     parts.iter().for_each(|(header, _)| table.number(header));
     let symbol = currency_symbol(analysis);
     for (scenario, cost) in priced() {
@@ -47,7 +47,7 @@ type Part = (&'static str, fn(&CostResult) -> Option<Money>);
 pub(crate) fn target_table(analysis: &Analysis, target: &Target) -> Table {
     let mut table = Table::default();
     table.text("scenario");
-    for header in ["runs that get there", "time", "cost", "accuracy at the end"] {
+    for header in ["runs that reach it", "time", "cost", "final accuracy"] {
         table.number(header);
     }
     let symbol = currency_symbol(analysis);
@@ -71,7 +71,7 @@ pub(crate) fn target_table(analysis: &Analysis, target: &Target) -> Table {
     table.cut()
 }
 
-/// A row an environment; columns without an amount are left out. None where nothing is to be said.
+/// A row an environment; columns without an amount are left out. `None` if nothing is to be said.
 pub(crate) fn unused_table(unused: &[Unused]) -> Option<Table> {
     let columns: Vec<&UnusedColumn> = UNUSED
         .iter()
@@ -137,17 +137,17 @@ const UNUSED: [UnusedColumn; 8] = [
         small: |_| String::new(),
     },
     UnusedColumn {
-        header: "done again",
+        header: "re-run",
         amount: |one| one.done_again.amount,
         small: |_| String::new(),
     },
     UnusedColumn {
-        header: "not used in all",
+        header: "wasted in total",
         amount: |one| one.unused.amount,
         small: |one| format::percent(one.unused_share),
     },
     UnusedColumn {
-        header: "not the work itself",
+        header: "overhead",
         amount: |one| one.not_work.iter().map(|phase| phase.cost.amount).sum(),
         small: phases,
     },
@@ -203,10 +203,10 @@ pub(crate) fn provisioning_table(found: &[Provisioning]) -> Option<Table> {
 fn fit_words(one: &Provisioning) -> &'static str {
     match one.verdict {
         Fit::Fits => "fits",
-        Fit::TooLarge => "a smaller one would do",
-        Fit::TooSmall if one.out_of_memory > 0 => "too small: other runs did not fit in memory",
+        Fit::TooLarge => "a smaller machine would be enough",
+        Fit::TooSmall if one.out_of_memory > 0 => "too small: other runs ran out of memory",
         Fit::TooSmall => "nearly too small",
-        Fit::StarvedGpu => "more cores would feed the GPU",
+        Fit::StarvedGpu => "GPU waits for the CPU: use more cores",
     }
 }
 

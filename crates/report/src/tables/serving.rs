@@ -1,4 +1,4 @@
-//! Answers: how fast, how dear, and from which rate on a machine is worth it.
+//! Serving: latency, cost, and break-even rates.
 
 use analyse::{Analysis, Estimate, Place, ServedScenario, Serving, format};
 
@@ -18,7 +18,7 @@ pub(crate) fn answers_table(analysis: &Analysis, serving: &Serving) -> Table {
         "prediction",
         "its share",
         "set-up",
-        "a million answers",
+        "per million responses",
     ] {
         table.number(header);
     }
@@ -78,12 +78,12 @@ fn row(served: &ServedScenario, symbol: &str) -> Vec<TableCell> {
 
 fn place(served: &ServedScenario) -> String {
     match served.place {
-        Place::OnDemand { memory_mb } => format!("on demand, {memory_mb} MB"),
+        Place::OnDemand { memory_mb } => format!("serverless, {memory_mb} MB"),
         Place::AlwaysOn => "always on".to_owned(),
     }
 }
 
-/// None where nothing on demand stands beside something always on.
+/// `None` if nothing on demand is next to something always on.
 pub(crate) fn break_even_table(serving: &Serving) -> Option<Table> {
     if serving.break_evens.is_empty() {
         return None;
@@ -92,8 +92,8 @@ pub(crate) fn break_even_table(serving: &Serving) -> Option<Table> {
     for header in ["of", "on demand", "always on"] {
         table.text(header);
     }
-    table.number("cheaper from (requests a day)");
-    table.number("one machine answers (a day)");
+    table.number("cheaper from (requests per day)");
+    table.number("capacity of one machine (per day)");
     let number = |value: f64| format::count(value.round() as usize);
     for even in &serving.break_evens {
         let rate = &even.requests_per_day;

@@ -1,4 +1,4 @@
-//! Speed-ups: a row a combination of the other factors, a column a level.
+//! Speed-ups: a row per combination of the other factors, a column a level.
 
 use std::collections::BTreeMap;
 

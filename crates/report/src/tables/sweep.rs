@@ -1,4 +1,4 @@
-//! Rows of scenarios, columns of a numeric factor's levels: a time, or why there is none.
+//! Rows of scenarios, columns of a numeric factor's levels: a time, or the reason for its absence.
 
 use analyse::format::{self, Unit};
 use analyse::{Analysis, CellState, MetricInfo, ScenarioResult, Sweep, SweepCell};

@@ -27,14 +27,14 @@ impl Screen<'_> {
         if analysis.outcomes.len() > MOST_OUTCOMES {
             let left = analysis.outcomes.len() - MOST_OUTCOMES;
             let more = format::counted(left, "more scenario", "more scenarios");
-            let more = format!("and {more} did not end as ok");
+            let more = format!("and {more} were not successful");
             self.paragraph("! ", Style::Warn, &more);
         }
         for warning in &analysis.warnings {
             self.paragraph("! ", Style::Warn, &warning.text);
         }
         let said = |kind: &str| analysis.warnings.iter().any(|w| w.kind == kind);
-        // Runs made before verification was asked for, or imported, carry no warning of it.
+        // Runs made before verification was requested, or imported, carry no warning of it.
         if !said("not-verified") && !said("computes-otherwise") {
             let frameworks = analysis.frameworks.iter();
             for caution in frameworks.flat_map(|f| &f.cautions) {

@@ -7,18 +7,10 @@
     reason = "each test file uses its own part"
 )]
 
+use report::Analysis;
 use serde_json::Value;
 
-/// Without the embedded library, which is not ours to check.
-pub(crate) fn own_part(html: &str) -> String {
-    let (before, rest) = html
-        .split_once("<script type=\"text/javascript\">")
-        .unwrap_or((html, ""));
-    let after = rest.split_once("</script>").map_or("", |(_, after)| after);
-    format!("{before}{after}")
-}
-
-/// The specification of every figure.
+/// The numbers of every figure.
 pub(crate) fn figures(own: &str) -> Vec<Value> {
     let places = own.split("class=\"figure-data\"").skip(1);
     let read = |place: &str| {
@@ -53,4 +45,19 @@ pub(crate) fn parse_csv(text: &str) -> Vec<Vec<String>> {
         }
     }
     rows
+}
+
+/// A table as `bancada export` writes it; no run has steps.
+pub(crate) fn csv(table: &str, analysis: &Analysis) -> String {
+    let table = report::TABLES.iter().find(|t| t.name == table).unwrap();
+    let what = report::Exported {
+        analysis,
+        meta: &report::ReportMeta {
+            generated: "2026-07-01T12:00:00Z".parse().unwrap(),
+            bancada_version: "0.0.0",
+            command: None,
+        },
+        steps: &|_| Vec::new(),
+    };
+    report::export(&what, &report::FORMATS[0], Some(table))
 }

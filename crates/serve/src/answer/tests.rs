@@ -95,7 +95,7 @@ fn scores_that_cannot_be_used() {
     );
     check(
         tensor(&[1, 2, 3], vec![0.0_f32; 6]),
-        "its scores have the shape [1, 2, 3], no row for each example",
+        "its scores have the shape [1, 2, 3], not one row per example",
     );
     check(tensor(&[1, 0], Vec::<f32>::new()), "it scores no classes");
 }

@@ -38,13 +38,13 @@ pub(super) fn read(body: &[u8]) -> Result<Sent, Refusal> {
         .deserialize(&mut text)
         .and_then(|()| text.end());
     read.map_err(|problem| {
-        Refusal::unprocessable(format!("the body is no JSON tensor: {problem}"))
+        Refusal::unprocessable(format!("the body is not a JSON tensor: {problem}"))
     })?;
     match (found.named.is_empty(), found.one.is_empty()) {
         (false, _) => Ok(Sent::Named(found.named)),
         (true, false) => Ok(Sent::One(found.one.finish())),
         (true, true) => Err(Refusal::unprocessable(
-            "the body has no numbers: a list under `instances` or `inputs` is expected",
+            "the body has no numbers: expected a list under `instances` or `inputs`",
         )),
     }
 }
@@ -67,7 +67,7 @@ impl Found {
         let known = self.named.iter().any(|other| other.name == named.name);
         if known {
             return Err(E::custom(format!(
-                "the input `{}` stands twice",
+                "the input `{}` is given twice",
                 named.name
             )));
         }
@@ -187,7 +187,7 @@ impl<'de> Visitor<'de> for Item<'_> {
         let name = given.name.ok_or_else(|| A::Error::missing_field("name"))?;
         let (datatype, list) = (given.datatype, given.list);
         if !self.0.one.is_empty() {
-            return Err(A::Error::custom("an object stands among numbers"));
+            return Err(A::Error::custom("an object is among numbers"));
         }
         self.0.add(Named {
             name,
@@ -224,7 +224,7 @@ impl<'f> Item<'f> {
                 gathered: &mut self.0.one,
                 depth: 1,
             }),
-            false => Err(E::custom("numbers stand among objects")),
+            false => Err(E::custom("numbers are among objects")),
         }
     }
 }
@@ -291,7 +291,7 @@ impl<'de> Visitor<'de> for Input {
             let product = shape.iter().try_fold(1, |a: usize, &b| a.checked_mul(b));
             if product != Some(list.values.len()) {
                 return Err(A::Error::custom(format!(
-                    "the shape {shape:?} is not that of {} numbers",
+                    "the shape {shape:?} does not match {} numbers",
                     list.values.len()
                 )));
             }

@@ -148,12 +148,12 @@ fn json_tensors() {
         Ok(&[1, 2]),
     );
     check("[[1, 2], [3]]", &[2], Err("different lengths"));
-    check("[[1], 2]", &[1], Err("a number stands where a list"));
-    check("[1, [2]]", &[1], Err("a list stands where a number"));
+    check("[[1], 2]", &[1], Err("found a number, expected a list"));
+    check("[1, [2]]", &[1], Err("found a list, expected a number"));
     check(
         "[[[1]]]",
         &[1],
-        Err("the shape [1, 1, 1], the model wants any×1"),
+        Err("the shape [1, 1, 1], but the model needs any×1"),
     );
     check(
         "[[\"a\"]]",
@@ -161,14 +161,14 @@ fn json_tensors() {
         Err("expected a number or a list of numbers"),
     );
     check("{}", &[1], Err("no numbers"));
-    check("[", &[1], Err("no JSON tensor: EOF"));
+    check("[", &[1], Err("not a JSON tensor: EOF"));
     check("[[1]] 2", &[1], Err("trailing characters"));
     check(&"[".repeat(100_000), &[1], Err("nested too deeply"));
     check("[[1e999]]", &[1], Err("number out of range"));
     check(
         "[[1e39]]",
         &[1],
-        Err("takes FP32 numbers, and 1e39 is none"),
+        Err("takes FP32 numbers, and 1e39 is not one"),
     );
 }
 
@@ -216,11 +216,11 @@ fn named_inputs() {
     );
     check(
         r#"{"inputs": {"ids": [[1.5]], "scale": [[1, 2]]}}"#,
-        "`ids` takes INT64 numbers, and 1.5 is none",
+        "`ids` takes INT64 numbers, and 1.5 is not one",
     );
     check(
         r#"{"inputs": {"ids": {"datatype": "FP32", "data": [[1]]}, "scale": [[1, 2]]}}"#,
-        "`ids` has the type INT64, the body says FP32",
+        "`ids` has the type INT64, but the body says FP32",
     );
     check(
         r#"{"inputs": {"ids": {"datatype": "LONG", "data": [[1]]}, "scale": [[1, 2]]}}"#,
@@ -232,16 +232,16 @@ fn named_inputs() {
     );
     check(
         r#"{"inputs": {"ids": {"shape": [2], "data": [1]}, "scale": [[1, 2]]}}"#,
-        "the shape [2] is not that of 1 numbers",
+        "the shape [2] does not match 1 numbers",
     );
     check(
         r#"{"inputs": {"ids": [[1]], "ids": [[2]]}}"#,
-        "`ids` stands twice",
+        "`ids` is given twice",
     );
     check(r#"{"inputs": [{"data": [1]}]}"#, "missing field `name`");
     check(
         r#"{"inputs": [1, {"name": "ids"}]}"#,
-        "an object stands among numbers",
+        "an object is among numbers",
     );
     check("[[1]]", "the model has 2 inputs: send JSON");
 }
@@ -286,16 +286,16 @@ fn numpy_arrays_of_every_kind() {
         Kind::Bool,
         Ok(vec![true, false].into()),
     );
-    check(&file("<i8", "1, 2", &longs), Kind::Int32, Err("is none"));
+    check(&file("<i8", "1, 2", &longs), Kind::Int32, Err("is not one"));
     check(
         &file("<i8", "1, 2", &longs[1..]),
         Kind::Int64,
-        Err("another length than its header says"),
+        Err("does not have the length in its header"),
     );
     check(
         &file("<c8", "1, 2", &longs),
         Kind::Int64,
-        Err("numbers of the kind `<c8`"),
+        Err("the unsupported type `<c8`"),
     );
 }
 
@@ -334,11 +334,11 @@ fn what_is_no_picture_is_refused_with_a_sentence() {
     check(b"", "neither PNG nor JPEG");
     check(b"hello", "neither PNG nor JPEG");
     let whole = png(9, 9, 3, vec![5; 243]);
-    check(&whole[..whole.len() / 2], "no picture that can be used");
+    check(&whole[..whole.len() / 2], "not a usable picture");
     // A header that promises 50,000 × 50,000 pixels.
     let mut bomb = whole.clone();
     bomb[16..24].copy_from_slice(&[0, 0, 195, 80, 0, 0, 195, 80]);
-    check(&bomb, "no picture that can be used");
+    check(&bomb, "not a usable picture");
     let large = png(2000, 1000, 1, vec![0; 2_000_000]);
-    check(&large, "at most 1048576 are decoded here");
+    check(&large, "at most 1048576 are decoded");
 }

@@ -141,7 +141,7 @@ fn is_standard(domain: &[u8]) -> bool {
     matches!(domain, b"" | b"ai.onnx")
 }
 
-/// The first field of that number; empty where there is none.
+/// The first field with that number; empty if it is missing.
 fn text(message: &[u8], number: u64) -> &[u8] {
     let mut fields = Fields(message).filter(|field| field.number == number);
     match fields.next().map(|field| field.value) {

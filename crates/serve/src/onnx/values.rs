@@ -41,7 +41,7 @@ pub(super) fn tensor(value: &DynValue) -> Result<Tensor, ModelError> {
         let (shape, values) = value.try_extract_tensor::<T>().map_err(ModelError::new)?;
         let shape = shape.iter().map(|&size| size.max(0) as usize).collect();
         Tensor::new(shape, values.to_vec())
-            .ok_or_else(|| ModelError::new("an output has another size than its shape"))
+            .ok_or_else(|| ModelError::new("the size of an output does not match its shape"))
     }
     match kind(value.dtype()).ok_or_else(|| unserved("an output", value.dtype()))? {
         Kind::Float32 => copied::<f32>(value),
@@ -75,7 +75,7 @@ pub(super) fn port(outlet: &Outlet) -> Option<Port> {
 
 pub(super) fn unserved(what: &str, kind: &ValueType) -> ModelError {
     ModelError::new(format!(
-        "{what} has the type {kind}; tensors of numbers and of bool are served"
+        "{what} has the type {kind}; only tensors of numbers and bool can be served"
     ))
 }
 

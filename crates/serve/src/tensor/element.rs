@@ -27,7 +27,7 @@ impl fmt::Display for Number {
 pub(crate) trait Element: Copy + Default {
     type Json: Serialize;
 
-    /// None where it cannot be held; what is rounded is held.
+    /// `None` if it cannot be held; what is rounded is held.
     fn of(number: Number) -> Option<Self>;
     fn number(self) -> Number;
     fn json(self) -> Self::Json;

@@ -35,7 +35,7 @@ fn what_cannot_be_answered_is_told() {
     let picture = png([0; 4]);
     server
         .post("/invocations", "text/csv", b"1,2")
-        .is(415, "`text/csv` is not served");
+        .is(415, "`text/csv` is not supported");
     server
         .post("/invocations", "image/png", &[0; 10_001])
         .is(413, "more than 10000 bytes");
@@ -44,10 +44,10 @@ fn what_cannot_be_answered_is_told() {
         .is(400, "neither PNG nor JPEG");
     server
         .post("/invocations", "image/png", &picture[..picture.len() - 20])
-        .is(400, "no picture that can be used");
+        .is(400, "not a usable picture");
     server
         .post("/invocations", "application/json", b"[[1]]")
-        .is(400, "the model wants any×1×2×2");
+        .is(400, "the model needs any×1×2×2");
     server
         .post("/invocations", "application/x-npy", b"x")
         .is(400, "no NumPy array");

@@ -28,7 +28,7 @@ fn what_is_asked_wrongly_is_said_and_starts_no_worker() {
         "/ping",
         b"",
         405,
-        "POST is not answered here, only GET",
+        "method POST is not supported, only GET",
     );
     check("GET", "/invocations", b"", 405, "only POST");
     let large = vec![b'x'; 100_001];

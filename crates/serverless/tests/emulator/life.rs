@@ -112,7 +112,7 @@ fn more_requests_than_workers_are_turned_away() {
     assert_eq!(refused.header("x-bancada-outcome"), Some("throttled"));
     assert_eq!(
         refused.error(),
-        "all 2 workers are busy, and no more are allowed: come again, or raise --concurrency"
+        "all 2 workers are busy, and no more are allowed: retry later, or raise --concurrency"
     );
     std::fs::write(&file, "").unwrap();
     for request in held {
@@ -129,13 +129,11 @@ fn more_requests_than_workers_are_turned_away() {
 #[test]
 fn the_bill_is_the_sum_of_what_the_answers_say() {
     for bills_setup in [false, true] {
+        let mut terms = BillingTerms::sagemaker();
+        terms.bills_setup = bills_setup;
         let emulator = Emulator::start(Options {
             idle: Duration::ZERO,
-            terms: BillingTerms {
-                bills_setup,
-                step_ms: 10,
-                ..BillingTerms::sagemaker()
-            },
+            terms,
             ..options()
         });
         let mut billed = 0;
@@ -151,7 +149,6 @@ fn the_bill_is_the_sum_of_what_the_answers_say() {
                 .unwrap()
                 .parse()
                 .unwrap();
-            assert_eq!(ms % 10, 0);
             assert!(!bills_setup || ms as f64 >= setup, "{ms} {setup}");
             billed += ms;
         }

@@ -29,7 +29,7 @@ fn a_worker_that_crashes_is_told_with_its_last_words() {
         &crashed,
         502,
         "failed",
-        "the worker ended in the middle of the request (exit code 7); its last words:\n",
+        "the worker ended during the request (exit code 7); its last lines:\n",
     );
     assert!(crashed.error().ends_with("first\nthe last thing I say"));
     assert!(!crashed.is_cold());
@@ -58,7 +58,7 @@ fn a_worker_that_needs_more_memory_does_not_fit() {
         ..options()
     });
     let full = emulator.post("eat 400");
-    let sentence = "the worker did not fit into 100 MB of memory and was ended";
+    let sentence = "the worker exceeded 100 MB of memory and was killed";
     check(&full, 500, "out-of-memory", sentence);
     assert!(full.is_cold());
     let next = emulator.post("hello");
@@ -76,7 +76,7 @@ fn a_worker_that_does_not_even_start_in_its_memory_does_not_fit() {
         ..with("fills")
     });
     let full = emulator.post("hello");
-    check(&full, 500, "out-of-memory", "did not fit into 100 MB");
+    check(&full, 500, "out-of-memory", "exceeded 100 MB");
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_worker_that_does_not_answer_in_time_is_ended() {
         ..options()
     });
     let late = emulator.post("hang");
-    check(&late, 504, "timed-out", "did not answer within 0.1 s");
+    check(&late, 504, "timed-out", "did not respond within 0.1 s");
     let [worker] = &emulator.workers()[..] else {
         panic!("one worker");
     };
@@ -151,6 +151,6 @@ fn a_worker_that_died_while_it_was_free_is_no_trouble() {
 fn an_answer_that_is_too_large_costs_no_worker() {
     let emulator = Emulator::start(options());
     let large = emulator.post("large 200000");
-    check(&large, 502, "failed", "answer has more than 100000 bytes");
+    check(&large, 502, "failed", "response has more than 100000 bytes");
     assert!(!emulator.post("hello").is_cold());
 }

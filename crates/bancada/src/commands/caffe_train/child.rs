@@ -1,4 +1,4 @@
-//! Caffe's process: started, listened to, ended with this one.
+//! Caffe's process: started, its log read, ended with this one.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::process::ExitStatusExt as _;

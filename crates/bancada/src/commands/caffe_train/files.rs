@@ -33,7 +33,7 @@ pub(super) struct Scratch {
     folder: PathBuf,
 }
 
-/// Thousands of images and all that can be made again would make results large.
+/// Thousands of images and all that can be rebuilt would make results large.
 impl Drop for Scratch {
     fn drop(&mut self) {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();

@@ -1,5 +1,5 @@
 //! Caffe as a workload: the network, the solver, the weights and the images are written for the
-//! `caffe` program of this machine, which then trains; its log is told as events.
+//! `caffe` program of this machine, which then trains; its log becomes events.
 //!
 //! Read `files` (what Caffe reads), `child` (its process), `story` (its log as events), `observed` (its
 //! log as what `bancada verify` compares).
@@ -104,7 +104,7 @@ impl Task<'_> {
         let job = self.job;
         let cache = job.data.cache.as_deref();
         let cache = cache.ok_or_else(|| {
-            Failure::trouble("the job names no cache of images; bancada run makes one")
+            Failure::trouble("the job has no image cache; bancada run creates one")
         })?;
         let images = data::cache::open(cache).map_err(Failure::trouble)?;
         let count = |images: &data::cache::CachedImages| images.len() as u32;
@@ -156,8 +156,8 @@ impl Task<'_> {
             return Ok(());
         }
         let how = match (&story.fatal, &story.complaint) {
-            (Some(fatal), Some(complaint)) => format!("caffe gave up: {complaint} ({fatal})"),
-            (Some(cause), None) | (None, Some(cause)) => format!("caffe gave up: {cause}"),
+            (Some(fatal), Some(complaint)) => format!("caffe failed: {complaint} ({fatal})"),
+            (Some(cause), None) | (None, Some(cause)) => format!("caffe failed: {cause}"),
             _ if ended.success => "caffe ended before its last iteration".to_owned(),
             _ => format!("caffe {}", ended.how),
         };
@@ -189,15 +189,19 @@ pub(super) fn can_train(graph: &Graph) -> Result<(), FormatError> {
 }
 
 fn interrupted() -> Failure {
-    Failure::new(Exit::Interrupted, "interrupted, and Caffe with it")
+    Failure::new(Exit::Interrupted, "interrupted, and Caffe was stopped")
 }
 
 /// What Caffe cannot be asked for, said before anything is written.
 fn check(job: &TrainJob) -> Result<(), Failure> {
-    let cannot = |what: &str| Err(Failure::trouble(format!("Caffe cannot train so: {what}")));
+    let cannot = |what: &str| {
+        Err(Failure::trouble(format!(
+            "Caffe cannot train with these settings: {what}"
+        )))
+    };
     if job.protocol != JOB_PROTOCOL {
         return Err(Failure::trouble(format!(
-            "the job is of protocol {}, this program speaks {JOB_PROTOCOL}",
+            "the job uses protocol {}, but this program uses {JOB_PROTOCOL}",
             job.protocol
         )));
     }
@@ -205,10 +209,10 @@ fn check(job: &TrainJob) -> Result<(), Failure> {
         return cannot("its image layer would give every worker the same images; use one worker");
     }
     if job.precision == Precision::Mixed {
-        return cannot("it computes with 32 bits only; leave precision = \"mixed\" out");
+        return cannot("it computes in 32 bits only; remove precision = \"mixed\"");
     }
     if job.compile == Some(true) {
-        return cannot("it has no compiler; leave compile = true out");
+        return cannot("it has no compiler; remove compile = true");
     }
     Ok(())
 }

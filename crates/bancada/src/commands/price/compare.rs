@@ -60,7 +60,7 @@ fn of_machines(
         for other in others {
             let times = price(other).and_then(|price| cost::times(price, base));
             let said = times.map_or(
-                "is priced in another currency than".to_owned(),
+                "has a different currency than".to_owned(),
                 format::times_words,
             );
             text += &format!("{} {said} {}\n", other.name(), first.name());
@@ -120,7 +120,7 @@ fn of_results(
     refuse_if_none_fits(&groups)?;
     if groups.iter().all(|group| group.comparison.runs == 0) {
         return Err(Failure::trouble(
-            "no run of these results ended ok: there is no time to price",
+            "these results have no successful run: there is no time to price",
         ));
     }
     if args.json {
@@ -176,7 +176,7 @@ fn rental_words(comparison: &Comparison) -> String {
     match comparison.rentals {
         _ if runs < 2 => String::new(),
         1 => ", as one rental".to_owned(),
-        rentals if rentals == runs => ", each with a machine of its own".to_owned(),
+        rentals if rentals == runs => ", each on its own machine".to_owned(),
         rentals => format!(", as {rentals} rentals"),
     }
 }
@@ -216,7 +216,7 @@ fn same_shape(
     let entry = priced.and_then(|price| catalog.find(&price.machine).ok());
     let entry = entry.ok_or_else(|| {
         Failure::trouble(format!(
-            "the environment `{environment}` is not priced as a machine of the catalog: name machines to compare with"
+            "the price of environment `{environment}` is not a machine in the catalog: name the machines to compare"
         ))
     })?;
     let wanted = cost::Wanted {
@@ -234,7 +234,7 @@ impl Group {
             runs, other_runs, ..
         } = &self.comparison;
         let mut head = format!(
-            "{}: {} that ended ok",
+            "{}: {} that succeeded",
             self.environment,
             format::counted(*runs, "run", "runs")
         );
@@ -250,7 +250,7 @@ impl Group {
         head += &rental_words(&self.comparison);
         if self.comparison.by_request > 0 {
             head += &format!(
-                ". {} paid by the request: at a machine's price their requests' time is counted, while a machine is paid for all of its time",
+                ". {} billed per request: at a machine's price only the time of their requests is counted, but a machine is billed for all of its time",
                 format::counted(self.comparison.by_request, "run was", "runs were")
             );
         }
@@ -270,7 +270,7 @@ impl Group {
         let mut table = Table::default()
             .text("a run of")
             .number("runs")
-            .number("paid time");
+            .number("billed time");
         table = table.number("as billed");
         for machine in &comparison.machines {
             table = table.number(&machine.price.machine);
@@ -303,10 +303,10 @@ impl Group {
     fn below(&self, limit: usize) -> String {
         let mut table = Table::default()
             .text("machine")
-            .number("an hour")
+            .number("per hour")
             .number("all runs")
             .number("of the bill")
-            .text("read")
+            .text("date")
             .text("source");
         let mut machines: Vec<&Repriced> = self.comparison.machines.iter().collect();
         machines.sort_by_key(|m| (m.total.currency, m.total.amount));

@@ -62,7 +62,7 @@ pub(super) fn list(entries: &[&CatalogEntry]) -> String {
         .text("processor")
         .number("on demand/h")
         .number("spot/h")
-        .text("read");
+        .text("date");
     for entry in entries {
         let Shape {
             vcpus,
@@ -123,14 +123,14 @@ fn tell_rest(found: &Found, shown: usize, wanted: &Wanted, catalog: &Catalog, pr
         ));
     }
     for (count, why) in [
-        (found.of_unknown_shape, "may fit, but of unknown shape"),
+        (found.of_unknown_shape, "may match, but the size is unknown"),
         (
             found.without_price,
-            "would fit, but without a price of this kind",
+            "would match, but without a price of this kind",
         ),
         (
             found.of_other_currency,
-            "would fit, but priced in another currency than --max",
+            "would match, but priced in a different currency than --max",
         ),
     ] {
         if count > 0 {

@@ -1,4 +1,4 @@
-//! `bancada price`: prices found, shown, compared, refreshed.
+//! `bancada price`: finds, shows, compares and updates prices.
 
 mod compare;
 mod find;
@@ -41,14 +41,14 @@ pub(crate) fn known(printer: &Printer) -> Catalog {
 fn checked(loaded: Loaded, printer: &Printer) -> Loaded {
     if let Some(problem) = &loaded.problem {
         printer.talk(&format!(
-            "! The refreshed prices cannot be read ({problem}): those of this version are used. bancada price update fetches them again."
+            "! The updated prices cannot be read ({problem}): using those that come with bancada. bancada price update downloads them again."
         ));
     }
     for (reason, left_out) in loaded.left_out.iter() {
         let example = left_out.examples.first().map_or("", String::as_str);
         printer.talk(&format!(
-            "! Of the refreshed prices {} left out: {reason} ({example})",
-            report::format::counted(left_out.count as usize, "row is", "rows are"),
+            "! {} of the updated prices skipped: {reason} ({example})",
+            report::format::counted(left_out.count as usize, "row", "rows"),
         ));
     }
     loaded

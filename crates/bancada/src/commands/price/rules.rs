@@ -18,7 +18,7 @@ pub(super) fn rules(names: &[String], printer: &Printer) -> CommandResult {
     let charges = cost::rules().charges().iter();
     let charges: Vec<&KnownCharge> = charges.filter(|c| asked(&c.name)).collect();
     if rules.is_empty() && charges.is_empty() {
-        let message = format!("no rule has a name that begins with {}", names.join(" or "));
+        let message = format!("no rule name begins with {}", names.join(" or "));
         return Err(Failure::new(Exit::BadStudy, message));
     }
     let mut parts: Vec<String> = rules.into_iter().map(paragraph).collect();
@@ -36,7 +36,7 @@ fn paragraph(rule: &ProviderRule) -> String {
         None => "from the beginning".to_owned(),
     };
     let price = rule.per_gb_second.map_or(String::new(), |price| {
-        format!("{} a GB-second; ", format::exact_money(&price))
+        format!("{} per GB-second; ", format::exact_money(&price))
     });
     let words = billing_words(&rule.billing(Some(MEMORY_MB)));
     format!(
@@ -47,11 +47,11 @@ fn paragraph(rule: &ProviderRule) -> String {
 
 fn charge_table(charges: &[&KnownCharge]) -> String {
     let mut table = Table::default()
-        .text("beside machines")
+        .text("other charges")
         .text("what")
         .number("price")
-        .number("free a month")
-        .text("read")
+        .number("free per month")
+        .text("date")
         .text("source");
     for charge in charges {
         let unit = charge.unit_price.unit.word();

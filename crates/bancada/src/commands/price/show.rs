@@ -18,7 +18,7 @@ pub(super) fn show(
     for machine in machines {
         let entries = catalog.all_named(machine).map_err(|e| unknown(&e))?;
         if machine.ends_with("+spot") && entries.iter().all(|e| e.spot.is_none()) {
-            let message = format!("no spot price of `{machine}` is known");
+            let message = format!("`{machine}` has no known spot price");
             return Err(Failure::new(Exit::BadStudy, message));
         }
         found.push(entries);
@@ -33,7 +33,7 @@ pub(super) fn show(
     Ok(Exit::Ok)
 }
 
-/// The machine, then one row a region and way to pay.
+/// The machine, then one row per region and way to pay.
 fn page(entries: &[&CatalogEntry]) -> String {
     let Some(first) = entries.first() else {
         return String::new();
@@ -42,8 +42,8 @@ fn page(entries: &[&CatalogEntry]) -> String {
     let mut table = Table::default()
         .text("region")
         .text("paid")
-        .number("an hour")
-        .text("read")
+        .number("per hour")
+        .text("date")
         .text("age")
         .text("source");
     for entry in entries {
@@ -67,7 +67,7 @@ fn page(entries: &[&CatalogEntry]) -> String {
 /// `azure/Standard_NC4as_T4_v3: 4 vCPUs, 28 GiB, T4 of 16 GiB, x86-64`.
 fn head(entry: &CatalogEntry) -> String {
     let shape = &entry.shape;
-    let unknown = |what: &str| format!("{what} not known");
+    let unknown = |what: &str| format!("{what} unknown");
     let vcpus = shape
         .vcpus
         .map_or(unknown("vCPUs"), |v| format!("{v} vCPUs"));
@@ -81,9 +81,7 @@ fn head(entry: &CatalogEntry) -> String {
             None => gpu(shape),
         },
     };
-    let processor = shape
-        .architecture
-        .map_or("processor not known", |a| a.word());
+    let processor = shape.architecture.map_or("processor unknown", |a| a.word());
     let name = format!("{}/{}", entry.provider, entry.machine);
     format!("{name}: {vcpus}, {memory}, {gpu}, {processor}")
 }

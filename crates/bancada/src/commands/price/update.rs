@@ -14,7 +14,7 @@ use crate::printer::Printer;
 use crate::table::Table;
 
 const KEY_VARIABLE: &str = "GOOGLE_API_KEY";
-/// Where most of the machines are, and their lists are fetched unless others are asked for.
+/// Where most of the machines are, and their lists are fetched unless others are requested.
 const AZURE_HOME: &str = "eastus";
 const AWS_HOME: &str = "us-east-1";
 
@@ -44,7 +44,7 @@ pub(super) fn update(args: &PriceUpdateArgs, printer: &Printer) -> CommandResult
     }
 }
 
-/// The arguments, told apart.
+/// The arguments, distinguished.
 struct Asked {
     sources: Vec<Source>,
     files: Vec<PathBuf>,
@@ -72,7 +72,7 @@ impl Asked {
                         regions: args.region.clone(),
                     }),
                     None if args.sources.is_empty() => printer.talk(&format!(
-                        "google is left out: its list needs an API key, in {KEY_VARIABLE} or --key-file"
+                        "google is skipped: its list needs an API key, in {KEY_VARIABLE} or --key-file"
                     )),
                     None => {
                         let message = format!("google needs an API key, in {KEY_VARIABLE} or --key-file");
@@ -179,7 +179,7 @@ impl Update<'_> {
             let kept = prices::keep(self.home, list.catalog.clone());
             match kept {
                 Ok(_) => Ok(list),
-                Err(error) => Err(format!("the prices cannot be kept: {error}")),
+                Err(error) => Err(format!("the prices cannot be stored: {error}")),
             }
         });
         match kept {
@@ -203,12 +203,12 @@ impl Update<'_> {
         let known = format::count(loaded.catalog.entries.len());
         let age = match &loaded.kept {
             Some(kept) => format!(
-                "{} of them refreshed, the newest {} ({})",
+                "{} of them updated, the newest {} ({})",
                 format::count(kept.entries),
                 prices::age(&kept.newest, &self.today),
                 kept.newest
             ),
-            None => "none of them refreshed: those of this version are used".to_owned(),
+            None => "none of them updated: these come with bancada".to_owned(),
         };
         self.printer
             .talk(&format!("{known} prices are known, {age}."));
@@ -232,10 +232,10 @@ fn summary(name: &str, list: &PriceList) -> String {
     let (kept, left_out) = (list.kept(), list.left_out.total());
     let repeated = match list.repeated {
         0 => String::new(),
-        repeated => format!(", {} repeated", count(repeated)),
+        repeated => format!(", {} duplicates", count(repeated)),
     };
     let head = format!(
-        "{name}: {} rows read; of {} prices {} kept{repeated}, {} left out\n",
+        "{name}: {} rows read; {} prices: {} kept{repeated}, {} skipped\n",
         count(list.rows),
         count(kept + list.repeated + left_out),
         count(kept),
@@ -245,7 +245,7 @@ fn summary(name: &str, list: &PriceList) -> String {
         return head;
     }
     let mut table = Table::default()
-        .number("left out")
+        .number("skipped")
         .text("because")
         .text("such as");
     for (reason, left_out) in list.left_out.iter() {

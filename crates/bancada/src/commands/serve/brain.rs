@@ -24,7 +24,7 @@ impl EngineModel {
             width,
         }) = graph.nodes.first().map(|node| node.shape)
         else {
-            return Err(ModelError::new("the network's input is no image"));
+            return Err(ModelError::new("the network's input is not an image"));
         };
         let port = |name: &str, sizes: &[u32]| {
             let sizes = sizes.iter().map(|&size| Some(size as usize));
@@ -70,8 +70,7 @@ impl Predictor for EnginePredictor {
             [input] => input.floats(),
             _ => None,
         };
-        let pixels =
-            pixels.ok_or_else(|| ModelError::new("one input of FP32 numbers is needed"))?;
+        let pixels = pixels.ok_or_else(|| ModelError::new("expected one input of FP32 numbers"))?;
         let predictions = self.0.predict(pixels).map_err(ModelError::new)?;
         let images = predictions.len();
         let values: Vec<f32> = predictions
@@ -80,7 +79,7 @@ impl Predictor for EnginePredictor {
             .collect();
         let classes = values.len().checked_div(images).unwrap_or(0);
         let probabilities = Tensor::new(vec![images, classes], values)
-            .ok_or_else(|| ModelError::new("the engine gave no table"))?;
+            .ok_or_else(|| ModelError::new("the engine returned no matrix"))?;
         Ok(vec![probabilities])
     }
 }

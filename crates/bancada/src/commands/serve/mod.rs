@@ -41,7 +41,7 @@ pub(super) fn serve(args: &ServeCommandArgs, printer: &Printer) -> CommandResult
     let runtime = Runtime::choose(args.runtime, library);
     if let Runtime::Engine { told: false } = runtime {
         printer.talk(
-            "! ONNX Runtime is not here, so the embedded engine serves, which is slower: bancada setup onnxruntime",
+            "! ONNX Runtime was not found; using the embedded engine, which is slower: bancada setup onnxruntime",
         );
     }
     let offers = offered
@@ -98,7 +98,7 @@ fn prepare(offered: &[Offered], library: Option<&Path>) -> CommandResult {
     for one in offered {
         let path = one.file().ok_or_else(|| {
             Failure::trouble(format!(
-                "`{}` is no file: write it first, with bancada network onnx",
+                "`{}` is not a file: write it first with bancada network onnx",
                 one.name
             ))
         })?;

@@ -1,4 +1,4 @@
-//! What a person called a model, and what serves it.
+//! How a model is named on the command line, and what serves it.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -18,7 +18,7 @@ use crate::exit::Failure;
 use crate::printer::Printer;
 
 pub(in crate::commands) const NO_LIBRARY: &str =
-    "ONNX Runtime's shared library is not here: bancada setup onnxruntime, or name it by --library";
+    "ONNX Runtime's shared library was not found: bancada setup onnxruntime, or set --library";
 
 /// What computes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,11 +26,11 @@ pub(super) enum Runtime {
     Onnx {
         library: PathBuf,
     },
-    /// Asked for, or for want of the other.
+    /// Asked for, or for lack of the other.
     Engine {
         told: bool,
     },
-    /// The other was asked for.
+    /// The other was requested.
     Missing,
 }
 
@@ -86,7 +86,7 @@ impl Offered {
             return Ok(run(path));
         }
         let file = ModelFile::find(path).map_err(|problem| {
-            let hint = "; the zoo's names are in bancada network list";
+            let hint = "; bancada network list shows the zoo";
             Failure::trouble(format!(
                 "{problem}{}",
                 if path.exists() { "" } else { hint }
@@ -139,7 +139,7 @@ impl Offered {
         serde_json::to_string_pretty(&described).map_err(Failure::trouble)
     }
 
-    /// The data of the run that trained it; none where that is not known.
+    /// The data of the run that trained it; `None` if that is not known.
     pub(in crate::commands) fn trained_on(&self) -> Result<Option<model::job::DataJob>, Failure> {
         match &self.what {
             What::Run { folder, .. } => {
@@ -159,7 +159,7 @@ impl Offered {
         })
     }
 
-    /// The model as a file; in the cache where it is none yet.
+    /// The model as a file; written into the cache if it is not a file yet.
     pub(in crate::commands) fn on_disk(&self, home: &Home) -> Result<PathBuf, Failure> {
         let cache = home.path().join(SERVED);
         match self.what.onnx(&cache).map_err(Failure::trouble)? {
@@ -196,10 +196,10 @@ impl Offered {
             Runtime::Engine { .. } => {
                 if let What::File(path) = &self.what {
                     return Err(Failure::trouble(format!(
-                        "the embedded engine serves networks of the zoo and runs, not {}; {}",
+                        "the embedded engine serves only networks of the zoo and runs, not {}; {}",
                         path.display(),
                         match runtime {
-                            Runtime::Engine { told: true } => "leave --runtime out",
+                            Runtime::Engine { told: true } => "remove --runtime",
                             _ => NO_LIBRARY,
                         }
                     )));
@@ -273,13 +273,13 @@ impl What {
             }
             What::Run { folder, .. } => trained(folder),
             What::File(path) => Err(ModelError::new(format!(
-                "{} is no described network",
+                "{} is not a described network",
                 path.display()
             ))),
         }
     }
 
-    /// A file to read; written into the cache where there is none, or a damaged one.
+    /// A file to read; written into the cache if it is missing or damaged.
     fn onnx(&self, cache: &Path) -> Result<Written, ModelError> {
         if let What::File(path)
         | What::Run {

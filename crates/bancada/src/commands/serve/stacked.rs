@@ -1,4 +1,4 @@
-//! The same models behind another server: prepared, then this process becomes it.
+//! The same models with a different server: prepared, then this process executes it.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::process::CommandExt as _;
@@ -100,7 +100,7 @@ fn the_one(args: &ServeCommandArgs, printer: &Printer) -> Result<Offered, Failur
     let mut offered = all_offered(args, printer)?;
     match (offered.pop(), offered.is_empty()) {
         (Some(only), true) => Ok(only),
-        _ => Err(Failure::trouble("a stack serves one model: name one")),
+        _ => Err(Failure::trouble("a stack serves a single model: name one")),
     }
 }
 

@@ -67,7 +67,7 @@ impl<'g> Part<'g> {
 
     fn check_depth<E: Error>(&self) -> Result<(), E> {
         match self.depth < self.gathered.shape.len() {
-            true => Err(E::custom("a number stands where a list is expected")),
+            true => Err(E::custom("found a number, expected a list")),
             false => Ok(()),
         }
     }
@@ -118,7 +118,7 @@ impl<'de> Visitor<'de> for Part<'_> {
         }
         if depth == gathered.shape.len() {
             if !gathered.is_empty() {
-                return Err(A::Error::custom("a list stands where a number is expected"));
+                return Err(A::Error::custom("found a list, expected a number"));
             }
             gathered.shape.push(0);
             gathered.known.push(false);

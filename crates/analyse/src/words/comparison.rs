@@ -3,9 +3,9 @@
 use stats::Estimate;
 
 use crate::decides::Comparison;
-use crate::format;
-use crate::phrase::MetricInfo;
-use crate::words::words;
+use crate::words::format;
+use crate::words::names::MetricInfo;
+use crate::words::verbs::words;
 
 pub(crate) struct Pair<'a> {
     pub(crate) metric: &'a MetricInfo,
@@ -51,7 +51,7 @@ impl Pair<'_> {
             _ => String::new(),
         };
         format!(
-            "no difference seen between {} and {}{bounds}",
+            "no significant difference between {} and {}{bounds}",
             self.level, self.baseline
         )
     }
@@ -204,14 +204,14 @@ fn signed(value: f64, write: impl Fn(f64) -> String) -> String {
 pub(crate) fn amount(metric: &MetricInfo, value: f64) -> String {
     match metric.unit.as_str() {
         "%" => format!("{} points", format::significant(value, 2)),
-        _ => crate::phrase::metric_value(metric, value),
+        _ => crate::words::names::metric_value(metric, value),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::phrase::metric_info;
+    use crate::words::names::metric_info;
     use model::run::metric;
     use stats::Interval;
 

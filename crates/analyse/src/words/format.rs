@@ -4,7 +4,7 @@
 use rust_decimal::Decimal;
 use stats::Estimate;
 
-/// What stands where there is no number.
+/// What stands where there is not a number.
 pub const NONE: &str = "–";
 
 /// A value and half the width of its interval, written with as many digits as the interval allows.

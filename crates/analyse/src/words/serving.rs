@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use model::Currency;
 
-use crate::format;
 use crate::serving::{BreakEven, ColdStart, Place, ServedScenario, Serving};
+use crate::words::format;
 
 /// Above this share the model decides the latency; below half of it, what is around it does.
 const DECIDES_PERCENT: f64 = 50.0;
@@ -33,7 +33,7 @@ fn unreliable(serving: &Serving) -> Option<String> {
         .collect();
     (!named.is_empty()).then(|| {
         format!(
-            "Left out of what is fastest, cheapest and worth it, as requests failed: {}.",
+            "Excluded from fastest, cheapest and break-even because requests failed: {}.",
             format::listed(&named, 6)
         )
     })
@@ -51,17 +51,14 @@ fn share(serving: &Serving) -> Option<String> {
     let most = known.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let whole = |value: f64| format!("{} %", format::significant(value, 2));
     if known.len() == 1 {
-        return Some(format!(
-            "The model itself is {} of the latency.",
-            whole(least.1)
-        ));
+        return Some(format!("Prediction is {} of the latency.", whole(least.1)));
     }
     let hint = match least.1 < DECIDES_PERCENT / 2.0 {
-        true => " where it is little, a faster model would hardly be felt",
-        false => " the model decides",
+        true => " where it is small, a faster model would hardly help",
+        false => " the model dominates",
     };
     Some(format!(
-        "The model itself is {} ({}) to {} ({}) of the latency:{hint}.",
+        "Prediction is {} ({}) to {} ({}) of the latency:{hint}.",
         whole(least.1),
         least.0.label,
         whole(most.1),
@@ -83,7 +80,7 @@ fn cold_start(start: &ColdStart) -> String {
         None => format::ratio(start.ratio.value),
     };
     format!(
-        "{of}a cold answer takes {times} as long as a warm one, {} more ({} cold and {} warm requests).",
+        "{of}a cold response takes {times} as long as a warm one, {} more ({} cold and {} warm requests).",
         format::duration(start.difference.value.max(0.0)),
         format::count(start.cold_requests as usize),
         format::count(start.warm_requests as usize)
@@ -133,11 +130,11 @@ fn memory(serving: &Serving, currency: Currency) -> Option<String> {
     }
     let cheapest = means.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
     let answer = match cheapest.0 == first.0 {
-        true => "More memory does not make an answer cheaper",
-        false => "More memory makes an answer cheaper, up to a size",
+        true => "More memory does not make a response cheaper",
+        false => "More memory makes a response cheaper, up to a point",
     };
     Some(format!(
-        "{answer}: {} MB is the cheapest ({} a million), {} MB costs {} as much.",
+        "{answer}: {} MB is cheapest ({} per million), {} MB costs {} as much.",
         cheapest.0,
         per_million(cheapest.1, currency),
         if cheapest.0 == last.0 {
@@ -168,7 +165,7 @@ fn break_even(even: &BreakEven) -> String {
         format!(" {ends}")
     });
     format!(
-        "{of}from {} requests a day{} on, {always_on} is cheaper than {on_demand}.",
+        "{of}from {} requests per day{} on, {always_on} is cheaper than {on_demand}.",
         number(rate.value),
         interval.unwrap_or_default()
     )
@@ -189,10 +186,10 @@ fn never(evens: &[BreakEven]) -> Option<String> {
     }
     (!pairs.is_empty()).then(|| {
         format!(
-            "At any rate that one machine {}, on demand stays cheaper: {}.",
+            "At any rate that one machine {}, serverless stays cheaper: {}.",
             match evens.iter().any(|even| even.one_by_one) {
-                true => "answers one request after the other",
-                false => "was seen to answer",
+                true => "handles one request after the other",
+                false => "was measured to handle",
             },
             format::listed(&pairs, 4)
         )

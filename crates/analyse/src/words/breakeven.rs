@@ -1,18 +1,18 @@
 //! Break-evens in sentences: one for each two environments, whatever else varies.
 
 use crate::breakeven::{Basis, BreakEvens, BuyOrRent, Buying, Dearer, DearerMachine};
-use crate::format;
-use crate::sentence::Times;
+use crate::words::comparison::Times;
+use crate::words::format;
 
 pub(crate) fn sentences(found: &BreakEvens) -> Vec<String> {
     let buying = pairs(&found.buying, |one| {
         (&one.own_environment, &one.rented_environment)
     });
-    let dearer = pairs(&found.dearer, |one| {
-        (&one.dear_environment, &one.cheap_environment)
+    let more_expensive = pairs(&found.more_expensive, |one| {
+        (&one.expensive_environment, &one.cheap_environment)
     });
     let mut said: Vec<String> = buying.iter().map(|pair| buying_words(pair)).collect();
-    said.extend(dearer.iter().map(|pair| dearer_words(pair)));
+    said.extend(more_expensive.iter().map(|pair| more_expensive_words(pair)));
     said
 }
 
@@ -48,25 +48,27 @@ fn buying_one(one: &BuyOrRent) -> String {
         (Buying::Pays, Some(hours)) => {
             let ends = hours.interval.map_or_else(
                 || match one.time_ratio.interval {
-                    Some(_) => ", though by the interval of the times it may never,".to_owned(),
-                    None => ", how sure that is cannot be told,".to_owned(),
+                    Some(_) => {
+                        ", though within the interval of the times it may never happen,".to_owned()
+                    }
+                    None => ", without an interval,".to_owned(),
                 },
                 |i| format!(" {}", format::interval(i.low, i.high, number)),
             );
             format!(
-                "From {} hours of work a month{ends} on, buying {own} is cheaper than renting {rented}.",
+                "From {} hours of work per month{ends} on, buying {own} is cheaper than renting {rented}.",
                 number(hours.value)
             )
         }
         (Buying::NotWithinAMonth, Some(hours)) => format!(
-            "Buying {own} would be cheaper than renting {rented} from {} hours of work a month on, which no month has.",
+            "Buying {own} would be cheaper than renting {rented} from {} hours of work per month on, more than a month has.",
             number(hours.value)
         ),
-        (Buying::NotDecided, _) => format!(
-            "Whether buying {own} gets cheaper than renting {rented} within a month is not decided: by the mean times it does not, within their interval it may."
+        (Buying::Inconclusive, _) => format!(
+            "Whether buying {own} becomes cheaper than renting {rented} within a month is inconclusive: by the mean times it does not, within their interval it may."
         ),
         _ => format!(
-            "Renting {rented} costs no more than the electricity of {own} for the same work: buying never pays."
+            "Renting {rented} costs no more than the electricity of {own} for the same work: buying is never cheaper."
         ),
     }
 }
@@ -78,8 +80,8 @@ fn buying_many(first: &BuyOrRent, pair: &[&BuyOrRent]) -> String {
     let hours: Vec<f64> = hours.collect();
     let all = format::counted(pair.len(), "combination", "combinations");
     if hours.is_empty() {
-        let so_far = match pair.iter().any(|one| one.verdict == Buying::NotDecided) {
-            true => ", or that is not decided",
+        let so_far = match pair.iter().any(|one| one.verdict == Buying::Inconclusive) {
+            true => ", or that is inconclusive",
             false => "",
         };
         return format!(
@@ -92,32 +94,32 @@ fn buying_many(first: &BuyOrRent, pair: &[&BuyOrRent]) -> String {
         false => format!(
             "in {} of {all}, in the others not within a month{}",
             format::count(hours.len()),
-            match pair.iter().any(|one| one.verdict == Buying::NotDecided) {
-                true => ", or that is not decided",
+            match pair.iter().any(|one| one.verdict == Buying::Inconclusive) {
+                true => ", or that is inconclusive",
                 false => "",
             }
         ),
     };
     format!(
-        "From {range} hours of work a month on, buying {own} is cheaper than renting {rented}, {of}."
+        "From {range} hours of work per month on, buying {own} is cheaper than renting {rented}, {of}."
     )
 }
 
-fn dearer_words(pair: &[&DearerMachine]) -> String {
+fn more_expensive_words(pair: &[&DearerMachine]) -> String {
     let Some(first) = pair.first() else {
         return String::new();
     };
     let times = |value: f64| format::bare_ratio(value);
     let evens: Vec<f64> = pair.iter().map(|one| one.break_even).collect();
     let even = range(&evens, times);
-    let (dear, cheap) = (&first.dear_environment, &first.cheap_environment);
+    let (expensive, cheap) = (&first.expensive_environment, &first.cheap_environment);
     let hour = times(first.hour_ratio);
     let pays = match pair.iter().all(|one| one.basis == Basis::Hours) || even == hour {
         true => format!(
-            "{dear} costs {hour} times as much an hour as {cheap}, so it pays from a speed-up of {even}"
+            "{expensive} costs {hour} times as much per hour as {cheap}, so it is worth it from a speed-up of {even}"
         ),
         false => format!(
-            "{dear} costs {hour} times as much an hour as {cheap}, and as its runs were billed {even} times as much for the same time, so it pays from that speed-up"
+            "{expensive} costs {hour} times as much per hour as {cheap} (as its runs were billed, {even} times for the same time), so it is worth it from that speed-up"
         ),
     };
     let (measured, verdict) = match pair {
@@ -134,27 +136,23 @@ fn one_verdict(one: &DearerMachine) -> (String, String) {
     let measured = format!("{}{}", times.value, bounds.unwrap_or_default());
     let ratio = one.cost_ratio.value;
     let verdict = match (one.verdict, one.cost_ratio.interval) {
-        (Dearer::Cheaper, _) => format!("it is {}", how_much(ratio, "cheaper")),
-        (Dearer::Dearer, _) => format!("it is {}", how_much(1.0 / ratio, "dearer")),
-        (Dearer::NotDecided, Some(i)) => {
+        (Dearer::Cheaper, _) => format!("it is {} cheaper", format::percent(1.0 - 1.0 / ratio)),
+        (Dearer::MoreExpensive, _) => costs_more(1.0 / ratio),
+        (Dearer::Inconclusive, Some(i)) => {
             let inverse = |value: f64| format::percent(1.0 / value);
             let ends = format::interval(i.high, i.low, inverse);
-            format!("not decided, for its cost is {ends} of the other's")
+            format!("inconclusive: its cost is {ends} of the other's")
         }
-        (Dearer::NotDecided, None) => "not decided, for want of repetitions".to_owned(),
+        (Dearer::Inconclusive, None) => "inconclusive: too few repetitions".to_owned(),
     };
     (measured, verdict)
 }
 
-/// `3.3 times cheaper`, `8 % dearer`.
-fn how_much(times: f64, word: &str) -> String {
-    let few = match word {
-        "cheaper" => 1.0 - 1.0 / times,
-        _ => times - 1.0,
-    };
+/// `it costs 3.3 times as much`, `it is 8 % more expensive`.
+fn costs_more(times: f64) -> String {
     match times >= 1.25 {
-        true => format!("{} times {word}", format::bare_ratio(times)),
-        false => format!("{} {word}", format::percent(few)),
+        true => format!("it costs {} times as much", format::bare_ratio(times)),
+        false => format!("it is {} more expensive", format::percent(times - 1.0)),
     }
 }
 
@@ -171,8 +169,8 @@ fn many_verdicts(pair: &[&DearerMachine]) -> (String, String) {
     let of = |verdict: Dearer| pair.iter().filter(move |one| one.verdict == verdict);
     let kinds = [
         (Dearer::Cheaper, "cheaper"),
-        (Dearer::Dearer, "dearer"),
-        (Dearer::NotDecided, "not decided"),
+        (Dearer::MoreExpensive, "more expensive"),
+        (Dearer::Inconclusive, "inconclusive"),
     ];
     let said = kinds.iter().filter_map(|(verdict, word)| {
         let count = of(*verdict).count();
@@ -188,11 +186,7 @@ fn many_verdicts(pair: &[&DearerMachine]) -> (String, String) {
         }
     });
     let said: Vec<String> = said.collect();
-    let it_is = match said.first().is_some_and(|first| first.starts_with("not ")) {
-        true => "",
-        false => "it is ",
-    };
-    (measured, format!("{it_is}{}", said.join(", ")))
+    (measured, format!("it is {}", said.join(", ")))
 }
 
 /// `3.1`, or `3.1 to 3.4` where they do not look the same.

@@ -4,7 +4,7 @@ use model::BillingRule;
 use model::money::{Charge, Discount, DiscountTerms, MonthOfUse, PaidPhases, RentalScope, Unit};
 use rust_decimal::Decimal;
 
-use crate::format;
+use crate::words::format;
 
 /// `time is rounded up to whole seconds, at least 1 min; every phase is paid; tax of 17 %`.
 pub fn billing_words(rule: &BillingRule) -> String {
@@ -14,12 +14,12 @@ pub fn billing_words(rule: &BillingRule) -> String {
         let saved = match interruptions.checkpoint_seconds {
             Some(seconds) => {
                 let every = format::duration(f64::from(seconds));
-                format!("what is not saved every {every} is lost")
+                format!("work since the last checkpoint (every {every}) is lost")
             }
-            None => "everything is lost each time".to_owned(),
+            None => "all work is lost each time".to_owned(),
         };
         format!(
-            "{} interruptions an hour are expected, {saved}",
+            "{} interruptions per hour are expected, {saved}",
             interruptions.per_hour.normalize()
         )
     }));
@@ -31,8 +31,8 @@ pub fn billing_words(rule: &BillingRule) -> String {
     if !around.is_empty() {
         let around = format::listed(&around, 3);
         let each = match rule.is_shared() {
-            true => "once in a rental",
-            false => "with every run",
+            true => "once per rental",
+            false => "for every run",
         };
         parts.push(format!("{around} of the machine {each}"));
     }
@@ -51,25 +51,25 @@ fn time(rule: &BillingRule) -> String {
     if rule.paid == PaidPhases::Requests {
         let milliseconds = |ms: u32| format::duration(f64::from(ms) / 1000.0);
         let step = match rule.request_step_ms {
-            0 => "requests pay their exact time".to_owned(),
+            0 => "requests are billed for their exact time".to_owned(),
             step => format!("each request is rounded up to {}", milliseconds(step)),
         };
         return match rule.request_minimum_ms {
             0 => step,
-            least => format!("{step}, at least {}", milliseconds(least)),
+            least => format!("{step}, minimum {}", milliseconds(least)),
         };
     }
     let step = match rule.step_seconds {
-        0 => "the exact time is paid".to_owned(),
+        0 => "the exact time is billed".to_owned(),
         1 => "time is rounded up to whole seconds".to_owned(),
         step => {
             let step = format::duration(f64::from(step));
-            format!("time is rounded up to steps of {step}")
+            format!("time is rounded up to multiples of {step}")
         }
     };
     match rule.minimum_seconds {
         0 => step,
-        least => format!("{step}, at least {}", format::duration(f64::from(least))),
+        least => format!("{step}, minimum {}", format::duration(f64::from(least))),
     }
 }
 
@@ -77,16 +77,16 @@ fn time(rule: &BillingRule) -> String {
 fn rental(rule: &BillingRule) -> Option<&'static str> {
     match (rule.is_shared(), rule.rental) {
         (true, _) => Some("one machine for all runs of a session"),
-        (false, RentalScope::Run) => Some("a machine for every run"),
+        (false, RentalScope::Run) => Some("a new machine for every run"),
         (false, RentalScope::Study) => None,
     }
 }
 
 fn paid(rule: &BillingRule) -> String {
     match &rule.paid {
-        PaidPhases::All => "every phase of a run's life".to_owned(),
+        PaidPhases::All => "all phases of a run".to_owned(),
         PaidPhases::Only(phases) => format!("only {}", format::listed(phases, 8)),
-        PaidPhases::Requests => "only the time in which requests are handled".to_owned(),
+        PaidPhases::Requests => "only time in which requests are handled".to_owned(),
     }
 }
 
@@ -104,12 +104,12 @@ fn discount(discount: &Discount, month: &MonthOfUse) -> String {
             }
         }
         DiscountTerms::Sustained { .. } => match month.hours {
-            Some(hours) => format!("{what}, by {} hours a month", hours.normalize()),
-            None => format!("{what} is not counted: the month's hours are not known"),
+            Some(hours) => format!("{what}, for {} hours per month", hours.normalize()),
+            None => format!("{what} is not applied: the hours per month are not set"),
         },
         DiscountTerms::FreeTime { .. } if month.hours.or(month.requests).is_some() => what.clone(),
         DiscountTerms::FreeTime { .. } => {
-            format!("{what} are not counted: the month's use is not known")
+            format!("{what} are not applied: the usage per month is not set")
         }
     }
 }
@@ -136,12 +136,12 @@ fn charge(charge: &Charge, month: &MonthOfUse) -> String {
     match (free.is_zero(), known) {
         (true, _) => format!("{}: {counted}", charge.what),
         (false, true) => format!(
-            "{}: {counted}, {free} {} of a month free",
+            "{}: {counted}, {free} {} per month free",
             charge.what,
             charge.unit.word()
         ),
         (false, false) => format!(
-            "{}: {counted}; what is free of a month is not counted, its use is not known",
+            "{}: {counted}; free amounts are not applied, the usage per month is not set",
             charge.what
         ),
     }

@@ -5,9 +5,9 @@ use stats::Estimate;
 
 use crate::along::number;
 use crate::analysis::LevelFacts;
-use crate::format;
-use crate::sentence::Times;
 use crate::speedup::{SpeedUp, SpeedUpKind, SpeedUpLine, SpeedUpPoint, geometric_mean};
+use crate::words::comparison::Times;
+use crate::words::format;
 
 /// Up to so many combinations each has its sentence.
 const MOST_SENTENCES: usize = 3;
@@ -60,7 +60,7 @@ impl<'a> Words<'a> {
             let bounds = times.bounds.unwrap_or_default();
             let about = self.about(line, " for ");
             return Some(format!(
-                "no speed-up seen of {who} over {base}{about} {bounds}"
+                "no significant speed-up of {who} over {base}{about} {bounds}"
             ));
         }
         let about = self.about(line, " ");
@@ -185,7 +185,7 @@ impl<'a> Words<'a> {
                 "Efficiency is {limit} or more up to {}{}",
                 level.phrase,
                 if levels.last() == Some(level) {
-                    ", the most that was tried"
+                    ", the most tried"
                 } else {
                     ""
                 }

@@ -1,0 +1,10 @@
+//! Everything that is written for people: numbers, names, and sentences about results.
+
+pub(crate) mod billing;
+pub(crate) mod breakeven;
+pub(crate) mod comparison;
+pub mod format;
+pub(crate) mod names;
+pub(crate) mod serving;
+pub(crate) mod speedup;
+mod verbs;

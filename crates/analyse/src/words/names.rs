@@ -1,0 +1,103 @@
+//! Words for levels and metrics, so that a sentence reads as a person would say it.
+
+use model::run::metric::{self, Better};
+use model::{Level, Money, Study};
+use rust_decimal::Decimal;
+use serde::Serialize;
+
+use crate::words::format;
+
+/// A column: what a number is called, its unit, and which way is good.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MetricInfo {
+    pub name: String,
+    /// `training time`.
+    pub label: String,
+    pub unit: String,
+    pub better: Better,
+}
+
+/// The metric of this name; the unit is the run's own.
+pub fn metric_info(name: &str, unit: &str) -> MetricInfo {
+    let (label, better) = match metric::definition(name) {
+        Some(metric) => (metric.label.to_owned(), metric.better),
+        None if name.ends_with("_seconds") => (name.replace('_', " "), Better::Lower),
+        None => (name.replace('_', " "), Better::Neither),
+    };
+    MetricInfo {
+        name: name.to_owned(),
+        label,
+        unit: unit.to_owned(),
+        better,
+    }
+}
+
+/// One number of a metric, with its unit: `9.80 s`, `611 MB`, `97.2 %`.
+pub fn metric_value(info: &MetricInfo, value: f64) -> String {
+    match info.unit.as_str() {
+        "s" => format::duration(value),
+        "B" => format::bytes(value),
+        _ if !value.is_finite() => format::NONE.to_owned(),
+        "%" => format!("{} %", format::significant(value, 3)),
+        "" => format::significant(value, 3),
+        "1/s" => format!("{}/s", format::significant(value, 3)),
+        unit => match money(info, value) {
+            Some(money) => money.to_string(),
+            None => format!("{} {unit}", format::significant(value, 3)),
+        },
+    }
+}
+
+/// Of costs only: a workload may report in any unit, also one that looks like a currency.
+fn money(info: &MetricInfo, value: f64) -> Option<Money> {
+    let is_cost = metric::is_of_bills(&info.name);
+    let currency = info.unit.parse().ok().filter(|_| is_cost)?;
+    Some(Money::new(Decimal::from_f64_retain(value)?, currency))
+}
+
+/// `64 px`, `batch 64`, `rede2`: a level as it is said inside a sentence.
+pub(crate) fn level_phrase(study: &Study, factor: &str, level: &Level) -> String {
+    let text = level.to_string();
+    match level {
+        Level::Text(_) if !level_is_ambiguous(study, factor, &text) => text,
+        Level::Int(_) | Level::Float(_) => numeric_phrase(factor, &text),
+        _ => format!("{factor} {text}"),
+    }
+}
+
+fn numeric_phrase(factor: &str, text: &str) -> String {
+    let one = text == "1";
+    match factor {
+        "image" | "image_size" | "resolution" | "pixels" => format!("{text} px"),
+        "cores" | "vcpus" => format!("{text} {}", if one { "core" } else { "cores" }),
+        "threads" => format!("{text} {}", if one { "thread" } else { "threads" }),
+        "workers" => format!("{text} {}", if one { "worker" } else { "workers" }),
+        "gpus" => format!("{text} {}", if one { "GPU" } else { "GPUs" }),
+        "epochs" => format!("{text} {}", if one { "epoch" } else { "epochs" }),
+        _ => format!("{factor} {text}"),
+    }
+}
+
+fn level_is_ambiguous(study: &Study, factor: &str, text: &str) -> bool {
+    let others = study.factors.iter().filter(|f| f.name != factor);
+    others
+        .flat_map(|f| &f.levels)
+        .any(|level| level.to_string() == text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_said_with_their_units() {
+        let check = |name: &str, unit: &str, value: f64, expected: &str| {
+            assert_eq!(metric_value(&metric_info(name, unit), value), expected);
+        };
+        check(metric::COST, "USD", 0.00000673, "US$ 0.0000067");
+        check(metric::COST_PER_EPOCH, "BRL", 12.345, "R$ 12.35");
+        check("speed", "FPS", 12.5, "12.5 FPS");
+        check(metric::TRAIN_SECONDS, "s", 9.8, "9.80 s");
+        check(metric::PEAK_MEMORY_BYTES, "B", 611e6, "611 MB");
+    }
+}

@@ -1,0 +1,96 @@
+//! The picture.
+
+use std::fmt::Write;
+
+use super::axes::{axes, names_at_lines};
+use super::layout::{Layout, WIDTH};
+use super::marks::{marks, px};
+use super::{Axis, Figure, Mark, Scale, Series};
+use crate::html::escape;
+
+/// `id` is a plain word that no other figure of the page has.
+pub(crate) fn svg(figure: &Figure, id: &str) -> String {
+    let layout = Layout::new(figure);
+    let height = figure.height;
+    let mut out = String::new();
+    let _ = write!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-labelledby=\"{id}-title {id}-about\">\
+         <title id=\"{id}-title\">{}</title><desc id=\"{id}-about\">{}</desc>",
+        escape(&figure.caption),
+        escape(&about(figure))
+    );
+    let margins = layout.margins;
+    // Half a dot may stand beyond the axes.
+    let beyond = 5.0;
+    let _ = write!(
+        out,
+        "<clipPath id=\"{id}-clip\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"></rect></clipPath>",
+        px(margins.left - beyond),
+        px(margins.top - beyond),
+        px(layout.x.pixels() + 2.0 * beyond),
+        px(layout.foot() - margins.top + 2.0 * beyond)
+    );
+    out.push_str(&axes(&layout));
+    let _ = write!(
+        out,
+        "<g class=\"marks\" clip-path=\"url(#{id}-clip)\">{}</g>",
+        marks(&layout)
+    );
+    out + &names_at_lines(&layout) + "</svg>"
+}
+
+/// What is drawn, for those who cannot see it: the axes and the names of the series.
+fn about(figure: &Figure) -> String {
+    let axis = |direction: &str, axis: &Axis| {
+        let title = match axis.title.as_str() {
+            "" => String::new(),
+            title => format!(" {title}"),
+        };
+        match &axis.scale {
+            Scale::Linear => format!("{direction}:{title}."),
+            Scale::Logarithmic => format!("{direction}:{title}, logarithmic."),
+            Scale::Categories(all) => format!("{direction}:{title}, {} categories.", all.len()),
+        }
+    };
+    let mut said = vec![axis("Across", &figure.x), axis("Up", &figure.y)];
+    said.extend(
+        figure
+            .right
+            .as_ref()
+            .map(|right| axis("On the right", right)),
+    );
+    let names = figure.series.iter().map(|s| s.name.as_str());
+    let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+    if !names.is_empty() {
+        said.push(format!("Shown: {}.", names.join(", ")));
+    }
+    said.join(" ")
+}
+
+/// How a series looks, small, for a legend.
+pub(crate) fn swatch(series: &Series) -> String {
+    let inside = match series.mark {
+        Mark::Line(line) => format!(
+            "<path class=\"line\" stroke-width=\"3\" stroke-dasharray=\"{}\" d=\"M1,6L25,6\"></path>",
+            line.dash.array()
+        ),
+        Mark::Bars => "<path class=\"bar\" d=\"M7,0L19,0L19,12L7,12Z\"></path>".to_owned(),
+        Mark::Symbols { .. } | Mark::Words => symbol_swatch(series),
+    };
+    format!(
+        "<svg width=\"26\" height=\"12\" aria-hidden=\"true\"><g {}>{inside}</g></svg>",
+        series.colour.attributes("s")
+    )
+}
+
+fn symbol_swatch(series: &Series) -> String {
+    let symbol = series.points.first().map(|point| point.symbol);
+    match symbol.and_then(|symbol| super::marks::shape(symbol, 5.0)) {
+        Some(shape) => format!(
+            "<path class=\"{}\" transform=\"translate(13,6)\" d=\"{}\"></path>",
+            shape.class, shape.d
+        ),
+        None => "<path class=\"dots\" stroke-width=\"8\" d=\"M13,6h0\"></path>".to_owned(),
+    }
+}

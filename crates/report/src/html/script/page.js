@@ -1,0 +1,98 @@
+// Everything put to work.
+
+const plots = new Map();
+const plotsOf = (owner) => owner.dataset.figures.split(" ").map((id) => plots.get(id)).filter(Boolean);
+
+const tools = (plot, middle) => {
+  const bar = document.createElement("div");
+  bar.className = "tools";
+  const add = (text, about, act) => {
+    const button = Object.assign(document.createElement("button"), { type: "button", textContent: text, title: about, onclick: act });
+    button.setAttribute("aria-label", about);
+    bar.append(button);
+  };
+  add("+", "Zoom in (or drag over a part)", () => middle(1 / 1.5));
+  add("−", "Zoom out", () => middle(1.5));
+  add("⟲", "Show all (or double click)", () => plot.reset());
+  add("SVG", "Save the figure as SVG", () => saveSvg(plot));
+  add("PNG", "Save the figure as PNG", () => savePng(plot));
+  add("CSV", "Save the numbers of the figure as CSV", () => saveCsv(plot));
+  plot.place.append(bar);
+};
+
+for (const data of document.querySelectorAll("script.figure-data")) {
+  const plot = new Plot(document.getElementById(data.dataset.for), JSON.parse(data.textContent));
+  plots.set(data.dataset.for, plot);
+  // As a title it would be shown by the browser over what the points say.
+  const title = plot.svg.querySelector("title");
+  plot.caption = title.textContent;
+  plot.svg.setAttribute("aria-label", title.textContent);
+  plot.svg.setAttribute("aria-describedby", plot.svg.querySelector("desc").id);
+  plot.svg.removeAttribute("aria-labelledby");
+  title.remove();
+  const tip = pointing(plot);
+  const middle = zooming(plot, tip);
+  keys(plot, tip, middle);
+  tools(plot, middle);
+}
+
+// Also when what was folded away is opened.
+const sizes = new ResizeObserver((changes) => {
+  for (const { target } of changes) {
+    const plot = plots.get(target.id);
+    if (target.clientWidth !== plot.width) plot.draw();
+  }
+});
+plots.forEach((plot) => sizes.observe(plot.place));
+addEventListener("beforeprint", () => plots.forEach((plot) => plot.place.clientWidth && plot.draw(plot.place.closest(".panel-grid:not(.alone)") ? 340 : 700)));
+addEventListener("afterprint", () => plots.forEach((plot) => plot.draw()));
+
+for (const button of document.querySelectorAll(".log-switch")) {
+  button.addEventListener("click", () => {
+    const on = button.getAttribute("aria-pressed") !== "true";
+    button.setAttribute("aria-pressed", String(on));
+    plotsOf(button).forEach((plot) => plot.setLog(on));
+  });
+}
+
+// One legend may be of several figures: a press hides its series in all of them.
+for (const legend of document.querySelectorAll(".legend")) {
+  const buttons = [...legend.querySelectorAll("button")];
+  const set = (button, on) => {
+    button.setAttribute("aria-pressed", String(on));
+    plotsOf(legend).forEach((plot) => plot.show(button.dataset.group, on));
+  };
+  const isOn = (button) => button.getAttribute("aria-pressed") === "true";
+  for (const button of buttons) {
+    button.title = "Show or hide; a double click shows it alone";
+    button.addEventListener("click", () => set(button, !isOn(button)));
+    button.addEventListener("dblclick", () => {
+      const alone = buttons.every((other) => other === button || !isOn(other));
+      buttons.forEach((other) => set(other, alone || other === button));
+    });
+  }
+}
+
+const key = (row, column) => {
+  const cell = row.cells[column];
+  const number = parseFloat(cell.dataset.sort);
+  return Number.isNaN(number) ? cell.textContent : number;
+};
+const compare = (a, b) => {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
+  return a.localeCompare(b);
+};
+for (const table of document.querySelectorAll("table.sortable")) {
+  const heads = [...table.tHead.rows[0].cells];
+  heads.forEach((head, column) => {
+    head.querySelector("button").addEventListener("click", () => {
+      const down = head.getAttribute("aria-sort") === "ascending";
+      heads.forEach((other) => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const rows = [...table.tBodies[0].rows];
+      rows.sort((a, b) => (down ? -1 : 1) * compare(key(a, column), key(b, column)));
+      table.tBodies[0].append(...rows);
+    });
+  });
+}

@@ -1,0 +1,83 @@
+// A figure or its numbers as a file.
+
+const PROPERTIES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity", "font-family", "font-size", "font-weight", "text-anchor", "paint-order"];
+
+// A copy that needs no style sheet, with the names of what is shown below it.
+const standalone = (plot) => {
+  const copy = plot.svg.cloneNode(true);
+  const legend = document.querySelector(`.legend[data-figures~="${plot.place.id}"]`);
+  const styled = [[plot.svg, copy]];
+  const below = element("g");
+  let [x, y] = [plot.edges.left, plot.height + 16];
+  for (const button of legend ? legend.querySelectorAll('[aria-pressed="true"]') : []) {
+    const swatch = button.querySelector("svg > g");
+    const wide = 34 + widthOf(button.textContent);
+    if (x + wide > plot.width && x > plot.edges.left) [x, y] = [plot.edges.left, y + 18];
+    const row = element("g", { transform: `translate(${x},${y - 10})` });
+    const mark = swatch.cloneNode(true);
+    styled.push([swatch, mark]);
+    row.append(mark, element("text", { x: 30, y: 10, fill: getComputedStyle(document.body).color, "font-size": 12, "font-family": "sans-serif" }, button.textContent));
+    below.append(row);
+    x += wide + 12;
+  }
+  const height = below.childNodes.length ? y + 10 : plot.height;
+  for (const [from, to] of styled) {
+    const ours = [to, ...to.querySelectorAll("*")];
+    [from, ...from.querySelectorAll("*")].forEach((original, at) => {
+      const style = getComputedStyle(original);
+      if (style.display === "none") return ours[at].setAttribute("display", "none");
+      ours[at].removeAttribute("style");
+      for (const name of PROPERTIES) ours[at].setAttribute(name, style.getPropertyValue(name));
+    });
+  }
+  copy.querySelectorAll(".ring, .box, .off, .away").forEach((part) => part.remove());
+  const paper = getComputedStyle(document.body).backgroundColor;
+  copy.querySelector(".axes").before(element("rect", { width: plot.width, height, fill: paper }));
+  copy.append(below);
+  for (const [name, value] of Object.entries({ viewBox: `0 0 ${plot.width} ${height}`, width: plot.width, height })) copy.setAttribute(name, value);
+  copy.prepend(element("title", {}, plot.caption));
+  return { text: new XMLSerializer().serializeToString(copy), width: plot.width, height };
+};
+
+const save = (plot, ending, blob) => {
+  const link = document.createElement("a");
+  link.download = `${document.title.split(" · ")[0].replace(/[^\p{L}\p{N}]+/gu, "-")}-${plot.place.id}.${ending}`;
+  link.href = URL.createObjectURL(blob);
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+};
+
+const saveSvg = (plot) => save(plot, "svg", new Blob([standalone(plot).text], { type: "image/svg+xml" }));
+
+const savePng = (plot) => {
+  const { text, width, height } = standalone(plot);
+  const image = new Image();
+  image.onload = () => {
+    const canvas = Object.assign(document.createElement("canvas"), { width: 2 * width, height: 2 * height });
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob((blob) => save(plot, "png", blob));
+  };
+  image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text);
+};
+
+const csvOf = ({ x, y, right, series, lying }) => {
+  const cell = (value) => {
+    if (value === null || value === undefined) return "";
+    // A spreadsheet would compute what begins so.
+    const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? "'" + value : String(value);
+    return /[",\n\r]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
+  };
+  const named = (axis, value) => (axis.categories ? headingOf(axis, value) : value);
+  const rows = [["series", x.title || "x", y.title || "y", "low", "high", "axis", "text"]];
+  for (const one of series) {
+    const [low, high] = one.x_low ? [one.x_low, one.x_high] : [one.low, one.high];
+    one.x.forEach((value, at) => {
+      const height = one.side === "foot" ? null : named(y, one.y[at]);
+      const says = [one.heading, one.says && one.says[at]].filter(Boolean).join("; ").replaceAll("\n", "; ");
+      const axis = one.side === "right" ? right.title : one.x_low || lying ? x.title : y.title;
+      rows.push([one.name, named(x, value), height, low && low[at], high && high[at], axis, says]);
+    });
+  }
+  return rows.map((row) => row.map(cell).join(",") + "\r\n").join("");
+};
+const saveCsv = (plot) => save(plot, "csv", new Blob([csvOf(plot.spec)], { type: "text/csv" }));
