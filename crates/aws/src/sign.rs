@@ -3,7 +3,9 @@
 
 use jiff::Timestamp;
 
-use crate::hmac::{hex, hmac_sha256, sha256_hex};
+use host::{Digest, hex};
+
+use crate::hmac::hmac_sha256;
 use crate::{Credentials, Header, Secret};
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
@@ -92,7 +94,7 @@ pub fn canonical_request(request: &Unsigned<'_>) -> String {
         canonical_path(request.path),
         canonical_query(request.query),
         signed_names(&headers),
-        sha256_hex(request.body)
+        Digest::of(request.body)
     )
 }
 
@@ -101,7 +103,7 @@ pub fn string_to_sign(scope: &Scope<'_>, canonical_request: &str) -> String {
         "{ALGORITHM}\n{}\n{}\n{}",
         scope.time(),
         scope.text(),
-        sha256_hex(canonical_request.as_bytes())
+        Digest::of(canonical_request)
     )
 }
 

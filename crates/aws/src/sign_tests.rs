@@ -50,7 +50,7 @@ fn the_documented_example() {
     let scope = scope("us-east-1", "iam");
     let canonical = canonical_request(&request);
     assert_eq!(
-        sha256_hex(canonical.as_bytes()),
+        Digest::of(&canonical).to_string(),
         "f536975d06c0309214f805bb90ccff089219ecd68b2577efef23edd43b7e1a59"
     );
     let key = signing_key(&Secret::new(SECRET), &scope);

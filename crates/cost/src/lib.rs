@@ -32,7 +32,7 @@ pub use bill::{BillRequest, BillResult, Requests, bill, per_request};
 pub use catalog::{
     Architecture, Bound, Builder, Catalog, CatalogEntry, CatalogFile, Found, Gpu, GpuWanted,
     LeftOut, LookupError, LookupProblem, Paying, Quote, Reason, Shape, SortBy, Tally, Wanted,
-    catalog, find, in_region, is_date, names, provider_named, same_shape, search, write_catalog,
+    catalog, find, in_region, names, provider_named, same_shape, search, write_catalog,
 };
 pub use compare::{Comparison, Repriced, ScenarioPaid, compare, times};
 pub use currency::known_currency;

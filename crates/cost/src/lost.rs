@@ -83,13 +83,8 @@ mod tests {
         let check = |per_hour: &str, hours: f64, unpaid: u32| {
             let work = hours * 3600.0;
             let rate = per_hour.parse::<f64>().unwrap_or(f64::NAN) / 3600.0;
-            let mut state = 7_u64;
-            let mut draw = || {
-                state = state
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1);
-                ((state >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-            };
+            let mut random = seeded::SplitMix64::new(7);
+            let mut draw = || ((random.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
             let (mut lost, mut cuts) = (0.0, 0_u64);
             let rounds = 200_000;
             for _ in 0..rounds {

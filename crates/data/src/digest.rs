@@ -3,20 +3,19 @@
 use std::fs;
 use std::path::Path;
 
-use sha2::{Digest, Sha256};
+use host::Digester;
 
 use crate::error::DataError;
 
 /// SHA-256 over the names and sizes of all files below a folder. Contents would take as long to read
 /// as to decode, and times of change do not survive a copy.
 pub fn folder_digest(folder: &Path) -> Result<String, DataError> {
-    let mut digest = Sha256::new();
+    let mut digest = Digester::default();
     add(folder, "", &mut digest)?;
-    let bytes = digest.finalize();
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(digest.finish().to_string())
 }
 
-fn add(folder: &Path, name: &str, digest: &mut Sha256) -> Result<(), DataError> {
+fn add(folder: &Path, name: &str, digest: &mut Digester) -> Result<(), DataError> {
     let entries = fs::read_dir(folder).map_err(DataError::read(folder))?;
     let mut entries: Vec<fs::DirEntry> = entries.flatten().collect();
     entries.sort_by_key(fs::DirEntry::file_name);

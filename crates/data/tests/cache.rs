@@ -112,7 +112,7 @@ fn raw_images_keep_their_own_size_and_can_be_added_later() {
     let images = without.folder.join("train-images.npy");
     let before = fs::metadata(&images).unwrap().modified().unwrap();
     // As if a process had ended in the middle of it.
-    fs::write(without.folder.join("train-raw.npy.part-1-1"), "…").unwrap();
+    fs::write(without.folder.join(".train-raw.npy.1-1.part"), "…").unwrap();
     let with = prepare(&request("digits", 40), home.path(), true).unwrap();
     assert!(with.made);
     assert_eq!(with.folder, without.folder);
@@ -372,8 +372,8 @@ fn processes_that_ask_at_once_get_one_cache() {
     // A process that ended in the middle of its work, on this cache and on another.
     let root = cache::root(home.path());
     for name in [
-        "digits-colour-64px-0123.part-1-0",
-        "cifar10-32px-4567.part-2-0",
+        ".digits-colour-64px-0123.1-0.part",
+        ".cifar10-32px-4567.2-0.part",
     ] {
         fs::create_dir_all(root.join(name)).unwrap();
         fs::write(root.join(name).join("train-images.npy"), "…").unwrap();

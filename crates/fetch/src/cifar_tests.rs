@@ -6,7 +6,7 @@ use crate::catalog::{Dataset, Place, Wanted};
 use crate::fetch::Origin;
 use crate::fetch_tests::run;
 use crate::server_tests::{LIMITS, Reply, Server, gzip};
-use crate::tar::tests::archive;
+use crate::unpack::tests::archive;
 
 const CIFAR_FILES: &[Wanted] = &[
     Wanted {

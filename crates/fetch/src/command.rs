@@ -1,9 +1,8 @@
 //! Programs of this machine that can get packages.
 
-use std::fs::{self, File};
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
 use crate::error::Why;
 
@@ -14,38 +13,20 @@ pub(crate) fn run(
     folder: &Path,
     limit: Duration,
 ) -> Result<(), Why> {
-    // A file, since a pipe that nobody reads would stall a program that says much.
-    let log_path = folder.join(format!("{program}.log"));
-    let log = File::create(&log_path).map_err(Why::io(&log_path))?;
-    let also = log.try_clone().map_err(Why::io(&log_path))?;
-    let started = Command::new(program)
-        .args(arguments)
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .stdout(log)
-        .stderr(also)
-        .spawn();
-    let mut child = started.map_err(|_| Why::NoProgram { program })?;
-    let began = Instant::now();
-    let status = loop {
-        match child.try_wait().map_err(Why::io(&log_path))? {
-            Some(status) => break status,
-            None if began.elapsed() > limit => {
-                let _ = child.kill();
-                let _ = child.wait();
-                let seconds = limit.as_secs();
-                return Err(Why::TimedOut { program, seconds });
-            }
-            None => std::thread::sleep(Duration::from_millis(20)),
-        }
-    };
-    if status.success() {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder);
+    let answer = host::ask(&mut command, limit).map_err(|_| Why::NoProgram { program })?;
+    if answer.timed_out {
+        let seconds = limit.as_secs();
+        return Err(Why::TimedOut { program, seconds });
+    }
+    if answer.success() {
         return Ok(());
     }
-    let log = fs::read(&log_path).unwrap_or_default();
+    let said = [answer.stdout, answer.stderr].concat();
     Err(Why::Program {
         program,
-        said: complaint(&String::from_utf8_lossy(&log)),
+        said: complaint(&String::from_utf8_lossy(&said)),
     })
 }
 

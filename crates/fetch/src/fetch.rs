@@ -1,10 +1,11 @@
 //! Downloads one dataset to the folder where studies look for it.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use data::{Counts, DataRequest};
+use host::{FileLock, LockError};
 
 use crate::catalog::{self, Dataset};
 use crate::digest;
@@ -166,18 +167,17 @@ fn try_places(
     })
 }
 
-/// Given back when dropped or when the process ends.
-fn lock(dataset: &Dataset, root: &Path) -> Result<File, FetchError> {
+/// Released when dropped or when the process ends.
+fn lock(dataset: &Dataset, root: &Path) -> Result<Option<FileLock>, FetchError> {
     let path = root.join(format!("{}.lock", dataset.name));
-    let mut options = File::options();
-    options.create(true).truncate(false).write(true);
-    let file = options.open(&path).map_err(failed("write", &path))?;
-    match file.try_lock() {
-        Err(fs::TryLockError::WouldBlock) => Err(FetchError::Busy {
+    match FileLock::take(&path) {
+        Ok(lock) => Ok(Some(lock)),
+        Err(LockError::Taken { .. }) => Err(FetchError::Busy {
             dataset: dataset.name,
         }),
-        // A file system without locks: two at once would get the same bytes.
-        Err(fs::TryLockError::Error(_)) | Ok(()) => Ok(file),
+        // Without locks, two at once would get the same bytes.
+        Err(LockError::Unsupported(_)) => Ok(None),
+        Err(LockError::Io(error)) => Err(failed("write", &path)(error)),
     }
 }
 

@@ -11,7 +11,6 @@ mod error;
 mod fetch;
 mod places;
 mod sheets;
-mod tar;
 mod unpack;
 
 #[cfg(test)]

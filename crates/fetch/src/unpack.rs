@@ -5,9 +5,9 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
+use tar::Archive;
 
 use crate::error::Why;
-use crate::tar;
 
 /// A file that shall come out of an archive.
 pub(crate) struct Part {
@@ -27,19 +27,22 @@ pub(crate) fn gunzip(from: &Path, to: &Path, most_bytes: u64) -> Result<(), Why>
 /// Unpacks the parts of a compressed tar archive; all must be there.
 pub(crate) fn untar(from: &Path, parts: &[Part]) -> Result<(), Why> {
     let file = File::open(from).map_err(Why::io(from))?;
-    let archive = MultiGzDecoder::new(BufReader::new(file));
+    let mut archive = Archive::new(MultiGzDecoder::new(BufReader::new(file)));
     let mut missing: Vec<&Part> = parts.iter().collect();
-    let read = tar::read(archive, |entry| {
-        let name = entry.name.rsplit('/').next().unwrap_or_default();
-        match missing.iter().position(|part| part.name == name) {
-            Some(place) => {
+    let mut read = || -> io::Result<()> {
+        for entry in archive.entries()? {
+            let mut entry = entry?;
+            let path = entry.path()?.into_owned();
+            let is_wanted = |part: &&Part| path.file_name().is_some_and(|name| name == &*part.name);
+            let wanted = missing.iter().position(is_wanted);
+            if let Some(place) = wanted.filter(|_| entry.header().entry_type().is_file()) {
                 let part = missing.swap_remove(place);
-                write(entry.content, &part.to, part.most_bytes)
+                write(&mut entry, &part.to, part.most_bytes)?;
             }
-            None => Ok(()),
         }
-    });
-    read.map_err(broken(from))?;
+        Ok(())
+    };
+    read().map_err(broken(from))?;
     match missing.first() {
         Some(part) => Err(Why::Missing {
             file: part.name.clone(),
@@ -71,7 +74,7 @@ fn broken(from: &Path) -> impl FnOnce(io::Error) -> Why {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::server_tests::gzip;
     use std::fs;
@@ -110,12 +113,47 @@ mod tests {
         assert!(matches!(missing, Why::Io { .. }));
     }
 
+    /// An archive of these files.
+    pub(crate) fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut archive = tar::Builder::new(Vec::new());
+        for (name, content) in files {
+            let mut header = tar::Header::new_ustar();
+            header.set_size(content.len() as u64);
+            archive.append_data(&mut header, name, *content).unwrap();
+        }
+        archive.into_inner().unwrap()
+    }
+
+    #[test]
+    fn broken_archives_are_errors() {
+        let folder = tempfile::tempdir().unwrap();
+        let from = folder.path().join("a.tar.gz");
+        let good = archive(&[("a", &[1; 600]), ("b", b"2")]);
+        let check = |bytes: &[u8]| {
+            fs::write(&from, gzip(bytes)).unwrap();
+            let part = |name: &str| Part {
+                name: name.to_owned(),
+                to: folder.path().join(name),
+                most_bytes: 600,
+            };
+            untar(&from, &[part("a"), part("b")])
+        };
+        check(&good).unwrap();
+        for end in [0, 100, 600, 1200, 1536 + 100, 2048 + 100] {
+            assert!(check(&good[..end]).is_err(), "{end}");
+        }
+        let mut changed = good;
+        changed[0] = b'c';
+        assert!(check(&changed).is_err());
+        assert!(check(&[b'x'; 2048]).is_err());
+    }
+
     #[test]
     fn parts_come_out_of_archives_by_their_name() {
         let folder = tempfile::tempdir().unwrap();
         let from = folder.path().join("a.tar.gz");
         let files: [(&str, &[u8]); 3] = [("deep/er/one", b"1"), ("other", b"?"), ("two", b"22")];
-        fs::write(&from, gzip(&tar::tests::archive(&files))).unwrap();
+        fs::write(&from, gzip(&archive(&files))).unwrap();
         let part = |name: &str| Part {
             name: name.to_owned(),
             to: folder.path().join(name),

@@ -6,12 +6,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use host::Unfinished;
+
 use crate::adapters::{ADAPTERS, Embedded, STACKS, digest_of};
 use crate::environment::{Environment, State, state_of};
 use crate::marker::Marker;
 use crate::registry::{self, Framework};
 use crate::spec::Spec;
-use crate::unfinished::unfinished_folder;
 
 /// `$BANCADA_CACHE`, else `$XDG_CACHE_HOME/bancada`, else `~/.cache/bancada`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,12 +82,12 @@ impl Home {
         if folder.is_dir() {
             return Ok(folder);
         }
-        let unfinished = unfinished_folder(&parent, &digest)?;
+        let unfinished = unfinished(&folder)?;
         for file in files {
-            let path = unfinished.join(file.name);
+            let path = unfinished.path().join(file.name);
             fs::write(&path, file.text).map_err(HomeError::io("write", &path))?;
         }
-        whole(&unfinished, folder)
+        publish(unfinished, folder)
     }
 
     /// The environment that runs this framework.
@@ -174,15 +175,16 @@ impl Home {
     }
 }
 
-/// Gives a folder that was written under another name its own.
-pub(crate) fn whole(unfinished: &Path, folder: PathBuf) -> Result<PathBuf, HomeError> {
-    match fs::rename(unfinished, &folder) {
+/// An empty folder under a temporary name, for what becomes `folder`.
+pub(crate) fn unfinished(folder: &Path) -> Result<Unfinished, HomeError> {
+    Unfinished::folder(folder).map_err(HomeError::io("create", folder))
+}
+
+pub(crate) fn publish(unfinished: Unfinished, folder: PathBuf) -> Result<PathBuf, HomeError> {
+    match unfinished.publish(&folder) {
         Ok(()) => Ok(folder),
         // Another program was faster; both wrote the same.
-        Err(_) if folder.is_dir() => {
-            let _ = fs::remove_dir_all(unfinished);
-            Ok(folder)
-        }
+        Err(_) if folder.is_dir() => Ok(folder),
         Err(source) => Err(HomeError::io("create", &folder)(source)),
     }
 }

@@ -20,7 +20,6 @@ mod setup;
 mod spec;
 mod stack;
 mod trial;
-mod unfinished;
 
 pub use adapters::adapters_digest;
 pub use caffe::{caffe_advice, caffe_version};
@@ -41,4 +40,3 @@ pub use setup::{
 pub use spec::{Spec, SpecError};
 pub use stack::{Front, StackError, StackModel, StackNetwork, StackStart, StackWish, Stacks};
 pub use trial::Trial;
-pub use unfinished::unfinished_folder;

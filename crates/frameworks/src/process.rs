@@ -2,21 +2,16 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use host::Group;
 
 const POLL: Duration = Duration::from_millis(50);
 /// Between being asked to end and being ended.
 const GRACE: Duration = Duration::from_secs(5);
-
-/// After the end of a process, its pipes are listened to until they are silent for so long.
-const LAST_WORDS: Duration = Duration::from_secs(2);
-/// Of an answer no more is kept: whoever says more says nonsense.
-const MOST_BYTES: usize = 1 << 20;
 
 /// What a short question was answered.
 pub(crate) struct Answer {
@@ -27,34 +22,13 @@ pub(crate) struct Answer {
 }
 
 pub(crate) fn ask(command: &mut Command, timeout: Duration) -> io::Result<Answer> {
-    prepare(command);
-    let mut child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
-    let stdout = child.stdout.take().map(read_all);
-    let stderr = child.stderr.take().map(read_all);
-    let deadline = Instant::now() + timeout;
-    let mut timed_out = false;
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break status;
-        }
-        if Instant::now() > deadline {
-            timed_out = true;
-            end(&mut child, libc::SIGKILL);
-            break child.wait()?;
-        }
-        thread::sleep(POLL / 5);
-    };
-    // Whom it left behind holds its pipes open, and would be waited for.
-    end(&mut child, libc::SIGKILL);
-    let text = |heard: Option<Heard>| heard.map(Heard::text).unwrap_or_default();
+    let answer = host::ask(isolate(command), timeout)?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Ok(Answer {
-        success: status.success() && !timed_out,
-        timed_out,
-        stdout: text(stdout),
-        stderr: text(stderr),
+        success: answer.success(),
+        timed_out: answer.timed_out,
+        stdout: text(&answer.stdout),
+        stderr: text(&answer.stderr),
     })
 }
 
@@ -83,11 +57,13 @@ pub(crate) fn watch(command: &mut Command, watch: &mut Watch<'_>) -> io::Result<
         .open(watch.log)?;
     writeln!(log, "$ {}", written(command))?;
     let said_from = log.metadata()?.len();
-    prepare(command);
-    let mut child = command
+    isolate(command)
+        .stdin(Stdio::null())
         .stdout(log.try_clone()?)
-        .stderr(log.try_clone()?)
-        .spawn()?;
+        .stderr(log.try_clone()?);
+    // A build's compilers end with it; and it ends when this program is killed, so that no
+    // installer goes on in a folder that nobody holds the lock of.
+    let mut child = Group::spawn(command)?;
     let begin = Instant::now();
     let mut last = String::new();
     loop {
@@ -99,7 +75,7 @@ pub(crate) fn watch(command: &mut Command, watch: &mut Watch<'_>) -> io::Result<
         }
         let late = watch.timeout.is_some_and(|limit| begin.elapsed() > limit);
         if late || (watch.stop)() {
-            end_kindly(&mut child)?;
+            child.end(GRACE)?;
             return Ok(if late {
                 Ending::TimedOut
             } else {
@@ -116,11 +92,8 @@ pub(crate) fn watch(command: &mut Command, watch: &mut Watch<'_>) -> io::Result<
     }
 }
 
-/// Its own group, so that a build's compilers end with it; and it ends when this program is killed,
-/// so that no installer goes on in a folder that nobody holds the lock of.
-fn prepare(command: &mut Command) {
-    command.stdin(Stdio::null()).process_group(0);
-    // What belongs to the person's shell must not be seen inside an isolated environment.
+/// What belongs to the person's shell must not be seen inside an isolated environment.
+fn isolate(command: &mut Command) -> &mut Command {
     for name in [
         "PYTHONPATH",
         "PYTHONHOME",
@@ -130,70 +103,7 @@ fn prepare(command: &mut Command) {
     ] {
         command.env_remove(name);
     }
-    command.env("PYTHONNOUSERSITE", "1");
-    #[cfg(target_os = "linux")]
-    // SAFETY: prctl is async-signal-safe and touches no memory of ours.
-    unsafe {
-        command.pre_exec(|| {
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-            Ok(())
-        });
-    }
-}
-
-fn end_kindly(child: &mut Child) -> io::Result<()> {
-    end(child, libc::SIGTERM);
-    let deadline = Instant::now() + GRACE;
-    while Instant::now() < deadline {
-        if child.try_wait()?.is_some() {
-            break;
-        }
-        thread::sleep(POLL);
-    }
-    // The group may outlive its leader.
-    end(child, libc::SIGKILL);
-    child.wait()?;
-    Ok(())
-}
-
-fn end(child: &mut Child, signal: libc::c_int) {
-    if let Ok(group) = libc::pid_t::try_from(child.id()) {
-        // SAFETY: a signal to a group that we made; a group that is gone is an error we ignore.
-        unsafe { libc::kill(-group, signal) };
-    }
-}
-
-/// What comes through a pipe, read in a thread of its own.
-struct Heard {
-    pieces: Receiver<Vec<u8>>,
-}
-
-fn read_all(mut pipe: impl io::Read + Send + 'static) -> Heard {
-    let (sender, pieces) = mpsc::channel();
-    thread::spawn(move || {
-        let mut piece = vec![0; 1 << 16];
-        let mut heard = 0;
-        while let Ok(bytes) = pipe.read(&mut piece) {
-            let kept = bytes.min(MOST_BYTES - heard);
-            heard += kept;
-            // Read on, whatever is said: a full pipe would hold who speaks.
-            if bytes == 0 || (kept > 0 && sender.send(piece[..kept].to_vec()).is_err()) {
-                return;
-            }
-        }
-    });
-    Heard { pieces }
-}
-
-impl Heard {
-    /// All of it; where someone holds the pipe who left the group, what has come by now.
-    fn text(self) -> String {
-        let mut bytes = Vec::new();
-        while let Ok(piece) = self.pieces.recv_timeout(LAST_WORDS) {
-            bytes.extend(piece);
-        }
-        String::from_utf8_lossy(&bytes).into_owned()
-    }
+    command.env("PYTHONNOUSERSITE", "1")
 }
 
 /// The newest of what was said since `from`; what is cut at its beginning is no line.
@@ -250,56 +160,31 @@ fn written(command: &Command) -> String {
 mod tests {
     use super::*;
 
-    fn shell(script: &str) -> Command {
-        let mut command = Command::new("sh");
-        command.args(["-c", script]);
-        command
-    }
-
     #[test]
-    fn what_hangs_is_ended_with_its_children() {
+    fn watched_until_it_ends_or_is_ended() {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("log");
-        let script = "sleep 600 & echo $!; wait";
-        let mut lines = Vec::new();
-        let ending = watch(
-            &mut shell(script),
-            &mut Watch {
-                log: &log,
-                timeout: Some(Duration::from_secs(1)),
-                stop: &|| false,
-                line: &mut |line| lines.push(line.to_owned()),
-            },
-        );
-        assert_eq!(ending.unwrap(), Ending::TimedOut);
-        let child: libc::pid_t = lines.pop().unwrap().parse().unwrap();
-        let deadline = Instant::now() + GRACE;
-        // SAFETY: signal 0 only asks whether the process is there.
-        while unsafe { libc::kill(child, 0) } == 0 && !is_dead(child) {
-            assert!(Instant::now() < deadline, "{child} lives on");
-            thread::sleep(POLL);
-        }
-        assert!(ask(&mut shell("sleep 600"), POLL).unwrap().timed_out);
-    }
-
-    #[test]
-    fn whoever_is_left_behind_is_not_waited_for() {
-        let begin = Instant::now();
-        let answer = ask(&mut shell("sleep 600 & echo here"), GRACE).unwrap();
-        assert!(answer.success && answer.stdout == "here\n");
-        // One that has left the group cannot be ended with it.
-        let answer = ask(&mut shell("setsid sleep 8 & sleep 0.5; echo there"), GRACE).unwrap();
-        assert!(answer.success && answer.stdout == "there\n");
-        assert!(
-            begin.elapsed() < Duration::from_secs(6),
-            "it was waited for"
-        );
-    }
-
-    /// Ended, and not yet fetched by whoever is its parent now.
-    fn is_dead(process: libc::pid_t) -> bool {
-        let status = std::fs::read_to_string(format!("/proc/{process}/stat"));
-        status.is_ok_and(|text| text.contains(") Z "))
+        let check = |script: &str, stop: bool, timeout: Duration, expected: Ending| {
+            let mut lines = Vec::new();
+            let mut command = Command::new("sh");
+            let ending = watch(
+                command.args(["-c", script]),
+                &mut Watch {
+                    log: &log,
+                    timeout: Some(timeout),
+                    stop: &|| stop,
+                    line: &mut |line| lines.push(line.to_owned()),
+                },
+            );
+            assert_eq!(ending.unwrap(), expected, "{script}");
+            lines
+        };
+        let long = Duration::from_secs(60);
+        check("exit 0", false, long, Ending::Done);
+        check("exit 3", false, long, Ending::Failed);
+        check("sleep 600", true, long, Ending::Stopped);
+        let lines = check("echo here; sleep 600", false, 10 * POLL, Ending::TimedOut);
+        assert_eq!(lines, ["here"]);
     }
 
     #[test]

@@ -4,14 +4,14 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest as _, Sha256};
+use host::Digester;
 
 use crate::error::ImageError;
 
 /// Digests and counts what passes through.
 pub(crate) struct Digesting<W> {
     inner: W,
-    digest: Sha256,
+    digest: Digester,
     bytes: u64,
 }
 
@@ -25,7 +25,7 @@ impl<W> Digesting<W> {
     pub(crate) fn new(inner: W) -> Digesting<W> {
         Digesting {
             inner,
-            digest: Sha256::new(),
+            digest: Digester::default(),
             bytes: 0,
         }
     }
@@ -33,7 +33,7 @@ impl<W> Digesting<W> {
     pub(crate) fn finish(self) -> Passed<W> {
         Passed {
             inner: self.inner,
-            digest: format!("sha256:{:x}", self.digest.finalize()),
+            digest: format!("sha256:{}", self.digest.finish()),
             bytes: self.bytes,
         }
     }

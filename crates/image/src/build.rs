@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use host::Unfinished;
+
 use crate::architecture::Architecture;
 use crate::archive;
 use crate::base::BaseImage;
@@ -19,7 +21,6 @@ use crate::prepare::Preparing;
 use crate::report::{Layer, LayerKind, Report, Size, Warning};
 use crate::settings::{self, About};
 use crate::tree::Tree;
-use crate::unfinished::Unfinished;
 
 #[derive(Debug, Clone)]
 pub struct Image {
@@ -62,20 +63,24 @@ pub struct Output {
 pub fn build(image: &Image, output: &Output) -> Result<Report, ImageError> {
     output.check()?;
     let place = output.folder.as_ref().or(output.archive.as_ref());
-    let work = Unfinished::beside(place.ok_or(ImageError::NowhereToWrite)?)?;
-    let layout = work.join("layout");
-    let mut built = Building::start(image, &layout)?;
-    built.add_base_and_server(&work)?;
-    built.add_model(&work)?;
+    let place = place.ok_or(ImageError::NowhereToWrite)?;
+    let unfinished = || Unfinished::folder(place).map_err(ImageError::io("made", place));
+    let (work, layout) = (unfinished()?, unfinished()?);
+    let mut built = Building::start(image, layout.path())?;
+    built.add_base_and_server(work.path())?;
+    built.add_model(work.path())?;
     let (mut report, documents) = built.finish()?;
     if let Some(to) = &output.archive {
-        let beside = Unfinished::beside(to)?;
-        let bytes = archive::write(&layout, &documents, &beside.join("archive"))?;
+        if let Some(above) = to.parent() {
+            fs::create_dir_all(above).map_err(ImageError::io("made", above))?;
+        }
+        let archive = Unfinished::beside(to);
+        let bytes = archive::write(layout.path(), &documents, archive.path())?;
         report.archive_bytes = Some(bytes);
-        beside.publish("archive", to)?;
+        archive.publish(to).map_err(ImageError::io("written", to))?;
     }
     if let Some(to) = &output.folder {
-        work.publish("layout", to)?;
+        layout.replace(to).map_err(ImageError::io("written", to))?;
     }
     Ok(report)
 }
@@ -123,7 +128,7 @@ impl<'a> Building<'a> {
         })
     }
 
-    fn add_base_and_server(&mut self, work: &Unfinished) -> Result<(), ImageError> {
+    fn add_base_and_server(&mut self, work: &Path) -> Result<(), ImageError> {
         let image = self.image;
         let program = Binary::open(&image.program, image.architecture)?;
         let library = Binary::open(&image.library, image.architecture)?;
@@ -147,7 +152,7 @@ impl<'a> Building<'a> {
         self.add(LayerKind::Server, &server)
     }
 
-    fn add_model(&mut self, work: &Unfinished) -> Result<(), ImageError> {
+    fn add_model(&mut self, work: &Path) -> Result<(), ImageError> {
         let Some(path) = &self.image.model else {
             return Ok(());
         };

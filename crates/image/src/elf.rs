@@ -5,15 +5,15 @@
 
 use std::fmt;
 
+use object::LittleEndian as Little;
+use object::elf::{
+    DT_NEEDED, DT_NULL, DT_RPATH, DT_RUNPATH, DT_STRTAB, Dyn64, FileHeader64, PT_LOAD,
+    ProgramHeader64,
+};
+use object::read::StringTable;
+use object::read::elf::{Dyn as _, FileHeader as _, ProgramHeader as _};
+
 const HEADER_BYTES: usize = 64;
-const PROGRAM_HEADER_BYTES: u16 = 56;
-const LOAD: u32 = 1;
-const DYNAMIC: u32 = 2;
-const INTERPRETER: u32 = 3;
-const NEEDED: u64 = 1;
-const STRING_TABLE: u64 = 5;
-const RPATH: u64 = 15;
-const RUNPATH: u64 = 29;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Elf {
@@ -54,43 +54,47 @@ impl Elf {
         if bytes[4..6] != [2, 1] {
             return Err(ElfProblem::NotSupported);
         }
-        let file = File { bytes };
-        let segments = file.segments()?;
-        let interpreter = segments.iter().find(|segment| segment.kind == INTERPRETER);
-        let interpreter = interpreter.map(|segment| file.text(segment.offset));
+        let header = FileHeader64::<Little>::parse(bytes)?;
+        let segments = header.program_headers(Little, bytes)?;
         let mut elf = Elf {
-            machine: u16::from_le_bytes(file.at(18)?),
-            interpreter: interpreter.transpose()?,
+            machine: header.e_machine(Little).0,
+            interpreter: None,
             needed: Vec::new(),
             run_paths: Vec::new(),
         };
-        if let Some(dynamic) = segments.iter().find(|segment| segment.kind == DYNAMIC) {
-            elf.add_dynamic(&file, &segments, dynamic)?;
+        for segment in segments {
+            if let Some(path) = segment.interpreter(Little, bytes)? {
+                elf.interpreter = Some(text(path));
+            }
+            if let Some(tags) = segment.dynamic(Little, bytes)? {
+                elf.add_dynamic(tags, segments, bytes)?;
+            }
         }
         Ok(elf)
     }
 
     fn add_dynamic(
         &mut self,
-        file: &File<'_>,
-        segments: &[Segment],
-        dynamic: &Segment,
+        tags: &[Dyn64<Little>],
+        segments: &[ProgramHeader64<Little>],
+        bytes: &[u8],
     ) -> Result<(), ElfProblem> {
-        let tags = file.tags(dynamic)?;
-        let Some(strings) = tags.iter().find(|tag| tag.kind == STRING_TABLE) else {
+        let end = tags.iter().position(|tag| tag.tag(Little) == DT_NULL);
+        let tags = &tags[..end.unwrap_or(tags.len())];
+        let Some(strings) = tags.iter().find(|tag| tag.tag(Little) == DT_STRTAB) else {
             return Ok(());
         };
-        let strings = offset_of(strings.value, segments).ok_or(ElfProblem::Truncated)?;
-        for tag in &tags {
-            let text = || file.text(strings.saturating_add(tag.value));
-            match tag.kind {
-                NEEDED => self.needed.push(text()?),
-                RPATH | RUNPATH => self.run_paths.extend(
-                    text()?
-                        .split(':')
-                        .filter(|path| !path.is_empty())
-                        .map(str::to_owned),
-                ),
+        let strings = offset_of(strings.val(Little), segments).ok_or(ElfProblem::Truncated)?;
+        let strings = StringTable::new(bytes, strings, bytes.len() as u64);
+        for tag in tags {
+            let value = || tag.string(Little, strings).map(text);
+            match tag.tag(Little) {
+                DT_NEEDED => self.needed.push(value()?),
+                DT_RPATH | DT_RUNPATH => {
+                    let paths = value()?;
+                    let paths = paths.split(':').filter(|path| !path.is_empty());
+                    self.run_paths.extend(paths.map(str::to_owned));
+                }
                 _ => (),
             }
         }
@@ -98,94 +102,25 @@ impl Elf {
     }
 }
 
-struct File<'a> {
-    bytes: &'a [u8],
+impl From<object::read::Error> for ElfProblem {
+    /// Magic, class and encoding are right: what is left is a header that points outside.
+    fn from(_: object::read::Error) -> Self {
+        ElfProblem::Truncated
+    }
 }
 
-struct Segment {
-    kind: u32,
-    offset: u64,
-    address: u64,
-    file_bytes: u64,
-}
-
-struct Tag {
-    kind: u64,
-    value: u64,
-}
-
-impl File<'_> {
-    fn at<const N: usize>(&self, offset: u64) -> Result<[u8; N], ElfProblem> {
-        let offset = usize::try_from(offset).map_err(|_| ElfProblem::Truncated)?;
-        let rest = self.bytes.get(offset..);
-        let found = rest.and_then(|rest| rest.first_chunk());
-        found.copied().ok_or(ElfProblem::Truncated)
-    }
-
-    fn number(&self, offset: u64) -> Result<u64, ElfProblem> {
-        Ok(u64::from_le_bytes(self.at(offset)?))
-    }
-
-    /// Up to the zero that ends it.
-    fn text(&self, offset: u64) -> Result<String, ElfProblem> {
-        let offset = usize::try_from(offset).map_err(|_| ElfProblem::Truncated)?;
-        let rest = self.bytes.get(offset..).ok_or(ElfProblem::Truncated)?;
-        let end = rest.iter().position(|byte| *byte == 0);
-        let text = &rest[..end.ok_or(ElfProblem::Truncated)?];
-        Ok(String::from_utf8_lossy(text).into_owned())
-    }
-
-    fn segments(&self) -> Result<Vec<Segment>, ElfProblem> {
-        let table = self.number(32)?;
-        let entry_bytes = u16::from_le_bytes(self.at(54)?);
-        let count = u16::from_le_bytes(self.at(56)?);
-        if count > 0 && entry_bytes < PROGRAM_HEADER_BYTES {
-            return Err(ElfProblem::Truncated);
-        }
-        (0..u64::from(count))
-            .map(|index| {
-                let at = table.checked_add(index * u64::from(entry_bytes));
-                let at = at.filter(|at| *at < self.bytes.len() as u64);
-                let at = at.ok_or(ElfProblem::Truncated)?;
-                Ok(Segment {
-                    kind: u32::from_le_bytes(self.at(at)?),
-                    offset: self.number(at + 8)?,
-                    address: self.number(at + 16)?,
-                    file_bytes: self.number(at + 32)?,
-                })
-            })
-            .collect()
-    }
-
-    /// Of the dynamic section, up to the empty one that ends it.
-    fn tags(&self, dynamic: &Segment) -> Result<Vec<Tag>, ElfProblem> {
-        let end = dynamic.offset.checked_add(dynamic.file_bytes);
-        let end = end.filter(|end| *end <= self.bytes.len() as u64);
-        let end = end.ok_or(ElfProblem::Truncated)?;
-        let mut tags = Vec::new();
-        let mut at = dynamic.offset;
-        while at + 16 <= end {
-            let tag = Tag {
-                kind: self.number(at)?,
-                value: self.number(at + 8)?,
-            };
-            if tag.kind == 0 {
-                break;
-            }
-            tags.push(tag);
-            at += 16;
-        }
-        Ok(tags)
-    }
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// The dynamic section has addresses in memory; where they lie in the file, the loaded segments say.
-fn offset_of(address: u64, segments: &[Segment]) -> Option<u64> {
-    let loaded = segments.iter().filter(|segment| segment.kind == LOAD);
+fn offset_of(address: u64, segments: &[ProgramHeader64<Little>]) -> Option<u64> {
+    let loaded = segments.iter().filter(|s| s.p_type(Little) == PT_LOAD);
     loaded
         .filter_map(|segment| {
-            let within = address.checked_sub(segment.address)?;
-            (within < segment.file_bytes).then(|| segment.offset.checked_add(within))?
+            let within = address.checked_sub(segment.p_vaddr(Little))?;
+            let offset = segment.p_offset(Little).checked_add(within)?;
+            (within < segment.p_filesz(Little)).then_some(offset)
         })
         .next()
 }

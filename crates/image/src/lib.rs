@@ -22,7 +22,6 @@ mod prepare;
 mod report;
 mod settings;
 mod tree;
-mod unfinished;
 
 pub use architecture::Architecture;
 pub use build::{Base, Image, Output, build};

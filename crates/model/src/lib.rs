@@ -5,6 +5,7 @@
 //! [`event`], [`sample`], [`machine`], [`capacity`], [`money`], [`warning`].
 
 pub mod capacity;
+pub mod date;
 pub mod event;
 pub mod hosts;
 pub mod job;
@@ -21,6 +22,7 @@ pub mod verify;
 pub mod warning;
 
 pub use capacity::{Capacity, UnmetLimit};
+pub use date::KnownDate;
 pub use event::{Event, EventKind};
 pub use hosts::Hosts;
 pub use job::{AskJob, TrainJob};

@@ -1,6 +1,6 @@
 //! The files that a worker and whoever started it exchange.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -26,11 +26,11 @@ pub(crate) fn write_private(path: &Path, value: &impl Serialize) -> Result<(), P
 pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, PlaceError> {
     let failed = |error: io::Error| PlaceError::io("read", path, &error);
     // A workload can write into the folder too: a named pipe would be read for ever.
-    match fs::symlink_metadata(path) {
-        Ok(found) if found.is_file() => {}
-        _ => return Ok(None),
-    }
-    let bytes = fs::read(path).map_err(failed)?;
+    let bytes = match host::read_regular(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error)),
+    };
     let parsed = serde_json::from_slice(&bytes);
     parsed.map(Some).map_err(|error| failed(error.into()))
 }
@@ -78,6 +78,8 @@ impl ProgressFile {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use model::{Event, EventKind};
 
@@ -102,12 +104,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_regular_file_is_not_there() {
+    fn what_is_not_a_regular_file_is_not_read() {
         let folder = tempfile::tempdir().unwrap();
         let read = |name: &str| read::<u32>(&folder.path().join(name));
         assert_eq!(read("missing"), Ok(None));
         std::os::unix::fs::symlink("/dev/zero", folder.path().join("link")).unwrap();
-        assert_eq!(read("link"), Ok(None));
+        assert!(read("link").is_err());
         fs::write(folder.path().join("broken"), "{").unwrap();
         assert!(read("broken").is_err());
     }

@@ -107,7 +107,7 @@ fn place(environment: &Environment) -> Value {
 pub fn fingerprint(value: &Value) -> String {
     let mut canonical = String::new();
     write_canonical(value, &mut canonical);
-    format!("{:016x}", fnv1a(canonical.as_bytes()))
+    format!("{:016x}", seeded::fnv1a(canonical.as_bytes()))
 }
 
 /// JSON with sorted keys: whether `serde_json` itself sorts them depends on what else is built.
@@ -133,24 +133,5 @@ fn write_canonical(value: &Value, out: &mut String) {
             out.push(']');
         }
         plain => out.push_str(&plain.to_string()),
-    }
-}
-
-/// FNV-1a, 64 bits (Fowler, Noll and Vo): stable across versions and machines, unlike the
-/// standard library's hasher. Not for secrets.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::fnv1a;
-
-    #[test]
-    fn the_hash_is_the_published_one() {
-        assert_eq!(fnv1a(b""), 0xCBF2_9CE4_8422_2325);
-        assert_eq!(fnv1a(b"foobar"), 0x8594_4171_F739_67E8);
     }
 }

@@ -1,8 +1,12 @@
 //! How old a price is.
 
-/// A year alone is counted from its middle. `None` if one of them is not a date.
+use model::KnownDate;
+
+/// A year alone is counted from its middle. None where one of them is not a date.
 pub fn age_days(date: &str, today: &str) -> Option<i64> {
-    Some(days(today)? - days(date)?)
+    let day = |text: &str| Some(text.parse::<KnownDate>().ok()?.day());
+    let old = day(today)?.duration_since(day(date)?);
+    Some(old.as_hours() / 24)
 }
 
 /// `2026-08-22` on `2026-11-16` is `86 days old`.
@@ -17,17 +21,6 @@ pub fn age(date: &str, today: &str) -> String {
         old @ 60..730 => format!("{} months old", old * 12 / 365),
         old => format!("{} years old", old / 365),
     }
-}
-
-/// Since the year 0 (days_from_civil of Howard Hinnant's chrono-compatible date algorithms).
-fn days(date: &str) -> Option<i64> {
-    let mut parts = date.split('-').map(|part| part.parse::<i64>().ok());
-    let year = parts.next()??;
-    let month = parts.next().unwrap_or(Some(7))?;
-    let day = parts.next().unwrap_or(Some(1))?;
-    let year = if month <= 2 { year - 1 } else { year };
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    Some(year * 365 + year / 4 - year / 100 + year / 400 + of_year)
 }
 
 #[cfg(test)]
@@ -47,5 +40,6 @@ mod tests {
         check("2025-11-16", "2026-11-16", "12 months old");
         check("2023", "2026-11-16", "3 years old");
         check("yesterday", "2026-11-16", "of unknown age");
+        check("2023-02-31", "2026-11-16", "of unknown age");
     }
 }

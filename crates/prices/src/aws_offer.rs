@@ -6,6 +6,7 @@ use std::fmt;
 use std::io::{BufRead, BufReader, Read};
 
 use cost::Reason;
+use model::KnownDate;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use crate::aws::{Machine, Product, Terms};
@@ -139,7 +140,8 @@ impl<'de> Visitor<'de> for OfferFile<'_> {
             match key.as_str() {
                 "publicationDate" => {
                     let date: String = map.next_value()?;
-                    self.0.published = Some(day(&date).to_owned()).filter(|d| cost::is_date(d));
+                    let day = Some(day(&date)).filter(|day| day.parse::<KnownDate>().is_ok());
+                    self.0.published = day.map(str::to_owned);
                 }
                 "products" => {
                     map.next_value_seed(Products(self.0))?;

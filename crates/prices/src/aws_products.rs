@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use cost::Reason;
+use model::KnownDate;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -77,7 +78,7 @@ impl Reading<'_> {
         };
         self.collector.rows += 1;
         let date = one.publication_date.as_deref().map(day);
-        if let Some(date) = date.filter(|date| cost::is_date(date)) {
+        if let Some(date) = date.filter(|date| date.parse::<KnownDate>().is_ok()) {
             self.published = self.published.take().max(Some(date.to_owned()));
         }
         let (sku, file) = (&one.product.sku, self.file);

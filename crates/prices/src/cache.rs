@@ -73,8 +73,7 @@ fn kept(catalog: &Catalog) -> Option<Kept> {
     })
 }
 
-/// Adds prices to the refreshed catalog; the newest of each stays. The file is written next to its
-/// name and renamed when complete.
+/// Adds prices to the refreshed catalog; the newest of each stays.
 pub fn keep(home: &Path, new: Catalog) -> io::Result<Kept> {
     let path = catalog_file(home);
     let known = read(&path)?.unwrap_or_default();
@@ -84,9 +83,7 @@ pub fn keep(home: &Path, new: Catalog) -> io::Result<Kept> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    let beside = path.with_extension(format!("{}.tmp", std::process::id()));
-    fs::write(&beside, write_catalog(&catalog))?;
-    fs::rename(&beside, &path)?;
+    host::write_whole(&path, write_catalog(&catalog))?;
     Ok(kept(&catalog).unwrap_or(Kept {
         entries: 0,
         newest: String::new(),

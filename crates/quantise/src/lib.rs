@@ -5,14 +5,13 @@ mod error;
 mod tools;
 mod wish;
 
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use frameworks::{Home, Installed, Spec};
+use host::{Digest, Unfinished};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use sha2::{Digest as _, Sha256};
 use stats::Estimate;
 
 pub use error::QuantiseError;
@@ -87,14 +86,9 @@ pub fn quantise(home: &Home, wish: &QuantiseWish<'_>) -> Result<Quantised, Quant
     if let Some(found) = read(&folder) {
         return Ok(found);
     }
-    let unfinished = frameworks::unfinished_folder(&parent, &key).map_err(QuantiseError::Home)?;
-    let made = work
-        .make(&unfinished)
-        .and_then(|quantised| keep(quantised, &unfinished, &folder));
-    if made.is_err() {
-        let _ = fs::remove_dir_all(&unfinished);
-    }
-    made
+    let unfinished = Unfinished::folder(&folder).map_err(QuantiseError::io("create", &folder))?;
+    let quantised = work.make(unfinished.path())?;
+    keep(quantised, unfinished, &folder)
 }
 
 fn installed(home: &Home) -> Result<Installed, QuantiseError> {
@@ -113,9 +107,9 @@ impl Work<'_> {
     /// Everything that decides the result.
     fn key(&self) -> Result<String, QuantiseError> {
         let wish = self.wish;
-        let model = digest_of(wish.model).map_err(QuantiseError::io("read", wish.model))?;
+        let model = Digest::of_file(wish.model).map_err(QuantiseError::io("read", wish.model))?;
         let decides = json!({
-            "model": model,
+            "model": short(model),
             "description": wish.description,
             "pictures": wish.pictures,
             "dynamic": wish.dynamic,
@@ -124,7 +118,7 @@ impl Work<'_> {
             "tools": self.tools.version,
             "script": tools::SCRIPT,
         });
-        Ok(short(Sha256::digest(decides.to_string()).as_slice()))
+        Ok(short(Digest::of(decides.to_string())))
     }
 
     fn make(&self, folder: &Path) -> Result<Quantised, QuantiseError> {
@@ -207,20 +201,17 @@ impl Share {
     }
 }
 
-/// Written last and renamed when complete.
-fn keep(quantised: Quantised, from: &Path, to: &Path) -> Result<Quantised, QuantiseError> {
-    let path = from.join(RESULT);
+/// Written last and renamed when whole.
+fn keep(quantised: Quantised, from: Unfinished, to: &Path) -> Result<Quantised, QuantiseError> {
+    let path = from.path().join(RESULT);
     let text = serde_json::to_string_pretty(&quantised).unwrap_or_default();
     fs::write(&path, text + "\n").map_err(QuantiseError::io("write", &path))?;
-    if fs::rename(from, to).is_err() {
-        // Another program was faster, or a damaged one is in the way.
-        if let Some(found) = read(to) {
-            let _ = fs::remove_dir_all(from);
-            return Ok(found);
-        }
-        fs::remove_dir_all(to).map_err(QuantiseError::io("remove", to))?;
-        fs::rename(from, to).map_err(QuantiseError::io("create", to))?;
+    // Another program was faster.
+    if let Some(found) = read(to) {
+        return Ok(found);
     }
+    // A damaged one may be in the way.
+    from.replace(to).map_err(QuantiseError::io("create", to))?;
     Ok(Quantised {
         path: to.join(MODEL),
         ..quantised
@@ -236,24 +227,9 @@ fn read(folder: &Path) -> Option<Quantised> {
     whole.then_some(Quantised { path, ..found })
 }
 
-fn digest_of(path: &Path) -> io::Result<String> {
-    let (mut file, mut digest) = (File::open(path)?, Sha256::new());
-    let mut piece = vec![0; 1 << 20];
-    loop {
-        match file.read(&mut piece)? {
-            0 => return Ok(short(digest.finalize().as_slice())),
-            bytes => digest.update(&piece[..bytes]),
-        }
-    }
-}
-
 /// Enough for files that nobody forges.
-fn short(digest: &[u8]) -> String {
-    digest
-        .iter()
-        .take(12)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+fn short(digest: Digest) -> String {
+    format!("{digest:.24}")
 }
 
 /// x86 processors without VNNI add two products of a byte in 16 bits, which overflows with weights of 8.

@@ -98,11 +98,14 @@ fn untrained_weights_have_agreement_and_no_accuracy() {
 #[test]
 fn a_result_is_kept_whole_or_not_at_all() {
     let folder = tempfile::tempdir().unwrap();
-    let (from, to) = (folder.path().join("from"), folder.path().join("to"));
-    fs::create_dir(&from).unwrap();
-    fs::write(from.join(MODEL), "12345").unwrap();
+    let to = folder.path().join("to");
+    let begun = || {
+        let from = Unfinished::folder(&to).unwrap();
+        fs::write(from.path().join(MODEL), "12345").unwrap();
+        from
+    };
     let quantised = Quantised {
-        path: from.join(MODEL),
+        path: to.join(MODEL),
         bytes: 5,
         full_bytes: 20,
         weight_bits: 8,
@@ -112,11 +115,12 @@ fn a_result_is_kept_whole_or_not_at_all() {
         version: "1".to_owned(),
     };
     assert_eq!(read(&to), None);
-    let kept = keep(quantised, &from, &to).unwrap();
-    assert_eq!(kept.path, to.join(MODEL));
-    assert_eq!(read(&to), Some(kept));
+    keep(quantised.clone(), begun(), &to).unwrap();
+    assert_eq!(read(&to), Some(quantised.clone()));
     fs::write(to.join(MODEL), "123").unwrap();
     assert_eq!(read(&to), None, "it was damaged");
+    keep(quantised.clone(), begun(), &to).unwrap();
+    assert_eq!(read(&to), Some(quantised), "it was made again");
 }
 
 #[test]

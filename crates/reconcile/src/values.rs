@@ -1,5 +1,6 @@
 //! Numbers and dates as providers and spreadsheets write them.
 
+use jiff::{Timestamp, civil};
 use rust_decimal::Decimal;
 
 /// Larger amounts and quantities are errors, and would leave the range of decimals when summed.
@@ -250,37 +251,16 @@ fn digits(bytes: &[u8]) -> Option<i64> {
     )
 }
 
-/// Howard Hinnant's `days_from_civil`: years begin in March, so that leap days come last.
 fn days_since_1970(year: i64, month: i64, day: i64) -> Option<i64> {
-    const DAYS: [i64; 12] = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let longest = *DAYS.get(usize::try_from(month).ok()?.checked_sub(1)?)?;
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    if day < 1 || day > longest || (month == 2 && day == 29 && !leap) || year < 1970 {
-        return None;
-    }
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year / 400;
-    let of_era = year - era * 400;
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    Some(era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468)
+    let year = i16::try_from(year).ok().filter(|year| *year >= 1970)?;
+    let date = civil::Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()?;
+    Some(date.duration_since(civil::date(1970, 1, 1)).as_hours() / 24)
 }
 
 /// `2024-03-01`, for people.
 pub(crate) fn day_of(ms: i64) -> String {
-    let days = ms.div_euclid(DAY_MS) + 719_468;
-    let era = days.div_euclid(146_097);
-    let of_era = days.rem_euclid(146_097);
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 {
-        shifted + 3
-    } else {
-        shifted - 9
-    };
-    let year = year + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
+    let moment = Timestamp::from_millisecond(ms).unwrap_or_default();
+    moment.strftime("%Y-%m-%d").to_string()
 }
 
 #[cfg(test)]

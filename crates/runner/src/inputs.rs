@@ -9,9 +9,9 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
+use host::{Digest, Digester};
 use model::run::{Origin, RunInput};
 use model::{RunId, RunRecord, Scenario, Status, Study, Timestamp, Warning, Workload};
-use sha2::{Digest, Sha256};
 
 /// A larger file is known by its size and the time it was written: reading it before a run would
 /// take long and fill the memory that the run is measured with.
@@ -132,7 +132,7 @@ impl InputReader {
             inputs.push(RunInput {
                 path: self.shown(&folder.join(pattern)),
                 bytes: names.len() as u64,
-                sha256: Some(hex(&Sha256::digest(names.join("\n")))),
+                sha256: Some(Digest::of(names.join("\n")).to_string()),
                 modified: None,
                 listed: true,
             });
@@ -225,19 +225,9 @@ fn named_in(command: &[String], folder: &Path) -> Vec<PathBuf> {
 }
 
 fn digest(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?.take(LARGEST_READ + 1);
-    let mut hash = Sha256::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(hex(&hash.finalize())),
-            read => hash.update(&buffer[..read]),
-        }
-    }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut digester = Digester::default();
+    io::copy(&mut File::open(path)?.take(LARGEST_READ + 1), &mut digester)?;
+    Ok(digester.finish().to_string())
 }
 
 /// The versions of every input that the kept runs had.

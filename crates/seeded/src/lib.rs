@@ -1,7 +1,14 @@
-//! The one source of randomness: a generator whose numbers never change with a library's version,
-//! so that the order of a published study, its images and its weights can be reproduced.
+//! The one source of randomness: generators and a hash whose numbers never change with a library's
+//! version, so that the order of a published study, its images and its weights can be made again.
+//!
+//! [`SplitMix64`] is the one to use. Initial weights are drawn by [`Xoshiro256`], and have been since
+//! the first published ones: another generator would change every one of them.
 //!
 //! How a position (a block, an image, a parameter) becomes a state is up to the crate that draws.
+
+mod xoshiro;
+
+pub use xoshiro::Xoshiro256;
 
 /// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014):
 /// one word of state, every state is good.
@@ -34,6 +41,14 @@ pub fn mix(mut word: u64) -> u64 {
     word ^ (word >> 31)
 }
 
+/// FNV-1a, 64 bits (Fowler, Noll and Vo): stable across versions and machines, unlike the standard
+/// library's hasher. Nobody forges what is hashed.
+pub fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,5 +68,11 @@ mod tests {
         );
         assert_eq!(random.below(0), 0);
         assert!((0..1000).all(|limit| SplitMix64::new(limit).below(7) < 7));
+    }
+
+    #[test]
+    fn the_hash_is_the_published_one() {
+        assert_eq!(fnv1a(b""), 0xCBF2_9CE4_8422_2325);
+        assert_eq!(fnv1a(b"foobar"), 0x8594_4171_F739_67E8);
     }
 }

@@ -83,22 +83,15 @@ impl Place {
         if !folder.as_os_str().is_empty() {
             fs::create_dir_all(folder)?;
         }
-        let unfinished = folder.join(format!("{beginning}{}.partial", std::process::id()));
-        let finish = || {
-            let mark = if quantised { QUANTISED } else { "" };
-            let path = folder.join(format!(
-                "{beginning}{mark}{:016x}.ort",
-                checksum(&fs::read(&unfinished)?)
-            ));
-            fs::rename(&unfinished, &path)?;
-            Ok(path)
-        };
-        let written =
-            write(&unfinished).and_then(|()| finish().map_err(|error: io::Error| error.into()));
-        if written.is_err() {
-            let _ = fs::remove_file(&unfinished);
-        }
-        written.map(Some)
+        let unfinished = host::Unfinished::beside(&folder.join(beginning));
+        write(unfinished.path())?;
+        let mark = if quantised { QUANTISED } else { "" };
+        let path = folder.join(format!(
+            "{beginning}{mark}{:016x}.ort",
+            checksum(&fs::read(unfinished.path())?)
+        ));
+        unfinished.publish(&path)?;
+        Ok(Some(path))
     }
 }
 
@@ -169,12 +162,14 @@ pub fn checksum(bytes: &[u8]) -> u64 {
         }
     }
     let length = bytes.len() as u64;
-    fnv(&[
-        &lanes.map(u64::to_le_bytes).concat(),
-        rest,
-        &length.to_le_bytes(),
-    ]
-    .concat())
+    seeded::fnv1a(
+        &[
+            &lanes.map(u64::to_le_bytes).concat(),
+            rest,
+            &length.to_le_bytes(),
+        ]
+        .concat(),
+    )
 }
 
 /// The same for the same model, runtime and kind of processor. The model's ends, length and time stand for all of it:
@@ -196,7 +191,10 @@ fn key(model: &Path, runtime: &str) -> io::Result<String> {
         about.len(),
         changed.as_secs()
     );
-    Ok(format!("{:016x}", fnv(&[told.as_bytes(), &ends].concat())))
+    Ok(format!(
+        "{:016x}",
+        seeded::fnv1a(&[told.as_bytes(), &ends].concat())
+    ))
 }
 
 /// What decides how ONNX Runtime lays weights out.
@@ -220,13 +218,6 @@ fn processor() -> String {
         .chain(there)
         .collect::<Vec<_>>()
         .join("+")
-}
-
-/// Fowler, Noll and Vo's 64-bit hash 1a.
-fn fnv(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
 
 #[cfg(test)]

@@ -2,21 +2,16 @@
 
 use std::f64::consts::PI;
 
+pub use libm::erfc;
+
 const LN_SQRT_2PI: f64 = 0.918_938_533_204_672_741_780_329_736_406;
 
-/// Logarithm of the gamma function for x > 0: Stirling's series, after the recurrence has carried x above 10
-/// (DLMF 5.11.1, 5.5.1).
+/// Logarithm of the gamma function for x > 0.
 pub fn ln_gamma(x: f64) -> f64 {
-    if x.is_nan() || x <= 0.0 {
-        return f64::NAN;
+    match x > 0.0 {
+        true => libm::lgamma(x),
+        false => f64::NAN,
     }
-    let mut shifted = x;
-    let mut product = 1.0;
-    while shifted < STIRLING_FROM {
-        product *= shifted;
-        shifted += 1.0;
-    }
-    (shifted - 0.5) * shifted.ln() - shifted + LN_SQRT_2PI + stirling_rest(shifted) - product.ln()
 }
 
 /// From here the seven terms of Stirling's series are exact to the last place.
@@ -244,52 +239,18 @@ pub fn beta_inc_inverse(a: f64, b: f64, p: f64) -> f64 {
     Share::from_logit(logit).part
 }
 
-/// Complementary error function: series near zero (DLMF 7.6.2), continued fraction beyond (DLMF 7.9.1).
-pub fn erfc(x: f64) -> f64 {
-    if x < 0.0 {
-        return 2.0 - erfc(-x);
-    }
-    if x < ERF_SERIES_BELOW {
-        1.0 - erf_series(x)
-    } else {
-        ln_erfc(x).exp()
-    }
-}
-
-/// Error function.
-pub fn erf(x: f64) -> f64 {
-    if x.abs() < ERF_SERIES_BELOW {
-        erf_series(x)
-    } else {
-        1f64.copysign(x) * (1.0 - erfc(x.abs()))
-    }
-}
-
 /// Logarithm of erfc, exact where erfc itself is too small for `f64`.
 pub fn ln_erfc(x: f64) -> f64 {
-    if x < ERF_SERIES_BELOW {
+    // Below, erfc is far from zero.
+    const FRACTION_FROM: f64 = 1.5;
+    if x < FRACTION_FROM {
         return erfc(x).ln();
     }
     // √π e^{x²} erfc x = 1/(x + ½/(x + 1/(x + 3/2/(x + …)))), from the back: the number of terms needed falls
-    // with x, and this many are enough where the series stops.
+    // with x, and this many are enough for the smallest.
     const TERMS: u32 = 120;
     let fraction = (1..=TERMS)
         .rev()
         .fold(x, |tail, term| x + 0.5 * f64::from(term) / tail);
     -x * x - fraction.ln() - 0.5 * PI.ln()
-}
-
-/// Below this 1 − erf keeps its digits; above, the continued fraction is as exact and faster.
-const ERF_SERIES_BELOW: f64 = 1.5;
-
-fn erf_series(x: f64) -> f64 {
-    let mut term = x;
-    let mut sum = x;
-    let mut n = 1.0;
-    while term.abs() > f64::EPSILON * 0.1 * sum.abs() {
-        term *= 2.0 * x * x / (2.0 * n + 1.0);
-        sum += term;
-        n += 1.0;
-    }
-    2.0 / PI.sqrt() * (-x * x).exp() * sum
 }

@@ -185,7 +185,7 @@ fn keep_import(layout: &Layout, path: &Path, name: &str) -> Result<PathBuf, Stor
     let free = (1..).map(|count: u32| folder.join(format!("{stem}.{count}.jsonl")));
     let kept = free.into_iter().find(|path| !path.exists());
     let kept = kept.unwrap_or_else(|| folder.join(name));
-    let bytes = files::read_regular(path).map_err(|e| StoreError::io("read", path, e))?;
+    let bytes = host::read_regular(path).map_err(|e| StoreError::io("read", path, e))?;
     files::write_whole(&kept, &bytes)?;
     Ok(kept)
 }

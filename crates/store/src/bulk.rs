@@ -35,7 +35,7 @@ pub(crate) fn write_to(path: &Path, records: &[RunRecord]) -> Result<(), StoreEr
     };
     let common = value_of(first)?;
     let mut wrong = None;
-    let written = files::write_whole_by(path, |file| {
+    let written = host::write_whole_by(path, |file| {
         writeln!(
             file,
             "{}",
@@ -57,7 +57,7 @@ pub(crate) fn write_to(path: &Path, records: &[RunRecord]) -> Result<(), StoreEr
     });
     match wrong {
         Some(error) => Err(error),
-        None => written,
+        None => written.map_err(|e| StoreError::io("write", path, e)),
     }
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub(crate) fn open(path: &Path) -> Result<Self, String> {
-        let file = files::open_regular(path, OpenOptions::new().read(true))
+        let file = host::open_regular(path, OpenOptions::new().read(true))
             .map_err(|e| format!("cannot be read: {e}"))?;
         let mut lines = BufReader::new(file).lines();
         let first = lines.next().transpose();

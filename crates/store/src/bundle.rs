@@ -71,7 +71,7 @@ pub(crate) fn read_any_record(folder: &Path) -> Result<RunRecord, Damaged> {
         path: path.clone(),
         why,
     };
-    let bytes = files::read_regular(&path).map_err(|e| damaged(format!("cannot be read: {e}")))?;
+    let bytes = host::read_regular(&path).map_err(|e| damaged(format!("cannot be read: {e}")))?;
     serde_json::from_slice(&bytes).map_err(|e| damaged(unreadable(&bytes, &e)))
 }
 

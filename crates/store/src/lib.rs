@@ -35,7 +35,7 @@ mod store;
 
 pub use arrange::{Arranged, Renumbered, ScenarioOf, SetAside};
 pub use error::StoreError;
-pub use files::read_regular;
+pub use host::read_regular;
 pub use import::{Imported, ImportedFile};
 pub use lock::StudyLock;
 pub use staging::Staging;

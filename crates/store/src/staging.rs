@@ -135,8 +135,8 @@ pub(crate) fn recover(layout: &Layout) -> Result<(), StoreError> {
     for partial in layout.partials()? {
         files::remove_tree(&partial)?;
     }
-    files::remove_stale_temporaries(&layout.dir);
-    files::remove_stale_temporaries(&layout.imports());
+    files::remove_abandoned(&layout.dir);
+    files::remove_abandoned(&layout.imports());
     Ok(())
 }
 

@@ -209,14 +209,14 @@ fn a_device_that_is_full_is_told_as_such() {
 fn temporaries_of_killed_programs_are_removed_and_those_of_living_ones_kept() {
     let dir = tempfile::tempdir().expect("a folder");
     let store = Store::create_or_open(dir.path(), &identity()).expect("opens");
-    let mine = format!(".report.html.{}.tmp", std::process::id());
+    let mine = format!(".report.html.{}-0.part", std::process::id());
     // Above the largest process id Linux gives.
-    for name in [".report.html.4194305.tmp", mine.as_str(), "notes.tmp"] {
+    for name in [".report.html.4194305-0.part", mine.as_str(), "notes.part"] {
         fs::write(dir.path().join(name), "half").expect("writes");
     }
     let _lock = store.lock().expect("locks");
     let left = |name: &str| dir.path().join(name).exists();
-    assert!(!left(".report.html.4194305.tmp") && left(&mine) && left("notes.tmp"));
+    assert!(!left(".report.html.4194305-0.part") && left(&mine) && left("notes.part"));
 }
 
 fn hidden(dir: &Path) -> Vec<String> {

@@ -23,7 +23,7 @@ const OF_THE_SERVER: [&str; 6] = [
 
 /// What the client of a serving run saw; nothing where it did not get so far.
 pub(crate) fn add_serving(measurement: &mut Measurement, runtime: Option<String>, folder: &Path) {
-    let read = read_regular(&folder.join(SERVING_FILE));
+    let read = host::read_regular(&folder.join(SERVING_FILE)).ok();
     let read = read.and_then(|bytes| serde_json::from_slice::<ServingRecord>(&bytes).ok());
     let Some(mut serving) = read else { return };
     serving.runtime = runtime;
@@ -49,7 +49,7 @@ pub(crate) fn add_serving(measurement: &mut Measurement, runtime: Option<String>
 
 /// An endpoint that nobody saw gone.
 pub(crate) fn endpoint_left(folder: &Path) -> Option<Warning> {
-    let read = read_regular(&folder.join(ENDPOINT_FILE))?;
+    let read = host::read_regular(&folder.join(ENDPOINT_FILE)).ok()?;
     let endpoint = serde_json::from_slice::<EndpointRecord>(&read).ok()?;
     (!endpoint.is_gone).then_some(Warning::EndpointLeft {
         endpoint: endpoint.name,
@@ -73,10 +73,4 @@ pub(crate) fn model_metrics(model: &ReadyModel) -> Vec<(String, Metric)> {
         Some((name.to_owned(), Metric { value, unit }))
     });
     named.collect()
-}
-
-/// A workload may leave anything under that name; a named pipe would never end.
-fn read_regular(path: &Path) -> Option<Vec<u8>> {
-    let is_regular = std::fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
-    is_regular.then(|| std::fs::read(path).ok())?
 }

@@ -23,9 +23,7 @@ pub(crate) fn drawn(side: u32, cache: &Path) -> Result<PathBuf, String> {
     let bytes = encode(side).map_err(|error| error.to_string())?;
     let failed = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
     fs::create_dir_all(cache.join(FOLDER)).map_err(failed)?;
-    let unfinished = path.with_extension(format!("{}.partial", std::process::id()));
-    fs::write(&unfinished, bytes).map_err(failed)?;
-    fs::rename(&unfinished, &path).map_err(failed)?;
+    host::write_whole(&path, bytes).map_err(failed)?;
     Ok(path)
 }
 

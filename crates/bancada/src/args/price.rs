@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use cost::{Architecture, Bound, GpuWanted};
-use model::{Currency, Money};
+use model::{Currency, KnownDate, Money};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PriceCommand {
@@ -152,8 +152,8 @@ fn per_hour(text: &str) -> Result<Money, String> {
 }
 
 fn date(text: &str) -> Result<String, String> {
-    match cost::is_date(text) && text.len() == 10 {
-        true => Ok(text.to_owned()),
-        false => Err(format!("`{text}` is not a date such as 2026-08-22")),
+    match text.parse() {
+        Ok(KnownDate::Day(_)) => Ok(text.to_owned()),
+        _ => Err(format!("`{text}` is not a date such as 2026-08-22")),
     }
 }

@@ -26,7 +26,8 @@ pub(super) fn quantise(args: &QuantiseArgs, printer: &Printer) -> CommandResult 
         trained: chosen.trained,
     };
     let quantised = ::quantise::quantise(&home, &wish).map_err(Failure::trouble)?;
-    copy(&quantised, &args.to)?;
+    // Who serves the old one goes on with it.
+    host::copy_whole(&quantised.path, &args.to).map_err(unwritten(&args.to))?;
     let path = args.to.with_extension("json");
     fs::write(&path, &description).map_err(unwritten(&path))?;
     printer.data(&match args.json {
@@ -77,17 +78,6 @@ impl Chosen {
             seeded,
         })
     }
-}
-
-/// Under another name first: whoever serves the old one goes on with it.
-fn copy(quantised: &Quantised, to: &Path) -> Result<(), Failure> {
-    let unfinished = to.with_extension(format!("{}.partial", std::process::id()));
-    fs::copy(&quantised.path, &unfinished)
-        .and_then(|_| fs::rename(&unfinished, to))
-        .map_err(|error| {
-            let _ = fs::remove_file(&unfinished);
-            unwritten(to)(error)
-        })
 }
 
 fn unwritten(path: &Path) -> impl FnOnce(std::io::Error) -> Failure {

@@ -1,7 +1,7 @@
 //! Catalogs as text: comma-separated, one row per machine, region and currency. The embedded one,
 //! the updated one and a user's own have this format.
 
-use model::{Currency, Money};
+use model::{Currency, KnownDate, Money};
 use rust_decimal::Decimal;
 
 use super::{Architecture, Catalog, CatalogEntry, Gpu, Quote, Reason, Shape, Tally};
@@ -186,7 +186,7 @@ impl Row<'_> {
             return Ok(None);
         };
         let (source, date) = (self.cell(column + 1), self.cell(column + 2));
-        if !is_date(date) || source.is_empty() {
+        if date.parse::<KnownDate>().is_err() || source.is_empty() {
             let said = format!(
                 "`{}` has the source `{source}` and the date `{date}`: both are required, the date as 2026-08-22",
                 COLUMNS[column]
@@ -198,26 +198,6 @@ impl Row<'_> {
             source: source.to_owned(),
             date: date.to_owned(),
         }))
-    }
-}
-
-/// `2026-08-22`, or the year alone.
-pub fn is_date(text: &str) -> bool {
-    let digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
-    let within = |part: &str, most: u32| {
-        digits(part) && part.parse().is_ok_and(|n: u32| (1..=most).contains(&n))
-    };
-    match text.split_at_checked(4) {
-        Some((year, "")) => digits(year),
-        Some((year, rest)) => {
-            let parts = rest.strip_prefix('-').and_then(|rest| rest.split_once('-'));
-            text.len() == 10
-                && digits(year)
-                && parts.is_some_and(|(month, day)| {
-                    month.len() == 2 && within(month, 12) && within(day, 31)
-                })
-        }
-        None => false,
     }
 }
 

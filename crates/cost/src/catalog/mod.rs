@@ -13,7 +13,7 @@ use model::money::PricedShape;
 use model::{BillingRule, Money, Price};
 use rust_decimal::Decimal;
 
-pub use file::{CatalogFile, is_date, write_catalog};
+pub use file::{CatalogFile, write_catalog};
 pub use left_out::{LeftOut, Reason, Tally};
 pub use lookup::{LookupError, LookupProblem, in_region, provider_named};
 pub use merge::Builder;

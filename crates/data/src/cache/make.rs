@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::thread;
 
-use super::beside;
+use host::Unfinished;
+
 use super::files::{self, Array};
 use super::recipe::{ArrayOf, Description, Recipe};
 use crate::error::DataError;
@@ -46,14 +47,9 @@ impl Making<'_> {
         let raw = self.description().raw();
         check_room(folder, std::slice::from_ref(&raw))?;
         let path = folder.join(files::TRAIN_RAW);
-        let unfinished = beside(&path);
-        let made = self
-            .raw(&unfinished, &raw)
-            .and_then(|()| fs::rename(&unfinished, &path).map_err(DataError::written(&path)));
-        if made.is_err() {
-            let _ = fs::remove_file(&unfinished);
-        }
-        made
+        let unfinished = Unfinished::beside(&path);
+        self.raw(unfinished.path(), &raw)?;
+        unfinished.publish(&path).map_err(DataError::written(&path))
     }
 
     fn description(&self) -> Description {

@@ -9,9 +9,10 @@ mod make;
 mod open;
 mod recipe;
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+
+use host::{FileLock, Unfinished};
 
 pub use files::write;
 pub use open::{CachedImages, Opened, open};
@@ -104,36 +105,18 @@ fn make_missing(
     if found(folder, recipe, false).is_some() {
         return making.add_raw(folder);
     }
-    let unfinished = beside(folder);
-    let made = making
-        .whole(&unfinished, raw)
-        .and_then(|()| set_aside(folder))
-        .and_then(|()| fs::rename(&unfinished, folder).map_err(DataError::written(folder)));
-    if made.is_err() {
-        let _ = fs::remove_dir_all(&unfinished);
+    let unfinished = Unfinished::beside(folder);
+    // A damaged one is replaced; who has its files open still sees them.
+    let made = making.whole(unfinished.path(), raw).and_then(|()| {
+        unfinished
+            .replace(folder)
+            .map_err(DataError::written(folder))
+    });
+    match found(folder, recipe, raw) {
         // Where locks do not work, another process may have been first.
-        if found(folder, recipe, raw).is_some() {
-            return Ok(());
-        }
+        Some(_) => Ok(()),
+        None => made,
     }
-    made
-}
-
-/// A name that no one else uses, and that says whose it is to be.
-fn beside(path: &Path) -> PathBuf {
-    static COUNTER: AtomicU32 = AtomicU32::new(0);
-    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-    path.with_added_extension(format!("part-{}-{number}", std::process::id()))
-}
-
-/// Takes a damaged cache away; whoever has its files open still sees them.
-fn set_aside(folder: &Path) -> Result<(), DataError> {
-    if !folder.exists() {
-        return Ok(());
-    }
-    let aside = beside(folder);
-    fs::rename(folder, &aside).map_err(DataError::written(folder))?;
-    fs::remove_dir_all(&aside).map_err(DataError::written(&aside))
 }
 
 /// The cache in `folder`, if it is whole and made by this recipe.
@@ -157,49 +140,41 @@ fn found(folder: &Path, recipe: &Recipe, raw: bool) -> Option<Cached> {
     })
 }
 
-/// Held while a cache is made, given back when dropped or when the process ends.
+/// Held while a cache is made, released when dropped or when the process ends.
 struct Lock {
     name: String,
-    /// `None` if the file system has no locks: caches are then made twice, at worst.
-    file: Option<File>,
+    /// None where the file system has no locks: caches are then made twice, at worst.
+    held: Option<FileLock>,
 }
 
 impl Lock {
     fn wait(root: &Path, name: &str) -> Self {
-        let file = Lock::file(root, name).filter(|file| file.lock().is_ok());
         Lock {
             name: name.to_owned(),
-            file,
+            held: FileLock::wait(&Lock::path(root, name)).ok(),
         }
     }
 
-    fn file(root: &Path, name: &str) -> Option<File> {
-        let path = root.join(format!(".{name}.lock"));
-        let mut options = File::options();
-        options.create(true).truncate(false).write(true);
-        options.open(path).ok()
+    fn path(root: &Path, name: &str) -> PathBuf {
+        root.join(format!(".{name}.lock"))
     }
 }
 
-/// What processes left behind that ended while they made a cache; it may be large.
+/// What processes left behind that ended while they made a cache; it may be large. The lock says
+/// so, not the process id: the folder may be shared with other machines.
 fn remove_leftovers(root: &Path, folder: &Path, mine: &Lock) {
-    let entries = |folder| fs::read_dir(folder).into_iter().flatten().flatten();
-    for entry in entries(root) {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let Some((of, _)) = name.split_once(".part-") else {
-            continue;
-        };
-        let free = match mine.name == of {
-            true => mine.file.is_some(),
-            false => Lock::file(root, of).is_some_and(|file| file.try_lock().is_ok()),
+    for left in host::leftovers(root) {
+        let free = match mine.name == left.name {
+            true => mine.held.is_some(),
+            false => FileLock::take(&Lock::path(root, &left.name)).is_ok(),
         };
         if free {
-            let _ = fs::remove_dir_all(entry.path());
+            left.remove();
         }
     }
-    for entry in entries(folder).filter(|_| mine.file.is_some()) {
-        if entry.file_name().to_string_lossy().contains(".part-") {
-            let _ = fs::remove_file(entry.path());
-        }
+    if mine.held.is_some() {
+        host::leftovers(folder)
+            .iter()
+            .for_each(host::Leftover::remove);
     }
 }

@@ -1,12 +1,11 @@
 //! What decides a cache's images, and what describes a cache that was made.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
+use host::{Digest, Digester};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::files::{self, DESCRIPTION};
 use crate::error::DataError;
@@ -60,9 +59,8 @@ impl Recipe {
     }
 
     pub(crate) fn folder_name(&self) -> String {
-        let digest = hex(&Sha256::digest(json(self)));
-        let short = digest.get(..16).unwrap_or_default();
-        format!("{}-{}px-{short}", self.dataset, self.image)
+        let digest = Digest::of(json(self));
+        format!("{}-{}px-{digest:.16}", self.dataset, self.image)
     }
 }
 
@@ -72,7 +70,7 @@ fn sources(survey: &Survey) -> Result<Sources, DataError> {
         bytes: 0,
         digest: String::new(),
     };
-    let mut digest = Sha256::new();
+    let mut digest = Digester::default();
     let folder = survey.folder.as_deref().unwrap_or(Path::new(""));
     for part in [&survey.train, &survey.held_out] {
         for path in part.source.paths(part.count) {
@@ -91,7 +89,7 @@ fn sources(survey: &Survey) -> Result<Sources, DataError> {
             found.bytes += metadata.len();
         }
     }
-    found.digest = hex(&digest.finalize());
+    found.digest = digest.finish().to_string();
     Ok(found)
 }
 
@@ -180,11 +178,4 @@ pub(crate) fn read(folder: &Path) -> Option<Description> {
 /// Plain structs of text and whole numbers always have a JSON form.
 fn json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec_pretty(value).unwrap_or_default()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -250,10 +250,7 @@ impl Build<'_> {
         let folder = &self.environment.folder;
         let text = serde_json::to_string_pretty(marker).unwrap_or_default();
         let path = folder.join(MARKER);
-        let unfinished = folder.join(format!(".{MARKER}"));
-        fs::write(&unfinished, text + "\n")
-            .and_then(|()| fs::rename(&unfinished, &path))
-            .map_err(io("write", &path))
+        host::write_whole(&path, text + "\n").map_err(io("write", &path))
     }
 
     pub(super) fn step(

@@ -17,7 +17,7 @@ pub use remove::{Removed, remove};
 use crate::environment::{Environment, State};
 use crate::home::{Home, HomeError};
 use crate::installer::Installer;
-use crate::lock::Lock;
+use crate::lock;
 use crate::machine::{Machine, minor_of};
 use crate::marker::Marker;
 use crate::registry::Kind;
@@ -143,7 +143,7 @@ impl Setup<'_> {
         if let Some(marker) = self.usable(&environment, base.as_ref()).filter(is_tried) {
             return Ok(ready(spec, &environment, &marker, None));
         }
-        let _lock = Lock::take(&environment.folder)?;
+        let _lock = lock::take(&environment.folder)?;
         // Another program may have finished it meanwhile.
         let whole = self.usable(&environment, base.as_ref());
         if let Some(marker) = whole.as_ref().filter(|marker| is_tried(marker)) {

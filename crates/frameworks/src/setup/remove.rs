@@ -7,7 +7,7 @@ use super::{SetupError, io};
 use crate::disk::{self, Size};
 use crate::environment::{State, part, state_of};
 use crate::home::Home;
-use crate::lock::Lock;
+use crate::lock;
 use crate::spec::Spec;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub fn remove(home: &Home, spec: &Spec) -> Result<Removed, SetupError> {
             by,
         });
     }
-    let _lock = Lock::take(folder)?;
+    let _lock = lock::take(folder)?;
     let size = disk::size_of(folder);
     let part = part(folder);
     // An interrupted removal must not leave half of it behind that is taken for whole.

@@ -9,10 +9,9 @@ use std::time::{Duration, SystemTime};
 use super::{StackError, Stacks, text};
 use crate::adapters::{STACKS, adapters_digest, digest_of};
 use crate::digest::digest;
-use crate::home::{HomeError, Installed, whole};
+use crate::home::{HomeError, Installed, publish, unfinished};
 use crate::process::ask;
 use crate::spec::Spec;
-use crate::unfinished::unfinished_folder;
 
 /// VGG-19 takes TensorFlow some ten seconds.
 const PATIENCE: Duration = Duration::from_secs(900);
@@ -55,12 +54,9 @@ impl Stacks<'_> {
         if folder.is_dir() {
             return Ok(folder);
         }
-        let unfinished = unfinished_folder(&parent, &key).map_err(StackError::Home)?;
-        if let Err(error) = preparing.fill(&unfinished) {
-            let _ = fs::remove_dir_all(&unfinished);
-            return Err(error);
-        }
-        whole(&unfinished, folder).map_err(StackError::Home)
+        let unfinished = unfinished(&folder).map_err(StackError::Home)?;
+        preparing.fill(unfinished.path())?;
+        publish(unfinished, folder).map_err(StackError::Home)
     }
 }
 

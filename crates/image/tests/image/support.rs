@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use flate2::read::GzDecoder;
 use image_build::{Architecture, Base, Image, Output, Report, build};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
 /// Small, and linked to nothing but the C library.
 pub(crate) const PROGRAM: &str = "/bin/sh";
@@ -81,7 +80,7 @@ pub(crate) fn json(bytes: &[u8]) -> Value {
 }
 
 pub(crate) fn sha256(bytes: &[u8]) -> String {
-    format!("sha256:{:x}", Sha256::digest(bytes))
+    format!("sha256:{}", host::Digest::of(bytes))
 }
 
 pub(crate) fn blob_path(layout: &Path, digest: &str) -> PathBuf {

@@ -14,13 +14,15 @@ pub struct Grid {
 impl Grid {
     /// RFC 4180.
     pub fn csv(&self) -> String {
-        let mut text = String::new();
+        let mut builder = csv::WriterBuilder::new();
+        let builder = builder.terminator(csv::Terminator::CRLF).flexible(true);
+        let mut writer = builder.from_writer(Vec::new());
         for row in std::iter::once(&self.headers).chain(&self.rows) {
-            let cells: Vec<String> = row.iter().map(|cell| field(cell)).collect();
-            text += &cells.join(",");
-            text += "\r\n";
+            // Writing to memory does not fail.
+            _ = writer.write_record(row.iter().map(|cell| harmless(cell).into_owned()));
         }
-        text
+        let bytes = writer.into_inner().unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 
     /// One object a row. What is written as a number is one.
@@ -42,14 +44,6 @@ impl Grid {
         };
         let rows: Vec<Value> = self.rows.iter().map(object).collect();
         format!("{:#}\n", Value::from(rows))
-    }
-}
-
-fn field(cell: &str) -> String {
-    let cell = harmless(cell);
-    match cell.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell.into_owned(),
     }
 }
 
@@ -100,7 +94,14 @@ mod tests {
 
     #[test]
     fn cells_are_data_and_nothing_else() {
-        let check = |cell: &str, expected: &str| assert_eq!(field(cell), expected, "{cell}");
+        let check = |cell: &str, expected: &str| {
+            let grid = Grid {
+                headers: vec!["a".to_owned(), cell.to_owned()],
+                rows: Vec::new(),
+            };
+            assert_eq!(grid.csv(), format!("a,{expected}\r\n"), "{cell}");
+        };
+        check("", "");
         check("rede1", "rede1");
         check("a,\"b\"", "\"a,\"\"b\"\"\"");
         check("=1+1", "'=1+1");

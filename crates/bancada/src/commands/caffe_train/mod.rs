@@ -234,9 +234,7 @@ fn keep_model(graph: &Graph, saved: &Path, checkpoint: &Path) -> Result<(), Fail
         caffe::read_caffemodel(graph, &bytes).map_err(|e| failed(saved, e.to_string()))?;
     let own = checkpoint.with_extension("caffemodel");
     fs::rename(saved, &own).map_err(|e| failed(&own, e.to_string()))?;
-    let unfinished = checkpoint.with_extension("part");
-    fs::write(&unfinished, weights.to_bytes()).map_err(|e| failed(&unfinished, e.to_string()))?;
-    fs::rename(&unfinished, checkpoint).map_err(|e| failed(checkpoint, e.to_string()))
+    host::write_whole(checkpoint, weights.to_bytes()).map_err(|e| failed(checkpoint, e.to_string()))
 }
 
 fn write_report(report: &VerifyReport, path: &Path) -> CommandResult {

@@ -346,9 +346,7 @@ fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    let unfinished = path.with_extension(format!("{}.partial", std::process::id()));
-    fs::write(&unfinished, bytes)?;
-    fs::rename(&unfinished, path)
+    host::write_whole(path, bytes)
 }
 
 fn read(folder: &Path, name: &str) -> Result<Vec<u8>, ModelError> {
