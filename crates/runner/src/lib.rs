@@ -25,7 +25,7 @@ pub use budget::{Ledger, Rentals, over_budget};
 pub use conduct::{Conduct, Ended, Only, Options, Progress, RunnerError, Wanted, due_runs};
 pub use datasets::Datasets;
 pub use finish::{price_record, reprice_record, settle};
-pub use fits::TooSmall;
+pub use fits::{TooSmall, drop_unfounded_costs};
 pub use forecast::{EnvironmentForecast, Forecast, RunForecast, Spread};
 pub use hosts::HostError;
 pub use inputs::{InputChange, InputError, InputReader, KeptInputs, input_changes};

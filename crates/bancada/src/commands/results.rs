@@ -60,23 +60,27 @@ pub(super) fn analysis_at(
     talk_of_damaged(results, printer);
     let mut runs = Paid::read(results)?;
     leave_out_others(&mut runs.records, results, printer);
-    let mut repriced = other.map(|other| other.sentence.clone());
-    if let (Some(other), Some(sentence)) = (other, &mut repriced) {
-        let unpriced = other.bill(&mut runs.records);
+    if let Some(other) = other {
+        other.bill(&mut runs.records);
         other.bill(&mut runs.superseded);
-        refuse_if_none_is_priced(&runs.records, &unpriced)?;
-        for too_small in unpriced {
-            *sentence += &format!(" {too_small}.");
-        }
     }
     runs.settle();
-    Ok(analyse::analyse(&Input {
-        study: other.map_or(&results.study, OtherMoney::study),
+    let study = other.map_or(&results.study, OtherMoney::study);
+    let unpriced = runner::drop_unfounded_costs(&mut runs.records, study);
+    runner::drop_unfounded_costs(&mut runs.superseded, study);
+    if other.is_some() {
+        refuse_if_none_is_priced(&runs.records, &unpriced)?;
+    }
+    let mut analysis = analyse::analyse(&Input {
+        study,
         plan: &results.plan,
         records: &runs.records,
         superseded: &runs.superseded,
-        repriced: repriced.as_deref(),
-    }))
+        repriced: other.map(|other| other.sentence.as_str()),
+    });
+    let unpriced = unpriced.iter().map(|too_small| format!("{too_small}."));
+    analysis.notes.extend(unpriced);
+    Ok(analysis)
 }
 
 /// All that was paid for.
