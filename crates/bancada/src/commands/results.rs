@@ -34,8 +34,8 @@ pub(super) fn report(args: &ReportArgs, printer: &Printer) -> CommandResult {
     Ok(Exit::Ok)
 }
 
-/// Says which bundles cannot be read.
-pub(super) fn talk_of_damaged(results: &Results, printer: &Printer) {
+/// Reports bundles that cannot be read, and files of the others that are damaged.
+pub(super) fn talk_of_damaged(results: &Results, printer: &Printer) -> Result<(), Failure> {
     for damaged in results.store.damaged() {
         printer.talk(&format!(
             "! {} is left out: {}",
@@ -43,6 +43,29 @@ pub(super) fn talk_of_damaged(results: &Results, printer: &Printer) {
             damaged.why
         ));
     }
+    for sentence in damaged_files(results)? {
+        printer.talk(&format!("! {sentence}"));
+    }
+    Ok(())
+}
+
+fn damaged_files(results: &Results) -> Result<Vec<String>, Failure> {
+    const MOST: usize = 5;
+    let damaged = results.store.damaged_files().map_err(store_failure)?;
+    let more = damaged.len().saturating_sub(MOST);
+    let sentence = |damaged: &store::Damaged| {
+        format!(
+            "{} is damaged: {} (its run counts: the results are in run.json)",
+            damaged.path.display(),
+            damaged.why
+        )
+    };
+    let mut sentences: Vec<String> = damaged.iter().take(MOST).map(sentence).collect();
+    if more > 0 {
+        let files = report::format::counted(more, "more file is", "more files are");
+        sentences.push(format!("{files} damaged"));
+    }
+    Ok(sentences)
 }
 
 const WHAT_IF_REPORT: &str = "report-what-if.html";
@@ -57,7 +80,7 @@ pub(super) fn analysis_at(
     other: Option<&OtherMoney>,
     printer: &Printer,
 ) -> Result<Analysis, Failure> {
-    talk_of_damaged(results, printer);
+    talk_of_damaged(results, printer)?;
     let mut runs = Paid::read(results)?;
     leave_out_others(&mut runs.records, results, printer);
     if let Some(other) = other {
@@ -200,6 +223,8 @@ pub(super) fn write_report(
         printer.talk(&format!("! {wrong}"));
         with_courses.notes.push(format!("{wrong}."));
     }
+    let damaged = damaged_files(results)?.into_iter();
+    with_courses.notes.extend(damaged.map(|text| text + "."));
     let html = report::html(
         &with_courses,
         &ReportMeta {

@@ -220,6 +220,16 @@ fn damaged_files_of_a_run_are_named() {
         "--table",
         "steps",
     ];
+    let named = "unread/runs/C1-r1/samples.csv is damaged: it has 22 bytes, and had ";
+    for command in [
+        &["show", "results/unread"][..],
+        &["export", "results/unread", "--format", "csv"],
+        &["export", "results/unread", "--format", "json"],
+        &["report", "results/unread"],
+    ] {
+        let told = bench.bancada(command).ends_with(0).says(named);
+        told.says("events.jsonl is damaged");
+    }
     bench
         .bancada(&export)
         .ends_with(0)
