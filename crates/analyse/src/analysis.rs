@@ -156,7 +156,30 @@ pub struct Totals {
     pub spent_total: Option<Money>,
     /// The part of it for re-run attempts, unless zero.
     pub spent_again: Option<Money>,
+    /// Runs whose expected lost attempts were too many to count. The sums of money are lower bounds
+    /// where there are any.
+    pub capped_losses: usize,
     pub imported: usize,
+}
+
+impl Totals {
+    /// Beside a sum of money: `at least`, where losses were capped.
+    pub fn bound(&self) -> &'static str {
+        match self.capped_losses {
+            0 => "",
+            _ => "at least ",
+        }
+    }
+
+    /// Why a sum is a lower bound, where it is.
+    pub fn bound_reason(&self) -> Option<String> {
+        let runs = match self.capped_losses {
+            0 => return None,
+            1 => "1 run is not expected to end on its".to_owned(),
+            runs => format!("{runs} runs are not expected to end on their"),
+        };
+        Some(format!("{runs} spot machine, and lost attempts are capped"))
+    }
 }
 
 #[derive(Debug, Clone, Serialize)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::run::{Origin, metric};
 use model::{
-    LoadShape, Plan, RunId, RunRecord, ServeWorkload, Status, Study, TrainWorkload, Workload,
+    Bill, LoadShape, Plan, RunId, RunRecord, ServeWorkload, Status, Study, TrainWorkload, Workload,
 };
 
 use crate::analysis::{
@@ -172,6 +172,8 @@ pub(crate) fn totals(table: &Table, plan: &Plan, superseded: &[RunRecord]) -> To
             0.0
         };
         totals.seconds += seconds;
+        let bill = record.bill.as_ref();
+        totals.capped_losses += usize::from(bill.is_some_and(Bill::is_lower_bound));
         let ended = model::Timestamp::from_second(
             record
                 .started

@@ -140,7 +140,7 @@ impl<'b> Parts<'b> {
                 LineKind::Idle => parts.idle += amount,
                 LineKind::Rounding => parts.rounding += amount,
                 LineKind::Minimum => parts.minimum += amount,
-                LineKind::Lost => parts.lost += amount,
+                LineKind::Lost | LineKind::LostCapped => parts.lost += amount,
                 LineKind::Time => {
                     let name = not_work_of(line);
                     parts.not_work.extend(name.map(|name| (name, amount)));
@@ -171,7 +171,7 @@ impl<'b> Parts<'b> {
 }
 
 fn is_time(kind: LineKind) -> bool {
-    matches!(kind, LineKind::Time | LineKind::Lost) || kind.is_unused_time()
+    kind == LineKind::Time || kind.is_lost() || kind.is_unused_time()
 }
 
 /// The phase of a line, where a run is not there for it. Phases of the user's own are work.

@@ -190,14 +190,18 @@ fn time_lines(request: &BillRequest, added: &[AddedTime], axis: &mut Axis) -> Ve
         let expected = lost::expected(used, interruptions);
         let end = axis.paid_seconds() + decimal_seconds(expected.paid_seconds).round_dp(3);
         let count = expected.interruptions.round_sf(2).unwrap_or_default();
-        let what = match expected.is_capped {
-            true => {
-                "lost attempts, too many to compute: the run is not expected to finish".to_owned()
-            }
-            false => format!("lost attempts, {} expected", count.normalize()),
+        let (kind, what) = match expected.is_capped {
+            true => (
+                LineKind::LostCapped,
+                "lost attempts, too many to compute: the run is not expected to finish".to_owned(),
+            ),
+            false => (
+                LineKind::Lost,
+                format!("lost attempts, {} expected", count.normalize()),
+            ),
         };
         let line = LineOf {
-            kind: LineKind::Lost,
+            kind,
             what: &what,
             phase: None,
         };

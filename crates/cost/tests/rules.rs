@@ -429,6 +429,28 @@ fn attempts_that_are_expected_to_be_lost_are_on_the_bill() {
     );
 }
 
+#[test]
+fn a_total_with_more_losses_than_can_be_counted_is_a_lower_bound() {
+    let check = |per_hour: &str, expected: bool| {
+        let rule = BillingRule {
+            interruptions: Some(Interruptions {
+                per_hour: decimal(per_hour),
+                restart_seconds: 0,
+                checkpoint_seconds: None,
+                unpaid_seconds: 0,
+            }),
+            ..exact()
+        };
+        let bill = bill_of(3600.0, &price("1 USD", rule), None);
+        assert_eq!(bill.is_lower_bound(), expected, "{per_hour}");
+    };
+    check("0", false);
+    check("1", false);
+    // e^20 is half of a thousand million, e^21 more than that.
+    check("20", false);
+    check("21", true);
+}
+
 fn some_rule() -> impl Strategy<Value = BillingRule> {
     let charge_of = |(unit, cents, quantity, free): (usize, i64, i64, i64)| Charge {
         what: "it".to_owned(),

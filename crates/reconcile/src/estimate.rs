@@ -205,7 +205,7 @@ impl EstimatedRun {
             rounding_seconds: seconds(|kind| {
                 matches!(kind, LineKind::Rounding | LineKind::Minimum)
             }),
-            lost_seconds: seconds(|kind| kind == LineKind::Lost),
+            lost_seconds: seconds(LineKind::is_lost),
         }
     }
 
@@ -287,6 +287,7 @@ fn is_of_time(kind: LineKind) -> bool {
         | LineKind::Rounding
         | LineKind::Minimum
         | LineKind::Lost
+        | LineKind::LostCapped
         | LineKind::Discount
         | LineKind::FreeTier => true,
         LineKind::Requests

@@ -210,20 +210,23 @@ fn money(analysis: &Analysis) -> String {
     let mut text = String::new();
     if !totals.cost_total.is_empty() {
         let sums: Vec<String> = totals.cost_total.iter().map(|m| m.to_string()).collect();
-        let _ = write!(text, " and cost {}", sums.join(" and "));
+        let _ = write!(text, " and cost {}{}", totals.bound(), sums.join(" and "));
+        let reason = totals.bound_reason();
+        text.extend(reason.map(|reason| format!(" ({reason})")));
     }
     let Some(spent) = totals.spent_total else {
         return text;
     };
+    let bound = totals.bound();
     let budget = analysis.study.budget.as_ref();
     let of_budget = budget.map_or_else(String::new, |b| format!(" of a budget of {b}"));
     if let Some(again) = totals.spent_again {
         let _ = write!(
             text,
-            "; {spent} is spent{of_budget}, {again} of it for re-run attempts"
+            "; {bound}{spent} is spent{of_budget}, {again} of it for re-run attempts"
         );
     } else if costs_besides_spent(totals) && budget.is_some() {
-        let _ = write!(text, "; {spent} is spent{of_budget}");
+        let _ = write!(text, "; {bound}{spent} is spent{of_budget}");
     } else if budget.is_some() {
         text += &of_budget;
     }

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use model::{Price, RunRecord};
+use model::run::metric;
+use model::{Price, RunRecord, Study};
 use rust_decimal::prelude::ToPrimitive as _;
 
 /// Counting CPU time beside wall time is this far off.
@@ -36,6 +37,43 @@ impl TooSmall {
             runs: above.len(),
         })
     }
+
+    /// The machine that a run is priced as. A run on several hosts has more than that one.
+    pub fn of_own_price(record: &RunRecord, study: &Study) -> Option<TooSmall> {
+        let place = study.environment(&record.environment.name);
+        let has_hosts = place.is_some_and(|place| place.hosts.is_some());
+        let price = record.price.as_ref().filter(|_| !has_hosts)?;
+        TooSmall::find([record], price)
+    }
+
+    /// Adds to the entry of the same machine.
+    pub fn add_to(self, all: &mut Vec<TooSmall>) {
+        match all.iter_mut().find(|known| known.machine == self.machine) {
+            Some(known) => {
+                known.runs += self.runs;
+                known.busy_cores = known.busy_cores.max(self.busy_cores);
+            }
+            None => all.push(self),
+        }
+    }
+}
+
+/// Takes price and cost off runs that kept more cores busy than the machine that they are priced as
+/// has: nothing may be concluded from such a cost. Returns one entry a machine.
+pub fn drop_unfounded_costs<'r>(
+    records: impl IntoIterator<Item = &'r mut RunRecord>,
+    study: &Study,
+) -> Vec<TooSmall> {
+    let mut dropped = Vec::new();
+    for record in records {
+        if let Some(too_small) = TooSmall::of_own_price(record, study) {
+            too_small.add_to(&mut dropped);
+            record.price = None;
+            record.bill = None;
+            record.metrics.retain(|name, _| !metric::is_of_bills(name));
+        }
+    }
+    dropped
 }
 
 impl fmt::Display for TooSmall {

@@ -197,7 +197,7 @@ fn already_aside(layout: &Layout) -> Result<Vec<Aside>, StoreError> {
     names.sort();
     let read = |name: String| {
         let path = folder.join(name);
-        let record = bundle::read_any_record(&path).ok()?;
+        let record = bundle::read_any(&path).ok()?.record;
         Some(Aside {
             path,
             record,
@@ -232,7 +232,11 @@ fn carry_out(layout: &Layout, moves: &[Move]) -> Result<(), StoreError> {
         let mut record = aside.record.clone();
         record.run = *to;
         record.scenario = scenario.clone();
-        bundle::write_record_as(&aside.path, NEW_RECORD, &record, bundle::write_unsynced)?;
+        // As they were kept, not as they are: damage stays damage.
+        let files = bundle::read_any(&aside.path).map(|bundle| bundle.files);
+        let files = files.unwrap_or_default();
+        let write = bundle::write_unsynced;
+        bundle::write_record_as(&aside.path, NEW_RECORD, &record, files, write)?;
     }
     files::sync_filesystem(&layout.runs())?;
     for Move { aside, to, .. } in moves {

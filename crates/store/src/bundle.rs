@@ -5,18 +5,43 @@ use std::path::Path;
 
 use model::run::BUNDLE_SCHEMA;
 use model::{RunId, RunRecord};
+use serde::{Deserialize, Serialize};
 
+use crate::kept_files::KeptFile;
 use crate::layout::RECORD;
 use crate::{Damaged, StoreError, files};
 
-/// Writes the record and returns it as it will be read. A metric that is no finite number (the
+/// A record and what it says of the files beside it.
+#[derive(Debug, Clone)]
+pub(crate) struct Bundle {
+    pub(crate) record: RunRecord,
+    /// None in bundles of earlier versions.
+    pub(crate) files: Vec<KeptFile>,
+}
+
+/// `run.json` as written. The files are the store's matter, not the run's.
+#[derive(Serialize)]
+struct Written<'b> {
+    #[serde(flatten)]
+    record: &'b RunRecord,
+    files: &'b [KeptFile],
+}
+
+#[derive(Deserialize)]
+struct FilesAlone {
+    #[serde(default)]
+    files: Vec<KeptFile>,
+}
+
+/// Writes the record and returns the bundle as it will be read. A metric that is no finite number (the
 /// loss of a training that diverged) is left out: JSON has no word for it, and no mean would.
 pub(crate) fn write_record(
     folder: &Path,
     record: &RunRecord,
+    files: Vec<KeptFile>,
     write: Write,
-) -> Result<RunRecord, StoreError> {
-    write_record_as(folder, RECORD, record, write)
+) -> Result<Bundle, StoreError> {
+    write_record_as(folder, RECORD, record, files, write)
 }
 
 type Write = fn(&Path, &[u8]) -> Result<(), StoreError>;
@@ -25,19 +50,24 @@ pub(crate) fn write_record_as(
     folder: &Path,
     name: &str,
     record: &RunRecord,
+    files: Vec<KeptFile>,
     write: Write,
-) -> Result<RunRecord, StoreError> {
+) -> Result<Bundle, StoreError> {
     let mut kept = record.clone();
     kept.metrics.retain(|_, metric| metric.value.is_finite());
     let wrong = |e: serde_json::Error| StoreError::BadRecord {
         run: record.run,
         why: e.to_string(),
     };
-    let mut text = serde_json::to_vec_pretty(&kept).map_err(wrong)?;
-    let read_back = serde_json::from_slice(&text).map_err(wrong)?;
+    let mut text = serde_json::to_vec_pretty(&Written {
+        record: &kept,
+        files: &files,
+    })
+    .map_err(wrong)?;
+    let record = serde_json::from_slice(&text).map_err(wrong)?;
     text.push(b'\n');
     write(&folder.join(name), &text)?;
-    Ok(read_back)
+    Ok(Bundle { record, files })
 }
 
 /// For many files at once, which are brought to the disk together afterwards.
@@ -50,29 +80,32 @@ pub(crate) fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> 
     files::write_synced(path, bytes)
 }
 
-pub(crate) fn read_record(folder: &Path, run: RunId) -> Result<RunRecord, Damaged> {
-    let record = read_any_record(folder)?;
-    if record.run != run {
+pub(crate) fn read(folder: &Path, run: RunId) -> Result<Bundle, Damaged> {
+    let bundle = read_any(folder)?;
+    let said = bundle.record.run;
+    if said != run {
         return Err(Damaged {
             path: folder.join(RECORD),
-            why: format!(
-                "is the record of {}, but is in the folder of {run}",
-                record.run
-            ),
+            why: format!("is the record of {said}, but is in the folder of {run}"),
         });
     }
-    Ok(record)
+    Ok(bundle)
 }
 
 /// Whatever run it is of.
-pub(crate) fn read_any_record(folder: &Path) -> Result<RunRecord, Damaged> {
+pub(crate) fn read_any(folder: &Path) -> Result<Bundle, Damaged> {
     let path = folder.join(RECORD);
     let damaged = |why: String| Damaged {
         path: path.clone(),
         why,
     };
     let bytes = host::read_regular(&path).map_err(|e| damaged(format!("cannot be read: {e}")))?;
-    serde_json::from_slice(&bytes).map_err(|e| damaged(unreadable(&bytes, &e)))
+    let record = serde_json::from_slice(&bytes).map_err(|e| damaged(unreadable(&bytes, &e)))?;
+    let files = serde_json::from_slice(&bytes).map(|alone: FilesAlone| alone.files);
+    Ok(Bundle {
+        record,
+        files: files.unwrap_or_default(),
+    })
 }
 
 fn unreadable(bytes: &[u8], error: &serde_json::Error) -> String {

@@ -7,7 +7,7 @@ use model::run::{Origin, metric};
 use model::{Metric, RunId, RunRecord};
 
 use crate::layout::{self, Layout};
-use crate::{Store, StoreError, bulk, bundle, files};
+use crate::{Store, StoreError, bulk, bundle, files, kept_files};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
@@ -165,7 +165,8 @@ fn stage(
         for file in files_of(record) {
             bundle::write_unsynced(&folder.join(file.name), &file.bytes)?;
         }
-        bundle::write_record(&folder, record, bundle::write_unsynced)?;
+        let kept = kept_files::of(&folder)?;
+        bundle::write_record(&folder, record, kept, bundle::write_unsynced)?;
     }
     files::sync_filesystem(&partial)
 }

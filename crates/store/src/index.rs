@@ -17,11 +17,13 @@ use model::{RunId, RunRecord, Status};
 use rusqlite::{Connection, OpenFlags, Row, Transaction, TransactionBehavior, params};
 use serde_json::Value;
 
+use crate::bundle::Bundle;
+use crate::kept_files::KeptFile;
 use crate::layout::{Layout, Stamp};
 use crate::{StoreError, StudyLock, bulk};
 
 /// Any other number in the file makes it be built anew.
-const SCHEMA: i64 = 2000 + BUNDLE_SCHEMA as i64;
+const SCHEMA: i64 = 3000 + BUNDLE_SCHEMA as i64;
 const BUSY: Duration = Duration::from_secs(30);
 
 /// The machine is the same for thousands of runs and is kept once; of imported runs the record is
@@ -52,6 +54,7 @@ CREATE TABLE runs (
     modified_nanoseconds INTEGER NOT NULL,
     bytes INTEGER NOT NULL,
     import INTEGER REFERENCES imports (id) ON DELETE CASCADE,
+    files TEXT,
     UNIQUE (scenario, repetition)
 );
 CREATE TABLE records (run INTEGER PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE, record TEXT NOT NULL);
@@ -171,8 +174,8 @@ impl Index {
         })
     }
 
-    pub(crate) fn insert(&self, record: &RunRecord, stamp: Stamp) -> Result<(), StoreError> {
-        self.transaction(|| self.put(record, stamp))
+    pub(crate) fn insert(&self, bundle: &Bundle, stamp: Stamp) -> Result<(), StoreError> {
+        self.transaction(|| self.put(bundle, stamp))
     }
 
     pub(crate) fn statuses(&self) -> Result<BTreeMap<RunId, Status>, StoreError> {
@@ -235,13 +238,29 @@ impl Index {
         Ok(stamps)
     }
 
-    pub(crate) fn put(&self, record: &RunRecord, stamp: Stamp) -> Result<(), StoreError> {
-        let parts = split_machine(record).map_err(|e| StoreError::BadRecord {
+    /// The files of bundles, as they were kept.
+    pub(crate) fn kept_files(&self) -> Result<BTreeMap<RunId, Vec<KeptFile>>, StoreError> {
+        let mut kept = BTreeMap::new();
+        let query = "SELECT scenario, repetition, files FROM runs WHERE files IS NOT NULL";
+        self.rows(query, |row| {
+            let text: String = row.get(2)?;
+            let files = serde_json::from_str(&text).map_err(|e| unreadable(2, e))?;
+            kept.insert(run_id(row)?, files);
+            Ok(())
+        })?;
+        Ok(kept)
+    }
+
+    pub(crate) fn put(&self, bundle: &Bundle, stamp: Stamp) -> Result<(), StoreError> {
+        let Bundle { record, files } = bundle;
+        let wrong = |e: serde_json::Error| StoreError::BadRecord {
             run: record.run,
             why: e.to_string(),
-        })?;
+        };
+        let parts = split_machine(record).map_err(wrong)?;
+        let files = serde_json::to_string(files).map_err(wrong)?;
         self.delete(record.run)?;
-        self.put_row(record, &parts, stamp, None)
+        self.put_row(record, &parts, stamp, &Home::Bundle { files })
     }
 
     fn put_row(
@@ -249,8 +268,12 @@ impl Index {
         record: &RunRecord,
         parts: &SplitRecord,
         stamp: Stamp,
-        import: Option<i64>,
+        home: &Home,
     ) -> Result<(), StoreError> {
+        let (import, files) = match home {
+            Home::Bundle { files } => (None, Some(files)),
+            Home::Import(id) => (Some(id), None),
+        };
         let put = || -> rusqlite::Result<()> {
             let prepare = |sql| self.connection.prepare_cached(sql);
             prepare("INSERT OR IGNORE INTO machines (inventory) VALUES (?1)")?
@@ -259,7 +282,7 @@ impl Index {
                 .query_row([&parts.machine], |row| row.get(0))?;
             prepare(
                 "INSERT INTO runs (scenario, repetition, status, origin, started, seconds, machine, \
-                 modified_nanoseconds, bytes, import) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                 modified_nanoseconds, bytes, import, files) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
             )?
             .execute(params![
                 record.run.scenario,
@@ -275,6 +298,7 @@ impl Index {
                 stamp.modified_nanoseconds,
                 stamp.bytes,
                 import,
+                files,
             ])?;
             let id = self.connection.last_insert_rowid();
             prepare("INSERT INTO records (run, record) VALUES (?1, ?2)")?
@@ -356,7 +380,7 @@ impl Index {
                 machine: machine.unwrap_or_default(),
                 rest: run.patch,
             };
-            self.put_row(&run.record, &parts, stamp, Some(import))?;
+            self.put_row(&run.record, &parts, stamp, &Home::Import(import))?;
         }
         // What cannot be read is looked at again next time.
         let bytes = if wrong.is_empty() { stamp.bytes } else { -1 };
@@ -429,6 +453,14 @@ pub(crate) fn is_spoilt(error: &StoreError) -> bool {
                 | rusqlite::Error::QueryReturnedNoRows
         ),
     }
+}
+
+/// Where a run is kept.
+enum Home {
+    /// With its files, as JSON.
+    Bundle { files: String },
+    /// By the id of its import.
+    Import(i64),
 }
 
 struct SplitRecord {

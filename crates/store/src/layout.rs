@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use model::RunId;
+use serde::{Deserialize, Serialize};
 
 use crate::{StoreError, files};
 
@@ -23,9 +24,9 @@ pub(crate) struct Found {
     pub(crate) stamp: Option<Stamp>,
 }
 
-/// Tells, without reading it, that a `run.json` is not the one that was indexed: another attempt
-/// has taken its place, or a bundle was copied over it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Tells, without reading it, that a file is not the one that was indexed or kept: another attempt has
+/// taken its place, a bundle was copied over it, or it was damaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stamp {
     pub(crate) modified_nanoseconds: i64,
     pub(crate) bytes: i64,

@@ -27,6 +27,7 @@ mod files;
 mod folder;
 mod import;
 mod index;
+mod kept_files;
 mod layout;
 mod lock;
 mod reconcile;
@@ -41,7 +42,7 @@ pub use lock::StudyLock;
 pub use staging::Staging;
 pub use store::{Rebuilt, Store, StudyIdentity};
 
-/// A bundle that is there but cannot be read.
+/// A bundle that is there but cannot be read, or a file of one that is not what was kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damaged {
     pub path: std::path::PathBuf,

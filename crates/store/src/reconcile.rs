@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use model::{RunId, RunRecord};
+use model::RunId;
 
+use crate::bundle::Bundle;
 use crate::index::Index;
 use crate::layout::{self, Found, Layout, RECORD, Stamp};
 use crate::{Damaged, StoreError, bulk, bundle};
@@ -27,7 +28,7 @@ impl Index {
             }
             for (run, found) in &difference.unknown {
                 match read(layout, *run, found) {
-                    Read::Record(record, stamp) => self.put(&record, stamp)?,
+                    Read::Bundle(bundle, stamp) => self.put(&bundle, stamp)?,
                     Read::Damaged(why) => damaged.push(why),
                     Read::Gone => {}
                 }
@@ -110,14 +111,14 @@ impl Difference {
         }
         let damaged = |(run, found): &(RunId, Found)| match read(layout, *run, found) {
             Read::Damaged(why) => Some(why),
-            Read::Record(..) | Read::Gone => None,
+            Read::Bundle(..) | Read::Gone => None,
         };
         self.unknown.iter().map(damaged).collect()
     }
 }
 
 enum Read {
-    Record(Box<RunRecord>, Stamp),
+    Bundle(Box<Bundle>, Stamp),
     Damaged(Damaged),
     Gone,
 }
@@ -128,9 +129,9 @@ enum Read {
 fn read(layout: &Layout, run: RunId, found: &Found) -> Read {
     let mut found = found.clone();
     for _ in 0..10 {
-        let result = bundle::read_record(&found.path, run);
+        let result = bundle::read(&found.path, run);
         match (result, found.stamp) {
-            (Ok(record), Some(stamp)) => return Read::Record(Box::new(record), stamp),
+            (Ok(bundle), Some(stamp)) => return Read::Bundle(Box::new(bundle), stamp),
             (result, _) => {
                 let path = layout.current(run);
                 let stamp = layout::stamp(&path.join(RECORD)).unwrap_or_default();

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use model::{RunId, RunRecord};
 
+use crate::bundle::Bundle;
 use crate::layout::{self, Layout, RECORD};
 use crate::store::Shared;
-use crate::{StoreError, bundle, files};
+use crate::{StoreError, bundle, files, kept_files};
 
 /// A folder for a run in progress. Dropped without [`Staging::commit`], it is removed.
 #[derive(Debug)]
@@ -16,8 +17,8 @@ pub struct Staging {
     run: RunId,
     folder: PathBuf,
     shared: Arc<Shared>,
-    /// The record as a reader will see it, once written.
-    written: Option<RunRecord>,
+    /// The bundle as a reader will see it, once written.
+    written: Option<Bundle>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,11 +92,10 @@ impl Staging {
                 files::create_folder(&self.folder)?;
                 files::remove_special(&self.folder)?;
                 files::remove_unless_regular(&self.folder.join(RECORD))?;
-                self.written = Some(bundle::write_record(
-                    &self.folder,
-                    record,
-                    bundle::write_synced,
-                )?);
+                let files = kept_files::of(&self.folder)?;
+                let written =
+                    bundle::write_record(&self.folder, record, files, bundle::write_synced)?;
+                self.written = Some(written);
                 Ok(())
             }
             Step::Sync => files::sync_tree(&self.folder),
@@ -108,7 +108,7 @@ impl Staging {
             Step::Index => {
                 let stamp = layout::stamp(&layout.bundle(self.run).join(RECORD))?;
                 match (&self.written, stamp) {
-                    (Some(record), Some(stamp)) => self.shared.index_run(record, stamp),
+                    (Some(bundle), Some(stamp)) => self.shared.index_run(bundle, stamp),
                     _ => Ok(()),
                 }
             }

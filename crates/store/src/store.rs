@@ -9,10 +9,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use model::{RunId, RunRecord, Status};
 use serde::{Deserialize, Serialize};
 
+use crate::bundle::Bundle;
 use crate::folder::NewFolder;
 use crate::index::{self, Index};
 use crate::layout::{Layout, Stamp};
-use crate::{Damaged, Staging, StoreError, StudyLock, bulk, bundle, files, layout, staging};
+use crate::{
+    Damaged, Staging, StoreError, StudyLock, bulk, bundle, files, kept_files, layout, staging,
+};
 
 /// Which study a results folder belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -194,6 +197,23 @@ impl Store {
             .clone()
     }
 
+    /// Files beside records that are not what they were when their runs were kept. The runs count all
+    /// the same: their results are in their records.
+    pub fn damaged_files(&self) -> Result<Vec<Damaged>, StoreError> {
+        let mut damaged = Vec::new();
+        for (run, files) in self.shared.repairing(Index::kept_files)? {
+            let folder = self.shared.layout.bundle(run);
+            if kept_files::look_untouched(&folder, &files) {
+                continue;
+            }
+            // Another attempt may have taken its place: what its own record says is what counts.
+            if let Ok(bundle) = bundle::read(&folder, run) {
+                damaged.extend(kept_files::damaged(&folder, &bundle.files));
+            }
+        }
+        Ok(damaged)
+    }
+
     /// A fresh folder for a run. The lock must be held. An earlier attempt of the run stays what
     /// counts until this one is committed.
     pub fn begin(&self, run: RunId) -> Result<Staging, StoreError> {
@@ -214,7 +234,7 @@ impl Store {
         let old = self.shared.layout.old();
         let read = |name: String| {
             let run = name.rsplit_once('.')?.0.parse().ok()?;
-            bundle::read_record(&old.join(&name), run).ok()
+            Some(bundle::read(&old.join(&name), run).ok()?.record)
         };
         let mut superseded: Vec<RunRecord> =
             layout::names(&old)?.into_iter().filter_map(read).collect();
@@ -309,8 +329,8 @@ impl Shared {
 
     /// The bundle is kept already. An index that fails, because it is spoilt or was taken away,
     /// is opened anew and learns of the run from its folder.
-    pub(crate) fn index_run(&self, record: &RunRecord, stamp: Stamp) -> Result<(), StoreError> {
-        let first = self.index().insert(record, stamp);
+    pub(crate) fn index_run(&self, bundle: &Bundle, stamp: Stamp) -> Result<(), StoreError> {
+        let first = self.index().insert(bundle, stamp);
         let Err(error) = first else { return Ok(()) };
         self.reopen_index(opener(&error))?;
         self.reconcile()

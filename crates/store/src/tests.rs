@@ -361,7 +361,8 @@ fn killed_while_arranging_no_run_is_lost() {
             record.scenario = new_number(old).expect("is of the study");
             record.run.scenario = record.scenario.number;
             if place < numbered {
-                bundle::write_record(&path, &record, bundle::write_synced).expect("writes");
+                bundle::write_record(&path, &record, Vec::new(), bundle::write_synced)
+                    .expect("writes");
             }
             if place < placed {
                 files::rename(&path, &layout.bundle(record.run)).expect("moves");

@@ -453,3 +453,63 @@ fn a_line_of_an_import_that_cannot_be_read_is_told() {
     fs::write(&path, &text).expect("writes");
     assert_eq!(records(dir.path()), rows);
 }
+
+/// What is said of a bundle whose `log.txt` something happened to.
+fn damage(happens: impl Fn(&Path)) -> Vec<String> {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = writer(dir.path());
+    let lock = store.lock().expect("locks");
+    for id in ["C1-r1", "C1-r2"] {
+        keep(&store, &ok(id, 1.25));
+    }
+    drop(lock);
+    happens(&dir.path().join("runs/C1-r1/log.txt"));
+    let told = |store: &Store| {
+        let damaged = store.damaged_files().expect("looks");
+        let told = damaged.iter().map(|damaged| {
+            let path = damaged.path.strip_prefix(dir.path()).expect("inside");
+            format!("{}: {}", path.display(), damaged.why)
+        });
+        told.collect::<Vec<String>>()
+    };
+    let found = told(&Store::open(dir.path()).expect("opens"));
+    assert_eq!(records(dir.path()).len(), 2, "the runs count all the same");
+    // The index knows no more than the bundles.
+    fs::remove_file(dir.path().join("store.sqlite")).expect("removes the index");
+    assert_eq!(told(&Store::open(dir.path()).expect("opens")), found);
+    found
+}
+
+#[test]
+fn files_that_are_not_what_was_kept_are_named() {
+    let written = |text: &'static str| move |log: &Path| fs::write(log, text).expect("writes");
+    let nothing: [&str; 0] = [];
+    assert_eq!(damage(|_| ()), nothing);
+    assert_eq!(damage(written("1.25")), nothing, "written anew, the same");
+    assert_eq!(
+        damage(written("1.26")),
+        ["runs/C1-r1/log.txt: its content has changed since the run was kept"]
+    );
+    assert_eq!(
+        damage(written("1")),
+        ["runs/C1-r1/log.txt: it has 1 bytes, and had 4 when the run was kept"]
+    );
+    assert_eq!(
+        damage(|log| fs::remove_file(log).expect("removes")),
+        ["runs/C1-r1/log.txt: it is missing"]
+    );
+}
+
+#[test]
+fn a_bundle_of_an_earlier_version_says_nothing_of_its_files() {
+    let without = |log: &Path| {
+        let path = log.with_file_name("run.json");
+        let text = fs::read_to_string(&path).expect("a record");
+        let mut record: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        record.as_object_mut().expect("an object").remove("files");
+        fs::write(&path, record.to_string()).expect("writes");
+        fs::write(log, "anything").expect("writes");
+    };
+    let nothing: [&str; 0] = [];
+    assert_eq!(damage(without), nothing);
+}

@@ -13,7 +13,7 @@ use crate::printer::Printer;
 
 pub(super) fn reconcile(args: &ReconcileArgs, printer: &Printer) -> CommandResult {
     let results = open_results(&args.results, printer)?;
-    talk_of_damaged(&results, printer);
+    talk_of_damaged(&results, printer)?;
     let Paid {
         mut records,
         superseded,

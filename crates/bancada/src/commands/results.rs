@@ -34,8 +34,8 @@ pub(super) fn report(args: &ReportArgs, printer: &Printer) -> CommandResult {
     Ok(Exit::Ok)
 }
 
-/// Says which bundles cannot be read.
-pub(super) fn talk_of_damaged(results: &Results, printer: &Printer) {
+/// Reports bundles that cannot be read, and files of the others that are damaged.
+pub(super) fn talk_of_damaged(results: &Results, printer: &Printer) -> Result<(), Failure> {
     for damaged in results.store.damaged() {
         printer.talk(&format!(
             "! {} is skipped: {}",
@@ -43,6 +43,29 @@ pub(super) fn talk_of_damaged(results: &Results, printer: &Printer) {
             damaged.why
         ));
     }
+    for sentence in damaged_files(results)? {
+        printer.talk(&format!("! {sentence}"));
+    }
+    Ok(())
+}
+
+fn damaged_files(results: &Results) -> Result<Vec<String>, Failure> {
+    const MOST: usize = 5;
+    let damaged = results.store.damaged_files().map_err(store_failure)?;
+    let more = damaged.len().saturating_sub(MOST);
+    let sentence = |damaged: &store::Damaged| {
+        format!(
+            "{} is damaged: {} (its run counts: the results are in run.json)",
+            damaged.path.display(),
+            damaged.why
+        )
+    };
+    let mut sentences: Vec<String> = damaged.iter().take(MOST).map(sentence).collect();
+    if more > 0 {
+        let files = report::format::counted(more, "more file is", "more files are");
+        sentences.push(format!("{files} damaged"));
+    }
+    Ok(sentences)
 }
 
 const WHAT_IF_REPORT: &str = "report-what-if.html";
@@ -57,26 +80,30 @@ pub(super) fn analysis_at(
     other: Option<&OtherMoney>,
     printer: &Printer,
 ) -> Result<Analysis, Failure> {
-    talk_of_damaged(results, printer);
+    talk_of_damaged(results, printer)?;
     let mut runs = Paid::read(results)?;
     leave_out_others(&mut runs.records, results, printer);
-    let mut repriced = other.map(|other| other.sentence.clone());
-    if let (Some(other), Some(sentence)) = (other, &mut repriced) {
-        let unpriced = other.bill(&mut runs.records);
+    if let Some(other) = other {
+        other.bill(&mut runs.records);
         other.bill(&mut runs.superseded);
-        refuse_if_none_is_priced(&runs.records, &unpriced)?;
-        for too_small in unpriced {
-            *sentence += &format!(" {too_small}.");
-        }
     }
     runs.settle();
-    Ok(analyse::analyse(&Input {
-        study: other.map_or(&results.study, OtherMoney::study),
+    let study = other.map_or(&results.study, OtherMoney::study);
+    let unpriced = runner::drop_unfounded_costs(&mut runs.records, study);
+    runner::drop_unfounded_costs(&mut runs.superseded, study);
+    if other.is_some() {
+        refuse_if_none_is_priced(&runs.records, &unpriced)?;
+    }
+    let mut analysis = analyse::analyse(&Input {
+        study,
         plan: &results.plan,
         records: &runs.records,
         superseded: &runs.superseded,
-        repriced: repriced.as_deref(),
-    }))
+        repriced: other.map(|other| other.sentence.as_str()),
+    });
+    let unpriced = unpriced.iter().map(|too_small| format!("{too_small}."));
+    analysis.notes.extend(unpriced);
+    Ok(analysis)
 }
 
 /// All that was paid for.
@@ -196,6 +223,8 @@ pub(super) fn write_report(
         printer.talk(&format!("! {wrong}"));
         with_courses.notes.push(format!("{wrong}."));
     }
+    let damaged = damaged_files(results)?.into_iter();
+    with_courses.notes.extend(damaged.map(|text| text + "."));
     let html = report::html(
         &with_courses,
         &ReportMeta {

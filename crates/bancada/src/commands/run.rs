@@ -7,7 +7,6 @@ use std::thread;
 
 use model::{Capacity, Environment, Money, Order, RunRecord, Status, Study};
 use place::{DecodedImages, Place as _};
-use runner::forecast;
 use runner::{
     Assigned, Ended, Forecast, Ledger, Listed, Options, RunnerError, ScenarioOrder, StudyRunner,
     Wanted,
@@ -218,7 +217,8 @@ fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) 
             Ok(Exit::Interrupted)
         }
         Ended::BudgetSpent => {
-            let amounts = budget_words(results, &wanted(args, &results.study)?)?;
+            let amounts = shortfall(results, &wanted(args, &results.study)?)?;
+            let amounts = amounts.map(|lacks| lacks.to_string()).unwrap_or_default();
             printer.talk(&format!(
                 "Stopped: the budget is too small for the next run. {amounts} Raise `budget`, or continue with {again} --over-budget."
             ));
@@ -254,32 +254,12 @@ fn wanted(args: &RunArgs, study: &Study) -> Result<Wanted, Failure> {
     })
 }
 
-/// `US$ 0.98 of US$ 1.00 is spent, US$ 0.02 is left; the 7 runs left are forecast at US$ 0.40, so
-/// US$ 0.38 is missing.`
-fn budget_words(results: &Results, wanted: &Wanted) -> Result<String, Failure> {
+fn shortfall(results: &Results, wanted: &Wanted) -> Result<Option<Shortfall>, Failure> {
     let Results {
         study, plan, store, ..
     } = results;
-    let ledger = Ledger::open(study, store).map_err(store_failure)?;
     let due = runner::due_runs(plan, &store.statuses().map_err(store_failure)?, wanted);
-    let mut expected = forecast::from_records(&store.records().map_err(store_failure)?);
-    forecast::fill_unknown(&mut expected, &plan.scenarios);
-    let begun = runner::Rentals::new(study);
-    let needed = forecast::add_up(study, plan, &due, expected, &begun).money;
-    let (Some(allowed), Some(left)) = (ledger.allowed, ledger.left()) else {
-        return Ok(String::new());
-    };
-    let spent = format!("{} of {allowed} is spent, {left} is left", ledger.spent());
-    let runs = report::format::counted(due.len(), "run left is", "runs left are");
-    Ok(match needed {
-        Some(needed) if needed.value.amount > left.amount => {
-            let missing = needed.value.amount.saturating_sub(left.amount);
-            let missing = Money::new(missing, left.currency);
-            let needed = needed.value;
-            format!("{spent}; the {runs} forecast at {needed}, so {missing} is missing.")
-        }
-        _ => format!("{spent}."),
-    })
+    Shortfall::find(study, plan, store, &due).map_err(store_failure)
 }
 
 fn shown(path: &Path) -> String {

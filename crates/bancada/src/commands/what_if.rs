@@ -5,7 +5,6 @@ use std::path::Path;
 
 use model::{RunRecord, Study};
 use plan::WhatIf;
-use runner::TooSmall;
 use source::{Diagnostic, Source};
 
 use crate::args::WhatIfArgs;
@@ -26,35 +25,15 @@ impl OtherMoney {
         &self.what_if.study
     }
 
-    /// Runs of places that nobody asked about keep the price they were billed at. Those that kept
-    /// more cores busy than the machine asked about has get none: their times do not hold there.
-    pub(super) fn bill(&self, records: &mut [RunRecord]) -> Vec<TooSmall> {
+    /// Runs of places that nobody asked about keep the price they were billed at.
+    pub(super) fn bill(&self, records: &mut [RunRecord]) {
         let study = self.study();
-        let mut unpriced: Vec<TooSmall> = Vec::new();
         for record in records {
             if self.what_if.changed.contains(&record.environment.name) {
                 record.price = plan::resolve(study, &record.scenario).environment.price;
-                let price = record.price.as_ref();
-                let too_small = price.and_then(|price| TooSmall::find([&*record], price));
-                if let Some(too_small) = too_small {
-                    record.price = None;
-                    gather(&mut unpriced, too_small);
-                }
             }
             runner::reprice_record(record, study);
         }
-        unpriced
-    }
-}
-
-/// One entry a machine.
-fn gather(all: &mut Vec<TooSmall>, one: TooSmall) {
-    match all.iter_mut().find(|known| known.machine == one.machine) {
-        Some(known) => {
-            known.runs += one.runs;
-            known.busy_cores = known.busy_cores.max(one.busy_cores);
-        }
-        None => all.push(one),
     }
 }
 

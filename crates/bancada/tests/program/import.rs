@@ -76,10 +76,14 @@ fn a_study_made_of_rows_takes_more_of_them() {
         .says("No run has a time");
 }
 
-/// NIST's SmLs08 (itl.nist.gov/div898/strd): nine treatments of 201 values like 1000000000000.4,
-/// whose F is 201 by certificate.
+/// NIST's SmLs08 and SmLs09 (itl.nist.gov/div898/strd): nine treatments of 201 and 2001 values like
+/// 1000000000000.4, whose F is 201 and 2001 by certificate.
 #[test]
 fn large_values_keep_their_digits_through_an_import() {
+    [201, 2001].into_iter().for_each(simon_lesage);
+}
+
+fn simon_lesage(replicates: usize) {
     let bench = Bench::new();
     let tenths = |index: usize| match index {
         1 => 2,
@@ -88,21 +92,21 @@ fn large_values_keep_their_digits_through_an_import() {
     };
     let mut csv = String::from("treatment,value\n");
     for treatment in 1..=9 {
-        for replicate in 1..=201 {
+        for replicate in 1..=replicates {
             let tenths = tenths(treatment) + tenths(replicate);
             csv += &format!("t{treatment},1000000000000.{tenths}\n");
         }
     }
-    bench.write("smls08.csv", &csv);
+    bench.write("smls.csv", &csv);
     bench
         .bancada(&words(
-            "import smls08.csv --name smls08 --factor treatment --metric value=",
+            "import smls.csv --name smls --factor treatment --metric value=",
         ))
         .ends_with(0)
-        .says("1809 runs added");
+        .says(&format!("{} runs added", 9 * replicates));
     bench
         .bancada(&words(
-            "export results/smls08 -f csv --table variation --to variation.csv",
+            "export results/smls -f csv --table variation --to variation.csv",
         ))
         .ends_with(0);
     let variation = text(&bench, "variation.csv");
@@ -115,5 +119,5 @@ fn large_values_keep_their_digits_through_an_import() {
     let cell = |name: &str| row.split(',').nth(place(name, header)).unwrap();
     assert_eq!(cell("scale"), "linear");
     let f: f64 = cell("f").parse().unwrap();
-    assert!((f / 201.0 - 1.0).abs() < 1e-12, "F is {f}");
+    assert!((f / replicates as f64 - 1.0).abs() < 1e-12, "F is {f}");
 }

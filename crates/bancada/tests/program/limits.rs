@@ -111,6 +111,40 @@ fn times_are_not_priced_on_a_machine_with_fewer_cores_than_were_busy() {
         .ends_with(0);
 }
 
+#[test]
+fn a_study_priced_as_a_machine_with_fewer_cores_than_were_busy_has_no_cost() {
+    let too_small = "aws/c7i.xlarge@us-east-1 has 4 vCPUs, and 2 runs kept up to 7.5 cores busy: \
+                     times there will be longer, so no cost is given";
+    let cost_of = |bench: &Bench| {
+        let told = bench
+            .bancada(&["export", "results/busy", "--format", "json"])
+            .ends_with(0);
+        let exported: Value = serde_json::from_str(&told.out).unwrap();
+        let totals = exported.pointer("/analysis/totals/cost_total").unwrap();
+        let best = exported.pointer("/analysis/best/cheapest").unwrap();
+        (totals.as_array().unwrap().len(), best.clone())
+    };
+    let bench = busy(7.5);
+    let shown = bench.bancada(&["show", "results/busy"]).ends_with(0);
+    let flat = shown.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains(too_small), "{flat}");
+    for claim in ["US$", "cheapest", "cost of"] {
+        assert!(!flat.contains(claim), "{claim} in {flat}");
+    }
+    assert_eq!(cost_of(&bench), (0, Value::Null));
+    // Machines that are large enough are compared, without a bill to compare with.
+    let compared = bench
+        .bancada(&["price", "compare", "results/busy", "aws/c7i.4xlarge"])
+        .ends_with(0)
+        .says(too_small);
+    assert!(!compared.out.contains("billed US$"), "{}", compared.out);
+    // The same study, whose runs fit.
+    let bench = busy(3.9);
+    let shown = bench.bancada(&["show", "results/busy"]).ends_with(0);
+    assert!(shown.out.contains("US$"), "{}", shown.out);
+    assert_eq!(cost_of(&bench).0, 1);
+}
+
 /// Reports a cost of its own and a metric without a name; one pattern never matches, one captures
 /// words.
 const UNREAD: &str = r#"[study]
@@ -186,6 +220,16 @@ fn damaged_files_of_a_run_are_named() {
         "--table",
         "steps",
     ];
+    let named = "unread/runs/C1-r1/samples.csv is damaged: it has 22 bytes, and had ";
+    for command in [
+        &["show", "results/unread"][..],
+        &["export", "results/unread", "--format", "csv"],
+        &["export", "results/unread", "--format", "json"],
+        &["report", "results/unread"],
+    ] {
+        let told = bench.bancada(command).ends_with(0).says(named);
+        told.says("events.jsonl is damaged");
+    }
     bench
         .bancada(&export)
         .ends_with(0)

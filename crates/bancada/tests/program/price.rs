@@ -237,3 +237,32 @@ fn prices_are_fetched_and_stay_when_nobody_answers() {
         .ends_with(1)
         .says("google needs an API key, in GOOGLE_API_KEY or --key-file");
 }
+
+#[test]
+fn a_total_with_capped_losses_is_called_a_lower_bound() {
+    let shown = |per_hour: &str| {
+        let bench = Bench::new();
+        let spot = format!(
+            "[environments.spot]\nprice = \"1 USD/h\"\n\
+             billing = {{ rental = \"run\", interruptions = {{ per_hour = {per_hour} }} }}\n"
+        );
+        let study = shell_study("spot", "sleep 0.1", 1, "") + &spot;
+        bench.write("study.toml", &study);
+        let ran = bench
+            .bancada(&["run", "study.toml", "--quiet", "--no-pilot"])
+            .ends_with(0);
+        let report = bench.path().join("results/spot/report.html");
+        let text = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        (text, std::fs::read_to_string(report).unwrap())
+    };
+    let bound = "and cost at least US$ ";
+    let reason =
+        "(2 runs are not expected to end on their spot machine, and lost attempts are capped)";
+    // A machine that is taken away every millisecond, for runs of a hundred and more.
+    let (text, report) = shown("3600000");
+    assert!(text.contains(bound) && text.contains(reason), "{text}");
+    assert!(report.contains("a lower bound: lost attempts are capped"));
+    let (text, report) = shown("0.05");
+    assert!(!text.contains("at least US$"), "{text}");
+    assert!(!report.contains("a lower bound"));
+}

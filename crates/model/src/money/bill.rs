@@ -19,6 +19,12 @@ impl Bill {
     pub fn spoken_total(&self) -> Money {
         self.converted.as_ref().map_or(self.total, |c| c.total)
     }
+
+    /// Whether the total is less than what is to be expected: see [`LineKind::LostCapped`].
+    pub fn is_lower_bound(&self) -> bool {
+        let is_capped = |line: &BillLine| line.kind == LineKind::LostCapped;
+        self.lines.iter().any(is_capped)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -72,6 +78,8 @@ pub enum LineKind {
     Minimum,
     /// Attempts that are expected to be lost.
     Lost,
+    /// The same where they are too many to count: fewer of them stand on the bill.
+    LostCapped,
     Discount,
     FreeTier,
     Requests,
@@ -92,6 +100,7 @@ impl LineKind {
             LineKind::Rounding => "rounding",
             LineKind::Minimum => "minimum",
             LineKind::Lost => "lost",
+            LineKind::LostCapped => "lost-capped",
             LineKind::Discount => "discount",
             LineKind::FreeTier => "free-tier",
             LineKind::Requests => "requests",
@@ -102,6 +111,10 @@ impl LineKind {
             LineKind::Fee => "fee",
             LineKind::Tax => "tax",
         }
+    }
+
+    pub fn is_lost(self) -> bool {
+        matches!(self, LineKind::Lost | LineKind::LostCapped)
     }
 
     /// Paid for time in which nothing ran.

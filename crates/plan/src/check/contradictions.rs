@@ -56,10 +56,10 @@ pub(super) fn check(
         checker.check_framework(&train);
         checker.check_shares(&train);
         checker.check_pictures(&train);
+        checker.check_folder(&train);
         if let Some(info) = data::info(&train.dataset) {
             checker.check_shape(&train, &info);
             checker.check_counts(&train, &info);
-            checker.check_folder(&train, &info);
         }
     }
 }
@@ -260,27 +260,27 @@ impl Checker<'_> {
         }
     }
 
-    fn check_folder(&mut self, train: &TrainWorkload, info: &DatasetInfo) {
-        if !info.needs_folder {
+    fn check_folder(&mut self, train: &TrainWorkload) {
+        let name = &train.dataset;
+        let info = data::info(name);
+        if name != data::FOLDER && !info.is_some_and(|info| info.needs_folder) {
             return;
         }
-        let folder = train.data_dir.as_ref().map(|dir| dir.display().to_string());
-        if !self.seen.insert(format!("folder {} {folder:?}", info.name)) {
-            return;
-        }
-        let dataset = self.origin("dataset", Level::Text(train.dataset.clone()));
         // Without a folder of one's own, a dataset lies where `bancada data fetch` puts it.
-        let Some(folder) = folder else { return };
+        let Some(folder) = train.data_dir.as_ref().map(|dir| dir.display().to_string()) else {
+            return;
+        };
+        if !self.seen.insert(format!("folder {name} {folder}")) {
+            return;
+        }
+        let dataset = self.origin("dataset", Level::Text(name.clone()));
         if self.networks.is_missing(&folder) {
             let typed = self.draft.train().and_then(|t| t.value("data_dir"));
             let place = Origin {
                 span: typed.map(|v| v.level.span.clone()).or(dataset.span),
                 ..dataset
             };
-            let message = format!(
-                "the folder `{folder}` of dataset `{}` does not exist",
-                info.name
-            );
+            let message = format!("the folder `{folder}` of dataset `{name}` does not exist");
             let relative = "the path is relative to the folder of the study file";
             self.problems.push(at(&place, message).note(relative));
         }

@@ -160,19 +160,26 @@ fn money_cards(analysis: &Analysis) -> Vec<(String, String, String)> {
         let again = totals
             .spent_again
             .map(|again| format!("{again} of it for re-run attempts"));
-        let more: Vec<String> = budget.into_iter().chain(again).collect();
-        cards.push(("spent".to_owned(), spent.to_string(), more.join("; ")));
+        let more = budget.into_iter().chain(again);
+        let more: Vec<String> = more.chain(totals.bound_reason()).collect();
+        let spent = format!("{}{spent}", totals.bound());
+        cards.push(("spent".to_owned(), spent, more.join("; ")));
     }
     if costs_besides_spent(totals) {
         let sums: Vec<String> = totals.cost_total.iter().map(|m| m.to_string()).collect();
         let imported = match totals.imported {
-            0 => String::new(),
-            runs => format!(
+            0 => None,
+            runs => Some(format!(
                 "with {}",
                 format::counted(runs, "imported run", "imported runs")
-            ),
+            )),
         };
-        cards.push(("cost of the results".to_owned(), sums.join(" + "), imported));
+        let more = imported.into_iter().chain(totals.bound_reason());
+        cards.push((
+            "cost of the results".to_owned(),
+            format!("{}{}", totals.bound(), sums.join(" + ")),
+            more.collect::<Vec<String>>().join("; "),
+        ));
     }
     cards
 }

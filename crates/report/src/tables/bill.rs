@@ -2,7 +2,7 @@
 
 use analyse::{BillFacts, format};
 use model::money::Unit;
-use model::{BillLine, LineKind, Money};
+use model::{Bill, BillLine, LineKind, Money};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
@@ -31,14 +31,24 @@ pub(crate) fn bill_table(facts: &BillFacts) -> Table {
             cell(format::amount(&line.amount)),
         ]);
     }
-    let total = format::amount(&facts.example.total);
-    table.rows.push(vec![
-        cell("total".to_owned()),
-        cell(String::new()),
-        cell(String::new()),
-        cell(total),
-    ]);
+    table.rows.push(total_row(&facts.example));
     table
+}
+
+fn total_row(bill: &Bill) -> Vec<TableCell> {
+    let amount = format::amount(&bill.total);
+    let (name, total) = match bill.is_lower_bound() {
+        true => (
+            TableCell {
+                text: "total".to_owned(),
+                small: "a lower bound: lost attempts are capped".to_owned(),
+                tone: Tone::Warning,
+            },
+            format!("at least {amount}"),
+        ),
+        false => (cell("total".to_owned()), amount),
+    };
+    vec![name, cell(String::new()), cell(String::new()), cell(total)]
 }
 
 /// Where the unit prices were read that are not the machine's.
@@ -64,7 +74,7 @@ fn cell(text: String) -> TableCell {
 fn what_for(line: &BillLine) -> &'static str {
     match line.kind {
         LineKind::Idle | LineKind::Rounding | LineKind::Minimum => "billed, not used",
-        LineKind::Lost => "expected value",
+        LineKind::Lost | LineKind::LostCapped => "expected value",
         _ => "",
     }
 }

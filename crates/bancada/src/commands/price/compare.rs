@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use cost::{Catalog, CatalogEntry, Comparison, Paying, Repriced};
-use model::{Price, RunRecord};
+use model::{Price, RunRecord, Study};
 use report::format;
 use runner::TooSmall;
 use serde_json::{Value, json};
@@ -105,12 +105,16 @@ fn of_results(
         superseded,
     } = Paid::settled(&results)?;
     let mut groups = Vec::new();
-    for (environment, records) in by_environment(&records) {
+    for (environment, mut records) in by_environment(&records) {
+        let as_billed = drop_unfounded_bills(&mut records, &results.study);
         let prices = match machines {
             [] => same_shape(&environment, &records, catalog, paying(args))?,
             machines => named(machines, catalog, paying(args))?,
         };
-        let (prices, too_small) = that_fit(prices, &records);
+        let (prices, mut too_small) = that_fit(prices, &records);
+        // Named once, where it is asked about too.
+        too_small.retain(|found| as_billed.iter().all(|own| own.machine != found.machine));
+        too_small.extend(as_billed);
         groups.push(Group {
             comparison: cost::compare(&records, &superseded, &prices),
             environment,
@@ -155,6 +159,19 @@ fn that_fit(prices: Vec<Price>, records: &[RunRecord]) -> (Vec<Price>, Vec<TooSm
         None => true,
     });
     (prices, too_small)
+}
+
+/// Off runs whose times do not hold on the machine that they are priced as. What that price pays for
+/// counts on other machines too.
+fn drop_unfounded_bills(records: &mut [RunRecord], study: &Study) -> Vec<TooSmall> {
+    let mut dropped = Vec::new();
+    for record in records {
+        if let Some(too_small) = TooSmall::of_own_price(record, study) {
+            too_small.add_to(&mut dropped);
+            record.bill = None;
+        }
+    }
+    dropped
 }
 
 fn refuse_if_none_fits(groups: &[Group]) -> Result<(), Failure> {
