@@ -158,8 +158,8 @@ impl Drawn<'_> {
         if !line.band {
             self.path(out, "whisker", "", self.whiskers());
         }
-        if line.dots {
-            let more = format!(" stroke-width=\"{}\"", 2.0 * line.width + 1.5);
+        if line.dots > 0.0 {
+            let more = format!(" stroke-width=\"{}\"", px(line.dots));
             self.path(out, "dots", &more, dots);
         }
     }
