@@ -130,7 +130,7 @@ pub(crate) enum Dash {
     Solid,
     Dashed,
     Dotted,
-    DashDot,
+    Mixed,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -261,7 +261,7 @@ impl Line {
 }
 
 impl Dash {
-    pub(crate) const ALL: [Dash; 4] = [Dash::Solid, Dash::Dashed, Dash::Dotted, Dash::DashDot];
+    pub(crate) const ALL: [Dash; 4] = [Dash::Solid, Dash::Dashed, Dash::Dotted, Dash::Mixed];
 
     /// As SVG writes it.
     fn array(self) -> &'static str {
@@ -269,7 +269,7 @@ impl Dash {
             Dash::Solid => "",
             Dash::Dashed => "7 4",
             Dash::Dotted => "2 3",
-            Dash::DashDot => "8 3 2 3",
+            Dash::Mixed => "8 3 2 3",
         }
     }
 }

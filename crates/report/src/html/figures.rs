@@ -36,7 +36,8 @@ fn time_metric(analysis: &Analysis) -> Option<&MetricInfo> {
 fn time_figure(analysis: &Analysis, axis: &MetricAxis, group: &Group) -> Figure {
     let scenarios = group.scenarios.as_slice();
     let mut series = vec![axis.bars(scenarios, Colour::Series(0))];
-    if analysis.runs.len() <= MOST_POINTS {
+    let dots = analysis.runs.len() <= MOST_POINTS;
+    if dots {
         series.push(axis.single_runs(analysis, scenarios));
     }
     let missing = without_a_bar(axis, scenarios);
@@ -53,14 +54,15 @@ fn time_figure(analysis: &Analysis, axis: &MetricAxis, group: &Group) -> Figure 
     } else {
         ""
     };
+    let runs = if dots { ", dots single runs" } else { "" };
     let caption = format!(
-        "Mean {}{} of each scenario{cost}; whiskers are 95 % intervals, dots single runs.",
+        "Mean {}{} of each scenario{cost}; whiskers are 95 % intervals{runs}.",
         axis.info.label, group.place
     );
     let y = Axis::linear(axis.title(), Extent::FromZero).switchable();
     let right = format!("cost of a run ({currency})");
     Figure {
-        right: priced.then(|| Axis::linear(right, Extent::FromZero)),
+        right: priced.then(|| Axis::linear(right, Extent::FromZero).switchable()),
         ..Figure::new(caption, 420, scenario_axis(scenarios), y).with(series)
     }
 }
@@ -150,7 +152,7 @@ fn choice_figure(analysis: &Analysis, info: &MetricInfo, priced: &[&ScenarioResu
     Figure::new(
         "Time against cost of a run, each scenario a point. Left and low is better; nothing beats the points on the Pareto line in both.",
         420,
-        Axis::linear(axis.title(), Extent::FromZero),
+        Axis::linear(axis.title(), Extent::FromZero).switchable(),
         Axis::linear(cost, Extent::FromZero).switchable(),
     )
     .with(series)

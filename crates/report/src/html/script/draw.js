@@ -278,7 +278,9 @@ class Plot {
       if (!mark.classList.contains("label")) continue;
       const x = this.now.x.at(values[1][0]);
       const y = this.now[side].at(values[1][1]);
-      const half = widthOf(mark.textContent) / 2 + 2;
+      const wide = widthOf(mark.textContent) / 2;
+      mark.setAttribute("x", Math.max(this.edges.left + wide, Math.min(this.width - this.edges.right - wide, x)) - x);
+      const half = wide + 2;
       const meets = (own) => taken.some((other) => own.left < other.right && other.left < own.right && Math.abs(own.y - other.y) < 12);
       const places = [-9, 18].map((dy) => ({ dy, left: x - half, right: x + half, y: y + dy }));
       const free = mark.parentNode.classList.contains("off") ? undefined : places.find((own) => !meets(own));
@@ -324,11 +326,13 @@ class Plot {
     return !this.svg.querySelector(`.marks > [data-series="${at}"]`).classList.contains("off");
   }
 
-  // Both vertical axes, as far as they can be so.
+  // All axes that can be so.
   setLog(on) {
-    const turned = (axis, view) => (on && !axis.logarithmic ? view : { log: on, range: on ? axis.logarithmic : axis.linear });
-    this.view.left = turned(this.spec.y, this.view.left);
-    if (this.spec.right) this.view.right = turned(this.spec.right, this.view.right);
+    const { x, y, right } = this.spec;
+    for (const [side, axis] of [["x", x], ["left", y], ["right", right]]) {
+      if (!axis || !axis.switchable || (on && !axis.logarithmic)) continue;
+      this.view[side] = { log: on, range: on ? axis.logarithmic : axis.linear };
+    }
     this.draw();
   }
 
