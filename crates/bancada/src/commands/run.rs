@@ -8,8 +8,8 @@ use std::thread;
 use model::{Capacity, Environment, Money, Order, RunRecord, Status, Study};
 use place::{DecodedImages, Place as _};
 use runner::{
-    Assigned, Ended, Forecast, Ledger, Listed, Options, RunnerError, ScenarioOrder, StudyRunner,
-    Wanted,
+    Assigned, Ended, Forecast, Ledger, Listed, Options, RunnerError, ScenarioOrder, Shortfall,
+    StudyRunner, Wanted,
 };
 use store::Store;
 

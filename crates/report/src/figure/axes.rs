@@ -3,11 +3,10 @@
 use std::fmt::Write;
 
 use super::layout::{
-    APART_ACROSS, APART_UP, CategoryWords, LONGEST_NAME, LONGEST_SHORT, Layout, WIDTH, most_ticks,
-    row_text,
+    APART_ACROSS, APART_UP, CategoryWords, LONGEST_SHORT, Layout, WIDTH, most_ticks, row_text,
 };
 use super::marks::px;
-use super::scale::{Mapping, tick_text};
+use super::scale::{Mapping, tick_text, tick_texts};
 use super::text::{fitted, width};
 use super::{Axis, Category, Mark, Scale};
 use crate::html::escape;
@@ -44,9 +43,9 @@ enum Edge {
 
 fn values_up(out: &mut String, layout: &Layout, axis: &Axis, mapping: &Mapping, edge: Edge) {
     let (left, right) = (layout.margins.left, WIDTH - layout.margins.right);
-    for value in mapping.ticks(most_ticks(mapping, APART_UP), axis.whole) {
-        let y = mapping.at(value);
-        let text = tick_text(value);
+    let ticks = mapping.ticks(most_ticks(mapping, APART_UP), axis.whole);
+    for (value, text) in ticks.iter().zip(tick_texts(&ticks, mapping)) {
+        let y = mapping.at(*value);
         match edge {
             Edge::Left => {
                 line(out, "grid", [left, y, right, y]);
@@ -65,10 +64,14 @@ fn values_across(out: &mut String, layout: &Layout) {
         false => axis.ticks.clone(),
     };
     let mut free = f64::NEG_INFINITY;
-    for value in ticks {
-        let x = mapping.at(value);
+    // Levels of a factor are written as they are.
+    let texts = match axis.ticks.is_empty() {
+        true => tick_texts(&ticks, mapping),
+        false => ticks.iter().copied().map(tick_text).collect(),
+    };
+    for (value, text) in ticks.iter().zip(texts) {
+        let x = mapping.at(*value);
         line(out, "grid", [x, layout.margins.top, x, layout.foot()]);
-        let text = tick_text(value);
         let half = width(&text) / 2.0;
         // Marked values may stand anywhere.
         if x - half >= free {
@@ -186,7 +189,7 @@ pub(super) fn names_at_lines(layout: &Layout) -> String {
             let y = series.points.iter().rev().find_map(|p| p.y)?;
             Some(Name {
                 y: layout.up(series, y),
-                text: fitted(&series.name, LONGEST_NAME),
+                text: series.name.clone(),
                 attributes: series.colour.attributes("name"),
                 group: figure.group(place),
             })

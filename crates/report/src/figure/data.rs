@@ -50,6 +50,9 @@ fn axis(axis: &Axis, reach: &Reach) -> Value {
     if axis.whole {
         out["whole"] = json!(true);
     }
+    if axis.switchable {
+        out["switchable"] = json!(true);
+    }
     out
 }
 

@@ -1,7 +1,7 @@
 //! Where everything stands: margins, the mapping of each axis, the places of bars, and which words
 //! of categories fit.
 
-use super::scale::{Mapping, Range, Reach, tick_text};
+use super::scale::{Mapping, Range, Reach, tick_texts};
 use super::text::{fitted, width};
 use super::{Axis, BarMode, Category, Figure, Mark, Scale, Series, Side};
 
@@ -96,7 +96,7 @@ pub(super) fn most_ticks(mapping: &Mapping, apart: f64) -> usize {
 }
 
 pub(super) const APART_ACROSS: f64 = 80.0;
-pub(super) const APART_UP: f64 = 42.0;
+pub(super) const APART_UP: f64 = 34.0;
 
 fn margins(figure: &Figure, y: &Mapping, right: Option<&Mapping>) -> Margins {
     let titled = |axis: &Axis| !axis.title.is_empty();
@@ -137,19 +137,15 @@ fn margins(figure: &Figure, y: &Mapping, right: Option<&Mapping>) -> Margins {
 
 fn ticks_width(axis: &Axis, mapping: &Mapping) -> f64 {
     let ticks = mapping.ticks(most_ticks(mapping, APART_UP), axis.whole);
-    widest(ticks.into_iter().map(tick_text))
+    widest(tick_texts(&ticks, mapping))
 }
 
 fn widest(texts: impl IntoIterator<Item = String>) -> f64 {
     texts.into_iter().map(|t| width(&t)).fold(0.0, f64::max)
 }
 
-/// Longer names are cut at the end of a line; the legend has them whole.
-pub(super) const LONGEST_NAME: f64 = 150.0;
-
 fn names_width(figure: &Figure) -> f64 {
-    let named = figure.series.iter().filter(|s| !s.name.is_empty());
-    widest(named.map(|s| fitted(&s.name, LONGEST_NAME))) + 8.0
+    widest(figure.series.iter().map(|s| s.name.clone())) + 8.0
 }
 
 /// What stands before a row: all that is said of the category, cut to a part of the width.

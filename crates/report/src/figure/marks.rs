@@ -158,8 +158,8 @@ impl Drawn<'_> {
         if !line.band {
             self.path(out, "whisker", "", self.whiskers());
         }
-        if line.dots {
-            let more = format!(" stroke-width=\"{}\"", 2.0 * line.width + 1.5);
+        if line.dots > 0.0 {
+            let more = format!(" stroke-width=\"{}\"", px(line.dots));
             self.path(out, "dots", &more, dots);
         }
     }
@@ -244,11 +244,16 @@ impl Drawn<'_> {
                 LabelPlace::Below => ("", BELOW),
                 LabelPlace::Nowhere => (" off", ABOVE),
             };
+            // Whole inside the axes.
+            let half = width(&point.label) / 2.0;
+            let ends = [self.layout.x.from + half, self.layout.x.to - half];
+            let dx = x.min(ends[1]).max(ends[0]) - x;
             let _ = write!(
                 out,
-                "<text class=\"label{off}\" transform=\"translate({},{})\" y=\"{dy}\">{}</text>",
+                "<text class=\"label{off}\" transform=\"translate({},{})\" x=\"{}\" y=\"{dy}\">{}</text>",
                 px(x),
                 px(y),
+                px(dx),
                 escape(&point.label)
             );
         }

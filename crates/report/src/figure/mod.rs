@@ -119,7 +119,8 @@ pub(crate) enum Mark {
 pub(crate) struct Line {
     pub(crate) width: f64,
     pub(crate) dash: Dash,
-    pub(crate) dots: bool,
+    /// Their size; 0 where there are none.
+    pub(crate) dots: f64,
     /// Ends of points are a band around the line, not whiskers.
     pub(crate) band: bool,
 }
@@ -129,7 +130,7 @@ pub(crate) enum Dash {
     Solid,
     Dashed,
     Dotted,
-    DashDot,
+    Mixed,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -246,18 +247,21 @@ impl Point {
 }
 
 impl Line {
+    /// The usual size of dots on a line.
+    pub(crate) const DOTS: f64 = 5.5;
+
     pub(crate) fn plain(width: f64, dash: Dash) -> Self {
         Line {
             width,
             dash,
-            dots: false,
+            dots: 0.0,
             band: false,
         }
     }
 }
 
 impl Dash {
-    pub(crate) const ALL: [Dash; 4] = [Dash::Solid, Dash::Dashed, Dash::Dotted, Dash::DashDot];
+    pub(crate) const ALL: [Dash; 4] = [Dash::Solid, Dash::Dashed, Dash::Dotted, Dash::Mixed];
 
     /// As SVG writes it.
     fn array(self) -> &'static str {
@@ -265,7 +269,7 @@ impl Dash {
             Dash::Solid => "",
             Dash::Dashed => "7 4",
             Dash::Dotted => "2 3",
-            Dash::DashDot => "8 3 2 3",
+            Dash::Mixed => "8 3 2 3",
         }
     }
 }
@@ -314,13 +318,15 @@ impl Figure {
         }
     }
 
-    /// Names stand at the ends of lines where these are few.
+    /// Names stand at the ends of lines where these are few and the names short.
     fn names_at_lines(&self) -> bool {
         const MOST: usize = 5;
+        const LONGEST: f64 = 170.0;
         let lines = || {
             let lines = self.series.iter().filter(|s| !s.name.is_empty());
             lines.filter(|s| matches!(s.mark, Mark::Line(_)))
         };
-        self.legend && (2..=MOST).contains(&lines().count()) && lines().all(|s| !s.hidden)
+        let fits = |series: &Series| !series.hidden && text::width(&series.name) <= LONGEST;
+        self.legend && (2..=MOST).contains(&lines().count()) && lines().all(fits)
     }
 }

@@ -106,6 +106,9 @@ pub(super) struct Mapping {
     pub(super) to: f64,
 }
 
+/// Pixels between marked values.
+const CLOSEST: f64 = 18.0;
+
 impl Mapping {
     fn new(range: Range, logarithmic: bool) -> Self {
         Mapping {
@@ -149,7 +152,17 @@ impl Mapping {
             true => log_ticks(self.range, most),
             false => linear_ticks(self.range, most, whole),
         };
-        ticks.into_iter().filter(|v| self.holds(*v)).collect()
+        let mut free = f64::NEG_INFINITY;
+        let fits = |value: &f64| {
+            let along = (self.at(*value) - self.from).abs();
+            // Round numbers come close to each other at the end of a logarithmic axis.
+            let fits = self.holds(*value) && (!self.logarithmic || along >= free);
+            if fits {
+                free = along + CLOSEST;
+            }
+            fits
+        };
+        ticks.into_iter().filter(fits).collect()
     }
 }
 
@@ -205,6 +218,24 @@ pub(super) fn tick_text(value: f64) -> String {
         return scientific(value);
     }
     grouped(&value.to_string()).replace('-', "−")
+}
+
+/// The same, with as many decimals as the others have where steps between them are equal.
+pub(super) fn tick_texts(ticks: &[f64], mapping: &Mapping) -> Vec<String> {
+    let mut texts: Vec<String> = ticks.iter().copied().map(tick_text).collect();
+    if mapping.logarithmic || texts.iter().any(|text| text.contains('×')) {
+        return texts;
+    }
+    let decimals = |text: &String| text.split_once('.').map_or(0, |(_, part)| part.len());
+    let most = texts.iter().map(decimals).max().unwrap_or(0);
+    for text in texts.iter_mut().filter(|text| *text != "0") {
+        let missing = most - decimals(text);
+        if missing == most && most > 0 {
+            text.push('.');
+        }
+        text.push_str(&"0".repeat(missing));
+    }
+    texts
 }
 
 /// Rounded to seven digits: more cannot be seen, and sums of steps have noise behind them.
@@ -300,6 +331,21 @@ mod tests {
         check(0.00002, "0.00002");
         check(3e-9, "3×10⁻⁹");
         check(1e12, "10¹²");
+    }
+
+    #[test]
+    fn neighbours_have_the_same_decimals() {
+        let check = |ticks: &[f64], logarithmic: bool, expected: &[&str]| {
+            let mapping = Mapping::new(Range::new(0.1, 1.0), logarithmic);
+            assert_eq!(tick_texts(ticks, &mapping), expected);
+        };
+        check(
+            &[0.0, 0.05, 0.1, 1.0],
+            false,
+            &["0", "0.05", "0.10", "1.00"],
+        );
+        check(&[0.05, 0.1, 1.0], true, &["0.05", "0.1", "1"]);
+        check(&[5.0, 10.0], false, &["5", "10"]);
     }
 
     #[test]

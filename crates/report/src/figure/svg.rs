@@ -21,15 +21,13 @@ pub(crate) fn svg(figure: &Figure, id: &str) -> String {
         escape(&about(figure))
     );
     let margins = layout.margins;
-    // Half a dot may stand beyond the axes.
-    let beyond = 5.0;
     let _ = write!(
         out,
         "<clipPath id=\"{id}-clip\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"></rect></clipPath>",
-        px(margins.left - beyond),
-        px(margins.top - beyond),
-        px(layout.x.pixels() + 2.0 * beyond),
-        px(layout.foot() - margins.top + 2.0 * beyond)
+        px(margins.left),
+        px(margins.top),
+        px(layout.x.pixels()),
+        px(layout.foot() - margins.top)
     );
     out.push_str(&axes(&layout));
     let _ = write!(

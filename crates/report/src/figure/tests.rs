@@ -28,7 +28,7 @@ fn line(name: &str, values: &[Option<f64>], band: bool) -> Series {
         Point::new(place as f64 + 1.0, *value).margin(value.map(|_| 0.1))
     };
     let mark = Mark::Line(Line {
-        dots: true,
+        dots: Line::DOTS,
         band,
         ..Line::plain(2.0, Dash::Dashed)
     });

@@ -5,6 +5,9 @@ use analyse::{Analysis, MetricInfo, ScenarioResult, format, metric_value};
 use crate::figure::{Axis, Category, Colour, Mark, Point, Series};
 use crate::view::unit_of;
 
+/// Part of a scenario's room that its single runs are spread over.
+const RUNS_WIDTH: f64 = 0.5;
+
 /// Scenarios that belong in one figure.
 pub(super) struct Group<'a> {
     pub(super) scenarios: Vec<&'a ScenarioResult>,
@@ -93,11 +96,16 @@ impl<'a> MetricAxis<'a> {
             .runs
             .iter()
             .filter(|r| r.status == model::Status::Ok && r.excluded.is_none());
+        let mut met = vec![0; scenarios.len()];
         let points = ok.filter_map(|run| {
             let place = scenarios.iter().position(|s| s.number == run.scenario)?;
             let value = run.values.get(column?).copied().flatten()?;
             let text = format!("{}: {}", run.run, metric_value(self.info, value));
-            Some(Point::new(place as f64, value / self.unit.scale).says(text))
+            // Side by side, so that equal ones do not hide each other.
+            let all = scenarios[place].runs.ok.max(1) as f64;
+            let beside = ((f64::from(met[place]) + 0.5) / all - 0.5) * RUNS_WIDTH;
+            met[place] += 1;
+            Some(Point::new(place as f64 + beside, value / self.unit.scale).says(text))
         });
         Series::new("single runs", Colour::Faint, Mark::Symbols { size: 5.0 }).with(points)
     }

@@ -184,7 +184,10 @@ impl Arrangement<'_> {
 
 fn line(placed: &Placed) -> Series {
     let line = Line {
-        dots: placed.scenario.curve.len() <= MOST_DOTS,
+        dots: match placed.scenario.curve.len() <= MOST_DOTS {
+            true => Line::DOTS,
+            false => 0.0,
+        },
         band: true,
         ..Line::plain(2.0, placed.dash)
     };

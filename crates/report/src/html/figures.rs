@@ -36,7 +36,8 @@ fn time_metric(analysis: &Analysis) -> Option<&MetricInfo> {
 fn time_figure(analysis: &Analysis, axis: &MetricAxis, group: &Group) -> Figure {
     let scenarios = group.scenarios.as_slice();
     let mut series = vec![axis.bars(scenarios, Colour::Series(0))];
-    if analysis.runs.len() <= MOST_POINTS {
+    let dots = analysis.runs.len() <= MOST_POINTS;
+    if dots {
         series.push(axis.single_runs(analysis, scenarios));
     }
     let missing = without_a_bar(axis, scenarios);
@@ -53,17 +54,21 @@ fn time_figure(analysis: &Analysis, axis: &MetricAxis, group: &Group) -> Figure 
     } else {
         ""
     };
+    let runs = if dots { ", dots single runs" } else { "" };
     let caption = format!(
-        "Mean {}{} of each scenario{cost}; whiskers are 95 % intervals, dots single runs.",
+        "Mean {}{} of each scenario{cost}; whiskers are 95 % intervals{runs}.",
         axis.info.label, group.place
     );
     let y = Axis::linear(axis.title(), Extent::FromZero).switchable();
     let right = format!("cost per run ({currency})");
     Figure {
-        right: priced.then(|| Axis::linear(right, Extent::FromZero)),
+        right: priced.then(|| Axis::linear(right, Extent::FromZero).switchable()),
         ..Figure::new(caption, 420, scenario_axis(scenarios), y).with(series)
     }
 }
+
+/// From the middle of a bar, where its whisker is.
+const BESIDE: f64 = 0.28;
 
 /// A line would say that there is something between two scenarios.
 fn costs(scenarios: &[&ScenarioResult], name: &str) -> Series {
@@ -71,13 +76,20 @@ fn costs(scenarios: &[&ScenarioResult], name: &str) -> Series {
         let cost = scenario.cost.as_ref()?;
         Some(Point {
             symbol: Symbol::Diamond,
-            ..Point::new(place as f64, cost.estimate.value).says(format!("cost {}", cost.mean))
+            ..Point::new(place as f64 + BESIDE, cost.estimate.value)
+                .says(format!("cost {}", cost.mean))
         })
     };
     let points = scenarios.iter().enumerate().filter_map(point);
+    // Smaller where they would cover each other.
+    let size = match scenarios.len() {
+        0..=50 => 10.0,
+        51..=120 => 8.0,
+        _ => 5.0,
+    };
     Series {
         on: Side::Right,
-        ..Series::new(name, Colour::Series(1), Mark::Symbols { size: 10.0 }).with(points)
+        ..Series::new(name, Colour::Series(1), Mark::Symbols { size }).with(points)
     }
 }
 
@@ -125,30 +137,26 @@ fn choice_figure(analysis: &Analysis, info: &MetricInfo, priced: &[&ScenarioResu
     let others = priced.iter().copied();
     let others: Vec<&ScenarioResult> = others.filter(|s| !pareto.contains(&s.number)).collect();
     let labelled = priced.len() <= MOST_LABELS;
-    let line = Mark::Line(Line::plain(2.0, Dash::Dotted));
-    let dots = Mark::Symbols { size: 9.0 };
-    let group = |series: Series| Series {
-        group: "pareto".to_owned(),
-        ..series
+    let size = 9.0;
+    let line = Line {
+        dots: size,
+        ..Line::plain(2.0, Dash::Dotted)
     };
-    let silent = |point: Point| Point {
-        says: String::new(),
-        label: String::new(),
-        ..point
-    };
-    let line_points = choice_points(&axis, &on_line, true);
     let series = vec![
-        Series::new("slower and more expensive", Colour::Muted, dots)
-            .with(choice_points(&axis, &others, labelled)),
-        group(Series::new("Pareto line", Colour::Series(2), line))
-            .with(line_points.iter().cloned().map(silent)),
-        group(Series::new("", Colour::Series(2), dots)).with(line_points),
+        Series::new(
+            "slower and more expensive",
+            Colour::Muted,
+            Mark::Symbols { size },
+        )
+        .with(choice_points(&axis, &others, labelled)),
+        Series::new("Pareto line", Colour::Series(2), Mark::Line(line))
+            .with(choice_points(&axis, &on_line, true)),
     ];
     let cost = format!("cost of a run ({})", analysis.study.currency);
     Figure::new(
         "Time against cost per run, one point per scenario. Lower left is better; no scenario is both faster and cheaper than a point on the Pareto line.",
         420,
-        Axis::linear(axis.title(), Extent::FromZero),
+        Axis::linear(axis.title(), Extent::FromZero).switchable(),
         Axis::linear(cost, Extent::FromZero).switchable(),
     )
     .with(series)

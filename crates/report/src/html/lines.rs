@@ -23,7 +23,7 @@ impl Look {
     /// Its line, without points.
     pub(super) fn line(&self) -> Series {
         let line = Line {
-            dots: true,
+            dots: Line::DOTS,
             ..Line::plain(2.0, self.dash)
         };
         Series {
@@ -54,12 +54,16 @@ impl Looks {
         let drawn = in_all.min(MOST_LINES);
         // Spread over all of them, as neighbours are alike.
         let every = drawn.div_ceil(MOST_VISIBLE).max(1);
-        let look = |(place, name): (usize, &str)| Look {
-            name: name.to_owned(),
-            group: format!("line-{place}"),
-            colour: Colour::Series(place),
-            dash: Dash::ALL[place / 8 % Dash::ALL.len()],
-            hidden: place % every != 0,
+        let look = |(place, name): (usize, &str)| {
+            // Those that are seen at first differ before the others do.
+            let rank = place / every + place % every * MOST_VISIBLE;
+            Look {
+                name: name.to_owned(),
+                group: format!("line-{place}"),
+                colour: Colour::Series(rank),
+                dash: Dash::ALL[rank / 8 % Dash::ALL.len()],
+                hidden: place % every != 0,
+            }
         };
         Looks {
             looks: names.enumerate().take(MOST_LINES).map(look).collect(),

@@ -101,7 +101,7 @@ impl Page {
         format!("figure-{}", self.figures)
     }
 
-    /// A button for the vertical axes of all these figures, where they can be logarithmic.
+    /// A button for the axes of all these figures, where they can be logarithmic.
     pub(super) fn log_switch(&mut self, axis: &Axis, figures: &[String]) {
         if axis.switchable {
             let _ = writeln!(

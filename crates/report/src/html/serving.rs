@@ -153,7 +153,7 @@ fn cost_figure(analysis: &Analysis, serving: &Serving) -> Option<Figure> {
         Figure::new(
             "Cost per response against latency; lower left is better.",
             420,
-            Axis::linear("latency (ms)", Extent::FromZero),
+            Axis::linear("latency (ms)", Extent::FromZero).switchable(),
             Axis::linear(cost, Extent::FromZero).switchable(),
         )
         .with(series),

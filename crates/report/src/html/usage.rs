@@ -99,7 +99,7 @@ fn memory_figure(axis: &MetricAxis, group: &Group) -> Figure {
     Figure {
         legend: false,
         ..Figure::new(caption, 320, scenario_axis(scenarios), y)
-            .with(vec![axis.bars(scenarios, Colour::Series(4))])
+            .with(vec![axis.bars(scenarios, Colour::Series(6))])
     }
 }
 

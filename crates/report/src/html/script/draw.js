@@ -24,6 +24,15 @@ const tickText = (value) => {
   return rounded.toLocaleString("en", { maximumFractionDigits: 12, useGrouping: size >= 1e4 }).replace("-", "−");
 };
 
+// With as many decimals as the others have where steps between them are equal.
+const tickTexts = (ticks, log) => {
+  const texts = ticks.map(tickText);
+  if (log || texts.some((text) => text.includes("×"))) return texts;
+  const decimals = (text) => (text.split(".")[1] || "").length;
+  const most = Math.max(0, ...texts.map(decimals));
+  return texts.map((text) => (text === "0" || decimals(text) === most ? text : (text.includes(".") ? text : text + ".") + "0".repeat(most - decimals(text))));
+};
+
 const linearTicks = ([low, high], most, whole) => {
   const least = (high - low) / Math.max(most, 2);
   if (!(least > 0)) return [low];
@@ -52,19 +61,25 @@ const mapping = (view, from, to) => {
   const [low, high] = view.range;
   const span = view.log ? Math.log(high / low) : high - low;
   const slack = 1e-9 * (high - low);
-  return {
-    // What a logarithm does not know is far below the foot.
-    at: (value) => from + (to - from) * (view.log ? (value > 0 ? Math.log(value / low) / span : -1) : (value - low) / span),
-    back: (pixel) => {
-      const part = (pixel - from) / (to - from);
-      return view.log ? low * Math.exp(part * span) : low + part * span;
-    },
-    ticks: (apart, whole) => {
-      const most = Math.max(2, Math.floor(Math.abs(to - from) / apart));
-      const ticks = view.log ? logTicks(view.range, most) : linearTicks(view.range, most, whole);
-      return ticks.filter((value) => value >= low - slack && value <= high + slack);
-    },
+  // What a logarithm does not know is far below the foot.
+  const at = (value) => from + (to - from) * (view.log ? (value > 0 ? Math.log(value / low) / span : -1) : (value - low) / span);
+  const back = (pixel) => {
+    const part = (pixel - from) / (to - from);
+    return view.log ? low * Math.exp(part * span) : low + part * span;
   };
+  const ticks = (apart, whole) => {
+    const most = Math.max(2, Math.floor(Math.abs(to - from) / apart));
+    const all = view.log ? logTicks(view.range, most) : linearTicks(view.range, most, whole);
+    let free = -Infinity;
+    return all.filter((value) => {
+      const along = Math.abs(at(value) - from);
+      // Round numbers come close to each other at the end of a logarithmic axis.
+      const fits = value >= low - slack && value <= high + slack && (!view.log || along >= free);
+      if (fits) free = along + 18;
+      return fits;
+    });
+  };
+  return { at, back, ticks };
 };
 
 const element = (name, attributes, text) => {
@@ -77,7 +92,6 @@ const element = (name, attributes, text) => {
 const NARROW = 560;
 const LINE = 15;
 const LONGEST_SHORT = 110;
-const LONGEST_NAME = 150;
 
 // Which words of categories fit: all, short ones of every so many, or turned ones.
 const categoryWords = (categories, across) => {
@@ -139,11 +153,10 @@ class Plot {
 
   margins(width) {
     const { spec, view } = this;
-    const upTicks = (axis, side) => widest(mapping(view[side], this.height, 0).ticks(42, axis.whole).map(tickText));
+    const upTicks = (axis, side) => widest(tickTexts(mapping(view[side], this.height, 0).ticks(34, axis.whole), view[side].log));
     const named = spec.names && width >= NARROW;
-    const names = spec.series.map((one) => fitted(one.name, LONGEST_NAME));
     const left = 12 + Math.max(24, spec.lying ? widest(spec.y.categories.map((row) => this.rowText(row, width))) : upTicks(spec.y, "left"));
-    const right = 12 + (spec.right ? upTicks(spec.right, "right") : named ? widest(names) + 8 : 4);
+    const right = 12 + (spec.right ? upTicks(spec.right, "right") : named ? widest(spec.series.map((one) => one.name)) + 8 : 4);
     let bottom = 26 + (spec.x.title ? 22 : 0);
     if (spec.x.categories) {
       const words = categoryWords(this.shownCategories(spec.x, view.x), width - left - right);
@@ -172,7 +185,7 @@ class Plot {
     this.svg.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
     const { top, right, bottom, left } = this.edges;
     const clip = this.svg.querySelector("clipPath rect");
-    const box = { x: left - 5, y: top - 5, width: Math.max(0, width - left - right + 10), height: this.height - top - bottom + 10 };
+    const box = { x: left, y: top, width: Math.max(0, width - left - right), height: this.height - top - bottom };
     for (const key in box) clip.setAttribute(key, box[key]);
     for (const { mark, side, attribute, values } of this.pieces) {
       const place = ([x, y]) => this.now.x.at(x).toFixed(2) + "," + this.now[side].at(y).toFixed(2);
@@ -196,14 +209,17 @@ class Plot {
         if (y >= edges.top && y <= foot) text("end", edges.left - 8, y + 4, this.rowText(row, width));
       });
     } else {
-      for (const value of now.left.ticks(42, spec.y.whole)) {
+      const ticks = now.left.ticks(34, spec.y.whole);
+      const texts = tickTexts(ticks, this.view.left.log);
+      ticks.forEach((value, at) => {
         const y = now.left.at(value);
         line("grid", `M${edges.left},${y}L${end},${y}`);
-        text("end", edges.left - 8, y + 4, tickText(value));
-      }
+        text("end", edges.left - 8, y + 4, texts[at]);
+      });
     }
     if (spec.right) {
-      for (const value of now.right.ticks(42)) text("start", end + 8, now.right.at(value) + 4, tickText(value));
+      const ticks = now.right.ticks(34);
+      tickTexts(ticks, this.view.right.log).forEach((words, at) => text("start", end + 8, now.right.at(ticks[at]) + 4, words));
     }
     const long = spec.x.categories ? this.categoryNames(made) : this.valuesAcross(line, text);
     line("base", `M${edges.left},${foot}L${end},${foot}`);
@@ -220,16 +236,18 @@ class Plot {
     const [low, high] = this.view.x.range;
     const marked = spec.x.ticks && spec.x.ticks.filter((value) => value >= low && value <= high);
     // Zoomed in between the levels of a factor, other values are marked.
-    const ticks = marked && marked.length > 1 ? marked : now.x.ticks(width < NARROW ? 60 : 80, spec.x.whole);
+    const levels = marked && marked.length > 1;
+    const ticks = levels ? marked : now.x.ticks(width < NARROW ? 45 : 80, spec.x.whole);
+    const texts = tickTexts(ticks, levels || this.view.x.log);
     let free = -Infinity;
-    for (const value of ticks) {
+    ticks.forEach((value, at) => {
       const x = now.x.at(value);
       line("grid", `M${x},${edges.top}L${x},${foot}`);
-      const half = widthOf(tickText(value)) / 2;
-      if (x - half < free) continue;
-      text("middle", x, foot + 18, tickText(value));
+      const half = widthOf(texts[at]) / 2;
+      if (x - half < free) return;
+      text("middle", x, foot + 18, texts[at]);
       free = x + half + 6;
-    }
+    });
   }
 
   categoryNames(made) {
@@ -260,7 +278,9 @@ class Plot {
       if (!mark.classList.contains("label")) continue;
       const x = this.now.x.at(values[1][0]);
       const y = this.now[side].at(values[1][1]);
-      const half = widthOf(mark.textContent) / 2 + 2;
+      const wide = widthOf(mark.textContent) / 2;
+      mark.setAttribute("x", Math.max(this.edges.left + wide, Math.min(this.width - this.edges.right - wide, x)) - x);
+      const half = wide + 2;
       const meets = (own) => taken.some((other) => own.left < other.right && other.left < own.right && Math.abs(own.y - other.y) < 12);
       const places = [-9, 18].map((dy) => ({ dy, left: x - half, right: x + half, y: y + dy }));
       const free = mark.parentNode.classList.contains("off") ? undefined : places.find((own) => !meets(own));
@@ -306,16 +326,21 @@ class Plot {
     return !this.svg.querySelector(`.marks > [data-series="${at}"]`).classList.contains("off");
   }
 
+  // All axes that can be so.
   setLog(on) {
-    this.view.left = { log: on, range: on ? this.spec.y.logarithmic : this.spec.y.linear };
+    const { x, y, right } = this.spec;
+    for (const [side, axis] of [["x", x], ["left", y], ["right", right]]) {
+      if (!axis || !axis.switchable || (on && !axis.logarithmic)) continue;
+      this.view[side] = { log: on, range: on ? axis.logarithmic : axis.linear };
+    }
     this.draw();
   }
 
   reset() {
-    const whole = this.whole();
-    const left = this.view.left.log === whole.left.log ? whole.left : { log: !whole.left.log, range: whole.left.log ? this.spec.y.linear : this.spec.y.logarithmic };
-    this.view = { ...whole, left };
-    this.draw();
+    const { log } = this.view.left;
+    this.view = this.whole();
+    if (this.view.left.log === log) this.draw();
+    else this.setLog(log);
   }
 
   // To what stands between these pixels; an axis without two of them stays.

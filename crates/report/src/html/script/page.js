@@ -36,12 +36,11 @@ for (const data of document.querySelectorAll("script.figure-data")) {
   tools(plot, middle);
 }
 
-// Also when what was folded away is opened.
+plots.forEach((plot) => plot.draw());
+// Also when what was folded away is opened. In the next frame: drawing changes heights.
 const sizes = new ResizeObserver((changes) => {
-  for (const { target } of changes) {
-    const plot = plots.get(target.id);
-    if (target.clientWidth !== plot.width) plot.draw();
-  }
+  const changed = changes.map(({ target }) => plots.get(target.id)).filter((plot) => plot.place.clientWidth !== plot.width);
+  if (changed.length) requestAnimationFrame(() => changed.forEach((plot) => plot.draw()));
 });
 plots.forEach((plot) => sizes.observe(plot.place));
 addEventListener("beforeprint", () => plots.forEach((plot) => plot.place.clientWidth && plot.draw(plot.place.closest(".panel-grid:not(.alone)") ? 340 : 700)));

@@ -7,7 +7,7 @@ const headingOf = (axis, place) => {
 
 // Everything that says something, where it stands, and how far the pointer is from it.
 const targets = function* (plot) {
-  const { spec, now, edges, width, height } = plot;
+  const { spec, edges, width, height } = plot;
   for (const [at, series] of spec.series.entries()) {
     if (!series.says && !series.heading) continue;
     if (!plot.isShown(at)) continue;
@@ -110,7 +110,7 @@ const pointing = (plot) => {
 };
 
 const zooming = (plot, tip) => {
-  const { place, svg } = plot;
+  const { svg } = plot;
   const box = element("rect", { class: "box off" });
   svg.append(box);
   const where = (event) => {
@@ -134,7 +134,6 @@ const zooming = (plot, tip) => {
     from = last = where(event);
     svg.setPointerCapture(event.pointerId);
     event.preventDefault();
-    place.focus({ preventScroll: true });
   });
   svg.addEventListener("pointermove", (event) => {
     const [x, y] = where(event);

@@ -1,6 +1,7 @@
 // A figure or its numbers as a file.
 
-const PROPERTIES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity", "font-family", "font-size", "font-weight", "text-anchor", "paint-order"];
+const LINES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "paint-order"];
+const PROPERTIES = { g: ["opacity"], path: LINES, text: ["fill", "stroke", "stroke-width", "stroke-linejoin", "paint-order", "font-family", "font-size", "font-weight", "text-anchor"] };
 
 // A copy that needs no style sheet, with the names of what is shown below it.
 const standalone = (plot) => {
@@ -16,7 +17,7 @@ const standalone = (plot) => {
     const row = element("g", { transform: `translate(${x},${y - 10})` });
     const mark = swatch.cloneNode(true);
     styled.push([swatch, mark]);
-    row.append(mark, element("text", { x: 30, y: 10, fill: getComputedStyle(document.body).color, "font-size": 12, "font-family": "sans-serif" }, button.textContent));
+    row.append(mark, element("text", { x: 30, y: 10, fill: getComputedStyle(document.body).color, "font-size": 12, "font-family": getComputedStyle(document.body).fontFamily }, button.textContent));
     below.append(row);
     x += wide + 12;
   }
@@ -27,7 +28,7 @@ const standalone = (plot) => {
       const style = getComputedStyle(original);
       if (style.display === "none") return ours[at].setAttribute("display", "none");
       ours[at].removeAttribute("style");
-      for (const name of PROPERTIES) ours[at].setAttribute(name, style.getPropertyValue(name));
+      for (const name of PROPERTIES[original.localName] || []) ours[at].setAttribute(name, style.getPropertyValue(name));
     });
   }
   copy.querySelectorAll(".ring, .box, .off, .away").forEach((part) => part.remove());
@@ -75,7 +76,7 @@ const csvOf = ({ x, y, right, series, lying }) => {
       const height = one.side === "foot" ? null : named(y, one.y[at]);
       const says = [one.heading, one.says && one.says[at]].filter(Boolean).join("; ").replaceAll("\n", "; ");
       const axis = one.side === "right" ? right.title : one.x_low || lying ? x.title : y.title;
-      rows.push([one.name, named(x, value), height, low && low[at], high && high[at], axis, says]);
+      rows.push([one.name || one.heading, named(x, value), height, low && low[at], high && high[at], axis, says]);
     });
   }
   return rows.map((row) => row.map(cell).join(",") + "\r\n").join("");
