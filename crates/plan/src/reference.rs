@@ -136,9 +136,15 @@ fn write_metrics(out: &mut String) {
     _ = write!(
         out,
         "\n## Metrics\n\n\
-         What every run can have, for `metrics` of `[study]`: {}. A command or imported files may have others; \
-         [results.md](results.md) says what each is.\n",
+         For `metrics` of `[study]`: {}. A command or imported files may have others; [results.md](results.md) \
+         says what each is and which runs have it. Shorter words: {}.\n",
         list(metric::ALL.iter().map(|metric| metric.name)),
+        list(
+            metric::ALL
+                .iter()
+                .flat_map(|metric| metric.aliases)
+                .copied()
+        ),
     );
 }
 
