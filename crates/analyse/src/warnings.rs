@@ -4,7 +4,7 @@ use model::Warning;
 
 use crate::analysis::{WarnedRun, WarningGroup};
 use crate::inputs;
-use crate::table::{Row, Table};
+use crate::table::Table;
 use crate::words::format;
 
 pub(crate) fn warnings(table: &Table) -> Vec<WarningGroup> {
@@ -14,8 +14,8 @@ pub(crate) fn warnings(table: &Table) -> Vec<WarningGroup> {
         matches!(warning, Warning::InputsChanged { .. }) && inputs::notes(table).is_empty()
     };
     for row in &table.runs {
-        for warning in of_row(row).into_iter().filter(|w| !is_past(w)) {
-            let subject = Subject::of(&warning);
+        for warning in row.record.warnings.iter().filter(|w| !is_past(w)) {
+            let subject = Subject::of(warning);
             let warned = WarnedRun {
                 run: row.record.run,
                 text: warning.to_string(),
@@ -38,22 +38,6 @@ pub(crate) fn warnings(table: &Table) -> Vec<WarningGroup> {
         group
     };
     groups.into_iter().map(finished).collect()
-}
-
-/// With the limits that nobody noticed while an older run was in progress.
-fn of_row(row: &Row) -> Vec<Warning> {
-    let is_of_limits = |warning: &&Warning| matches!(warning, Warning::LimitUnmet { .. });
-    let unmet = row.unmet.iter().cloned();
-    unmet
-        .map(|unmet| Warning::LimitUnmet { unmet })
-        .chain(
-            row.record
-                .warnings
-                .iter()
-                .filter(|w| !is_of_limits(w))
-                .cloned(),
-        )
-        .collect()
 }
 
 /// Warnings about one thing are reported in one line.

@@ -6,7 +6,7 @@ mod common;
 
 use analyse::CellState;
 use common::{Recipe, World, analysis, factor};
-use model::{Level, Status, UnmetLimit, Warning};
+use model::{Level, Status, Warning};
 
 /// One factor `cores`, on a machine of 2 cores. With 64, the same 2 were used.
 fn world() -> World {
@@ -27,73 +27,64 @@ fn world() -> World {
     world
 }
 
-fn warn(world: &mut World) {
+/// With the warnings that runs get where their limits are beyond their machine.
+fn warned(mut world: World) -> World {
     for record in &mut world.records {
-        if record.run.scenario == 3 {
-            let unmet = UnmetLimit::Cores {
-                asked: 64.0,
-                has: 2.0,
-            };
-            record.warnings.push(Warning::LimitUnmet { unmet });
-        }
+        let unmet = record.environment.limits.beyond(&record.machine.capacity());
+        let warnings = unmet.into_iter().map(|unmet| Warning::LimitUnmet { unmet });
+        record.warnings.extend(warnings);
     }
+    world
 }
 
 #[test]
 fn nothing_is_concluded_from_limits_that_were_not_met() {
-    // A record of before the warning existed is judged by its machine.
-    for is_warned in [false, true] {
-        let mut world = world();
-        if is_warned {
-            warn(&mut world);
-        }
-        let found = analysis(&world);
-        assert_eq!(found.totals.runs.text(), "6 ok, 3 not measurable");
-        let unmeasurable = &found.scenarios[2];
-        assert!(unmeasurable.metrics.is_empty() && unmeasurable.cost.is_none());
-        assert!(unmeasurable.curve.is_empty());
-        assert_ne!(found.best.fastest, Some(3));
-        assert_ne!(found.best.cheapest, Some(3));
-        assert!(!found.best.pareto.contains(&3) && !found.best.as_fast.contains(&3));
-        for variation in &found.variations {
-            assert_eq!(variation.runs, 6, "{}", variation.metric);
-        }
-        let states: Vec<CellState> = found.sweeps[0].lines[0]
-            .cells
-            .iter()
-            .map(|cell| cell.state)
-            .collect();
-        let expected = [
-            CellState::Measured,
-            CellState::Measured,
-            CellState::NotMeasurable,
-        ];
-        assert_eq!(states, expected);
-        let [warning] = &found.warnings[..] else {
-            panic!("{:?}", found.warnings);
-        };
-        assert_eq!(
-            warning.text,
-            "C3-r1, C3-r2 and C3-r3: 64 cores requested, but the machine of the run has 2 cores \
-             (excluded from every conclusion)"
-        );
-        let sentences: Vec<&str> = found
-            .findings
-            .iter()
-            .map(|f| f.text.as_str())
-            .chain(found.advice.iter().map(String::as_str))
-            .chain(
-                found
-                    .speed_ups
-                    .iter()
-                    .flat_map(|s| s.sentences.iter().map(String::as_str)),
-            )
-            .collect();
-        let about_64 = sentences
-            .iter()
-            .find(|s| s.contains("64") || s.contains("C3"));
-        assert_eq!(about_64, None);
+    let found = analysis(&warned(world()));
+    assert_eq!(found.totals.runs.text(), "6 ok, 3 not measurable");
+    let unmeasurable = &found.scenarios[2];
+    assert!(unmeasurable.metrics.is_empty() && unmeasurable.cost.is_none());
+    assert!(unmeasurable.curve.is_empty());
+    assert_ne!(found.best.fastest, Some(3));
+    assert_ne!(found.best.cheapest, Some(3));
+    assert!(!found.best.pareto.contains(&3) && !found.best.as_fast.contains(&3));
+    for variation in &found.variations {
+        assert_eq!(variation.runs, 6, "{}", variation.metric);
     }
+    let states: Vec<CellState> = found.sweeps[0].lines[0]
+        .cells
+        .iter()
+        .map(|cell| cell.state)
+        .collect();
+    let expected = [
+        CellState::Measured,
+        CellState::Measured,
+        CellState::NotMeasurable,
+    ];
+    assert_eq!(states, expected);
+    let [warning] = &found.warnings[..] else {
+        panic!("{:?}", found.warnings);
+    };
+    assert_eq!(
+        warning.text,
+        "C3-r1, C3-r2 and C3-r3: 64 cores requested, but the machine of the run has 2 cores \
+         (excluded from every conclusion)"
+    );
+    let sentences: Vec<&str> = found
+        .findings
+        .iter()
+        .map(|f| f.text.as_str())
+        .chain(found.advice.iter().map(String::as_str))
+        .chain(
+            found
+                .speed_ups
+                .iter()
+                .flat_map(|s| s.sentences.iter().map(String::as_str)),
+        )
+        .collect();
+    let about_64 = sentences
+        .iter()
+        .find(|s| s.contains("64") || s.contains("C3"));
+    assert_eq!(about_64, None);
 }
 
 #[test]
@@ -105,7 +96,7 @@ fn not_fitting_in_memory_that_was_not_there_is_no_result() {
         record.machine.memory_bytes = 24_000_000_000;
         record.outcome.status = Status::OutOfMemory;
     }
-    let found = analysis(&world);
+    let found = analysis(&warned(world));
     assert_eq!(found.scenarios[2].runs.text(), "3 not measurable");
     assert!(
         !found
@@ -120,7 +111,7 @@ fn the_other_runs_of_a_scenario_count() {
     let mut world = world();
     let larger = world.records.iter_mut().filter(|r| r.run.repetition > 1);
     larger.for_each(|record| record.machine.usable_cores = 64.0);
-    let found = analysis(&world);
+    let found = analysis(&warned(world));
     assert_eq!(found.scenarios[2].runs.text(), "2 ok, 1 not measurable");
     let time = found.time_metric.as_ref().unwrap();
     assert_eq!(found.scenarios[2].metrics[time].count, 2);

@@ -117,19 +117,13 @@ impl RunRecord {
     }
 
     /// Limits of its environment that this run did not have. Nothing may be concluded from such a
-    /// run. Records of before this was noticed while running are judged by their machine.
+    /// run.
     pub fn unmet_limits(&self) -> Vec<UnmetLimit> {
-        let told = self.warnings.iter().filter_map(|warning| match warning {
+        let unmet = self.warnings.iter().filter_map(|warning| match warning {
             Warning::LimitUnmet { unmet } => Some(unmet.clone()),
             _ => None,
         });
-        let told: Vec<UnmetLimit> = told.collect();
-        let is_elsewhere = self.serving.as_ref().is_some_and(|s| s.is_elsewhere);
-        let is_here = matches!(self.origin, Origin::Measured { .. }) && !is_elsewhere;
-        match told.is_empty() && is_here {
-            true => self.environment.limits.beyond(&self.machine.capacity()),
-            false => told,
-        }
+        unmet.collect()
     }
 
     /// Cores that the run kept busy: while it worked where that is known, otherwise over its whole

@@ -137,8 +137,14 @@ fn write_metrics(out: &mut String) {
         out,
         "\n## Metrics\n\n\
          Metrics for `metrics` of `[study]`: {}. A command or imported files may have others; \
-         [results.md](results.md) describes each.\n",
+         [results.md](results.md) describes each. Shorter words: {}.\n",
         list(metric::ALL.iter().map(|metric| metric.name)),
+        list(
+            metric::ALL
+                .iter()
+                .flat_map(|metric| metric.aliases)
+                .copied()
+        ),
     );
 }
 

@@ -20,7 +20,7 @@ fn identity() -> StudyIdentity {
 fn record(status: Status, seconds: f64) -> RunRecord {
     let text = serde_json::json!({
         "schema": 1, "study": "study", "run": "C1-r1", "scenario": {"number": 1, "levels": []},
-        "origin": {"kind": "measured", "bancada": "0"},
+        "fingerprint": "", "origin": {"kind": "measured", "bancada": "0"},
         "outcome": {"status": status, "detail": null, "exit_code": 0, "signal": null},
         "started": "2024-03-01T00:00:00Z", "seconds": seconds, "phases": [], "epochs": [], "metrics": {},
         "environment": {"name": "local", "limits": {"cores": null, "memory_bytes": null}, "limits_by": "none",

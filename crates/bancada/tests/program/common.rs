@@ -82,7 +82,20 @@ impl Bench {
             .join("runs")
             .join(run)
             .join("run.json");
-        serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+        let record = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+        check_units(&record);
+        record
+    }
+}
+
+/// What measures a metric and the table of metrics agree on its unit.
+fn check_units(record: &serde_json::Value) {
+    for (name, metric) in record["metrics"].as_object().unwrap() {
+        let known = model::run::metric::definition(name);
+        let known = known.filter(|_| !model::run::metric::is_of_bills(name));
+        if let Some(known) = known {
+            assert_eq!(metric["unit"], known.unit.symbol(), "{name}");
+        }
     }
 }
 
