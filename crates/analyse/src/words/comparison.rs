@@ -279,7 +279,7 @@ mod tests {
             "s",
             Ratio,
             (1.01, 0.98, 1.04),
-            "no difference seen between B and A [−2 %, +4 %]",
+            "no significant difference between B and A [−2 %, +4 %]",
         );
         check(
             time,
