@@ -363,5 +363,5 @@ fn a_folder_that_is_laid_out_otherwise_is_refused() {
     let error = load(&without).unwrap_err().to_string();
     assert!(error.contains("set their folder as `data_dir`"), "{error}");
     std::os::unix::fs::symlink(path.join("train"), path.join("train/a/again")).unwrap();
-    check_error(path, &["without end"]);
+    check_error(path, &["endlessly nested"]);
 }
