@@ -102,7 +102,7 @@ fn a_port_that_nobody_listens_on_refuses() {
         outcome
             .first_failure
             .unwrap()
-            .contains("no connection could be made")
+            .contains("could not connect")
     );
 }
 
