@@ -109,7 +109,7 @@ fn a_folder_without_results_is_told_as_such() {
         assert!(
             error
                 .to_string()
-                .contains("holds no results: run a study into it"),
+                .contains("contains no results: run a study first"),
             "{error}"
         );
     }
@@ -443,7 +443,7 @@ fn a_path_too_long_for_the_index_is_told_as_such() {
     assert!(matches!(error, StoreError::PathTooLong { .. }), "{error:?}");
     let text = error.to_string();
     assert!(
-        text.contains("too long: 6") && text.contains("--out"),
+        text.contains("has 6") && text.contains("--out"),
         "{text}"
     );
 }
