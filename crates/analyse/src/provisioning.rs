@@ -240,7 +240,7 @@ fn fit(used: &Used, serves: bool, out_of_memory: bool) -> Fit {
 
 fn sentence(found: &Provisioning, serves: bool) -> String {
     let whole = format::whole;
-    let while_it = if serves { "answers" } else { "works" };
+    let while_it = if serves { "serves" } else { "works" };
     let environment = &found.environment;
     if let (Fit::StarvedGpu, Some(gpu)) = (found.verdict, found.gpu_percent) {
         return format!(

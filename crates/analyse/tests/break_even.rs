@@ -322,7 +322,7 @@ fn two_currencies_need_a_rate() {
         (0, 1, 2)
     );
     assert!(
-        found.notes[0].starts_with("No break-even of nuc and cpu:"),
+        found.notes[0].starts_with("No break-even for nuc and cpu:"),
         "{:?}",
         found.notes
     );

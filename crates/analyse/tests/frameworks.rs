@@ -276,5 +276,5 @@ fn a_profile_that_is_not_there_is_said() {
         record.profile.clear();
     }
     let said = note(&world).unwrap();
-    assert!(said.contains("there is none of "), "{said}");
+    assert!(said.contains(" has none: "), "{said}");
 }

@@ -148,7 +148,7 @@ fn each_log_pattern_has_a_line_of_its_own() {
     assert_eq!(second, unmatched("acc=(.*)"));
     assert!(
         third.starts_with(
-            "C1-r1 and C6-r1; for example C1-r1: the log pattern `took (.*)` captured `long"
+            "2 runs (C1-r1 and C6-r1), for example C1-r1: the log pattern `took (.*)` captured `long"
         ),
         "{third}"
     );

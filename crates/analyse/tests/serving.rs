@@ -239,7 +239,7 @@ fn a_machine_is_worth_it_from_a_rate_on_or_never() {
     assert!(interval.low < 864_000.0 && 864_000.0 < interval.high);
     let text = serving.sentences.join("\n");
     assert!(
-        text.contains("requests a day [") && text.contains("machine is cheaper than large"),
+        text.contains("requests per day [") && text.contains("machine is cheaper than large"),
         "{text}"
     );
     assert!(
@@ -282,7 +282,10 @@ fn who_fails_most_requests_is_neither_fast_nor_cheap() {
     let analysis = analysis(&world);
     assert_ne!(analysis.best.cheapest, Some(2));
     let text = analysis.serving.unwrap().sentences.join("\n");
-    assert!(text.contains("as requests failed: C2 (80 %)"), "{text}");
+    assert!(
+        text.contains("because requests failed: C2 (80 %)"),
+        "{text}"
+    );
 }
 
 #[test]

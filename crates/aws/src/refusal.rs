@@ -208,12 +208,12 @@ mod tests {
         check(
             400,
             "AccessDeniedException",
-            "m; the credentials are good but may not",
+            "m; the credentials are valid but lack",
         );
         check(403, "ExpiredTokenException", "sign in again");
         check(400, "ResourceLimitExceeded", "higher quota");
         check(403, "InvalidSignatureException", "clock");
-        check(429, "Unheard", "ask more slowly");
+        check(429, "Unheard", "send fewer");
         check(400, "Unheard", "Unheard (status 400): m");
     }
 

@@ -269,7 +269,7 @@ fn a_trace_is_followed_and_a_bad_one_named() {
     );
     let why = bad.result.unwrap_err();
     assert!(
-        why.ends_with("trace.txt: line 3: its time is before that of the line above"),
+        why.ends_with("trace.txt: line 3: its time is earlier than on the previous line"),
         "{why}"
     );
     let longer = asked(local(&server), LoadShape::Trace, |job| {
@@ -296,7 +296,7 @@ fn failed_requests_are_kept_apart_and_all_failing_is_no_result() {
     let why = asked(local(&all), LoadShape::RealTime, |_| ())
         .result
         .unwrap_err();
-    assert!(why.contains("none of 20 requests"), "{why}");
+    assert!(why.contains("all 20 requests failed"), "{why}");
     assert!(why.contains("500"), "{why}");
     let why = asked(local(&all), LoadShape::Clients, |_| ())
         .result

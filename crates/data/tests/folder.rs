@@ -361,7 +361,7 @@ fn a_folder_that_is_laid_out_otherwise_is_refused() {
         ..request(path, 8)
     };
     let error = load(&without).unwrap_err().to_string();
-    assert!(error.contains("give their folder as `data_dir`"), "{error}");
+    assert!(error.contains("set their folder as `data_dir`"), "{error}");
     std::os::unix::fs::symlink(path.join("train"), path.join("train/a/again")).unwrap();
-    check_error(path, &["without end"]);
+    check_error(path, &["endlessly nested"]);
 }

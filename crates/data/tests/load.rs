@@ -132,14 +132,14 @@ fn impossible_requests_are_refused() {
         request("minst", 28),
         "unknown dataset `minst`; known: digits, digits-colour, mnist, fashion-mnist, cifar10, cifar100, folder",
     );
-    check_error(request("mnist", 28), "give their folder as `data_dir`");
+    check_error(request("mnist", 28), "set their folder as `data_dir`");
     check_error(request("digits", 0), "choose 1 to 1024");
     check_error(
         DataRequest {
             images: Some(0),
             ..request("digits", 28)
         },
-        "ask for at least 1",
+        "use at least 1",
     );
 }
 

@@ -342,7 +342,7 @@ fn graphs_that_do_not_fit_together_are_refused() {
     );
     spoil(
         &|graph| graph.nodes[1].shape = Shape::Vector { features: 2 },
-        "as described",
+        "in the description",
     );
     spoil(
         &|graph| {

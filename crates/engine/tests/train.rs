@@ -178,7 +178,7 @@ fn a_cache_of_other_images_is_refused() {
     let folder = cached.data.cache.clone().unwrap();
     let colour = job("lenet5", "digits-colour", 16);
     let data = cached.data.clone();
-    check_error(TrainJob { data, ..colour }, "make them agree");
+    check_error(TrainJob { data, ..colour }, "make them equal");
 
     let gone = Some(home.path().join("nowhere"));
     let data = DataJob {
@@ -425,7 +425,7 @@ fn jobs_that_cannot_be_done_say_why() {
             data: smaller,
             ..good.clone()
         },
-        "expects 1 × 28 × 28 values and the images are 1 × 20 × 20",
+        "expects 1 × 28 × 28 values, but the images are 1 × 20 × 20",
     );
     let colour = DataJob {
         dataset: "digits-colour".to_owned(),
@@ -436,7 +436,7 @@ fn jobs_that_cannot_be_done_say_why() {
             data: colour,
             ..good.clone()
         },
-        "make them agree",
+        "make them equal",
     );
     let nowhere = Some(std::path::PathBuf::from("no such folder/trained"));
     check_error(

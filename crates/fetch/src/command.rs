@@ -64,7 +64,7 @@ mod tests {
         check("sh", &["-c", words], 60, "sh failed: E: no such package");
         check("sh", &["-c", "exit 1"], 60, "sh failed: it printed nothing");
         check("sleep", &["600"], 1, "sleep did not end within 1 s");
-        let missing = "no-such-program is not on this machine";
+        let missing = "no-such-program is not installed";
         check("no-such-program", &[], 60, missing);
     }
 }

@@ -73,7 +73,7 @@ mod tests {
                 ..sheet(2)
             },
             &[1, 2],
-            "in 1 colours",
+            "with 1 channels",
         );
     }
 }

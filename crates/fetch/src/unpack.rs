@@ -95,7 +95,7 @@ pub(crate) mod tests {
         check(
             &gzip(b"hello"),
             4,
-            "a.gz cannot be unpacked: more than 4 bytes come out",
+            "a.gz cannot be unpacked: more than 4 bytes when unpacked",
         );
         let cut = gzip(&[b'x'; 1000]);
         check(

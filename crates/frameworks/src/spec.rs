@@ -205,7 +205,7 @@ mod tests {
         ] {
             check(
                 &format!("pytorch@{bad}"),
-                &format!("`{bad}` is no version of pytorch: write it as in `pytorch@2.15.0`"),
+                &format!("`{bad}` is not a version of pytorch: write it as in `pytorch@2.15.0`"),
             );
         }
         check(

@@ -268,7 +268,7 @@ fn phases_and_total_make_the_paid_time() {
     );
     check_metrics(&imported.records[3], &[("train_seconds", "90 s")]);
     let told =
-        ["a.csv:4: total_seconds is 50, less than its phases together; their sum 75 is taken"];
+        ["a.csv:4: total_seconds is 50, less than the sum of its phases; the sum 75 is used"];
     assert_eq!(problems(&imported), told);
 }
 
@@ -475,7 +475,8 @@ fn a_run_of_several_files_is_told() {
     let told = problems(&imported);
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(
-        told[0].starts_with("2.csv:2: C1-r1 has rows of 1.csv too: they are read as one run"),
+        told[0]
+            .starts_with("2.csv:2: C1-r1 also has rows in 1.csv: all of them are read as one run"),
         "{told:?}"
     );
 }
@@ -500,7 +501,7 @@ fn cumulative_times_of_steps_are_never_summed() {
         }
     };
     let since_start = [0.5, 1.0, 1.5, 2.0, 3.0];
-    let how = "write t=step_seconds:s:cumulative if it is one, t=step_seconds:s:each if it is the time of each step";
+    let how = "write t=step_seconds:s:cumulative if it is one, or t=step_seconds:s:each if it is the time of each step";
     check("", &since_start, [None, None], Some(how));
     check(":cumulative", &since_start, [Some(0.5), Some(3.0)], None);
     check(":each", &since_start, [Some(1.5), Some(8.0)], None);

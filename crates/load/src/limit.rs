@@ -124,7 +124,7 @@ mod tests {
                 client: busy,
                 ..outcome()
             },
-            Some("computed 95 %"),
+            Some("computing 95 %"),
         );
         let starved = Client {
             busy_share: 0.4,
@@ -136,14 +136,14 @@ mod tests {
                 client: starved,
                 ..outcome()
             },
-            Some("waited for a core another 55 %"),
+            Some("waiting for a core 55 %"),
         );
         check(
             &Outcome {
                 late: times(MS),
                 ..outcome()
             },
-            Some("sent 1.000 ms late"),
+            Some("sent at least 1.000 ms late"),
         );
         let waited = Connections {
             waited: 2,

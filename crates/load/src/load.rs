@@ -246,7 +246,7 @@ mod tests {
         );
         let ms = Duration::from_millis;
         check(open(Arrivals::Trace(vec![])), "without requests");
-        check(open(Arrivals::Trace(vec![ms(2), ms(1)])), "do not grow");
+        check(open(Arrivals::Trace(vec![ms(2), ms(1)])), "times decrease");
         let long = Load::Open(Open {
             arrivals: Arrivals::Trace(vec![ms(1), ms(2)]),
             warm_up: Extent::NONE,
@@ -272,6 +272,6 @@ mod tests {
             counted: Extent::Time(Duration::ZERO),
             ..closed
         };
-        check(Load::Closed(nothing), "no request counts");
+        check(Load::Closed(nothing), "would be warm-up");
     }
 }

@@ -208,9 +208,9 @@ mod tests {
         check("http://a:99999/", Err("1 to 65535"));
         check("http://a:b/", Err("1 to 65535"));
         check("http://[::1/", Err("not closed"));
-        check("http://[::1]x/", Err("after its bracket"));
+        check("http://[::1]x/", Err("follows its bracket"));
         check("http://me:secret@a/", Err("use a header"));
-        check("http://a/b c", Err("blanks"));
-        check("http://a/\r\nX: y", Err("blanks"));
+        check("http://a/b c", Err("spaces or"));
+        check("http://a/\r\nX: y", Err("spaces or"));
     }
 }

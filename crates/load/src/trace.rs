@@ -88,9 +88,12 @@ mod tests {
             "it contains no times: write one time in seconds per line",
         );
         check("0\n\nsoon\n", "line 3: `soon` is not a time in seconds");
-        check("-1", "line 1: `-1` is no time in seconds");
-        check("NaN", "line 1: `NaN` is no time in seconds");
-        check("2\n1", "line 2: its time is before that of the line above");
+        check("-1", "line 1: `-1` is not a time in seconds");
+        check("NaN", "line 1: `NaN` is not a time in seconds");
+        check(
+            "2\n1",
+            "line 2: its time is earlier than on the previous line",
+        );
         let long = "x".repeat(1000);
         assert!(parse_trace(&long).unwrap_err().to_string().len() < 100);
     }

@@ -234,7 +234,7 @@ mod tests {
         assert!(keeper.finish().unwrap().ends_with("x\nthe end\n"));
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.ends_with("x\nthe end\n"));
-        assert!(text.contains("\n[… 9000008 bytes left out here …]\n"));
+        assert!(text.contains("\n[… 9000008 bytes omitted here …]\n"));
         assert!(text.len() < 11_000_100, "{}", text.len());
     }
 }

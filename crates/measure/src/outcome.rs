@@ -289,7 +289,7 @@ mod tests {
         check(
             &evidence(None, Some(60)),
             Status::Failed,
-            Some("was ended by signal 60"),
+            Some("was killed by signal 60"),
         );
     }
 
@@ -338,7 +338,7 @@ mod tests {
         check(
             &timed_out,
             Status::TimedOut,
-            Some("had not ended after 1.5 s and was ended"),
+            Some("exceeded 1.5 s and was stopped"),
         );
         let ended = Some(Ended::Interrupted);
         let clean = Evidence {
@@ -427,7 +427,7 @@ mod tests {
             group_kills: 1,
             ..evidence(None, Some(9))
         };
-        let kernel = Some("did not fit in memory: the kernel killed it");
+        let kernel = Some("ran out of memory: the kernel killed it");
         check_client(&Verdict::CutShort, full, Status::OutOfMemory, kernel);
     }
 
@@ -444,7 +444,7 @@ mod tests {
             }),
             ..never(&Verdict::CutShort, evidence(None, Some(15)))
         };
-        let told = "the server was not healthy after 20 s and was ended; the log ends:\nno module named app";
+        let told = "the server was not healthy after 20 s and was stopped; the log ends:\nno module named app";
         check(&late, Status::TimedOut, Some(told));
         let died = never(&Verdict::CutShort, evidence(Some(1), None));
         let told = "the server ended with exit code 1 before it was healthy; the log ends:\nno module named app";
@@ -461,7 +461,7 @@ mod tests {
             was_asked: true,
             ..late
         };
-        let told = "had not ended after 20 s and was ended; the log ends:\nno module named app";
+        let told = "exceeded 20 s and was stopped; the log ends:\nno module named app";
         check(&asked, Status::TimedOut, Some(told));
     }
 

@@ -318,7 +318,7 @@ mod tests {
             sampled.worst_gap_seconds = 1.7;
         });
         assert!(
-            late[0].starts_with("samples asked every 1 s came up to 1.70 s apart"),
+            late[0].starts_with("samples every 1 s were requested but were up to 1.70 s apart"),
             "{late:?}"
         );
     }

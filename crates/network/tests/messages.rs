@@ -57,12 +57,12 @@ error: `k` of `max-pool` must be a whole number or [height, width]
   │   { max-pool = { k = [2, 2, 2] }, name = "a.b" },
   │                      ^^^^^^^^^
 
-error: `a.b` is not a name for a layer
+error: `a.b` is not a valid name for a layer
   ┌ net.toml:5
   │   { max-pool = { k = [2, 2, 2] }, name = "a.b" },
   │                                          ^^^^^ use letters, digits, `-` and `_`, at most 64
 
-error: unknown word for `o`: `clases`
+error: unknown value of `o`: `clases`
   ┌ net.toml:6
   │   { dense = { o = "clases" } },
   │                   ^^^^^^^^ did you mean `classes`?
@@ -73,12 +73,12 @@ error: `rate` is missing in `dropout`
   │   "dropout",
   │   ^^^^^^^^^ add `rate = …`
 
-error: a layer is one thing: this one is `relu` and `softmax`
+error: a layer has one kind, but this one is `relu` and `softmax`
   ┌ net.toml:8
   │   { relu = {}, softmax = {} },
   │                ^^^^^^^ put it in its own braces, or among the settings
 
-error: the settings of `relu` stand in braces: `relu = { … }`
+error: the settings of `relu` must be in braces: `relu = { … }`
   ┌ net.toml:9
   │   { relu = 1 },
   │            ^
@@ -121,7 +121,7 @@ layers = [
   │                                   ^^^^^^^ did you mean `first`?
   = known: input, previous, first, last, many
 
-error: `last` stands below
+error: `last` is defined below
   ┌ net.toml:5
   │   { concat = {}, from = ["first", "last"] },
   │                                   ^^^^^^ a layer can only take input from layers above it
@@ -129,12 +129,12 @@ error: `last` stands below
   │   { name = "last", relu = {} },
   │            ^^^^^^ here
 
-error: `add` needs at least two layers to take from
+error: `add` needs at least two inputs
   ┌ net.toml:6
   │   "add",
   │   ^^^^^ add `from = ["previous", …]`
 
-error: `relu` takes from one layer
+error: `relu` takes a single input
   ┌ net.toml:7
   │   { relu = {}, from = ["first", "input"] },
   │     ^^^^ add or concat them first
@@ -144,7 +144,7 @@ error: two layers are named `last`
   │   { name = "last", relu = {} },
   │   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
-error: `input` means something already
+error: `input` is reserved
   ┌ net.toml:10
   │   { name = "input", relu = {} },
   │            ^^^^^^^ choose a different name
@@ -189,19 +189,19 @@ error: `o` is missing in `wide`
   │   { wide = { k = "o" } },
   │     ^^^^ add `o = …`
 
-error: unknown word for `k`: `o`
+error: unknown value of `k`: `o`
   ┌ net.toml:4
   │   { wide = { k = "o" } },
   │                  ^^^
   = known: classes, channels, same
 
-error: unknown word for `o`: `oo`
+error: unknown value of `o`: `oo`
   ┌ net.toml:11
   │ layers = [{ conv = { k = "k", o = "oo" } }]
   │                                   ^^^^ did you mean `o`?
   = known: classes, channels, o, k
 
-error: block `round` uses itself
+error: block `round` contains itself
   ┌ net.toml:14
   │ layers = ["relu", "round"]
   │                   ^^^^^^^ round → round

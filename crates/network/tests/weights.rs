@@ -139,15 +139,18 @@ fn files_that_are_not_whole_are_refused() {
         &file(&entry("F32", "[1]", "[4,0]"), &[0; 4]),
         "its shape [1]",
     );
-    check(&file(&entry("F16", "[2]", "[0,4]"), &[0; 4]), "F16 numbers");
+    check(
+        &file(&entry("F16", "[2]", "[0,4]"), &[0; 4]),
+        "has type F16",
+    );
     let huge = "[4294967296,4294967296,4294967296]";
     check(&file(&entry("F32", huge, "[0,0]"), b""), "its shape");
     let zero = "[0,4294967296]";
     check(
         &file(&entry("F32", zero, "[0,0]"), b""),
-        "larger than this machine",
+        "too large for this machine",
     );
-    check(&file(r#"{"t":3}"#, b""), "described wrongly");
+    check(&file(r#"{"t":3}"#, b""), "description of `t`");
 }
 
 #[test]

@@ -191,11 +191,11 @@ fn a_graph_that_does_not_hang_together_is_refused() {
         let error = Graph::from_json(&graph.to_json().unwrap()).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
     };
-    check(|g| g.nodes[2].inputs = vec![5], "takes from a node after");
-    check(|g| g.nodes[2].inputs.clear(), "takes from nowhere");
+    check(|g| g.nodes[2].inputs = vec![5], "is a later node");
+    check(|g| g.nodes[2].inputs.clear(), "has no input");
     check(|g| g.nodes[2].name = "conv1".into(), "two nodes are named");
     check(|g| g.nodes[0].op = Op::Relu, "the first node");
-    check(|g| g.logits = 99, "no node of it");
+    check(|g| g.logits = 99, "not one of its nodes");
 }
 
 #[test]

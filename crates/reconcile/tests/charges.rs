@@ -208,7 +208,7 @@ fn expected_losses_are_an_expectation() {
     assert_eq!(line.round_dp(8), -lost.round_dp(8));
     let told = &details(&found, "expected-losses")[0];
     assert!(
-        told.starts_with("aws/g4dn.xlarge@us-east-1, 0.05 h on average: an expectation;"),
+        told.starts_with("aws/g4dn.xlarge@us-east-1, 0.05 h on average: an expected value;"),
         "{told}"
     );
     sums_up(&found);
@@ -239,7 +239,7 @@ fn discounts_are_in_the_price_where_the_bill_has_no_credits() {
     let found = study.against(&report(&[MACHINE]));
     assert_eq!(causes(&found), ["unit-price 0.263"]);
     let told = &details(&found, "unit-price")[0];
-    assert!(told.ends_with(", less discounts of US$ 0.26"), "{told}");
+    assert!(told.ends_with(", minus discounts of US$ 0.26"), "{told}");
     sums_up(&found);
 }
 
@@ -305,7 +305,7 @@ fn typed_prices_are_told_by_environment() {
     );
     let note = found.notes[0].to_string();
     assert!(
-        note.starts_with("the prices of own (desk), own (lab) name no machine of a provider"),
+        note.starts_with("the prices of own (desk), own (lab) name no provider's machine"),
         "{note}"
     );
     sums_up(&found);

@@ -165,7 +165,7 @@ fn currencies_without_rate_are_put_aside() {
     let notes: Vec<String> = found.notes.iter().map(ToString::to_string).collect();
     assert!(
         notes.contains(
-            &"R$ 0.90 of the bill are not counted: no rate from BRL to USD; add one as [[rates]]"
+            &"R$ 0.90 of the bill is not counted: no exchange rate from BRL to USD; add one as [[rates]]"
                 .to_owned()
         ),
         "{notes:?}"

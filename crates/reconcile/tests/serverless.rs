@@ -132,7 +132,7 @@ fn endpoints_are_told_apart_by_memory() {
     assert_eq!(resources, [1, 1]);
     assert_eq!(causes(&found), ["serverless 0.01"]);
     // The one of 6 GB is another's, so that nobody knows whose the traffic of the account is.
-    let note = "US$ 0.51 in `111` may be of this study and are not counted";
+    let note = "US$ 0.51 in `111` may belong to this study but are not counted";
     let notes = notes(&found);
     assert!(notes.iter().any(|n| n.starts_with(note)), "{notes:?}");
     sums_up(&found);
@@ -157,7 +157,7 @@ fn a_function_that_the_bill_lacks_is_not_hours_of_a_machine() {
     );
     assert_eq!(
         notes(&found)[0],
-        "no row of the bill is of aws/lambda while the runs were under way"
+        "the bill has no rows of aws/lambda while the runs were in progress"
     );
     sums_up(&found);
 }

@@ -196,7 +196,7 @@ pub(crate) fn totals(analysis: &Analysis) -> String {
     if totals.missing > 0 {
         let _ = write!(
             text,
-            "; {} to do",
+            "; {} still to do",
             format::counted(totals.missing, "run is", "runs are")
         );
     }

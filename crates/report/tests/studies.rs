@@ -195,7 +195,7 @@ fn a_gpu_over_a_cpu_is_laid_out_along_the_batch() {
 fn profiles_are_bars_that_add_up() {
     let world = studies::study_d();
     let part = section(&page(&world), "profile").unwrap();
-    assert!(part.contains("its steps come after the measured ones and are not among them"));
+    assert!(part.contains("its steps come after the measured ones and are not part of them"));
     assert!(part.contains("MEMCPYHtoD &lt;weights&gt;"));
     let figure = &figures(&part)[0];
     let bars = figure["series"].as_array().unwrap();

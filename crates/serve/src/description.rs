@@ -241,15 +241,15 @@ mod tests {
         };
         check("{", "EOF");
         check(r#"{"clases": []}"#, "unknown field `clases`");
-        check(r#"{"std": [0]}"#, "`std` has a zero");
+        check(r#"{"std": [0]}"#, "`std` contains zero");
         check(
             r#"{"mean": [1, 2]}"#,
-            "`mean` has 2 numbers, the input 3 channels",
+            "`mean` has 2 numbers, but the input has 3 channels",
         );
         let other = r#"{"input": {"channels": 3, "height": 9, "width": 8}}"#;
         check(
             other,
-            "the description's input is [1, 3, 9, 8], the model wants any×3×8×8",
+            "the description's input is [1, 3, 9, 8], but the model needs any×3×8×8",
         );
     }
 }

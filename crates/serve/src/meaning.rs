@@ -250,7 +250,7 @@ mod tests {
         check(
             r#"{"logits": "logits", "probabilities": "probabilities"}"#,
             &two,
-            "`probabilities` and `logits` are both said to score classes",
+            "`probabilities` and `logits` are both declared to score classes",
         );
     }
 

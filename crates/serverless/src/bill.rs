@@ -162,10 +162,10 @@ mod tests {
         let told = bill.to_string();
         assert_eq!(
             told,
-            "3 requests, 1 of them failed; 1 refused as too many at once\n\
-             1 cold starts, 250 ms together; workers were ended after 60 s without requests\n\
+            "3 requests, 1 of them failed; 1 throttled\n\
+             1 cold starts, 250 ms in total; workers ended after 60 s without requests\n\
              1000 ms billed in steps of 1 ms without starts: 2.000 GB-seconds of 2048 MB\n\
-             US$ 0.000040 at US$ 0.000040 a second (UFRGS study of serving, 2023)"
+             US$ 0.000040 at US$ 0.000040 per second (UFRGS study of serving, 2023)"
         );
     }
 

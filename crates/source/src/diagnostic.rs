@@ -295,7 +295,7 @@ mod tests {
             .map(|at| Diagnostic::at(at * 50..at * 50 + 50, "wrong"))
             .collect();
         let shown = source.render_all(&mistakes, Style::Plain);
-        assert!(shown.ends_with("and 19980 more mistakes in this file\n"));
+        assert!(shown.ends_with("and 19980 more errors in this file\n"));
         assert!(shown.len() < 20_000, "{}", shown.len());
     }
 

@@ -245,7 +245,7 @@ fn a_damaged_bundle_is_told_and_the_rest_is_read() {
         let damaged = store.damaged();
         let expected = [
             ("C1-r1", "is not a run record"),
-            ("C2-r1", "is of schema 99"),
+            ("C2-r1", "has schema 99"),
             ("C3-r1", "is the record of C4-r1"),
             ("C4-r1", "cannot be read"),
         ];

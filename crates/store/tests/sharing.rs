@@ -109,7 +109,7 @@ fn a_folder_without_results_is_told_as_such() {
         assert!(
             error
                 .to_string()
-                .contains("holds no results: run a study into it"),
+                .contains("contains no results: run a study first"),
             "{error}"
         );
     }
@@ -442,8 +442,5 @@ fn a_path_too_long_for_the_index_is_told_as_such() {
     let error = error.expect_err("is too long");
     assert!(matches!(error, StoreError::PathTooLong { .. }), "{error:?}");
     let text = error.to_string();
-    assert!(
-        text.contains("too long: 6") && text.contains("--out"),
-        "{text}"
-    );
+    assert!(text.contains("has 6") && text.contains("--out"), "{text}");
 }

@@ -151,7 +151,8 @@ fn plural(said: &str) -> String {
         "takes" => "take",
         "is" => "are",
         "costs" => "cost",
-        "handles" => "handle",
+        "processes" => "process",
+        "responds" => "respond",
         "needs" => "need",
         "has" => "have",
         other => other,
@@ -279,7 +280,7 @@ mod tests {
             "s",
             Ratio,
             (1.01, 0.98, 1.04),
-            "no difference seen between B and A [−2 %, +4 %]",
+            "no significant difference between B and A [−2 %, +4 %]",
         );
         check(
             time,

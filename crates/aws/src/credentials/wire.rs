@@ -80,14 +80,14 @@ mod tests {
             assert!(problem.contains(expected), "{problem}");
             assert!(!problem.contains("hidden"), "{problem}");
         };
-        check(r#"{"SecretAccessKey": "hidden""#, "no JSON");
-        check(r#"{"SecretAccessKey": ["hidden"]}"#, "no JSON");
+        check(r#"{"SecretAccessKey": "hidden""#, "not JSON");
+        check(r#"{"SecretAccessKey": ["hidden"]}"#, "not JSON");
         check(r#"{"SecretAccessKey": "hidden"}"#, "no AccessKeyId");
         check(r#"{"Code": "Failed"}"#, "`Failed`");
         check(r#"{"Version": 2}"#, "version 2");
         check(
             r#"{"AccessKeyId": "a", "SecretAccessKey": "hidden", "Expiration": "soon"}"#,
-            "no time",
+            "not a time",
         );
     }
 }

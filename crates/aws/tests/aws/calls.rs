@@ -36,7 +36,7 @@ fn throttled_calls_are_tried_again_and_not_for_ever() {
     let server = Server::start(|_, _| refused(429, "TooManyRequestsException", "slowly"));
     let problem = describe(&server.client()).unwrap_err().to_string();
     assert_eq!(server.asked().len(), 3);
-    assert!(problem.contains("ask more slowly"), "{problem}");
+    assert!(problem.contains("send fewer"), "{problem}");
 }
 
 #[test]

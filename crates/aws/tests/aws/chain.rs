@@ -65,11 +65,11 @@ fn files_come_next() {
         "assuming a role (`role_arn` of the AWS profile `role`) are not supported yet; export them first: eval \"$(aws configure export-credentials --profile role --format env)\"",
     );
     says("sso", "single sign-on");
-    says("half", "the AWS profile `half` has half");
+    says("half", "the AWS profile `half` has incomplete");
     says("broken", "could not be started");
     says(
         "nobody",
-        "the AWS files name broken, default, half, role, sso",
+        "the AWS files have broken, default, half, role, sso",
     );
 
     let variables = Variables::from([("AWS_CONFIG_FILE", config.as_str())]);

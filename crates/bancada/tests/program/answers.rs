@@ -70,7 +70,7 @@ price = "0.36 USD/h"
 "#,
     );
     let ran = bench.bancada(&["run", "answers.toml"]).ends_with(0);
-    let ran = ran.says("a cold response takes").says("a million");
+    let ran = ran.says("a cold response takes").says("per million");
     drop(ran);
     let record = |run: &str| bench.record("answers", run);
     let metric = |run: &str, name: &str| record(run)["metrics"][name]["value"].as_f64();
@@ -89,7 +89,7 @@ price = "0.36 USD/h"
     assert_eq!(phases, ["setup", "cold", "warm", "shutdown"]);
     let service = record("C1-r1")["serving"]["service"].to_string();
     assert!(
-        service.contains("2048 MB, gone after 0.3 s idle"),
+        service.contains("2048 MB, ended after 0.3 s idle"),
         "{service}"
     );
 

@@ -43,7 +43,7 @@ fn what_cannot_be_asked_is_told_before_anything_runs() {
     let trace = |file: &str, more: &str| {
         format!("model = \"rede1\"\nload = \"trace\"\ntrace = \"{file}\"\n{more}")
     };
-    check(&trace("none.txt", ""), "it has no times");
+    check(&trace("none.txt", ""), "it contains no times");
     check(&trace("bad.txt", ""), "line 2: `soon` is not a time");
     check(&trace("short.txt", "requests = 3"), "it has 2 times");
     check(

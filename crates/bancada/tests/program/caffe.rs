@@ -404,7 +404,7 @@ fn a_caffe_without_opencv_says_what_to_build() {
     doctor.env("BANCADA_CAFFE", caffe.bench.path().join("my-caffe"));
     Ran::new(doctor.output().unwrap())
         .ends_with(1)
-        .says("a training step fails: caffe gave up")
+        .says("a training step fails: caffe failed")
         .says("do: this Caffe was built without OpenCV");
 }
 

@@ -43,7 +43,7 @@ fn a_new_study_is_written_checked_and_not_overwritten() {
         .ends_with(0)
         .says("ok");
     let text = fs::read(bench.path().join("study.toml")).unwrap();
-    bench.bancada(&["init"]).ends_with(1).says("there already");
+    bench.bancada(&["init"]).ends_with(1).says("already exists");
     assert_eq!(fs::read(bench.path().join("study.toml")).unwrap(), text);
 }
 
@@ -103,7 +103,7 @@ echo "{\"event\":\"accuracy\",\"value\":0.9}" >> "$BANCADA_EVENTS""#;
     bench
         .bancada(&["run", "study.toml"])
         .ends_with(0)
-        .says("done already");
+        .says("already done");
     assert_eq!(
         fs::read(bench.path().join("results/told/runs/C1-r1/run.json")).unwrap(),
         before
@@ -633,7 +633,7 @@ fn what_was_cut_short_can_be_kept() {
         let asked = [&["plan", "study.toml", "--no-pilot", "--only", "n=1"], more].concat();
         bench.bancada(&asked).ends_with(0).out
     };
-    assert!(plan(&[]).contains("1 still to do"));
+    assert!(plan(&[]).contains("1 to do"));
     bench
         .bancada(&["run", "study.toml", "--only", "n=1", "--keep-interrupted"])
         .ends_with(0)

@@ -304,7 +304,7 @@ fn shouts(bench: &Bench, ran: &Ran) -> Value {
         .find(|w| w.to_string().contains("bancada-on-demand-"));
     let left = left.unwrap_or_else(|| panic!("{}", warnings(&record)));
     let name = left["endpoint"].as_str().unwrap();
-    let words = format!("the endpoint `{name}` in {REGION} MAY STILL BE THERE AND COST MONEY");
+    let words = format!("the endpoint `{name}` in {REGION} MAY STILL EXIST AND COST MONEY");
     assert!(ran.err.contains(&words), "{}", ran.err);
     assert!(
         ran.err.contains("aws sagemaker delete-endpoint"),
@@ -340,7 +340,11 @@ fn an_endpoint_whose_client_had_no_time_is_shouted_about() {
     signal(&child, libc::SIGINT);
     // Two signals at once would be one.
     let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
-    let first = said.find(|line| line.as_ref().unwrap().contains("torn down first"));
+    let first = said.find(|line| {
+        line.as_ref()
+            .unwrap()
+            .contains("deleting the endpoint first")
+    });
     assert!(first.is_some());
     signal(&child, libc::SIGINT);
     let rest: Vec<String> = said.map(Result::unwrap).collect();

@@ -162,7 +162,7 @@ fn what_is_not_set_up_is_said_before_anything_runs() {
         .bancada(&["run", "study.toml", "--no-pilot"])
         .ends_with(1)
         .says("not set up: mxnet")
-        .says("bancada run study.toml --prepare brings them here (or: bancada setup mxnet)");
+        .says("bancada run study.toml --prepare installs them (or: bancada setup mxnet)");
     assert!(bench.bundles("fakes").is_empty());
     bench.write("data.toml", &study("\"pytorch\"", "dataset = \"mnist\""));
     bench
@@ -205,7 +205,7 @@ fn verify_says_which_framework_answers_what() {
         .says("the sky fell down")
         .says("differs from relu1 on")
         .says("! differs from conv1 on")
-        .says("Not the same: pytorch, chainer")
+        .says("Different: pytorch, chainer")
         .says("1 failed");
     let mut only = arguments.to_vec();
     only.extend(["--framework", "jax"]);

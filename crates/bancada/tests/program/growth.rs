@@ -256,7 +256,7 @@ fn an_edited_program_stops_the_study_until_somebody_chooses() {
     let redone = bench
         .bancada(&["run", "study.toml", "--redo-changed"])
         .ends_with(0)
-        .says("2 runs are repeated");
+        .says("2 runs are re-run");
     // All have the same inputs again, and nobody is told otherwise.
     assert!(!redone.out.contains("inputs"), "{}", redone.out);
     let after = begun(&bench);
@@ -302,7 +302,7 @@ fn a_program_that_was_mended_after_it_failed_is_no_change() {
     bench
         .bancada(&["run", "study.toml", "--retry", "failed"])
         .ends_with(0)
-        .says("2 runs are repeated");
+        .says("2 runs are re-run");
 }
 
 #[test]
@@ -316,7 +316,7 @@ fn retries_are_forecast_from_earlier_runs_and_not_called_missing() {
         .bancada(&["run", "study.toml", "--retry", "failed"])
         .ends_with(0);
     assert!(
-        ran.err.contains("1 run is repeated; forecast ")
+        ran.err.contains("1 run is re-run; forecast ")
             && ran.err.contains("from 1 earlier run of other scenarios"),
         "{}",
         ran.err
@@ -332,7 +332,7 @@ fn fewer_repetitions_than_runs_are_said_as_they_are() {
     bench.write("study.toml", &study("1, 2", 1, "true"));
     bench.bancada(&["run", "study.toml"]).ends_with(0);
     let report = fs::read_to_string(bench.path().join("results/grow/report.html")).unwrap();
-    assert!(report.contains("of 4; the study plans 2"));
+    assert!(report.contains("of 4; 2 planned"));
     assert!(!report.contains("of 2 planned"));
 }
 

@@ -91,7 +91,7 @@ fn everything_that_is_missing_is_said_at_once() {
     let study = "[study]\nname = \"t\"\n[factors]\nframework = [\"pytorch\", \"mxnet\"]\ndataset = [\"mnist\", \"cifar10\"]\n\
                  [workload]\nkind = \"train\"\nnetwork = \"rede1\"\nimages = 64\nheld_out = 16\nepochs = 1\n";
     bench.write("train.toml", study);
-    let all = "bancada run train.toml --prepare brings them here (or: bancada setup mxnet pytorch; bancada data fetch mnist cifar10)";
+    let all = "bancada run train.toml --prepare installs them (or: bancada setup mxnet pytorch; bancada data fetch mnist cifar10)";
     bench
         .bancada(&["check", "train.toml"])
         .ends_with(0)

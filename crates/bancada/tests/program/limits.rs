@@ -59,7 +59,7 @@ fn only_what_is_asked_for_must_fit() {
     check(
         &["plan", "small.toml", "--no-pilot", "--only", "cores=1"],
         0,
-        &["1 still to do"],
+        &["1 to do"],
     );
     check(&["run", "small.toml", "--only", "cores=4000"], 3, &["4000"]);
 }

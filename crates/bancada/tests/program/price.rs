@@ -107,7 +107,7 @@ fn measured_time_is_priced_on_other_machines() {
         ])
         .ends_with(0);
     let apart = bench.bancada(&words("price compare apart aws/c7g.xlarge"));
-    let apart = apart.ends_with(0).says("each with a machine of its own");
+    let apart = apart.ends_with(0).says("each on its own machine");
     assert!(apart.out.contains("US$ 0.009667"), "{}", apart.out);
     bench.write("study.toml", &study);
     let shaped = bench
@@ -153,7 +153,7 @@ fn a_study_uses_prices_that_were_refreshed() {
         "{}",
         ran.out
     );
-    assert!(ran.err.contains("1 of them refreshed"), "{}", ran.err);
+    assert!(ran.err.contains("1 of them updated"), "{}", ran.err);
     let study = format!("{}{PRICED}", shell_study("priced", "true", 1, ""));
     bench.write("study.toml", &study);
     bench
@@ -226,7 +226,7 @@ fn prices_are_fetched_and_stay_when_nobody_answers() {
     update(&url)
         .ends_with(1)
         .says("error: azure eastus: cannot be reached")
-        .says("1 of them refreshed, the newest of today");
+        .says("1 of them updated, the newest of today");
     bench
         .bancada(&words("price show azure/Standard_F4s_v2@eastus"))
         .ends_with(0)

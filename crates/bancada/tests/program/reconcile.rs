@@ -66,7 +66,7 @@ fn a_tag_chooses_the_rows() {
             "project=thesis",
         ])
         .ends_with(0)
-        .says("Rows tagged project=thesis are the study's.")
+        .says("Rows with the tag project=thesis are counted for the study.")
         .says("bill                                          R$ 0.25   1 row")
         .says("machines not on the bill");
 }

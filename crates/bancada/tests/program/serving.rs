@@ -162,7 +162,7 @@ fn a_load_that_makes_no_sense_is_a_wrong_command_line() {
     check(&["--clients", "0"], "without clients");
     check(&["--under", "0"], "--under 0 is not a latency");
     check(&["--header", "x"], "write name: value");
-    check(&["--trace", "none.txt"], "none.txt: it has no times");
+    check(&["--trace", "none.txt"], "none.txt: it contains no times");
     check(
         &["--trace", "trace.txt", "--requests", "3"],
         "3 requests were requested, but the trace has 2",
@@ -240,7 +240,7 @@ fn what_cannot_be_served_is_told() {
         .says("two models are called `rede1`");
     serve(&["rede1", "--output", "scores"])
         .ends_with(2)
-        .says("NAME=MEANING is expected");
+        .says("expected NAME=MEANING");
     serve(&["rede1", "--output", "scores=sums"])
         .ends_with(2)
         .says("`sums` is not raw, logits or probabilities");

@@ -128,7 +128,7 @@ fn one_that_fails_does_not_keep_the_others() {
     fs::remove_file(programs.join("state/broken-adapt_mxnet")).unwrap();
     run(&bench, &programs, &["setup", "mxnet"])
         .ends_with(0)
-        .says(", goes on)");
+        .says(", resumed)");
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn ctrl_c_leaves_what_can_be_gone_on_with() {
     assert!(interrupted.unwrap().success());
     Ran::new(setup.wait_with_output().unwrap())
         .ends_with(130)
-        .says("stopped; to go on: bancada setup jax");
+        .says("stopped; to continue: bancada setup jax");
     fs::remove_file(hang).unwrap();
     run(&bench, &programs, &["setup"]).says("incomplete; to continue: bancada setup jax");
     run(&bench, &programs, &["setup", "jax"])

@@ -26,7 +26,7 @@ fn what_no_stack_can_do_is_told() {
         .says("fastapi-onnxruntime is not set up: bancada setup fastapi-onnxruntime");
     serve(&["rede2", "--stack", "fastapi-onnxruntime"])
         .ends_with(1)
-        .says("a stack serves one model");
+        .says("a stack serves a single model");
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn networks_are_trained_measured_and_explained() {
         .bancada(&["plan", "study.toml"])
         .ends_with(0)
         .says("pilot")
-        .says("budget holds")
+        .says("budget is sufficient")
         .says("local");
     assert!(bench.bundles("small").is_empty());
     let ran = bench
@@ -160,7 +160,7 @@ fn a_changed_network_file_is_another_question() {
     bench
         .bancada(&["run", "study.toml", "--no-pilot"])
         .ends_with(0)
-        .says("done already");
+        .says("already done");
     bench.write("mine.toml", &network(9));
     bench
         .bancada(&["run", "study.toml", "--no-pilot"])

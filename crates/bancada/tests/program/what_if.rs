@@ -84,7 +84,7 @@ fn repricing_goes_by_the_study_file_of_now() {
     assert!(path.trim().ends_with("report-what-if.html"), "{path}");
     let html = std::fs::read_to_string(bench.path().join(path.trim())).unwrap();
     assert!(
-        html.contains("billed anew by the study file"),
+        html.contains("computed with the study file"),
         "no word of it"
     );
     assert!(html.contains("14.00"), "the new total is not there");
@@ -117,7 +117,7 @@ fn what_cannot_be_meant_is_said() {
     check(&["--rate", "5.5"], "is not a rate such as USD:BRL=5.42");
     check(&["--tax", "much"], "`tax` must be a decimal number");
     check(&["--what-if", "none.toml"], "cannot read none.toml");
-    check(&["--currency", "BRL"], "no rate from USD to BRL");
+    check(&["--currency", "BRL"], "no exchange rate from USD to BRL");
     bench
         .bancada(&["price", "rules", "aws/lambda"])
         .ends_with(0)

@@ -338,7 +338,7 @@ fn what_caffe_cannot_do_is_a_sentence() {
     check(
         r#"{ name = "a", avg-pool = { k = 3, s = 2, p = 1 } }"#,
         input,
-        "Caffe's average counts the padding; use p = 0",
+        "Caffe's average includes padding; use p = 0",
     );
     check(
         r#"{ name = "m", max-pool = { k = 2, s = 1, p = "same" } }"#,
@@ -348,13 +348,13 @@ fn what_caffe_cannot_do_is_a_sentence() {
     check(
         r#"{ name = "b", batch-norm = { momentum = 0.0 } }"#,
         input,
-        "Caffe's always gathers",
+        "Caffe's always does",
     );
     check(r#"{ lrn = { size = 4 } }"#, input, "has no centre");
     check(
         r#""relu""#,
         InputSpec::square(2, 8, 2),
-        "images of one channel or three",
+        "only images of one or three channels",
     );
     let error = Iterations::of(10, 16, 1).unwrap_err().to_string();
     assert_eq!(
@@ -477,7 +477,7 @@ fn a_damaged_caffemodel_is_a_sentence() {
         let error = read_caffemodel(&graph, bytes).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     };
-    check(&bytes[..bytes.len() - 3], "it is cut");
+    check(&bytes[..bytes.len() - 3], "it is truncated");
     check(&[], "the values of `c1` are missing");
     let other = zoo("rede1");
     let other = caffemodel(&other, &some_weights(&other)).unwrap();

@@ -287,7 +287,7 @@ fn what_cannot_be_written_is_a_sentence() {
     let weights = some_weights(&graph);
     graph.nodes[3].inputs = vec![7];
     let error = formats::onnx(&graph, &weights).unwrap_err();
-    assert!(error.to_string().contains("takes from a layer after it"));
+    assert!(error.to_string().contains("is a later layer"));
     graph.logits = 1000;
     assert!(formats::onnx(&graph, &weights).is_err());
     graph.nodes.clear();

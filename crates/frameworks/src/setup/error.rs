@@ -321,10 +321,13 @@ mod tests {
         );
         check(
             "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.",
-            "not the one that pytorch@2.2.0 was locked with",
+            "does not match the lock file of pytorch@2.2.0",
         );
-        check("error: Hash mismatch for `numpy==2.4.6`", "was refused");
+        check("error: Hash mismatch for `numpy==2.4.6`", "was rejected");
         check("tinygrad==1 (from versions: none)", "none could be reached");
-        check("something else", "bancada setup pytorch@2.2.0 goes on");
+        check(
+            "something else",
+            "run bancada setup pytorch@2.2.0 to continue",
+        );
     }
 }

@@ -63,7 +63,7 @@ fn what_is_half_there_is_told() {
     assert_eq!(report.condition, Condition::Unfinished);
     assert_eq!(
         report.advice.as_deref(),
-        Some("to go on: bancada setup jax")
+        Some("to continue: bancada setup jax")
     );
     bench.put_right("full-disk");
 

@@ -57,7 +57,10 @@ fn an_interrupted_set_up_is_gone_on_with() {
     let mut setup = bench.setup();
     setup.stop = &installing;
     let stopped = setup.set_up(&spec("jax"), &mut |_| {}).unwrap_err();
-    assert_eq!(stopped.to_string(), "stopped; to go on: bancada setup jax");
+    assert_eq!(
+        stopped.to_string(),
+        "stopped; to continue: bancada setup jax"
+    );
     let missing = bench.home.interpreter(&spec("jax")).unwrap_err();
     assert_eq!(
         missing.to_string(),
@@ -107,7 +110,7 @@ fn what_fails_says_why_and_goes_on_later() {
     bench.provoke("other-hash");
     let problem = bench.problem("jax");
     assert!(
-        problem.contains("not the one that jax was locked with"),
+        problem.contains("does not match the lock file of jax"),
         "{problem}"
     );
     bench.put_right("other-hash");

@@ -71,7 +71,7 @@ fn a_library_that_is_nowhere() {
     check(
         &place,
         |image| image.program = program,
-        &["lib~.so.6", "server needs", "/usr/lib", "name its folder"],
+        &["lib~.so.6", "server needs", "/usr/lib", "add its folder"],
     );
 }
 
@@ -117,7 +117,7 @@ fn preparing_that_fails_says_what_the_server_said() {
     check(
         &place,
         |image| image.prepare = true,
-        &[PROGRAM, "did not prepare the model", "serve"],
+        &[PROGRAM, "could not prepare the model", "serve"],
     );
 }
 

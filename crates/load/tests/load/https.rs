@@ -177,7 +177,7 @@ fn certificates_that_are_none_are_said() {
     };
     let error = load::run(&post("https://localhost:1/"), &closed(1, 1), &options).unwrap_err();
     assert!(
-        error.to_string().contains("certificates to trust"),
+        error.to_string().contains("trusted certificates"),
         "{error}"
     );
 }

@@ -228,7 +228,7 @@ fn a_mark_at_the_beginning_and_an_early_end_are_noticed() {
     let next = reader.page("p", &format!("\u{feff}{whole}")).unwrap();
     assert_eq!(next.as_deref(), Some("https://h/api?$skip=1000"));
     let cut = reader.page("p", &whole[..whole.len() / 2]).unwrap_err();
-    assert!(cut.to_string().contains("breaks off"), "{cut}");
+    assert!(cut.to_string().contains("is truncated"), "{cut}");
     let html = reader.page("p", "<html>sign in</html>").unwrap_err();
     assert!(
         html.to_string().contains("not a response of the Azure"),

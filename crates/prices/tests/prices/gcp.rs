@@ -268,7 +268,7 @@ fn an_answer_that_breaks_off_is_noticed() {
             .page("p", &whole[..100])
             .unwrap_err()
             .to_string()
-            .contains("breaks off")
+            .contains("is truncated")
     );
     assert!(reader.page("p", "{\"error\":{\"code\":403}}").is_err());
 }

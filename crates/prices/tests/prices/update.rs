@@ -156,7 +156,7 @@ fn pages_in_a_circle_end() {
     let home = tempfile::tempdir().unwrap();
     let server = Server::start(|_| Reply::whole(&azure::page(&[], Some("https://h/p?again"))));
     let error = fetch(home.path(), &server.url, &eastus()).unwrap_err();
-    assert!(error.to_string().contains("no end"), "{error}");
+    assert!(error.to_string().contains("without an end"), "{error}");
 }
 
 fn virginia() -> Source {

@@ -108,7 +108,7 @@ fn requests_wait_for_the_model() {
         }),
     };
     let server = Server::starting(vec![slow], options());
-    server.get("/ping").is(503, "being loaded");
+    server.get("/ping").is(503, "still loading");
     let mut waiting = server.connect();
     waiting
         .write_all(&post("/invocations", "image/png", &png([0; 4])))
