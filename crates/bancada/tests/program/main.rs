@@ -25,6 +25,7 @@ mod kill;
 mod limits;
 mod logs;
 mod onnx;
+mod places;
 mod price;
 mod quantise;
 mod reconcile;

@@ -9,7 +9,7 @@ use crate::bench::Bench;
 
 const PLACES: usize = 10;
 
-/// How much CPU this takes is measured by `cargo bench -p runner`.
+/// How much CPU this takes is in docs/benchmarks.md.
 #[test]
 fn a_thousand_runs_at_ten_places_are_each_kept_once() {
     let names: Vec<String> = (0..PLACES).map(|place| format!("p{place}")).collect();
