@@ -107,13 +107,13 @@ fn of_metric(analysis: &Analysis, variation: &Variation) -> Vec<Finding> {
 fn nothing_sure(variation: &Variation) -> String {
     let terms = &variation.terms;
     if terms.iter().any(|term| term.verdict.is_sure()) {
-        return "No factor explains 1 % or more of the variation in time."
-            .to_owned();
+        return "No factor explains 1 % or more of the variation in time.".to_owned();
     }
     if terms.iter().all(|term| term.verdict == Verdict::NotSeen) {
         return "No factor has a significant effect on the time.".to_owned();
     }
-    let untested = "Whether the differences in time are significant cannot be tested without repetitions";
+    let untested =
+        "Whether the differences in time are significant cannot be tested without repetitions";
     let largest = terms.iter().max_by(|a, b| a.share.total_cmp(&b.share));
     match largest.and_then(|term| term.sentence.as_ref()) {
         Some(sentence) => format!("{untested}. As measured, {sentence}."),

@@ -327,7 +327,8 @@ impl Maker<'_, '_> {
                     low: day / i.high,
                     high: day / i.low,
                 }),
-                method: "daily cost of the machine over the cost of a serverless response".to_owned(),
+                method: "daily cost of the machine over the cost of a serverless response"
+                    .to_owned(),
                 ..each.clone()
             },
             capacity_per_day,

@@ -362,8 +362,7 @@ fn check_residuals(
 ) {
     let Ok(residuals) = residuals else {
         result.residuals =
-            "The model fit could not be checked: there are too few repetitions."
-                .to_owned();
+            "The model fit could not be checked: there are too few repetitions.".to_owned();
         return;
     };
     let check = stats::check_residuals(residuals);
@@ -387,9 +386,7 @@ fn check_residuals(
         wrong.push("some scenarios vary much more than others".to_owned());
     }
     if check.normality_p.is_some_and(|p| p < 0.01) {
-        wrong.push(
-            "residuals are skewed or heavy-tailed".to_owned(),
-        );
+        wrong.push("residuals are skewed or heavy-tailed".to_owned());
     }
     result.residuals = match (check.fine, wrong.is_empty()) {
         (true, true) => "Residuals fine: they look random.".to_owned(),

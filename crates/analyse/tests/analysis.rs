@@ -81,10 +81,9 @@ fn the_findings_are_sentences_with_their_share() {
         first.text
     );
     assert!(
-        found
-            .findings
-            .iter()
-            .any(|f| f.text == "Cost follows time: what makes a run longer makes it more expensive.")
+        found.findings.iter().any(
+            |f| f.text == "Cost follows time: what makes a run longer makes it more expensive."
+        )
     );
     assert_eq!(
         found.best.sentences,

@@ -177,8 +177,7 @@ fn a_dear_machine_pays_from_a_speed_up_on() {
         close(pair.cost_ratio.value, TIMES.cpu / gpu / 3.0);
         assert_eq!(found.sentences[2], said);
     };
-    let pays =
-        "gpu costs 3.0 times as much per hour as cpu, so it is worth it from a speed-up of 3.0; measured";
+    let pays = "gpu costs 3.0 times as much per hour as cpu, so it is worth it from a speed-up of 3.0; measured";
     check(
         20.0,
         Dearer::Cheaper,
@@ -192,9 +191,7 @@ fn a_dear_machine_pays_from_a_speed_up_on() {
     check(
         200.0 / 3.0,
         Dearer::Inconclusive,
-        &format!(
-            "{pays} 3.0 [2.9, 3.1]: inconclusive: its cost is [98 %, 102 %] of the other's."
-        ),
+        &format!("{pays} 3.0 [2.9, 3.1]: inconclusive: its cost is [98 %, 102 %] of the other's."),
     );
 }
 
@@ -214,7 +211,10 @@ fn a_shared_machine_that_is_hardly_used_is_not_judged_by_its_hours() {
     cost::settle(&mut world.records);
     let found = analysis(&world).money.break_even;
     let pair = &found.more_expensive[0];
-    assert_eq!((pair.basis, pair.verdict), (Basis::Runs, Dearer::MoreExpensive));
+    assert_eq!(
+        (pair.basis, pair.verdict),
+        (Basis::Runs, Dearer::MoreExpensive)
+    );
 }
 
 #[test]
@@ -314,7 +314,11 @@ fn two_currencies_need_a_rate() {
     let mut world = world(&TIMES, &["rede1"], euros);
     let found = analysis(&world).money.break_even;
     assert_eq!(
-        (found.buying.len(), found.more_expensive.len(), found.notes.len()),
+        (
+            found.buying.len(),
+            found.more_expensive.len(),
+            found.notes.len()
+        ),
         (0, 1, 2)
     );
     assert!(
@@ -360,5 +364,7 @@ fn one_run_each_decides_nothing() {
 fn machines_of_one_price_are_no_pair() {
     let same = |_: &str| prices("cpu");
     let found = analysis(&world(&TIMES, &["rede1"], same)).money.break_even;
-    assert!(found.more_expensive.is_empty() && found.buying.is_empty() && found.sentences.is_empty());
+    assert!(
+        found.more_expensive.is_empty() && found.buying.is_empty() && found.sentences.is_empty()
+    );
 }

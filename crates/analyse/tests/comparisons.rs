@@ -202,7 +202,10 @@ fn no_speed_up_and_less_than_none_are_said_so() {
         let sentence = &found.speed_ups[0].sentences[0];
         assert!(sentence.starts_with(expected), "{sentence}");
     };
-    check(1.001, "no significant speed-up of 2 workers over 1 for rede1 [0.9");
+    check(
+        1.001,
+        "no significant speed-up of 2 workers over 1 for rede1 [0.9",
+    );
     check(1.5, "2 workers train rede1 slower than 1: 0.67× as fast [");
 }
 

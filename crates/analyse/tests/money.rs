@@ -216,7 +216,10 @@ fn a_factor_that_matters_only_with_another_is_not_free() {
     let alone = time.terms.iter().find(|t| t.name() == "layout").unwrap();
     assert_eq!(alone.verdict, Verdict::NotSeen);
     let said = free(&world);
-    assert!(said.starts_with("colour has no significant effect"), "{said}");
+    assert!(
+        said.starts_with("colour has no significant effect"),
+        "{said}"
+    );
 }
 
 #[test]

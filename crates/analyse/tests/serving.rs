@@ -282,7 +282,10 @@ fn who_fails_most_requests_is_neither_fast_nor_cheap() {
     let analysis = analysis(&world);
     assert_ne!(analysis.best.cheapest, Some(2));
     let text = analysis.serving.unwrap().sentences.join("\n");
-    assert!(text.contains("because requests failed: C2 (80 %)"), "{text}");
+    assert!(
+        text.contains("because requests failed: C2 (80 %)"),
+        "{text}"
+    );
 }
 
 #[test]

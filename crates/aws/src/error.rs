@@ -75,7 +75,11 @@ impl fmt::Display for AwsError {
                 "`{url}` is not a valid address; write http://host:port or https://host"
             ),
             AwsError::Spec { mistakes } => {
-                write!(f, "this endpoint cannot be created: {}", mistakes.join("; "))
+                write!(
+                    f,
+                    "this endpoint cannot be created: {}",
+                    mistakes.join("; ")
+                )
             }
             AwsError::Refused { asked, refusal } => write!(f, "{asked} was refused: {refusal}"),
             AwsError::Unreachable { asked, problem, .. } => write!(

@@ -60,7 +60,10 @@ impl fmt::Display for AskError {
                 "even the lowest rate exceeds the requested latency: allow a higher one",
             ),
             AskError::NoVariable(name) => {
-                write!(f, "a header uses the environment variable {name}, which is not set")
+                write!(
+                    f,
+                    "a header uses the environment variable {name}, which is not set"
+                )
             }
             AskError::Incomplete(what) => write!(f, "the load has no {what}"),
             AskError::NotHere(why) => write!(f, "a SageMaker endpoint {why}"),

@@ -191,7 +191,9 @@ fn time_lines(request: &BillRequest, added: &[AddedTime], axis: &mut Axis) -> Ve
         let end = axis.paid_seconds() + decimal_seconds(expected.paid_seconds).round_dp(3);
         let count = expected.interruptions.round_sf(2).unwrap_or_default();
         let what = match expected.is_capped {
-            true => "lost attempts, too many to compute: the run is not expected to finish".to_owned(),
+            true => {
+                "lost attempts, too many to compute: the run is not expected to finish".to_owned()
+            }
             false => format!("lost attempts, {} expected", count.normalize()),
         };
         let line = LineOf {

@@ -246,10 +246,7 @@ mod tests {
         };
         check(b"", "ends inside its header");
         check(&with("", "")[..60], "ends inside its header");
-        check(
-            b"PK\x03\x04......",
-            "is not a NumPy file of version 1.0",
-        );
+        check(b"PK\x03\x04......", "is not a NumPy file of version 1.0");
         check(&with("<i4", "<c8"), "contains a different type of numbers");
         check(&with("False", "True"), "is not in row-major order");
         check(&with("(3,)", "(-3,)"), "has a header without its shape");

@@ -271,7 +271,10 @@ fn a_damaged_cache_is_not_opened() {
         assert!(error.contains(expected), "{error}");
         assert!(error.contains("train-images.npy"), "{error}");
     };
-    check(&good[..good.len() - 4], "does not have the length in its header");
+    check(
+        &good[..good.len() - 4],
+        "does not have the length in its header",
+    );
     check(&good[..90], "ends inside its header");
     check(b"", "ends inside its header");
     check(&[b'x'; 400], "is not a NumPy file");
@@ -330,10 +333,7 @@ fn a_disk_that_is_too_small_is_found_beforehand() {
     let error = prepare(&enormous, home.path(), false)
         .unwrap_err()
         .to_string();
-    assert!(
-        error.contains("needs 54043212.9 GB, but only"),
-        "{error}"
-    );
+    assert!(error.contains("needs 54043212.9 GB, but only"), "{error}");
     assert!(error.contains("BANCADA_CACHE"), "{error}");
     assert!(caches(home.path()).is_empty());
 }

@@ -238,7 +238,9 @@ fn concatenated(inputs: &[Shape]) -> Result<Shape, String> {
             _ => None,
         };
         together.ok_or_else(|| {
-            format!("shapes that differ in more than their channels cannot be concatenated: {inputs:?}")
+            format!(
+                "shapes that differ in more than their channels cannot be concatenated: {inputs:?}"
+            )
         })
     })
 }

@@ -121,7 +121,10 @@ impl fmt::Display for EngineError {
                 )
             }
             EngineError::Numbers { problem } => {
-                write!(f, "the results could not be read back from the device: {problem}")
+                write!(
+                    f,
+                    "the results could not be read back from the device: {problem}"
+                )
             }
         }
     }

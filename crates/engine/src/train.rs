@@ -150,9 +150,7 @@ impl Trainer {
                 images: Some(rows.len() as u64),
             });
             if !loss.is_finite() && !std::mem::replace(&mut self.lost, true) {
-                let text = format!(
-                    "the loss became NaN at step {step}: lower the learning rate"
-                );
+                let text = format!("the loss became NaN at step {step}: lower the learning rate");
                 tell(EventKind::Note { text });
             }
         }

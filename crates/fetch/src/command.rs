@@ -56,7 +56,9 @@ fn complaint(log: &str) -> String {
         let line = line.to_lowercase();
         line.contains("error") || line.starts_with("e:")
     });
-    let line = error.or(lines().next_back()).unwrap_or("it printed nothing");
+    let line = error
+        .or(lines().next_back())
+        .unwrap_or("it printed nothing");
     line.chars().take(200).collect()
 }
 

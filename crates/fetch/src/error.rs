@@ -156,7 +156,9 @@ impl fmt::Display for Why {
                 f,
                 "returned {status} for {url} and asks to retry in {seconds} s"
             ),
-            Why::BrokenOff { url, problem } => write!(f, "{url} was interrupted every time ({problem})"),
+            Why::BrokenOff { url, problem } => {
+                write!(f, "{url} was interrupted every time ({problem})")
+            }
             Why::TooLarge { what, most_bytes } => {
                 write!(
                     f,

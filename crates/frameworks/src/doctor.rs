@@ -174,7 +174,10 @@ impl Doctor<'_> {
             }
             _ => {
                 let mut report = report(spec, Condition::Broken);
-                report.problem = Some(format!("{} does not respond to `--version`", path.display()));
+                report.problem = Some(format!(
+                    "{} does not respond to `--version`",
+                    path.display()
+                ));
                 report.advice = Some("BANCADA_CAFFE names the program".to_owned());
                 report
             }
@@ -197,7 +200,8 @@ impl Doctor<'_> {
         if self.machine.uv.is_none() && self.machine.python(&recipe.python).is_none() {
             report.condition = Condition::CannotBeHad;
             report.problem = Some(format!("it needs Python {}", recipe.python.join(" or ")));
-            report.advice = Some("install that Python, or install uv, which downloads it".to_owned());
+            report.advice =
+                Some("install that Python, or install uv, which downloads it".to_owned());
         }
         report
     }

@@ -258,10 +258,7 @@ impl fmt::Display for NotSetUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let spec = &self.spec;
         match &self.why {
-            WhyNot::Missing => write!(
-                f,
-                "{spec} is not set up: bancada setup {spec}"
-            ),
+            WhyNot::Missing => write!(f, "{spec} is not set up: bancada setup {spec}"),
             WhyNot::Unfinished => write!(
                 f,
                 "{spec} is only partly set up; to continue: bancada setup {spec}"

@@ -122,10 +122,7 @@ impl SpecError {
             }
             SpecError::NoVersions { framework } => match framework.kind {
                 Kind::Engine => "the engine has the same version as bancada".to_owned(),
-                _ => format!(
-                    "the version of {} is the installed one",
-                    framework.name
-                ),
+                _ => format!("the version of {} is the installed one", framework.name),
             },
         }
     }

@@ -81,7 +81,10 @@ impl BaseImage {
         let mut copied = Copied::default();
         for (layer, diff_id) in self.layers.iter().zip(&self.config.rootfs.diff_ids) {
             let media_type = oci::layer_type(&layer.media_type).ok_or_else(|| {
-                reader.problem(&format!("its layer type {} is not supported", layer.media_type))
+                reader.problem(&format!(
+                    "its layer type {} is not supported",
+                    layer.media_type
+                ))
             })?;
             let path = reader.path(&self.layout, &layer.digest)?;
             let (blob, _) = blobs.add(|to| {

@@ -160,7 +160,11 @@ impl fmt::Display for ImageError {
                 "preparing a model runs the server, but this machine is not {architecture}: build without --prepare, or on such a machine"
             ),
             ImageError::Prepare { program, said } => {
-                write!(f, "{} could not prepare the model: {said}", program.display())
+                write!(
+                    f,
+                    "{} could not prepare the model: {said}",
+                    program.display()
+                )
             }
             ImageError::Engine { engine, said } => {
                 write!(f, "{engine} could not load the image: {said}")

@@ -91,8 +91,7 @@ impl Reading {
                 if matches!(self.expects, Expects::Nothing) {
                     self.problem.get_or_insert_with(|| TableProblem {
                         line: row.line,
-                        what: "the columns change here: the rest of the file is ignored"
-                            .to_owned(),
+                        what: "the columns change here: the rest of the file is ignored".to_owned(),
                     });
                 }
             }

@@ -76,9 +76,7 @@ impl FromStr for FilePattern {
     fn from_str(text: &str) -> Result<Self, SpecError> {
         let wrong = |why: &str| {
             let example = "such as {framework}-{image}px-r{repetition}.csv";
-            SpecError(format!(
-                "`{text}` is not a file pattern, {example}: {why}"
-            ))
+            SpecError(format!("`{text}` is not a file pattern, {example}: {why}"))
         };
         let mut names: Vec<String> = Vec::new();
         let mut shortest = String::from("(?:^|/)");

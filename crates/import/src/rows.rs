@@ -258,8 +258,7 @@ impl<'s> FileReader<'s> {
             Some(text) => match parse_repetition(&text) {
                 Some(number) => Some(number),
                 None => {
-                    return self
-                        .leave_out(row, format!("`{text}` is not a repetition number"));
+                    return self.leave_out(row, format!("`{text}` is not a repetition number"));
                 }
             },
         };
@@ -270,10 +269,7 @@ impl<'s> FileReader<'s> {
         let Some(status) = status else {
             let word = self.status.map_or("", |column| row.cell(column));
             let known = "ok, failed, out-of-memory, timed-out, interrupted or an exit code";
-            return self.leave_out(
-                row,
-                format!("`{word}` is not an outcome: write {known}"),
-            );
+            return self.leave_out(row, format!("`{word}` is not an outcome: write {known}"));
         };
         Some(Row {
             file: self.file.to_owned(),

@@ -14,8 +14,7 @@ const MOST_REPETITIONS: u32 = 10_000;
 /// As a person would have written it: `bancada import --study` reads more files by it.
 /// `price` is that of all environments.
 pub fn study_text(study: &Study, spec: &ImportSpec, price: Option<&str>) -> String {
-    let mut text =
-        String::from("# Written by `bancada import`: the study of these results.\n");
+    let mut text = String::from("# Written by `bancada import`: the study of these results.\n");
     // Writing to a string does not fail.
     _ = head(&mut text, study);
     _ = factors(&mut text, &study.factors);

@@ -475,7 +475,8 @@ fn a_run_of_several_files_is_told() {
     let told = problems(&imported);
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(
-        told[0].starts_with("2.csv:2: C1-r1 also has rows in 1.csv: all of them are read as one run"),
+        told[0]
+            .starts_with("2.csv:2: C1-r1 also has rows in 1.csv: all of them are read as one run"),
         "{told:?}"
     );
 }
@@ -593,8 +594,6 @@ fn files_of_dstat_are_read_as_they_are() {
     assert_eq!(imported.rows_read, 2);
     assert_eq!(
         problems(&imported),
-        [
-            "dstat.csv:16: the columns change here: the rest of the file is ignored"
-        ]
+        ["dstat.csv:16: the columns change here: the rest of the file is ignored"]
     );
 }

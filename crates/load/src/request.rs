@@ -129,7 +129,9 @@ fn add_header(head: &mut String, name: &str, value: &str) -> Result<(), LoadErro
 fn check_header(name: &str, value: &str) -> Result<(), LoadError> {
     let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     if name.is_empty() || !name.bytes().all(token) {
-        return Err(LoadError::Plan(format!("`{name}` is not a valid header name")));
+        return Err(LoadError::Plan(format!(
+            "`{name}` is not a valid header name"
+        )));
     }
     if value
         .bytes()

@@ -195,9 +195,7 @@ fn check(plan: &Search) -> Result<(), LoadError> {
     } else {
         return Ok(());
     };
-    Err(LoadError::Plan(format!(
-        "invalid search: {wrong}"
-    )))
+    Err(LoadError::Plan(format!("invalid search: {wrong}")))
 }
 
 #[cfg(test)]

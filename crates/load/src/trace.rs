@@ -24,9 +24,14 @@ impl fmt::Display for TraceError {
                 write!(f, "line {line}: `{text}` is not a time in seconds")
             }
             TraceError::Backwards { line } => {
-                write!(f, "line {line}: its time is earlier than on the previous line")
+                write!(
+                    f,
+                    "line {line}: its time is earlier than on the previous line"
+                )
             }
-            TraceError::Empty => f.write_str("it contains no times: write one time in seconds per line"),
+            TraceError::Empty => {
+                f.write_str("it contains no times: write one time in seconds per line")
+            }
         }
     }
 }
@@ -74,7 +79,10 @@ mod tests {
         let check = |text: &str, expected: &str| {
             assert_eq!(parse_trace(text).unwrap_err().to_string(), expected);
         };
-        check("", "it contains no times: write one time in seconds per line");
+        check(
+            "",
+            "it contains no times: write one time in seconds per line",
+        );
         check(
             "\n  \n",
             "it contains no times: write one time in seconds per line",
@@ -82,7 +90,10 @@ mod tests {
         check("0\n\nsoon\n", "line 3: `soon` is not a time in seconds");
         check("-1", "line 1: `-1` is not a time in seconds");
         check("NaN", "line 1: `NaN` is not a time in seconds");
-        check("2\n1", "line 2: its time is earlier than on the previous line");
+        check(
+            "2\n1",
+            "line 2: its time is earlier than on the previous line",
+        );
         let long = "x".repeat(1000);
         assert!(parse_trace(&long).unwrap_err().to_string().len() < 100);
     }

@@ -110,7 +110,9 @@ impl Evidence<'_> {
             Some(Ended::TimedOut { after_seconds }) => {
                 let sentence = match self.client.is_some() && !self.was_asked {
                     true => {
-                        format!("the server was not healthy after {after_seconds} s and was stopped")
+                        format!(
+                            "the server was not healthy after {after_seconds} s and was stopped"
+                        )
                     }
                     false => format!("exceeded {after_seconds} s and was stopped"),
                 };

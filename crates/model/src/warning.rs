@@ -227,7 +227,10 @@ impl fmt::Display for Warning {
                 write!(f, "the trained model has no model.onnx: {reason}")
             }
             Warning::ClientLimited { reason } => {
-                write!(f, "the client, not the server, was the bottleneck: {reason}")
+                write!(
+                    f,
+                    "the client, not the server, was the bottleneck: {reason}"
+                )
             }
             Warning::FailedRequests {
                 failed,
@@ -253,7 +256,10 @@ impl fmt::Display for Warning {
                 files.join(", ")
             ),
             Warning::NoRate { from, to } => {
-                write!(f, "no exchange rate from {from} to {to}: add one under [[rates]]")
+                write!(
+                    f,
+                    "no exchange rate from {from} to {to}: add one under [[rates]]"
+                )
             }
         }
     }

@@ -320,8 +320,9 @@ impl<'a> Expansion<'a> {
         let message =
             format!("the network has more than {MOST_LAYERS} layers after expanding all blocks");
         if self.steps == MOST_LAYERS + 1 {
-            self.found
-                .push(Diagnostic::at(layer.span.clone(), message).label("this one exceeds the limit"));
+            self.found.push(
+                Diagnostic::at(layer.span.clone(), message).label("this one exceeds the limit"),
+            );
         }
     }
 

@@ -125,7 +125,8 @@ fn read_blocks(table: &Table<'_>, problems: &mut Problems) -> Vec<TypedBlock> {
         check_name("block", &name, problems);
         if crate::settings::is_builtin(&name.value) {
             let message = format!("`{}` is already the name of a layer", name.value);
-            problems.push(Diagnostic::at(name.span.clone(), message).label("choose a different name"));
+            problems
+                .push(Diagnostic::at(name.span.clone(), message).label("choose a different name"));
         }
         let Some(block) = table.table(&name.value, problems) else {
             continue;
@@ -159,8 +160,9 @@ fn read_block(name: Located<String>, table: Table<'_>, problems: &mut Problems) 
         }
         if crate::expand::WORDS.contains(&parameter.value.as_str()) {
             let message = format!("`{}` is reserved", parameter.value);
-            problems
-                .push(Diagnostic::at(parameter.span.clone(), message).label("choose a different name"));
+            problems.push(
+                Diagnostic::at(parameter.span.clone(), message).label("choose a different name"),
+            );
         }
         seen.push(&parameter.value);
     }

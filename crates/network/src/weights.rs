@@ -144,8 +144,9 @@ fn read_header(header: &[u8]) -> Result<Vec<LocatedTensor>, WeightsError> {
         if name == METADATA {
             continue;
         }
-        let entry: Entry = serde_json::from_value(value)
-            .map_err(|error| malformed(format!("the description of `{name}` is invalid ({error})")))?;
+        let entry: Entry = serde_json::from_value(value).map_err(|error| {
+            malformed(format!("the description of `{name}` is invalid ({error})"))
+        })?;
         tensors.push(locate(name, &entry)?);
     }
     tensors.sort_by_key(|tensor| (tensor.start, tensor.end));

@@ -139,7 +139,10 @@ fn files_that_are_not_whole_are_refused() {
         &file(&entry("F32", "[1]", "[4,0]"), &[0; 4]),
         "its shape [1]",
     );
-    check(&file(&entry("F16", "[2]", "[0,4]"), &[0; 4]), "has type F16");
+    check(
+        &file(&entry("F16", "[2]", "[0,4]"), &[0; 4]),
+        "has type F16",
+    );
     let huge = "[4294967296,4294967296,4294967296]";
     check(&file(&entry("F32", huge, "[0,0]"), b""), "its shape");
     let zero = "[0,4294967296]";

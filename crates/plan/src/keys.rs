@@ -93,7 +93,11 @@ const fn count(name: &'static str, to: i64, about: &'static str) -> Key {
 pub(crate) const TOP: Section = Section {
     about: "A study: what is varied, what is measured, how often, and the budget.",
     keys: &[
-        required("study", Kind::Table(&STUDY), "Name, repetitions, budget and other general settings."),
+        required(
+            "study",
+            Kind::Table(&STUDY),
+            "Name, repetitions, budget and other general settings.",
+        ),
         key(
             "factors",
             Kind::Factors,
@@ -114,7 +118,11 @@ pub(crate) const TOP: Section = Section {
             Kind::NamedPrices(&PRICE),
             "Your own prices, by name. A name that is also in the catalog overrides the catalog's price.",
         ),
-        key("rates", Kind::Tables(&RATE), "Exchange rates, with their dates."),
+        key(
+            "rates",
+            Kind::Tables(&RATE),
+            "Exchange rates, with their dates.",
+        ),
         key("measure", Kind::Table(&MEASURE), "How a run is measured."),
         key(
             "scale",
@@ -170,11 +178,7 @@ const STUDY: Section = Section {
             Kind::Currency,
             "Currency of the report. Default: that of the budget, or of the first price.",
         ),
-        key(
-            "metrics",
-            Kind::Texts,
-            "Metrics shown first in the report.",
-        ),
+        key("metrics", Kind::Texts, "Metrics shown first in the report."),
         key(
             "target_accuracy",
             Kind::Number,
@@ -396,8 +400,16 @@ const SCALE: Section = Section {
             Kind::Words(|| data::names().collect()),
             "A different dataset.",
         ),
-        count("requests", 1_000_000_000, "Number of requests, without warm-up."),
-        key("pause", Kind::Duration, "Pause between requests of a series."),
+        count(
+            "requests",
+            1_000_000_000,
+            "Number of requests, without warm-up.",
+        ),
+        key(
+            "pause",
+            Kind::Duration,
+            "Pause between requests of a series.",
+        ),
         key("cold_pause", Kind::Duration, "Pause between cold requests."),
         key("duration", Kind::Duration, "Length of the load."),
         key(

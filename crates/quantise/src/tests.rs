@@ -37,7 +37,11 @@ fn the_input_is_the_descriptions_or_the_models() {
     check(None, &[None, Some(3), Some(32), Some(32)], "3 32 Nchw");
     check(None, &[Some(1), Some(28), Some(28), Some(1)], "1 28 Nhwc");
     check(None, &[None, Some(3), None, None], "the model's input is");
-    check(None, &[None, Some(10)], "the model's input is not a picture");
+    check(
+        None,
+        &[None, Some(10)],
+        "the model's input is not a picture",
+    );
     check(
         None,
         &[None, Some(3), Some(32), Some(48)],

@@ -204,7 +204,9 @@ impl Comparer<'_> {
         let lacks_rate = |run: &EstimatedRun| run.amount(self.currency, self.rates).is_none();
         match sides.billed.machine_time.billed <= Decimal::ZERO {
             true => Some("its rows contain no time"),
-            false if sides.group.runs.iter().any(lacks_rate) => Some("its estimate has no exchange rate"),
+            false if sides.group.runs.iter().any(lacks_rate) => {
+                Some("its estimate has no exchange rate")
+            }
             false => None,
         }
     }

@@ -147,7 +147,10 @@ fn version_1_2_tells_the_machine_and_the_rate() {
     assert_eq!(causes(&found), ["unit-price 0.12"]);
     assert_eq!(found.rates[0].bill_rate, decimal("5"));
     let pricier = study.against(&bill.replace("2.75,", "3.3,"));
-    assert_eq!(causes(&pricier), ["exchange-rate 0.526", "unit-price 0.144"]);
+    assert_eq!(
+        causes(&pricier),
+        ["exchange-rate 0.526", "unit-price 0.144"]
+    );
     sums_up(&pricier);
 }
 

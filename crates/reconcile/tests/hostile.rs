@@ -91,8 +91,7 @@ fn broken_rows_are_left_out_and_counted() {
         [
             format!("bill.csv:3: `Cost` is `much`; {expected}"),
             format!("bill.csv:4: `Cost` is empty; {expected}"),
-            "bill.csv:5: `Currency` is `dollars`; expected a currency code such as USD"
-                .to_owned(),
+            "bill.csv:5: `Currency` is `dollars`; expected a currency code such as USD".to_owned(),
             "bill.csv:6: it has 4 cells; expected 8, as in the header".to_owned(),
             "bill.csv:7: it has 9 cells; expected 8, as in the header".to_owned(),
             format!("bill.csv:8: `Cost` is `99999999999999999999`; {expected}"),

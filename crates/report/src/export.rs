@@ -38,12 +38,9 @@ pub const TABLES: &[ExportTable] = &[
     table("runs", "One row per run", "runs", |e| {
         delimited::runs(e.analysis)
     }),
-    table(
-        "scenarios",
-        "One row per scenario",
-        "scenarios",
-        |e| delimited::scenarios(e.analysis),
-    ),
+    table("scenarios", "One row per scenario", "scenarios", |e| {
+        delimited::scenarios(e.analysis)
+    }),
     table(
         "variation",
         "One row per term of the analysis of variance",

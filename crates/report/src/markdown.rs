@@ -8,8 +8,8 @@ use crate::ReportMeta;
 use crate::delimited::Grid;
 use crate::tables::{
     Table, answers_table, break_even_table, buying_table, checks_table, comparison_table,
-    more_expensive_table, kinds_table, provisioning_table, shared_sentence, speed_up_table, sweep_table,
-    sweep_unit, target_table, unused_table, work_table,
+    kinds_table, more_expensive_table, provisioning_table, shared_sentence, speed_up_table,
+    sweep_table, sweep_unit, target_table, unused_table, work_table,
 };
 use crate::view::{ScenarioTable, costs_besides_spent, scenario_table};
 
@@ -89,7 +89,10 @@ fn about_money(out: &mut String, analysis: &Analysis) {
     let found = &analysis.money.break_even;
     let titled = [
         ("Buying or renting", buying_table(&found.buying)),
-        ("The more expensive machine", more_expensive_table(&found.more_expensive)),
+        (
+            "The more expensive machine",
+            more_expensive_table(&found.more_expensive),
+        ),
         (
             "Serverless or always on",
             analysis.serving.as_ref().and_then(break_even_table),

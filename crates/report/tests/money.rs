@@ -188,7 +188,10 @@ fn bills_and_break_evens_are_tables_for_other_programs() {
 
     let even = &frozen.money.break_even;
     let pairs = parse_csv(&csv("break-evens", &frozen));
-    assert_eq!(pairs.len() - 1, even.buying.len() + even.more_expensive.len());
+    assert_eq!(
+        pairs.len() - 1,
+        even.buying.len() + even.more_expensive.len()
+    );
     assert!(!even.buying.is_empty() && !even.more_expensive.is_empty());
 
     // No table of a what-if can be taken for what was paid.

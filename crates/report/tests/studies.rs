@@ -216,9 +216,8 @@ fn frameworks_that_were_not_verified_are_warned_about_everywhere() {
     assert!(part.contains("2023-11-03") && part.contains("4e-6") && part.contains("5 steps"));
     assert!(part.contains("the 36 of 40 combinations"));
     assert!(
-        screen(&world).contains(
-            "! 60 runs: caffe was not verified to train the same alexnet as the others"
-        )
+        screen(&world)
+            .contains("! 60 runs: caffe was not verified to train the same alexnet as the others")
     );
     assert!(report::markdown(&analysis(&world), &meta()).contains("> **caffe was not verified"));
 

@@ -122,7 +122,10 @@ fn check_host(hosts: &Hosts, host: &str, wanted: &[PathBuf]) -> Result<(), HostE
     }
     match lines().any(|line| line == DONE) {
         true => Ok(()),
-        false if answer.late => Err(unreached(format!("no response within {} s", PATIENCE.as_secs()))),
+        false if answer.late => Err(unreached(format!(
+            "no response within {} s",
+            PATIENCE.as_secs()
+        ))),
         false => Err(unreached(last_line(&answer.complained))),
     }
 }

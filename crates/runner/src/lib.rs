@@ -1,7 +1,6 @@
 //! Runs a plan: decides which runs are due, in which order, within the budget; every run is
 //! measured, billed and stored before the next begins. Emits [`Progress`]; prints nothing.
 
-
 pub mod agreement;
 mod budget;
 mod conduct;

@@ -111,7 +111,10 @@ impl ServeArgs {
         match (self.output.is_empty(), self.models.len()) {
             (true, _) => Ok(None),
             (false, ..=1) => Ok(Some(Outputs::Named(self.output.iter().cloned().collect()))),
-            (false, _) => Err("--output works with one model only: for several, write model.json files".to_owned()),
+            (false, _) => Err(
+                "--output works with one model only: for several, write model.json files"
+                    .to_owned(),
+            ),
         }
     }
 

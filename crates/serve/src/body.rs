@@ -98,9 +98,7 @@ impl Reader<'_> {
             ))
         })?;
         let picture = picture::decode_within(body, self.pixels).map_err(|problem| {
-            Refusal::unprocessable(format!(
-                "the body is not a usable picture: {problem}"
-            ))
+            Refusal::unprocessable(format!("the body is not a usable picture: {problem}"))
         })?;
         prepared(picture, preparation)
     }

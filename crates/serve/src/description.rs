@@ -82,7 +82,9 @@ impl Description {
     pub fn parse(text: &str) -> Result<Description, ModelError> {
         let described: Description = serde_json::from_str(text).map_err(ModelError::new)?;
         if described.std.iter().any(|std| !std.is_normal()) {
-            return Err(ModelError::new("`std` contains zero or a value that is not a number"));
+            return Err(ModelError::new(
+                "`std` contains zero or a value that is not a number",
+            ));
         }
         Ok(described)
     }

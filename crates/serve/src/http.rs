@@ -76,7 +76,10 @@ impl Front {
             _ => Method::GET,
         };
         if request.method() != allowed {
-            let message = format!("method {} is not supported, only {allowed}", request.method());
+            let message = format!(
+                "method {} is not supported, only {allowed}",
+                request.method()
+            );
             let mut reply = refused(&Refusal::new(405, message));
             if let Ok(allowed) = HeaderValue::from_str(allowed.as_str()) {
                 reply.headers_mut().insert(ALLOW, allowed);

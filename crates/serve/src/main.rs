@@ -36,8 +36,7 @@ fn main() -> ExitCode {
 
 fn run(args: &ServeArgs) -> Result<(), String> {
     let library = args.library.clone().or_else(|| serve::library::find(&[]));
-    let library =
-        library.ok_or("ONNX Runtime's shared library was not found: set --library")?;
+    let library = library.ok_or("ONNX Runtime's shared library was not found: set --library")?;
     let outputs = args.outputs()?;
     let files = args.named().into_iter().map(|(name, path)| {
         let mut file = ModelFile::find(Path::new(path)).map_err(|problem| problem.to_string())?;

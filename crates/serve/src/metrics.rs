@@ -105,7 +105,12 @@ impl Metrics {
                 "Time from the start until all models were loaded; 0 before",
                 ready,
             ),
-            ("bancada_uptime_seconds", "gauge", "Time since the start", uptime),
+            (
+                "bancada_uptime_seconds",
+                "gauge",
+                "Time since the start",
+                uptime,
+            ),
         ] {
             head(&mut text, name, kind, about);
             let _ = writeln!(text, "{name} {value}");

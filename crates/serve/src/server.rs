@@ -55,8 +55,7 @@ pub struct Options {
 }
 
 /// What a person should know of a model.
-pub const UNTRAINED: &str =
-    "its weights are random, not trained: use its responses for timing only; every response says so";
+pub const UNTRAINED: &str = "its weights are random, not trained: use its responses for timing only; every response says so";
 pub const NOT_BATCHED: &str = "its requests are computed one by one, not in batches: the model does not guarantee one row per example in every output";
 
 /// What the server tells while it lives.

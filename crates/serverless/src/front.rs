@@ -69,7 +69,10 @@ async fn reply(emulator: Arc<Emulator>, request: Request<Incoming>, is_read: &mu
         _ => Method::GET,
     };
     if request.method() != allowed {
-        let message = format!("method {} is not supported, only {allowed}", request.method());
+        let message = format!(
+            "method {} is not supported, only {allowed}",
+            request.method()
+        );
         let mut reply = refused(&Refusal::of_request(405, message));
         if let Ok(allowed) = HeaderValue::from_str(allowed.as_str()) {
             reply.headers_mut().insert(ALLOW, allowed);

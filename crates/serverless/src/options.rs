@@ -81,10 +81,9 @@ impl fmt::Display for SizeError {
                     sizes.join(", ")
                 )
             }
-            SizeError::NoShare { mb_per_cpu } => write!(
-                f,
-                "{mb_per_cpu} MB per core is invalid: it must be above 0"
-            ),
+            SizeError::NoShare { mb_per_cpu } => {
+                write!(f, "{mb_per_cpu} MB per core is invalid: it must be above 0")
+            }
         }
     }
 }

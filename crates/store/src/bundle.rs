@@ -55,7 +55,10 @@ pub(crate) fn read_record(folder: &Path, run: RunId) -> Result<RunRecord, Damage
     if record.run != run {
         return Err(Damaged {
             path: folder.join(RECORD),
-            why: format!("is the record of {}, but is in the folder of {run}", record.run),
+            why: format!(
+                "is the record of {}, but is in the folder of {run}",
+                record.run
+            ),
         });
     }
     Ok(record)

@@ -442,8 +442,5 @@ fn a_path_too_long_for_the_index_is_told_as_such() {
     let error = error.expect_err("is too long");
     assert!(matches!(error, StoreError::PathTooLong { .. }), "{error:?}");
     let text = error.to_string();
-    assert!(
-        text.contains("has 6") && text.contains("--out"),
-        "{text}"
-    );
+    assert!(text.contains("has 6") && text.contains("--out"), "{text}");
 }

@@ -48,7 +48,9 @@ fn buying_one(one: &BuyOrRent) -> String {
         (Buying::Pays, Some(hours)) => {
             let ends = hours.interval.map_or_else(
                 || match one.time_ratio.interval {
-                    Some(_) => ", though within the interval of the times it may never happen,".to_owned(),
+                    Some(_) => {
+                        ", though within the interval of the times it may never happen,".to_owned()
+                    }
                     None => ", without an interval,".to_owned(),
                 },
                 |i| format!(" {}", format::interval(i.low, i.high, number)),

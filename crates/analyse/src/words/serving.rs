@@ -51,10 +51,7 @@ fn share(serving: &Serving) -> Option<String> {
     let most = known.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let whole = |value: f64| format!("{} %", format::significant(value, 2));
     if known.len() == 1 {
-        return Some(format!(
-            "Prediction is {} of the latency.",
-            whole(least.1)
-        ));
+        return Some(format!("Prediction is {} of the latency.", whole(least.1)));
     }
     let hint = match least.1 < DECIDES_PERCENT / 2.0 {
         true => " where it is small, a faster model would hardly help",

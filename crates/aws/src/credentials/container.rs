@@ -25,10 +25,7 @@ pub(super) fn ask(variables: &Variables) -> Result<Option<Credentials>, Credenti
         .send(&Ask::get(&url, &headers))
         .map_err(|error| problem(error.to_string()))?;
     if answer.status != 200 {
-        return Err(problem(format!(
-            "it returned status {}",
-            answer.status
-        )));
+        return Err(problem(format!("it returned status {}", answer.status)));
     }
     wire::read(&answer.body, "the container")
         .map(Some)

@@ -141,8 +141,9 @@ fn wish(args: &LoadArgs) -> Result<LoadWish, Failure> {
 }
 
 fn seconds(number: f64, option: &str) -> Result<Duration, Failure> {
-    Duration::try_from_secs_f64(number)
-        .map_err(|_| Failure::wrong_arguments(format!("{option} {number} is not a time in seconds")))
+    Duration::try_from_secs_f64(number).map_err(|_| {
+        Failure::wrong_arguments(format!("{option} {number} is not a time in seconds"))
+    })
 }
 
 /// A load that makes no sense was asked for so.
@@ -272,9 +273,13 @@ fn found_in_words(found: &Found, target: f64) -> String {
         .collect();
     lines.push(match (found.holds_per_second, found.fails_per_second) {
         (Some(holds), Some(fails)) => {
-            format!("\np99 stays below {target} ms up to {holds:.1} requests/s, but not at {fails:.1}.")
+            format!(
+                "\np99 stays below {target} ms up to {holds:.1} requests/s, but not at {fails:.1}."
+            )
         }
-        (Some(holds), None) => format!("\np99 stays below {target} ms at {holds:.1} requests/s, the highest rate tried."),
+        (Some(holds), None) => format!(
+            "\np99 stays below {target} ms at {holds:.1} requests/s, the highest rate tried."
+        ),
         (None, _) if !answered(found) => "\nNo request succeeded.".to_owned(),
         (None, _) => format!("\np99 is above {target} ms at every rate tried."),
     });

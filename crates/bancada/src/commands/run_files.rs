@@ -22,7 +22,9 @@ pub(super) fn samples(results: &Results, run: RunId) -> Read<Option<Vec<Sample>>
     let read = file(results, run, "samples.csv").and_then(|text| {
         let parse = |text: String| {
             measure::samples::parse(&text).map_err(|error| {
-                format!("{run}: {error}: the file is damaged, so resource use over time is not shown")
+                format!(
+                    "{run}: {error}: the file is damaged, so resource use over time is not shown"
+                )
             })
         };
         text.map(parse).transpose()

@@ -83,8 +83,9 @@ fn stack(args: &ServerlessArgs) -> Result<Stack, Failure> {
 
 fn seconds(number: f64, option: &str) -> Result<Duration, Failure> {
     let time = Duration::try_from_secs_f64(number).ok();
-    time.filter(|time| *time <= LONGEST)
-        .ok_or_else(|| Failure::wrong_arguments(format!("{option} {number} is not a time in seconds")))
+    time.filter(|time| *time <= LONGEST).ok_or_else(|| {
+        Failure::wrong_arguments(format!("{option} {number} is not a time in seconds"))
+    })
 }
 
 fn in_words(told: &Told, size: Size, concurrency: usize) -> String {

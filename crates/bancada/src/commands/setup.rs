@@ -326,7 +326,10 @@ fn list(home: &Home, machine: &Machine) -> String {
     });
     let sizes: Vec<u64> = sizes.collect();
     if sizes.is_empty() {
-        text += &format!("\nNo framework is set up in {} yet.\n", home.frameworks().display());
+        text += &format!(
+            "\nNo framework is set up in {} yet.\n",
+            home.frameworks().display()
+        );
     } else {
         text += &format!(
             "\n{} in {}\n",
@@ -345,7 +348,9 @@ fn state(spec: &Spec, home: &Home, machine: &Machine) -> String {
         Kind::Caffe => {
             return match &machine.caffe {
                 Some(path) => format!("{}", path.display()),
-                None => "not found: put the program `caffe` on PATH or set BANCADA_CAFFE".to_owned(),
+                None => {
+                    "not found: put the program `caffe` on PATH or set BANCADA_CAFFE".to_owned()
+                }
             };
         }
         Kind::Python | Kind::Serving | Kind::Stack => {}

@@ -165,7 +165,8 @@ fn failed_runs_are_results_kept_and_repeated_only_when_asked() {
 fn above_the_budget_nothing_starts_and_spent_money_stops() {
     let bench = Bench::new();
     // Each run has a machine of its own, so that a second is billed for each.
-    let costly = "\n[environments.here]\nprice = \"3600000 USD/h\"\nbilling = { rental = \"run\" }\n";
+    let costly =
+        "\n[environments.here]\nprice = \"3600000 USD/h\"\nbilling = { rental = \"run\" }\n";
     let study = |budget: &str| {
         shell_study(
             "costly",

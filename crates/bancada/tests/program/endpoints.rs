@@ -340,7 +340,11 @@ fn an_endpoint_whose_client_had_no_time_is_shouted_about() {
     signal(&child, libc::SIGINT);
     // Two signals at once would be one.
     let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
-    let first = said.find(|line| line.as_ref().unwrap().contains("deleting the endpoint first"));
+    let first = said.find(|line| {
+        line.as_ref()
+            .unwrap()
+            .contains("deleting the endpoint first")
+    });
     assert!(first.is_some());
     signal(&child, libc::SIGINT);
     let rest: Vec<String> = said.map(Result::unwrap).collect();

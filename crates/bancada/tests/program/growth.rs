@@ -132,9 +132,9 @@ fn a_bundle_of_another_study_is_set_aside_and_its_scenario_measured() {
     copy(&runs("other").join("C1-r1"), &runs("grow").join("C1-r1"));
     let shown = bench.bancada(&["show", "study.toml"]).ends_with(0);
     assert!(
-        shown.err.contains(
-            "! C1-r1 is skipped: it is not a run of this scenario (its study is `other`"
-        ),
+        shown
+            .err
+            .contains("! C1-r1 is skipped: it is not a run of this scenario (its study is `other`"),
         "{}",
         shown.err
     );

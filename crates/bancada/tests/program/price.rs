@@ -216,8 +216,7 @@ fn prices_are_fetched_and_stay_when_nobody_answers() {
     let ran = update(&serve(PAGE)).ends_with(0);
     let ran = ran.says("azure eastus: 2 rows read; 2 prices: 1 kept, 1 skipped");
     assert!(
-        ran.out
-            .contains("reservations (priced for the whole term"),
+        ran.out.contains("reservations (priced for the whole term"),
         "{}",
         ran.out
     );

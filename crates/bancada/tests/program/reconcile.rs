@@ -45,9 +45,7 @@ fn a_bill_is_explained() {
         .says("disks                                        R$ 0.055")
         .says("unexplained                                   R$ 0.00")
         .says("! 1 row was skipped: the bill's total may be off by it")
-        .says(
-            "bill.csv:4: `Cost` is `many`; expected an amount such as 12.34 (skipped)",
-        );
+        .says("bill.csv:4: `Cost` is `many`; expected an amount such as 12.34 (skipped)");
     let found = bench
         .bancada(&["reconcile", "results/priced", "bill.csv", "--json"])
         .ends_with(0);

@@ -23,9 +23,7 @@ fn what_no_stack_can_do_is_told() {
     serve(&["--no-nginx"]).ends_with(2);
     serve(&["--stack", "fastapi-onnxruntime"])
         .ends_with(1)
-        .says(
-            "fastapi-onnxruntime is not set up: bancada setup fastapi-onnxruntime",
-        );
+        .says("fastapi-onnxruntime is not set up: bancada setup fastapi-onnxruntime");
     serve(&["rede2", "--stack", "fastapi-onnxruntime"])
         .ends_with(1)
         .says("a stack serves a single model");

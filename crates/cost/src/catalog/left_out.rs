@@ -49,9 +49,7 @@ impl Reason {
 
     pub fn words(self) -> &'static str {
         match self {
-            Reason::Reservation => {
-                "reservations (priced for the whole term)"
-            }
+            Reason::Reservation => "reservations (priced for the whole term)",
             Reason::SavingsPlan => "savings plans",
             Reason::LowPriority => "low-priority machines",
             Reason::DevTest => "DevTest prices",

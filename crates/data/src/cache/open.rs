@@ -81,7 +81,8 @@ fn open_part(folder: &Path, images: &str, labels: &str) -> Result<CachedImages, 
     let &[count, channels, height, width] = images.shape() else {
         return Err(broken(&path, "does not contain images"));
     };
-    let side = |size: u64| u32::try_from(size).map_err(|_| broken(&path, "does not contain images"));
+    let side =
+        |size: u64| u32::try_from(size).map_err(|_| broken(&path, "does not contain images"));
     let (channels, height, width) = (side(channels)?, side(height)?, side(width)?);
     let labels_path = folder.join(labels);
     let labels = read_labels(&labels_path)?;

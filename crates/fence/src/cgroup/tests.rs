@@ -172,7 +172,10 @@ fn what_cannot_be_had_is_refused_with_a_reason() {
         assert!(reason.contains(expected), "{reason}");
     };
     check(root(&[]), "cgroups are not mounted");
-    check(v2_root("cpu\n", "cpu\n"), "does not delegate the `memory` controller");
+    check(
+        v2_root("cpu\n", "cpu\n"),
+        "does not delegate the `memory` controller",
+    );
     let no_memory = V1_MOUNTS.replace("rw,memory", "rw");
     let files = [
         ("proc/self/mountinfo", no_memory.as_str()),

@@ -29,7 +29,8 @@ pub fn train_prototxt(graph: &Graph, training: &Training) -> Result<TrainNet, Fo
     net.text.text("name", &graph.name);
     net.images(training)?;
     let layers = graph.nodes.get(..=graph.logits);
-    let layers = layers.ok_or_else(|| FormatError::graph("its logits are not one of its layers"))?;
+    let layers =
+        layers.ok_or_else(|| FormatError::graph("its logits are not one of its layers"))?;
     for (place, layer) in layers.iter().enumerate() {
         if values.places[place] != Place::Passes {
             let placed = Placed::of(layer, place, &names, &values)?;

@@ -14,7 +14,8 @@ use crate::protobuf::Message;
 pub(super) fn nodes(graph: &Graph) -> Result<Vec<Message<'static>>, FormatError> {
     let mut writer = Writer::new(graph);
     let until_logits = graph.nodes.get(..=graph.logits);
-    let layers = until_logits.ok_or_else(|| FormatError::graph("its logits are not one of its layers"))?;
+    let layers =
+        until_logits.ok_or_else(|| FormatError::graph("its logits are not one of its layers"))?;
     for layer in layers {
         let value = writer.layer(layer)?;
         writer.values.push(value);

@@ -82,7 +82,10 @@ impl Build<'_> {
         let needs: Vec<String> = missing.iter().map(ToString::to_string).collect();
         (!needs.is_empty()).then(|| {
             let spec = self.spec;
-            format!("{}; then run bancada setup {spec} to continue", needs.join("; "))
+            format!(
+                "{}; then run bancada setup {spec} to continue",
+                needs.join("; ")
+            )
         })
     }
 }

@@ -133,7 +133,10 @@ impl fmt::Display for SetupError {
             SetupError::CannotStart { program, source } => {
                 write!(f, "cannot start {}: {source}", program.display())?;
                 match program.ends_with("uv") {
-                    true => write!(f, "; set BANCADA_UV to the uv to use, or to an empty value for none"),
+                    true => write!(
+                        f,
+                        "; set BANCADA_UV to the uv to use, or to an empty value for none"
+                    ),
                     false => Ok(()),
                 }
             }
@@ -322,6 +325,9 @@ mod tests {
         );
         check("error: Hash mismatch for `numpy==2.4.6`", "was rejected");
         check("tinygrad==1 (from versions: none)", "none could be reached");
-        check("something else", "run bancada setup pytorch@2.2.0 to continue");
+        check(
+            "something else",
+            "run bancada setup pytorch@2.2.0 to continue",
+        );
     }
 }

@@ -39,7 +39,11 @@ impl fmt::Display for StackError {
         match self {
             StackError::NoStack { spec } => {
                 let known: Vec<&str> = registry::stacks().map(|s| s.name.as_str()).collect();
-                write!(f, "{spec} is not a serving stack; known: {}", known.join(", "))
+                write!(
+                    f,
+                    "{spec} is not a serving stack; known: {}",
+                    known.join(", ")
+                )
             }
             StackError::NotSetUp(error) => error.fmt(f),
             StackError::NoNginx { spec, debian } => write!(

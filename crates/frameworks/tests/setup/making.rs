@@ -57,7 +57,10 @@ fn an_interrupted_set_up_is_gone_on_with() {
     let mut setup = bench.setup();
     setup.stop = &installing;
     let stopped = setup.set_up(&spec("jax"), &mut |_| {}).unwrap_err();
-    assert_eq!(stopped.to_string(), "stopped; to continue: bancada setup jax");
+    assert_eq!(
+        stopped.to_string(),
+        "stopped; to continue: bancada setup jax"
+    );
     let missing = bench.home.interpreter(&spec("jax")).unwrap_err();
     assert_eq!(
         missing.to_string(),

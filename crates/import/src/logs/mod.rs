@@ -310,12 +310,13 @@ fn row(log: &Log, factors: &[String], spec: &ImportSpec) -> Result<Row, String> 
         let told = rows::constant(spec, factor).or_else(|| value(factor));
         told.or_else(|| own(factor)).unwrap_or_default()
     };
-    let repetition = match value(REPETITION) {
-        None => None,
-        Some(text) => Some(rows::parse_repetition(&text).ok_or_else(|| {
-            format!("`{text}` is not a repetition number; the log is skipped")
-        })?),
-    };
+    let repetition =
+        match value(REPETITION) {
+            None => None,
+            Some(text) => Some(rows::parse_repetition(&text).ok_or_else(|| {
+                format!("`{text}` is not a repetition number; the log is skipped")
+            })?),
+        };
     Ok(Row {
         file: log.name.clone(),
         line: 1,

@@ -98,12 +98,7 @@ fn a_port_that_nobody_listens_on_refuses() {
             .iter()
             .all(|single| single.end == End::Refused)
     );
-    assert!(
-        outcome
-            .first_failure
-            .unwrap()
-            .contains("could not connect")
-    );
+    assert!(outcome.first_failure.unwrap().contains("could not connect"));
 }
 
 #[test]

@@ -28,8 +28,7 @@ pub(super) fn check(draft: &Draft, command: &DraftCommand, problems: &mut Proble
                 let known = factors.iter().copied();
                 let unknown =
                     Diagnostic::unknown("factor in braces", name, text.span.clone(), known);
-                problems
-                    .push(unknown.note(format!("for literal braces write {{{{{name}}}}}")));
+                problems.push(unknown.note(format!("for literal braces write {{{{{name}}}}}")));
             }
             if changes {
                 used.push(name);

@@ -131,7 +131,8 @@ impl Checker<'_> {
         for factor in [CORES, MEMORY] {
             if let Some(level) = scenario.level(factor) {
                 let place = (ENVIRONMENT, Level::Text(environment.name.clone()));
-                let reason = "a worker there has the memory set in `serverless`, and cores in proportion";
+                let reason =
+                    "a worker there has the memory set in `serverless`, and cores in proportion";
                 self.contradict((factor, level.clone()), place, reason);
             }
         }
@@ -354,7 +355,11 @@ impl Checker<'_> {
         if !train.batch.is_multiple_of(train.workers.max(1)) {
             let batch = ("batch", Level::Int(i64::from(train.batch)));
             let workers = ("workers", Level::Int(i64::from(train.workers)));
-            self.contradict(batch, workers, "all workers must get an equal share of a batch");
+            self.contradict(
+                batch,
+                workers,
+                "all workers must get an equal share of a batch",
+            );
         }
     }
 

@@ -64,10 +64,7 @@ fn complain_of_choice(
         .iter()
         .map(|e| format!("\"{}\"", e.name.value))
         .collect();
-    let message = format!(
-        "{} environments, but no factor selects one",
-        names.len()
-    );
+    let message = format!("{} environments, but no factor selects one", names.len());
     problems.push(
         Diagnostic::at(second.name.span.clone(), message)
             .other(first.name.span.clone(), "the first")

@@ -15,11 +15,9 @@ pub(super) fn check(draft: &Draft, problems: &mut Problems) -> Vec<Exclusion> {
     // Before each of them is compared with every level.
     if let Some(rule) = draft.head.exclude.get(MAX_EXCLUSIONS) {
         let count = draft.head.exclude.len();
-        let message =
-            format!("{count} exclusions: a study can have at most {MAX_EXCLUSIONS}");
+        let message = format!("{count} exclusions: a study can have at most {MAX_EXCLUSIONS}");
         let diagnostic = Diagnostic::at(rule.span.clone(), message);
-        problems
-            .push(diagnostic.note("a list matches any of its levels: { image = [64, 128] }"));
+        problems.push(diagnostic.note("a list matches any of its levels: { image = [64, 128] }"));
         return Vec::new();
     }
     for rule in &draft.head.exclude {

@@ -13,7 +13,8 @@ pub(super) fn check(draft: &Draft, study: &Study, scenarios: &[Scenario], proble
         };
         let span = hosts.span.clone();
         if let Workload::Command(_) = study.workload {
-            let message = "`hosts` is for training: a command must start its other processes itself";
+            let message =
+                "`hosts` is for training: a command must start its other processes itself";
             problems.push(Diagnostic::at(span, message).label("remove it"));
         } else if !scenarios.is_empty() && !is_used(environment, study, scenarios) {
             let message = format!(

@@ -185,7 +185,9 @@ fn check_size(draft: &Draft, problems: &mut Problems) -> bool {
         && scenarios * u128::from(repetitions) > u128::from(MAX_RUNS)
     {
         let (scenarios, runs) = (grouped(scenarios), grouped(u128::from(MAX_RUNS)));
-        format!("{scenarios} scenarios × {repetitions} repetitions: a study can have at most {runs} runs")
+        format!(
+            "{scenarios} scenarios × {repetitions} repetitions: a study can have at most {runs} runs"
+        )
     } else {
         return true;
     };

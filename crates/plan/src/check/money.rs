@@ -33,9 +33,8 @@ fn check_budget(draft: &Draft, prices: &[&Price], problems: &mut Problems) {
     };
     let at = |message: String| Diagnostic::at(budget.span.clone(), message);
     if budget.value.amount.is_zero() {
-        problems.push(
-            at("a budget of zero allows no runs".to_owned()).label("remove it for no limit"),
-        );
+        problems
+            .push(at("a budget of zero allows no runs".to_owned()).label("remove it for no limit"));
     }
     if prices.is_empty() {
         let example =

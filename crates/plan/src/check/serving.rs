@@ -172,11 +172,13 @@ pub(super) fn wrong(workload: &ServeWorkload, service: Option<&Service>) -> Vec<
             );
         }
         LoadShape::Search if workload.under_seconds.is_none() => {
-            let message = "load = \"search\" needs `under`: the highest p99 latency, such as \"50ms\"";
+            let message =
+                "load = \"search\" needs `under`: the highest p99 latency, such as \"50ms\"";
             say("load", message.to_owned());
         }
         LoadShape::Trace if workload.trace.is_none() => {
-            let message = "load = \"trace\" needs `trace`: a file with one time in seconds per line";
+            let message =
+                "load = \"trace\" needs `trace`: a file with one time in seconds per line";
             say("load", message.to_owned());
         }
         _ => {}
@@ -198,8 +200,9 @@ pub(super) fn wrong(workload: &ServeWorkload, service: Option<&Service>) -> Vec<
         let usual = pause.unwrap_or(SERIES_PAUSE_SECONDS);
         let is_warm = matches!(workload.load, LoadShape::Warm | LoadShape::RealTime);
         if is_warm && usual >= idle {
-            let message =
-                format!("with a pause of {usual} s, {word} requests would find no worker: it ends after {idle} s idle");
+            let message = format!(
+                "with a pause of {usual} s, {word} requests would find no worker: it ends after {idle} s idle"
+            );
             say("pause", message);
         }
     }

@@ -151,11 +151,7 @@ const OWN: Section = Section {
     about: "A machine that you own: its purchase price spread over its hours, plus electricity; time is not rounded up.",
     keys: &[
         required("purchase", Kind::Money, "Purchase price."),
-        required(
-            "electricity",
-            Kind::Electricity,
-            "Price per kilowatt-hour.",
-        ),
+        required("electricity", Kind::Electricity, "Price per kilowatt-hour."),
         required("years", Kind::Decimal, "Years of use."),
         required("watts", Kind::Decimal, "Power draw under load."),
         key(
@@ -170,11 +166,7 @@ const CHANGE: Section = Section {
     about: "A price that applies from a point in time.",
     keys: &[
         required("from", Kind::Moment, "Start of the price."),
-        required(
-            "per_hour",
-            Kind::Money,
-            "Price per hour from then on.",
-        ),
+        required("per_hour", Kind::Money, "Price per hour from then on."),
     ],
 };
 
@@ -191,7 +183,11 @@ const BILLING: Section = Section {
             Kind::Duration,
             "Billing increment: time is rounded up to a multiple of it. `0s` bills the exact time.",
         ),
-        key("minimum", Kind::Duration, "Minimum billed time of a rental."),
+        key(
+            "minimum",
+            Kind::Duration,
+            "Minimum billed time of a rental.",
+        ),
         key(
             "rental",
             Kind::Words(|| vec!["study", "run"]),
@@ -244,17 +240,17 @@ const BILLING: Section = Section {
 const AROUND: Section = Section {
     about: "Time of the machine before its first and after its last run: billed, but not part of any run.",
     keys: &[
-        key("startup", Kind::Duration, "Time until the machine is usable."),
+        key(
+            "startup",
+            Kind::Duration,
+            "Time until the machine is usable.",
+        ),
         key(
             "install",
             Kind::Duration,
             "Time to install what the runs need.",
         ),
-        key(
-            "shutdown",
-            Kind::Duration,
-            "Time until the machine is off.",
-        ),
+        key("shutdown", Kind::Duration, "Time until the machine is off."),
     ],
 };
 

@@ -172,9 +172,11 @@ fn read_rule(
         None => {
             let known = rules().names().into_iter();
             let unknown = Diagnostic::unknown("rule", &name.value, name.span, known);
-            problems.push(unknown.note(
-                "bancada price rules lists them; `gcp@2016-05-01` is the rule of that day",
-            ));
+            problems.push(
+                unknown.note(
+                    "bancada price rules lists them; `gcp@2016-05-01` is the rule of that day",
+                ),
+            );
         }
     }
 }
@@ -526,9 +528,7 @@ fn whole_seconds(text: &str) -> Result<u32, String> {
     let seconds = values::duration_seconds(text)?;
     match seconds.fract() == 0.0 && seconds <= f64::from(u32::MAX) {
         true => Ok(seconds as u32),
-        false => Err(format!(
-            "`{text}` is not a whole number of seconds"
-        )),
+        false => Err(format!("`{text}` is not a whole number of seconds")),
     }
 }
 

@@ -91,9 +91,9 @@ fn check_worker_limits(table: &Table<'_>, problems: &mut Problems) {
                 "`{key}` cannot be combined with `serverless`, which sets the size of its workers"
             );
             let wrong = Diagnostic::at(span, message);
-            problems.push(
-                wrong.label("remove it: `memory` of `serverless` sets the size, and cores follow from it"),
-            );
+            problems.push(wrong.label(
+                "remove it: `memory` of `serverless` sets the size, and cores follow from it",
+            ));
         }
     }
 }
@@ -171,9 +171,8 @@ pub(super) fn read_price(
             Some(price) if price.machine == prices::OWN => price.date = value.value,
             None if priced => {}
             _ => {
-                let message = format!(
-                    "`{key}` needs a price written as an amount, such as \"0.169 USD/h\""
-                );
+                let message =
+                    format!("`{key}` needs a price written as an amount, such as \"0.169 USD/h\"");
                 problems.push(Diagnostic::at(take::key_span(table, key), message));
             }
         }

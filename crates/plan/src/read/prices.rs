@@ -71,10 +71,7 @@ fn read_named(
     }
     let changes_span = take::key_span(&table, "changes");
     if given[1] && !changes.is_empty() {
-        let wrong = Diagnostic::at(
-            changes_span.clone(),
-            "your own machine has a fixed price",
-        );
+        let wrong = Diagnostic::at(changes_span.clone(), "your own machine has a fixed price");
         problems.push(wrong.label("`changes` needs `per_hour`"));
     }
     table.finish(problems);

@@ -51,21 +51,15 @@ pub(super) fn read(table: &Table<'_>, problems: &mut Problems) -> Option<Located
                 span: instance.span,
             }),
             None => problems.push(
-                Diagnostic::at(
-                    instance.span,
-                    "`instance` needs `sagemaker`",
-                )
-                .label("add sagemaker = { region = \"…\", image = \"…\", role = \"…\" }"),
+                Diagnostic::at(instance.span, "`instance` needs `sagemaker`")
+                    .label("add sagemaker = { region = \"…\", image = \"…\", role = \"…\" }"),
             ),
         }
     } else if sagemaker.is_some() && found.is_empty() {
         let span = take::key_span(table, "sagemaker");
         problems.push(
-            Diagnostic::at(
-                span,
-                "`sagemaker` needs `serverless` or `instance`",
-            )
-            .label("such as instance = \"ml.m5.xlarge\""),
+            Diagnostic::at(span, "`sagemaker` needs `serverless` or `instance`")
+                .label("such as instance = \"ml.m5.xlarge\""),
         );
     }
     if let [_, second, ..] = found.as_slice() {

@@ -44,7 +44,10 @@ fn read_rate(
     let rate = prices::decimal(typed, &table, "rate", problems);
     let date = take::date(typed, &table, "date", problems);
     if table.key_span("date").is_none() {
-        let undated = Diagnostic::at(value.span.clone(), "the `date` of this exchange rate is missing");
+        let undated = Diagnostic::at(
+            value.span.clone(),
+            "the `date` of this exchange rate is missing",
+        );
         problems.push(undated.label("add date = \"2024-03-01\""));
     }
     let source = table.text("source", problems);
@@ -94,7 +97,10 @@ pub(super) fn read_measure(top: &Table<'_>, problems: &mut Problems) -> MeasureS
     }
     if let Some(timeout) = timeout {
         if timeout.value <= 0.0 {
-            let none = Diagnostic::at(timeout.span, "the timeout is zero: every run would be stopped at once");
+            let none = Diagnostic::at(
+                timeout.span,
+                "the timeout is zero: every run would be stopped at once",
+            );
             problems.push(none.label("remove it for no timeout"));
         }
         settings.timeout_seconds = Some(timeout.value);

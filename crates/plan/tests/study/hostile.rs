@@ -157,10 +157,7 @@ fn passwords_in_addresses_are_refused_and_not_shown() {
     let check = |lines: &str| {
         let text = format!("[study]\nname = \"s\"\n{lines}\n");
         let shown = mistakes_in(&text);
-        assert!(
-            shown.contains("this URL contains a password"),
-            "{shown}"
-        );
+        assert!(shown.contains("this URL contains a password"), "{shown}");
         assert!(!shown.contains("geheim"), "{shown}");
     };
     check(
@@ -204,7 +201,10 @@ fn scenarios_are_counted_exactly_or_not_at_all() {
         10,
         "100,000,000,000,000,000,000 scenarios: a study can have at most 100,000",
     );
-    check(30, "more than 10^38 scenarios: a study can have at most 100,000");
+    check(
+        30,
+        "more than 10^38 scenarios: a study can have at most 100,000",
+    );
 }
 
 #[test]

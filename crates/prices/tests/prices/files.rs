@@ -74,10 +74,7 @@ fn files_of_all_kinds_are_read_and_pages_belong_together() {
     assert_eq!(quote.source, "SkyPilot catalog (vms.csv)");
     assert_eq!(quote.date, "2025-05-05");
     let letter = read[1].list.as_ref().unwrap_err().to_string();
-    assert!(
-        letter.contains("unknown format of price list"),
-        "{letter}"
-    );
+    assert!(letter.contains("unknown format of price list"), "{letter}");
     assert!(read[2].list.is_err());
     let google = read[3].list.as_ref().unwrap();
     assert!(shown(&google.catalog).contains(&"gcp/e2-standard-2@us-central1 0.064 USD".to_owned()));

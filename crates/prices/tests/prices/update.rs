@@ -125,10 +125,7 @@ fn a_server_that_wants_a_pause_gets_it() {
     // But not a whole day.
     let busy = Server::start(|_| Reply::status(429, "Retry-After: 86400\r\n"));
     let error = fetch(home.path(), &busy.url, &eastus()).unwrap_err();
-    assert!(
-        error.to_string().contains("retry in 86400 s"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("retry in 86400 s"), "{error}");
     assert_eq!(busy.asked().len(), 1);
 }
 

@@ -37,7 +37,8 @@ pub(super) fn read<R: Read>(
                     counts.rows += 1;
                     let charge = wire.charge(line.number, tag);
                     if charge.time.is_none() {
-                        let what = "`usage_start_time` is not a date; the row counts without its time";
+                        let what =
+                            "`usage_start_time` is not a date; the row counts without its time";
                         listener.problem(RowProblem::used(line.number, what.to_owned()));
                     }
                     listener.charge(&charge);

@@ -91,7 +91,9 @@ pub(crate) fn break_evens(analysis: &Analysis) -> Grid {
     table.out.end_row();
     let even = &analysis.money.break_even;
     even.buying.iter().for_each(|one| table.bought(one));
-    even.more_expensive.iter().for_each(|one| table.more_expensive(one));
+    even.more_expensive
+        .iter()
+        .for_each(|one| table.more_expensive(one));
     let served = analysis.serving.iter().flat_map(|s| &s.break_evens);
     served.for_each(|one| table.served(one));
     table.out.finish()

@@ -160,7 +160,10 @@ fn more_expensive_figure(analysis: &Analysis, more_expensive: &[DearerMachine]) 
             || one.cheap_environment != first.cheap_environment
     });
     let name = |one: &DearerMachine| {
-        let pair = format!("{} over {}", one.expensive_environment, one.cheap_environment);
+        let pair = format!(
+            "{} over {}",
+            one.expensive_environment, one.cheap_environment
+        );
         match (one.phrase.as_str(), several) {
             ("", _) => pair,
             (phrase, false) => phrase.to_owned(),

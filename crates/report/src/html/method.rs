@@ -54,7 +54,10 @@ fn bill(page: &mut Page, facts: &BillFacts, several: bool) {
         ),
         (
             "price".to_owned(),
-            escape(&format!("{} per hour", format::exact_money(&price.per_hour))),
+            escape(&format!(
+                "{} per hour",
+                format::exact_money(&price.per_hour)
+            )),
         ),
         (
             "source".to_owned(),
@@ -172,9 +175,7 @@ fn order(order: Order, seed: u64) -> String {
             "in blocks: one repetition of every scenario, shuffled (seed {seed}), so that drift of the machine affects all scenarios equally"
         ),
         Order::Random => format!("all runs shuffled (seed {seed})"),
-        Order::Listed => {
-            "as numbered: drift of the machine affects the later scenarios".to_owned()
-        }
+        Order::Listed => "as numbered: drift of the machine affects the later scenarios".to_owned(),
     }
 }
 

@@ -182,9 +182,7 @@ pub(super) fn cautions(page: &mut Page, analysis: &Analysis) {
     if analysis.warnings.is_empty() && analysis.notes.is_empty() {
         return;
     }
-    let mut out = String::from(
-        "<aside class=\"callout\" aria-label=\"Read this first\">\n<ul>\n",
-    );
+    let mut out = String::from("<aside class=\"callout\" aria-label=\"Read this first\">\n<ul>\n");
     for warning in &analysis.warnings {
         let _ = writeln!(out, "<li>{}</li>", prose(&warning.text));
     }

@@ -42,9 +42,7 @@ pub(super) fn sweeps(page: &mut Page, analysis: &Analysis) {
             page.table(&table);
             let without = |c: &SweepCell| MARKS.iter().any(|m| m.state == c.state);
             let result = match sweep.lines.iter().flat_map(|l| &l.cells).any(without) {
-                true => {
-                    " Running out of memory or time is a result."
-                }
+                true => " Running out of memory or time is a result.",
                 false => "",
             };
             page.note(&format!(

@@ -194,7 +194,11 @@ fn interrupted() -> Failure {
 
 /// What Caffe cannot be asked for, said before anything is written.
 fn check(job: &TrainJob) -> Result<(), Failure> {
-    let cannot = |what: &str| Err(Failure::trouble(format!("Caffe cannot train with these settings: {what}")));
+    let cannot = |what: &str| {
+        Err(Failure::trouble(format!(
+            "Caffe cannot train with these settings: {what}"
+        )))
+    };
     if job.protocol != JOB_PROTOCOL {
         return Err(Failure::trouble(format!(
             "the job uses protocol {}, but this program uses {JOB_PROTOCOL}",

@@ -155,9 +155,7 @@ impl Story {
         });
         if !loss.is_finite() && !std::mem::replace(&mut self.lost, true) {
             events.push(EventKind::Note {
-                text: format!(
-                    "the loss became NaN at step {step}: lower the learning rate"
-                ),
+                text: format!("the loss became NaN at step {step}: lower the learning rate"),
             });
         }
         self.epoch.loss += loss;
@@ -226,7 +224,8 @@ mod tests {
             step(2, 1, r#""loss":1.0,"#, 0.25),
             r#"{"event":"epoch","epoch":1,"loss":1.5,"seconds":0.75}"#.to_owned(),
             step(3, 2, "", 0.25),
-            r#"{"event":"note","text":"the loss became NaN at step 3: lower the learning rate"}"#.to_owned(),
+            r#"{"event":"note","text":"the loss became NaN at step 3: lower the learning rate"}"#
+                .to_owned(),
             step(4, 2, r#""loss":0.5,"#, 0.25),
             r#"{"event":"epoch","epoch":2,"seconds":0.5}"#.to_owned(),
             r#"{"event":"phase","phase":"save"}"#.to_owned(),

@@ -81,9 +81,7 @@ fn head(entry: &CatalogEntry) -> String {
             None => gpu(shape),
         },
     };
-    let processor = shape
-        .architecture
-        .map_or("processor unknown", |a| a.word());
+    let processor = shape.architecture.map_or("processor unknown", |a| a.word());
     let name = format!("{}/{}", entry.provider, entry.machine);
     format!("{name}: {vcpus}, {memory}, {gpu}, {processor}")
 }

@@ -70,8 +70,7 @@ impl Predictor for EnginePredictor {
             [input] => input.floats(),
             _ => None,
         };
-        let pixels =
-            pixels.ok_or_else(|| ModelError::new("expected one input of FP32 numbers"))?;
+        let pixels = pixels.ok_or_else(|| ModelError::new("expected one input of FP32 numbers"))?;
         let predictions = self.0.predict(pixels).map_err(ModelError::new)?;
         let images = predictions.len();
         let values: Vec<f32> = predictions
