@@ -48,7 +48,7 @@ fn a_bad_model_ends_the_server_before_it_is_announced() {
     );
     check(
         Box::new(|_| Ok(Box::new(Unable))),
-        "broken: it cannot compute an input of zeros: an operator is missing",
+        "broken: it cannot process an input of zeros: an operator is missing",
     );
 }
 

@@ -50,7 +50,7 @@ fn what_cannot_be_answered_is_told() {
         .is(400, "the model needs any×1×2×2");
     server
         .post("/invocations", "application/x-npy", b"x")
-        .is(400, "no NumPy array");
+        .is(400, "not a NumPy array");
     server
         .post("/nowhere", "image/png", &picture)
         .is(404, "there is nothing at /nowhere");
