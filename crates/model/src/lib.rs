@@ -12,6 +12,7 @@ pub mod money;
 pub mod run;
 pub mod sample;
 pub mod serving;
+mod shared;
 pub mod study;
 pub mod verify;
 pub mod warning;
@@ -31,6 +32,7 @@ pub use run::{
 };
 pub use sample::Sample;
 pub use serving::{LoadShape, ServePrecision, ServeWorkload, Service, ServingRecord};
+pub use shared::Shared;
 pub use study::{
     CommandWorkload, Environment, Factor, Level, Limits, Optimizer, Order, Pipeline, Plan,
     Precision, Scale, Scenario, Study, TrainWorkload, Workload,

@@ -48,7 +48,7 @@ pub(crate) fn serving_record(record: &mut RunRecord, runtime: Option<String>, fo
             first: serving.first_failure.clone().unwrap_or_default(),
         });
     }
-    record.serving = Some(serving);
+    record.serving = Some(Box::new(serving));
 }
 
 /// An endpoint that nobody saw gone.
@@ -74,7 +74,7 @@ pub fn price_record(record: &mut RunRecord, study: &Study) {
         let name = metric::COST_PER_INFERENCE.to_owned();
         record.metrics.insert(name, Metric { value, unit });
     }
-    record.bill = Some(result.bill);
+    record.bill = Some(result.bill.into());
     record.warnings.extend(result.warning);
     update_cost(record);
 }
@@ -91,7 +91,7 @@ where
 }
 
 fn update_cost(record: &mut RunRecord) {
-    let total = record.bill.as_ref().map(Bill::spoken_total);
+    let total = record.bill.as_deref().map(Bill::spoken_total);
     let Some((total, value)) = total.and_then(|total| Some((total, total.amount.to_f64()?))) else {
         return;
     };
