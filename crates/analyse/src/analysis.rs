@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use model::machine::Inventory;
 use model::run::{Epoch, FrameworkRecord, OperatorTime, Status};
-use model::{Bill, Limits, Money, Price, RunId, RunSequence, Timestamp};
+use model::{Bill, Limits, Money, Price, RunId, RunSequence, Shared, Timestamp};
 use rust_decimal::Decimal;
 use serde::Serialize;
 use stats::{Estimate, Summary};
@@ -131,7 +131,7 @@ pub struct EnvironmentFacts {
     pub name: String,
     pub limits: Limits,
     pub device: Option<String>,
-    pub price: Option<Price>,
+    pub price: Option<Shared<Price>>,
 }
 
 #[derive(Debug, Clone, Default, Serialize)]
@@ -318,9 +318,9 @@ pub struct RunRow {
     pub cost: Option<Money>,
     /// As in `run.json`, or billed anew where other prices are requested.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub price: Option<Price>,
+    pub price: Option<Shared<Price>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub bill: Option<Bill>,
+    pub bill: Option<Shared<Bill>>,
     /// Parts of the cost that were paid and not used, or not for the work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unused: Option<RunUnused>,
@@ -411,11 +411,11 @@ pub struct OutcomeGroup {
 #[derive(Debug, Clone, Serialize)]
 pub struct BillFacts {
     pub environment: String,
-    pub price: Price,
+    pub price: Shared<Price>,
     pub runs: usize,
     pub rented: Rented,
     pub example_run: RunId,
-    pub example: Bill,
+    pub example: Shared<Bill>,
 }
 
 /// What was paid for at one price: machines, and their time.

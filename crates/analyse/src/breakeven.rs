@@ -144,7 +144,7 @@ impl Side<'_> {
     /// Whether an hour of it costs what its price says, whatever the run.
     fn is_plain(&self) -> bool {
         let rule = &self.price.billing;
-        let same = |row: &&Row| row.record.price.as_ref() == Some(self.price);
+        let same = |row: &&Row| row.record.price.as_deref() == Some(self.price);
         let least = SHORTEST_STEPS * f64::from(rule.step_seconds);
         let is_long = |row: &&Row| row.record.seconds >= least.max(rule.minimum_seconds.into());
         let is_used = |row: &&Row| {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::run::{Origin, metric};
 use model::{
-    Bill, LoadShape, Plan, RunId, RunRecord, ServeWorkload, Status, Study, TrainWorkload, Workload,
+    LoadShape, Plan, RunId, RunRecord, ServeWorkload, Status, Study, TrainWorkload, Workload,
 };
 
 use crate::analysis::{
@@ -173,7 +173,7 @@ pub(crate) fn totals(table: &Table, plan: &Plan, superseded: &[RunRecord]) -> To
         };
         totals.seconds += seconds;
         let bill = record.bill.as_ref();
-        totals.capped_losses += usize::from(bill.is_some_and(Bill::is_lower_bound));
+        totals.capped_losses += usize::from(bill.is_some_and(|bill| bill.is_lower_bound()));
         let ended = model::Timestamp::from_second(
             record
                 .started

@@ -94,7 +94,7 @@ pub fn analyse(input: &Input) -> Analysis {
         money: money::money(&table, &scenarios, input.superseded, CONFIDENCE),
         serving,
         scenarios,
-        runs: scenarios::run_rows(&table),
+        runs: Vec::new(),
         variations: variations(&table, time),
         findings: Vec::new(),
         advice: Vec::new(),
@@ -108,6 +108,7 @@ pub fn analyse(input: &Input) -> Analysis {
         timelines: Vec::new(),
         metrics: table.columns,
     };
+    analysis.runs = scenarios::run_rows(table.runs);
     analysis.findings = findings::findings(&analysis);
     analysis.advice = findings::advice(&analysis);
     analysis

@@ -170,7 +170,7 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
         .iter()
         .filter_map(|(name, groups)| {
             // An environment that is gone from the study has no price to differ from.
-            let now = table.study.environment(name).map(|e| e.price.as_ref());
+            let now = table.study.environment(name).map(|e| e.price.as_deref());
             note(name, groups, now)
         })
         .collect()

@@ -219,13 +219,13 @@ pub(crate) fn phase_place(name: &str) -> usize {
         .unwrap_or(phase::ORDER.len())
 }
 
-pub(crate) fn run_rows(table: &Table) -> Vec<RunRow> {
-    let row = |row: &Row| RunRow {
+pub(crate) fn run_rows(rows: Vec<Row>) -> Vec<RunRow> {
+    let row = |row: Row| RunRow {
         run: row.record.run,
         scenario: row.record.run.scenario,
         repetition: row.record.run.repetition,
         status: row.record.outcome.status,
-        excluded: excluded(row),
+        excluded: excluded(&row),
         imported: matches!(row.record.origin, model::run::Origin::Imported { .. }),
         environment: row.record.environment.name.clone(),
         started: row.record.is_dated().then_some(row.record.started),
@@ -234,10 +234,10 @@ pub(crate) fn run_rows(table: &Table) -> Vec<RunRow> {
         bill: row.record.bill.clone(),
         unused: unused::of_run(row.record, row.cost),
         warnings: row.record.warnings.len(),
-        values: row.values.clone(),
+        values: row.values,
         framework: row.record.framework.clone(),
         epochs: row.record.epochs.clone(),
         profile: row.record.profile.clone(),
     };
-    table.runs.iter().map(row).collect()
+    rows.into_iter().map(row).collect()
 }

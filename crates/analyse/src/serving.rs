@@ -134,7 +134,7 @@ impl Maker<'_, '_> {
         let rows = self.ok(scenario.number);
         let records: Vec<&ServingRecord> = rows
             .iter()
-            .filter_map(|row| row.record.serving.as_ref())
+            .filter_map(|row| row.record.serving.as_deref())
             .collect();
         if records.is_empty() {
             return None;

@@ -3,7 +3,7 @@
 
 use model::money::LineKind;
 use model::run::{Origin, phase};
-use model::{Bill, BillLine, BillingRule, Money, Price, RunRecord};
+use model::{Bill, BillLine, BillingRule, Money, Price, RunRecord, Shared};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
@@ -79,7 +79,7 @@ pub(crate) fn unused(table: &Table, superseded: &[RunRecord]) -> Vec<Unused> {
         }
     }
     for record in superseded {
-        let bill = record.bill.as_ref().map(Bill::spoken_total);
+        let bill = record.bill.as_deref().map(Bill::spoken_total);
         let is_own = !matches!(record.origin, Origin::Imported { .. });
         let paid = bill.filter(|money| is_own && money.currency == table.currency);
         if let Some(paid) = paid {
@@ -183,7 +183,7 @@ fn not_work_of(line: &BillLine) -> Option<&'static str> {
 
 struct Gathered {
     environment: String,
-    price: Option<Price>,
+    price: Option<Shared<Price>>,
     runs: usize,
     paid: Decimal,
     idle: Decimal,

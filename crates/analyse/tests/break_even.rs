@@ -81,8 +81,8 @@ fn world(times: &Times, networks: &[&str], price_of: impl Fn(&str) -> Price) -> 
         }];
         let price = price_of(&environment);
         let request = BillRequest::of(record, &price, Currency::USD, &[]);
-        record.bill = Some(cost::bill(&request).bill);
-        record.price = Some(price);
+        record.bill = Some(cost::bill(&request).bill.into());
+        record.price = Some(price.into());
     }
     world
 }

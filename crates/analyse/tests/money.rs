@@ -86,7 +86,7 @@ fn environments_with_a_price_each_are_no_change() {
     }
     .world();
     assert_eq!(price_notes(&world), [""; 0]);
-    world.study.environments[1].price = Some(price("local"));
+    world.study.environments[1].price = Some(price("local").into());
     let notes = price_notes(&world);
     assert_eq!(notes.len(), 1);
     assert!(notes[0].starts_with("Prices of gpu: "), "{notes:?}");

@@ -144,7 +144,7 @@ fn world() -> World {
             (name.to_owned(), Metric { value, unit })
         })
         .collect();
-        record.serving = Some(ServingRecord {
+        record.serving = Some(Box::new(ServingRecord {
             ends: [(OK.to_owned(), REQUESTS as u64)].into(),
             latency: vec![QuantileRecord {
                 share: 0.5,
@@ -158,7 +158,7 @@ fn world() -> World {
             runtime: None,
             service: None,
             is_elsewhere: false,
-        });
+        }));
     }
     world
 }

@@ -41,11 +41,14 @@ fn made_up(record: &mut RunRecord, accuracies: [f64; 4]) {
         .into();
     let price = record.price.as_mut().unwrap();
     price.per_hour = dollars("180");
-    record.bill = Some(Bill {
-        lines: Vec::new(),
-        total: dollars("1"),
-        converted: None,
-    });
+    record.bill = Some(
+        Bill {
+            lines: Vec::new(),
+            total: dollars("1"),
+            converted: None,
+        }
+        .into(),
+    );
 }
 
 fn dollars(amount: &str) -> Money {

@@ -41,9 +41,9 @@ fn world(price: &Price, currency: Currency, rates: &[ExchangeRate]) -> World {
         ];
         record.phases = common::phases_of(&parts);
         record.seconds = 42.0;
-        record.price = Some(price.clone());
+        record.price = Some(price.clone().into());
         let bill = cost::bill(&BillRequest::of(record, price, currency, rates)).bill;
-        record.bill = Some(bill);
+        record.bill = Some(bill.into());
     }
     world
 }

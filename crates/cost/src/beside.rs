@@ -103,13 +103,13 @@ impl<'a> Beside<'a> {
         lines.extend(
             self.line(&charge.what, charge.kind, whole)
                 .map(|line| BillLine {
-                    counted: Some(Counted {
+                    counted: Some(Box::new(Counted {
                         quantity: quantity.value().round_dp(9).normalize(),
                         unit: charge.unit,
                         unit_price: charge.price,
                         source: charge.source.clone(),
                         date: charge.date.clone(),
-                    }),
+                    })),
                     ..line
                 }),
         );

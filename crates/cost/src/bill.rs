@@ -105,6 +105,8 @@ pub(crate) fn bill_with(request: &BillRequest, added: &[AddedTime], axis: &mut A
     lines.extend(beside.discounts(time));
     lines.extend(beside.charges());
     lines.extend(beside.tax(sum(&lines)));
+    // A hundred thousand of them may be kept.
+    lines.shrink_to_fit();
     let total = Money::new(sum(&lines).normalize(), request.price.per_hour.currency);
     let converted = in_spoken_currency(total, request);
     BillResult {
@@ -112,7 +114,7 @@ pub(crate) fn bill_with(request: &BillRequest, added: &[AddedTime], axis: &mut A
         bill: Bill {
             lines,
             total,
-            converted: converted.ok().flatten(),
+            converted: converted.ok().flatten().map(Box::new),
         },
     }
 }

@@ -206,7 +206,7 @@ pub fn settle<'r>(records: impl IntoIterator<Item = &'r mut RunRecord>) {
     let mut rentals: Vec<Vec<&mut RunRecord>> = Vec::new();
     for record in records {
         let is_shared = |price: &Price| price.billing.is_shared();
-        if record.bill.is_none() || !record.price.as_ref().is_some_and(is_shared) {
+        if record.bill.is_none() || !record.price.as_deref().is_some_and(is_shared) {
             continue;
         }
         let known = rentals.iter_mut().find(|rental| {
@@ -221,7 +221,7 @@ pub fn settle<'r>(records: impl IntoIterator<Item = &'r mut RunRecord>) {
     for mut rental in rentals {
         let bills = bills_of(&rental);
         for (record, bill) in rental.iter_mut().zip(bills) {
-            record.bill = Some(bill);
+            record.bill = Some(bill.into());
         }
     }
 }

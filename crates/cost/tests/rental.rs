@@ -38,7 +38,7 @@ fn rented(price: &Price, seconds: &[f64]) -> Vec<RunRecord> {
 }
 
 fn bills(records: &[RunRecord]) -> Vec<&Bill> {
-    records.iter().filter_map(|r| r.bill.as_ref()).collect()
+    records.iter().filter_map(|r| r.bill.as_deref()).collect()
 }
 
 fn total(records: &[RunRecord]) -> Decimal {
@@ -119,7 +119,7 @@ fn another_session_another_price_and_another_environment_are_other_rentals() {
     check(&|r| r.environment.name = "other".to_owned(), "0.12");
     check(&|r| r.rental = None, "0.12");
     let pricier = at("7.2 USD", 1, 60);
-    check(&|r| r.price = Some(pricier.clone()), "0.18");
+    check(&|r| r.price = Some(pricier.clone().into()), "0.18");
 }
 
 #[test]

@@ -198,7 +198,7 @@ impl Maker<'_> {
             warnings: Vec::new(),
             framework: None,
             serving: (self.spec.row == RowKind::Request)
-                .then(|| summary::serving(&group.rows, self.spec)),
+                .then(|| Box::new(summary::serving(&group.rows, self.spec))),
             profile: Vec::new(),
         }
     }

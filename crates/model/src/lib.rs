@@ -16,6 +16,7 @@ pub mod order;
 pub mod run;
 pub mod sample;
 pub mod serving;
+mod shared;
 pub mod stop;
 pub mod study;
 pub mod verify;
@@ -39,6 +40,7 @@ pub use run::{
 };
 pub use sample::Sample;
 pub use serving::{LoadShape, ServePrecision, ServeWorkload, Service, ServingRecord};
+pub use shared::Shared;
 pub use stop::{Asked, Stop};
 pub use study::{
     CommandWorkload, Environment, Factor, Level, Limits, Optimizer, Pipeline, Plan, Precision,

@@ -13,6 +13,7 @@ use crate::capacity::{Capacity, UnmetLimit};
 use crate::machine::Inventory;
 use crate::money::{Bill, Price};
 use crate::serving::ServingRecord;
+use crate::shared::Shared;
 use crate::study::{Limits, Scenario};
 use crate::warning::Warning;
 
@@ -91,20 +92,20 @@ pub struct RunRecord {
     pub environment: EnvironmentRecord,
     pub command: Vec<String>,
     pub machine: Inventory,
-    pub price: Option<Price>,
+    pub price: Option<Shared<Price>>,
     /// The rental that the run was part of; `None` if nothing is known of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rental: Option<RentalPart>,
     /// Of a run in a shared rental, as kept: its own time only. What the rental adds (time between
     /// runs, the machine's start and end, rounding, minimum) is known when all its runs are.
-    pub bill: Option<Bill>,
+    pub bill: Option<Shared<Bill>>,
     pub warnings: Vec<Warning>,
     /// What trained, for runs that train.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub framework: Option<FrameworkRecord>,
     /// What its client saw, for runs that serve.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub serving: Option<ServingRecord>,
+    pub serving: Option<Box<ServingRecord>>,
     /// Time by operator, largest first; empty unless the study asked for a profile.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub profile: Vec<OperatorTime>,
@@ -148,7 +149,7 @@ impl RunRecord {
     pub fn requests(&self) -> u64 {
         let told = |name: &str| self.metrics.get(name).map(|metric| metric.value);
         let billed = told(metric::BILLED_SECONDS).zip(told(metric::BILLED_SECONDS_PER_REQUEST));
-        let counted = || self.serving.as_ref().map_or(0, ServingRecord::requests);
+        let counted = || self.serving.as_deref().map_or(0, ServingRecord::requests);
         match billed {
             Some((all, each)) if all > 0.0 && each > 0.0 => (all / each).round() as u64,
             _ => counted(),

@@ -10,6 +10,7 @@ use crate::hosts::Hosts;
 use crate::money::{Currency, ExchangeRate, Money, Price};
 use crate::run::RunId;
 use crate::serving::{ServeWorkload, Service};
+use crate::shared::Shared;
 
 /// A question: what is varied, what is measured, how often, within which budget.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -304,7 +305,7 @@ pub enum LogEvent {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Environment {
     pub name: String,
-    pub price: Option<Price>,
+    pub price: Option<Shared<Price>>,
     pub limits: Limits,
     /// Overrides the workload's device.
     pub device: Option<String>,

@@ -83,7 +83,11 @@ fn resolve_environment(study: &Study, scenario: &Scenario) -> Environment {
         environment.limits.memory_bytes = Some(bytes);
     }
     let cores = environment.limits.cores;
-    environment.price = environment.price.map(|price| price.for_cores(cores));
+    // A price without sizes is the same for all runs, and kept once.
+    environment.price = environment.price.map(|price| match price.sizes.is_empty() {
+        true => price,
+        false => price.for_cores(cores).into(),
+    });
     environment
 }
 

@@ -17,7 +17,7 @@ pub fn price_record(record: &mut RunRecord, study: &Study) {
         let name = metric::COST_PER_INFERENCE.to_owned();
         record.metrics.insert(name, Metric { value, unit });
     }
-    record.bill = Some(result.bill);
+    record.bill = Some(result.bill.into());
     record.warnings.extend(result.warning);
     update_cost(record);
 }
@@ -34,7 +34,7 @@ where
 }
 
 fn update_cost(record: &mut RunRecord) {
-    let total = record.bill.as_ref().map(Bill::spoken_total);
+    let total = record.bill.as_deref().map(Bill::spoken_total);
     let Some((total, value)) = total.and_then(|total| Some((total, total.amount.to_f64()?))) else {
         return;
     };

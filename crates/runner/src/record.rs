@@ -49,7 +49,7 @@ pub(crate) fn of_measurement(
         bill: None,
         warnings: measurement.warnings,
         framework: measurement.framework,
-        serving: measurement.serving,
+        serving: measurement.serving.map(Box::new),
         profile: measurement.profile,
     }
 }

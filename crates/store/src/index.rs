@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use model::run::{BUNDLE_SCHEMA, Origin};
-use model::{RunId, RunRecord, Status};
+use model::{Price, RunId, RunRecord, Shared, Status};
 use rusqlite::{Connection, OpenFlags, Row, Transaction, TransactionBehavior, params};
 use serde_json::Value;
 
@@ -198,6 +198,7 @@ impl Index {
                      JOIN records ON records.run = runs.id JOIN machines ON machines.id = runs.machine \
                      LEFT JOIN imports ON imports.id = runs.import ORDER BY scenario, repetition";
         let mut commons: BTreeMap<i64, Value> = BTreeMap::new();
+        let mut prices = Prices::default();
         self.rows(query, |row| {
             let text = |column| {
                 row.get_ref(column)?
@@ -217,7 +218,9 @@ impl Index {
                     bulk::record(common, text(0)?)
                 }
             };
-            records.push(record.map_err(|e| unreadable(0, e))?);
+            let mut record = record.map_err(|e| unreadable(0, e))?;
+            prices.share(&mut record);
+            records.push(record);
             Ok(())
         })?;
         Ok(records)
@@ -452,6 +455,28 @@ pub(crate) fn is_spoilt(error: &StoreError) -> bool {
                 | rusqlite::Error::IntegralValueOutOfRange(..)
                 | rusqlite::Error::QueryReturnedNoRows
         ),
+    }
+}
+
+/// Prices of records, each kept once.
+#[derive(Default)]
+struct Prices {
+    known: Vec<Shared<Price>>,
+}
+
+impl Prices {
+    /// A price that moves may be another one in every run: so many are looked through.
+    const MOST: usize = 16;
+
+    fn share(&mut self, record: &mut RunRecord) {
+        let Some(price) = &mut record.price else {
+            return;
+        };
+        match self.known.iter().find(|known| *known == price) {
+            Some(known) => *price = known.clone(),
+            None if self.known.len() < Self::MOST => self.known.push(price.clone()),
+            None => {}
+        }
     }
 }
 

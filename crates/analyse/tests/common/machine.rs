@@ -58,7 +58,7 @@ pub(super) fn bill(seconds: f64, price: &Price, currency: Currency) -> Bill {
             amount: total,
         }],
         total,
-        converted,
+        converted: converted.map(Box::new),
     }
 }
 

@@ -176,7 +176,7 @@ impl Recipe {
             environments: names
                 .into_iter()
                 .map(|name| Environment {
-                    price: Some(price(&name)),
+                    price: Some(price(&name).into()),
                     device: (name == "gpu").then(|| "cuda:0".to_owned()),
                     service: None,
                     hosts: None,
@@ -236,8 +236,8 @@ impl Recipe {
             command: vec!["bancada".to_owned(), "engine".to_owned()],
             machine: machine(environment == "gpu"),
             rental: None,
-            bill: Some(bill(total, &price, self.currency)),
-            price: Some(price),
+            bill: Some(bill(total, &price, self.currency).into()),
+            price: Some(price.into()),
             warnings: Vec::new(),
             framework: None,
             serving: None,

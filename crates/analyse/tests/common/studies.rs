@@ -150,7 +150,7 @@ fn train_for(record: &mut RunRecord, per_image: f64, epochs: u32) {
     set(metric::EPOCH_SECONDS, "s", train / f64::from(epochs));
     set("first_step_seconds", "s", 2.5 + per_image);
     let price = record.price.clone().unwrap();
-    record.bill = Some(bill(record.seconds, &price, Currency::USD));
+    record.bill = Some(bill(record.seconds, &price, Currency::USD).into());
 }
 
 /// Small batches learn in fewer epochs; with batch 1 GoogLeNet diverges.
@@ -317,7 +317,7 @@ pub fn paying() -> World {
     world.study.name = "paying".to_owned();
     world.study.target_accuracy_percent = Some(97.0);
     for environment in &mut world.study.environments {
-        environment.price = Some(paying_price(&environment.name));
+        environment.price = Some(paying_price(&environment.name).into());
     }
     let mut noise = Noise(17);
     for record in &mut world.records {
@@ -351,8 +351,8 @@ pub fn paying() -> World {
         }
         let price = paying_price(&record.environment.name);
         let request = cost::BillRequest::of(record, &price, Currency::USD, &[]);
-        record.bill = Some(cost::bill(&request).bill);
-        record.price = Some(price);
+        record.bill = Some(cost::bill(&request).bill.into());
+        record.price = Some(price.into());
     }
     world
 }

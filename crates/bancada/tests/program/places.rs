@@ -49,12 +49,18 @@ fn a_worker_carries_out_an_order_from_a_file() {
     let measurement: Measurement = serde_json::from_str(&read(MEASUREMENT_FILE)).unwrap();
     assert_eq!(measurement.order, "by-hand");
     assert_eq!(measurement.outcome.status, Status::Ok);
-    assert!(measurement.machine.logical_cores > 0, "it says where it ran");
+    assert!(
+        measurement.machine.logical_cores > 0,
+        "it says where it ran"
+    );
     assert!(measurement.phases.iter().any(|phase| phase.seconds > 0.0));
     let log = read("log.txt");
     let expected = fs::canonicalize(root).unwrap();
     assert_eq!(log, format!("{}\nbom dia\n", expected.display()));
-    assert!(read(PROGRESS_FILE).lines().count() > 0, "its samples are there");
+    assert!(
+        read(PROGRESS_FILE).lines().count() > 0,
+        "its samples are there"
+    );
 }
 
 #[test]
@@ -70,7 +76,10 @@ fn an_order_that_cannot_be_read_is_refused_with_its_name() {
         .unwrap();
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{complaint}");
-    assert!(complaint.contains("order.json: missing field"), "{complaint}");
+    assert!(
+        complaint.contains("order.json: missing field"),
+        "{complaint}"
+    );
 }
 
 /// The variables of a command may hold tokens.

@@ -11,7 +11,7 @@ pub struct Bill {
     pub lines: Vec<BillLine>,
     pub total: Money,
     /// The total in the study's currency, when that is another one and a rate was given.
-    pub converted: Option<ConvertedTotal>,
+    pub converted: Option<Box<ConvertedTotal>>,
 }
 
 impl Bill {
@@ -49,7 +49,7 @@ pub struct BillLine {
     pub per_hour: Option<Money>,
     /// What else was counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub counted: Option<Counted>,
+    pub counted: Option<Box<Counted>>,
     pub amount: Money,
 }
 

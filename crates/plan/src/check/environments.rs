@@ -1,6 +1,6 @@
 //! Which environments a study uses.
 
-use model::{Environment, Level};
+use model::{Environment, Level, Shared};
 use source::{Diagnostic, Located, Problems};
 
 use crate::read::{Draft, DraftEnvironment};
@@ -78,7 +78,7 @@ fn complain_of_choice(
 fn environment(draft: &DraftEnvironment) -> Environment {
     Environment {
         name: draft.name.value.clone(),
-        price: draft.price.clone(),
+        price: draft.price.clone().map(Shared::new),
         limits: draft.limits.clone(),
         device: draft.device.clone(),
         service: draft.service.as_ref().map(|service| service.value.clone()),

@@ -1,6 +1,6 @@
 //! The same measurements at different prices: a file, or options, that override a study's prices.
 
-use model::{BillingRule, ExchangeRate, Price, Service, Study};
+use model::{BillingRule, ExchangeRate, Price, Service, Shared, Study};
 use source::{Diagnostic, Problems, Table};
 
 use super::prices::Known;
@@ -130,7 +130,8 @@ fn over(
         };
         let is_renewed = |size: &Price| said.iter().any(|p| p.machine == size.machine);
         if before.all_sizes().any(is_renewed) {
-            environment.price = Some(before.of_sizes(|size| renewed(size, &said)));
+            let renewed = before.of_sizes(|size| renewed(size, &said));
+            environment.price = Some(renewed.into());
             changed.push(environment.name.clone());
         }
     }
@@ -162,7 +163,7 @@ fn over(
                 known: &known,
                 before: environment
                     .price
-                    .as_ref()
+                    .as_deref()
                     .filter(|_| other == Else::IsWrong),
                 worker_memory_mb: worker,
             };
@@ -171,7 +172,7 @@ fn over(
                 inner.finish(problems);
             }
             if price.is_some() || other == Else::IsElsewhere {
-                environment.price = price;
+                environment.price = price.map(Shared::new);
                 changed.push(environment.name.clone());
             }
         }

@@ -288,7 +288,7 @@ billing = { step = "1min" }
         let price = plan::resolve(&study, scenario).environment.price.unwrap();
         assert!(price.sizes.is_empty());
         assert_eq!(price.billing.step_seconds, 60);
-        price.machine
+        price.machine.clone()
     };
     let machines: Vec<String> = plan.scenarios.iter().map(paid).collect();
     assert_eq!(

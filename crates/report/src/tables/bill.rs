@@ -115,13 +115,15 @@ mod tests {
     fn time_is_said_as_everywhere() {
         let line = |seconds: i64, counted: Option<(&str, Unit)>| BillLine {
             seconds: Decimal::from(seconds),
-            counted: counted.map(|(quantity, unit)| Counted {
-                quantity: quantity.parse().unwrap(),
-                unit,
-                unit_price: Money::zero(model::Currency::USD),
-                source: String::new(),
-                date: String::new(),
-            }),
+            counted: counted
+                .map(|(quantity, unit)| Counted {
+                    quantity: quantity.parse().unwrap(),
+                    unit,
+                    unit_price: Money::zero(model::Currency::USD),
+                    source: String::new(),
+                    date: String::new(),
+                })
+                .map(Box::new),
             what: String::new(),
             kind: LineKind::Rounding,
             phase: None,
