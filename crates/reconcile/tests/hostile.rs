@@ -54,7 +54,7 @@ fn files_that_are_no_bills_are_told_apart() {
     );
     check(
         b"PAR1\x15\x04",
-        "it is a Parquet file; have the provider export CSV",
+        "it is a Parquet file; export it as CSV",
     );
     check(
         b"Date,MeterName,MeterCategory,Quantity,Cost\n",
