@@ -196,7 +196,7 @@ fn a_cache_of_other_images_is_refused() {
     // Numbers of someone else's, with a label the network has no place for.
     let images = vec![0.0; 784];
     data::cache::write(&folder, "train", &images, [1, 1, 28, 28], &[10]).unwrap();
-    check_error(cached, "10 classes apart and the images have 11");
+    check_error(cached, "10 classes, but the images have 11");
 }
 
 #[test]

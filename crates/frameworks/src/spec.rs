@@ -214,7 +214,7 @@ mod tests {
         );
         check(
             "caffe@1.0",
-            "the version of caffe is the one this machine has: write `caffe`",
+            "the version of caffe is the installed one: write `caffe`",
         );
     }
 

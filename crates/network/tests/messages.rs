@@ -206,7 +206,7 @@ error: block `round` contains itself
   │ layers = ["relu", "round"]
   │                   ^^^^^^^ round → round
 
-error: `relu` is a layer already
+error: `relu` is already the name of a layer
   ┌ net.toml:16
   │ [block.relu]
   │        ^^^^ choose a different name

@@ -46,7 +46,7 @@ fn files_that_are_no_bills_are_told_apart() {
         "it is UTF-16 text; save it as CSV in UTF-8",
     );
     check(b"D\0a\0t\0e\0,\0", "it is UTF-16 text");
-    check(b"{\"a\": 1}\n", "no known bill has the columns");
+    check(b"{\"a\": 1}\n", "no known bill format has the columns");
     check(b"\x1f\x8bnot gzip at all", "it cannot be read");
     check(
         b"PK\x03\x04\x14\0\x08\0",
@@ -54,7 +54,7 @@ fn files_that_are_no_bills_are_told_apart() {
     );
     check(
         b"PAR1\x15\x04",
-        "it is a Parquet file; have the provider export CSV",
+        "it is a Parquet file; export it as CSV",
     );
     check(
         b"Date,MeterName,MeterCategory,Quantity,Cost\n",

@@ -138,7 +138,7 @@ fn only_an_image_is_replaced_and_only_if_asked() {
     let said = build(&image, &output).unwrap_err().to_string();
     assert!(said.contains("model already exists"), "{said}");
     let said = build(&image, &Output::default()).unwrap_err().to_string();
-    assert!(said.contains("name a folder or an archive"), "{said}");
+    assert!(said.contains("give a folder or an archive"), "{said}");
 }
 
 #[test]
