@@ -1,6 +1,7 @@
 //! Ctrl-C once ends the current run and finishes; twice stops immediately.
 
 use model::{Asked, Stop};
+use place::local::{FINISH, NOW, accept_cancel};
 
 pub(crate) static STOP: Stop = Stop::new();
 
@@ -13,18 +14,18 @@ pub(crate) fn listen() {
     }
 }
 
-/// A coordinator says by the signal what it wants: SIGTERM is to finish, SIGUSR1 to stop now. Ctrl-C is
-/// the coordinator's.
-pub(crate) fn listen_as_worker() {
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1] {
+/// A coordinator says by the signal what it wants: to finish, or to stop now.
+pub(crate) fn listen_as_worker() -> std::io::Result<()> {
+    for signal in [libc::SIGINT, libc::SIGHUP, FINISH, NOW] {
         // SAFETY: as above.
         unsafe { libc::signal(signal, on_worker_signal as *const () as libc::sighandler_t) };
     }
+    accept_cancel()
 }
 
 extern "C" fn on_worker_signal(signal: libc::c_int) {
     match signal {
-        libc::SIGUSR1 => STOP.request_now(),
+        NOW => STOP.request_now(),
         _ => STOP.request_finish(),
     }
 }

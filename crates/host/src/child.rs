@@ -37,8 +37,8 @@ pub fn ask(command: &mut Command, timeout: Duration) -> io::Result<Answer> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut group = Group::spawn(command)?;
-    let stdout = group.stdout().map(read_all);
-    let stderr = group.stderr().map(read_all);
+    let stdout = group.take_output().map(read_all);
+    let stderr = group.take_errors().map(read_all);
     let ended = group.wait_until(Instant::now() + timeout)?;
     let status = match ended {
         Some(status) => status,
@@ -78,11 +78,11 @@ impl Group {
         })
     }
 
-    pub fn stdout(&mut self) -> Option<ChildStdout> {
+    pub fn take_output(&mut self) -> Option<ChildStdout> {
         self.child.stdout.take()
     }
 
-    pub fn stderr(&mut self) -> Option<ChildStderr> {
+    pub fn take_errors(&mut self) -> Option<ChildStderr> {
         self.child.stderr.take()
     }
 
@@ -239,7 +239,7 @@ mod tests {
     fn asked_to_end_a_process_may_tidy_up() {
         let mut command = shell("trap 'echo tidy; exit 5' TERM; echo begun; sleep 600 & wait");
         let mut group = Group::spawn(command.stdout(Stdio::piped())).unwrap();
-        let said = group.stdout().map(read_all).unwrap();
+        let said = group.take_output().map(read_all).unwrap();
         assert_eq!(said.recv().unwrap(), b"begun\n");
         assert_eq!(group.try_wait().unwrap(), None);
         assert_eq!(group.end(LONG).unwrap().code(), Some(5));

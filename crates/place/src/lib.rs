@@ -8,7 +8,7 @@ pub mod conformance;
 mod error;
 mod fake;
 mod files;
-mod local;
+pub mod local;
 
 use std::path::Path;
 use std::time::Duration;

@@ -27,6 +27,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// How often a run in progress is looked at.
 const READ_EVERY: Duration = Duration::from_millis(25);
 
+/// What a worker takes as [`Cancel::Finish`] and [`Cancel::Now`].
+pub const FINISH: libc::c_int = libc::SIGTERM;
+pub const NOW: libc::c_int = libc::SIGUSR1;
+
 /// Runs here, one after the other.
 #[derive(Debug)]
 pub struct Local {
@@ -122,9 +126,11 @@ impl Local {
         if self.ready_file().is_file() {
             command.arg("--ready").arg(self.ready_file());
         }
-        // SAFETY: one system call on the new process alone.
+        // SAFETY: system calls on the new process alone.
         unsafe {
             command.pre_exec(|| {
+                // A wish to end may come before the worker listens: it waits until then.
+                set_signals(libc::SIG_BLOCK)?;
                 // Killed with the coordinator; its own guard then ends the run.
                 match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong) {
                     -1 => Err(io::Error::last_os_error()),
@@ -265,8 +271,8 @@ impl Started {
         }
         self.cancelled = Some(how);
         let signal = match how {
-            Cancel::Finish => libc::SIGTERM,
-            Cancel::Now => libc::SIGUSR1,
+            Cancel::Finish => FINISH,
+            Cancel::Now => NOW,
         };
         // SAFETY: it is our own child and not reaped, so that the number is its own.
         unsafe { libc::kill(self.pid(), signal) };
@@ -288,6 +294,26 @@ impl Started {
             Some((_, Some(signal))) => format!("it was ended by signal {signal}"),
             Some((code, None)) => format!("it ended with exit code {}", code.unwrap_or_default()),
         }
+    }
+}
+
+/// A worker calls this when it listens to the signals by which it is cancelled.
+pub fn accept_cancel() -> io::Result<()> {
+    set_signals(libc::SIG_UNBLOCK)
+}
+
+fn set_signals(how: libc::c_int) -> io::Result<()> {
+    // SAFETY: all zero is a valid set, and the pointers are to one live local.
+    let failed = unsafe {
+        let mut signals: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut signals);
+        libc::sigaddset(&raw mut signals, FINISH);
+        libc::sigaddset(&raw mut signals, NOW);
+        libc::pthread_sigmask(how, &raw const signals, std::ptr::null_mut())
+    };
+    match failed {
+        0 => Ok(()),
+        error => Err(io::Error::from_raw_os_error(error)),
     }
 }
 

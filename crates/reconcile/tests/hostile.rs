@@ -52,10 +52,7 @@ fn files_that_are_no_bills_are_told_apart() {
         b"PK\x03\x04\x14\0\x08\0",
         "it is a zip archive or a workbook; unpack it",
     );
-    check(
-        b"PAR1\x15\x04",
-        "it is a Parquet file; export it as CSV",
-    );
+    check(b"PAR1\x15\x04", "it is a Parquet file; export it as CSV");
     check(
         b"Date,MeterName,MeterCategory,Quantity,Cost\n",
         "no known bill format has the columns `Date`, `MeterName`, `MeterCategory`, `Quantity`, `Cost`; the most similar format is Azure cost export, but BillingCurrency is missing",

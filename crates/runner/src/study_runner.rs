@@ -27,7 +27,8 @@ use crate::schedule::{Known, Next, Schedule};
 
 /// A place that fails so often in a row is set aside.
 const FAILURES: u32 = 3;
-/// How often the cost of all runs left is worked out anew: it takes as long as there are runs.
+/// How often the cost of many runs left is computed: it takes as long as there are runs.
+const MANY_RUNS: usize = 50;
 const PROJECT_EVERY: std::time::Duration = std::time::Duration::from_millis(500);
 
 /// A study being carried out.
@@ -406,7 +407,8 @@ impl<'a> Session<'a> {
 
     fn project(&mut self) {
         let is_new = |at: Instant| at.elapsed() < PROJECT_EVERY;
-        if self.projected_at.is_some_and(is_new) && !self.schedule.left().is_empty() {
+        let takes_long = self.schedule.left().len() > MANY_RUNS;
+        if takes_long && self.projected_at.is_some_and(is_new) {
             return;
         }
         self.projected_at = Some(Instant::now());
@@ -525,5 +527,5 @@ impl<'a> Session<'a> {
 
 /// Nobody interrupted it: its record must not say that somebody did.
 fn ended_by_budget(allowed: Money) -> String {
-    format!("was ended because the budget of {allowed} was spent")
+    format!("was stopped because the budget of {allowed} was spent")
 }

@@ -26,7 +26,7 @@ use crate::signals::{self, STOP};
 const ENGINE: &str = "burn-tensor 0.22.1, flex";
 
 pub(super) fn work(args: &WorkArgs) -> CommandResult {
-    signals::listen_as_worker();
+    signals::listen_as_worker().map_err(Failure::trouble)?;
     let order: Order = read(&args.order)?;
     let program = own_program()?;
     let home = Home::find().map_err(Failure::trouble)?;

@@ -122,7 +122,10 @@ price = "0.36 USD/h"
     ]);
     drop(shown.ends_with(0));
     let markdown = std::fs::read_to_string(bench.path().join("out.md")).unwrap();
-    assert!(markdown.contains("## On demand or always on"), "{markdown}");
+    assert!(
+        markdown.contains("## Serverless or always on"),
+        "{markdown}"
+    );
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn what_cannot_be_asked_is_told_before_anything_runs() {
     check(&trace("short.txt", "requests = 3"), "it has 2 times");
     check(
         "model = \"own.onnx\"\nstack = \"fastapi-tensorflow\"",
-        "no ONNX files",
+        "not ONNX files",
     );
 }
 

@@ -124,7 +124,7 @@ fn measured_time_is_priced_on_other_machines() {
     bench
         .bancada(&words("price compare results/none"))
         .ends_with(3)
-        .says("no price of `results/none` is known");
+        .says("`results/none` has no known price");
 }
 
 /// The price that a study gets is the refreshed one, and its run keeps where it is from.

@@ -170,7 +170,7 @@ fn a_load_that_makes_no_sense_is_a_wrong_command_line() {
     bench
         .bancada(&["load", "nowhere"])
         .ends_with(2)
-        .says("no address of a server");
+        .says("`nowhere` is not a valid address");
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn what_cannot_be_served_is_told() {
         .says("`sums` is not raw, logits or probabilities");
     serve(&["rede1", "rede2", "--output", "y=raw"])
         .ends_with(2)
-        .says("--output is for one model");
+        .says("--output works with one model only");
     serve(&["rede1", "--output", "y=logits", "--runtime", "engine"])
         .ends_with(1)
         .says("rede1: it has no output `y`; its outputs are probabilities (FP32, any×10)");

@@ -125,7 +125,7 @@ fn what_cannot_be_meant_is_said() {
     bench
         .bancada(&["price", "rules", "acme"])
         .ends_with(3)
-        .says("no rule has a name");
+        .says("no rule name begins with acme");
 }
 
 #[test]
