@@ -96,7 +96,7 @@ mod tests {
         let path = folder.path().join(PROGRESS_FILE);
         let (first, second) = line.as_bytes().split_at(line.len() / 2);
         fs::write(&path, [line.as_bytes(), b"\nnonsense\n", first].concat()).unwrap();
-        assert_eq!(progress.read(), [happening.clone()]);
+        assert_eq!(progress.read(), std::slice::from_ref(&happening));
         assert!(progress.read().is_empty());
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(&[second, b"\n"].concat()).unwrap();

@@ -333,7 +333,7 @@ fn write_noise(graph: &Graph, images: u32, seed: u64, folder: &Path) -> Result<(
         || data::cache::write(folder, "held-out", &[], [0, channels, height, width], &[]);
     train
         .and_then(|()| held_out())
-        .map_err(|e| WorkError::Data(e))
+        .map_err(WorkError::Data)
 }
 
 fn keep(
