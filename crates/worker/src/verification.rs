@@ -331,9 +331,7 @@ fn write_noise(graph: &Graph, images: u32, seed: u64, folder: &Path) -> Result<(
     );
     let held_out =
         || data::cache::write(folder, "held-out", &[], [0, channels, height, width], &[]);
-    train
-        .and_then(|()| held_out())
-        .map_err(WorkError::Data)
+    train.and_then(|()| held_out()).map_err(WorkError::Data)
 }
 
 fn keep(
