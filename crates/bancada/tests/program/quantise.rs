@@ -37,7 +37,7 @@ fn installed_tools_quantise_what_is_served() {
     };
     let made = quantise(&["--to", "small.onnx"]);
     made.ends_with(0)
-        .says("no accuracy is worth the name")
+        .says("accuracy is meaningless")
         .says("same class");
     let told = quantise(&["--to", "again.onnx", "--json"]).ends_with(0);
     let told: serde_json::Value = serde_json::from_str(&told.out).unwrap();
