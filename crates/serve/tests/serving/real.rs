@@ -133,7 +133,7 @@ fn installed_several_inputs_and_outputs() {
         .is(400, "the input `mask` is missing");
     server
         .post("/invocations", "image/png", b"x")
-        .is(400, "takes no picture but ids (INT64, any×2), mask");
+        .is(400, "does not take pictures but ids (INT64, any×2), mask");
     server
         .get("/models")
         .is(200, r#"{"datatype":"INT64","name":"ids","shape":[null,2]}"#);
@@ -201,7 +201,7 @@ fn installed_models_that_cannot_be_served_are_refused() {
     check(
         &texts,
         "{}",
-        "real: its output `y` has the type Tensor<String>(1); tensors of numbers and of bool are served",
+        "real: its output `y` has the type Tensor<String>(1); only tensors of numbers and bool can be served",
     );
     let scores = one_output("Identity");
     check(
@@ -212,7 +212,7 @@ fn installed_models_that_cannot_be_served_are_refused() {
     check(
         &scores,
         r#"{"classes": ["a"], "output": "logits"}"#,
-        "names 1 classes, the model has 3",
+        "names 1 classes, but the model has 3",
     );
     check(
         &scores,
