@@ -220,7 +220,9 @@ fn an_interrupted_run_leaves_nothing(moto: &Moto) {
     runtime.wait_for("POST /endpoints/");
     assert_eq!(moto.endpoints().len(), 1);
     signal(&child, libc::SIGINT);
-    let ran = ended(child).ends_with(INTERRUPTED).says("torn down first");
+    let ran = ended(child)
+        .ends_with(INTERRUPTED)
+        .says("deleting the endpoint first");
     assert_eq!(moto.everything(), [""; 0]);
     let record = bench.record(NAME, "C1-r1");
     assert_eq!(record["outcome"]["status"], "interrupted");
