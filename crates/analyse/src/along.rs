@@ -1,7 +1,7 @@
 //! Scenarios along one factor, all else equal: the basis of curves over a factor,
 //! of speed-ups and of frameworks compared.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::analysis::{LevelFacts, ScenarioResult};
 
@@ -22,8 +22,7 @@ pub(crate) struct Line<'s> {
 impl Line<'_> {
     /// `rede2 · 64 px`; empty where nothing else varies.
     pub(crate) fn phrase(&self) -> String {
-        let phrases: Vec<&str> = self.others.iter().map(|l| l.phrase.as_str()).collect();
-        phrases.join(" · ")
+        LevelFacts::phrase_of(self.others.iter().copied())
     }
 
     pub(crate) fn owned_levels(&self) -> Vec<LevelFacts> {
@@ -43,7 +42,7 @@ impl<'s> Along<'s> {
         let mut lines: Vec<Line> = Vec::new();
         let mut known: BTreeMap<Vec<&str>, usize> = BTreeMap::new();
         for scenario in scenarios {
-            let Some(own) = scenario.levels.iter().find(|l| l.factor == factor) else {
+            let Some(own) = scenario.level(factor) else {
                 continue;
             };
             let others = || scenario.levels.iter().filter(|l| l.factor != factor);
@@ -65,27 +64,27 @@ impl<'s> Along<'s> {
     }
 
     pub(crate) fn is_numeric(&self) -> bool {
-        self.levels.iter().all(|l| number(l).is_some())
+        self.levels.iter().all(|l| l.number().is_some())
     }
-}
-
-/// The level as a number, where it is one.
-pub(crate) fn number(level: &LevelFacts) -> Option<f64> {
-    level.level.parse().ok().filter(|n: &f64| n.is_finite())
 }
 
 fn levels<'s>(scenarios: &'s [ScenarioResult], factor: &str) -> Vec<&'s LevelFacts> {
-    let mut seen: BTreeMap<&str, ()> = BTreeMap::new();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
     let mut levels: Vec<&LevelFacts> = scenarios
         .iter()
-        .filter_map(|s| s.levels.iter().find(|l| l.factor == factor))
-        .filter(|l| seen.insert(&l.level, ()).is_none())
+        .filter_map(|s| s.level(factor))
+        .filter(|l| seen.insert(&l.level))
         .collect();
-    if levels.iter().all(|l| number(l).is_some()) {
-        let value = |l: &LevelFacts| number(l).unwrap_or(f64::NAN);
-        levels.sort_by(|a, b| value(a).total_cmp(&value(b)));
+    if levels.iter().all(|l| l.number().is_some()) {
+        sort_by_number(&mut levels);
     }
     levels
+}
+
+/// From the smallest up.
+pub(crate) fn sort_by_number(levels: &mut [&LevelFacts]) {
+    let value = |l: &LevelFacts| l.number().unwrap_or(f64::NAN);
+    levels.sort_by(|a, b| value(a).total_cmp(&value(b)));
 }
 
 /// Names of the factors that take two levels or more.

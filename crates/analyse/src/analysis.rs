@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use model::machine::Inventory;
 use model::run::{Epoch, FrameworkRecord, OperatorTime, Status};
-use model::{Bill, Limits, Money, Price, RunId, RunSequence, Shared, Timestamp};
+use model::{Bill, Limits, Money, Price, Role, RunId, RunSequence, Shared, Timestamp};
 use rust_decimal::Decimal;
 use serde::Serialize;
 use stats::{Estimate, Summary};
@@ -13,8 +13,10 @@ use stats::{Estimate, Summary};
 use crate::curves::CurvePoint;
 use crate::decides::Variation;
 use crate::frameworks::Frameworks;
+use crate::lists::unique;
 use crate::money::MoneyResult;
 use crate::profile::ProfileResult;
+use crate::ranking::Best;
 use crate::serving::Serving;
 use crate::smaller::ScaleFacts;
 use crate::speedup::SpeedUp;
@@ -78,15 +80,26 @@ impl Analysis {
         self.variations.iter().find(|v| v.metric == metric)
     }
 
+    /// Whether the metric is what "time" means here.
+    pub fn is_time(&self, metric: &str) -> bool {
+        self.time_metric.as_deref() == Some(metric)
+    }
+
+    pub fn time_of<'s>(&self, scenario: &'s ScenarioResult) -> Option<&'s Estimate> {
+        scenario.mean(self.time_metric.as_deref()?)
+    }
+
+    /// What the metric is called in "what decides the …".
+    pub fn noun<'v>(&self, variation: &'v Variation) -> &'v str {
+        match self.is_time(&variation.metric) {
+            true => "time",
+            false => &variation.label,
+        }
+    }
+
     /// Names of the environments runs happened in, in the order of the scenarios.
     pub fn environments(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for scenario in &self.scenarios {
-            if !names.contains(&scenario.environment.as_str()) {
-                names.push(&scenario.environment);
-            }
-        }
-        names
+        unique(self.scenarios.iter().map(|s| s.environment.as_str()))
     }
 }
 
@@ -123,6 +136,7 @@ pub struct StudyFacts {
 #[derive(Debug, Clone, Serialize)]
 pub struct FactorFacts {
     pub name: String,
+    pub role: Role,
     pub levels: Vec<String>,
 }
 
@@ -215,30 +229,30 @@ impl StatusCounts {
         } += 1;
     }
 
-    pub fn total(&self) -> usize {
-        let ended = self.ok + self.failed + self.out_of_memory + self.timed_out + self.interrupted;
-        ended + self.not_measurable
-    }
-
-    /// `22 ok, 2 out-of-memory`; what is zero is not said.
-    pub fn text(&self) -> String {
-        let all = [
+    fn all(&self) -> [(usize, &'static str); 6] {
+        [
             (self.ok, Status::Ok.word()),
             (self.failed, Status::Failed.word()),
             (self.out_of_memory, Status::OutOfMemory.word()),
             (self.timed_out, Status::TimedOut.word()),
             (self.interrupted, Status::Interrupted.word()),
             (self.not_measurable, "not measurable"),
-        ];
-        let said: Vec<String> = all
-            .iter()
-            .filter(|(n, _)| *n > 0)
-            .map(|(n, status)| format!("{} {status}", format::count(*n)))
+        ]
+    }
+
+    pub fn total(&self) -> usize {
+        self.all().iter().map(|(runs, _)| runs).sum()
+    }
+
+    /// `22 ok, 2 out-of-memory`; what is zero is left out.
+    pub fn text(&self) -> String {
+        let there = self.all().into_iter().filter(|(runs, _)| *runs > 0);
+        let parts: Vec<String> = there
+            .map(|(runs, status)| format!("{} {status}", format::count(runs)))
             .collect();
-        if said.is_empty() {
-            "none".to_owned()
-        } else {
-            said.join(", ")
+        match parts.is_empty() {
+            true => "none".to_owned(),
+            false => parts.join(", "),
         }
     }
 }
@@ -268,8 +282,11 @@ pub struct ScenarioResult {
 impl ScenarioResult {
     /// `rede2 · 64 px · batch 32`.
     pub fn phrase(&self) -> String {
-        let phrases: Vec<&str> = self.levels.iter().map(|l| l.phrase.as_str()).collect();
-        phrases.join(" · ")
+        LevelFacts::phrase_of(&self.levels)
+    }
+
+    pub fn level(&self, factor: &str) -> Option<&LevelFacts> {
+        self.levels.iter().find(|level| level.factor == factor)
     }
 
     pub fn mean(&self, metric: &str) -> Option<&Estimate> {
@@ -283,6 +300,19 @@ pub struct LevelFacts {
     pub level: String,
     /// As it is said inside a sentence: `64 px`.
     pub phrase: String,
+}
+
+impl LevelFacts {
+    /// `rede2 · 64 px`; empty for none.
+    pub fn phrase_of<'a>(levels: impl IntoIterator<Item = &'a LevelFacts>) -> String {
+        let phrases: Vec<&str> = levels.into_iter().map(|l| l.phrase.as_str()).collect();
+        phrases.join(" · ")
+    }
+
+    /// As a number, where it is one.
+    pub fn number(&self) -> Option<f64> {
+        self.level.parse().ok().filter(|n: &f64| n.is_finite())
+    }
 }
 
 /// Money is exact; the estimate is next to it for its interval.
@@ -336,18 +366,6 @@ pub struct RunRow {
     pub profile: Vec<OperatorTime>,
 }
 
-/// Scenarios that no other beats in time and in cost at once.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct Best {
-    pub fastest: Option<u32>,
-    pub cheapest: Option<u32>,
-    /// From the fastest to the cheapest.
-    pub pareto: Vec<u32>,
-    /// Scenarios whose time cannot be told from the fastest one's.
-    pub as_fast: Vec<u32>,
-    pub sentences: Vec<String>,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub topic: Topic,
@@ -364,6 +382,12 @@ pub enum Topic {
     Serving,
     Best,
     Caution,
+}
+
+impl Topic {
+    pub(crate) fn finding(self, text: String) -> Finding {
+        Finding { topic: self, text }
+    }
 }
 
 /// Whether the machine changed while the study ran.

@@ -8,9 +8,11 @@ use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
 use stats::{Estimate, Interval};
 
+use crate::CONFIDENCE;
 use crate::along::Along;
 use crate::analysis::ScenarioResult;
-use crate::scenarios::rows_of;
+use crate::lists::push_new;
+use crate::scenarios::ok_rows;
 use crate::table::{Row, Table};
 use crate::unused;
 use crate::words;
@@ -19,7 +21,7 @@ use crate::words;
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct BreakEvens {
     pub buying: Vec<BuyOrRent>,
-    pub more_expensive: Vec<DearerMachine>,
+    pub more_expensive: Vec<ExpensiveMachine>,
     pub sentences: Vec<String>,
     /// Pairs that are left out, and why.
     pub notes: Vec<String>,
@@ -64,9 +66,9 @@ pub enum Buying {
 
 /// Two rented machines, alike in the other factors.
 #[derive(Debug, Clone, Serialize)]
-pub struct DearerMachine {
+pub struct ExpensiveMachine {
     pub phrase: String,
-    /// Dearer an hour.
+    /// The one that costs more an hour.
     pub expensive: u32,
     pub expensive_environment: String,
     pub cheap: u32,
@@ -80,7 +82,7 @@ pub struct DearerMachine {
     pub speed_up: Estimate,
     /// Cost on the cheap one over cost on the expensive one: above one, the expensive one is cheaper.
     pub cost_ratio: Estimate,
-    pub verdict: Dearer,
+    pub verdict: CostVerdict,
 }
 
 /// What the break-even is computed from.
@@ -95,7 +97,7 @@ pub enum Basis {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Dearer {
+pub enum CostVerdict {
     Cheaper,
     MoreExpensive,
     /// The interval contains the break-even point, or there are too few runs for one.
@@ -108,16 +110,12 @@ const SHORTEST_STEPS: f64 = 100.0;
 const MONTHS_PER_YEAR: Decimal = Decimal::from_parts(12, 0, 0, false, 0);
 const SECONDS_PER_HOUR: Decimal = Decimal::from_parts(3600, 0, 0, false, 0);
 
-pub(crate) fn break_evens(
-    table: &Table,
-    scenarios: &[ScenarioResult],
-    confidence: f64,
-) -> BreakEvens {
+pub(crate) fn break_evens(table: &Table, scenarios: &[ScenarioResult]) -> BreakEvens {
     // How long a server's run takes is how long it was asked.
     if matches!(table.study.workload, Workload::Serve(_)) {
         return BreakEvens::default();
     }
-    let maker = Maker { table, confidence };
+    let maker = Maker { table };
     let mut found = BreakEvens::default();
     for line in &Along::new(scenarios, "environment").lines {
         let phrase = line.phrase();
@@ -192,15 +190,12 @@ fn paid_seconds(record: &RunRecord, paid: Option<&PaidPhases>) -> Option<f64> {
 
 struct Maker<'t, 'a> {
     table: &'t Table<'a>,
-    confidence: f64,
 }
 
 impl<'t> Maker<'t, '_> {
     fn side(&self, scenario: &'t ScenarioResult) -> Option<Side<'t>> {
-        let rows = rows_of(self.table, scenario.number).iter();
-        let rows: Vec<&Row> = rows
-            .filter(|row| row.is_ok() && row.record.bill.is_some())
-            .collect();
+        let mut rows = ok_rows(self.table, scenario.number);
+        rows.retain(|row| row.record.bill.is_some());
         let price = rows.first()?.record.price.as_ref()?;
         // What several own machines cost in a month is not kept with a run.
         let environment = self.table.study.environment(&scenario.environment);
@@ -222,9 +217,9 @@ impl<'t> Maker<'t, '_> {
         };
         match made {
             Some(Made::Buying(made)) => found.buying.push(*made),
-            Some(Made::Dearer(made)) => found.more_expensive.push(*made),
-            Some(Made::Note(note)) if !found.notes.contains(&note) => found.notes.push(note),
-            Some(Made::Note(_)) | None => {}
+            Some(Made::Expensive(made)) => found.more_expensive.push(*made),
+            Some(Made::Note(note)) => push_new(&mut found.notes, note),
+            None => {}
         }
     }
 
@@ -244,18 +239,14 @@ impl<'t> Maker<'t, '_> {
         };
         let rule = &own.price.billing;
         if rule.tax_percent.is_some() || !rule.charges.is_empty() || !rule.discounts.is_empty() {
-            return Some(Made::Note(format!(
-                "No break-even for {} and {}: your own machine has charges or taxes besides purchase and electricity, or bills only part of its time, so its cost does not follow from its hours.",
-                own.scenario.environment, rented.scenario.environment
-            )));
+            let why = "your own machine has charges or taxes besides purchase and electricity, or bills only part of its time, so its cost does not follow from its hours.";
+            return Some(Made::none(own, rented, why));
         }
         // It was spread over the hours of one month, and the hours are what is asked.
         let has_fee = |charge: &Charge| charge.unit == Unit::Month;
         if rented.price.billing.charges.iter().any(has_fee) {
-            return Some(Made::Note(format!(
-                "No break-even for {} and {}: the rented machine has a monthly fee that does not depend on its hours.",
-                own.scenario.environment, rented.scenario.environment
-            )));
+            let why = "the rented machine has a monthly fee that does not depend on its hours.";
+            return Some(Made::none(own, rented, why));
         }
         let months = own_machine.years.checked_mul(MONTHS_PER_YEAR)?;
         let purchase = self.said_in(own_machine.purchase, currency)?.amount;
@@ -322,15 +313,15 @@ impl<'t> Maker<'t, '_> {
         };
         let break_even = break_even.to_f64()?;
         let cost_ratio = match basis {
-            Basis::Hours => scaled(&speed_up, break_even),
+            Basis::Hours => speed_up.over(break_even, "speed-up over the ratio of the prices"),
             Basis::Runs => self.ratio(&amounts(cheap), &amounts(expensive))?,
         };
         let verdict = match cost_ratio.interval {
-            Some(interval) if interval.low > 1.0 => Dearer::Cheaper,
-            Some(interval) if interval.high < 1.0 => Dearer::MoreExpensive,
-            _ => Dearer::Inconclusive,
+            Some(interval) if interval.low > 1.0 => CostVerdict::Cheaper,
+            Some(interval) if interval.high < 1.0 => CostVerdict::MoreExpensive,
+            _ => CostVerdict::Inconclusive,
         };
-        Some(Made::Dearer(Box::new(DearerMachine {
+        Some(Made::Expensive(Box::new(ExpensiveMachine {
             phrase: phrase.to_owned(),
             expensive: expensive.scenario.number,
             expensive_environment: expensive.scenario.environment.clone(),
@@ -350,12 +341,12 @@ impl<'t> Maker<'t, '_> {
         if first.is_empty() || second.is_empty() {
             return None;
         }
-        let compared = stats::welch_ratio(first, second, self.confidence);
+        let compared = stats::welch_ratio(first, second, CONFIDENCE);
         let mean = |values: &[f64]| stats::precise::mean(values);
         let bare = |_| {
             let method = "ratio of means, too few runs for an interval";
             let count = first.len() + second.len();
-            Estimate::bare(mean(first) / mean(second), self.confidence, count, method)
+            Estimate::bare(mean(first) / mean(second), CONFIDENCE, count, method)
         };
         let estimate = compared.map(|comparison| comparison.estimate);
         Some(estimate.unwrap_or_else(bare)).filter(|e| e.value.is_finite() && e.value > 0.0)
@@ -390,27 +381,32 @@ impl<'t> Maker<'t, '_> {
     }
 
     fn said_in(&self, money: Money, currency: Currency) -> Option<Money> {
-        cost::convert(money, currency, &self.table.study.rates).ok()
+        cost::convert(money, currency, &self.table.study.rates)
     }
 
     fn left_out(&self, one: &Side, other: &Side) -> Made {
-        let name = |side: &Side| side.scenario.environment.clone();
         let code = |side: &Side| side.price.per_hour.currency;
-        Made::Note(format!(
-            "No break-even for {} and {}: their prices are in {} and {}, and the study has no exchange rate to {}. Add one under [[rates]].",
-            name(one),
-            name(other),
+        let why = format!(
+            "their prices are in {} and {}, and the study has no exchange rate to {}. Add one under [[rates]].",
             code(one),
             code(other),
             self.table.currency
-        ))
+        );
+        Made::none(one, other, &why)
     }
 }
 
 enum Made {
     Buying(Box<BuyOrRent>),
-    Dearer(Box<DearerMachine>),
+    Expensive(Box<ExpensiveMachine>),
     Note(String),
+}
+
+impl Made {
+    fn none(one: &Side, other: &Side, why: &str) -> Self {
+        let [one, other] = [one, other].map(|side| &side.scenario.environment);
+        Made::Note(format!("No break-even for {one} and {other}: {why}"))
+    }
 }
 
 /// `None` if two bills count different phases.
@@ -438,18 +434,6 @@ fn per_second(costs: &[Decimal], seconds: &[f64]) -> Option<Decimal> {
     let seconds = Decimal::from_f64_retain(seconds.iter().sum())?;
     cost.checked_div(seconds)
         .filter(|each| *each > Decimal::ZERO)
-}
-
-fn scaled(estimate: &Estimate, by: f64) -> Estimate {
-    Estimate {
-        value: estimate.value / by,
-        interval: estimate.interval.map(|i| Interval {
-            low: i.low / by,
-            high: i.high / by,
-        }),
-        method: "speed-up over the ratio of the prices".to_owned(),
-        ..estimate.clone()
-    }
 }
 
 /// Of an own machine a month and an hour, and of an hour of the rented one.

@@ -2,13 +2,15 @@
 
 use model::RunId;
 use serde::Serialize;
-use stats::Estimate;
+use stats::{Estimate, Scale};
 
 /// What decides one metric.
 #[derive(Debug, Clone, Serialize)]
 pub struct Variation {
     pub metric: String,
     pub label: String,
+    /// What nobody asked for is described, not tested.
+    pub is_asked: bool,
     pub runs: usize,
     pub scenarios: usize,
     pub scale: Scale,
@@ -18,7 +20,8 @@ pub struct Variation {
     pub noise: Option<Noise>,
     /// Whether the model may be trusted, in a sentence.
     pub residuals: String,
-    pub residuals_fine: bool,
+    /// Unknown where too few runs are repeated.
+    pub residuals_fine: Option<bool>,
     /// Runs far from the other repetitions of their scenario.
     pub outliers: Vec<RunId>,
     pub effects: Vec<LevelEffect>,
@@ -45,22 +48,6 @@ impl Variation {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scale {
-    Linear,
-    Logarithmic,
-}
-
-impl Scale {
-    pub fn word(self) -> &'static str {
-        match self {
-            Scale::Linear => "linear",
-            Scale::Logarithmic => "logarithmic",
-        }
-    }
-}
-
 #[derive(Debug, Clone, Serialize)]
 pub struct VariationTerm {
     /// One factor, or two whose effects depend on each other; none for all larger groups together.
@@ -69,9 +56,17 @@ pub struct VariationTerm {
     pub share: f64,
     pub degrees_of_freedom: usize,
     pub sum_of_squares: f64,
+    /// Of the usual analysis of variance (type II), uncorrected.
     pub f: Option<f64>,
     pub p: Option<f64>,
+    /// Of the test behind the verdict, which does not suppose equal spread, corrected for all
+    /// questions of the study: comparable with [`crate::EFFECTS_LEVEL`].
+    pub adjusted_p: Option<f64>,
     pub verdict: Verdict,
+    /// Repetitions of every scenario that would probably decide it, where it is inconclusive.
+    pub repetitions: Option<usize>,
+    /// A factor with whose levels the effect changes its direction: it is stated for each of them.
+    pub reversed_by: Option<String>,
     /// What it means: `64 px takes 2.9× as long as 32 px [2.8, 3.0]`.
     pub sentence: Option<String>,
 }
@@ -86,34 +81,34 @@ impl VariationTerm {
     }
 }
 
+/// What may be said of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Sure, and half of the variation or more.
-    Decides,
-    /// Sure, and a tenth or more.
-    Matters,
-    /// Sure, and less than a tenth.
-    Small,
-    /// As large as chance alone would make it.
-    NotSeen,
-    /// Nothing is left to compare it with.
-    Untested,
+    Different,
+    /// The whole interval is within the margin of the study.
+    PracticallyEqual,
+    /// The data leave both open.
+    Inconclusive,
+    /// One repetition, missing combinations, or nothing that varies.
+    NotEstimable,
+    /// Of a metric that nobody asked for.
+    Described,
 }
 
 impl Verdict {
     pub fn words(self) -> &'static str {
         match self {
-            Verdict::Decides => "decides",
-            Verdict::Matters => "matters",
-            Verdict::Small => "significant but small",
-            Verdict::NotSeen => "not significant",
-            Verdict::Untested => "cannot be tested",
+            Verdict::Different => "different",
+            Verdict::PracticallyEqual => "practically equal",
+            Verdict::Inconclusive => "inconclusive",
+            Verdict::NotEstimable => "not estimable",
+            Verdict::Described => "not tested",
         }
     }
 
-    pub fn is_sure(self) -> bool {
-        matches!(self, Verdict::Decides | Verdict::Matters | Verdict::Small)
+    pub fn is_different(self) -> bool {
+        self == Verdict::Different
     }
 }
 
@@ -135,6 +130,7 @@ pub struct LevelEffect {
     pub baseline: String,
     pub comparison: Comparison,
     pub estimate: Estimate,
+    pub verdict: Verdict,
     pub sentence: String,
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Level, Study};
+use model::{Level, Role, Study};
 use stats::Observation;
 
 use crate::table::Row;
@@ -12,7 +12,6 @@ use crate::words::names::level_phrase;
 pub(crate) struct PresentFactor {
     pub(crate) name: String,
     pub(crate) levels: Vec<PresentLevel>,
-    place: BTreeMap<String, usize>,
 }
 
 pub(crate) struct PresentLevel {
@@ -22,49 +21,59 @@ pub(crate) struct PresentLevel {
 
 pub(crate) fn varied_factors(study: &Study, rows: &[&Row]) -> Vec<PresentFactor> {
     let scenarios = by_scenario(rows);
-    let present = |name: &str| {
-        let mut seen: BTreeMap<String, &Level> = BTreeMap::new();
-        for level in scenarios
-            .iter()
-            .filter_map(|group| group[0].record.scenario.level(name))
-        {
-            seen.entry(level.to_string()).or_insert(level);
-        }
-        seen
-    };
     let ordered = |factor: &model::Factor| {
-        let mut seen = present(&factor.name);
-        let mut levels: Vec<PresentLevel> = Vec::new();
-        let mut add = |text: String, level: &Level| {
-            levels.push(PresentLevel {
-                phrase: level_phrase(study, &factor.name, level),
-                text,
-            });
-        };
-        for level in &factor.levels {
-            if let Some(level) = seen.remove(&level.to_string()) {
-                add(level.to_string(), level);
+        let mut seen: BTreeMap<String, &Level> = BTreeMap::new();
+        for group in &scenarios {
+            if let Some(level) = group[0].record.scenario.level(&factor.name) {
+                seen.entry(level.to_string()).or_insert(level);
             }
         }
-        // Levels of older runs that the study no longer names.
-        seen.into_iter().for_each(|(text, level)| add(text, level));
-        let place = levels
-            .iter()
-            .enumerate()
-            .map(|(place, l)| (l.text.clone(), place))
+        let named = factor.levels.iter();
+        let named: Vec<(String, &Level)> = named
+            .filter_map(|level| seen.remove_entry(&level.to_string()))
             .collect();
+        // Levels of older runs that the study no longer names come last.
+        let levels = named.into_iter().chain(seen);
         PresentFactor {
             name: factor.name.clone(),
-            levels,
-            place,
+            levels: levels
+                .map(|(text, level)| PresentLevel {
+                    phrase: level_phrase(study, &factor.name, level),
+                    text,
+                })
+                .collect(),
         }
     };
     study
         .factors
         .iter()
+        .filter(|factor| study.role(&factor.name) != Role::Block)
         .map(ordered)
         .filter(|f| f.levels.len() > 1)
         .collect()
+}
+
+/// The block of each row: its levels of factors that are blocks, and its repetition where repetitions were measured
+/// one after the other. `None` where there are no blocks.
+pub(crate) fn blocks(study: &Study, rows: &[&Row], by_repetition: bool) -> Option<Vec<usize>> {
+    let factors = study.factors.iter().map(|factor| factor.name.as_str());
+    let factors: Vec<&str> = factors
+        .filter(|name| study.role(name) == Role::Block)
+        .collect();
+    if factors.is_empty() && !by_repetition {
+        return None;
+    }
+    let key = |row: &&Row| {
+        let level = |name: &&str| row.record.scenario.level(name).map(ToString::to_string);
+        let levels: Vec<Option<String>> = factors.iter().map(level).collect();
+        (levels, by_repetition.then_some(row.record.run.repetition))
+    };
+    let mut numbers = BTreeMap::new();
+    let number = |row: &&Row| {
+        let next = numbers.len();
+        *numbers.entry(key(row)).or_insert(next)
+    };
+    Some(rows.iter().map(number).collect())
 }
 
 /// Whether the run says its level of every factor; one that does not cannot be compared.
@@ -83,16 +92,17 @@ pub(crate) fn observations(
     let mut observations = Vec::with_capacity(rows.len());
     for group in by_scenario(rows) {
         let scenario = &group[0].record.scenario;
-        let place = |f: &PresentFactor| f.place.get(&scenario.level(&f.name)?.to_string()).copied();
+        let place = |f: &PresentFactor| {
+            let level = scenario.level(&f.name)?.to_string();
+            f.levels.iter().position(|l| l.text == level)
+        };
         let Some(levels) = factors.iter().map(place).collect::<Option<Vec<usize>>>() else {
             continue;
         };
         observations.extend(group.iter().filter_map(|row| {
-            let block = Some(row.record.run.repetition as usize);
             Some(Observation {
                 levels: levels.clone(),
                 value: row.values[column]?,
-                block,
             })
         }));
     }
@@ -100,7 +110,7 @@ pub(crate) fn observations(
 }
 
 /// Rows are sorted by run, so those of a scenario stand together; no group is empty.
-fn by_scenario<'r, 'a>(rows: &'r [&'a Row<'a>]) -> Vec<&'r [&'a Row<'a>]> {
+pub(crate) fn by_scenario<'r, 'a>(rows: &'r [&'a Row<'a>]) -> Vec<&'r [&'a Row<'a>]> {
     rows.chunk_by(|a, b| a.record.run.scenario == b.record.run.scenario)
         .collect()
 }

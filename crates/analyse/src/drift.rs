@@ -10,9 +10,7 @@ use crate::analysis::Drift;
 use crate::table::{Row, Table};
 use crate::words::format;
 use crate::words::names::MetricInfo;
-
-/// Rarer than this by chance is called drift; stricter than for factors, as nobody asked about it.
-const SURE: f64 = 0.01;
+use crate::{CONFIDENCE, DRIFT_LEVEL};
 
 struct Point {
     scenario: u32,
@@ -23,7 +21,7 @@ struct Point {
     value: f64,
 }
 
-pub(crate) fn drift(table: &Table, column: usize, confidence: f64) -> Option<Drift> {
+pub(crate) fn drift(table: &Table, column: usize) -> Option<Drift> {
     let mut points = points(table, column)?;
     let cells = centre_within_scenarios(&mut points);
     // Each scenario's mean took a degree of freedom, the slope takes another.
@@ -33,9 +31,9 @@ pub(crate) fn drift(table: &Table, column: usize, confidence: f64) -> Option<Dri
         .filter(|left| *left >= 3)?;
     let x: Vec<f64> = points.iter().map(|p| p.place).collect();
     let y: Vec<f64> = points.iter().map(|p| p.value).collect();
-    let line = stats::line(&x, &y, confidence).ok()?;
-    let error = line.slope.standard_error? * ((points.len() - 2) as f64 / left as f64).sqrt();
-    let slope = line.slope.value;
+    let slope = stats::slope(&x, &y, CONFIDENCE).ok()?;
+    let error = slope.standard_error? * ((points.len() - 2) as f64 / left as f64).sqrt();
+    let slope = slope.value;
     let p = if error > 0.0 {
         student_two_sided(slope / error, left as f64)
     } else {
@@ -43,8 +41,10 @@ pub(crate) fn drift(table: &Table, column: usize, confidence: f64) -> Option<Dri
     };
     let repetition_p = repetition_p(&points, cells);
     let change = slope.exp() - 1.0;
-    let trend = p < SURE && change.is_finite();
-    let jumps = repetition_p.is_some_and(|p| p < SURE);
+    // Two questions share the level.
+    let is_sure = |p: f64| p < DRIFT_LEVEL / 2.0;
+    let trend = is_sure(p) && change.is_finite();
+    let jumps = repetition_p.is_some_and(is_sure);
     Some(Drift {
         metric: table.columns[column].name.clone(),
         change,
@@ -64,8 +64,10 @@ pub(crate) fn drift(table: &Table, column: usize, confidence: f64) -> Option<Dri
 }
 
 fn points(table: &Table, column: usize) -> Option<Vec<Point>> {
-    let is_measured =
-        |row: &&Row| row.is_ok() && matches!(row.record.origin, Origin::Measured { .. });
+    // Imported ones too, where their file says when they were.
+    let is_ordered =
+        |row: &Row| row.record.is_dated() || matches!(row.record.origin, Origin::Measured { .. });
+    let is_measured = |row: &&Row| row.is_ok() && is_ordered(row);
     let mut rows: Vec<&Row> = table
         .runs
         .iter()

@@ -1,22 +1,42 @@
-//! Effects of levels, and interactions of two factors, in sentences.
+//! What levels do to a metric, and how two factors act together, with verdicts.
 
-use stats::{Estimate, LevelFit, LevelPair, Observation};
+use stats::{Answer, At, CellMeans, Contrast, Estimate, LevelPair, Scale};
 
-use crate::decides::{Comparison, LevelEffect, Scale};
+use crate::decides::{Comparison, LevelEffect, Verdict};
 use crate::design::PresentFactor;
-use crate::words::comparison::{Pair, amount};
-use crate::words::format;
+use crate::findings::MOST_REPETITIONS;
+use crate::words::comparison::Pair;
 use crate::words::names::MetricInfo;
 
-/// A fitted model with what its numbers are called.
+/// Cell means with what their numbers are called.
 pub(crate) struct Fit<'a> {
     pub(crate) info: &'a MetricInfo,
     pub(crate) factors: &'a [PresentFactor],
     pub(crate) scale: Scale,
-    /// Logarithms on the logarithmic scale.
-    pub(crate) data: &'a [Observation],
-    pub(crate) fit: Option<LevelFit>,
-    pub(crate) confidence: f64,
+    /// Of logarithms on the logarithmic scale.
+    pub(crate) means: &'a CellMeans,
+    /// Differences within it count as none; on the scale of the means.
+    pub(crate) margin: f64,
+    /// Of every scenario, at least.
+    pub(crate) repetitions: usize,
+    pub(crate) is_asked: bool,
+}
+
+/// What is said of a term.
+pub(crate) struct Judged {
+    pub(crate) verdict: Verdict,
+    pub(crate) repetitions: Option<usize>,
+    pub(crate) sentence: Option<String>,
+}
+
+impl Judged {
+    pub(crate) fn not_estimable(sentence: &str) -> Self {
+        Judged {
+            verdict: Verdict::NotEstimable,
+            repetitions: None,
+            sentence: Some(sentence.to_owned()),
+        }
+    }
 }
 
 impl Fit<'_> {
@@ -27,50 +47,104 @@ impl Fit<'_> {
         }
     }
 
-    fn compare(&self, pair: LevelPair) -> Option<Estimate> {
-        let fit = self.fit.as_ref()?;
+    fn estimate(&self, contrast: &Contrast, confidence: f64) -> Estimate {
         match self.scale {
-            Scale::Linear => stats::level_difference(fit, pair, self.confidence),
-            Scale::Logarithmic => stats::level_ratio(fit, pair, self.confidence),
+            Scale::Linear => contrast.estimate(confidence, METHOD, |value| value),
+            Scale::Logarithmic => contrast.estimate(confidence, METHOD, f64::exp),
         }
     }
 
-    /// An effect alone: `2.5×`, `+3 %`, `1.20 s`.
-    fn short(&self, effect: f64) -> String {
-        match self.scale {
-            Scale::Linear => amount(self.info, effect),
-            Scale::Logarithmic if (0.8..1.25).contains(&effect.exp()) => {
-                let sign = if effect < 0.0 { "−" } else { "+" };
-                format!("{sign}{}", format::percent((effect.exp() - 1.0).abs()))
-            }
-            Scale::Logarithmic => format::ratio(effect.exp()),
+    /// Of a difference whose interval holds together with those of the other pairs.
+    fn verdict(&self, contrast: &Contrast, level: f64) -> Verdict {
+        if !self.is_asked {
+            return Verdict::Described;
+        }
+        let estimate = contrast.estimate(1.0 - level, METHOD, |value| value);
+        match estimate.interval {
+            _ if contrast.p() <= level => Verdict::Different,
+            Some(i) if i.low >= -self.margin && i.high <= self.margin => Verdict::PracticallyEqual,
+            _ => Verdict::Inconclusive,
         }
     }
 
-    fn sentence(&self, pair: LevelPair, estimate: &Estimate) -> String {
+    fn sentence(&self, pair: LevelPair, contrast: &Contrast, level: f64) -> String {
+        self.sentence_as(pair, contrast, level, self.verdict(contrast, level))
+    }
+
+    fn sentence_as(
+        &self,
+        pair: LevelPair,
+        contrast: &Contrast,
+        level: f64,
+        verdict: Verdict,
+    ) -> String {
         let factor = &self.factors[pair.factor];
         let said = Pair {
             metric: self.info,
             level: &factor.levels[pair.level].phrase,
             baseline: &factor.levels[pair.base].phrase,
             comparison: self.comparison(),
-            estimate,
+            estimate: &self.estimate(contrast, 1.0 - level),
+            verdict,
         };
         said.sentence()
     }
+
+    fn levels(&self, factor: usize) -> usize {
+        self.factors.get(factor).map_or(0, |f| f.levels.len())
+    }
+
+    /// All pairs of levels of a factor, the higher number first.
+    fn pairs(&self, factor: usize) -> Vec<LevelPair> {
+        let pairs = |level| (0..level).map(move |base| pair(factor, level, base));
+        (1..self.levels(factor)).flat_map(pairs).collect()
+    }
+
+    /// The pair that lies furthest apart of those that may be said, the higher mean first.
+    fn furthest(
+        &self,
+        factor: usize,
+        is_said: impl Fn(&Contrast) -> bool,
+    ) -> Option<(LevelPair, Contrast)> {
+        let found = self.pairs(factor).into_iter().filter_map(|pair| {
+            let contrast = self.means.difference(pair, &[])?;
+            Some(match contrast.value < 0.0 {
+                true => (turned(pair), self.means.difference(turned(pair), &[])?),
+                false => (pair, contrast),
+            })
+        });
+        let said = found.filter(|(_, contrast)| is_said(contrast));
+        said.max_by(|a, b| a.1.value.total_cmp(&b.1.value))
+    }
 }
 
-/// Every level against the first of its factor.
-pub(crate) fn level_effects(fit: &Fit) -> Vec<LevelEffect> {
+const METHOD: &str =
+    "difference of equally weighted cell means, each with its own variance (Welch–Satterthwaite)";
+
+fn pair(factor: usize, level: usize, base: usize) -> LevelPair {
+    LevelPair {
+        factor,
+        level,
+        base,
+    }
+}
+
+fn turned(pair: LevelPair) -> LevelPair {
+    LevelPair {
+        level: pair.base,
+        base: pair.level,
+        ..pair
+    }
+}
+
+/// Every level against the first of its factor. `level` is each factor's own error rate.
+pub(crate) fn level_effects(fit: &Fit, level_of: impl Fn(usize) -> f64) -> Vec<LevelEffect> {
     let mut effects = Vec::new();
     for (place, factor) in fit.factors.iter().enumerate() {
+        let level_each = level_of(place) / fit.pairs(place).len().max(1) as f64;
         for level in 1..factor.levels.len() {
-            let pair = LevelPair {
-                factor: place,
-                level,
-                base: 0,
-            };
-            let Some(estimate) = fit.compare(pair) else {
+            let pair = pair(place, level, 0);
+            let Some(contrast) = fit.means.difference(pair, &[]) else {
                 continue;
             };
             effects.push(LevelEffect {
@@ -78,148 +152,154 @@ pub(crate) fn level_effects(fit: &Fit) -> Vec<LevelEffect> {
                 level: factor.levels[level].text.clone(),
                 baseline: factor.levels[0].text.clone(),
                 comparison: fit.comparison(),
-                sentence: fit.sentence(pair, &estimate),
-                estimate,
+                verdict: fit.verdict(&contrast, level_each),
+                sentence: fit.sentence(pair, &contrast, level_each),
+                estimate: fit.estimate(&contrast, 1.0 - level_each),
             });
         }
     }
     effects
 }
 
-/// The one sentence for a factor: its second level against the first, or its extremes.
-pub(crate) fn headline(fit: &Fit, factor: usize) -> Option<String> {
-    let levels = fit.factors.get(factor)?.levels.len();
-    if levels == 2 {
-        let pair = LevelPair {
-            factor,
-            level: 1,
-            base: 0,
+/// A factor by itself: its second level against the first, or the pair that says most.
+pub(crate) fn main_effect(fit: &Fit, factor: usize, answer: &Answer) -> Judged {
+    let pairs = fit.pairs(factor);
+    // The pair is picked from the data: every other might have been the one.
+    let level = answer.level / pairs.len().max(1) as f64;
+    let is_said = |contrast: &Contrast| !answer.is_yes || contrast.p() <= level;
+    let found = match pairs.as_slice() {
+        [only] => fit.means.difference(*only, &[]).map(|c| (*only, c)),
+        _ => fit.furthest(factor, is_said),
+    };
+    let Some((pair, contrast)) = found else {
+        return Judged::not_estimable(CONFOUNDED);
+    };
+    let verdict = match (fit.is_asked, answer.is_yes) {
+        (false, _) => Verdict::Described,
+        (true, true) => Verdict::Different,
+        // The furthest pair within the margin holds for all of them.
+        (true, false) => match fit.verdict(&contrast, level) {
+            Verdict::Different => Verdict::Inconclusive,
+            other => other,
+        },
+    };
+    let mut sentence = fit.sentence_as(pair, &contrast, level, verdict);
+    if pairs.len() > 1 {
+        sentence += &format!(" (the extremes of {} levels)", fit.levels(factor));
+    }
+    let wanted = stats::Decision {
+        margin: fit.margin,
+        level,
+        repetitions: fit.repetitions,
+    };
+    let repetitions = (verdict == Verdict::Inconclusive)
+        .then(|| stats::repetitions_to_decide(&contrast, wanted))
+        .flatten();
+    if let Some(repetitions) = repetitions.filter(|needed| *needed <= MOST_REPETITIONS) {
+        sentence += &format!("; about {repetitions} repetitions would decide");
+    }
+    Judged {
+        verdict,
+        repetitions,
+        sentence: Some(sentence),
+    }
+}
+
+pub(crate) const CONFOUNDED: &str =
+    "its levels are confounded with those of other factors, so its effect cannot be separated";
+
+/// Two factors together: where the effect of one is weakest and where strongest.
+pub(crate) struct Interaction {
+    pub(crate) sentence: String,
+    /// Factors whose effect changes its direction with the other's level.
+    pub(crate) reversed: Vec<usize>,
+}
+
+/// Of an interaction that was found.
+pub(crate) fn interaction(fit: &Fit, a: usize, b: usize, level: f64) -> Interaction {
+    let simple = [simple_effects(fit, a, b), simple_effects(fit, b, a)];
+    let reversed = simple
+        .iter()
+        .flatten()
+        .filter(|s| s.is_reversed(fit.margin));
+    let reversed: Vec<usize> = reversed.map(|simple| simple.pair.factor).collect();
+    // The factor whose effect changes most is the one a reader thinks of as acting; a reversed one first.
+    let acting = simple.iter().flatten().max_by(|x, y| {
+        let key = |s: &SimpleEffects| (s.is_reversed(fit.margin), s.largest().abs());
+        let ((x, x_size), (y, y_size)) = (key(x), key(y));
+        x.cmp(&y).then(x_size.total_cmp(&y_size))
+    });
+    let name = |factor: usize| fit.factors.get(factor).map_or("?", |f| f.name.as_str());
+    let sentence = match acting {
+        None => format!("the effect of {} depends on {}", name(a), name(b)),
+        Some(simple) => simple.sentence(fit, level),
+    };
+    Interaction { sentence, reversed }
+}
+
+/// A pair of levels of one factor, within the two levels of another between which it changes most.
+struct SimpleEffects {
+    pair: LevelPair,
+    other: usize,
+    ends: [(usize, Contrast); 2],
+}
+
+fn simple_effects(fit: &Fit, acting: usize, other: usize) -> Option<SimpleEffects> {
+    // A table of so many numbers is for the reader's own eyes.
+    const MOST: usize = 4000;
+    if fit.pairs(acting).len() * fit.levels(other) > MOST {
+        return None;
+    }
+    let mut best: Option<(f64, SimpleEffects)> = None;
+    for pair in fit.pairs(acting) {
+        let within = |level: usize| {
+            let at = At {
+                factor: other,
+                level,
+            };
+            Some((level, fit.means.difference(pair, &[at])?))
         };
-        return fit
-            .compare(pair)
-            .map(|estimate| fit.sentence(pair, &estimate));
+        let effects: Vec<(usize, Contrast)> = (0..fit.levels(other)).filter_map(within).collect();
+        let by_value =
+            |x: &&(usize, Contrast), y: &&(usize, Contrast)| x.1.value.total_cmp(&y.1.value);
+        let low = effects.iter().min_by(by_value)?;
+        let high = effects.iter().max_by(by_value)?;
+        let change = high.1.value - low.1.value;
+        if low.0 != high.0 && best.as_ref().is_none_or(|(most, _)| change > *most) {
+            let ends = [*low, *high];
+            best = Some((change, SimpleEffects { pair, other, ends }));
+        }
     }
-    let extremes = extremes(fit, factor)?;
-    let pair = LevelPair {
-        factor,
-        level: extremes.high,
-        base: extremes.low,
-    };
-    let estimate = fit.compare(pair)?;
-    Some(format!(
-        "{} (the extremes of {levels} levels)",
-        fit.sentence(pair, &estimate)
-    ))
+    best.map(|(_, simple)| simple)
 }
 
-pub(crate) struct Extremes {
-    pub(crate) low: usize,
-    pub(crate) high: usize,
-}
-
-/// The levels with the lowest and the highest value, all else equal.
-pub(crate) fn extremes(fit: &Fit, factor: usize) -> Option<Extremes> {
-    let levels = fit.factors.get(factor)?.levels.len();
-    let neutral = if fit.scale == Scale::Linear { 0.0 } else { 1.0 };
-    let value = |level: usize| match level {
-        0 => Some(neutral),
-        level => fit
-            .compare(LevelPair {
-                factor,
-                level,
-                base: 0,
-            })
-            .map(|e| e.value),
-    };
-    let values: Vec<(usize, f64)> = (0..levels).filter_map(|l| Some((l, value(l)?))).collect();
-    let low = values.iter().min_by(|a, b| a.1.total_cmp(&b.1))?.0;
-    let high = values.iter().max_by(|a, b| a.1.total_cmp(&b.1))?.0;
-    (low != high).then_some(Extremes { low, high })
-}
-
-/// How the effect of one factor changes with the other: where it is weakest and where strongest.
-pub(crate) fn interaction(fit: &Fit, a: usize, b: usize) -> String {
-    let general = || {
-        let name = |factor: usize| fit.factors.get(factor).map_or("?", |f| f.name.as_str());
-        format!("the effect of {} depends on {}", name(a), name(b))
-    };
-    // The factor with the larger effect is the one a reader thinks of as acting.
-    let (acting, other) = if span(fit, a) >= span(fit, b) {
-        (a, b)
-    } else {
-        (b, a)
-    };
-    let (Some(extremes), Some(others)) = (extremes(fit, acting), fit.factors.get(other)) else {
-        return general();
-    };
-    let mut effects: Vec<Within> = (0..others.levels.len())
-        .filter_map(|level| {
-            let high = mean(fit.data, [(acting, extremes.high), (other, level)])?;
-            let low = mean(fit.data, [(acting, extremes.low), (other, level)])?;
-            Some(Within {
-                level,
-                effect: high - low,
-            })
-        })
-        .collect();
-    effects.sort_by(|x, y| x.effect.total_cmp(&y.effect));
-    let (Some(least), Some(most)) = (effects.first(), effects.last()) else {
-        return general();
-    };
-    if effects.len() < 2 {
-        return general();
+impl SimpleEffects {
+    fn largest(&self) -> f64 {
+        let [low, high] = &self.ends;
+        match low.1.value.abs() > high.1.value.abs() {
+            true => low.1.value,
+            false => high.1.value,
+        }
     }
-    let pair = LevelPair {
-        factor: acting,
-        level: extremes.high,
-        base: extremes.low,
-    };
-    let value = if fit.scale == Scale::Linear {
-        most.effect
-    } else {
-        most.effect.exp()
-    };
-    let strongest = fit.sentence(
-        pair,
-        &Estimate::bare(value, fit.confidence, fit.data.len(), "means"),
-    );
-    let with = |within: &Within| others.levels[within.level].phrase.as_str();
-    format!(
-        "with {}, {strongest}; with {}, {}",
-        with(most),
-        with(least),
-        fit.short(least.effect)
-    )
-}
 
-struct Within {
-    level: usize,
-    effect: f64,
-}
-
-/// How far apart the levels of a factor lie.
-fn span(fit: &Fit, factor: usize) -> f64 {
-    let Some(found) = extremes(fit, factor) else {
-        return 0.0;
-    };
-    let pair = LevelPair {
-        factor,
-        level: found.high,
-        base: found.low,
-    };
-    fit.compare(pair).map_or(0.0, |estimate| estimate.value)
-}
-
-fn mean(data: &[Observation], fixed: [(usize, usize); 2]) -> Option<f64> {
-    let fits = |o: &&Observation| {
-        fixed
-            .iter()
-            .all(|(factor, level)| o.levels.get(*factor) == Some(level))
-    };
-    let (mut sum, mut count) = (0.0, 0usize);
-    for observation in data.iter().filter(fits) {
-        sum += observation.value;
-        count += 1;
+    /// Beyond the margin in both directions.
+    fn is_reversed(&self, margin: f64) -> bool {
+        let [low, high] = &self.ends;
+        low.1.value < -margin && high.1.value > margin
     }
-    (count > 0).then(|| sum / count as f64)
+
+    /// `with tf, B takes 30 s longer than A [28, 32]; with pytorch, B takes 18 s less time than A [16, 20]`.
+    fn sentence(&self, fit: &Fit, level: f64) -> String {
+        // Each of two ends, picked among all pairs and levels.
+        let picked = fit.pairs(self.pair.factor).len() * fit.levels(self.other);
+        let level = level / picked.max(1) as f64;
+        let others = &fit.factors[self.other].levels;
+        let mut ends = self.ends;
+        ends.sort_by(|x, y| y.1.value.abs().total_cmp(&x.1.value.abs()));
+        let said = ends.map(|(place, contrast)| {
+            let said = fit.sentence(self.pair, &contrast, level);
+            format!("with {}, {said}", others[place].phrase)
+        });
+        said.join("; ")
+    }
 }

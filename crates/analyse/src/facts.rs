@@ -8,15 +8,17 @@ use model::{
 };
 
 use crate::analysis::{
-    EnvironmentFacts, FactorFacts, MachineUse, OutcomeGroup, SamplerCost, StudyFacts, Totals,
+    EnvironmentFacts, FactorFacts, LevelFacts, MachineUse, OutcomeGroup, SamplerCost, StudyFacts,
+    Totals,
 };
+use crate::lists::{entry, push_new};
+use crate::scenarios::level_facts;
 use crate::smaller::scale_facts;
 use crate::table::{Row, Table};
 use crate::words::format;
-use crate::words::names::level_phrase;
-use crate::{frameworks, inputs, prices, profile};
+use crate::{CONFIDENCE, frameworks, inputs, prices, profile};
 
-pub(crate) fn study_facts(table: &Table, repriced: Option<&str>, confidence: f64) -> StudyFacts {
+pub(crate) fn study_facts(table: &Table, repriced: Option<&str>) -> StudyFacts {
     let study = table.study;
     StudyFacts {
         name: study.name.clone(),
@@ -34,6 +36,7 @@ pub(crate) fn study_facts(table: &Table, repriced: Option<&str>, confidence: f64
             .iter()
             .map(|f| FactorFacts {
                 name: f.name.clone(),
+                role: study.role(&f.name),
                 levels: f.levels.iter().map(|l| l.to_string()).collect(),
             })
             .collect(),
@@ -56,7 +59,7 @@ pub(crate) fn study_facts(table: &Table, repriced: Option<&str>, confidence: f64
             .asked()
             .map(|column| table.columns[column].name.clone())
             .collect(),
-        confidence,
+        confidence: CONFIDENCE,
         scale: scale_facts(study),
         repriced: repriced.map(str::to_owned),
     }
@@ -117,41 +120,30 @@ fn serving_sentence(study: &Study, serve: &ServeWorkload) -> String {
 
 fn training_sentence(study: &Study, train: &TrainWorkload) -> String {
     let fixed = |name: &str| study.factor(name).is_none();
-    let mut parts = Vec::new();
-    let subject = if fixed("network") {
-        train.network.as_str()
-    } else {
-        "each network"
+    let subject = match fixed("network") {
+        true => train.network.as_str(),
+        false => "each network",
     };
-    parts.push(format!("training {subject}"));
+    let mut text = format!("training {subject}");
     if fixed("dataset") {
-        parts.push(format!("on {}", train.dataset));
+        text += &format!(" on {}", train.dataset);
     }
     if fixed("epochs") {
-        parts.push(format!(
-            "for {}",
-            format::counted(train.epochs as usize, "epoch", "epochs")
-        ));
+        let epochs = format::counted(train.epochs as usize, "epoch", "epochs");
+        text += &format!(" for {epochs}");
     }
-    let mut text = parts.join(" ");
     if let Some(images) = train.images.filter(|_| fixed("images")) {
-        text += &format!(
-            " of {}",
-            format::counted(images as usize, "image", "images")
-        );
+        let images = format::counted(images as usize, "image", "images");
+        text += &format!(" of {images}");
     }
     if fixed("batch") {
         text += &format!(", batch {}", train.batch);
     }
     if fixed("framework") {
-        text += &format!(
-            ", by {}",
-            if train.framework == "engine" {
-                "the embedded engine"
-            } else {
-                &train.framework
-            }
-        );
+        text += &match train.framework.as_str() {
+            "engine" => ", by the embedded engine".to_owned(),
+            framework => format!(", by {framework}"),
+        };
     }
     text
 }
@@ -166,23 +158,22 @@ pub(crate) fn totals(table: &Table, plan: &Plan, superseded: &[RunRecord]) -> To
         let record = row.record;
         totals.runs.add(row.status());
         totals.imported += usize::from(matches!(record.origin, Origin::Imported { .. }));
-        let seconds = if record.seconds.is_finite() {
-            record.seconds
-        } else {
-            0.0
-        };
+        let seconds = Some(record.seconds)
+            .filter(|s| s.is_finite())
+            .unwrap_or(0.0);
         totals.seconds += seconds;
         let bill = record.bill.as_ref();
         totals.capped_losses += usize::from(bill.is_some_and(|bill| bill.is_lower_bound()));
-        let ended = model::Timestamp::from_second(
-            record
-                .started
-                .as_second()
-                .saturating_add(seconds.ceil() as i64),
-        );
+        let ended = record
+            .started
+            .as_second()
+            .saturating_add(seconds.ceil() as i64);
         if record.is_dated() {
-            totals.first_started = earlier(totals.first_started, Some(record.started));
-            totals.last_ended = totals.last_ended.max(ended.ok());
+            let first = totals.first_started.unwrap_or(record.started);
+            totals.first_started = Some(first.min(record.started));
+            totals.last_ended = totals
+                .last_ended
+                .max(model::Timestamp::from_second(ended).ok());
         }
     }
     if let (Some(first), Some(last)) = (totals.first_started, totals.last_ended) {
@@ -195,13 +186,6 @@ pub(crate) fn totals(table: &Table, plan: &Plan, superseded: &[RunRecord]) -> To
     totals.spent_total = counted.spent;
     totals.spent_again = counted.again;
     totals
-}
-
-fn earlier<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
-    }
 }
 
 fn missing(table: &Table, plan: &Plan) -> usize {
@@ -225,30 +209,26 @@ pub(crate) fn machines(table: &Table) -> Vec<MachineUse> {
         if row.record.machine == Default::default() {
             continue;
         }
-        let place = uses
-            .iter()
-            .position(|u| u.machine == row.record.machine)
-            .unwrap_or_else(|| {
-                uses.push(MachineUse {
-                    machine: row.record.machine.clone(),
-                    environments: Vec::new(),
-                    limits_by: Vec::new(),
-                    runs: 0,
-                });
-                uses.len() - 1
-            });
-        let entry = &mut uses[place];
-        entry.runs += 1;
-        remember(&mut entry.environments, &row.record.environment.name);
-        remember(&mut entry.limits_by, &row.record.environment.limits_by);
+        let new = || MachineUse {
+            machine: row.record.machine.clone(),
+            environments: Vec::new(),
+            limits_by: Vec::new(),
+            runs: 0,
+        };
+        let used = entry(&mut uses, |u| u.machine == row.record.machine, new);
+        used.runs += 1;
+        let environment = &row.record.environment;
+        let names = [
+            (&mut used.environments, &environment.name),
+            (&mut used.limits_by, &environment.limits_by),
+        ];
+        for (known, name) in names {
+            if !name.is_empty() {
+                push_new(known, name.clone());
+            }
+        }
     }
     uses
-}
-
-fn remember(known: &mut Vec<String>, name: &str) {
-    if !name.is_empty() && !known.iter().any(|k| k == name) {
-        known.push(name.to_owned());
-    }
 }
 
 pub(crate) fn outcomes(table: &Table) -> Vec<OutcomeGroup> {
@@ -273,11 +253,7 @@ pub(crate) fn outcomes(table: &Table) -> Vec<OutcomeGroup> {
 }
 
 fn scenario_phrase(study: &Study, row: &Row) -> String {
-    let levels = row.record.scenario.levels.iter();
-    levels
-        .map(|l| level_phrase(study, &l.factor, &l.level))
-        .collect::<Vec<_>>()
-        .join(" · ")
+    LevelFacts::phrase_of(&level_facts(study, &row.record.scenario))
 }
 
 pub(crate) fn sampler(table: &Table) -> Option<SamplerCost> {
@@ -326,6 +302,7 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
         ));
     }
     notes.extend(several_runtimes(table));
+    notes.extend(crate::percentiles::notes(table));
     for metric in &table.unknown_metrics {
         notes.push(format!(
             "The study asks for the metric `{metric}`, which no run reported."

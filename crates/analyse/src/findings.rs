@@ -1,10 +1,10 @@
 //! The result in sentences, and what to do next.
 
-use model::Money;
-use model::run::metric::{self, Better};
+use model::run::metric;
+use model::{Money, Role};
 use rust_decimal::Decimal;
 
-use crate::analysis::{Analysis, Finding, Topic};
+use crate::analysis::{Analysis, FactorFacts, Finding, Topic};
 use crate::decides::{Variation, VariationTerm, Verdict};
 use crate::scenarios::WANTED_PRECISION;
 use crate::speedup::SpeedUpKind;
@@ -17,47 +17,40 @@ pub(crate) fn findings(analysis: &Analysis) -> Vec<Finding> {
             0 => "No run has been measured yet.".to_owned(),
             _ => format!("No run was successful: {}.", analysis.totals.runs.text()),
         };
-        findings.push(Finding {
-            topic: Topic::Caution,
-            text,
-        });
+        findings.push(Topic::Caution.finding(text));
     }
     for variation in &analysis.variations {
         findings.extend(of_metric(analysis, variation));
     }
-    let counted = analysis
-        .speed_ups
-        .iter()
-        .filter(|s| s.kind == SpeedUpKind::Count);
-    findings.extend(counted.flat_map(|s| &s.sentences).map(|text| Finding {
-        topic: Topic::SpeedUp,
-        text: text.clone(),
-    }));
-    let serving = analysis.serving.iter().flat_map(|s| &s.sentences);
-    findings.extend(serving.map(|text| Finding {
-        topic: Topic::Serving,
-        text: text.clone(),
-    }));
-    findings.extend(analysis.best.sentences.iter().map(|text| Finding {
-        topic: Topic::Best,
-        text: text.clone(),
-    }));
-    findings.extend(analysis.money.sentences.iter().map(|text| Finding {
-        topic: Topic::Cost,
-        text: text.clone(),
-    }));
+    let speed_ups = analysis.speed_ups.iter();
+    let counted =
+        speed_ups.filter(|s| s.kind == SpeedUpKind::Count && is_different(analysis, &s.factor));
+    let mut add = |topic: Topic, texts: &[String]| {
+        findings.extend(texts.iter().cloned().map(|text| topic.finding(text)));
+    };
+    counted.for_each(|s| add(Topic::SpeedUp, &s.sentences));
+    let serving = analysis.serving.iter();
+    serving.for_each(|s| add(Topic::Serving, &s.sentences));
+    add(Topic::Best, &analysis.best.sentences);
+    add(Topic::Cost, &analysis.money.sentences);
     findings.extend(memory(analysis));
-    if let Some(drift) = analysis.drift.as_ref().filter(|d| d.seen) {
-        findings.push(Finding {
-            topic: Topic::Caution,
-            text: drift.sentence.clone(),
-        });
-    }
+    let drift = analysis.drift.as_ref().filter(|d| d.seen);
+    findings.extend(drift.map(|drift| Topic::Caution.finding(drift.sentence.clone())));
     findings
 }
 
+/// Whether a factor was found to change the time, alone or together with others: only then is it said by how much
+/// each of its levels does.
+fn is_different(analysis: &Analysis, factor: &str) -> bool {
+    let time = analysis.time_metric.as_deref();
+    let time = time.and_then(|name| analysis.variation(name));
+    let terms = time.iter().flat_map(|time| &time.terms);
+    let mut found = terms.filter(|term| term.verdict.is_different());
+    found.any(|term| term.factors.iter().any(|name| name == factor))
+}
+
 fn of_metric(analysis: &Analysis, variation: &Variation) -> Vec<Finding> {
-    let is_time = analysis.time_metric.as_deref() == Some(variation.metric.as_str());
+    let is_time = analysis.is_time(&variation.metric);
     let topic = match variation.metric.as_str() {
         _ if is_time => Topic::Time,
         metric::COST => Topic::Cost,
@@ -66,19 +59,26 @@ fn of_metric(analysis: &Analysis, variation: &Variation) -> Vec<Finding> {
     if variation.follows_time {
         let text = "Cost follows time: what makes a run longer makes it more expensive.".to_owned();
         return match topic {
-            Topic::Cost => vec![Finding { topic, text }],
+            Topic::Cost => vec![topic.finding(text)],
             _ => Vec::new(),
         };
     }
-    let noun = if is_time {
-        "time"
-    } else {
-        variation.label.as_str()
-    };
+    let noun = analysis.noun(variation);
     // Time is the question; of other metrics only what matters most is said.
     let most = if is_time { usize::MAX } else { 1 };
     let least = if is_time { 0.01 } else { 0.1 };
-    let worth = |t: &&VariationTerm| t.verdict.is_sure() && t.share >= least;
+    // A factor that acts in opposite ways has said what the interaction would say.
+    let is_said = |t: &VariationTerm| {
+        let mut mains = variation.terms.iter().filter(|m| m.reversed_by.is_some());
+        t.factors.len() == 2
+            && mains.any(|m| {
+                t.factors.contains(&m.factors[0])
+                    && m.reversed_by
+                        .as_ref()
+                        .is_some_and(|by| t.factors.contains(by))
+            })
+    };
+    let worth = |t: &&VariationTerm| t.verdict.is_different() && t.share >= least && !is_said(t);
     let said = variation
         .terms
         .iter()
@@ -92,13 +92,10 @@ fn of_metric(analysis: &Analysis, variation: &Variation) -> Vec<Finding> {
                 format::percent(term.share)
             ))
         });
-    let mut findings: Vec<Finding> = said.map(|text| Finding { topic, text }).collect();
+    let mut findings: Vec<Finding> = said.map(|text| topic.finding(text)).collect();
     if findings.is_empty() && is_time && variation.problem.is_none() && !variation.terms.is_empty()
     {
-        findings.push(Finding {
-            topic,
-            text: nothing_sure(variation),
-        });
+        findings.push(topic.finding(nothing_sure(variation)));
     }
     findings
 }
@@ -106,19 +103,26 @@ fn of_metric(analysis: &Analysis, variation: &Variation) -> Vec<Finding> {
 /// What can be said of the time where no factor is worth a sentence of its own.
 fn nothing_sure(variation: &Variation) -> String {
     let terms = &variation.terms;
-    if terms.iter().any(|term| term.verdict.is_sure()) {
+    let mains = || terms.iter().filter(|term| term.factors.len() == 1);
+    if terms.iter().any(|term| term.verdict.is_different()) {
         return "No factor explains 1 % or more of the variation in time.".to_owned();
     }
-    if terms.iter().all(|term| term.verdict == Verdict::NotSeen) {
-        return "No factor has a significant effect on the time.".to_owned();
+    if mains().all(|term| term.verdict == Verdict::PracticallyEqual) {
+        return "All levels of every factor are practically equal in time.".to_owned();
     }
-    let untested =
-        "Whether the differences in time are significant cannot be tested without repetitions";
-    let largest = terms.iter().max_by(|a, b| a.share.total_cmp(&b.share));
-    match largest.and_then(|term| term.sentence.as_ref()) {
-        Some(sentence) => format!("{untested}. As measured, {sentence}."),
-        None => format!("{untested}."),
+    if mains().all(|term| term.verdict == Verdict::NotEstimable) {
+        return "No effect on the time can be estimated from the combinations that were measured."
+            .to_owned();
     }
+    let needed = mains().filter_map(|term| term.repetitions).max();
+    let more = match needed.filter(|needed| *needed <= MOST_REPETITIONS) {
+        Some(needed) => format!(": about {} repetitions would decide", format::count(needed)),
+        None => String::new(),
+    };
+    format!(
+        "Inconclusive: no difference in time is settled by {}{more}.",
+        format::counted(variation.runs, "run", "runs")
+    )
 }
 
 fn memory(analysis: &Analysis) -> Option<Finding> {
@@ -129,10 +133,8 @@ fn memory(analysis: &Analysis) -> Option<Finding> {
         .filter(full)
         .map(|s| format!("{} ({})", s.label, s.phrase()))
         .collect();
-    (!names.is_empty()).then(|| Finding {
-        topic: Topic::Caution,
-        text: format!("Runs out of memory: {}.", format::listed(&names, 4)),
-    })
+    let text = format!("Runs out of memory: {}.", format::listed(&names, 4));
+    (!names.is_empty()).then(|| Topic::Caution.finding(text))
 }
 
 /// The budget, where one more run that costs what the others did would go beyond it.
@@ -193,51 +195,78 @@ pub(crate) fn advice(analysis: &Analysis) -> Vec<String> {
     advice
 }
 
-/// The level that is best for the factor that matters most.
+/// The choice that matters most, with what it does together with others.
 fn first_choice(analysis: &Analysis, time: &Variation) -> Option<String> {
-    // How a server was asked is no choice of whoever runs it.
-    let is_choice = |factor: &str| analysis.serving.is_none() || factor != "load";
-    let term = time.terms.iter().find(|t| {
-        t.factors.len() == 1 && t.verdict.is_sure() && t.factors.iter().all(|f| is_choice(f))
-    })?;
-    let factor = term.factors.first()?;
-    let lower = analysis
-        .metric(&time.metric)
-        .is_some_and(|m| m.better == Better::Lower);
-    let fastest = analysis.best.fastest.filter(|_| lower)?;
-    let scenario = analysis.scenarios.iter().find(|s| s.number == fastest)?;
-    let level = scenario.levels.iter().find(|l| l.factor == *factor)?;
-    Some(format!(
-        "{factor} explains {} of the variation in time; {} is in the fastest scenario.",
-        format::percent(term.share),
-        level.phrase
-    ))
-}
-
-/// Factors that change the time neither alone nor together with others.
-fn free_choices(time: &Variation) -> Option<String> {
-    let sure = || time.terms.iter().filter(|t| t.verdict.is_sure());
-    // Without names it is all larger groups together: any factor may be the one.
-    let in_a_sure_one =
-        |name: &String| sure().any(|t| t.factors.is_empty() || t.factors.contains(name));
-    let free = time
-        .terms
-        .iter()
-        .filter(|t| t.factors.len() == 1 && t.verdict == Verdict::NotSeen)
-        .filter(|t| !t.factors.iter().any(in_a_sure_one));
-    let names: Vec<String> = free.map(|t| t.name()).collect();
-    (!names.is_empty()).then(|| {
-        let verb = if names.len() == 1 { "has" } else { "have" };
+    let choices = analysis.study.factors.iter();
+    let choices = choices.filter(|factor| factor.role == Role::Choice);
+    let different = || time.terms.iter().filter(|t| t.verdict.is_different());
+    let share = |factor: &str| {
+        let own = different().filter(|t| t.factors.iter().any(|name| name == factor));
+        own.map(|term| term.share).sum::<f64>()
+    };
+    let choices: Vec<&FactorFacts> = choices.filter(|f| f.levels.len() > 1).collect();
+    if choices.len() < 2 {
+        return None;
+    }
+    let ranked = choices.iter().map(|factor| (share(&factor.name), factor));
+    let (share, factor) = ranked.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let factor = &factor.name;
+    let together = different().any(|t| t.factors.len() > 1 && t.factors.contains(factor));
+    (share >= 0.01).then(|| {
         format!(
-            "{} {verb} no significant effect on the time in {}. This is inconclusive: repeat more before deciding, or choose by cost or accuracy.",
-            format::listed(&names, 4),
-            format::counted(time.runs, "run", "runs")
+            "To save time, look at {factor} first: of what one may choose it explains most of the variation in time ({}{}).",
+            format::percent(share),
+            if together { ", with its interactions" } else { "" }
         )
     })
 }
 
+/// Choices that were not found to change the time, by verdict.
+fn free_choices(time: &Variation) -> Vec<String> {
+    let different = || time.terms.iter().filter(|t| t.verdict.is_different());
+    // Without names it is all larger groups together: any factor may be the one.
+    let in_a_different_one =
+        |name: &String| different().any(|t| t.factors.is_empty() || t.factors.contains(name));
+    let named = |verdict: Verdict| -> Vec<&VariationTerm> {
+        let mains = time.terms.iter().filter(|t| t.factors.len() == 1);
+        mains
+            .filter(|t| t.verdict == verdict && !t.factors.iter().any(in_a_different_one))
+            .collect()
+    };
+    let names = |terms: &[&VariationTerm]| {
+        let names: Vec<String> = terms.iter().map(|t| t.name()).collect();
+        format::listed(&names, 4)
+    };
+    let mut advice = Vec::new();
+    let equal = named(Verdict::PracticallyEqual);
+    if !equal.is_empty() {
+        advice.push(format!(
+            "{} practically no effect on the time: choose by cost or accuracy.",
+            match equal.len() {
+                1 => format!("{} has", names(&equal)),
+                _ => format!("{} have", names(&equal)),
+            }
+        ));
+    }
+    let open = named(Verdict::Inconclusive);
+    if !open.is_empty() {
+        let needed = open.iter().filter_map(|term| term.repetitions).max();
+        advice.push(format!(
+            "The effect of {} on the time is inconclusive in {}{}.",
+            names(&open),
+            format::counted(time.runs, "run", "runs"),
+            match needed {
+                Some(needed) if needed <= MOST_REPETITIONS =>
+                    format!(": about {} repetitions would decide", format::count(needed)),
+                _ => String::new(),
+            }
+        ));
+    }
+    advice
+}
+
 /// More than this nobody repeats for a little precision.
-const MOST_REPETITIONS: usize = 100;
+pub(crate) const MOST_REPETITIONS: usize = 100;
 
 fn more_repetitions(analysis: &Analysis) -> Option<String> {
     let wide: Vec<_> = analysis
@@ -246,8 +275,7 @@ fn more_repetitions(analysis: &Analysis) -> Option<String> {
         .filter_map(|s| Some((s, s.repetitions_for_five_percent?)))
         .collect();
     let (worst, needed) = wide.iter().max_by_key(|(_, needed)| *needed)?;
-    let name = analysis.time_metric.as_ref()?;
-    let margin = worst.mean(name)?.relative_margin()?;
+    let margin = analysis.time_of(worst)?.relative_margin()?;
     let hope = match *needed <= MOST_REPETITIONS {
         true => format!(
             "about {} repetitions would be enough",

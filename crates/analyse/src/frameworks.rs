@@ -5,11 +5,12 @@
 use std::collections::BTreeMap;
 
 use model::run::{Origin, Verified, metric, phase};
-use model::{Study, Warning, Workload};
+use model::{Study, Warning};
 use serde::Serialize;
 
 use crate::along::Along;
 use crate::analysis::{ScenarioResult, StatusCounts};
+use crate::lists::{entry, push_new};
 use crate::speedup::geometric_mean;
 use crate::table::{Row, Table};
 use crate::words::format;
@@ -186,27 +187,19 @@ fn told(table: &Table) -> Vec<FrameworkResult> {
         let Some(name) = name_of(table.study, row) else {
             continue;
         };
-        let place = found
-            .iter()
-            .position(|f| f.name == name)
-            .unwrap_or_else(|| {
-                found.push(FrameworkResult {
-                    name,
-                    versions: Vec::new(),
-                    runs: StatusCounts::default(),
-                    checks: Vec::new(),
-                    metrics: BTreeMap::new(),
-                    before_training_seconds: None,
-                });
-                found.len() - 1
-            });
-        let framework = &mut found[place];
+        let new = || FrameworkResult {
+            name: name.clone(),
+            versions: Vec::new(),
+            runs: StatusCounts::default(),
+            checks: Vec::new(),
+            metrics: BTreeMap::new(),
+            before_training_seconds: None,
+        };
+        let framework = entry(&mut found, |f| f.name == name, new);
         framework.runs.add(row.status());
         let record = row.record.framework.as_ref();
-        if let Some(version) = record.and_then(|r| r.version.as_ref())
-            && !framework.versions.contains(version)
-        {
-            framework.versions.push(version.clone());
+        if let Some(version) = record.and_then(|r| r.version.clone()) {
+            push_new(&mut framework.versions, version);
         }
         // A run that failed before it could tell says nothing of what it would have computed.
         if row.is_ok() || record.is_some() {
@@ -227,13 +220,20 @@ fn told(table: &Table) -> Vec<FrameworkResult> {
 }
 
 pub(crate) fn name_of(study: &Study, row: &Row) -> Option<String> {
-    let level = row.record.scenario.level(FACTOR).map(|l| l.to_string());
     let told = || row.record.framework.as_ref().map(|r| r.name.clone());
-    let fixed = || match &study.workload {
-        Workload::Train(train) => Some(train.framework.clone()),
-        Workload::Serve(_) | Workload::Command(_) => None,
+    let level = row.record.scenario.level(FACTOR).map(|l| l.to_string());
+    let fixed = || {
+        study
+            .workload
+            .as_train()
+            .map(|train| train.framework.clone())
     };
     level.or_else(told).or_else(fixed)
+}
+
+fn network_of(study: &Study, row: &Row) -> Option<String> {
+    let level = row.record.scenario.level("network").map(|l| l.to_string());
+    level.or_else(|| study.workload.as_train().map(|train| train.network.clone()))
 }
 
 /// Why what it computed cannot be checked, where a run says so.
@@ -250,14 +250,6 @@ fn cannot(row: &Row<'_>) -> Option<String> {
         })
 }
 
-fn network_of(study: &Study, row: &Row) -> Option<String> {
-    let level = row.record.scenario.level("network").map(|l| l.to_string());
-    level.or_else(|| match &study.workload {
-        Workload::Train(train) => Some(train.network.clone()),
-        Workload::Serve(_) | Workload::Command(_) => None,
-    })
-}
-
 fn add_check(
     framework: &mut FrameworkResult,
     network: Option<String>,
@@ -265,26 +257,18 @@ fn add_check(
     cannot: Option<String>,
 ) {
     let engine = is_engine(&framework.name);
-    let checks = &mut framework.checks;
-    let place = checks
-        .iter()
-        .position(|c| c.network == network)
-        .unwrap_or_else(|| {
-            checks.push(FrameworkCheck {
-                network,
-                state: if engine {
-                    CheckState::Reference
-                } else {
-                    CheckState::Agrees
-                },
-                runs: 0,
-                unchecked: 0,
-                cannot: None,
-                verified: None,
-            });
-            checks.len() - 1
-        });
-    let check = &mut checks[place];
+    let new = || FrameworkCheck {
+        network: network.clone(),
+        state: match engine {
+            true => CheckState::Reference,
+            false => CheckState::Agrees,
+        },
+        runs: 0,
+        unchecked: 0,
+        cannot: None,
+        verified: None,
+    };
+    let check = entry(&mut framework.checks, |c| c.network == network, new);
     check.runs += 1;
     let Some(verified) = verified else {
         // A reason that applies to only some of the runs does not explain the others.

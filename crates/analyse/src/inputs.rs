@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use model::run::RunInput;
 
+use crate::lists::entry;
 use crate::table::Table;
 use crate::words::format;
 
@@ -20,17 +21,12 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
     for row in &table.runs {
         for input in &row.record.inputs {
             let versions = by_path.entry(&input.path).or_default();
-            let run = row.record.run.to_string();
-            match versions
-                .iter_mut()
-                .find(|v| v.input.has_same_content(input))
-            {
-                Some(version) => version.runs.push(run),
-                None => versions.push(Version {
-                    input,
-                    runs: vec![run],
-                }),
-            }
+            let new = || Version {
+                input,
+                runs: Vec::new(),
+            };
+            let version = entry(versions, |v| v.input.has_same_content(input), new);
+            version.runs.push(row.record.run.to_string());
         }
     }
     let differing = by_path

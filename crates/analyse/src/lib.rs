@@ -3,8 +3,9 @@
 
 mod along;
 mod analysis;
-mod best;
+mod assumptions;
 mod breakeven;
+mod compare;
 mod curves;
 mod decides;
 mod design;
@@ -12,12 +13,18 @@ mod drift;
 mod effects;
 mod facts;
 mod findings;
+mod follows;
 mod frameworks;
 mod inputs;
+pub mod lists;
 mod money;
+mod percentiles;
 mod prices;
 mod profile;
 mod provisioning;
+mod ranking;
+mod recommend;
+mod residuals;
 mod scenarios;
 mod serving;
 mod smaller;
@@ -35,21 +42,24 @@ use model::run::metric;
 use model::{Plan, RunRecord, Study};
 
 pub use analysis::{
-    ANALYSIS_SCHEMA, Analysis, Best, BillFacts, CostResult, Drift, EnvironmentFacts, FactorFacts,
+    ANALYSIS_SCHEMA, Analysis, BillFacts, CostResult, Drift, EnvironmentFacts, FactorFacts,
     Finding, LevelFacts, MachineUse, OutcomeGroup, PhaseMean, Rented, RunRow, SamplerCost,
     ScenarioResult, Spent, StatusCounts, StudyFacts, Topic, Totals, WarnedRun, WarningGroup,
 };
-pub use breakeven::{Basis, BreakEvens, BuyOrRent, Buying, Dearer, DearerMachine};
+pub use breakeven::{Basis, BreakEvens, BuyOrRent, Buying, CostVerdict, ExpensiveMachine};
+pub use compare::{CompareRequest, Compared, ComparedScenario, Side, compare};
 pub use curves::CurvePoint;
-pub use decides::{Comparison, LevelEffect, Noise, Scale, Variation, VariationTerm, Verdict};
+pub use decides::{Comparison, LevelEffect, Noise, Variation, VariationTerm, Verdict};
 pub use frameworks::{CheckState, FrameworkCheck, FrameworkResult, Frameworks};
 pub use money::MoneyResult;
 pub use profile::{KindTime, MOST_OPERATORS, OPERATOR_KINDS, OperatorMean, ProfileResult};
 pub use provisioning::{Fit, Provisioning};
-pub use serving::{BreakEven, ColdStart, Place, ServedScenario, Serving};
+pub use ranking::{Behind, Best, Ranking, TaskBest, Unranked};
+pub use recommend::{Wishes, recommend};
+pub use serving::{BreakEven, ColdStart, ServedBy, ServedScenario, Serving};
 pub use smaller::ScaleFacts;
 pub use speedup::{SpeedUp, SpeedUpKind, SpeedUpLine, SpeedUpPoint};
-pub use stats::Estimate;
+pub use stats::{Estimate, Scale, Summary};
 pub use sweeps::{CellState, Sweep, SweepCell, SweepLevel, SweepLine};
 pub use target::{Target, TargetResult};
 pub use timeline::{Timeline, UsePoint, use_over_time};
@@ -60,8 +70,15 @@ pub use words::names::{MetricInfo, metric_info, metric_value};
 
 use table::Table;
 
-/// Of every interval.
+/// Of every interval that stands by itself.
 pub const CONFIDENCE: f64 = 0.95;
+/// Probability that any statement of a study about effects is false. With the two below it is less than one in twenty:
+/// the rest is for what the tests only approximate (three runs, noise that drifts).
+pub const EFFECTS_LEVEL: f64 = 0.03;
+/// The same for which scenarios are the fastest and the cheapest.
+pub const RANKING_LEVEL: f64 = 0.0125;
+/// The same for a machine that changed while the study ran.
+pub(crate) const DRIFT_LEVEL: f64 = 0.0025;
 
 pub struct Input<'a> {
     pub study: &'a Study,
@@ -76,29 +93,25 @@ pub struct Input<'a> {
 pub fn analyse(input: &Input) -> Analysis {
     let table = Table::new(input.study, input.records);
     let time = table.time_column();
-    let scenarios = scenarios::scenarios(&table, input.plan, CONFIDENCE);
-    let serving = serving::serving(&table, &scenarios, CONFIDENCE);
+    let scenarios = scenarios::scenarios(&table, input.plan);
+    let serving = serving::serving(&table, &scenarios);
     let mut analysis = Analysis {
         schema: ANALYSIS_SCHEMA,
-        study: facts::study_facts(&table, input.repriced, CONFIDENCE),
+        study: facts::study_facts(&table, input.repriced),
         totals: facts::totals(&table, input.plan, input.superseded),
         time_metric: time.map(|column| table.columns[column].name.clone()),
-        best: best::best(
-            &scenarios,
-            time.map(|column| &table.columns[column]),
-            serving.as_ref(),
-        ),
+        best: ranking::best(&table, &scenarios, time, serving.as_ref()),
         sweeps: sweeps::sweeps(&table, &scenarios),
-        speed_ups: speedup::speed_ups(&table, &scenarios, CONFIDENCE),
+        speed_ups: speedup::speed_ups(&table, &scenarios),
         frameworks: frameworks::frameworks(&table, &scenarios),
-        money: money::money(&table, &scenarios, input.superseded, CONFIDENCE),
+        money: money::money(&table, &scenarios, input.superseded),
         serving,
         scenarios,
         runs: Vec::new(),
         variations: variations(&table, time),
         findings: Vec::new(),
         advice: Vec::new(),
-        drift: time.and_then(|column| drift::drift(&table, column, CONFIDENCE)),
+        drift: time.and_then(|column| drift::drift(&table, column)),
         warnings: warnings::warnings(&table),
         outcomes: facts::outcomes(&table),
         bills: prices::bills(&table),
@@ -114,34 +127,43 @@ pub fn analyse(input: &Input) -> Analysis {
     analysis
 }
 
+/// The metrics that the study asks for, time, and cost where machines have different prices, are tested; others that
+/// readers usually want are described.
 fn variations(table: &Table, time: Option<usize>) -> Vec<Variation> {
     // What a run that serves costs is decided by how long its load was; an answer's cost is not.
     let cost = match table.column(metric::COST_PER_INFERENCE) {
         Some(_) => metric::COST_PER_INFERENCE,
         None => metric::COST,
     };
+    let has_value = |column: &usize| table.has_ok_value(*column);
+    let mut asked: Vec<usize> = table.asked().chain(time).collect();
+    if table.has_several_prices() {
+        asked.extend(table.column(cost));
+    }
+    if asked.is_empty() {
+        // What only this workload reports is what it is about.
+        let own = |column: &usize| metric::definition(&table.columns[*column].name).is_none();
+        asked.extend((0..table.columns.len()).filter(own));
+    }
+    let asked: Vec<usize> = lists::unique(asked).into_iter().filter(has_value).collect();
     let usual = [
         cost,
         metric::IMAGES_PER_SECOND,
         metric::PEAK_MEMORY_BYTES,
         metric::ACCURACY,
     ];
-    let mut columns: Vec<usize> = table.asked().collect();
-    columns.extend(time);
-    columns.extend(usual.iter().filter_map(|name| table.column(name)));
-    let mut seen = Vec::new();
-    columns.retain(|column| {
-        let new = !seen.contains(column);
-        seen.push(*column);
-        new && table
-            .runs
-            .iter()
-            .any(|row| row.is_ok() && row.values[*column].is_some())
-    });
-    let one = |column: usize| variation::variation(table, column, CONFIDENCE);
-    let mut variations: Vec<Variation> = columns.into_iter().map(one).collect();
+    let described = usual.iter().filter_map(|name| table.column(name));
+    let described = described.filter(|column| has_value(column) && !asked.contains(column));
+    let wanted = |is_asked: bool| move |column| variation::Wanted { column, is_asked };
+    let wanted: Vec<variation::Wanted> = asked
+        .iter()
+        .copied()
+        .map(wanted(true))
+        .chain(described.map(wanted(false)))
+        .collect();
+    let mut variations = variation::variations(table, &wanted);
     if let Some(time) = time {
-        variation::mark_those_like_time(&mut variations, &table.columns[time].name);
+        follows::mark_those_like_time(&mut variations, &table.columns[time].name);
     }
     variations
 }

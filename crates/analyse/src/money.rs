@@ -31,10 +31,9 @@ pub(crate) fn money(
     table: &Table,
     scenarios: &[ScenarioResult],
     superseded: &[RunRecord],
-    confidence: f64,
 ) -> MoneyResult {
     let target = target::target(table, scenarios);
-    let break_even = breakeven::break_evens(table, scenarios, confidence);
+    let break_even = breakeven::break_evens(table, scenarios);
     let unused = unused::unused(table, superseded);
     let provisioning = provisioning::provisioning(table, scenarios);
     let mut sentences = Vec::new();

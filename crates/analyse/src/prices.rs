@@ -9,6 +9,7 @@ use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive as _;
 
 use crate::analysis::{BillFacts, Rented, Spent};
+use crate::lists::{entry, push_new};
 use crate::table::Table;
 use crate::words::billing::billing_words;
 use crate::words::format;
@@ -18,7 +19,7 @@ pub(crate) fn spent(table: &Table) -> Vec<Spent> {
     let mut spent: BTreeMap<(&str, Currency), Spent> = BTreeMap::new();
     for record in table.runs.iter().map(|row| row.record) {
         let Some(bill) = &record.bill else { continue };
-        let money = bill.spoken_total();
+        let money = bill.total_in_study_currency();
         let environment = record.environment.name.as_str();
         let entry = spent
             .entry((environment, money.currency))
@@ -61,7 +62,7 @@ pub(crate) fn counted(table: &Table, superseded: &[RunRecord]) -> Counted {
         records
             .filter(|r| !matches!(r.origin, Origin::Imported { .. }))
             .filter_map(|r| r.bill.as_ref())
-            .map(|bill| bill.spoken_total())
+            .map(|bill| bill.total_in_study_currency())
             .filter(|money| money.currency == currency)
             .map(|money| money.amount)
             .reduce(Decimal::saturating_add)
@@ -88,10 +89,7 @@ pub(crate) fn bills(table: &Table) -> Vec<BillFacts> {
         if record.price.is_none() || record.bill.is_none() {
             continue;
         }
-        match groups.iter_mut().find(|group| is_same(group[0], record)) {
-            Some(group) => group.push(record),
-            None => groups.push(vec![record]),
-        }
+        entry(&mut groups, |group| is_same(group[0], record), Vec::new).push(record);
     }
     groups.iter().filter_map(|group| facts_of(group)).collect()
 }
@@ -157,14 +155,12 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
             continue;
         }
         let groups = environments.entry(&record.environment.name).or_default();
-        let run = record.run.to_string();
-        match groups.iter_mut().find(|g| same_bill(g.price, price)) {
-            Some(group) => group.runs.push(run),
-            None => groups.push(Billed {
-                price,
-                runs: vec![run],
-            }),
-        }
+        let new = || Billed {
+            price,
+            runs: Vec::new(),
+        };
+        let group = entry(groups, |g| same_bill(g.price, price), new);
+        group.runs.push(record.run.to_string());
     }
     environments
         .iter()
@@ -190,13 +186,13 @@ pub(crate) fn other_machines(table: &Table) -> Vec<String> {
             continue;
         };
         if let Some(difference) = difference(record, &price.shape) {
-            let note = format!(
-                "Runs in {} are priced as {}, {difference}: times on that machine will differ, so this cost is not a prediction.",
-                record.environment.name, price.machine
+            push_new(
+                &mut told,
+                format!(
+                    "Runs in {} are priced as {}, {difference}: times on that machine will differ, so this cost is not a prediction.",
+                    record.environment.name, price.machine
+                ),
             );
-            if !told.contains(&note) {
-                told.push(note);
-            }
         }
     }
     told

@@ -2,7 +2,7 @@
 
 use model::run::{Origin, metric, phase};
 use model::serving::WORKER_MB_PER_CORE;
-use model::{Environment, LoadShape, Service, Status, Study, Warning, Workload};
+use model::{Environment, LoadShape, Service, Status, Study, Warning};
 use serde::Serialize;
 
 use crate::analysis::ScenarioResult;
@@ -83,7 +83,7 @@ fn of_environment(
         }
     }
     let used = most?;
-    let serves = matches!(table.study.workload, Workload::Serve(_));
+    let serves = table.study.workload.as_serve().is_some();
     let mut found = Provisioning {
         environment: environment.name.clone(),
         runs,
@@ -110,9 +110,9 @@ enum Kind {
 
 impl Kind {
     fn of(study: &Study, scenario: &ScenarioResult) -> Self {
-        match &study.workload {
-            Workload::Serve(_) => Kind::Answers(load_of(study, scenario)),
-            Workload::Train(_) | Workload::Command(_) => Kind::Works,
+        match study.workload.as_serve() {
+            Some(_) => Kind::Answers(load_of(study, scenario)),
+            None => Kind::Works,
         }
     }
 }

@@ -2,20 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use model::run::phase;
-use model::{Level, Money, Plan, RunId, RunRecord, Scenario, Study};
+use model::run::{metric, phase};
+use model::{Money, Plan, RunId, RunRecord, Scenario, Study};
 use rust_decimal::Decimal;
 use stats::Summary;
 
 use crate::analysis::{CostResult, LevelFacts, PhaseMean, RunRow, ScenarioResult, StatusCounts};
+use crate::lists::entry;
 use crate::table::{self, Row, Table};
 use crate::words::names::level_phrase;
-use crate::{curves, profile, unused};
+use crate::{CONFIDENCE, curves, percentiles, profile, unused};
 
 /// The half-width of an interval, relative to its value, that is requested.
 pub(crate) const WANTED_PRECISION: f64 = 0.05;
 
-pub(crate) fn scenarios(table: &Table, plan: &Plan, confidence: f64) -> Vec<ScenarioResult> {
+pub(crate) fn scenarios(table: &Table, plan: &Plan) -> Vec<ScenarioResult> {
     let mut planned: BTreeMap<u32, usize> = BTreeMap::new();
     for run in &plan.runs {
         *planned.entry(run.scenario).or_default() += 1;
@@ -25,19 +26,30 @@ pub(crate) fn scenarios(table: &Table, plan: &Plan, confidence: f64) -> Vec<Scen
     for row in &table.runs {
         known.insert(row.record.run.scenario, &row.record.scenario);
     }
-    let builder = Builder {
-        table,
-        confidence,
-        time: table.time_column(),
-    };
+    let time = table.time_column().map(|c| &table.columns[c].name);
     let one = |(number, scenario): (u32, &Scenario)| {
         let rows = rows_of(table, number);
-        builder.scenario(
-            scenario,
+        let mut runs = StatusCounts::default();
+        rows.iter().for_each(|row| runs.add(row.status()));
+        let ok = ok_rows(table, number);
+        let metrics = summaries(table, &ok);
+        let time = time.and_then(|name| metrics.get(name));
+        let warned = rows.iter().filter(|row| !row.record.warnings.is_empty());
+        ScenarioResult {
             number,
-            planned.get(&number).copied().unwrap_or(0),
-            rows,
-        )
+            label: format!("C{number}"),
+            levels: level_facts(table.study, scenario),
+            environment: environment_of(table.study, scenario, rows),
+            planned: planned.get(&number).copied().unwrap_or(0),
+            runs,
+            warned_runs: warned.count(),
+            repetitions_for_five_percent: time.and_then(more_repetitions),
+            cost: cost(table, &ok, metrics.get(metric::COST)),
+            phases: phases(&ok),
+            curve: curves::curve(rows),
+            profile: profile::profile(&ok),
+            metrics,
+        }
     };
     known.into_iter().map(one).collect()
 }
@@ -55,98 +67,56 @@ pub(crate) fn rows_of<'t, 'a>(table: &'t Table<'a>, number: u32) -> &'t [Row<'a>
     &table.runs[begin..begin + length]
 }
 
-struct Builder<'t, 'a> {
-    table: &'t Table<'a>,
-    confidence: f64,
-    time: Option<usize>,
+pub(crate) fn ok_rows<'t, 'a>(table: &'t Table<'a>, number: u32) -> Vec<&'t Row<'a>> {
+    let rows = rows_of(table, number).iter();
+    rows.filter(|row| row.is_ok()).collect()
 }
 
-impl Builder<'_, '_> {
-    fn scenario(
-        &self,
-        scenario: &Scenario,
-        number: u32,
-        planned: usize,
-        rows: &[Row],
-    ) -> ScenarioResult {
-        let mut runs = StatusCounts::default();
-        rows.iter().for_each(|row| runs.add(row.status()));
-        let ok: Vec<&Row> = rows.iter().filter(|row| row.is_ok()).collect();
-        let metrics = self.summaries(&ok);
-        let time = self
-            .time
-            .and_then(|column| metrics.get(&self.table.columns[column].name));
-        ScenarioResult {
-            number,
-            label: format!("C{number}"),
-            levels: levels(self.table.study, scenario),
-            environment: environment_of(self.table.study, scenario, rows),
-            planned,
-            runs,
-            warned_runs: rows
-                .iter()
-                .filter(|row| !row.record.warnings.is_empty())
-                .count(),
-            repetitions_for_five_percent: time.and_then(|summary| self.more_repetitions(summary)),
-            cost: self.cost(&ok),
-            phases: phases(&ok),
-            curve: curves::curve(rows),
-            profile: profile::profile(&ok),
-            metrics,
+fn summaries(table: &Table, ok: &[&Row]) -> BTreeMap<String, Summary> {
+    let columns = table.columns.iter().enumerate();
+    let summaries = columns.filter_map(|(place, column)| {
+        let values: Vec<f64> = ok.iter().filter_map(|row| row.values[place]).collect();
+        let mut summary = stats::summary(&values, CONFIDENCE)?;
+        if percentiles::too_few(&column.name, ok.iter().copied()).is_some() {
+            summary.mean.interval = None;
+            summary.mean.method = "mean of percentiles of too few requests".to_owned();
         }
-    }
+        Some((column.name.clone(), summary))
+    });
+    summaries.collect()
+}
 
-    fn summaries(&self, ok: &[&Row]) -> BTreeMap<String, Summary> {
-        let columns = self.table.columns.iter().enumerate();
-        let summarise = |(place, column): (usize, &crate::words::names::MetricInfo)| {
-            let values: Vec<f64> = ok.iter().filter_map(|row| row.values[place]).collect();
-            Some((
-                column.name.clone(),
-                stats::summary(&values, self.confidence)?,
-            ))
-        };
-        columns.filter_map(summarise).collect()
-    }
+fn more_repetitions(time: &Summary) -> Option<usize> {
+    let margin = time.mean.relative_margin()?;
+    let known = stats::Spread {
+        mean: time.mean.value,
+        sd: time.sd,
+        count: time.count,
+    };
+    let needed = stats::repetitions_for(WANTED_PRECISION, known, CONFIDENCE)?;
+    (margin > WANTED_PRECISION && needed > time.count).then_some(needed)
+}
 
-    fn more_repetitions(&self, time: &Summary) -> Option<usize> {
-        let margin = time.mean.relative_margin()?;
-        let needed = stats::repetitions_for_student(
-            WANTED_PRECISION,
-            time.sd,
-            time.mean.value,
-            self.confidence,
-        )?;
-        (margin > WANTED_PRECISION && needed > time.count).then_some(needed)
-    }
-
-    fn cost(&self, ok: &[&Row]) -> Option<CostResult> {
-        let paid: Vec<(&RunRecord, Money)> = ok
-            .iter()
-            .filter_map(|row| Some((row.record, row.cost?)))
-            .collect();
-        let amounts: Vec<Decimal> = paid.iter().map(|(_, money)| money.amount).collect();
-        let column = self.table.column(model::run::metric::COST)?;
-        let values: Vec<f64> = ok.iter().filter_map(|row| row.values[column]).collect();
-        let money = |amount: Decimal| Money::new(amount, self.table.currency);
-        let mean_of = |each: &dyn Fn(&RunRecord, Money) -> Option<Decimal>| {
-            let amounts: Option<Vec<Decimal>> = paid
-                .iter()
-                .map(|(record, cost)| each(record, *cost))
-                .collect();
-            decimal_mean(&amounts?).map(money)
-        };
-        let study = self.table.study;
-        Some(CostResult {
-            mean: money(decimal_mean(&amounts)?),
-            total: money(decimal_sum(&amounts)),
-            per_epoch: mean_of(&table::per_epoch),
-            per_thousand_images: mean_of(&table::per_thousand_images),
-            per_thousand_steps: mean_of(&|record, cost| {
-                table::per_thousand_steps(study, record, cost)
-            }),
-            estimate: stats::summary(&values, self.confidence)?.mean,
-        })
-    }
+fn cost(table: &Table, ok: &[&Row], summary: Option<&Summary>) -> Option<CostResult> {
+    let paid: Vec<(&RunRecord, Money)> = ok
+        .iter()
+        .filter_map(|row| Some((row.record, row.cost?)))
+        .collect();
+    let amounts: Vec<Decimal> = paid.iter().map(|(_, money)| money.amount).collect();
+    let money = |amount: Decimal| Money::new(amount, table.currency);
+    let mean_of = |part: table::CostPart| {
+        let part = |(record, cost): &(&RunRecord, Money)| part(table.study, record, *cost);
+        let amounts: Option<Vec<Decimal>> = paid.iter().map(part).collect();
+        decimal_mean(&amounts?).map(money)
+    };
+    Some(CostResult {
+        mean: money(decimal_mean(&amounts)?),
+        total: money(decimal_sum(&amounts)),
+        per_epoch: mean_of(table::per_epoch),
+        per_thousand_images: mean_of(table::per_thousand_images),
+        per_thousand_steps: mean_of(table::per_thousand_steps),
+        estimate: summary?.mean.clone(),
+    })
 }
 
 fn decimal_sum(amounts: &[Decimal]) -> Decimal {
@@ -159,17 +129,13 @@ pub(crate) fn decimal_mean(amounts: &[Decimal]) -> Option<Decimal> {
     decimal_sum(amounts).checked_div(Decimal::from(amounts.len()))
 }
 
-fn levels(study: &Study, scenario: &Scenario) -> Vec<LevelFacts> {
-    let facts = |factor: &str, level: &Level| LevelFacts {
-        factor: factor.to_owned(),
-        level: level.to_string(),
-        phrase: level_phrase(study, factor, level),
-    };
-    scenario
-        .levels
-        .iter()
-        .map(|l| facts(&l.factor, &l.level))
-        .collect()
+pub(crate) fn level_facts(study: &Study, scenario: &Scenario) -> Vec<LevelFacts> {
+    let facts = scenario.levels.iter().map(|l| LevelFacts {
+        factor: l.factor.clone(),
+        level: l.level.to_string(),
+        phrase: level_phrase(study, &l.factor, &l.level),
+    });
+    facts.collect()
 }
 
 fn environment_of(study: &Study, scenario: &Scenario, rows: &[Row]) -> String {
@@ -183,27 +149,20 @@ fn environment_of(study: &Study, scenario: &Scenario, rows: &[Row]) -> String {
 }
 
 fn phases(ok: &[&Row]) -> Vec<PhaseMean> {
-    let mut names: Vec<&str> = Vec::new();
-    let mut seconds: BTreeMap<&str, f64> = BTreeMap::new();
-    for part in ok
-        .iter()
-        .flat_map(|row| &row.record.phases)
-        .filter(|p| p.seconds.is_finite())
-    {
-        if !names.contains(&part.name.as_str()) {
-            names.push(&part.name);
-        }
-        *seconds.entry(&part.name).or_default() += part.seconds;
+    let mut means: Vec<PhaseMean> = Vec::new();
+    let parts = ok.iter().flat_map(|row| &row.record.phases);
+    for part in parts.filter(|p| p.seconds.is_finite()) {
+        let new = || PhaseMean {
+            phase: part.name.clone(),
+            seconds: 0.0,
+        };
+        entry(&mut means, |mean| mean.phase == part.name, new).seconds += part.seconds;
     }
-    names.sort_by_key(|name| phase_place(name));
-    let mean = |name: &str| seconds.get(name).copied().unwrap_or(0.0) / ok.len() as f64;
-    names
-        .iter()
-        .map(|name| PhaseMean {
-            phase: (*name).to_owned(),
-            seconds: mean(name),
-        })
-        .collect()
+    means.sort_by_key(|mean| phase_place(&mean.phase));
+    means
+        .iter_mut()
+        .for_each(|mean| mean.seconds /= ok.len() as f64);
+    means
 }
 
 fn excluded(row: &Row) -> Option<String> {

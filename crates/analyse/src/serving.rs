@@ -4,10 +4,11 @@
 use model::run::metric;
 use model::{Environment, LoadShape, Service, ServingRecord, Study, Workload};
 use serde::Serialize;
-use stats::{Estimate, Interval};
+use stats::{Comparison, Estimate, Interval, StatsError};
 
+use crate::CONFIDENCE;
 use crate::analysis::{LevelFacts, ScenarioResult};
-use crate::scenarios::rows_of;
+use crate::scenarios::ok_rows;
 use crate::table::{Row, Table};
 use crate::words;
 
@@ -26,7 +27,7 @@ pub struct ServedScenario {
     pub scenario: u32,
     pub label: String,
     pub phrase: String,
-    pub place: Place,
+    pub place: ServedBy,
     /// What tells it from others alike but for the environment.
     #[serde(skip)]
     pub beside_environment: String,
@@ -61,7 +62,7 @@ const MOST_FAILED: f64 = 0.01;
 /// Where a scenario's answers come from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Place {
+pub enum ServedBy {
     /// Workers started on demand, of that much memory.
     OnDemand {
         memory_mb: u32,
@@ -102,15 +103,11 @@ pub struct BreakEven {
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
-pub(crate) fn serving(
-    table: &Table,
-    scenarios: &[ScenarioResult],
-    confidence: f64,
-) -> Option<Serving> {
+pub(crate) fn serving(table: &Table, scenarios: &[ScenarioResult]) -> Option<Serving> {
     let Workload::Serve(_) = &table.study.workload else {
         return None;
     };
-    let maker = Maker { table, confidence };
+    let maker = Maker { table };
     let served: Vec<ServedScenario> = scenarios.iter().filter_map(|s| maker.served(s)).collect();
     let cold_starts = maker.cold_starts(scenarios);
     let break_evens = maker.break_evens(scenarios, &served);
@@ -126,7 +123,6 @@ pub(crate) fn serving(
 
 struct Maker<'t, 'a> {
     table: &'t Table<'a>,
-    confidence: f64,
 }
 
 impl Maker<'_, '_> {
@@ -146,7 +142,7 @@ impl Maker<'_, '_> {
             label: scenario.label.clone(),
             phrase: scenario.phrase(),
             place: place(self.environment(scenario)),
-            beside_environment: phrase(&self.varied(scenario, &["environment"])),
+            beside_environment: LevelFacts::phrase_of(&self.varied(scenario, &["environment"])),
             load: self.load(scenario).word(),
             requests: records.iter().map(|r| r.requests()).sum(),
             failed: records.iter().map(|r| r.failed()).sum(),
@@ -162,8 +158,7 @@ impl Maker<'_, '_> {
     }
 
     fn ok(&self, scenario: u32) -> Vec<&Row<'_>> {
-        let rows = rows_of(self.table, scenario).iter();
-        rows.filter(|row| row.is_ok()).collect()
+        ok_rows(self.table, scenario)
     }
 
     fn values(&self, rows: &[&Row], name: &str) -> Vec<f64> {
@@ -199,7 +194,11 @@ impl Maker<'_, '_> {
         // Of a machine that is always on, no answer is cold, whatever the load is called.
         let has_cold = |s: &&ScenarioResult| {
             let cold = self.values(&self.ok(s.number), metric::COLD_REQUESTS);
-            cold.iter().sum::<f64>() > 0.0
+            match cold.is_empty() {
+                // Measured elsewhere: what the file calls cold is, where workers are started on demand.
+                true => self.is_on_demand(s),
+                false => cold.iter().sum::<f64>() > 0.0,
+            }
         };
         for cold in of(LoadShape::Cold).filter(has_cold) {
             let Some(warm) = of(LoadShape::Warm).find(|warm| alike(cold, warm, &["load"])) else {
@@ -218,28 +217,25 @@ impl Maker<'_, '_> {
             let records = rows.iter().filter_map(|row| row.record.serving.as_ref());
             records.map(|r| r.requests() - r.failed()).sum()
         };
-        let mean = |values: &[f64]| stats::precise::mean(values);
-        let bare = |value: f64| {
+        let (mean_a, mean_b) = (stats::precise::mean(&a), stats::precise::mean(&b));
+        let or_bare = |found: Result<Comparison, StatsError>, value: f64| {
             let method = "means of runs, too few for an interval";
-            Estimate::bare(value, self.confidence, a.len() + b.len(), method)
+            let bare = |_| Estimate::bare(value, CONFIDENCE, a.len() + b.len(), method);
+            found.map_or_else(bare, |comparison| comparison.estimate)
         };
         if a.is_empty() || b.is_empty() {
             return None;
         }
         let levels = self.varied(cold, &["load"]);
         Some(ColdStart {
-            phrase: phrase(&levels),
+            phrase: LevelFacts::phrase_of(&levels),
             levels,
             cold: cold.number,
             warm: warm.number,
             cold_requests: counted(&cold_rows),
             warm_requests: counted(&warm_rows),
-            ratio: stats::welch_ratio(&a, &b, self.confidence)
-                .map(|comparison| comparison.estimate)
-                .unwrap_or_else(|_| bare(mean(&a) / mean(&b))),
-            difference: stats::welch_difference(&a, &b, self.confidence)
-                .map(|comparison| comparison.estimate)
-                .unwrap_or_else(|_| bare(mean(&a) - mean(&b))),
+            ratio: or_bare(stats::welch_ratio(&a, &b, CONFIDENCE), mean_a / mean_b),
+            difference: or_bare(stats::welch_difference(&a, &b, CONFIDENCE), mean_a - mean_b),
         })
     }
 
@@ -250,28 +246,23 @@ impl Maker<'_, '_> {
         served: &[ServedScenario],
     ) -> Vec<BreakEven> {
         let mut found: Vec<BreakEven> = Vec::new();
-        let reliable: Vec<&ScenarioResult> = scenarios
-            .iter()
-            .filter(|s| {
-                served
-                    .iter()
-                    .any(|one| one.scenario == s.number && one.is_reliable())
-            })
-            .collect();
+        let is_reliable = |s: &&ScenarioResult| {
+            let mut reliable = served.iter().filter(|one| one.is_reliable());
+            reliable.any(|one| one.scenario == s.number)
+        };
+        let reliable: Vec<&ScenarioResult> = scenarios.iter().filter(is_reliable).collect();
         for on_demand in reliable.iter().filter(|s| self.is_on_demand(s)) {
             for always_on in reliable.iter().filter(|s| !self.is_on_demand(s)) {
                 if !alike(on_demand, always_on, &["load", "environment"]) {
                     continue;
                 }
-                let is_same = |even: &&mut BreakEven| {
+                let is_same = |even: &BreakEven| {
                     even.on_demand_environment == on_demand.environment
                         && even.always_on_environment == always_on.environment
                         && even.phrase == self.phrase_beside(on_demand)
                 };
-                let new = self.break_even(on_demand, always_on, &reliable);
-                match (found.iter_mut().find(is_same), new) {
-                    (None, Some(new)) => found.push(new),
-                    _ => continue,
+                if !found.iter().any(is_same) {
+                    found.extend(self.break_even(on_demand, always_on, &reliable));
                 }
             }
         }
@@ -279,11 +270,11 @@ impl Maker<'_, '_> {
     }
 
     fn phrase_beside(&self, scenario: &ScenarioResult) -> String {
-        phrase(&self.varied(scenario, &["load", "environment"]))
+        LevelFacts::phrase_of(&self.varied(scenario, &["load", "environment"]))
     }
 
     fn is_on_demand(&self, scenario: &ScenarioResult) -> bool {
-        matches!(place(self.environment(scenario)), Place::OnDemand { .. })
+        matches!(place(self.environment(scenario)), ServedBy::OnDemand { .. })
     }
 
     /// Where workers answer often enough to be worth a machine, they are warm; a search says what
@@ -348,21 +339,18 @@ impl Maker<'_, '_> {
 }
 
 pub(crate) fn load_of(study: &Study, scenario: &ScenarioResult) -> LoadShape {
-    let varied = scenario.levels.iter().find(|l| l.factor == "load");
+    let varied = scenario.level("load");
     let varied = varied.and_then(|l| LoadShape::named(&l.level));
-    let fixed = match &study.workload {
-        Workload::Serve(serve) => Some(serve.load),
-        _ => None,
-    };
+    let fixed = study.workload.as_serve().map(|serve| serve.load);
     varied.or(fixed).unwrap_or(LoadShape::Clients)
 }
 
-fn place(environment: Option<&Environment>) -> Place {
+fn place(environment: Option<&Environment>) -> ServedBy {
     match environment.and_then(|e| e.service.as_ref()) {
-        Some(Service::Serverless(serverless)) => Place::OnDemand {
+        Some(Service::Serverless(serverless)) => ServedBy::OnDemand {
             memory_mb: serverless.memory_mb,
         },
-        _ => Place::AlwaysOn,
+        _ => ServedBy::AlwaysOn,
     }
 }
 
@@ -377,9 +365,4 @@ fn others<'s>(
 /// Whether two scenarios differ in these factors at most.
 fn alike(one: &ScenarioResult, other: &ScenarioResult, but: &[&str]) -> bool {
     others(one, but).eq(others(other, but))
-}
-
-fn phrase(levels: &[LevelFacts]) -> String {
-    let phrases: Vec<&str> = levels.iter().map(|l| l.phrase.as_str()).collect();
-    phrases.join(" · ")
 }

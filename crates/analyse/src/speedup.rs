@@ -1,13 +1,14 @@
 //! How much faster several are than one, and an accelerator than a plain CPU.
 
-use model::{Study, Workload};
+use model::Study;
 use serde::Serialize;
-use stats::{Estimate, Interval};
+use stats::Estimate;
 
-use crate::along::{Along, Line, number};
+use crate::CONFIDENCE;
+use crate::along::{Along, Line};
 use crate::analysis::{LevelFacts, ScenarioResult};
-use crate::scenarios::rows_of;
-use crate::table::{Row, Table};
+use crate::scenarios::ok_rows;
+use crate::table::Table;
 use crate::words::speedup::Words;
 
 /// What the levels of one factor gain over its lowest, for every combination of the others.
@@ -52,19 +53,11 @@ pub struct SpeedUpPoint {
     pub efficiency: Option<Estimate>,
 }
 
-pub(crate) fn speed_ups(
-    table: &Table,
-    scenarios: &[ScenarioResult],
-    confidence: f64,
-) -> Vec<SpeedUp> {
+pub(crate) fn speed_ups(table: &Table, scenarios: &[ScenarioResult]) -> Vec<SpeedUp> {
     let Some(time) = table.time_column() else {
         return Vec::new();
     };
-    let maker = Maker {
-        table,
-        time,
-        confidence,
-    };
+    let maker = Maker { table, time };
     let names: Vec<&str> = table
         .study
         .factors
@@ -88,13 +81,12 @@ const DEVICES: [&str; 2] = ["environment", "device"];
 struct Maker<'t, 'a> {
     table: &'t Table<'a>,
     time: usize,
-    confidence: f64,
 }
 
 impl Maker<'_, '_> {
     fn count(&self, scenarios: &[ScenarioResult], factor: &str) -> Option<SpeedUp> {
         let along = Along::new(scenarios, factor);
-        let above_zero = |l: &&LevelFacts| number(l).is_some_and(|n| n > 0.0);
+        let above_zero = |l: &&LevelFacts| l.number().is_some_and(|n| n > 0.0);
         if along.levels.len() < 2 || !along.levels.iter().all(above_zero) {
             return None;
         }
@@ -175,31 +167,33 @@ impl Maker<'_, '_> {
     }
 
     fn point(&self, kind: SpeedUpKind, base: &Timed, timed: Timed) -> SpeedUpPoint {
-        let speed_up = match stats::welch_ratio(&base.times, &timed.times, self.confidence) {
+        let speed_up = match stats::welch_ratio(&base.times, &timed.times, CONFIDENCE) {
             Ok(comparison) => comparison.estimate,
             Err(_) => Estimate::bare(
                 geometric_mean(&base.times) / geometric_mean(&timed.times),
-                self.confidence,
+                CONFIDENCE,
                 base.times.len() + timed.times.len(),
                 "ratio of geometric means, too few runs for an interval",
             ),
         };
-        let more = number(timed.level)
-            .zip(number(base.level))
+        let more = timed
+            .level
+            .number()
+            .zip(base.level.number())
             .map(|(n, lowest)| n / lowest);
         let efficiency = more.filter(|_| kind == SpeedUpKind::Count);
         SpeedUpPoint {
             level: timed.level.clone(),
             scenario: timed.scenario,
-            efficiency: efficiency.map(|more| over(&speed_up, more)),
+            efficiency: efficiency
+                .map(|more| speed_up.over(more, "speed-up over the ratio of the counts")),
             speed_up,
         }
     }
 
     fn times(&self, scenario: u32) -> Vec<f64> {
-        let rows = rows_of(self.table, scenario).iter();
-        rows.filter(|row: &&Row| row.is_ok())
-            .filter_map(|row| row.values[self.time])
+        let rows = ok_rows(self.table, scenario).into_iter();
+        rows.filter_map(|row| row.values[self.time])
             .filter(|seconds| *seconds > 0.0)
             .collect()
     }
@@ -209,18 +203,6 @@ struct Timed<'s> {
     level: &'s LevelFacts,
     scenario: u32,
     times: Vec<f64>,
-}
-
-fn over(speed_up: &Estimate, more: f64) -> Estimate {
-    Estimate {
-        value: speed_up.value / more,
-        interval: speed_up.interval.map(|i| Interval {
-            low: i.low / more,
-            high: i.high / more,
-        }),
-        method: "speed-up over the ratio of the counts".to_owned(),
-        ..speed_up.clone()
-    }
 }
 
 /// Of values above zero.
@@ -236,10 +218,7 @@ fn is_accelerator(study: &Study, factor: &str, level: &str) -> bool {
             .iter()
             .any(|word| text.contains(word))
     };
-    let own = match &study.workload {
-        Workload::Train(train) => Some(train.device.as_str()),
-        Workload::Serve(_) | Workload::Command(_) => None,
-    };
+    let own = study.workload.as_train().map(|train| train.device.as_str());
     match (factor, study.environment(level)) {
         ("environment", Some(environment)) => match environment.device.as_deref().or(own) {
             Some(device) if device != "cpu" => names_one(device),

@@ -3,7 +3,7 @@
 use model::run::metric;
 use serde::Serialize;
 
-use crate::along::{Along, number};
+use crate::along::Along;
 use crate::analysis::{LevelFacts, ScenarioResult};
 use crate::table::Table;
 
@@ -142,7 +142,7 @@ fn sweep(scenarios: &[ScenarioResult], factor: &str, metric: &str) -> Option<Swe
             .iter()
             .map(|l| SweepLevel {
                 level: l.level.clone(),
-                value: number(l).unwrap_or(f64::NAN),
+                value: l.number().unwrap_or(f64::NAN),
             })
             .collect(),
         lines: along

@@ -7,6 +7,7 @@ use model::{Currency, Money, RunId, RunRecord, Status, Study, UnmetLimit, Worklo
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
+use crate::lists::unique;
 use crate::target::{self, Course};
 use crate::words::names::{MetricInfo, metric_info};
 
@@ -96,18 +97,29 @@ impl<'a> Table<'a> {
         candidates
             .iter()
             .filter_map(|name| self.column(name))
-            .find(|place| {
-                self.runs
-                    .iter()
-                    .any(|row| row.is_ok() && row.values[*place].is_some())
-            })
+            .find(|place| self.has_ok_value(*place))
+    }
+
+    /// Whether cost is a question of its own: with one price it is the time in other words.
+    pub(crate) fn has_several_prices(&self) -> bool {
+        let billed = self.runs.iter().filter(|row| row.is_ok());
+        let prices = billed.filter_map(|row| row.record.price.as_deref());
+        unique(prices.map(|price| price.per_hour.to_string())).len() > 1
+    }
+
+    /// Whether a successful run has a value in the column.
+    pub(crate) fn has_ok_value(&self, column: usize) -> bool {
+        let mut ok = self.runs.iter().filter(|row| row.is_ok());
+        ok.any(|row| row.values[column].is_some())
     }
 }
 
 fn spoken_currency<'r>(study: &Study, records: impl Iterator<Item = &'r RunRecord>) -> Currency {
     let mut counts: BTreeMap<Currency, usize> = BTreeMap::new();
     for bill in records.filter_map(|r| r.bill.as_ref()) {
-        *counts.entry(bill.spoken_total().currency).or_default() += 1;
+        *counts
+            .entry(bill.total_in_study_currency().currency)
+            .or_default() += 1;
     }
     if counts.is_empty() || counts.contains_key(&study.currency) {
         return study.currency;
@@ -118,6 +130,7 @@ fn spoken_currency<'r>(study: &Study, records: impl Iterator<Item = &'r RunRecor
         .map_or(study.currency, |(currency, _)| currency)
 }
 
+#[derive(Clone, Copy)]
 struct Named<'a> {
     name: &'a str,
     unit: &'a str,
@@ -133,11 +146,11 @@ struct Measured<'a> {
 
 impl<'a> Measured<'a> {
     fn new(study: &Study, record: &'a RunRecord, currency: Currency) -> Self {
-        let cost = record
+        let total = record
             .bill
             .as_ref()
-            .map(|b| b.spoken_total())
-            .filter(|m| m.currency == currency);
+            .map(|bill| bill.total_in_study_currency());
+        let cost = total.filter(|money| money.currency == currency);
         let mut derived = Vec::new();
         let mut add = |name: &'static str, value: Option<f64>| {
             let unit = metric::definition(name).map_or("", |metric| metric.unit.symbol());
@@ -157,19 +170,13 @@ impl<'a> Measured<'a> {
             .map(|p| p.seconds);
         add(metric::TRAIN_SECONDS, train.reduce(|a, b| a + b));
         add(metric::COST, cost.and_then(|m| m.amount.to_f64()));
-        add(
-            metric::COST_PER_EPOCH,
-            cost.and_then(|m| per_epoch(record, m))
-                .and_then(|d| d.to_f64()),
-        );
-        let thousand = cost
-            .and_then(|m| per_thousand_images(record, m))
-            .and_then(|d| d.to_f64());
-        add(metric::COST_PER_THOUSAND_IMAGES, thousand);
-        let thousand = cost
-            .and_then(|m| per_thousand_steps(study, record, m))
-            .and_then(|d| d.to_f64());
-        add(metric::COST_PER_THOUSAND_STEPS, thousand);
+        for (name, part) in [
+            (metric::COST_PER_EPOCH, per_epoch as CostPart),
+            (metric::COST_PER_THOUSAND_IMAGES, per_thousand_images),
+            (metric::COST_PER_THOUSAND_STEPS, per_thousand_steps),
+        ] {
+            add(name, cost.and_then(|m| part(study, record, m)?.to_f64()));
+        }
         if let Course::Reached(arrival) = target::course(study, record) {
             add(metric::TO_TARGET_SECONDS, Some(arrival.seconds));
             let paid = cost.and_then(|_| arrival.cost(record)?.amount.to_f64());
@@ -199,11 +206,7 @@ impl<'a> Measured<'a> {
             unit: &m.unit,
             value: m.value,
         })
-        .chain(self.derived.iter().map(|n| Named {
-            name: n.name,
-            unit: n.unit,
-            value: n.value,
-        }))
+        .chain(self.derived.iter().copied())
         .filter(|n| n.value.is_finite())
     }
 
@@ -223,7 +226,10 @@ impl<'a> Measured<'a> {
     }
 }
 
-pub(crate) fn per_epoch(record: &RunRecord, cost: Money) -> Option<Decimal> {
+/// The cost of a part of a run.
+pub(crate) type CostPart = fn(&Study, &RunRecord, Money) -> Option<Decimal>;
+
+pub(crate) fn per_epoch(_: &Study, record: &RunRecord, cost: Money) -> Option<Decimal> {
     match record.epochs.len() {
         0 => None,
         epochs => cost.amount.checked_div(Decimal::from(epochs)),
@@ -231,7 +237,7 @@ pub(crate) fn per_epoch(record: &RunRecord, cost: Money) -> Option<Decimal> {
 }
 
 /// Images are throughput × time: what the run really worked on, whatever the study requested.
-pub(crate) fn per_thousand_images(record: &RunRecord, cost: Money) -> Option<Decimal> {
+pub(crate) fn per_thousand_images(_: &Study, record: &RunRecord, cost: Money) -> Option<Decimal> {
     let rate = record.metrics.get(metric::IMAGES_PER_SECOND)?.value;
     let seconds = record.metrics.get(metric::TRAIN_SECONDS)?.value;
     per_thousand(cost, (rate * seconds).round())
@@ -312,21 +318,18 @@ fn columns(
         true => metric::TRAIN_SECONDS,
         false => metric::TOTAL_SECONDS,
     };
-    let mut columns: Vec<MetricInfo> = Vec::new();
-    for name in names {
-        if columns.iter().all(|c| c.name != name) {
-            let unit = match metric::is_of_bills(name) {
-                true => currency.code(),
-                false => units.get(name).copied().unwrap_or(""),
-            };
-            let mut info = metric_info(name, unit);
-            if is_any_command(study) && name == time {
-                info.label = "time".to_owned();
-            }
-            columns.push(info);
+    let column = |name: &str| {
+        let unit = match metric::is_of_bills(name) {
+            true => currency.code(),
+            false => units.get(name).copied().unwrap_or(""),
+        };
+        let mut info = metric_info(name, unit);
+        if is_any_command(study) && name == time {
+            info.label = "time".to_owned();
         }
-    }
-    (columns, unknown)
+        info
+    };
+    (unique(names).into_iter().map(column).collect(), unknown)
 }
 
 /// Nobody knows whether it trains anything. An empty one holds measurements made elsewhere.

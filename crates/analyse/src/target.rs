@@ -9,8 +9,8 @@ use serde::Serialize;
 use stats::Estimate;
 
 use crate::analysis::ScenarioResult;
-use crate::scenarios::{decimal_mean, rows_of};
-use crate::table::{Row, Table};
+use crate::scenarios::{decimal_mean, ok_rows};
+use crate::table::Table;
 use crate::words::format;
 
 /// The accuracy that a study asks for, and who gets there.
@@ -83,16 +83,20 @@ impl Arrival {
         let phases: Vec<Phase> = begun.map(until_there).collect();
         let frozen = bill.converted.iter();
         let rates: Vec<ExchangeRate> = frozen.map(|converted| converted.rate.clone()).collect();
-        let spoken = bill.spoken_total().currency;
+        let spoken = bill.total_in_study_currency().currency;
         let whole = BillRequest::of(record, price, spoken, &rates);
         let request = BillRequest {
             phases: &phases,
             total_seconds: self.seconds,
             ..whole
         };
-        let total = cost::bill(&request).bill.spoken_total();
+        let total = cost::bill(&request).bill.total_in_study_currency();
         let total = match price.billing.is_shared() {
-            true => in_proportion(total, cost::bill(&whole).bill.spoken_total(), bill)?,
+            true => in_proportion(
+                total,
+                cost::bill(&whole).bill.total_in_study_currency(),
+                bill,
+            )?,
             false => total,
         };
         (total.currency == spoken).then_some(total)
@@ -102,7 +106,7 @@ impl Arrival {
 /// A part of a run's own time, with as much of what its rental adds as the whole run bears.
 fn in_proportion(part: Money, own: Money, settled: &Bill) -> Option<Money> {
     let share = part.amount.checked_div(own.amount)?;
-    let settled = settled.spoken_total();
+    let settled = settled.total_in_study_currency();
     let amount = settled.amount.checked_mul(share)?.round_dp(AMOUNT_PLACES);
     Some(Money::new(amount.normalize(), settled.currency))
 }
@@ -227,13 +231,9 @@ pub(crate) fn target(table: &Table, scenarios: &[ScenarioResult]) -> Option<Targ
 }
 
 fn result(table: &Table, scenario: &ScenarioResult) -> Option<TargetResult> {
-    let rows: Vec<&Row> = rows_of(table, scenario.number)
-        .iter()
-        .filter(|row| row.is_ok())
-        .collect();
     let mut amounts: Vec<Decimal> = Vec::new();
     let (mut runs, mut reached) = (0, 0);
-    for row in &rows {
+    for row in ok_rows(table, scenario.number) {
         match course(table.study, row.record) {
             Course::Untold => continue,
             Course::NotReached => {}
@@ -307,33 +307,26 @@ fn sentences(target: &Target, currency: Currency) -> Vec<String> {
             format!("{percent} is reached{how} by {who}, in {when}")
         }
     };
-    let never: Vec<String> = labels(target, |r| r.reached == 0);
+    let named_if = |wanted: &dyn Fn(&TargetResult) -> bool, name: fn(&TargetResult) -> String| {
+        let found = target.scenarios.iter().filter(|r| wanted(r));
+        found.map(name).collect::<Vec<String>>()
+    };
+    let never = named_if(&|r| r.reached == 0, |r| r.label.clone());
     if !never.is_empty() {
         let verb = if never.len() == 1 { "reaches" } else { "reach" };
         text += &format!("; {} never {verb} it", format::listed(&never, 6));
     }
     let mut said = vec![text + "."];
     let named_already = [target.cheapest, target.fastest];
-    let sometimes = labels_with_runs(target, |r| {
-        r.reached > 0 && !r.is_sure() && !named_already.contains(&Some(r.scenario))
-    });
+    let sometimes = named_if(
+        &|r| r.reached > 0 && !r.is_sure() && !named_already.contains(&Some(r.scenario)),
+        |r| format!("{} in {} of {}", r.label, r.reached, r.runs),
+    );
     if !sometimes.is_empty() {
         let reached = format::listed(&sometimes, 6);
         said.push(format!("{percent} is not reached in every run: {reached}."));
     }
     said
-}
-
-fn labels(target: &Target, wanted: impl Fn(&TargetResult) -> bool) -> Vec<String> {
-    let found = target.scenarios.iter().filter(|r| wanted(r));
-    found.map(|r| r.label.clone()).collect()
-}
-
-fn labels_with_runs(target: &Target, wanted: impl Fn(&TargetResult) -> bool) -> Vec<String> {
-    let found = target.scenarios.iter().filter(|r| wanted(r));
-    found
-        .map(|r| format!("{} in {} of {}", r.label, r.reached, r.runs))
-        .collect()
 }
 
 fn nobody(target: &Target, percent: &str) -> String {

@@ -8,6 +8,7 @@ use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
 
+use crate::lists::entry;
 use crate::scenarios::phase_place;
 use crate::table::Table;
 use crate::words::format;
@@ -70,20 +71,20 @@ pub(crate) fn unused(table: &Table, superseded: &[RunRecord]) -> Vec<Unused> {
         let (Some(bill), Some(cost)) = (&row.record.bill, row.cost) else {
             continue;
         };
-        let gathered = place_of(&mut found, row.record);
+        let gathered = gathered(&mut found, row.record);
         gathered.runs += 1;
         gathered.paid += cost.amount;
         match row.record.outcome.status.is_result() {
-            true => gathered.add(&Parts::of(bill, cost)),
+            true => gathered.parts.add(bill, cost),
             false => gathered.no_result += cost.amount,
         }
     }
     for record in superseded {
-        let bill = record.bill.as_deref().map(Bill::spoken_total);
+        let bill = record.bill.as_deref().map(Bill::total_in_study_currency);
         let is_own = !matches!(record.origin, Origin::Imported { .. });
         let paid = bill.filter(|money| is_own && money.currency == table.currency);
         if let Some(paid) = paid {
-            let gathered = place_of(&mut found, record);
+            let gathered = gathered(&mut found, record);
             gathered.paid += paid.amount;
             gathered.done_again += paid.amount;
         }
@@ -95,10 +96,12 @@ pub(crate) fn unused(table: &Table, superseded: &[RunRecord]) -> Vec<Unused> {
 }
 
 pub(crate) fn of_run(record: &RunRecord, cost: Option<Money>) -> Option<RunUnused> {
-    let parts = Parts::of(record.bill.as_ref()?, cost?);
+    let cost = cost?;
+    let mut parts = Parts::default();
+    parts.add(record.bill.as_ref()?, cost);
     let money = |amount: Decimal| Money {
         amount: amount.normalize(),
-        ..parts.cost
+        ..cost
     };
     let not_work = parts.not_work.iter().map(|(_, amount)| *amount).sum();
     Some(RunUnused {
@@ -108,66 +111,57 @@ pub(crate) fn of_run(record: &RunRecord, cost: Option<Money>) -> Option<RunUnuse
     })
 }
 
-/// The lines of a bill that are requested, in the study's currency.
-struct Parts<'b> {
-    cost: Money,
+/// Sums of the lines of bills that are not for work, in the study's currency.
+#[derive(Default)]
+struct Parts {
     idle: Decimal,
     rounding: Decimal,
     minimum: Decimal,
     lost: Decimal,
     not_work: Vec<(&'static str, Decimal)>,
-    lines: &'b [BillLine],
 }
 
-impl<'b> Parts<'b> {
-    fn of(bill: &'b Bill, cost: Money) -> Self {
-        let mut parts = Parts {
-            cost,
-            idle: Decimal::ZERO,
-            rounding: Decimal::ZERO,
-            minimum: Decimal::ZERO,
-            lost: Decimal::ZERO,
-            not_work: Vec::new(),
-            lines: &bill.lines,
+impl Parts {
+    fn add(&mut self, bill: &Bill, cost: Money) {
+        let Some(factor) = factor(bill, cost) else {
+            return;
         };
-        let Some(factor) = parts.factor(bill) else {
-            return parts;
-        };
-        for line in parts.lines {
+        for line in &bill.lines {
             let amount = line.amount.amount.saturating_mul(factor);
             let amount = amount.round_dp(cost::AMOUNT_PLACES);
             match line.kind {
-                LineKind::Idle => parts.idle += amount,
-                LineKind::Rounding => parts.rounding += amount,
-                LineKind::Minimum => parts.minimum += amount,
-                LineKind::Lost | LineKind::LostCapped => parts.lost += amount,
+                LineKind::Idle => self.idle += amount,
+                LineKind::Rounding => self.rounding += amount,
+                LineKind::Minimum => self.minimum += amount,
+                LineKind::Lost | LineKind::LostCapped => self.lost += amount,
                 LineKind::Time => {
-                    let name = not_work_of(line);
-                    parts.not_work.extend(name.map(|name| (name, amount)));
+                    if let Some(name) = not_work_of(line) {
+                        let new = || (name, Decimal::ZERO);
+                        entry(&mut self.not_work, |(known, _)| *known == name, new).1 += amount;
+                    }
                 }
                 _ => {}
             }
         }
-        parts
     }
+}
 
-    /// What a unit of time on the bill came to: each carries its part of what is taken off time
-    /// and of the tax, in the currency that is spoken.
-    fn factor(&self, bill: &Bill) -> Option<Decimal> {
-        let sum = |lines: &mut dyn Iterator<Item = &BillLine>| -> Decimal {
-            lines.map(|line| line.amount.amount).sum()
-        };
-        let time = sum(&mut self.lines.iter().filter(|line| is_time(line.kind)));
-        // What is counted beside the time comes after its discounts, and has its own free parts.
-        let before = self.lines.iter().take_while(|line| line.counted.is_none());
-        let is_off = |kind| matches!(kind, LineKind::Discount | LineKind::FreeTier);
-        let off = sum(&mut before.filter(|line| is_off(line.kind)));
-        let is_tax = |line: &&BillLine| line.kind == LineKind::Tax;
-        let tax = sum(&mut self.lines.iter().filter(is_tax));
-        let of_time = (time + off).checked_div(time)?;
-        let of_net = self.cost.amount.checked_div(bill.total.amount - tax)?;
-        of_time.checked_mul(of_net)
-    }
+/// What a unit of time on the bill came to: each carries its part of what is taken off time
+/// and of the tax, in the currency that is spoken.
+fn factor(bill: &Bill, cost: Money) -> Option<Decimal> {
+    let lines = || bill.lines.iter();
+    let sum = |lines: &mut dyn Iterator<Item = &BillLine>| -> Decimal {
+        lines.map(|line| line.amount.amount).sum()
+    };
+    let time = sum(&mut lines().filter(|line| is_time(line.kind)));
+    // What is counted beside the time comes after its discounts, and has its own free parts.
+    let before = lines().take_while(|line| line.counted.is_none());
+    let is_off = |kind| matches!(kind, LineKind::Discount | LineKind::FreeTier);
+    let off = sum(&mut before.filter(|line| is_off(line.kind)));
+    let tax = sum(&mut lines().filter(|line| line.kind == LineKind::Tax));
+    let of_time = (time + off).checked_div(time)?;
+    let of_net = cost.amount.checked_div(bill.total.amount - tax)?;
+    of_time.checked_mul(of_net)
 }
 
 fn is_time(kind: LineKind) -> bool {
@@ -181,64 +175,40 @@ fn not_work_of(line: &BillLine) -> Option<&'static str> {
     known.filter(|name| !phase::is_work(name))
 }
 
+/// Of one environment.
+#[derive(Default)]
 struct Gathered {
     environment: String,
     price: Option<Shared<Price>>,
     runs: usize,
     paid: Decimal,
-    idle: Decimal,
-    rounding: Decimal,
-    minimum: Decimal,
-    lost: Decimal,
+    parts: Parts,
     done_again: Decimal,
     no_result: Decimal,
-    not_work: Vec<(&'static str, Decimal)>,
 }
 
-fn place_of<'g>(found: &'g mut Vec<Gathered>, record: &RunRecord) -> &'g mut Gathered {
+fn gathered<'g>(found: &'g mut Vec<Gathered>, record: &RunRecord) -> &'g mut Gathered {
     let environment = &record.environment.name;
-    let known = found.iter().position(|g| g.environment == *environment);
-    let place = known.unwrap_or_else(|| {
-        found.push(Gathered {
-            environment: environment.clone(),
-            price: record.price.clone(),
-            runs: 0,
-            paid: Decimal::ZERO,
-            idle: Decimal::ZERO,
-            rounding: Decimal::ZERO,
-            minimum: Decimal::ZERO,
-            lost: Decimal::ZERO,
-            done_again: Decimal::ZERO,
-            no_result: Decimal::ZERO,
-            not_work: Vec::new(),
-        });
-        found.len() - 1
-    });
-    &mut found[place]
+    let new = || Gathered {
+        environment: environment.clone(),
+        price: record.price.clone(),
+        ..Gathered::default()
+    };
+    entry(found, |known| known.environment == *environment, new)
 }
 
 impl Gathered {
-    fn add(&mut self, parts: &Parts) {
-        self.idle += parts.idle;
-        self.rounding += parts.rounding;
-        self.minimum += parts.minimum;
-        self.lost += parts.lost;
-        for (name, amount) in &parts.not_work {
-            match self.not_work.iter_mut().find(|(known, _)| known == name) {
-                Some((_, sum)) => *sum += amount,
-                None => self.not_work.push((name, *amount)),
-            }
-        }
-    }
-
     fn into_unused(mut self, money: impl Fn(Decimal) -> Money) -> Unused {
         let share = |amount: Decimal| {
             let share = amount.checked_div(self.paid).unwrap_or_default();
             share.to_f64().unwrap_or(0.0)
         };
-        let unused = self.idle + self.rounding + self.minimum + self.done_again + self.no_result;
-        self.not_work.sort_by_key(|(name, _)| phase_place(name));
-        let not_work = self.not_work.iter().map(|(name, amount)| PhaseCost {
+        let parts = &mut self.parts;
+        let rounded = parts.rounding + parts.minimum;
+        let in_vain = self.done_again + self.no_result;
+        let unused = parts.idle + rounded + in_vain;
+        parts.not_work.sort_by_key(|(name, _)| phase_place(name));
+        let not_work = parts.not_work.iter().map(|(name, amount)| PhaseCost {
             phase: (*name).to_owned(),
             cost: money(*amount),
             share: share(*amount),
@@ -246,26 +216,26 @@ impl Gathered {
         let not_work: Vec<PhaseCost> = not_work.collect();
         let rule = self.price.as_ref().map(|price| &price.billing);
         let mut result = Unused {
+            environment: self.environment.clone(),
             runs: self.runs,
             paid: money(self.paid),
-            idle: money(self.idle),
-            rounding: money(self.rounding),
-            minimum: money(self.minimum),
+            idle: money(parts.idle),
+            rounding: money(parts.rounding),
+            minimum: money(parts.minimum),
             done_again: money(self.done_again),
             no_result: money(self.no_result),
             unused: money(unused),
             unused_share: share(unused),
             not_work_share: not_work.iter().map(|phase| phase.share).sum(),
             not_work,
-            expected_lost: money(self.lost),
-            expected_lost_share: share(self.lost),
+            expected_lost: money(parts.lost),
+            expected_lost_share: share(parts.lost),
             sentences: Vec::new(),
-            environment: self.environment.clone(),
         };
         let shares = Shares {
-            idle: share(self.idle),
-            rounded: share(self.rounding + self.minimum),
-            in_vain: share(self.done_again + self.no_result),
+            idle: share(parts.idle),
+            rounded: share(rounded),
+            in_vain: share(in_vain),
         };
         result.sentences = sentences(&result, rule, &shares);
         result
@@ -280,25 +250,26 @@ struct Shares {
 }
 
 fn sentences(unused: &Unused, rule: Option<&BillingRule>, shares: &Shares) -> Vec<String> {
-    let of = format!("of the cost in {} is", unused.environment);
     let mut said = Vec::new();
-    if let Some(rule) = rule.filter(|_| shares.rounded >= LEAST_UNUSED) {
-        let share = format::percent(shares.rounded);
-        said.push(format!("{share} {of} {}.", rounding_words(unused, rule)));
+    let mut say = |share: f64, least: f64, what: &dyn Fn() -> String| {
+        if share >= least {
+            let (share, what) = (format::percent(share), what());
+            let environment = &unused.environment;
+            said.push(format!("{share} of the cost in {environment} is {what}."));
+        }
+    };
+    if let Some(rule) = rule {
+        say(shares.rounded, LEAST_UNUSED, &|| {
+            rounding_words(unused, rule)
+        });
     }
-    if shares.idle >= LEAST_UNUSED {
-        let share = format::percent(shares.idle);
-        said.push(format!(
-            "{share} {of} idle time of the machine between runs."
-        ));
-    }
-    if shares.in_vain >= LEAST_UNUSED {
-        let share = format::percent(shares.in_vain);
-        said.push(format!(
-            "{share} {of} for attempts without a result: failed, interrupted or re-run."
-        ));
-    }
-    if unused.not_work_share >= LEAST_NOT_WORK {
+    say(shares.idle, LEAST_UNUSED, &|| {
+        "idle time of the machine between runs".to_owned()
+    });
+    say(shares.in_vain, LEAST_UNUSED, &|| {
+        "for attempts without a result: failed, interrupted or re-run".to_owned()
+    });
+    say(unused.not_work_share, LEAST_NOT_WORK, &|| {
         let mut largest: Vec<&PhaseCost> = unused.not_work.iter().collect();
         largest.sort_by(|a, b| b.share.total_cmp(&a.share));
         let named = largest.iter().filter(|phase| phase.share >= LEAST_UNUSED);
@@ -309,11 +280,8 @@ fn sentences(unused: &Unused, rule: Option<&BillingRule>, shares: &Shares) -> Ve
             true => String::new(),
             false => format!(" ({})", format::listed(&named, 3)),
         };
-        let share = format::percent(unused.not_work_share);
-        said.push(format!(
-            "{share} {of} overhead outside the work itself{named}: longer runs would reduce this share."
-        ));
-    }
+        format!("overhead outside the work itself{named}: longer runs would reduce this share")
+    });
     said
 }
 

@@ -1,170 +1,287 @@
-//! What explains a metric: its variation by factor (analysis of variance).
+//! What explains a metric: its variation by factor, asked as one family of questions per study.
 
-use model::{RunId, Study};
-use stats::{Anova, Design, Observation, Options, ResidualSource, Source};
+use model::design::AliasTable;
+use model::{RunSequence, Study};
+use stats::{
+    Anova, Answer, CellMeans, Design, LevelPair, Observation, Question, Scale, ScaleChoice, Source,
+    StatsError,
+};
 
-use crate::decides::{Comparison, LevelEffect, Noise, Scale, Variation, VariationTerm, Verdict};
-use crate::design::{PresentFactor, is_complete, observations, varied_factors};
-use crate::effects::{self, Fit};
+use crate::assumptions;
+use crate::decides::{Noise, Variation, VariationTerm, Verdict};
+use crate::design::{
+    PresentFactor, blocks, by_scenario, is_complete, observations, varied_factors,
+};
+use crate::effects::{self, Fit, Judged};
+use crate::percentiles;
+use crate::residuals;
 use crate::table::{Row, Table};
-use crate::words::format;
 use crate::words::names::{MetricInfo, metric_value};
+use crate::{CONFIDENCE, EFFECTS_LEVEL};
 
-/// Below this probability a difference is taken as real.
-const SURE: f64 = 0.05;
 /// Interactions of more factors are taken together.
-const MOST_ORDER: usize = 2;
+pub(crate) const MOST_ORDER: usize = 2;
 
-pub(crate) fn variation(table: &Table, column: usize, confidence: f64) -> Variation {
+/// A column, and whether the study asks about it.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted {
+    pub(crate) column: usize,
+    pub(crate) is_asked: bool,
+}
+
+/// All of them, with every statement of the study in one family.
+pub(crate) fn variations(table: &Table, wanted: &[Wanted]) -> Vec<Variation> {
+    let fitted: Vec<Fitted> = wanted.iter().map(|one| fit(table, *one)).collect();
+    let answers = ask(&fitted);
+    let finished = fitted.into_iter().zip(answers);
+    finished
+        .map(|(fitted, answers)| fitted.finish(table, &answers))
+        .collect()
+}
+
+/// A metric with its model, before anything is said.
+struct Fitted<'t, 'a> {
+    info: &'t MetricInfo,
+    is_asked: bool,
+    result: Variation,
+    rows: Vec<&'t Row<'a>>,
+    model: Option<Model>,
+}
+
+pub(crate) struct Model {
+    pub(crate) factors: Vec<PresentFactor>,
+    pub(crate) design: Design,
+    /// Logarithms on the logarithmic scale.
+    pub(crate) data: Vec<Observation>,
+    pub(crate) anova: Anova,
+    pub(crate) means: CellMeans,
+    pub(crate) order: usize,
+    /// In the order of the analysis of variance; none where it cannot be distinguished from others.
+    pub(crate) p: Vec<Option<f64>>,
+    /// Of incomplete designs.
+    pub(crate) aliases: Option<AliasTable>,
+}
+
+fn fit<'t, 'a>(table: &'t Table<'a>, wanted: Wanted) -> Fitted<'t, 'a> {
+    let Wanted { column, is_asked } = wanted;
     let info = &table.columns[column];
-    let rows: Vec<&Row> = table
-        .runs
-        .iter()
-        .filter(|r| r.is_ok() && r.values[column].is_some())
-        .collect();
-    let mut result = empty(info, &rows);
-    let factors = varied_factors(table.study, &rows);
-    if let Some(problem) = nothing_to_explain(info, column, &rows, &factors, table.study) {
-        result.problem = Some(problem);
-        return result;
+    let has_value = |r: &&Row| r.is_ok() && r.values[column].is_some();
+    let rows: Vec<&Row> = table.runs.iter().filter(has_value).collect();
+    let mut fitted = Fitted {
+        info,
+        is_asked,
+        result: empty(info, &rows, is_asked),
+        rows,
+        model: None,
+    };
+    if let Some(few) = percentiles::too_few(&info.name, fitted.rows.iter().copied()) {
+        fitted.result.problem = Some(format!(
+            "The {} needs at least {} requests per run, and there are runs with {}: it is not tested.",
+            info.label, few.needed, few.requests
+        ));
+        return fitted;
     }
-    let rows: Vec<&Row> = rows
-        .into_iter()
-        .filter(|row| is_complete(row, &factors))
-        .collect();
-    let raw = observations(&rows, column, &factors);
+    let factors = varied_factors(table.study, &fitted.rows);
+    let problem = nothing_to_explain(info, column, &fitted.rows, &factors, table.study);
+    if problem.is_some() {
+        fitted.result.problem = problem;
+        return fitted;
+    }
+    fitted.rows.retain(|row| is_complete(row, &factors));
+    match model(table, column, &fitted.rows, factors, &mut fitted.result) {
+        Ok(model) => fitted.model = Some(model),
+        Err(StatsError::NoRepetitions) => {
+            fitted.result.problem = Some(format!(
+                "Every combination has one result, so differences in the {} cannot be distinguished from noise: use at least 3 repetitions.",
+                info.label
+            ));
+        }
+        Err(error) => {
+            fitted.result.problem = Some(format!("The variation could not be analysed: {error}."));
+        }
+    }
+    fitted
+}
+
+fn model(
+    table: &Table,
+    column: usize,
+    rows: &[&Row],
+    factors: Vec<PresentFactor>,
+    result: &mut Variation,
+) -> Result<Model, StatsError> {
+    let raw = observations(rows, column, &factors);
     let design = Design {
         levels: factors.iter().map(|f| f.levels.len()).collect(),
     };
-    let choice = choose_scale(info, &design, &raw);
+    let choice = choose_scale(&table.columns[column], &design, &raw);
     result.scale = choice.scale;
     result.scale_reason = choice.reason;
-    let data = match result.scale {
-        Scale::Linear => raw,
-        Scale::Logarithmic => raw
-            .into_iter()
-            .map(|o| Observation {
-                value: o.value.ln(),
-                ..o
-            })
-            .collect(),
+    let value = |value: f64| match choice.scale {
+        Scale::Linear => value,
+        Scale::Logarithmic => value.ln(),
     };
-    let options = Options {
-        max_order: MOST_ORDER,
-        blocks: false,
+    let logged = raw.into_iter().map(|o| Observation {
+        value: value(o.value),
+        ..o
+    });
+    let data: Vec<Observation> = logged.collect();
+    let is_blocked = table.study.order == RunSequence::Blocks;
+    let blocks = blocks(table.study, rows, is_blocked);
+    let means = CellMeans::new(&design, &data, blocks.as_deref())?;
+    // A fraction of a design may not tell main effects from interactions: then these are left out.
+    let tells = |order: usize| (0..factors.len()).all(|f| means.test(&[f], order).is_some());
+    let order = match tells(MOST_ORDER) {
+        true => MOST_ORDER,
+        false => 1,
     };
-    let anova = match stats::factorial(&design, &data, options) {
-        Ok(anova) => anova,
-        Err(error) => {
-            result.problem = Some(format!("The variation could not be analysed: {error}."));
-            return result;
+    let anova = stats::factorial(&design, &data, order)?;
+    let p = |term: &stats::Term| match term.source {
+        Source::Effect => of_effect(&means, &design, &term.factors, order),
+        Source::HigherOrder => means.test_higher(order).map_or(term.p, |test| Some(test.p)),
+    };
+    let p = anova.terms.iter().map(p).collect();
+    let aliases = (!means.is_complete()).then(|| {
+        let scenarios = by_scenario(rows).into_iter();
+        let scenarios = scenarios.map(|group| group[0].record.scenario.clone());
+        design::alias_table(&table.study.factors, &scenarios.collect::<Vec<_>>())
+    });
+    Ok(Model {
+        factors,
+        design,
+        data,
+        anova,
+        means,
+        order,
+        p,
+        aliases,
+    })
+}
+
+/// A factor of several levels differs if one of its pairs does: the approximation for all levels together says too
+/// often that they differ when one of them varies much more than the others (9 % of studies instead of 5).
+fn of_effect(means: &CellMeans, design: &Design, factors: &[usize], order: usize) -> Option<f64> {
+    let together = means.test(factors, order)?.p;
+    let [factor] = *factors else {
+        return Some(together);
+    };
+    let levels = design.levels[factor];
+    let pairs = (1..levels).flat_map(|level| (0..level).map(move |base| (level, base)));
+    let p = pairs.filter_map(|(level, base)| {
+        let pair = LevelPair {
+            factor,
+            level,
+            base,
+        };
+        Some(means.difference(pair, &[])?.p())
+    });
+    let smallest = p.min_by(f64::total_cmp)?;
+    Some((smallest * (levels * (levels - 1) / 2) as f64).min(1.0))
+}
+
+/// Main effects are what a person asks first, then pairs, then the rest: shares of the metric's part of the level.
+fn group_share(factors: usize) -> f64 {
+    match factors {
+        1 => 6.0,
+        2 => 3.0,
+        _ => 1.0,
+    }
+}
+
+/// The answers to all questions of the study, term by term.
+fn ask(fitted: &[Fitted]) -> Vec<Vec<Option<Answer>>> {
+    let mut places = Vec::new();
+    let mut questions = Vec::new();
+    for (metric, fitted) in fitted.iter().enumerate().filter(|(_, f)| f.is_asked) {
+        let Some(model) = &fitted.model else { continue };
+        let terms = || model.anova.terms.iter().zip(&model.p).enumerate();
+        let asked = || terms().filter_map(|(place, (term, p))| Some((place, term, (*p)?)));
+        let size = |term: &stats::Term| match term.source {
+            Source::Effect => term.factors.len().min(3),
+            Source::HigherOrder => 3,
+        };
+        let in_group = |group: usize| asked().filter(|(_, term, _)| size(term) == group).count();
+        let groups = (1..=3).filter(|group| in_group(*group) > 0);
+        let all: f64 = groups.map(group_share).sum();
+        for (place, term, p) in asked() {
+            places.push((metric, place));
+            questions.push(Question {
+                p,
+                share: group_share(size(term)) / all / in_group(size(term)) as f64,
+                // Pairs of several levels are still to be asked about.
+                is_all: term.degrees_of_freedom == 1,
+            });
         }
-    };
-    let fit = stats::level_fit(&design, &data, options, &anova).ok();
-    let fit = Fit {
-        info,
-        factors: &factors,
-        scale: result.scale,
-        data: &data,
-        fit,
-        confidence,
-    };
-    result.effects = effects::level_effects(&fit);
-    result.terms = terms(&anova, &fit);
-    result.noise = Some(noise(&anova, result.scale));
-    result.assumptions = assumptions(&anova, &factors, &rows, table.study);
-    check_residuals(
-        &mut result,
-        &rows,
-        &stats::residuals(&design, &data, options),
-    );
-    result
+    }
+    let mut answers: Vec<Vec<Option<Answer>>> = fitted
+        .iter()
+        .map(|f| vec![None; f.model.as_ref().map_or(0, |m| m.anova.terms.len())])
+        .collect();
+    let given = stats::weighted_holm(&questions, EFFECTS_LEVEL);
+    for ((metric, term), answer) in places.into_iter().zip(given) {
+        answers[metric][term] = Some(answer);
+    }
+    answers
 }
 
-/// Marks metrics whose variation is the time's in other words: the same factors, nearly the same
-/// shares, and every level changes both alike. Saying it twice would help nobody.
-pub(crate) fn mark_those_like_time(variations: &mut [Variation], time: &str) {
-    let Some(time) = variations.iter().find(|v| v.metric == time).cloned() else {
-        return;
-    };
-    let like = |other: &Variation| {
-        let share = |term: &VariationTerm| {
-            let same = time.terms.iter().find(|t| t.factors == term.factors);
-            same.map_or(0.0, |t| t.share)
+impl Fitted<'_, '_> {
+    fn finish(mut self, table: &Table, answers: &[Option<Answer>]) -> Variation {
+        let Some(model) = self.model.take() else {
+            return self.result;
         };
-        other.metric != time.metric
-            && other.scale == time.scale
-            && !other.terms.is_empty()
-            && other.terms.len() == time.terms.len()
-            && other
-                .terms
-                .iter()
-                .all(|term| (share(term) - term.share).abs() < 0.03)
-    };
-    for variation in variations {
-        let together = match variation.metric.as_str() {
-            model::run::metric::COST => Together::Rise,
-            model::run::metric::IMAGES_PER_SECOND => Together::Oppose,
-            _ => continue,
+        let fit = Fit {
+            info: self.info,
+            factors: &model.factors,
+            scale: self.result.scale,
+            means: &model.means,
+            margin: margin(table.study, self.result.scale, model.anova.mean),
+            repetitions: fewest(&self.rows),
+            is_asked: self.is_asked,
         };
-        variation.follows_time = like(variation) && together.are(&time.effects, &variation.effects);
+        let level = |factor: usize| {
+            let term = model.anova.terms.iter();
+            let mut term = term.zip(answers).filter(|(t, _)| t.factors == [factor]);
+            let answer = term.find_map(|(_, answer)| *answer);
+            answer.map_or(1.0 - CONFIDENCE, |answer| answer.level)
+        };
+        self.result.effects = effects::level_effects(&fit, level);
+        self.result.terms = terms(&model, &fit, answers);
+        self.result.noise = Some(noise(&model.anova, self.result.scale));
+        self.result.assumptions = assumptions::assumptions(&model, &self.rows, table);
+        let residuals = stats::residuals(&model.design, &model.data, model.order);
+        residuals::check(&mut self.result, &self.rows, &residuals);
+        self.result
     }
 }
 
-/// How a metric goes with the time, if it does.
-#[derive(Clone, Copy)]
-enum Together {
-    Rise,
-    Oppose,
-}
-
-impl Together {
-    /// A tenth of what a level does may be rounding up, and what does next to nothing says nothing.
-    const NEAR: f64 = 0.1;
-    const NOTHING: f64 = 0.02;
-
-    fn are(self, time: &[LevelEffect], other: &[LevelEffect]) -> bool {
-        let sign = match self {
-            Together::Rise => 1.0,
-            Together::Oppose => -1.0,
-        };
-        let sizes = |effects: &[LevelEffect]| -> Vec<f64> { effects.iter().map(size).collect() };
-        let (time, other) = (sizes(time), sizes(other));
-        let largest = |all: &[f64]| all.iter().copied().map(f64::abs).fold(0.0, f64::max);
-        let (most, other_most) = (largest(&time), largest(&other));
-        let is_near = |(t, o): (&f64, &f64)| {
-            let (t, o) = (t / most, sign * o / other_most);
-            (t - o).abs() <= Self::NEAR * t.abs() + Self::NOTHING
-        };
-        time.len() == other.len()
-            && most > 0.0
-            && other_most > 0.0
-            && time.iter().zip(&other).all(is_near)
+/// On the scale of the means.
+fn margin(study: &Study, scale: Scale, mean: f64) -> f64 {
+    let share = study.equal_within() / 100.0;
+    match scale {
+        Scale::Linear => share * mean.abs(),
+        Scale::Logarithmic => share.ln_1p(),
     }
 }
 
-/// Nought for a level that changes nothing.
-fn size(effect: &LevelEffect) -> f64 {
-    match effect.comparison {
-        Comparison::Ratio => effect.estimate.value.ln(),
-        Comparison::Difference => effect.estimate.value,
-    }
+/// Of any scenario.
+fn fewest(rows: &[&Row]) -> usize {
+    let counts = by_scenario(rows).into_iter().map(<[_]>::len);
+    counts.min().unwrap_or(0)
 }
 
-fn empty(info: &MetricInfo, rows: &[&Row]) -> Variation {
-    let mut scenarios: Vec<u32> = rows.iter().map(|r| r.record.run.scenario).collect();
-    scenarios.dedup();
+fn empty(info: &MetricInfo, rows: &[&Row], is_asked: bool) -> Variation {
     Variation {
         metric: info.name.clone(),
         label: info.label.clone(),
+        is_asked,
         runs: rows.len(),
-        scenarios: scenarios.len(),
+        scenarios: by_scenario(rows).len(),
         scale: Scale::Linear,
         scale_reason: String::new(),
         terms: Vec::new(),
         noise: None,
         residuals: String::new(),
-        residuals_fine: true,
+        residuals_fine: None,
         outliers: Vec::new(),
         effects: Vec::new(),
         assumptions: Vec::new(),
@@ -194,42 +311,23 @@ fn nothing_to_explain(
     }
     if values.len() < 2 || values.iter().all(|v| *v == first) {
         let value = metric_value(info, first);
-        return Some(format!(
-            "The {} is {value} in every run: no factor affects it.",
-            info.label
-        ));
+        return Some(format!("The {} is {value} in every run.", info.label));
     }
     None
 }
 
-struct Choice {
-    scale: Scale,
-    reason: String,
-}
-
-fn choose_scale(info: &MetricInfo, design: &Design, data: &[Observation]) -> Choice {
-    if info.unit == "%" {
-        return Choice {
-            scale: Scale::Linear,
-            reason: "percentages are compared in points".to_owned(),
-        };
-    }
-    match stats::choose_scale_factorial(design, data) {
-        Ok(choice) => Choice {
-            scale: match choice.scale {
-                stats::Scale::Linear => Scale::Linear,
-                stats::Scale::Log => Scale::Logarithmic,
-            },
-            reason: choice.reason,
-        },
-        Err(error) => Choice {
-            scale: Scale::Linear,
-            reason: error.to_string(),
-        },
+fn choose_scale(info: &MetricInfo, design: &Design, data: &[Observation]) -> ScaleChoice {
+    let linear = |reason: String| ScaleChoice {
+        scale: Scale::Linear,
+        reason,
+    };
+    match info.unit.as_str() {
+        "%" => linear("percentages are compared in points".to_owned()),
+        _ => stats::choose_scale(design, data).unwrap_or_else(|error| linear(error.to_string())),
     }
 }
 
-fn terms(anova: &Anova, fit: &Fit) -> Vec<VariationTerm> {
+fn terms(model: &Model, fit: &Fit, answers: &[Option<Answer>]) -> Vec<VariationTerm> {
     // One group of three is named; several groups together have no name of their own.
     let nameless = fit.factors.len() > MOST_ORDER + 1;
     let names = |term: &stats::Term| match term.source {
@@ -241,59 +339,98 @@ fn terms(anova: &Anova, fit: &Fit) -> Vec<VariationTerm> {
             .map(|f| f.name.clone())
             .collect(),
     };
-    // Repetitions that are all exactly alike, as bills in whole minutes: whatever differs is sure.
-    let residual = &anova.residual;
-    let never_differs = residual.source == ResidualSource::Replication
-        && residual.degrees_of_freedom > 0
-        && residual.sum_of_squares <= 0.0;
-    let p = |term: &stats::Term| match never_differs {
-        true => Some(if term.sum_of_squares > 0.0 { 0.0 } else { 1.0 }),
-        false => term.p,
+    // Of a metric that nobody asked for: a level for its intervals, and no verdict.
+    let unasked = Answer {
+        adjusted_p: 1.0,
+        level: 1.0 - CONFIDENCE,
+        is_yes: false,
     };
-    let term = |term: &stats::Term| {
-        let p = p(term);
-        let verdict = verdict(term.share, p);
-        let sentence = match (term.source, term.factors.as_slice()) {
-            _ if term.degrees_of_freedom == 0 => {
-                Some("its levels are confounded with those of other factors, so its effect cannot be separated".to_owned())
+    let mut reversed: Vec<Reversed> = Vec::new();
+    let mut found = Vec::new();
+    for ((term, p), answer) in model.anova.terms.iter().zip(&model.p).zip(answers) {
+        let judged = match (p, term.factors.as_slice()) {
+            (None, _) => Judged::not_estimable(&assumptions::confounded(
+                &names(term),
+                model.aliases.as_ref(),
+            )),
+            (Some(_), [factor]) if term.source == Source::Effect => {
+                effects::main_effect(fit, *factor, &answer.unwrap_or(unasked))
             }
-            (Source::Effect, [factor]) => effects::headline(fit, *factor),
-            (Source::Effect, [a, b]) if verdict.is_sure() => Some(effects::interaction(fit, *a, *b)),
-            _ => None,
+            (Some(_), factors) => {
+                let judged = together(fit, factors, answer.as_ref());
+                if let (Verdict::Different, [a, b]) = (judged.verdict, factors) {
+                    let level = answer.map_or(unasked.level, |answer| answer.level);
+                    let found = effects::interaction(fit, *a, *b, level);
+                    reversed.extend(found.reversed.into_iter().map(|factor| Reversed {
+                        factor,
+                        by: if factor == *a { *b } else { *a },
+                        sentence: found.sentence.clone(),
+                    }));
+                }
+                judged
+            }
         };
-        VariationTerm {
+        found.push(VariationTerm {
             factors: names(term),
             share: term.share,
             degrees_of_freedom: term.degrees_of_freedom,
             sum_of_squares: term.sum_of_squares,
             f: term.f,
-            p,
-            verdict,
-            sentence,
+            p: term.p,
+            adjusted_p: answer.map(|answer| answer.adjusted_p),
+            verdict: judged.verdict,
+            repetitions: judged.repetitions,
+            reversed_by: None,
+            sentence: judged.sentence,
+        });
+    }
+    for Reversed {
+        factor,
+        by,
+        sentence,
+    } in reversed
+    {
+        let name = |factor: usize| fit.factors[factor].name.clone();
+        if let Some(term) = found.iter_mut().find(|t| t.factors == [name(factor)]) {
+            let (name, by) = (name(factor), name(by));
+            term.sentence = Some(format!("{name} acts in opposite ways, by {by}: {sentence}"));
+            term.reversed_by = Some(by);
         }
-    };
-    let mut terms: Vec<VariationTerm> = anova
-        .terms
-        .iter()
-        .filter(|t| t.source != Source::Block)
-        .map(term)
-        .collect();
+    }
     // Main effects are what a person can choose, so they come before what they do together.
-    terms.sort_by(|a, b| {
+    found.sort_by(|a, b| {
         (a.factors.len() != 1)
             .cmp(&(b.factors.len() != 1))
             .then(b.share.total_cmp(&a.share))
     });
-    terms
+    found
 }
 
-fn verdict(share: f64, p: Option<f64>) -> Verdict {
-    match p {
-        None => Verdict::Untested,
-        Some(p) if p.is_nan() || p >= SURE => Verdict::NotSeen,
-        _ if share >= 0.5 => Verdict::Decides,
-        _ if share >= 0.1 => Verdict::Matters,
-        _ => Verdict::Small,
+/// A factor whose effect changes its direction with another's level.
+struct Reversed {
+    factor: usize,
+    by: usize,
+    sentence: String,
+}
+
+/// Several factors whose effects may depend on each other.
+fn together(fit: &Fit, factors: &[usize], answer: Option<&Answer>) -> Judged {
+    let (verdict, sentence) = match (answer, factors) {
+        (None, _) => (Verdict::Described, None),
+        (Some(answer), [a, b]) if answer.is_yes => {
+            let said = effects::interaction(fit, *a, *b, answer.level).sentence;
+            (Verdict::Different, Some(said))
+        }
+        (Some(answer), _) if answer.is_yes => {
+            let said = "three or more factors act together: compare scenarios, not levels";
+            (Verdict::Different, Some(said.to_owned()))
+        }
+        _ => (Verdict::Inconclusive, None),
+    };
+    Judged {
+        verdict,
+        repetitions: None,
+        sentence,
     }
 }
 
@@ -308,101 +445,4 @@ fn noise(anova: &Anova, scale: Scale) -> Noise {
             Scale::Logarithmic => sd.exp() - 1.0,
         },
     }
-}
-
-fn assumptions(
-    anova: &Anova,
-    factors: &[PresentFactor],
-    rows: &[&Row],
-    study: &Study,
-) -> Vec<String> {
-    let mut said = Vec::new();
-    let mut cells: Vec<u32> = rows.iter().map(|r| r.record.run.scenario).collect();
-    cells.dedup();
-    let full: usize = factors
-        .iter()
-        .map(|f| f.levels.len())
-        .fold(1, usize::saturating_mul);
-    if cells.len() < full {
-        said.push(format!(
-            "{} of {} combinations of levels have no result{}: each factor is tested after the others (type II sums of squares), and shares need not add up to 100 %.",
-            format::count(full - cells.len()),
-            format::count(full),
-            if study.exclude.is_empty() { "" } else { " (some are excluded by the study)" }
-        ));
-    } else if !anova.balanced {
-        said.push(
-            "Scenarios have different numbers of results: each factor is tested after the others (type II sums of squares), and shares need not add up to 100 %."
-                .to_owned(),
-        );
-    }
-    match (anova.residual.degrees_of_freedom, anova.residual.source) {
-        (0, _) => said.push(
-            "There are no repetitions and no residual degrees of freedom, so no share can be tested: use at least 2 repetitions."
-                .to_owned(),
-        ),
-        (_, ResidualSource::HigherOrder) => said.push(
-            format!(
-                "There are too few repetitions to estimate noise: {} are assumed to be zero, and their variation is counted as noise. Use at least 2 repetitions to avoid this.",
-                match anova.terms.iter().any(|term| term.factors.len() > 1) {
-                    true => "interactions of three or more factors",
-                    false => "interactions",
-                }
-            ),
-        ),
-        (_, ResidualSource::Replication) => {}
-    }
-    said
-}
-
-fn check_residuals(
-    result: &mut Variation,
-    rows: &[&Row],
-    residuals: &Result<stats::Residuals, stats::StatsError>,
-) {
-    let Ok(residuals) = residuals else {
-        result.residuals =
-            "The model fit could not be checked: there are too few repetitions.".to_owned();
-        return;
-    };
-    let check = stats::check_residuals(residuals);
-    result.residuals_fine = check.fine;
-    result.outliers = check
-        .outliers
-        .iter()
-        .filter_map(|index| rows.get(*index))
-        .map(|r| r.record.run)
-        .collect();
-    let mut wrong: Vec<String> = Vec::new();
-    if !result.outliers.is_empty() {
-        let names: Vec<String> = result.outliers.iter().map(RunId::to_string).collect();
-        let from = match result.runs > result.scenarios {
-            true => "the other repetitions",
-            false => "what the factors predict",
-        };
-        wrong.push(format!("{} far from {from}", are(&names)));
-    }
-    if check.spread_p.is_some_and(|p| p < 0.01) {
-        wrong.push("some scenarios vary much more than others".to_owned());
-    }
-    if check.normality_p.is_some_and(|p| p < 0.01) {
-        wrong.push("residuals are skewed or heavy-tailed".to_owned());
-    }
-    result.residuals = match (check.fine, wrong.is_empty()) {
-        (true, true) => "Residuals fine: they look random.".to_owned(),
-        (true, false) => format!("Residuals fine, though {}.", wrong.join(" and ")),
-        (false, _) => format!(
-            "Residuals not fine: {}. Large shares remain valid; treat p-values near 0.05 and narrow intervals with caution.",
-            if wrong.is_empty() {
-                "they do not look random".to_owned()
-            } else {
-                wrong.join(" and ")
-            }
-        ),
-    };
-}
-
-fn are(names: &[String]) -> String {
-    let verb = if names.len() == 1 { "is" } else { "are" };
-    format!("{} {verb}", format::listed(names, 4))
 }

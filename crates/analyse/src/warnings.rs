@@ -4,6 +4,7 @@ use model::Warning;
 
 use crate::analysis::{WarnedRun, WarningGroup};
 use crate::inputs;
+use crate::lists::entry;
 use crate::table::Table;
 use crate::words::format;
 
@@ -16,21 +17,21 @@ pub(crate) fn warnings(table: &Table) -> Vec<WarningGroup> {
     for row in &table.runs {
         for warning in row.record.warnings.iter().filter(|w| !is_past(w)) {
             let subject = Subject::of(warning);
-            let warned = WarnedRun {
+            let new = || WarningGroup {
+                kind: subject.kind.clone(),
+                text: String::new(),
+                runs: Vec::new(),
+            };
+            let group = &mut entry(
+                &mut groups,
+                |(known, _)| *known == subject,
+                || (subject.clone(), new()),
+            )
+            .1;
+            group.runs.push(WarnedRun {
                 run: row.record.run,
                 text: warning.to_string(),
-            };
-            match groups.iter_mut().find(|(known, _)| *known == subject) {
-                Some((_, group)) => group.runs.push(warned),
-                None => {
-                    let group = WarningGroup {
-                        kind: subject.kind.to_owned(),
-                        text: String::new(),
-                        runs: vec![warned],
-                    };
-                    groups.push((subject, group));
-                }
-            }
+            });
         }
     }
     let finished = |(_, mut group): (Subject, WarningGroup)| {
@@ -43,7 +44,8 @@ pub(crate) fn warnings(table: &Table) -> Vec<WarningGroup> {
 /// Warnings about one thing are reported in one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Subject {
-    kind: &'static str,
+    /// As in the run's file.
+    kind: String,
     /// Where one kind is about several things.
     about: Option<String>,
 }
@@ -58,41 +60,9 @@ impl Subject {
             _ => None,
         };
         Subject {
-            kind: kind(warning),
+            kind: warning.kind(),
             about,
         }
-    }
-}
-
-/// The same words as in the run's file.
-fn kind(warning: &Warning) -> &'static str {
-    match warning {
-        Warning::MachineBusy { .. } => "machine-busy",
-        Warning::FewerCores { .. } => "fewer-cores",
-        Warning::Stolen { .. } => "stolen",
-        Warning::Throttled { .. } => "throttled",
-        Warning::LimitsWeak { .. } => "limits-weak",
-        Warning::LimitUnmet { .. } => LIMIT_UNMET,
-        Warning::PatternUnmatched { .. } => "pattern-unmatched",
-        Warning::PatternNotANumber { .. } => "pattern-not-a-number",
-        Warning::SamplesLate { .. } => "samples-late",
-        Warning::MetricRefused { .. } => "metric-refused",
-        Warning::EventsCut { .. } => "events-cut",
-        Warning::BadEvents { .. } => "bad-events",
-        Warning::Swapped { .. } => "swapped",
-        Warning::LeftBehind { .. } => "left-behind",
-        Warning::StillRunning { .. } => "still-running",
-        Warning::Governor { .. } => "governor",
-        Warning::Diverged { .. } => "diverged",
-        Warning::NoRate { .. } => "no-rate",
-        Warning::NotVerified { .. } => "not-verified",
-        Warning::ComputesOtherwise { .. } => "computes-otherwise",
-        Warning::ImagesLeftOut { .. } => "images-left-out",
-        Warning::NoOnnx { .. } => "no-onnx",
-        Warning::ClientLimited { .. } => "client-limited",
-        Warning::FailedRequests { .. } => "failed-requests",
-        Warning::EndpointLeft { .. } => "endpoint-left",
-        Warning::InputsChanged { .. } => "inputs-changed",
     }
 }
 
@@ -141,10 +111,8 @@ const EACH_TEXT: [&str; 3] = ["not-verified", "computes-otherwise", LIMIT_UNMET]
 fn each_text(group: &WarningGroup) -> String {
     let mut texts: Vec<(&str, usize)> = Vec::new();
     for warned in &group.runs {
-        match texts.iter_mut().find(|(text, _)| *text == warned.text) {
-            Some((_, runs)) => *runs += 1,
-            None => texts.push((&warned.text, 1)),
-        }
+        let text = warned.text.as_str();
+        entry(&mut texts, |(known, _)| *known == text, || (text, 0)).1 += 1;
     }
     let said = texts.iter().take(MOST_TEXTS);
     let mut said: Vec<String> = said

@@ -30,7 +30,7 @@ fn the_factors_put_in_are_found_again() {
     assert_eq!((time.runs, time.scenarios), (24, 8));
     let order: Vec<String> = time.terms.iter().take(3).map(|t| t.name()).collect();
     assert_eq!(order, ["image", "network", "batch"]);
-    assert_eq!(time.terms[0].verdict, Verdict::Decides);
+    assert_eq!(time.terms[0].verdict, Verdict::Different);
     let total: f64 =
         time.terms.iter().map(|t| t.share).sum::<f64>() + time.noise.as_ref().unwrap().share;
     assert!(
@@ -56,7 +56,7 @@ fn the_factors_put_in_are_found_again() {
         .iter()
         .find(|t| t.name() == "network × image")
         .unwrap();
-    assert!(together.verdict.is_sure());
+    assert!(together.verdict.is_different());
     assert!(
         together.sentence.as_ref().unwrap().contains("with rede2"),
         "{together:?}"
@@ -85,9 +85,10 @@ fn the_findings_are_sentences_with_their_share() {
             |f| f.text == "Cost follows time: what makes a run longer makes it more expensive."
         )
     );
+    // Every network and image size is a task of its own: the batch is what one may choose.
     assert_eq!(
         found.best.sentences,
-        ["Cheapest and fastest: C2. Nothing else is on the Pareto line."]
+        ["Cheapest and fastest for all 4 tasks: batch 64."]
     );
 }
 
@@ -143,7 +144,7 @@ fn a_scenario_out_of_memory_is_a_result_and_said() {
 }
 
 #[test]
-fn one_repetition_says_what_is_assumed() {
+fn one_repetition_is_not_estimable() {
     let found = analysis(
         &Recipe {
             repetitions: 1,
@@ -158,13 +159,11 @@ fn one_repetition_says_what_is_assumed() {
             .iter()
             .all(|s| s.mean(metric::TRAIN_SECONDS).unwrap().interval.is_none())
     );
-    assert!(
-        time.assumptions
-            .iter()
-            .any(|a| a.contains("too few repetitions")),
-        "{:?}",
-        time.assumptions
-    );
+    let problem = time.problem.as_ref().unwrap();
+    assert!(problem.contains("use at least 3 repetitions"), "{problem}");
+    assert!(time.terms.is_empty() && time.residuals.is_empty());
+    let said = found.best.sentences.join("\n");
+    assert!(said.contains("fastest as measured: "), "{said}");
     assert!(found.drift.is_none());
 }
 
@@ -204,7 +203,7 @@ fn a_metric_that_never_changes_is_said_so() {
     let accuracy = found.variation(metric::ACCURACY).unwrap();
     assert_eq!(
         accuracy.problem.as_deref(),
-        Some("The accuracy is 97.0 % in every run: no factor affects it.")
+        Some("The accuracy is 97.0 % in every run.")
     );
 }
 
@@ -286,7 +285,7 @@ fn warnings_are_gathered_by_kind() {
 }
 
 #[test]
-fn imported_runs_are_noted_and_tell_nothing_of_drift() {
+fn imported_runs_are_noted_and_checked_for_drift_if_dated() {
     let mut world = Recipe::default().world();
     for (line, record) in world.records.iter_mut().enumerate() {
         record.origin = Origin::Imported {
@@ -298,7 +297,13 @@ fn imported_runs_are_noted_and_tell_nothing_of_drift() {
     let found = analysis(&world);
     assert_eq!(found.totals.imported, 24);
     assert!(found.notes[0].starts_with("24 runs were imported from old.csv"));
-    assert!(found.drift.is_none());
+    assert!(found.drift.is_some());
+    for record in &mut world.records {
+        if let Origin::Imported { undated, .. } = &mut record.origin {
+            *undated = true;
+        }
+    }
+    assert!(analysis(&world).drift.is_none());
 }
 
 #[test]
@@ -335,7 +340,7 @@ fn nobody_is_asked_for_a_thousand_repetitions() {
 fn a_wide_interval_asks_for_repetitions() {
     let found = analysis(
         &Recipe {
-            noise: 0.08,
+            noise: 0.03,
             ..Recipe::default()
         }
         .world(),
@@ -409,6 +414,10 @@ fn without_repetitions_nothing_is_denied() {
     let findings = analysis(&world).findings;
     let said: Vec<&str> = findings.iter().map(|f| f.text.as_str()).collect();
     let said = said.join("\n");
-    assert!(said.contains("cannot be tested"), "{said}");
-    assert!(!said.contains("a significant effect on the time"), "{said}");
+    assert!(said.contains("as measured: C2"), "{said}");
+    assert!(
+        said.contains("One repetition cannot be distinguished from noise"),
+        "{said}"
+    );
+    assert!(!said.contains("of the variation in time"), "{said}");
 }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use analyse::{Basis, BreakEvens, Buying, Dearer};
+use analyse::{Basis, BreakEvens, Buying, CostVerdict};
 use common::{Recipe, World, analysis, factor, price};
 use cost::BillRequest;
 use model::money::RentalScope;
@@ -160,7 +160,7 @@ fn what_an_interval_leaves_open_is_not_decided() {
 
 #[test]
 fn a_dear_machine_pays_from_a_speed_up_on() {
-    let check = |gpu: f64, verdict: Dearer, said: &str| {
+    let check = |gpu: f64, verdict: CostVerdict, said: &str| {
         let found = found(&Times { gpu, ..TIMES });
         assert_eq!(found.more_expensive.len(), 1);
         let pair = &found.more_expensive[0];
@@ -180,17 +180,17 @@ fn a_dear_machine_pays_from_a_speed_up_on() {
     let pays = "gpu costs 3.0 times as much per hour as cpu, so it is worth it from a speed-up of 3.0; measured";
     check(
         20.0,
-        Dearer::Cheaper,
+        CostVerdict::Cheaper,
         &format!("{pays} 10.0 [9.78, 10.2]: it is 70 % cheaper."),
     );
     check(
         100.0,
-        Dearer::MoreExpensive,
+        CostVerdict::MoreExpensive,
         &format!("{pays} 2.00 [1.96, 2.05]: it costs 1.5 times as much."),
     );
     check(
         200.0 / 3.0,
-        Dearer::Inconclusive,
+        CostVerdict::Inconclusive,
         &format!("{pays} 3.0 [2.9, 3.1]: inconclusive: its cost is [98 %, 102 %] of the other's."),
     );
 }
@@ -213,7 +213,7 @@ fn a_shared_machine_that_is_hardly_used_is_not_judged_by_its_hours() {
     let pair = &found.more_expensive[0];
     assert_eq!(
         (pair.basis, pair.verdict),
-        (Basis::Runs, Dearer::MoreExpensive)
+        (Basis::Runs, CostVerdict::MoreExpensive)
     );
 }
 
@@ -231,7 +231,10 @@ fn where_bills_round_up_the_runs_decide() {
         .break_even;
     let pair = &found.more_expensive[0];
     // A minute is paid for 20 s: nine times the price of the time.
-    assert_eq!((pair.basis, pair.verdict), (Basis::Runs, Dearer::Cheaper));
+    assert_eq!(
+        (pair.basis, pair.verdict),
+        (Basis::Runs, CostVerdict::Cheaper)
+    );
     close(pair.hour_ratio, 3.0);
     close(pair.break_even, 9.0);
     close(pair.cost_ratio.value, 200.0 * 0.17 / (60.0 * 0.51));
@@ -348,7 +351,7 @@ fn one_run_each_decides_nothing() {
     let mut world = world(&TIMES, &["rede1"], prices);
     world.records.retain(|record| record.run.repetition == 2);
     let found = analysis(&world).money.break_even;
-    assert_eq!(found.more_expensive[0].verdict, Dearer::Inconclusive);
+    assert_eq!(found.more_expensive[0].verdict, CostVerdict::Inconclusive);
     assert!(found.sentences[2].ends_with("inconclusive: too few repetitions."));
     assert!(
         found.buying[0]

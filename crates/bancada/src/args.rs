@@ -1,7 +1,9 @@
 //! Arguments as typed.
 
+mod compare;
 mod image;
 mod import;
+mod infra;
 mod load;
 mod price;
 mod quantise;
@@ -12,23 +14,30 @@ mod work;
 
 use std::path::PathBuf;
 
+use workbench::{ResultsRequest, WhatIfRequest};
+use workloads::models::InputWish;
+
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use network::InputSpec;
 use report::{ExportFormat, ExportTable};
 
+pub(crate) use self::compare::{CompareArgs, CompareFormat, Gate};
 pub(crate) use self::image::{ImageBuildArgs, ImageCommand};
 pub(crate) use self::import::{ImportArgs, ImportCommand, ImportLogArgs};
+pub(crate) use self::infra::{
+    InfraApplyArgs, InfraCommand, InfraDestroyArgs, InfraListArgs, InfraPlanArgs, OnboardArgs,
+    RentedArgs, WatchNoticeArgs,
+};
 pub(crate) use self::load::{LoadArgs, SeriesArg};
 pub(crate) use self::price::{
     PriceCommand, PriceCompareArgs, PriceFindArgs, PriceSort, PriceUpdateArgs,
 };
 pub(crate) use self::quantise::QuantiseArgs;
 pub(crate) use self::reconcile::ReconcileArgs;
-pub(crate) use self::serve::{InstanceArgs, RuntimeArg, ServeCommandArgs};
+pub(crate) use self::serve::{InstanceArgs, ServeCommandArgs};
 pub(crate) use self::serverless::ServerlessArgs;
-pub(crate) use self::work::{MakeReadyArgs, WorkArgs};
+pub(crate) use self::work::{AgentArgs, MakeReadyArgs, WorkArgs};
 
 /// Measure how long a neural network takes to train or serve, and what it costs
 ///
@@ -43,7 +52,7 @@ pub(crate) use self::work::{MakeReadyArgs, WorkArgs};
 )]
 #[command(
     after_help = "Exit codes: 0 ok, 1 I/O or system error, 2 invalid arguments, 3 invalid study, 4 budget, \
-                        5 some runs failed, 6 results in use, 130 interrupted."
+                        5 some runs failed, 6 results in use, 7 worse (`compare --gate`), 130 interrupted."
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -64,6 +73,8 @@ pub(crate) enum Command {
     Schema,
     /// Print the results of a study as tables
     Show(Box<ShowArgs>),
+    /// Compare two scenarios, two studies or two versions of one: one sentence, and a gate for CI
+    Compare(CompareArgs),
     /// Write the HTML report of a study again
     Report(Box<ReportArgs>),
     /// Write the results of a study as CSV, JSON, Markdown or LaTeX
@@ -91,6 +102,11 @@ pub(crate) enum Command {
     /// List and describe networks
     #[command(subcommand)]
     Network(NetworkCommand),
+    /// Create, list and destroy rented machines (Terraform)
+    #[command(subcommand)]
+    Infra(InfraCommand),
+    /// Print one line for a new machine that runs its part of a study
+    Onboard(OnboardArgs),
     /// List, download and describe datasets
     #[command(subcommand)]
     Data(DataCommand),
@@ -114,6 +130,12 @@ pub(crate) enum Command {
     /// Decode images and convert models before the first order comes (started by `run`)
     #[command(hide = true)]
     MakeReady(MakeReadyArgs),
+    /// Carry out orders that come over stdin (started on other machines by `run`)
+    #[command(hide = true)]
+    Agent(AgentArgs),
+    /// Wait for the provider's notice that it takes this machine back (started on rented machines)
+    #[command(hide = true)]
+    WatchNotice(WatchNoticeArgs),
     /// Train the network of a job file with the embedded engine (started by `run`)
     #[command(hide = true)]
     EngineTrain,
@@ -144,6 +166,9 @@ pub(crate) struct RunArgs {
     /// First set up missing frameworks and download missing datasets
     #[arg(long)]
     pub(crate) prepare: bool,
+    /// Do not destroy rented machines afterwards: they cost money until `bancada infra destroy`
+    #[arg(long)]
+    pub(crate) keep_machines: bool,
     /// Run only scenarios with one of these levels of a factor
     #[arg(long, value_name = "FACTOR=LEVEL,…")]
     pub(crate) only: Vec<String>,
@@ -199,6 +224,9 @@ pub(crate) struct PlanArgs {
     /// Also list the runs, in order
     #[arg(long)]
     pub(crate) runs: bool,
+    /// Compare designs instead: what each can tell apart, its runs, forecast time and cost
+    #[arg(long, conflicts_with = "only", conflicts_with = "runs")]
+    pub(crate) design: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -230,10 +258,26 @@ pub(crate) struct ResultsArgs {
     pub(crate) scale: Option<String>,
 }
 
+impl ResultsArgs {
+    pub(crate) fn request(&self) -> ResultsRequest<'_> {
+        ResultsRequest {
+            study: &self.study,
+            out: self.out.as_deref(),
+            scale: self.scale.as_deref(),
+        }
+    }
+}
+
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) results: ResultsArgs,
+    /// Recommend the cheapest scenario whose run takes no longer, such as 2h
+    #[arg(long, value_name = "TIME", value_parser = plan::duration_seconds)]
+    pub(crate) deadline: Option<f64>,
+    /// Recommend the fastest scenario whose run costs no more, such as "5 USD"
+    #[arg(long, value_name = "MONEY")]
+    pub(crate) most_cost: Option<model::Money>,
     #[command(flatten)]
     pub(crate) what_if: WhatIfArgs,
 }
@@ -266,14 +310,16 @@ pub(crate) struct WhatIfArgs {
 }
 
 impl WhatIfArgs {
-    pub(crate) fn is_any(&self) -> bool {
-        self.reprice || self.what_if.is_some() || self.has_options()
-    }
-
-    /// Options that a what-if file could also set.
-    pub(crate) fn has_options(&self) -> bool {
-        let texts = [&self.region, &self.currency, &self.tax];
-        texts.iter().any(|text| text.is_some()) || !self.price.is_empty() || !self.rate.is_empty()
+    pub(crate) fn request(&self) -> WhatIfRequest {
+        WhatIfRequest {
+            reprice: self.reprice,
+            file: self.what_if.clone(),
+            prices: self.price.clone(),
+            region: self.region.clone(),
+            currency: self.currency.clone(),
+            rates: self.rate.clone(),
+            tax: self.tax.clone(),
+        }
     }
 }
 
@@ -421,13 +467,11 @@ pub(crate) struct InputArgs {
 }
 
 impl InputArgs {
-    pub(crate) fn of(&self, own: Option<InputSpec>) -> InputSpec {
-        let own = own.unwrap_or(InputSpec::square(3, 32, 10));
-        InputSpec {
-            channels: self.channels.unwrap_or(own.channels),
-            height: self.image.unwrap_or(own.height),
-            width: self.image.unwrap_or(own.width),
-            classes: self.classes.unwrap_or(own.classes),
+    pub(crate) fn wish(self) -> InputWish {
+        InputWish {
+            image: self.image,
+            channels: self.channels,
+            classes: self.classes,
         }
     }
 }

@@ -3,6 +3,11 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
+use diagnostics::Mistakes;
+use workbench::ErrorKind;
+
+use crate::printer::Printer;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     Ok = 0,
@@ -16,6 +21,8 @@ pub(crate) enum Exit {
     FailedRuns = 5,
     /// Another bancada works on these results, or they belong to another study.
     ResultsInUse = 6,
+    /// The second of two is worse, and that was asked about.
+    Worse = 7,
     /// As a shell says it of a program ended by Ctrl-C.
     Interrupted = 130,
 }
@@ -50,12 +57,44 @@ impl Failure {
         Failure::new(Exit::WrongArguments, message)
     }
 
-    /// Diagnostics, which bring their own heads.
-    pub(crate) fn bad_study(rendered: String) -> Self {
+    /// They bring their own heads.
+    pub(crate) fn mistakes(mistakes: &Mistakes) -> Self {
         Failure {
             exit: Exit::BadStudy,
-            message: rendered,
+            message: mistakes.rendered(Printer::from_environment().style()),
         }
+    }
+}
+
+impl From<workbench::Error> for Failure {
+    fn from(error: workbench::Error) -> Self {
+        let exit = match error.kind {
+            ErrorKind::BadStudy => Exit::BadStudy,
+            ErrorKind::ResultsInUse => Exit::ResultsInUse,
+            ErrorKind::Interrupted => Exit::Interrupted,
+            ErrorKind::Other => Exit::Trouble,
+        };
+        match error.rendered(Printer::from_environment().style()) {
+            Some(message) => Failure { exit, message },
+            None => Failure::new(exit, error),
+        }
+    }
+}
+
+impl From<workloads::Error> for Failure {
+    fn from(error: workloads::Error) -> Self {
+        match error {
+            workloads::Error::Mistakes(mistakes) => Failure::mistakes(&mistakes),
+            workloads::Error::UnknownNetwork(_) => Failure::new(Exit::BadStudy, error),
+            workloads::Error::Interrupted(_) => Failure::new(Exit::Interrupted, error),
+            workloads::Error::Failed(_) => Failure::trouble(error),
+        }
+    }
+}
+
+impl From<store::StoreError> for Failure {
+    fn from(error: store::StoreError) -> Self {
+        workbench::Error::from(error).into()
     }
 }
 

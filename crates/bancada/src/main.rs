@@ -1,11 +1,8 @@
 //! The command line: arguments, wiring, printing, exit codes.
 
 mod args;
-mod claim;
 mod commands;
 mod exit;
-mod files;
-mod locate;
 mod printer;
 mod progress;
 mod signals;

@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use source::screen;
+use diagnostics::screen;
 
 static DATA_LOST: AtomicBool = AtomicBool::new(false);
 
@@ -63,6 +63,11 @@ impl Printer {
         self.talk_as_is(&shown(text));
     }
 
+    /// For libraries, which do not print.
+    pub(crate) fn teller(self) -> impl Fn(&str) {
+        move |text| self.talk(text)
+    }
+
     fn talk_as_is(&self, text: &str) {
         _ = writeln!(std::io::stderr(), "{text}");
     }
@@ -80,11 +85,11 @@ impl Printer {
         }
     }
 
-    pub(crate) fn style(&self) -> source::Style {
+    pub(crate) fn style(&self) -> diagnostics::Style {
         if self.talk_coloured {
-            source::Style::Coloured
+            diagnostics::Style::Coloured
         } else {
-            source::Style::Plain
+            diagnostics::Style::Plain
         }
     }
 

@@ -1,12 +1,14 @@
 //! Output for people and programs while a study runs. Consumes the runner's
 //! [`Progress`]; shares no state with it.
 
-use indicatif::{ProgressBar, ProgressStyle};
-use model::{EventKind, Money, RunId, RunRecord, Scenario, Status, Study, Timestamp};
+use std::collections::BTreeMap;
+
+use diagnostics::screen::safe;
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use model::{EventKind, Money, RunId, RunRecord, Status, Study, Timestamp};
 use report::format;
 use runner::{Count, Progress};
 use serde_json::json;
-use source::screen::safe;
 
 use crate::printer::{Printer, shown};
 
@@ -96,22 +98,36 @@ impl Reporter {
     }
 }
 
-/// One bar for the study; the line after it follows the run under way.
+/// One bar for the study. A single run in progress is told about behind it; runs at several places
+/// have a line each below it.
 pub(crate) struct Bar {
+    screen: MultiProgress,
     bar: ProgressBar,
     epochs: Option<u32>,
     priced: bool,
-    run: String,
-    epoch: u32,
-    loss: Option<f64>,
+    runs: BTreeMap<RunId, RunLine>,
     tail: String,
     /// What the whole study will have cost.
     projected: Option<Money>,
 }
 
+/// A run in progress.
+struct RunLine {
+    place: String,
+    label: String,
+    epoch: u32,
+    loss: Option<f64>,
+    /// Of a run beside others.
+    line: Option<ProgressBar>,
+}
+
+/// A screen has no room for more; the others are counted by the bar alone.
+const MOST_LINES: usize = 16;
+
 impl Bar {
     fn new(study: &Study, runs: usize, priced: bool) -> Self {
-        let bar = ProgressBar::new(runs as u64);
+        let screen = MultiProgress::new();
+        let bar = screen.add(ProgressBar::new(runs as u64));
         let template = "  {bar:30.cyan/dim}  {pos}/{len}  {wide_msg}";
         let style =
             ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
@@ -121,12 +137,11 @@ impl Bar {
             _ => None,
         };
         Bar {
+            screen,
             bar,
             epochs,
             priced,
-            run: String::new(),
-            epoch: 0,
-            loss: None,
+            runs: BTreeMap::new(),
             tail: String::new(),
             projected: None,
         }
@@ -136,15 +151,27 @@ impl Bar {
         match progress {
             Progress::RunBegins {
                 run,
+                place,
                 scenario,
                 count,
                 projected,
-                ..
             } => {
                 self.projected = *projected;
-                self.begin(*run, scenario, count.done);
+                self.bar.set_position(count.done as u64);
+                let line = RunLine {
+                    place: safe(place).into_owned(),
+                    label: format!("{run}  {}", safe(&scenario.levels_label())),
+                    epoch: 0,
+                    loss: None,
+                    line: None,
+                };
+                self.runs.insert(*run, line);
             }
-            Progress::Event { event, .. } => self.told(&event.kind),
+            Progress::Event { run, event } => {
+                if let Some(line) = self.runs.get_mut(run) {
+                    line.told(&event.kind);
+                }
+            }
             Progress::Sample { .. } => return,
             Progress::PlaceSetAside { .. } => {
                 if let Some(line) = set_aside_line(progress) {
@@ -165,6 +192,13 @@ impl Bar {
             } => {
                 self.tail = self.tail_of(*seconds_left, *spent);
                 self.bar.set_position(count.done as u64);
+                if let Some(RunLine {
+                    line: Some(line), ..
+                }) = self.runs.remove(&record.run)
+                {
+                    line.finish_and_clear();
+                    self.screen.remove(&line);
+                }
                 if record.outcome.status != Status::Ok {
                     self.bar
                         .println(shown(&format!("  ! {}", ended_line(record))));
@@ -172,26 +206,6 @@ impl Bar {
             }
         }
         self.draw();
-    }
-
-    fn begin(&mut self, run: RunId, scenario: &Scenario, done: usize) {
-        self.bar.set_position(done as u64);
-        self.run = format!("{run}  {}", safe(&scenario.levels_label()));
-        (self.epoch, self.loss) = (0, None);
-    }
-
-    fn told(&mut self, kind: &EventKind) {
-        match kind {
-            EventKind::Step { epoch, loss, .. } => {
-                self.epoch = epoch.unwrap_or(self.epoch);
-                self.loss = loss.or(self.loss);
-            }
-            EventKind::Epoch { epoch, loss, .. } => {
-                self.epoch = *epoch;
-                self.loss = loss.or(self.loss);
-            }
-            _ => {}
-        }
     }
 
     fn tail_of(&self, seconds_left: f64, spent: Money) -> String {
@@ -208,18 +222,50 @@ impl Bar {
         format!("{left}{money}")
     }
 
-    fn draw(&self) {
-        let epoch = match (self.epoch, self.epochs) {
+    fn draw(&mut self) {
+        let is_alone = self.runs.len() < 2 && self.runs.values().all(|run| run.line.is_none());
+        if is_alone {
+            let run = self.runs.values().next();
+            let run = run.map(|run| run.words(self.epochs)).unwrap_or_default();
+            return self.bar.set_message(format!("{run}{}", self.tail));
+        }
+        self.bar.set_message(self.tail.trim_start().to_owned());
+        for run in self.runs.values_mut().take(MOST_LINES) {
+            let words = format!("{}   {}", run.place, run.words(self.epochs));
+            let line = run.line.get_or_insert_with(|| {
+                let style = ProgressStyle::with_template("    {wide_msg}");
+                let line = ProgressBar::new_spinner();
+                line.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+                self.screen.add(line)
+            });
+            line.set_message(words);
+        }
+    }
+}
+
+impl RunLine {
+    fn told(&mut self, kind: &EventKind) {
+        match kind {
+            EventKind::Step { epoch, loss, .. } => {
+                self.epoch = epoch.unwrap_or(self.epoch);
+                self.loss = loss.or(self.loss);
+            }
+            EventKind::Epoch { epoch, loss, .. } => {
+                self.epoch = *epoch;
+                self.loss = loss.or(self.loss);
+            }
+            _ => {}
+        }
+    }
+
+    fn words(&self, epochs: Option<u32>) -> String {
+        let epoch = match (self.epoch, epochs) {
             (0, _) => String::new(),
             (epoch, Some(epochs)) => format!("   epoch {epoch}/{epochs}"),
             (epoch, None) => format!("   epoch {epoch}"),
         };
-        let loss = self
-            .loss
-            .map(|loss| format!("  loss {loss:.2}"))
-            .unwrap_or_default();
-        self.bar
-            .set_message(format!("{}{epoch}{loss}{}", self.run, self.tail));
+        let loss = self.loss.map(|loss| format!("  loss {loss:.2}"));
+        format!("{}{epoch}{}", self.label, loss.unwrap_or_default())
     }
 }
 

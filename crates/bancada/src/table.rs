@@ -1,7 +1,7 @@
 //! Text tables with aligned columns.
 
+use diagnostics::screen;
 use report::format;
-use source::screen;
 
 /// Columns are narrowed down to this where a terminal has no room for them.
 const NARROWEST: usize = 16;

@@ -8,7 +8,7 @@ use model::{
 };
 use rust_decimal::Decimal;
 
-use crate::beside::Beside;
+use crate::adjustments::Adjustments;
 use crate::paid_time::{self, Axis, LineOf, decimal_seconds};
 use crate::rental::{self, AddedTime};
 use crate::{convert, find_rate, lost};
@@ -101,10 +101,10 @@ pub fn bill(request: &BillRequest) -> BillResult {
 pub(crate) fn bill_with(request: &BillRequest, added: &[AddedTime], axis: &mut Axis) -> BillResult {
     let mut lines = time_lines(request, added, axis);
     let time = sum(&lines);
-    let beside = Beside::of(request, added);
-    lines.extend(beside.discounts(time));
-    lines.extend(beside.charges());
-    lines.extend(beside.tax(sum(&lines)));
+    let adjustments = Adjustments::of(request, added);
+    lines.extend(adjustments.discounts(time));
+    lines.extend(adjustments.charges());
+    lines.extend(adjustments.tax(sum(&lines)));
     // A hundred thousand of them may be kept.
     lines.shrink_to_fit();
     let total = Money::new(sum(&lines).normalize(), request.price.per_hour.currency);
@@ -219,14 +219,14 @@ fn in_spoken_currency(
     if total.currency == request.spoken {
         return Ok(None);
     }
-    let no_rate = Warning::NoRate {
+    let rate = find_rate(total.currency, request.spoken, request.rates);
+    let converted = convert(total, request.spoken, request.rates).zip(rate);
+    let (total, rate) = converted.ok_or_else(|| Warning::NoRate {
         from: total.currency.to_string(),
         to: request.spoken.to_string(),
-    };
-    let rate = find_rate(total.currency, request.spoken, request.rates).ok_or(no_rate.clone())?;
-    let converted = convert(total, request.spoken, request.rates).map_err(|_| no_rate)?;
+    })?;
     Ok(Some(ConvertedTotal {
-        total: converted,
+        total,
         rate: rate.clone(),
     }))
 }

@@ -16,7 +16,7 @@
 //! - Nothing is rounded to cents: a run may cost US$ 0.00009. The caller decides how many places to
 //!   print.
 
-mod beside;
+mod adjustments;
 mod bill;
 mod catalog;
 mod compare;
@@ -30,16 +30,16 @@ mod rules;
 
 pub use bill::{BillRequest, BillResult, Requests, bill, per_request};
 pub use catalog::{
-    Architecture, Bound, Builder, Catalog, CatalogEntry, CatalogFile, Found, Gpu, GpuWanted,
-    LeftOut, LookupError, LookupProblem, Paying, Quote, Reason, Shape, SortBy, Tally, Wanted,
-    catalog, find, in_region, names, provider_named, same_shape, search, write_catalog,
+    Architecture, Bound, Builder, Catalog, CatalogEntry, CatalogFile, Gpu, GpuWanted, LeftOut,
+    LookupError, LookupProblem, MachineMatches, MachineQuery, Paying, Quote, Reason, Shape, SortBy,
+    Tally, catalog, in_region, names, provider_named, same_shape, search, write_catalog,
 };
 pub use compare::{Comparison, Repriced, ScenarioPaid, compare, times};
 pub use currency::known_currency;
-pub use exchange::{NoRate, convert, find_rate};
-pub use own_machine::{OwnMachineError, own_machine_per_hour};
+pub use exchange::{convert, find_rate};
+pub use own_machine::own_machine_per_hour;
 pub use paid_time::{amount_for, request_milliseconds};
-pub use rental::{Rental, settle};
+pub use rental::{Rental, settle, settle_measured};
 pub use rules::{KnownCharge, ProviderRule, Rules, UnitPrice, rules, unit_price};
 
 /// Decimal places kept of an amount: the smallest unit is a ten-thousandth of a millionth.

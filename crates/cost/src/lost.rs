@@ -9,7 +9,7 @@ const SECONDS_PER_HOUR: f64 = 3600.0;
 const MOST: f64 = 1e9;
 
 /// Over all attempts until a run is whole.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Expected {
     pub(crate) interruptions: Decimal,
     /// On top of the work itself.
@@ -29,11 +29,7 @@ pub(crate) fn expected(work_seconds: Decimal, terms: &Interruptions) -> Expected
     let per_second = terms.per_hour.to_f64().unwrap_or(0.0) / SECONDS_PER_HOUR;
     let restart = f64::from(terms.restart_seconds);
     if per_second <= 0.0 || work <= 0.0 {
-        return Expected {
-            interruptions: Decimal::ZERO,
-            paid_seconds: 0.0,
-            is_capped: false,
-        };
+        return Expected::default();
     }
     let checkpoint = terms.checkpoint_seconds.filter(|seconds| *seconds > 0);
     let piece = checkpoint.map_or(work, |seconds| f64::from(seconds).min(work));

@@ -1,8 +1,6 @@
 //! Cost per hour of a machine that was bought, not rented.
 
-use std::fmt;
-
-use model::{Currency, Money, OwnMachine};
+use model::{Money, OwnMachine};
 use rust_decimal::Decimal;
 
 use crate::AMOUNT_PLACES;
@@ -12,46 +10,8 @@ const DAYS_PER_YEAR: Decimal = Decimal::from_parts(36525, 0, 0, false, 2);
 const HOURS_PER_DAY: Decimal = Decimal::from_parts(24, 0, 0, false, 0);
 const WATTS_PER_KILOWATT: Decimal = Decimal::ONE_THOUSAND;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OwnMachineError {
-    TwoCurrencies {
-        purchase: Currency,
-        electricity: Currency,
-    },
-    NotPositive {
-        what: &'static str,
-    },
-    Negative {
-        what: &'static str,
-    },
-    MoreThanADay,
-    OutOfRange,
-}
-
-impl std::error::Error for OwnMachineError {}
-
-impl fmt::Display for OwnMachineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OwnMachineError::TwoCurrencies {
-                purchase,
-                electricity,
-            } => write!(
-                f,
-                "the purchase price is in {purchase} and the electricity price in {electricity}: use one currency for both"
-            ),
-            OwnMachineError::NotPositive { what } => write!(f, "`{what}` must be above zero"),
-            OwnMachineError::Negative { what } => write!(f, "`{what}` must not be negative"),
-            OwnMachineError::MoreThanADay => f.write_str("a day has 24 hours"),
-            OwnMachineError::OutOfRange => {
-                f.write_str("these numbers give no usable price per hour")
-            }
-        }
-    }
-}
-
 /// Straight-line depreciation over the hours of use, plus the electricity of one hour.
-pub fn own_machine_per_hour(machine: &OwnMachine) -> Result<Money, OwnMachineError> {
+pub fn own_machine_per_hour(machine: &OwnMachine) -> Result<Money, String> {
     check(machine)?;
     let electricity = machine.electricity_per_kilowatt_hour;
     let hours = machine
@@ -72,35 +32,34 @@ pub fn own_machine_per_hour(machine: &OwnMachine) -> Result<Money, OwnMachineErr
                 electricity.currency,
             )
         })
-        .ok_or(OwnMachineError::OutOfRange)
+        .ok_or_else(|| "these numbers give no usable price per hour".to_owned())
 }
 
-fn check(machine: &OwnMachine) -> Result<(), OwnMachineError> {
+fn check(machine: &OwnMachine) -> Result<(), String> {
     let electricity = machine.electricity_per_kilowatt_hour;
-    if machine.purchase.currency != electricity.currency {
-        return Err(OwnMachineError::TwoCurrencies {
-            purchase: machine.purchase.currency,
-            electricity: electricity.currency,
-        });
+    let currency = machine.purchase.currency;
+    if currency != electricity.currency {
+        return Err(format!(
+            "the purchase price is in {currency} and the electricity price in {}: use one currency for both",
+            electricity.currency
+        ));
     }
-    let zero = Decimal::ZERO;
-    for (what, value) in [
+    let costs = [
         ("purchase", machine.purchase.amount),
         ("watts", machine.watts),
         ("electricity", electricity.amount),
-    ] {
-        if value < zero {
-            return Err(OwnMachineError::Negative { what });
-        }
+    ];
+    let hours = machine.hours_per_day.unwrap_or(HOURS_PER_DAY);
+    let times = [("years", machine.years), ("hours_per_day", hours)];
+    let zero = Decimal::ZERO;
+    if let Some((what, _)) = costs.iter().find(|(_, value)| *value < zero) {
+        return Err(format!("`{what}` must not be negative"));
     }
-    if machine.years <= zero {
-        return Err(OwnMachineError::NotPositive { what: "years" });
+    if let Some((what, _)) = times.iter().find(|(_, value)| *value <= zero) {
+        return Err(format!("`{what}` must be above zero"));
     }
-    match machine.hours_per_day {
-        Some(hours) if hours <= zero => Err(OwnMachineError::NotPositive {
-            what: "hours_per_day",
-        }),
-        Some(hours) if hours > HOURS_PER_DAY => Err(OwnMachineError::MoreThanADay),
-        _ => Ok(()),
+    match hours > HOURS_PER_DAY {
+        true => Err("a day has 24 hours".to_owned()),
+        false => Ok(()),
     }
 }

@@ -1,8 +1,8 @@
 //! A machine that several runs share: its start, its idle time, its rounding and its minimum are billed
 //! once, and every run pays its share in proportion to the time it used.
 
-use model::money::{Charge, LineKind};
-use model::{Bill, BillingRule, ExchangeRate, Money, PaidPhases, Price, RunRecord};
+use model::money::{AroundRun, Charge, LineKind};
+use model::{Bill, BillingRule, ExchangeRate, MachineLife, Money, PaidPhases, Price, RunRecord};
 use rust_decimal::{Decimal, RoundingStrategy};
 
 use crate::bill::bill_with;
@@ -79,6 +79,7 @@ pub struct Rental {
     used: Decimal,
     idle: Decimal,
     own: Decimal,
+    life: Option<MachineLife>,
 }
 
 impl Rental {
@@ -90,7 +91,18 @@ impl Rental {
             used: Decimal::ZERO,
             idle: Decimal::ZERO,
             own: Decimal::ZERO,
+            life: None,
         }
+    }
+
+    /// The life so far of a machine that is on: all of it is paid, whatever the price says of start
+    /// and end, and what no run used of it is idle time.
+    pub fn set_life(&mut self, life: MachineLife) {
+        self.life = Some(life);
+    }
+
+    pub fn life(&self) -> Option<&MachineLife> {
+        self.life.as_ref()
     }
 
     pub fn add(&mut self, request: &BillRequest, idle_seconds: f64) {
@@ -110,8 +122,15 @@ impl Rental {
         if !self.price.billing.is_shared() {
             return Money::new(self.own, currency);
         }
-        let idle = paid_idle(&self.price.billing, self.idle);
-        let added = added_time(&self.price.billing, self.used, idle);
+        let mut rule = self.price.billing.clone();
+        let mut idle = self.idle;
+        if let Some(life) = &self.life {
+            rule.around = around(life);
+            let around: u32 = rule.around.parts().map(|(_, seconds)| seconds).sum();
+            let unused = decimal_seconds(life.total_seconds) - self.used - Decimal::from(around);
+            idle = unused.max(Decimal::ZERO);
+        }
+        let added = added_time(&rule, self.used, paid_idle(&rule, idle));
         // What is paid by the run or by what it sends was paid with the runs.
         let goes_with_time = |charge: &&Charge| charge.unit.is_time();
         let charges = self.price.billing.charges.iter().filter(goes_with_time);
@@ -203,6 +222,15 @@ fn share_of(added: &AddedTime, runs: usize) -> String {
 /// machine of their own keep their bills. Bills stay in the currency, and at the exchange rate,
 /// that they were made with.
 pub fn settle<'r>(records: impl IntoIterator<Item = &'r mut RunRecord>) {
+    settle_measured(records, &[]);
+}
+
+/// The same where the lives of some machines were measured: those are paid from the first moment to
+/// the last, whatever the price says of start and end.
+pub fn settle_measured<'r>(
+    records: impl IntoIterator<Item = &'r mut RunRecord>,
+    lives: &[MachineLife],
+) {
     let mut rentals: Vec<Vec<&mut RunRecord>> = Vec::new();
     for record in records {
         let is_shared = |price: &Price| price.billing.is_shared();
@@ -219,7 +247,7 @@ pub fn settle<'r>(records: impl IntoIterator<Item = &'r mut RunRecord>) {
         }
     }
     for mut rental in rentals {
-        let bills = bills_of(&rental);
+        let bills = bills_of(&rental, lives);
         for (record, bill) in rental.iter_mut().zip(bills) {
             record.bill = Some(bill.into());
         }
@@ -232,7 +260,21 @@ pub(crate) fn is_same_stay(one: &RunRecord, other: &RunRecord) -> bool {
     one.environment.name == other.environment.name && id(one) == id(other)
 }
 
-fn bills_of(rental: &[&mut RunRecord]) -> Vec<Bill> {
+fn bills_of(rental: &[&mut RunRecord], lives: &[MachineLife]) -> Vec<Bill> {
+    let life = rental.first().and_then(|first| {
+        let part = first.rental.as_ref()?;
+        let is_theirs = |life: &&MachineLife| {
+            life.rental == part.id && life.environment == first.environment.name
+        };
+        lives.iter().find(is_theirs)
+    });
+    let price_of_life = |first: &RunRecord, life: &MachineLife| -> Option<Price> {
+        let mut price = first.price.as_deref()?.clone();
+        price.billing.around = around(life);
+        Some(price)
+    };
+    let measured = rental.first().zip(life);
+    let measured = measured.and_then(|(first, life)| price_of_life(first, life));
     let rates: Vec<Vec<ExchangeRate>> = rental
         .iter()
         .map(|record| {
@@ -244,11 +286,27 @@ fn bills_of(rental: &[&mut RunRecord]) -> Vec<Bill> {
         })
         .collect();
     let requests = rental.iter().zip(&rates).filter_map(|(record, rates)| {
-        let (price, bill) = (record.price.as_ref()?, record.bill.as_ref()?);
-        let spoken = bill.spoken_total().currency;
+        let (price, bill) = (record.price.as_deref()?, record.bill.as_ref()?);
+        let price = measured.as_ref().unwrap_or(price);
+        let spoken = bill.total_in_study_currency().currency;
         Some(BillRequest::of(record, price, spoken, rates))
     });
     let idle = rental.iter().filter_map(|record| record.rental.as_ref());
-    let idle: f64 = idle.map(|part| part.idle_seconds).sum();
+    let between: f64 = idle.map(|part| part.idle_seconds).sum();
+    let used: f64 = rental.iter().map(|record| record.seconds).sum();
+    let idle = life.map_or(between, |life| {
+        let around: u32 = around(life).parts().map(|(_, seconds)| seconds).sum();
+        (life.total_seconds - used - f64::from(around)).max(0.0)
+    });
     bills(&requests.collect::<Vec<_>>(), idle)
+}
+
+/// In whole seconds; what that leaves of the life is idle time, so that the sum is the life.
+fn around(life: &MachineLife) -> AroundRun {
+    let whole = |seconds: f64| seconds.max(0.0) as u32;
+    AroundRun {
+        startup_seconds: whole(life.startup_seconds),
+        install_seconds: whole(life.install_seconds),
+        shutdown_seconds: whole(life.shutdown_seconds),
+    }
 }

@@ -34,8 +34,8 @@ pub struct ProviderRule {
     step_seconds: u32,
     #[serde(default)]
     minimum_seconds: u32,
-    #[serde(default)]
-    paid: Paid,
+    #[serde(default = "all_phases")]
+    paid: PaidPhases,
     #[serde(default)]
     request_step_ms: u32,
     #[serde(default)]
@@ -56,12 +56,8 @@ pub struct ProviderRule {
     free_million_requests: u32,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Paid {
-    #[default]
-    All,
-    Requests,
+fn all_phases() -> PaidPhases {
+    PaidPhases::All
 }
 
 /// What something beside machines costs at a provider.
@@ -225,10 +221,7 @@ impl ProviderRule {
         BillingRule {
             step_seconds: self.step_seconds,
             minimum_seconds: self.minimum_seconds,
-            paid: match self.paid {
-                Paid::All => PaidPhases::All,
-                Paid::Requests => PaidPhases::Requests,
-            },
+            paid: self.paid.clone(),
             request_step_ms: self.request_step_ms,
             request_minimum_ms: self.request_minimum_ms,
             discounts,
@@ -281,7 +274,7 @@ mod tests {
         assert_eq!(parsed.err().map(|e| e.to_string()), None);
         for rule in rules().all() {
             assert!(!rule.source.is_empty(), "{}", rule.name);
-            assert!(rule.per_gb_second.is_none() || rule.paid == Paid::Requests);
+            assert!(rule.per_gb_second.is_none() || rule.paid == PaidPhases::Requests);
         }
     }
 

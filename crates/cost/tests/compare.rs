@@ -3,11 +3,15 @@
 mod common;
 
 use common::run;
-use cost::{Comparison, compare, find, settle, times};
+use cost::{Comparison, LookupError, catalog, compare, settle, times};
 use model::money::RentalScope;
 use model::{PaidPhases, Price, RunRecord, Status};
 use proptest::prelude::*;
 use rust_decimal::Decimal;
+
+fn find(name: &str) -> Result<Price, LookupError> {
+    catalog().price(name)
+}
 
 fn amounts(comparison: &Comparison) -> Vec<String> {
     let totals = comparison.machines.iter().map(|m| m.total.amount);

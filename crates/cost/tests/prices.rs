@@ -1,13 +1,17 @@
 //! The embedded catalog is whole, names are found in it, lists are put together and searched.
 
 use cost::{
-    Architecture, Bound, Builder, Catalog, GpuWanted, LookupProblem, Paying, Reason, SortBy,
-    Wanted, catalog, find, names, same_shape, search, write_catalog,
+    Architecture, Bound, Builder, Catalog, GpuWanted, LookupError, LookupProblem, MachineQuery,
+    Paying, Reason, SortBy, catalog, names, same_shape, search, write_catalog,
 };
-use model::Currency;
+use model::{Currency, Price};
 use rust_decimal::Decimal;
 
 const HEAD: &str = "provider,machine,region,vcpus,memory_gib,gpu,gpus,gpu_memory_gib,architecture,currency,on_demand,on_demand_source,on_demand_date,spot,spot_source,spot_date\n";
+
+fn find(name: &str) -> Result<Price, LookupError> {
+    catalog().price(name)
+}
 
 fn parse(rows: &str) -> Catalog {
     let read = Catalog::parse("test.csv", &format!("{HEAD}{rows}"));
@@ -240,116 +244,116 @@ azure,f,r2,4,16,,,,x86-64,BRL,0.9,s,2024-01-01,,,
 #[test]
 fn machines_are_found() {
     let few = parse(FEW);
-    let check = |wanted: Wanted, expected: &str| {
+    let check = |wanted: MachineQuery, expected: &str| {
         let found = search(&few, &wanted);
         let names: Vec<&str> = found.entries.iter().map(|e| e.machine.as_str()).collect();
         assert_eq!(names.join(" "), expected, "{wanted:?}");
         found
     };
-    let any = Wanted::default;
+    let any = MachineQuery::default;
     let bound = |text| Some(Bound::parse(text).unwrap());
     // Amounts of two currencies are two groups.
     check(any(), "e a b c d f");
-    let four = Wanted {
+    let four = MachineQuery {
         vcpus: bound("4"),
         ..any()
     };
     assert_eq!(check(four, "a b c d f").of_unknown_shape, 1);
     check(
-        Wanted {
+        MachineQuery {
             vcpus: bound("=4"),
             ..any()
         },
         "a c f",
     );
     check(
-        Wanted {
+        MachineQuery {
             vcpus: bound("5-10"),
             ..any()
         },
         "b",
     );
     check(
-        Wanted {
+        MachineQuery {
             memory_gib: bound("28"),
             ..any()
         },
         "b c d",
     );
     check(
-        Wanted {
+        MachineQuery {
             gpu: Some(GpuWanted::parse("t4")),
             ..any()
         },
         "c",
     );
     check(
-        Wanted {
+        MachineQuery {
             gpu: Some(GpuWanted::parse("A100")),
             ..any()
         },
         "d",
     );
     check(
-        Wanted {
+        MachineQuery {
             gpu: Some(GpuWanted::parse("A10")),
             ..any()
         },
         "",
     );
     check(
-        Wanted {
+        MachineQuery {
             gpu: Some(GpuWanted::Any),
             ..any()
         },
         "c d",
     );
     check(
-        Wanted {
+        MachineQuery {
             gpu: Some(GpuWanted::None),
             ..any()
         },
         "e a b f",
     );
     check(
-        Wanted {
+        MachineQuery {
             architecture: Some(Architecture::Arm64),
             ..any()
         },
         "b",
     );
     check(
-        Wanted {
+        MachineQuery {
             provider: Some("amazon".to_owned()),
             ..any()
         },
         "a b",
     );
     check(
-        Wanted {
+        MachineQuery {
             region: Some("r1".to_owned()),
             ..any()
         },
         "a b",
     );
     check(
-        Wanted {
+        MachineQuery {
             currency: Some(Currency::BRL),
             ..any()
         },
         "f",
     );
-    let spot = Wanted {
+    let spot = MachineQuery {
         paying: Paying::Spot,
         ..any()
     };
     assert_eq!(check(spot, "a c").without_price, 4);
-    let cheap = Wanted {
+    let cheap = MachineQuery {
         most_per_hour: Some("0.3 USD".parse().unwrap()),
         ..any()
     };
     assert_eq!(check(cheap, "e a b").of_other_currency, 1);
-    let by_memory = Wanted {
+    let by_memory = MachineQuery {
         sort: SortBy::Memory,
         vcpus: bound("1"),
         ..any()

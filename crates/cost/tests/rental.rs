@@ -5,9 +5,9 @@
 mod common;
 
 use common::run;
-use cost::{BillRequest, Rental, settle};
+use cost::{BillRequest, Rental, settle, settle_measured};
 use model::money::{LineKind, RentalScope};
-use model::{Bill, BillingRule, PaidPhases, Price, RentalPart, RunRecord};
+use model::{Bill, BillingRule, MachineLife, PaidPhases, Price, RentalPart, RunRecord};
 use proptest::prelude::*;
 use rust_decimal::Decimal;
 
@@ -196,4 +196,67 @@ proptest! {
         let difference = (rental.total().amount - total(&records)).abs();
         prop_assert!(difference <= Decimal::new(3 * records.len() as i64, 10), "{difference}");
     }
+}
+
+/// All of a rented machine's life is paid: boot, installation, idle time and end beside the runs.
+#[test]
+fn a_measured_life_is_paid_from_its_first_moment_to_its_last() {
+    let price = at("3.6 USD", 1, 0);
+    let mut records = rented(&price, &[15.0, 5.0]);
+    let life = MachineLife {
+        rental: "2026-01-01T00:00:00Z".to_owned(),
+        environment: records[0].environment.name.clone(),
+        began: records[0].started,
+        startup_seconds: 40.6,
+        install_seconds: 20.0,
+        shutdown_seconds: 10.0,
+        total_seconds: 100.0,
+    };
+    let mut other = life.clone();
+    other.rental = "another".to_owned();
+    settle_measured(&mut records, &[other.clone()]);
+    assert_eq!(
+        total(&records),
+        "0.021".parse().unwrap(),
+        "of another rental"
+    );
+    settle_measured(&mut records, &[other, life]);
+    assert_eq!(total(&records), "0.1".parse().unwrap());
+    // 100 s less 20 s of runs and 40 + 20 + 10 s around them.
+    assert_eq!(seconds_of(&records, LineKind::Idle), Decimal::from(10));
+    let startup = bills(&records)[0].lines.iter();
+    assert!(
+        startup
+            .map(|line| line.what.as_str())
+            .any(|what| what.contains("startup"))
+    );
+}
+
+/// The sum that grows counts a machine that is on as its bill will.
+#[test]
+fn a_machine_that_is_on_is_paid_before_and_between_its_runs() {
+    let price = at("3.6 USD", 1, 0);
+    let records = rented(&price, &[15.0, 5.0]);
+    let mut life = MachineLife {
+        rental: "2026-01-01T00:00:00Z".to_owned(),
+        environment: records[0].environment.name.clone(),
+        began: records[0].started,
+        startup_seconds: 40.6,
+        install_seconds: 20.0,
+        shutdown_seconds: 0.0,
+        total_seconds: 70.0,
+    };
+    let mut rental = Rental::new(&price);
+    let mut check = |rental: &mut Rental, total_seconds: f64, expected: &str| {
+        life.total_seconds = total_seconds;
+        rental.set_life(life.clone());
+        assert_eq!(rental.total().amount, expected.parse().unwrap());
+    };
+    check(&mut rental, 70.0, "0.07");
+    for record in &records {
+        let request = BillRequest::of(record, &price, price.per_hour.currency, &[]);
+        rental.add(&request, 0.5);
+    }
+    check(&mut rental, 90.0, "0.09");
+    check(&mut rental, 100.0, "0.1");
 }

@@ -2,7 +2,8 @@
 //! 32 × 32 red, then green, then blue bytes (Krizhevsky: Learning Multiple Layers of Features from
 //! Tiny Images, 2009).
 
-use crate::error::FormatError;
+use crate::error::DataError;
+use crate::idx::{empty as no_images, wrong_label};
 use crate::images::Images;
 
 pub(crate) const SIDE: u32 = 32;
@@ -30,15 +31,14 @@ impl Layout {
     }
 
     /// Images in a file of so many bytes.
-    pub(crate) fn count(self, file_bytes: u64) -> Result<usize, FormatError> {
+    pub(crate) fn count(self, file_bytes: u64) -> Result<usize, DataError> {
         let record_bytes = self.record_bytes() as u64;
         if file_bytes == 0 {
-            Err(FormatError::Empty)
+            Err(no_images())
         } else if !file_bytes.is_multiple_of(record_bytes) {
-            Err(FormatError::Records {
-                found_bytes: file_bytes,
-                record_bytes,
-            })
+            Err(DataError::new(format!(
+                "has {file_bytes} bytes, not a multiple of the {record_bytes} of an image: download it again"
+            )))
         } else {
             Ok((file_bytes / record_bytes) as usize)
         }
@@ -51,15 +51,11 @@ impl Layout {
         records: &[u8],
         first: usize,
         images: &mut Images,
-    ) -> Result<(), FormatError> {
+    ) -> Result<(), DataError> {
         for (index, record) in records.chunks_exact(self.record_bytes()).enumerate() {
             let label = record[self.label_bytes - 1];
             if u32::from(label) >= self.classes {
-                return Err(FormatError::Label {
-                    index: first + index,
-                    label,
-                    classes: self.classes,
-                });
+                return Err(wrong_label(first + index, label, self.classes));
             }
             images.labels.push(label.into());
             images.pixels.extend_from_slice(&record[self.label_bytes..]);
@@ -112,23 +108,22 @@ mod tests {
 
     #[test]
     fn mistakes_are_named() {
-        assert_eq!(Layout::CIFAR10.count(0), Err(FormatError::Empty));
-        let cut = FormatError::Records {
-            found_bytes: 3000,
-            record_bytes: 3073,
+        let check_count = |bytes: u64, expected: &str| {
+            let error = Layout::CIFAR10.count(bytes).unwrap_err();
+            assert_eq!(error.to_string(), expected);
         };
-        assert_eq!(Layout::CIFAR10.count(3000), Err(cut));
-        let check = |layout: Layout, labels: &[u8], label: u8| {
-            let mut images = empty();
-            let wrong = FormatError::Label {
-                index: 5,
-                label,
-                classes: layout.classes,
-            };
-            let read = layout.parse_into(&record(labels, 0), 5, &mut images);
-            assert_eq!(read, Err(wrong));
+        check_count(0, "contains no images");
+        check_count(
+            3000,
+            "has 3000 bytes, not a multiple of the 3073 of an image: download it again",
+        );
+        let check = |layout: Layout, labels: &[u8], expected: &str| {
+            let read = layout.parse_into(&record(labels, 0), 5, &mut empty());
+            assert_eq!(read.unwrap_err().to_string(), expected);
         };
-        check(Layout::CIFAR10, &[10], 10);
-        check(Layout::CIFAR100, &[0, 100], 100);
+        let label = "image 5 has the label 10, but labels go from 0 to 9";
+        check(Layout::CIFAR10, &[10], label);
+        let label = "image 5 has the label 100, but labels go from 0 to 99";
+        check(Layout::CIFAR100, &[0, 100], label);
     }
 }

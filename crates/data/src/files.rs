@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::cifar::{self, Layout};
-use crate::error::{DataError, FormatError};
+use crate::error::DataError;
 use crate::idx::{self, IMAGES_HEADER_BYTES, ImagesHeader};
 use crate::images::Images;
 
@@ -44,12 +44,10 @@ impl IdxFiles {
         let label_bytes = fs::read(&labels_path).map_err(DataError::read(&labels_path))?;
         let labels = idx::labels(&label_bytes, 10).map_err(malformed(&labels_path))?;
         if header.count != labels.len() {
-            return Err(DataError::LabelsDiffer {
-                images_path,
-                images: header.count,
-                labels_path,
-                labels: labels.len(),
-            });
+            return Err(DataError::labels_differ(
+                (&images_path, header.count),
+                (&labels_path, labels.len()),
+            ));
         }
         Ok(IdxFiles {
             images_path,
@@ -179,16 +177,16 @@ fn find(folder: &Path, below: &[&str], wanted: Vec<String>) -> Result<PathBuf, D
     let compressed = places()
         .map(|path| path.with_added_extension("gz"))
         .find(|path| path.is_file());
-    Err(DataError::FileMissing {
-        folder: folder.to_owned(),
-        wanted,
-        compressed,
-    })
+    let todo = compressed.map_or_else(String::new, |path| {
+        format!("; unpack it first: gunzip -k {}", path.display())
+    });
+    Err(DataError::new(format!(
+        "no file {} in {}{todo}",
+        wanted.join(" or "),
+        folder.display()
+    )))
 }
 
-fn malformed(path: &Path) -> impl FnOnce(FormatError) -> DataError {
-    move |error| DataError::Malformed {
-        path: path.to_owned(),
-        error,
-    }
+fn malformed(path: &Path) -> impl FnOnce(DataError) -> DataError {
+    move |error| DataError::new(format!("{}: {error}", path.display()))
 }

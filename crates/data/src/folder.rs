@@ -6,11 +6,12 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use crate::error::{DataError, FolderProblem};
+use crate::error::DataError;
 use crate::images::Images;
 use crate::picture::{self, Picture};
 use crate::random::Random;
 use crate::resample::resample;
+use crate::source::OwnShape;
 
 const TRAIN_NAMES: &[&str] = &["train", "training"];
 const HELD_OUT_NAMES: &[&str] = &["test", "val", "validation", "valid"];
@@ -19,6 +20,7 @@ const READ_KINDS: &[&str] = &["png", "jpg", "jpeg"];
 const REFUSED_KINDS: &[&str] = &[
     "bmp", "gif", "tif", "tiff", "webp", "avif", "heic", "ppm", "pgm",
 ];
+const LAYOUT: &str = "put pictures in train/CLASS and test/CLASS, or only in CLASS";
 const DEEPEST: usize = 8;
 const SPLIT: u64 = 0x73_70_6C_69_74;
 /// Held out: one picture of so many.
@@ -44,14 +46,6 @@ pub(crate) struct Entry {
     pub(crate) label: u16,
 }
 
-/// What all pictures are made alike to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FolderShape {
-    pub(crate) channels: u32,
-    /// Their own side if all have one, otherwise the usual shorter side, at most 224.
-    pub(crate) side: u32,
-}
-
 /// Pictures in an order in which classes take turns, so that the first so many hold all of them.
 pub(crate) fn list(folder: &Path, seed: u64) -> Result<Listing, DataError> {
     let train_folder = part_folder(folder, TRAIN_NAMES);
@@ -60,15 +54,20 @@ pub(crate) fn list(folder: &Path, seed: u64) -> Result<Listing, DataError> {
         None => None,
     };
     let mut by_class = classes_in(train_folder.as_deref().unwrap_or(folder))?;
-    let wrong = |problem| DataError::Folder {
-        folder: folder.to_owned(),
-        problem,
-    };
-    let found = by_class.len();
-    match found {
-        0 | 1 => return Err(wrong(FolderProblem::FewClasses { found })),
+    match by_class.len() {
+        found @ (0 | 1) => {
+            return Err(DataError::new(format!(
+                "{} has {found} classes with pictures, but at least 2 are needed: {LAYOUT}",
+                folder.display()
+            )));
+        }
         2..=0xFFFF => {}
-        _ => return Err(wrong(FolderProblem::ManyClasses { found })),
+        found => {
+            return Err(DataError::new(format!(
+                "{} has {found} classes, but at most 65535 are possible",
+                folder.display()
+            )));
+        }
     }
     let mut held_out_by_class = BTreeMap::new();
     match &held_out_folder {
@@ -84,8 +83,10 @@ pub(crate) fn list(folder: &Path, seed: u64) -> Result<Listing, DataError> {
         .keys()
         .find(|class| !by_class.contains_key(*class))
     {
-        let class = class.clone();
-        return Err(wrong(FolderProblem::StrangeClass { class }));
+        return Err(DataError::new(format!(
+            "{} has held-out pictures of `{class}`, a class without training pictures: {LAYOUT}",
+            folder.display()
+        )));
     }
     Ok(Listing {
         train: in_turns(&classes, by_class),
@@ -157,25 +158,26 @@ fn classes_in(folder: &Path) -> Result<BTreeMap<String, Vec<PathBuf>>, DataError
 }
 
 fn pictures_in(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), DataError> {
-    let wrong = |problem| DataError::Folder {
-        folder: folder.to_owned(),
-        problem,
-    };
     if depth > DEEPEST {
-        return Err(wrong(FolderProblem::TooDeep));
+        return Err(DataError::new(format!(
+            "{} has endlessly nested folders: {LAYOUT}",
+            folder.display()
+        )));
     }
     for entry in fs::read_dir(folder).map_err(DataError::read(folder))? {
         let path = entry.map_err(DataError::read(folder))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let is_hidden = name.starts_with('.');
         let kind = path.extension().map(|kind| kind.to_ascii_lowercase());
         let is_one_of = |kinds: &[&str]| kinds.iter().any(|k| kind.as_deref() == Some(k.as_ref()));
-        if is_hidden {
+        if name.starts_with('.') {
             continue;
         } else if is_one_of(READ_KINDS) {
             found.push(path);
         } else if is_one_of(REFUSED_KINDS) {
-            return Err(wrong(FolderProblem::StrangeKind { path }));
+            return Err(DataError::new(format!(
+                "{} is neither PNG nor JPEG: convert it, or remove it from the folder",
+                path.display()
+            )));
         } else if path.is_dir() {
             pictures_in(&path, depth + 1, found)?;
         }
@@ -184,8 +186,10 @@ fn pictures_in(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<
 }
 
 impl Listing {
-    /// Reads every header. One channel if all pictures are grey, three otherwise.
-    pub(crate) fn shape(&self) -> Result<FolderShape, DataError> {
+    /// What all pictures are made alike to, for which every header is read. One channel if all
+    /// are grey, three otherwise; their own side if all have one, otherwise the usual shorter
+    /// side, at most 224.
+    pub(crate) fn shape(&self) -> Result<OwnShape, DataError> {
         let mut shorter_sides = Vec::new();
         let (mut grey, mut alike) = (true, true);
         let mut first = None;
@@ -204,10 +208,8 @@ impl Listing {
             true => crate::survey::MAX_SIDE,
             false => PHOTOGRAPH_SIDE,
         };
-        Ok(FolderShape {
-            channels: if grey { 1 } else { 3 },
-            side: usual.min(most),
-        })
+        let channels = if grey { 1 } else { 3 };
+        Ok(OwnShape::square(channels, usual.min(most)))
     }
 }
 
@@ -258,9 +260,6 @@ fn middle_square(picture: &Picture, channels: u32) -> Images {
     }
 }
 
-fn unusable(path: &Path) -> impl FnOnce(picture::PictureError) -> DataError {
-    move |error| DataError::Picture {
-        path: path.to_owned(),
-        error,
-    }
+fn unusable(path: &Path) -> impl FnOnce(DataError) -> DataError {
+    move |error| DataError::new(format!("{} cannot be used: {error}", path.display()))
 }

@@ -1,7 +1,7 @@
 //! MNIST's idx files: a magic number, the sizes of the dimensions as big-endian u32, then bytes
 //! (LeCun, Cortes, Burges: THE MNIST DATABASE of handwritten digits).
 
-use crate::error::FormatError;
+use crate::error::DataError;
 
 const LABELS_MAGIC: u32 = 0x0000_0801;
 const IMAGES_MAGIC: u32 = 0x0000_0803;
@@ -18,13 +18,10 @@ pub(crate) struct ImagesHeader {
 }
 
 /// `beginning` holds the header's bytes, or all where the file is shorter.
-pub(crate) fn images_header(
-    beginning: &[u8],
-    file_bytes: u64,
-) -> Result<ImagesHeader, FormatError> {
+pub(crate) fn images_header(beginning: &[u8], file_bytes: u64) -> Result<ImagesHeader, DataError> {
     let [count, height, width] = header(beginning, file_bytes, IMAGES_MAGIC)?;
     if count == 0 || height == 0 || width == 0 {
-        return Err(FormatError::Empty);
+        return Err(empty());
     }
     Ok(ImagesHeader {
         count: count as usize,
@@ -34,16 +31,12 @@ pub(crate) fn images_header(
 }
 
 /// The labels of a whole idx1 file, each below `classes`.
-pub(crate) fn labels(bytes: &[u8], classes: u32) -> Result<Vec<u16>, FormatError> {
+pub(crate) fn labels(bytes: &[u8], classes: u32) -> Result<Vec<u16>, DataError> {
     let [_] = header(bytes, bytes.len() as u64, LABELS_MAGIC)?;
     let labels = bytes.get(LABELS_HEADER_BYTES..).unwrap_or_default();
     match labels.iter().position(|&label| u32::from(label) >= classes) {
-        Some(index) => Err(FormatError::Label {
-            index,
-            label: labels[index],
-            classes,
-        }),
-        None if labels.is_empty() => Err(FormatError::Empty),
+        Some(index) => Err(wrong_label(index, labels[index], classes)),
+        None if labels.is_empty() => Err(empty()),
         None => Ok(labels.iter().map(|&label| label.into()).collect()),
     }
 }
@@ -53,38 +46,50 @@ fn header<const N: usize>(
     beginning: &[u8],
     found_bytes: u64,
     expected: u32,
-) -> Result<[u32; N], FormatError> {
+) -> Result<[u32; N], DataError> {
     if beginning.starts_with(GZIP_MAGIC) {
-        return Err(FormatError::Compressed);
+        return Err(DataError::new(
+            "the file is compressed; unpack it first with gunzip",
+        ));
     }
-    let header_bytes = 4 * (N as u64 + 1);
-    let truncated = FormatError::Truncated {
-        expected_bytes: header_bytes,
-        found_bytes,
+    let truncated = |expected_bytes: u64| {
+        DataError::new(format!(
+            "ends after {found_bytes} of {expected_bytes} bytes: download it again"
+        ))
     };
-    let found = word(beginning, 0).ok_or(truncated.clone())?;
+    let header_bytes = 4 * (N as u64 + 1);
+    let found = word(beginning, 0).ok_or_else(|| truncated(header_bytes))?;
     if found != expected {
-        return Err(FormatError::Magic { found, expected });
+        return Err(DataError::new(format!(
+            "begins with {found:#010x} instead of {expected:#010x}: a different type of file, or a damaged one"
+        )));
     }
     let mut sizes = [0; N];
     for (index, size) in sizes.iter_mut().enumerate() {
-        *size = word(beginning, index + 1).ok_or(truncated.clone())?;
+        *size = word(beginning, index + 1).ok_or_else(|| truncated(header_bytes))?;
     }
     let body = sizes.iter().fold(1u64, |product, &size| {
         product.saturating_mul(u64::from(size))
     });
     let expected_bytes = body.saturating_add(header_bytes);
     match found_bytes {
-        found_bytes if found_bytes < expected_bytes => Err(FormatError::Truncated {
-            expected_bytes,
-            found_bytes,
-        }),
-        found_bytes if found_bytes > expected_bytes => Err(FormatError::TrailingBytes {
-            expected_bytes,
-            found_bytes,
-        }),
+        found if found < expected_bytes => Err(truncated(expected_bytes)),
+        found if found > expected_bytes => Err(DataError::new(format!(
+            "has {found} bytes, but its header says {expected_bytes}: download it again"
+        ))),
         _ => Ok(sizes),
     }
+}
+
+pub(crate) fn empty() -> DataError {
+    DataError::new("contains no images")
+}
+
+pub(crate) fn wrong_label(index: usize, label: u8, classes: u32) -> DataError {
+    let last = classes.saturating_sub(1);
+    DataError::new(format!(
+        "image {index} has the label {label}, but labels go from 0 to {last}"
+    ))
 }
 
 fn word(bytes: &[u8], index: usize) -> Option<u32> {
@@ -105,7 +110,7 @@ mod tests {
             .collect()
     }
 
-    fn whole(bytes: &[u8]) -> Result<ImagesHeader, FormatError> {
+    fn whole(bytes: &[u8]) -> Result<ImagesHeader, DataError> {
         let beginning = &bytes[..bytes.len().min(IMAGES_HEADER_BYTES)];
         images_header(beginning, bytes.len() as u64)
     }
@@ -129,55 +134,26 @@ mod tests {
 
     #[test]
     fn mistakes_are_named() {
-        let check = |bytes: &[u8], expected: FormatError| assert_eq!(whole(bytes), Err(expected));
-        check(&[0x1F, 0x8B, 8, 0], FormatError::Compressed);
-        check(
-            &[],
-            FormatError::Truncated {
-                expected_bytes: 16,
-                found_bytes: 0,
-            },
-        );
-        check(
-            &file(IMAGES_MAGIC, &[2, 1], &[]),
-            FormatError::Truncated {
-                expected_bytes: 16,
-                found_bytes: 12,
-            },
-        );
-        check(
-            &file(IMAGES_MAGIC, &[2, 1, 3], &[1]),
-            FormatError::Truncated {
-                expected_bytes: 22,
-                found_bytes: 17,
-            },
-        );
-        check(
-            &file(IMAGES_MAGIC, &[1, 1, 1], &[1, 2]),
-            FormatError::TrailingBytes {
-                expected_bytes: 17,
-                found_bytes: 18,
-            },
-        );
-        check(
-            &file(LABELS_MAGIC, &[1], &[1]),
-            FormatError::Magic {
-                found: LABELS_MAGIC,
-                expected: IMAGES_MAGIC,
-            },
-        );
-        check(&file(IMAGES_MAGIC, &[0, 28, 28], &[]), FormatError::Empty);
-        let enormous = FormatError::Truncated {
-            expected_bytes: u64::MAX,
-            found_bytes: 16,
+        let check = |bytes: &[u8], expected: &str| {
+            assert_eq!(whole(bytes).unwrap_err().to_string(), expected);
         };
+        let gzip = "the file is compressed; unpack it first with gunzip";
+        check(&[0x1F, 0x8B, 8, 0], gzip);
+        check(&[], "ends after 0 of 16 bytes: download it again");
+        let cut = "ends after 12 of 16 bytes: download it again";
+        check(&file(IMAGES_MAGIC, &[2, 1], &[]), cut);
+        let cut = "ends after 17 of 22 bytes: download it again";
+        check(&file(IMAGES_MAGIC, &[2, 1, 3], &[1]), cut);
+        let longer = "has 18 bytes, but its header says 17: download it again";
+        check(&file(IMAGES_MAGIC, &[1, 1, 1], &[1, 2]), longer);
+        let labels_file = "begins with 0x00000801 instead of 0x00000803: a different type of file, or a damaged one";
+        check(&file(LABELS_MAGIC, &[1], &[1]), labels_file);
+        check(&file(IMAGES_MAGIC, &[0, 28, 28], &[]), "contains no images");
+        let enormous = "ends after 16 of 18446744073709551615 bytes: download it again";
         check(&file(IMAGES_MAGIC, &[u32::MAX; 3], &[]), enormous);
-        let label = Err(FormatError::Label {
-            index: 1,
-            label: 10,
-            classes: 10,
-        });
-        assert_eq!(labels(&file(LABELS_MAGIC, &[2], &[1, 10]), 10), label);
+        let label = labels(&file(LABELS_MAGIC, &[2], &[1, 10]), 10).unwrap_err();
+        let expected = "image 1 has the label 10, but labels go from 0 to 9";
+        assert_eq!(label.to_string(), expected);
     }
 
     proptest! {

@@ -22,61 +22,30 @@ pub struct DatasetInfo {
 /// The name under which a folder of pictures is requested.
 pub const FOLDER: &str = "folder";
 
+const fn dataset(
+    name: &'static str,
+    [channels, side, classes]: [u32; 3],
+    [images, held_out]: [u32; 2],
+    needs_folder: bool,
+) -> DatasetInfo {
+    DatasetInfo {
+        name,
+        channels,
+        classes,
+        side,
+        images,
+        held_out,
+        needs_folder,
+    }
+}
+
 const DATASETS: &[DatasetInfo] = &[
-    DatasetInfo {
-        name: "digits",
-        channels: 1,
-        classes: 10,
-        side: 28,
-        images: 2048,
-        held_out: 512,
-        needs_folder: false,
-    },
-    DatasetInfo {
-        name: "digits-colour",
-        channels: 3,
-        classes: 10,
-        side: 32,
-        images: 2048,
-        held_out: 512,
-        needs_folder: false,
-    },
-    DatasetInfo {
-        name: "mnist",
-        channels: 1,
-        classes: 10,
-        side: 28,
-        images: 60_000,
-        held_out: 10_000,
-        needs_folder: true,
-    },
-    DatasetInfo {
-        name: "fashion-mnist",
-        channels: 1,
-        classes: 10,
-        side: 28,
-        images: 60_000,
-        held_out: 10_000,
-        needs_folder: true,
-    },
-    DatasetInfo {
-        name: "cifar10",
-        channels: 3,
-        classes: 10,
-        side: 32,
-        images: 50_000,
-        held_out: 10_000,
-        needs_folder: true,
-    },
-    DatasetInfo {
-        name: "cifar100",
-        channels: 3,
-        classes: 100,
-        side: 32,
-        images: 50_000,
-        held_out: 10_000,
-        needs_folder: true,
-    },
+    dataset("digits", [1, 28, 10], [2048, 512], false),
+    dataset("digits-colour", [3, 32, 10], [2048, 512], false),
+    dataset("mnist", [1, 28, 10], [60_000, 10_000], true),
+    dataset("fashion-mnist", [1, 28, 10], [60_000, 10_000], true),
+    dataset("cifar10", [3, 32, 10], [50_000, 10_000], true),
+    dataset("cifar100", [3, 32, 100], [50_000, 10_000], true),
 ];
 
 pub fn names() -> impl Iterator<Item = &'static str> + Clone {
@@ -92,20 +61,16 @@ pub fn info(name: &str) -> Option<DatasetInfo> {
 /// which every header is read.
 pub fn describe(name: &str, data_dir: Option<&Path>) -> Result<DatasetInfo, DataError> {
     if name != FOLDER {
-        return info(name).ok_or_else(|| DataError::UnknownDataset {
-            name: name.to_owned(),
-        });
+        return info(name).ok_or_else(|| DataError::unknown_dataset(name));
     }
-    let folder = data_dir.ok_or_else(|| DataError::FolderNeeded {
-        dataset: name.to_owned(),
-    })?;
+    let folder = data_dir.ok_or_else(|| DataError::folder_needed(name))?;
     let listing = folder::list(folder, 0)?;
     let shape = listing.shape()?;
     Ok(DatasetInfo {
         name: FOLDER,
         channels: shape.channels,
         classes: listing.classes.len() as u32,
-        side: shape.side,
+        side: shape.height,
         images: listing.train.len() as u32,
         held_out: listing.held_out.len() as u32,
         needs_folder: true,

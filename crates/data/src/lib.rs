@@ -28,7 +28,7 @@ mod survey;
 
 pub use count::{Counts, count};
 pub use digest::folder_digest;
-pub use error::{DataError, FolderProblem, FormatError};
+pub use error::DataError;
 pub use images::{Images, normalise};
 pub use info::{DatasetInfo, FOLDER, describe, fetched_folder, info, names};
 pub use load::{DataRequest, Dataset, load};

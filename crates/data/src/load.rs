@@ -61,9 +61,6 @@ fn room_for(count: usize, channels: u32, (height, width): (u32, u32)) -> Result<
         .and_then(|bytes| usize::try_from(bytes).ok());
     match bytes {
         Some(bytes) if Vec::<u8>::new().try_reserve_exact(bytes).is_ok() => Ok(()),
-        _ => Err(DataError::TooLarge {
-            images: count as u64,
-            side: height,
-        }),
+        _ => Err(DataError::too_large(count, height)),
     }
 }

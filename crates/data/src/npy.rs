@@ -2,7 +2,7 @@
 //! begin at a multiple of 64 bytes, then the numbers (NEP 1, "A Simple File Format for NumPy
 //! Arrays"). Every framework's Python maps such a file without a copy.
 
-use std::fmt;
+use crate::error::DataError;
 
 const MAGIC: &[u8; 8] = b"\x93NUMPY\x01\x00";
 /// Magic number and length of the header.
@@ -21,6 +21,8 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    const ALL: [Kind; 4] = [Kind::Float32, Kind::Float64, Kind::Int32, Kind::Byte];
+
     pub(crate) const fn bytes(self) -> u64 {
         match self {
             Kind::Float64 => 8,
@@ -92,22 +94,6 @@ impl Found {
     }
 }
 
-/// Why a file is not an array of numbers that can be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NpyError(&'static str);
-
-impl NpyError {
-    pub(crate) const fn new(problem: &'static str) -> Self {
-        NpyError(problem)
-    }
-}
-
-impl fmt::Display for NpyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
-    }
-}
-
 /// A whole file, its numbers still as bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Array<'b> {
@@ -119,28 +105,28 @@ pub struct Array<'b> {
 }
 
 /// Of any kind of numbers; whoever knows the kind knows how many bytes there should be.
-pub fn array(bytes: &[u8]) -> Result<Array<'_>, NpyError> {
+pub fn array(bytes: &[u8]) -> Result<Array<'_>, DataError> {
     let text = header_text(bytes)?;
     let sizes = shape(text)?;
     let sizes = sizes.into_iter().map(usize::try_from);
-    let too_large = NpyError("has an impossible shape");
     Ok(Array {
-        kind: quoted(text, "descr").ok_or(NpyError("has a header without a data type"))?,
-        shape: sizes.collect::<Result<_, _>>().map_err(|_| too_large)?,
+        kind: quoted(text, "descr")
+            .ok_or_else(|| DataError::new("has a header without a data type"))?,
+        shape: sizes
+            .collect::<Result<_, _>>()
+            .map_err(|_| DataError::new("has an impossible shape"))?,
         numbers: &bytes[PREFIX_BYTES + text.len()..],
     })
 }
 
 /// Reads the header at the beginning of a file's bytes.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Found, NpyError> {
+pub(crate) fn parse(bytes: &[u8]) -> Result<Found, DataError> {
     let text = header_text(bytes)?;
-    let kind = match quoted(text, "descr") {
-        Some("<f4") => Kind::Float32,
-        Some("<f8") => Kind::Float64,
-        Some("<i4") => Kind::Int32,
-        Some("|u1") => Kind::Byte,
-        _ => return Err(NpyError("contains a different type of numbers")),
-    };
+    let word = quoted(text, "descr");
+    let kind = Kind::ALL
+        .into_iter()
+        .find(|kind| word == Some(kind.word()))
+        .ok_or_else(|| DataError::new("contains a different type of numbers"))?;
     Ok(Found {
         header: Header {
             kind,
@@ -150,28 +136,28 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Found, NpyError> {
     })
 }
 
-fn header_text(bytes: &[u8]) -> Result<&str, NpyError> {
-    let short = NpyError("ends inside its header");
-    let prefix = bytes.get(..PREFIX_BYTES).ok_or(short)?;
+fn header_text(bytes: &[u8]) -> Result<&str, DataError> {
+    let short = || DataError::new("ends inside its header");
+    let prefix = bytes.get(..PREFIX_BYTES).ok_or_else(short)?;
     if !prefix.starts_with(MAGIC) {
-        return Err(NpyError("is not a NumPy file of version 1.0"));
+        return Err(DataError::new("is not a NumPy file of version 1.0"));
     }
     let length = usize::from(u16::from_le_bytes([prefix[8], prefix[9]]));
     let text = bytes
         .get(PREFIX_BYTES..PREFIX_BYTES + length)
-        .ok_or(short)?;
-    std::str::from_utf8(text).map_err(|_| NpyError("has a header that is not text"))
+        .ok_or_else(short)?;
+    std::str::from_utf8(text).map_err(|_| DataError::new("has a header that is not text"))
 }
 
-fn shape(text: &str) -> Result<Vec<u64>, NpyError> {
+fn shape(text: &str) -> Result<Vec<u64>, DataError> {
     if after(text, "fortran_order").is_none_or(|rest| !rest.starts_with("False")) {
-        return Err(NpyError("is not in row-major order"));
+        return Err(DataError::new("is not in row-major order"));
     }
     after(text, "shape")
         .and_then(|rest| rest.strip_prefix('('))
         .and_then(|rest| rest.split_once(')'))
         .and_then(|(sizes, _)| sizes_of(sizes))
-        .ok_or(NpyError("has a header without its shape"))
+        .ok_or_else(|| DataError::new("has a header without its shape"))
 }
 
 fn sizes_of(text: &str) -> Option<Vec<u64>> {
@@ -274,8 +260,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(kind in 0..4, shape in prop::collection::vec(any::<u64>(), 1..5)) {
-            let kind = [Kind::Float32, Kind::Float64, Kind::Int32, Kind::Byte][kind as usize];
+        fn what_is_written_is_read(kind in 0usize..4, shape in prop::collection::vec(any::<u64>(), 1..5)) {
+            let kind = Kind::ALL[kind];
             let header = Header { kind, shape };
             let bytes = header.to_bytes();
             let found = parse(&bytes).unwrap();

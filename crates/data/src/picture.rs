@@ -1,6 +1,5 @@
 //! PNG and JPEG files, decoded.
 
-use std::fmt;
 use std::io::{BufRead, Cursor, Seek};
 
 use zune_jpeg::JpegDecoder;
@@ -8,6 +7,7 @@ use zune_jpeg::zune_core::bytestream::ZByteReaderTrait;
 use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
+use crate::error::DataError;
 use crate::resample::{resample_interleaved, resample_planes};
 
 /// Larger ones are refused: their header may be all there is of them.
@@ -60,31 +60,19 @@ pub(crate) struct PictureHeader {
     pub(crate) grey: bool,
 }
 
-/// Why a file is no picture that can be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PictureError(String);
-
-impl fmt::Display for PictureError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for PictureError {}
-
 /// As [`decode`], but a picture of more pixels is refused by its header, before memory is requested.
-pub fn decode_within(bytes: &[u8], most_pixels: u64) -> Result<Picture, PictureError> {
+pub fn decode_within(bytes: &[u8], most_pixels: u64) -> Result<Picture, DataError> {
     let PictureHeader { width, height, .. } = header(Cursor::new(bytes))?;
     match u64::from(width) * u64::from(height) <= most_pixels {
         true => decode(bytes),
-        false => Err(wrong(format!(
+        false => Err(DataError::new(format!(
             "it has {width}×{height} pixels, but at most {most_pixels} are decoded"
         ))),
     }
 }
 
 /// Palettes are looked up, 16 bits become 8, transparency is left away.
-pub fn decode(bytes: &[u8]) -> Result<Picture, PictureError> {
+pub fn decode(bytes: &[u8]) -> Result<Picture, DataError> {
     if bytes.starts_with(PNG_MAGIC) {
         decode_png(bytes)
     } else if bytes.starts_with(JPEG_MAGIC) {
@@ -95,26 +83,28 @@ pub fn decode(bytes: &[u8]) -> Result<Picture, PictureError> {
 }
 
 /// As PNG.
-pub fn encode(picture: &Picture) -> Result<Vec<u8>, PictureError> {
+pub fn encode(picture: &Picture) -> Result<Vec<u8>, DataError> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, picture.width, picture.height);
     encoder.set_color(match picture.channels {
         1 => png::ColorType::Grayscale,
         3 => png::ColorType::Rgb,
-        _ => return Err(wrong("it has neither 1 nor 3 channels")),
+        _ => return Err(DataError::new("it has neither 1 nor 3 channels")),
     });
-    let mut writer = encoder.write_header().map_err(wrong)?;
-    writer.write_image_data(&picture.pixels).map_err(wrong)?;
-    writer.finish().map_err(wrong)?;
+    let mut writer = encoder.write_header().map_err(DataError::new)?;
+    writer
+        .write_image_data(&picture.pixels)
+        .map_err(DataError::new)?;
+    writer.finish().map_err(DataError::new)?;
     Ok(bytes)
 }
 
 /// Reads no more of the file than its header.
-pub(crate) fn header(mut file: impl BufRead + Seek) -> Result<PictureHeader, PictureError> {
-    let beginning = file.fill_buf().map_err(wrong)?;
+pub(crate) fn header(mut file: impl BufRead + Seek) -> Result<PictureHeader, DataError> {
+    let beginning = file.fill_buf().map_err(DataError::new)?;
     if beginning.starts_with(PNG_MAGIC) {
         let mut decoder = png::Decoder::new(file);
-        let info = decoder.read_header_info().map_err(wrong)?;
+        let info = decoder.read_header_info().map_err(DataError::new)?;
         let grey = matches!(
             info.color_type,
             png::ColorType::Grayscale | png::ColorType::GrayscaleAlpha
@@ -122,32 +112,32 @@ pub(crate) fn header(mut file: impl BufRead + Seek) -> Result<PictureHeader, Pic
         sized(info.width as usize, info.height as usize, grey)
     } else if beginning.starts_with(JPEG_MAGIC) {
         let mut decoder = JpegDecoder::new_with_options(file, jpeg_options());
-        decoder.decode_headers().map_err(wrong)?;
+        decoder.decode_headers().map_err(DataError::new)?;
         jpeg_header(&decoder)
     } else {
         Err(unknown())
     }
 }
 
-fn decode_png(bytes: &[u8]) -> Result<Picture, PictureError> {
+fn decode_png(bytes: &[u8]) -> Result<Picture, DataError> {
     let mut decoder = png::Decoder::new(Cursor::new(bytes));
     // Colour profiles and texts are not used, and may unpack to gigabytes.
     decoder.set_ignore_iccp_chunk(true);
     decoder.set_ignore_text_chunk(true);
     decoder.set_transformations(png::Transformations::normalize_to_color8());
-    let info = decoder.read_header_info().map_err(wrong)?;
+    let info = decoder.read_header_info().map_err(DataError::new)?;
     sized(info.width as usize, info.height as usize, false)?;
-    let mut reader = decoder.read_info().map_err(wrong)?;
+    let mut reader = decoder.read_info().map_err(DataError::new)?;
     let bytes = reader.output_buffer_size().ok_or_else(too_large)?;
     let mut pixels = vec![0; bytes];
-    let frame = reader.next_frame(&mut pixels).map_err(wrong)?;
+    let frame = reader.next_frame(&mut pixels).map_err(DataError::new)?;
     pixels.truncate(frame.buffer_size());
     let (kept, of) = match frame.color_type {
         png::ColorType::Grayscale => (1, 1),
         png::ColorType::GrayscaleAlpha => (1, 2),
         png::ColorType::Rgb => (3, 3),
         png::ColorType::Rgba => (3, 4),
-        png::ColorType::Indexed => return Err(wrong("its palette is not used")),
+        png::ColorType::Indexed => return Err(DataError::new("its palette is not used")),
     };
     if kept < of {
         let seen = pixels.chunks_exact(of).flat_map(|pixel| &pixel[..kept]);
@@ -161,9 +151,9 @@ fn decode_png(bytes: &[u8]) -> Result<Picture, PictureError> {
     })
 }
 
-fn decode_jpeg(bytes: &[u8]) -> Result<Picture, PictureError> {
+fn decode_jpeg(bytes: &[u8]) -> Result<Picture, DataError> {
     let mut decoder = JpegDecoder::new_with_options(Cursor::new(bytes), jpeg_options());
-    decoder.decode_headers().map_err(wrong)?;
+    decoder.decode_headers().map_err(DataError::new)?;
     let PictureHeader {
         width,
         height,
@@ -174,9 +164,9 @@ fn decode_jpeg(bytes: &[u8]) -> Result<Picture, PictureError> {
         false => (3, ColorSpace::RGB),
     };
     decoder.set_options(jpeg_options().jpeg_set_out_colorspace(space));
-    let pixels = decoder.decode().map_err(wrong)?;
+    let pixels = decoder.decode().map_err(DataError::new)?;
     if pixels.len() != width as usize * height as usize * channels as usize {
-        return Err(wrong("its colours cannot be converted to RGB"));
+        return Err(DataError::new("its colours cannot be converted to RGB"));
     }
     Ok(Picture {
         width,
@@ -186,12 +176,10 @@ fn decode_jpeg(bytes: &[u8]) -> Result<Picture, PictureError> {
     })
 }
 
-fn jpeg_header(
-    decoder: &JpegDecoder<impl ZByteReaderTrait>,
-) -> Result<PictureHeader, PictureError> {
+fn jpeg_header(decoder: &JpegDecoder<impl ZByteReaderTrait>) -> Result<PictureHeader, DataError> {
     let info = decoder
         .info()
-        .ok_or_else(|| wrong("its header is missing"))?;
+        .ok_or_else(|| DataError::new("its header is missing"))?;
     sized(info.width.into(), info.height.into(), info.components == 1)
 }
 
@@ -203,7 +191,7 @@ fn jpeg_options() -> DecoderOptions {
         .set_max_height(LARGEST_SIDE)
 }
 
-fn sized(width: usize, height: usize, grey: bool) -> Result<PictureHeader, PictureError> {
+fn sized(width: usize, height: usize, grey: bool) -> Result<PictureHeader, DataError> {
     match (1..=LARGEST_SIDE).contains(&width) && (1..=LARGEST_SIDE).contains(&height) {
         true => Ok(PictureHeader {
             width: width as u32,
@@ -214,14 +202,10 @@ fn sized(width: usize, height: usize, grey: bool) -> Result<PictureHeader, Pictu
     }
 }
 
-fn too_large() -> PictureError {
-    PictureError(format!("its sides must be 1 to {LARGEST_SIDE} pixels"))
+fn too_large() -> DataError {
+    DataError::new(format!("its sides must be 1 to {LARGEST_SIDE} pixels"))
 }
 
-fn unknown() -> PictureError {
-    wrong("it is neither PNG nor JPEG by its first bytes")
-}
-
-fn wrong(problem: impl fmt::Display) -> PictureError {
-    PictureError(problem.to_string())
+fn unknown() -> DataError {
+    DataError::new("it is neither PNG nor JPEG by its first bytes")
 }

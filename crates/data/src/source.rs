@@ -27,6 +27,16 @@ pub(crate) struct OwnShape {
     pub(crate) width: u32,
 }
 
+impl OwnShape {
+    pub(crate) fn square(channels: u32, side: u32) -> Self {
+        OwnShape {
+            channels,
+            height: side,
+            width: side,
+        }
+    }
+}
+
 impl Source {
     /// How many images there are; drawn ones have no end.
     pub(crate) fn there(&self) -> Option<usize> {
@@ -40,13 +50,10 @@ impl Source {
 
     /// Of all images; `None` if pictures of any size must be looked at first.
     pub(crate) fn shape(&self) -> Option<OwnShape> {
-        let square = |channels, side| OwnShape {
-            channels,
-            height: side,
-            width: side,
-        };
         match self {
-            Source::Drawn(series) => Some(square(series.style.channels(), series.style.side())),
+            Source::Drawn(Series { style, .. }) => {
+                Some(OwnShape::square(style.channels(), style.side()))
+            }
             Source::Idx(files) => {
                 let idx::ImagesHeader { height, width, .. } = files.header;
                 Some(OwnShape {
@@ -55,7 +62,7 @@ impl Source {
                     width,
                 })
             }
-            Source::Cifar(_) => Some(square(3, cifar::SIDE)),
+            Source::Cifar(_) => Some(OwnShape::square(3, cifar::SIDE)),
             Source::Pictures(_) => None,
         }
     }
@@ -81,11 +88,7 @@ impl Source {
         side: u32,
     ) -> Result<Images, DataError> {
         let shape = match self {
-            Source::Pictures(_) => OwnShape {
-                height: side,
-                width: side,
-                ..shape
-            },
+            Source::Pictures(_) => OwnShape::square(shape.channels, side),
             _ => shape,
         };
         Ok(resample(self.read(rows, shape)?, side))

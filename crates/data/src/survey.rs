@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::digits::{Series, Style};
 use crate::error::DataError;
 use crate::files::{CifarFiles, IdxFiles};
-use crate::folder::{self, Listing};
+use crate::folder::{self, Entry, Listing};
 use crate::info::{self, DatasetInfo, FOLDER, fetched_folder};
 use crate::load::DataRequest;
 use crate::source::{OwnShape, Source};
@@ -43,11 +43,7 @@ impl Survey {
     pub(crate) fn shape(&self) -> Result<OwnShape, DataError> {
         match &self.shape {
             Shape::Known(shape) => Ok(*shape),
-            Shape::InHeaders(listing) => listing.shape().map(|shape| OwnShape {
-                channels: shape.channels,
-                height: shape.side,
-                width: shape.side,
-            }),
+            Shape::InHeaders(listing) => listing.shape(),
         }
     }
 
@@ -63,30 +59,29 @@ impl Survey {
 /// `home` is bancada's cache folder, where files are looked for when the request names no folder.
 pub(crate) fn survey(request: &DataRequest, home: Option<&Path>) -> Result<Survey, DataError> {
     if request.image == 0 || request.image > MAX_SIDE {
-        return Err(DataError::ImageSide {
-            side: request.image,
-        });
+        return Err(DataError::new(format!(
+            "an image side of {} pixels is not possible: choose 1 to {MAX_SIDE}",
+            request.image
+        )));
     }
     if request.images == Some(0) {
-        return Err(DataError::NoImages);
+        return Err(DataError::new(
+            "0 training images requested: use at least 1",
+        ));
     }
     if request.dataset == FOLDER {
         return survey_folder(request);
     }
-    let info = info::info(&request.dataset).ok_or_else(|| DataError::UnknownDataset {
-        name: request.dataset.clone(),
-    })?;
+    let info =
+        info::info(&request.dataset).ok_or_else(|| DataError::unknown_dataset(&request.dataset))?;
     let folder = match info.needs_folder {
         true => Some(folder_of(request, home)?),
         false => None,
     };
     let train = part(request, &info, folder.as_deref(), false)?;
     let held_out = part(request, &info, folder.as_deref(), true)?;
-    let shape = train.source.shape().unwrap_or(OwnShape {
-        channels: info.channels,
-        height: info.side,
-        width: info.side,
-    });
+    let own = train.source.shape();
+    let shape = own.unwrap_or(OwnShape::square(info.channels, info.side));
     Ok(Survey {
         train,
         held_out,
@@ -98,12 +93,14 @@ pub(crate) fn survey(request: &DataRequest, home: Option<&Path>) -> Result<Surve
 }
 
 fn folder_of(request: &DataRequest, home: Option<&Path>) -> Result<PathBuf, DataError> {
-    let dataset = || request.dataset.clone();
-    let fetched = home.map(|home| fetched_folder(home, &request.dataset));
+    let dataset = &request.dataset;
+    let fetched = home.map(|home| fetched_folder(home, dataset));
     let folder = request.data_dir.clone().or(fetched.clone());
-    let folder = folder.ok_or_else(|| DataError::FolderNeeded { dataset: dataset() })?;
+    let folder = folder.ok_or_else(|| DataError::folder_needed(dataset))?;
     if Some(&folder) == fetched.as_ref() && !folder.is_dir() {
-        return Err(DataError::NotHere { dataset: dataset() });
+        return Err(DataError::new(format!(
+            "{dataset} is not downloaded: bancada data fetch {dataset}"
+        )));
     }
     Ok(folder)
 }
@@ -140,18 +137,13 @@ fn part(
 fn survey_folder(request: &DataRequest) -> Result<Survey, DataError> {
     let folder = folder_of(request, None)?;
     let listing = folder::list(&folder, request.seed)?;
-    let entries = |held_out: bool| match held_out {
-        true => listing.held_out.clone(),
-        false => listing.train.clone(),
-    };
-    let part = |held_out| {
-        let entries = entries(held_out);
-        let all = entries.len();
-        counted(request, Source::Pictures(entries), all, held_out)
+    let part = |entries: &[Entry], held_out| {
+        let source = Source::Pictures(entries.to_vec());
+        counted(request, source, entries.len(), held_out)
     };
     Ok(Survey {
-        train: part(false)?,
-        held_out: part(true)?,
+        train: part(&listing.train, false)?,
+        held_out: part(&listing.held_out, true)?,
         classes: listing.classes.len() as u32,
         seed: listing.is_split.then_some(request.seed),
         folder: Some(folder),
@@ -172,12 +164,10 @@ fn counted(
     };
     let count = match (asked, source.there()) {
         (Some(asked), Some(there)) if asked as usize > there => {
-            return Err(DataError::TooFew {
-                dataset: request.dataset.clone(),
-                part,
-                asked,
-                there,
-            });
+            return Err(DataError::new(format!(
+                "{asked} {part} images requested, but `{}` has {there}: use fewer",
+                request.dataset
+            )));
         }
         (Some(asked), _) => asked as usize,
         (None, _) => all,

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use data::{DataError, DataRequest, Dataset, FormatError, load};
+use data::{DataRequest, Dataset, load};
 
 fn request(dataset: &str, image: u32) -> DataRequest {
     DataRequest {
@@ -230,12 +230,10 @@ fn mnist_mistakes_are_named() {
     write_idx(&path.join("train-labels-idx1-ubyte"), 0x801, &[1], &[0]);
     check_error(files_request("mnist", path, 2), "has 3 images, but");
     fs::write(path.join("train-images-idx3-ubyte"), [0, 0, 8, 3, 0]).unwrap();
-    let error = load(&files_request("mnist", path, 2)).unwrap_err();
-    let truncated = FormatError::Truncated {
-        expected_bytes: 16,
-        found_bytes: 5,
-    };
-    assert!(matches!(error, DataError::Malformed { error, .. } if error == truncated));
+    check_error(
+        files_request("mnist", path, 2),
+        "train-images-idx3-ubyte: ends after 5 of 16 bytes",
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Whether a graph can be built: a job file may come from anywhere, and tensors of the wrong
 //! shape would end the process.
 
-use network::{Graph, Node, Op, Padding, Shape};
+use network::{Graph, Image, Node, Op, Padding, Shape};
 
 use crate::error::EngineError;
 
@@ -96,37 +96,29 @@ fn output_shape(op: &Op, inputs: &[Shape]) -> Result<Shape, String> {
                 ));
             }
             let [height, width] = window(first, kernel, stride, padding)?;
-            Ok(Shape::Image {
+            Ok(Shape::Image(Image {
                 channels: output,
                 height,
                 width,
-            })
+            }))
         }
-        Op::MaxPool {
-            kernel,
-            stride,
-            padding,
-        }
-        | Op::AvgPool {
-            kernel,
-            stride,
-            padding,
-        } => {
+        Op::MaxPool(pool) | Op::AvgPool(pool) => {
+            let kernel = pool.kernel;
             let Padding {
                 top,
                 bottom,
                 left,
                 right,
-            } = padding;
+            } = pool.padding;
             if top.max(bottom) >= kernel[0] || left.max(right) >= kernel[1] {
                 return Err("a window would contain only padding".to_owned());
             }
-            let [height, width] = window(first, kernel, stride, padding)?;
-            Ok(Shape::Image {
+            let [height, width] = window(first, kernel, pool.stride, pool.padding)?;
+            Ok(Shape::Image(Image {
                 channels: image(first)?.channels,
                 height,
                 width,
-            })
+            }))
         }
         Op::GlobalAvgPool => Ok(match node_vector(first) {
             Some(vector) => vector,
@@ -157,23 +149,9 @@ fn output_shape(op: &Op, inputs: &[Shape]) -> Result<Shape, String> {
     }
 }
 
-struct ImageShape {
-    channels: u32,
-    height: u32,
-    width: u32,
-}
-
-fn image(shape: Shape) -> Result<ImageShape, String> {
+fn image(shape: Shape) -> Result<Image, String> {
     match shape {
-        Shape::Image {
-            channels,
-            height,
-            width,
-        } => Ok(ImageShape {
-            channels,
-            height,
-            width,
-        }),
+        Shape::Image(image) => Ok(image),
         Shape::Vector { .. } => Err("it needs an image but gets a vector".to_owned()),
     }
 }
@@ -189,7 +167,7 @@ fn window(
     stride: [u32; 2],
     padding: Padding,
 ) -> Result<[u32; 2], String> {
-    let ImageShape { height, width, .. } = image(input)?;
+    let Image { height, width, .. } = image(input)?;
     let padded = [
         height
             .checked_add(padding.top)
@@ -216,22 +194,10 @@ fn concatenated(inputs: &[Shape]) -> Result<Shape, String> {
     let first = shapes.next().ok_or("it has no input")?;
     shapes.try_fold(first, |sum, next| {
         let together = match (sum, next) {
-            (
-                Shape::Image {
-                    channels: a,
-                    height,
-                    width,
-                },
-                Shape::Image {
-                    channels: b,
-                    height: h,
-                    width: w,
-                },
-            ) if height == h && width == w => a.checked_add(b).map(|channels| Shape::Image {
-                channels,
-                height,
-                width,
-            }),
+            (Shape::Image(a), Shape::Image(b)) if (a.height, a.width) == (b.height, b.width) => {
+                let channels = a.channels.checked_add(b.channels);
+                channels.map(|channels| Shape::Image(Image { channels, ..a }))
+            }
             (Shape::Vector { features: a }, Shape::Vector { features: b }) => {
                 a.checked_add(b).map(|features| Shape::Vector { features })
             }
@@ -248,7 +214,7 @@ fn concatenated(inputs: &[Shape]) -> Result<Shape, String> {
 /// Names and shapes of what a layer keeps, in the order the executor takes them.
 fn parameter_shapes(op: &Op, inputs: &[Shape]) -> Vec<(&'static str, Vec<u32>)> {
     let (channels, features) = match inputs.first() {
-        Some(Shape::Image { channels, .. }) => (*channels, 0),
+        Some(Shape::Image(image)) => (image.channels, 0),
         Some(Shape::Vector { features }) => (*features, *features),
         None => (0, 0),
     };

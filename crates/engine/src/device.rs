@@ -1,68 +1,17 @@
 //! Where the work is done: device names and threads.
 
-use burn_tensor::Device;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::error::{DeviceProblem, EngineError};
+use crate::error::EngineError;
 
-/// The devices that can be named, whether built in or not.
-pub fn known_devices() -> Vec<&'static str> {
-    vec!["cpu", "wgpu", "wgpu:N", "cuda", "cuda:N"]
-}
-
-/// `cpu`, `wgpu`, `wgpu:1`, `cuda:0` …
-pub(crate) fn device(name: &str) -> Result<Device, EngineError> {
-    let wrong = |problem| EngineError::Device {
-        device: name.to_owned(),
-        problem,
-    };
-    let (kind, number) = match name.split_once(':') {
-        Some((kind, number)) => (
-            kind,
-            Some(
-                number
-                    .parse::<u16>()
-                    .map_err(|_| wrong(DeviceProblem::Unknown))?,
-            ),
-        ),
-        None => (name, None),
-    };
-    match (kind, number) {
-        ("cpu", None) => Ok(Device::flex()),
-        ("wgpu", number) => wgpu(number).map_err(wrong),
-        ("cuda", number) => cuda(number).map_err(wrong),
-        _ => Err(wrong(DeviceProblem::Unknown)),
+/// The engine computes on the processor; other devices are for the frameworks.
+pub(crate) fn check_device(name: &str) -> Result<(), EngineError> {
+    match name {
+        "cpu" => Ok(()),
+        _ => Err(EngineError::Device {
+            device: name.to_owned(),
+        }),
     }
-}
-
-#[cfg(feature = "wgpu")]
-fn wgpu(number: Option<u16>) -> Result<Device, DeviceProblem> {
-    use burn_tensor::DeviceKind;
-    let kind = number.map_or(DeviceKind::DefaultDevice, |number| {
-        DeviceKind::DiscreteGpu(number.into())
-    });
-    Ok(Device::wgpu(kind))
-}
-
-#[cfg(not(feature = "wgpu"))]
-fn wgpu(_: Option<u16>) -> Result<Device, DeviceProblem> {
-    Err(DeviceProblem::NotBuilt {
-        name: "wgpu",
-        feature: "wgpu",
-    })
-}
-
-#[cfg(feature = "cuda")]
-fn cuda(number: Option<u16>) -> Result<Device, DeviceProblem> {
-    Ok(Device::cuda(usize::from(number.unwrap_or(0))))
-}
-
-#[cfg(not(feature = "cuda"))]
-fn cuda(_: Option<u16>) -> Result<Device, DeviceProblem> {
-    Err(DeviceProblem::NotBuilt {
-        name: "CUDA",
-        feature: "cuda",
-    })
 }
 
 /// Threads of our own, not rayon's global ones: a process can train with different numbers, and
@@ -107,33 +56,14 @@ pub(crate) fn keep_freed_memory() {}
 mod tests {
     use super::*;
 
-    fn check_error(name: &str, expected: &str) {
-        let error = device(name).err().map(|error| error.to_string());
-        assert!(
-            error.as_ref().is_some_and(|error| error.contains(expected)),
-            "{name}: {error:?}"
-        );
-    }
-
     #[test]
-    fn the_processor_is_always_there() {
-        assert!(device("cpu").is_ok());
-    }
-
-    #[test]
-    fn unknown_devices_list_the_known() {
-        for name in ["tpu", "cpu:0", "cuda:x", "cuda:-1", ""] {
-            check_error(name, "known: cpu, wgpu, wgpu:N, cuda, cuda:N");
+    fn the_processor_is_the_only_device() {
+        assert!(check_device("cpu").is_ok());
+        for name in ["tpu", "cpu:0", "cuda:0", "wgpu", ""] {
+            let error = check_device(name).unwrap_err().to_string();
+            assert!(error.contains("only on `cpu`"), "{error}");
+            assert!(error.contains("such as pytorch"), "{error}");
         }
-    }
-
-    #[cfg(not(feature = "cuda"))]
-    #[test]
-    fn a_device_that_was_not_built_in_says_how_to_build_it() {
-        check_error(
-            "cuda:0",
-            "this bancada was built without CUDA, which `cuda:0` needs: cargo run --release --features cuda",
-        );
     }
 
     #[test]

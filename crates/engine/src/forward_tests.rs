@@ -1,20 +1,16 @@
 //! Values of layers against those computed by hand or by plain loops.
 
-use burn_tensor::{Device, Tensor, TensorData};
 use data::Random;
-use network::{Graph, Node, Op, Padding, Parameter, Shape, Weights};
+use network::{Graph, Image, Node, Op, Padding, Parameter, Shape, Weights, Window};
 
 use crate::check;
 use crate::executor::{DropoutPlace, Executor, Forward, Mode};
-use crate::ops::{self, ConvOp, Lrn};
-use crate::parameters::{Parameters, numbers};
+use crate::layers::conv::{self, Conv};
+use crate::layers::lrn::{self, Lrn};
+use crate::layers::sweep::Sweep;
+use crate::layers::{Gradients, depthwise, pool};
 
-fn tensor(values: &[f32], shape: [usize; 4]) -> Tensor<4> {
-    Tensor::from_data(TensorData::new(values.to_vec(), shape), &Device::flex())
-}
-
-fn close(found: Tensor<4>, expected: &[f32]) {
-    let found = numbers(found).unwrap();
+fn close(found: &[f32], expected: &[f32]) {
     assert_eq!(found.len(), expected.len());
     let near = found
         .iter()
@@ -32,30 +28,32 @@ fn padding(top: u32, bottom: u32, left: u32, right: u32) -> Padding {
     }
 }
 
+/// A window of 2 over an image of 2 × 2.
+fn sweep(stride: usize, before: usize, to: usize) -> Sweep {
+    Sweep {
+        batch: 1,
+        from: [2, 2],
+        to: [to; 2],
+        kernel: [2, 2],
+        stride: [stride; 2],
+        before: [before; 2],
+    }
+}
+
 #[test]
 fn max_pool_takes_padding_for_less_than_anything() {
-    let input = tensor(&[-1.0, -2.0, -3.0, -4.0], [1, 1, 2, 2]);
-    close(
-        ops::max_pool(input.clone(), [2, 2], [2, 2], padding(1, 0, 1, 0)),
-        &[-1.0],
-    );
-    close(
-        ops::max_pool(input, [2, 2], [2, 2], padding(1, 1, 1, 1)),
-        &[-1.0, -2.0, -3.0, -4.0],
-    );
+    let input = [-1.0, -2.0, -3.0, -4.0];
+    close(&pool::largest(&sweep(2, 1, 1), &input).output, &[-1.0]);
+    close(&pool::largest(&sweep(2, 1, 2), &input).output, &input);
+    let lost = pool::largest(&sweep(2, 0, 1), &[1.0, f32::NAN, 3.0, 2.0]);
+    assert!(lost.output[0].is_nan());
 }
 
 #[test]
 fn avg_pool_does_not_count_padding() {
-    let input = tensor(&[1.0, 2.0, 3.0, 4.0], [1, 1, 2, 2]);
-    close(
-        ops::avg_pool(input.clone(), [2, 2], [1, 1], padding(0, 1, 0, 1)),
-        &[2.5, 3.0, 3.5, 4.0],
-    );
-    close(
-        ops::avg_pool(input, [2, 2], [2, 2], padding(1, 1, 1, 1)),
-        &[1.0, 2.0, 3.0, 4.0],
-    );
+    let input = [1.0, 2.0, 3.0, 4.0];
+    close(&pool::mean(&sweep(1, 0, 2), &input), &[2.5, 3.0, 3.5, 4.0]);
+    close(&pool::mean(&sweep(2, 1, 2), &input), &input);
 }
 
 #[test]
@@ -68,10 +66,7 @@ fn lrn_sums_over_neighbouring_channels() {
         k: 1.0,
     };
     let expected = [1.0 / 6.0, 2.0 / 15.0, 3.0 / 14.0];
-    close(
-        ops::lrn(tensor(&[1.0, 2.0, 3.0], [1, 3, 1, 1]), &rule),
-        &expected,
-    );
+    close(&lrn::forward(&rule, &[1.0, 2.0, 3.0], 1).output, &expected);
 }
 
 /// Plain loops, for comparison.
@@ -183,26 +178,111 @@ fn conv_is_that_of_plain_loops() {
             |count: usize| -> Vec<f32> { (0..count).map(|_| random.between(-1.0, 1.0)).collect() };
         let input = draw(op.channels * op.side * op.side);
         let weight = draw(op.output * op.channels / op.groups * op.kernel * op.kernel);
-        let conv = ConvOp::of(&Op::Conv {
-            kernel: [op.kernel as u32; 2],
-            stride: [op.stride as u32; 2],
-            padding: op.pad,
-            output: op.output as u32,
-            groups: op.groups as u32,
-            bias: false,
-        })
-        .unwrap();
-        let values = Tensor::from_data(
-            TensorData::new(weight.clone(), [weight.len()]),
-            &Device::flex(),
+        let found = op.forward(1, &input, &weight);
+        close(&found, &plain_conv(&input, &weight, &op));
+    }
+}
+
+impl PlainConv {
+    fn conv(&self, batch: usize) -> Conv {
+        let to = |before: u32, after: u32| {
+            (self.side + before as usize + after as usize - self.kernel) / self.stride + 1
+        };
+        Conv {
+            sweep: Sweep {
+                batch,
+                from: [self.side; 2],
+                to: [
+                    to(self.pad.top, self.pad.bottom),
+                    to(self.pad.left, self.pad.right),
+                ],
+                kernel: [self.kernel; 2],
+                stride: [self.stride; 2],
+                before: [self.pad.top as usize, self.pad.left as usize],
+            },
+            channels: self.channels,
+            outputs: self.output,
+            groups: self.groups,
+        }
+    }
+
+    fn forward(&self, batch: usize, input: &[f32], weight: &[f32]) -> Vec<f32> {
+        let conv = self.conv(batch);
+        match conv.is_depthwise() {
+            true => depthwise::forward(&conv.sweep, input, weight, None),
+            false => conv::forward(&conv, input, weight, None),
+        }
+    }
+
+    fn backward(&self, batch: usize, given: &conv::Backward<'_>) -> Gradients {
+        let conv = self.conv(batch);
+        match conv.is_depthwise() {
+            true => depthwise::backward(&conv.sweep, given),
+            false => conv::backward(&conv, given),
+        }
+    }
+}
+
+/// A convolution is linear in its input and in its weight, so gradient · change of either is
+/// gradient · change of the output, however large the change. Large enough for several tasks.
+#[test]
+fn gradients_of_large_convolutions_are_those_of_linear_functions() {
+    let shape = |channels, kernel, stride, output, groups| PlainConv {
+        channels,
+        side: 19,
+        kernel,
+        stride,
+        pad: padding(kernel as u32 / 2, 1, 0, kernel as u32 / 2),
+        output,
+        groups,
+    };
+    for op in [
+        shape(40, 3, 1, 24, 1),
+        shape(36, 5, 2, 20, 2),
+        shape(50, 1, 1, 30, 1),
+        shape(12, 3, 1, 12, 12),
+        shape(12, 5, 2, 12, 12),
+    ] {
+        let batch = 7;
+        let mut random = Random::at(&[2]);
+        let mut draw =
+            |count: usize| -> Vec<f32> { (0..count).map(|_| random.between(-1.0, 1.0)).collect() };
+        let values = op.channels * batch * op.side * op.side;
+        let weights = op.output * op.channels / op.groups * op.kernel * op.kernel;
+        let (input, weight) = (draw(values), draw(weights));
+        let (other_input, other_weight) = (draw(values), draw(weights));
+        let gradient = draw(op.forward(batch, &input, &weight).len());
+        let mut given = conv::Backward {
+            input: &input,
+            weight: &weight,
+            gradient: &gradient,
+            has_bias: true,
+            wants_input: true,
+        };
+        let found = op.backward(batch, &given);
+        let dot = |a: &[f32], b: &[f32]| -> f64 {
+            a.iter()
+                .zip(b)
+                .map(|(&a, &b)| f64::from(a) * f64::from(b))
+                .sum()
+        };
+        let same =
+            |a: f64, b: f64| assert!((a - b).abs() < 1e-3 + 1e-5 * a.abs(), "{a} is not {b}");
+        let by_input = op.forward(batch, &other_input, &weight);
+        let by_weight = op.forward(batch, &input, &other_weight);
+        same(
+            dot(&gradient, &by_input),
+            dot(&found.input.unwrap(), &other_input),
         );
-        let found = ops::conv(
-            tensor(&input, [1, op.channels, op.side, op.side]),
-            &conv,
-            values,
-            None,
+        same(
+            dot(&gradient, &by_weight),
+            dot(&found.weight, &other_weight),
         );
-        close(found, &plain_conv(&input, &weight, &op));
+        let sum: f32 = found.bias.unwrap().iter().sum();
+        same(dot(&gradient, &vec![1.0; gradient.len()]), sum.into());
+        given.wants_input = false;
+        let alone = op.backward(batch, &given).weight;
+        same(dot(&gradient, &by_weight), dot(&alone, &other_weight));
     }
 }
 
@@ -233,11 +313,11 @@ fn node(
 
 /// Two values in, a batch-norm or dropout over them, two values out.
 fn one_layer(op: Op, parameters: &[(&str, &[u32], bool)]) -> Graph {
-    let image = Shape::Image {
+    let image = Shape::Image(Image {
         channels: 2,
         height: 1,
         width: 1,
-    };
+    });
     let nodes = vec![
         node("input", Op::Input, &[], image, &[]),
         node("layer", op, &[0], image, parameters),
@@ -257,13 +337,10 @@ fn one_layer(op: Op, parameters: &[(&str, &[u32], bool)]) -> Graph {
     }
 }
 
-fn forward(graph: Graph, mode: &Mode, input: &[f32]) -> Forward {
+fn forward(graph: Graph, mode: Mode, input: &[f32]) -> Forward {
     let weights: Weights = network::initial_weights(&graph, 1);
-    let executor = Executor::new(graph, Device::flex()).unwrap();
-    let parameters = Parameters::new(executor.graph(), &weights, executor.device()).unwrap();
-    executor
-        .forward(&parameters, tensor(input, [input.len() / 2, 2, 1, 1]), mode)
-        .unwrap()
+    let executor = Executor::new(graph).unwrap();
+    executor.forward(&weights, input, mode).unwrap()
 }
 
 const TRAIN: Mode = Mode::Train {
@@ -287,19 +364,19 @@ fn batch_norm_normalises_by_the_batch_and_gathers_its_statistics() {
         &parameters,
     );
     let input = [1.0, 10.0, 3.0, 30.0];
-    let trained = forward(graph.clone(), &TRAIN, &input);
-    assert_eq!(numbers(trained.logits).unwrap(), [-1.0, -1.0, 1.0, 1.0]);
+    let trained = forward(graph.clone(), TRAIN, &input);
+    assert_eq!(trained.logits, [-1.0, -1.0, 1.0, 1.0]);
     // Mean 2 and 20, unbiased variance 2 and 200, each a tenth of the way from 0 and 1.
     let gathered: Vec<(usize, Vec<f32>)> = trained
         .gathered
         .into_iter()
-        .map(|new| (new.parameter, numbers(new.values).unwrap()))
+        .map(|new| (new.parameter, new.values))
         .collect();
     assert_eq!(gathered[0], (2, vec![0.2, 2.0]));
     assert_eq!(gathered[1].0, 3);
     assert!((gathered[1].1[0] - 1.1).abs() < 1e-6 && (gathered[1].1[1] - 20.9).abs() < 1e-5);
-    let answered = forward(graph, &Mode::Answer, &input);
-    assert_eq!(numbers(answered.logits).unwrap(), input);
+    let answered = forward(graph, Mode::Answer, &input);
+    assert_eq!(answered.logits, input);
     assert!(answered.gathered.is_empty());
 }
 
@@ -307,7 +384,7 @@ fn batch_norm_normalises_by_the_batch_and_gathers_its_statistics() {
 fn dropout_keeps_the_mean_in_training_and_everything_in_answers() {
     let graph = one_layer(Op::Dropout { rate: 0.25 }, &[]);
     let input = vec![1.0; 8000];
-    let values = numbers(forward(graph.clone(), &TRAIN, &input).logits).unwrap();
+    let values = forward(graph.clone(), TRAIN, &input).logits;
     let dropped = values.iter().filter(|&&value| value == 0.0).count();
     assert!((1850..2150).contains(&dropped), "{dropped} of 8000");
     assert!(
@@ -315,10 +392,7 @@ fn dropout_keeps_the_mean_in_training_and_everything_in_answers() {
             .iter()
             .all(|&value| value == 0.0 || (value - 4.0 / 3.0).abs() < 1e-6)
     );
-    assert_eq!(
-        numbers(forward(graph, &Mode::Answer, &input).logits).unwrap(),
-        input
-    );
+    assert_eq!(forward(graph, Mode::Answer, &input).logits, input);
 }
 
 #[test]
@@ -369,10 +443,12 @@ fn graphs_that_do_not_fit_together_are_refused() {
     spoil(&|graph| graph.logits = 9, "no logits layer");
     spoil(&|graph| graph.logits = 1, "not one value per class");
     spoil(&|graph| graph.classes = 3, "not one value per class");
-    let pool = |kernel, stride, padding| Op::MaxPool {
-        kernel,
-        stride,
-        padding,
+    let pool = |kernel, stride, padding| {
+        Op::MaxPool(Window {
+            kernel,
+            stride,
+            padding,
+        })
     };
     spoil(
         &|graph| graph.nodes[1].op = pool([1, 1], [0, 1], Padding::default()),

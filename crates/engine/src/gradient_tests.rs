@@ -1,12 +1,10 @@
 //! Gradients of every kind of layer against finite differences.
 
-use burn_tensor::{Device, Tensor, TensorData};
 use data::Random;
 use network::{Graph, InputSpec, Weights};
 
-use crate::executor::{DropoutPlace, Executor, Mode};
-use crate::loss::cross_entropy;
-use crate::parameters::{Parameters, numbers};
+use crate::executor::{DropoutPlace, Executor, Forward, Mode};
+use crate::loss::{Loss, cross_entropy};
 
 const BATCH: usize = 3;
 const SIDE: u32 = 6;
@@ -50,29 +48,19 @@ impl Problem {
             .map(|_| random.between(-1.0, 1.0))
             .collect();
         Problem {
-            executor: Executor::new(graph(layers), Device::flex()).unwrap(),
+            executor: Executor::new(graph(layers)).unwrap(),
             input,
         }
     }
 
-    fn parameters(&self, weights: &Weights) -> Parameters {
-        Parameters::new(self.executor.graph(), weights, self.executor.device()).unwrap()
+    fn forward(&self, weights: &Weights) -> Forward {
+        let place = DropoutPlace { seed: 5, step: 1 };
+        let mode = Mode::Train { place };
+        self.executor.forward(weights, &self.input, mode).unwrap()
     }
 
-    fn loss(&self, parameters: &Parameters) -> Tensor<1> {
-        let side = SIDE as usize;
-        let data = TensorData::new(self.input.clone(), [BATCH, 2, side, side]);
-        let device = self.executor.device();
-        let input = Tensor::from_data(data, device).autodiff();
-        let mode = Mode::Train {
-            place: DropoutPlace { seed: 5, step: 1 },
-        };
-        let forward = self.executor.forward(parameters, input, &mode).unwrap();
-        cross_entropy(forward.logits, &[0, 2, 1], device)
-    }
-
-    fn loss_number(&self, weights: &Weights) -> f64 {
-        numbers(self.loss(&self.parameters(weights).as_leaves())).unwrap()[0].into()
+    fn loss(&self, forward: &Forward) -> Loss {
+        cross_entropy(&forward.logits, CLASSES as usize, &[0, 2, 1])
     }
 }
 
@@ -80,23 +68,23 @@ impl Problem {
 fn check(layers: &str) {
     let problem = Problem::new(layers);
     let weights = network::initial_weights(problem.executor.graph(), 3);
-    let leaves = problem.parameters(&weights).as_leaves();
-    let mut gradients = problem.loss(&leaves).backward();
+    let forward = problem.forward(&weights);
+    let loss = problem.loss(&forward);
+    let gradients = problem.executor.backward(&weights, forward, &loss.gradient);
+    let nodes = &problem.executor.graph().nodes;
+    let parameters = nodes.iter().flat_map(|node| &node.parameters);
     // Small, so that hardly any maximum or ReLU changes sides within it; rounding stays below 2e-4.
     let step = 3e-4;
-    for (place, leaf) in leaves
-        .all
-        .iter()
-        .enumerate()
-        .filter(|(_, leaf)| leaf.trained)
-    {
-        let gradient = numbers(leaf.values.grad_remove(&mut gradients).unwrap()).unwrap();
+    for (place, (parameter, gradient)) in parameters.zip(gradients).enumerate() {
+        assert_eq!(gradient.is_some(), parameter.trained, "{}", parameter.name);
+        let Some(gradient) = gradient else { continue };
+        assert_eq!(gradient.len(), weights.tensors[place].values.len());
         let mut random = Random::at(&[place as u64]);
         for element in (0..6).map(|_| random.below(gradient.len())) {
             let moved = |by: f32| {
                 let mut weights = weights.clone();
                 weights.tensors[place].values[element] += by;
-                problem.loss_number(&weights)
+                problem.loss(&problem.forward(&weights)).mean
             };
             let expected = (moved(step) - moved(-step)) / (2.0 * f64::from(step));
             let found = f64::from(gradient[element]);
@@ -104,7 +92,7 @@ fn check(layers: &str) {
             assert!(
                 (found - expected).abs() < allowed,
                 "{}[{element}]: {found} is not {expected}",
-                leaf.name
+                parameter.name
             );
         }
     }
@@ -114,9 +102,33 @@ fn check(layers: &str) {
 fn conv_and_dense() {
     check("");
     check("{ conv = { k = [3, 1], s = 2, p = [0, 1, 1, 0], o = 6, groups = 2, bias = false } },");
-    check(r#"{ conv = { k = 3, p = 1, o = 4, groups = "channels" } },"#);
+    check("{ conv = { k = 1, s = 2, o = 5 } },");
     check("{ conv = { k = 1, o = 3 } },");
     check(r#""flatten", { dense = { o = 5, bias = false } },"#);
+}
+
+#[test]
+fn depthwise() {
+    for window in [
+        "k = 3, p = 1",
+        "k = 3, s = 2, p = [0, 1, 0, 1]",
+        "k = [2, 5], s = [1, 2], p = [1, 0, 2, 1], bias = false",
+        "k = 2, s = 3",
+        "k = 1, s = 2",
+    ] {
+        check(&format!(
+            r#"{{ conv = {{ {window}, o = 4, groups = "channels" }} }},"#
+        ));
+    }
+    check(r#"{ conv = { k = 3, p = 1, o = 8, groups = "channels" } },"#);
+}
+
+#[test]
+fn a_block_of_depthwise_batch_norm_and_relu() {
+    check(
+        r#"{ conv = { k = 3, s = 2, p = "same", o = 4, groups = "channels", bias = false } },
+           "batch-norm", "relu", { conv = { k = 1, o = 6, bias = false } }, "batch-norm", "relu","#,
+    );
 }
 
 #[test]
@@ -162,6 +174,7 @@ fn add_and_concat() {
 #[test]
 fn lrn() {
     check("{ lrn = { size = 3, alpha = 0.9, beta = 0.75, k = 1.5 } },");
+    check("{ lrn = { size = 2, alpha = 0.9, beta = 0.6, k = 1.5 } },");
 }
 
 #[test]

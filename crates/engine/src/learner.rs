@@ -1,22 +1,18 @@
 //! A network, its weights and its optimiser: what one step does, and what it sees.
 
-use burn_tensor::{Tensor, TensorData};
 use model::job::TrainJob;
 use model::verify::{LayerMagnitude, Magnitudes};
 use network::Weights;
 
 use crate::error::EngineError;
 use crate::executor::{DropoutPlace, Executor, Forward, Mode, Watch};
-use crate::loss::cross_entropy;
+use crate::loss::{Loss, cross_entropy};
 use crate::optimizer::Stepper;
-use crate::parameters::{Parameters, numbers};
-use crate::predict::input_shape;
 
 pub(crate) struct Learner {
     pub(crate) executor: Executor,
-    pub(crate) parameters: Parameters,
+    pub(crate) weights: Weights,
     stepper: Stepper,
-    pub(crate) input: [usize; 3],
     seed: u64,
     pub(crate) steps: u64,
 }
@@ -41,110 +37,83 @@ impl Learner {
             Some(path) => crate::checkpoint::load(path)?,
             None => network::initial_weights(executor.graph(), job.seed),
         };
-        Learner::with_weights(job, executor, &weights)
-    }
-
-    fn with_weights(
-        job: &TrainJob,
-        executor: Executor,
-        weights: &Weights,
-    ) -> Result<Self, EngineError> {
-        let parameters = Parameters::new(executor.graph(), weights, executor.device())?;
-        let stepper = Stepper::new(job.optimizer.clone(), parameters.all.len());
-        let input = input_shape(executor.graph())?;
+        let weights = executor.arrange(weights)?;
+        let stepper = Stepper::new(job.optimizer.clone(), weights.tensors.len());
         Ok(Learner {
             executor,
-            parameters,
+            weights,
             stepper,
-            input,
             seed: job.seed,
             steps: 0,
         })
     }
 
     /// Forward, backward, better weights; returns the mean loss of the batch before them.
-    pub(crate) fn step(&mut self, batch: Batch) -> Result<f64, EngineError> {
+    pub(crate) fn step(&mut self, batch: &Batch) -> Result<f64, EngineError> {
         self.steps += 1;
-        let leaves = self.parameters.as_leaves();
-        let (forward, labels) = self.forward(&leaves, batch, &mut |_, _| Ok(()))?;
-        let loss = cross_entropy(forward.logits, &labels, self.executor.device());
-        let mut gradients = loss.backward();
+        let mut forward = self.forward(batch, &mut |_, _| {})?;
+        let gathered = std::mem::take(&mut forward.gathered);
+        let loss = self.loss(&forward, batch);
+        let gradients = self
+            .executor
+            .backward(&self.weights, forward, &loss.gradient);
 
         self.stepper.begin_step();
-        for (index, leaf) in leaves.all.into_iter().enumerate() {
-            let gradient = leaf.values.grad_remove(&mut gradients);
-            drop(leaf);
-            if let (Some(gradient), Some(parameter)) =
-                (gradient, self.parameters.all.get_mut(index))
-            {
-                let values = parameter.values.extract();
-                parameter.values = self.stepper.improve(index, values, gradient);
+        let tensors = self.weights.tensors.iter_mut().zip(gradients);
+        for (index, (tensor, gradient)) in tensors.enumerate() {
+            if let Some(gradient) = gradient {
+                self.stepper.improve(index, &mut tensor.values, &gradient);
             }
         }
-        for gathered in forward.gathered {
-            if let Some(parameter) = self.parameters.all.get_mut(gathered.parameter) {
-                parameter.values = gathered.values;
-            }
+        for new in gathered {
+            self.weights.tensors[new.parameter].values = new.values;
         }
-        only_number(loss)
+        Ok(loss.mean)
     }
 
     /// As in training, but nothing is changed.
-    pub(crate) fn see(&self, batch: Batch) -> Result<Seen, EngineError> {
-        let leaves = self.parameters.as_leaves();
+    pub(crate) fn see(&self, batch: &Batch) -> Result<Seen, EngineError> {
         let (mut norms, mut mean_absolutes) = (Magnitudes::default(), Magnitudes::default());
-        let (forward, labels) = self.forward(&leaves, batch, &mut |layer, activation| {
-            let numbers = activation.numbers()?;
+        let forward = self.forward(batch, &mut |layer, values| {
             let of_layer = |value: f64| LayerMagnitude {
                 layer: layer.to_owned(),
                 value,
             };
-            norms.layers.push(of_layer(norm(&numbers)));
-            let mean = mean_absolute(&numbers);
-            mean_absolutes.layers.push(of_layer(mean));
-            Ok(())
+            norms.layers.push(of_layer(norm(values)));
+            mean_absolutes.layers.push(of_layer(mean_absolute(values)));
         })?;
-        let loss = cross_entropy(forward.logits, &labels, self.executor.device());
-        let mut gradients = loss.backward();
-        for leaf in leaves.all {
-            if let Some(gradient) = leaf.values.grad_remove(&mut gradients) {
-                let numbers = numbers(gradient)?;
-                let mean = mean_absolute(&numbers);
-                mean_absolutes.gradients.insert(leaf.name.clone(), mean);
-                norms.gradients.insert(leaf.name, norm(&numbers));
+        let loss = self.loss(&forward, batch);
+        let gradients = self
+            .executor
+            .backward(&self.weights, forward, &loss.gradient);
+        for (tensor, gradient) in self.weights.tensors.iter().zip(gradients) {
+            if let Some(gradient) = gradient {
+                let mean = mean_absolute(&gradient);
+                mean_absolutes.gradients.insert(tensor.name.clone(), mean);
+                norms.gradients.insert(tensor.name.clone(), norm(&gradient));
             }
         }
         Ok(Seen {
-            loss: only_number(loss)?,
+            loss: loss.mean,
             norms,
             mean_absolutes,
         })
     }
 
-    fn forward(
-        &self,
-        leaves: &Parameters,
-        batch: Batch,
-        watch: &mut Watch<'_>,
-    ) -> Result<(Forward, Vec<u16>), EngineError> {
-        let [channels, height, width] = self.input;
-        let shape = [batch.labels.len(), channels, height, width];
-        let pixels = TensorData::new(batch.pixels, shape);
-        let input = Tensor::<4>::from_data(pixels, self.executor.device()).autodiff();
-        let mode = Mode::Train {
-            place: DropoutPlace {
-                seed: self.seed,
-                step: self.steps,
-            },
+    fn forward(&self, batch: &Batch, watch: &mut Watch<'_>) -> Result<Forward, EngineError> {
+        let place = DropoutPlace {
+            seed: self.seed,
+            step: self.steps,
         };
-        let forward = self.executor.watched(leaves, input, &mode, watch)?;
-        Ok((forward, batch.labels))
+        let mode = Mode::Train { place };
+        self.executor
+            .watched(&self.weights, &batch.pixels, mode, watch)
     }
-}
 
-fn only_number(loss: Tensor<1>) -> Result<f64, EngineError> {
-    let loss = numbers(loss)?;
-    Ok(loss.first().map_or(f64::NAN, |&loss| f64::from(loss)))
+    fn loss(&self, forward: &Forward, batch: &Batch) -> Loss {
+        let classes = self.executor.graph().classes as usize;
+        cross_entropy(&forward.logits, classes, &batch.labels)
+    }
 }
 
 /// Euclidean, summed in double precision.

@@ -1,25 +1,25 @@
-//! Trains and runs a described network in this process, on Burn's tensors.
+//! Trains and runs a described network in this process, on the processor.
 //!
-//! Only Burn's tensor crate is used: layers, optimisers and files are here, which keeps the
-//! build small. The CPU backend is `flex`; `wgpu` and `cuda` are cargo features.
+//! Layers, gradients, optimisers and files are here; only the matrix product is someone else's.
 //!
-//! The same job gives the same losses, bit for bit, on the same machine with the same number of
-//! threads. Convolutions and matrix products divide work between threads, but never a sum;
-//! different processors add in different orders and differ in the last bits.
+//! The same job gives the same losses, bit for bit, on the same machine. Work is divided between
+//! threads by what is written, in pieces that depend on the layer alone, so that no sum is taken in
+//! another order; different processors add in different orders and differ in the last bits.
 
 mod check;
 mod checkpoint;
 mod device;
+mod dims;
 mod error;
 mod executor;
+mod layers;
 mod learner;
 mod loss;
-mod ops;
 mod optimizer;
-mod parameters;
 mod pass;
 mod pictures;
 mod predict;
+mod product;
 mod train;
 mod verify;
 
@@ -28,8 +28,7 @@ mod forward_tests;
 #[cfg(test)]
 mod gradient_tests;
 
-pub use device::known_devices;
-pub use error::{DeviceProblem, EngineError};
+pub use error::EngineError;
 pub use predict::{Prediction, Predictor};
 pub use train::train;
 pub use verify::verify;

@@ -1,36 +1,31 @@
 //! Gradients → better weights. The formulas are PyTorch's, so that losses can be compared.
 
-use burn_tensor::Tensor;
 use model::Optimizer;
+use rayon::prelude::*;
 
 /// An optimiser with what it remembers of earlier steps, for each parameter.
 pub(crate) struct Stepper {
     rule: Optimizer,
     step: i32,
-    memories: Vec<Option<Memory>>,
+    memories: Vec<Memory>,
 }
 
-#[expect(
-    clippy::large_enum_variant,
-    reason = "one for each parameter tensor: a few hundred at most"
-)]
-enum Memory {
-    Sgd { velocity: Tensor<1> },
-    Adam { first: Tensor<1>, second: Tensor<1> },
+/// SGD's velocity, or Adam's first and second moment; empty before the first step.
+#[derive(Clone, Default)]
+struct Memory {
+    first: Vec<f32>,
+    second: Vec<f32>,
 }
 
-/// What happens to one parameter in one step.
-struct Update {
-    values: Tensor<1>,
-    memory: Memory,
-}
+/// Values that one task changes.
+const TASK: usize = 16 * 1024;
 
 impl Stepper {
     pub(crate) fn new(rule: Optimizer, parameters: usize) -> Self {
         Stepper {
             rule,
             step: 0,
-            memories: (0..parameters).map(|_| None).collect(),
+            memories: vec![Memory::default(); parameters],
         }
     }
 
@@ -39,121 +34,98 @@ impl Stepper {
         self.step = self.step.saturating_add(1);
     }
 
-    pub(crate) fn improve(
-        &mut self,
-        index: usize,
-        values: Tensor<1>,
-        gradient: Tensor<1>,
-    ) -> Tensor<1> {
-        let memory = self.memories.get_mut(index).and_then(Option::take);
-        let update = match self.rule {
+    pub(crate) fn improve(&mut self, index: usize, values: &mut [f32], gradient: &[f32]) {
+        let Some(Memory { first, second }) = self.memories.get_mut(index) else {
+            return;
+        };
+        first.resize(values.len(), 0.0);
+        let tasks = values
+            .par_chunks_mut(TASK)
+            .zip(gradient.par_chunks(TASK))
+            .zip(first.par_chunks_mut(TASK));
+        match self.rule {
             Optimizer::Sgd {
                 learning_rate,
                 momentum,
-            } => sgd(
-                values,
-                gradient,
-                memory,
-                &Sgd {
-                    learning_rate,
-                    momentum,
-                },
-            ),
+            } => {
+                let [rate, momentum] = [learning_rate, momentum].map(|number| number as f32);
+                tasks.for_each(|((values, gradient), velocity)| {
+                    sgd(values, gradient, velocity, [rate, momentum])
+                });
+            }
             Optimizer::Adam {
                 learning_rate,
                 beta1,
                 beta2,
                 epsilon,
             } => {
-                let step = self.step;
-                adam(
-                    values,
-                    gradient,
-                    memory,
-                    &Adam {
-                        learning_rate,
-                        beta1,
-                        beta2,
-                        epsilon,
-                        step,
+                let rule = Adam {
+                    beta1: beta1 as f32,
+                    beta2: beta2 as f32,
+                    fresh1: (1.0 - beta1) as f32,
+                    fresh2: (1.0 - beta2) as f32,
+                    epsilon: epsilon as f32,
+                    rate: (learning_rate / (1.0 - beta1.powi(self.step))) as f32,
+                    correction: (1.0 - beta2.powi(self.step)).sqrt() as f32,
+                };
+                second.resize(gradient.len(), 0.0);
+                tasks.zip(second.par_chunks_mut(TASK)).for_each(
+                    |(((values, gradient), first), second)| {
+                        adam(values, gradient, [first, second], &rule)
                     },
-                )
+                );
             }
-        };
-        if let Some(slot) = self.memories.get_mut(index) {
-            *slot = Some(update.memory);
         }
-        update.values
     }
-}
-
-struct Sgd {
-    learning_rate: f64,
-    momentum: f64,
 }
 
 /// v ← m·v + g, w ← w − lr·v (torch.optim.SGD; Sutskever et al. 2013 put lr inside v).
-fn sgd(values: Tensor<1>, gradient: Tensor<1>, memory: Option<Memory>, rule: &Sgd) -> Update {
-    let velocity = match memory {
-        Some(Memory::Sgd { velocity }) => velocity.mul_scalar(rule.momentum).add(gradient),
-        _ => gradient,
-    };
-    let values = values.sub(velocity.clone().mul_scalar(rule.learning_rate));
-    Update {
-        values,
-        memory: Memory::Sgd { velocity },
+fn sgd(values: &mut [f32], gradient: &[f32], velocity: &mut [f32], [rate, momentum]: [f32; 2]) {
+    for ((value, gradient), velocity) in values.iter_mut().zip(gradient).zip(velocity) {
+        *velocity = *velocity * momentum + gradient;
+        *value -= *velocity * rate;
     }
 }
 
+/// Of one step: the rate and √v's divisor are those corrected for it.
 struct Adam {
-    learning_rate: f64,
-    beta1: f64,
-    beta2: f64,
-    epsilon: f64,
-    step: i32,
+    beta1: f32,
+    beta2: f32,
+    /// 1 − β, rounded once.
+    fresh1: f32,
+    fresh2: f32,
+    epsilon: f32,
+    rate: f32,
+    correction: f32,
 }
 
 /// m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g²,
 /// w ← w − lr/(1−β₁ᵗ) · m / (√v/√(1−β₂ᵗ) + ε)
 /// (Kingma, Ba 2015, arXiv 1412.6980; ε outside the corrected root, as torch.optim.Adam).
-fn adam(values: Tensor<1>, gradient: Tensor<1>, memory: Option<Memory>, rule: &Adam) -> Update {
-    let fresh_first = gradient.clone().mul_scalar(1.0 - rule.beta1);
-    let fresh_second = gradient.square().mul_scalar(1.0 - rule.beta2);
-    let (first, second) = match memory {
-        Some(Memory::Adam { first, second }) => (
-            first.mul_scalar(rule.beta1).add(fresh_first),
-            second.mul_scalar(rule.beta2).add(fresh_second),
-        ),
-        _ => (fresh_first, fresh_second),
-    };
-    let rate = rule.learning_rate / (1.0 - rule.beta1.powi(rule.step));
-    let correction = (1.0 - rule.beta2.powi(rule.step)).sqrt();
-    let scale = second
-        .clone()
-        .sqrt()
-        .div_scalar(correction)
-        .add_scalar(rule.epsilon);
-    let values = values.sub(first.clone().div(scale).mul_scalar(rate));
-    Update {
-        values,
-        memory: Memory::Adam { first, second },
+fn adam(values: &mut [f32], gradient: &[f32], [first, second]: [&mut [f32]; 2], rule: &Adam) {
+    let moments = first.iter_mut().zip(second);
+    for ((value, gradient), (first, second)) in values.iter_mut().zip(gradient).zip(moments) {
+        *first = *first * rule.beta1 + gradient * rule.fresh1;
+        *second = *second * rule.beta2 + gradient * gradient * rule.fresh2;
+        let scale = second.sqrt() / rule.correction + rule.epsilon;
+        *value -= *first / scale * rule.rate;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burn_tensor::Device;
 
     /// Minimises w²/2, whose gradient is w, from w = 1, and returns w after each step.
     fn walk(rule: Optimizer, steps: usize) -> Vec<f32> {
         let mut stepper = Stepper::new(rule, 1);
-        let mut values = Tensor::<1>::from_data([1.0f32], &Device::flex());
+        let mut values = [1.0];
         (0..steps)
             .map(|_| {
                 stepper.begin_step();
-                values = stepper.improve(0, values.clone(), values.clone());
-                values.clone().into_scalar::<f32>()
+                let gradient = values;
+                stepper.improve(0, &mut values, &gradient);
+                values[0]
             })
             .collect()
     }

@@ -3,7 +3,7 @@
 use data::cache::{self, CachedImages};
 use data::{DataRequest, Images};
 use model::job::DataJob;
-use network::{Graph, Shape};
+use network::{Graph, Image, Shape};
 
 use crate::error::EngineError;
 use crate::learner::Batch;
@@ -101,10 +101,10 @@ impl Pictures {
             Pictures::Made(images) => (images.channels, images.height, images.width),
             Pictures::Cached(images) => (images.channels, images.height, images.width),
         };
-        Shape::Image {
+        Shape::Image(Image {
             channels,
             height,
             width,
-        }
+        })
     }
 }

@@ -8,14 +8,12 @@ use model::{EventKind, Optimizer};
 use network::Graph;
 
 use crate::checkpoint;
-use crate::device::{device, keep_freed_memory, threads};
+use crate::device::{check_device, keep_freed_memory, threads};
 use crate::error::EngineError;
-use crate::executor::Executor;
+use crate::executor::{Executor, Mode};
 use crate::learner::{Batch, Learner};
 use crate::loss::right_answers;
-use crate::parameters::numbers;
 use crate::pictures::{self, Pictures};
-use crate::predict::answer;
 
 /// Where events go; called from a thread of the engine's own.
 pub(crate) type Tell<'a> = dyn FnMut(EventKind) + Send + 'a;
@@ -27,7 +25,8 @@ pub fn train(job: &TrainJob, tell: &mut Tell<'_>) -> Result<(), EngineError> {
     keep_freed_memory();
     let graph: Graph =
         serde_json::from_value(job.network.clone()).map_err(EngineError::NetworkJson)?;
-    let executor = Executor::new(graph, device(&job.device)?)?;
+    check_device(&job.device)?;
+    let executor = Executor::new(graph)?;
     let pool = threads(job.threads)?;
     pool.install(|| run(job, executor, tell))
 }
@@ -69,7 +68,7 @@ fn run(job: &TrainJob, executor: Executor, tell: &mut Tell<'_>) -> Result<(), En
 
     if let Some(path) = &job.checkpoint {
         tell(begins(phase::SAVE));
-        checkpoint::save(&trainer.learner.parameters.to_weights()?, path)?;
+        checkpoint::save(&trainer.learner.weights, path)?;
     }
     Ok(())
 }
@@ -139,7 +138,7 @@ impl Trainer {
         let mut loss_sum = 0.0;
         for rows in order.chunks(self.batch) {
             let step_began = Instant::now();
-            let loss = self.learner.step(images.batch(rows)?)?;
+            let loss = self.learner.step(&images.batch(rows)?)?;
             let step = self.learner.steps;
             loss_sum += loss * rows.len() as f64;
             tell(EventKind::Step {
@@ -163,18 +162,15 @@ impl Trainer {
     /// The fraction of images answered right.
     fn accuracy(&self, images: &Pictures) -> Result<f64, EngineError> {
         let Learner {
-            executor,
-            parameters,
-            input,
-            ..
+            executor, weights, ..
         } = &self.learner;
         let classes = executor.graph().classes as usize;
         let order: Vec<usize> = (0..images.len()).collect();
         let mut right = 0;
         for rows in order.chunks(self.batch) {
             let Batch { pixels, labels } = images.batch(rows)?;
-            let logits = answer(executor, parameters, pixels, *input)?;
-            right += right_answers(&numbers(logits)?, classes, &labels);
+            let forward = executor.forward(weights, &pixels, Mode::Answer)?;
+            right += right_answers(&forward.logits, classes, &labels);
         }
         Ok(right as f64 / images.len().max(1) as f64)
     }

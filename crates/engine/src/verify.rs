@@ -4,7 +4,7 @@ use model::job::{TrainJob, VerifyJob};
 use model::verify::VerifyReport;
 use network::Graph;
 
-use crate::device::{device, threads};
+use crate::device::{check_device, threads};
 use crate::error::EngineError;
 use crate::executor::Executor;
 use crate::learner::{Batch, Learner};
@@ -13,7 +13,8 @@ use crate::learner::{Batch, Learner};
 pub fn verify(job: &TrainJob, asked: &VerifyJob) -> Result<VerifyReport, EngineError> {
     let graph: Graph =
         serde_json::from_value(job.network.clone()).map_err(EngineError::NetworkJson)?;
-    let executor = Executor::new(graph, device(&job.device)?)?;
+    check_device(&job.device)?;
+    let executor = Executor::new(graph)?;
     let pool = threads(job.threads)?;
     pool.install(|| steps(job, asked, executor))
 }
@@ -42,12 +43,12 @@ fn steps(
         .flat_map(|node| &node.parameters)
         .filter(|p| p.trained);
     let parameters = trained.map(|p| p.elements()).sum();
-    let first = learner.see(batch(0)?)?;
+    let first = learner.see(&batch(0)?)?;
     let mut losses = Vec::new();
     for step in 0..asked.steps as usize {
-        losses.push(learner.step(batch(step)?)?);
+        losses.push(learner.step(&batch(step)?)?);
     }
-    let last = learner.see(batch(0)?)?;
+    let last = learner.see(&batch(0)?)?;
     Ok(VerifyReport {
         framework: job.framework.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -139,6 +139,21 @@ fn the_same_seed_gives_the_same_losses_to_the_last_bit() {
     }
 }
 
+#[test]
+fn the_number_of_threads_changes_no_bit() {
+    for (name, dataset) in [("rede2", "digits"), ("mobilenet", "digits-colour")] {
+        let one = TrainJob {
+            threads: Some(1),
+            ..job(name, dataset, 48)
+        };
+        let three = TrainJob {
+            threads: Some(3),
+            ..one.clone()
+        };
+        assert_eq!(losses(&one), losses(&three), "{name}");
+    }
+}
+
 /// The job, reading its images from a cache made for it.
 fn from_cache(job: TrainJob, home: &std::path::Path) -> TrainJob {
     let request = DataRequest {
@@ -414,7 +429,7 @@ fn jobs_that_cannot_be_done_say_why() {
             device: "tpu".to_owned(),
             ..good.clone()
         },
-        "unknown device `tpu`",
+        "only on `cpu`, not on `tpu`",
     );
     let smaller = DataJob {
         image: 20,

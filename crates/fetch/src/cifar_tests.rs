@@ -2,51 +2,27 @@
 
 use std::fs;
 
-use crate::catalog::{Dataset, Place, Wanted};
+use crate::catalog::{DataSource, Dataset};
 use crate::fetch::Origin;
 use crate::fetch_tests::run;
 use crate::server_tests::{LIMITS, Reply, Server, gzip};
 use crate::unpack::tests::archive;
 
-const CIFAR_FILES: &[Wanted] = &[
-    Wanted {
-        name: "data_batch_1.bin",
-        bytes: 6146,
-        sha256: "acfb8a826a043969b62faca912eef178f3d02f564cb7953c05cbe76976c41bb1",
-    },
-    Wanted {
-        name: "data_batch_2.bin",
-        bytes: 6146,
-        sha256: "f2529b27a4fbb8bc371db3f389a0baff9abdd0b1ed8e34944edaeb143ca9e84c",
-    },
-    Wanted {
-        name: "data_batch_3.bin",
-        bytes: 6146,
-        sha256: "916a80deaac267d4347bc8319f1a833f30d8d5d36ba44ea236b2ec15c405ca1c",
-    },
-    Wanted {
-        name: "data_batch_4.bin",
-        bytes: 6146,
-        sha256: "cc674821269590ddc97727cf9790fbc2c8f550127d60feff396fd0c877b5c7d8",
-    },
-    Wanted {
-        name: "data_batch_5.bin",
-        bytes: 6146,
-        sha256: "7e3231ec9acfaf55ff87eec6e23f24d703ef6318d2526d7abeeb023315765fae",
-    },
-    Wanted {
-        name: "test_batch.bin",
-        bytes: 3073,
-        sha256: "9137dbc926d45ed954c8ff7403b148f557a90f6777d1a0497b91085791b9648a",
-    },
-];
+const CIFAR_FILES: &str = "
+acfb8a826a043969b62faca912eef178f3d02f564cb7953c05cbe76976c41bb1 6146 data_batch_1.bin
+f2529b27a4fbb8bc371db3f389a0baff9abdd0b1ed8e34944edaeb143ca9e84c 6146 data_batch_2.bin
+916a80deaac267d4347bc8319f1a833f30d8d5d36ba44ea236b2ec15c405ca1c 6146 data_batch_3.bin
+cc674821269590ddc97727cf9790fbc2c8f550127d60feff396fd0c877b5c7d8 6146 data_batch_4.bin
+7e3231ec9acfaf55ff87eec6e23f24d703ef6318d2526d7abeeb023315765fae 6146 data_batch_5.bin
+9137dbc926d45ed954c8ff7403b148f557a90f6777d1a0497b91085791b9648a 3073 test_batch.bin
+";
 
 fn cifar(url: String) -> &'static Dataset {
     let url: &'static str = Box::leak(url.into_boxed_str());
     Box::leak(Box::new(Dataset {
         name: "cifar10",
         files: CIFAR_FILES,
-        places: Box::leak(Box::new([Place::Archive { url }])),
+        places: Box::leak(Box::new([DataSource::Archive(url)])),
     }))
 }
 
@@ -148,14 +124,14 @@ fn sheets_of_pictures_become_the_published_batches() {
     fs::write(&package, gzip(&archive(&entries))).unwrap();
     let to = folder.path().join("files");
     fs::create_dir(&to).unwrap();
-    let mut bringing = crate::places::Bringing {
+    let mut fetcher = crate::places::Fetcher {
         dataset: cifar(String::new()),
         work: folder.path(),
         files: &to,
         limits: LIMITS,
         tell: &mut |_| {},
     };
-    bringing.sheets(&package).unwrap();
+    fetcher.sheets(&package).unwrap();
     for (name, batch, labels) in cifar_batches() {
         let content = fs::read(to.join(format!("{name}.bin"))).unwrap();
         assert_eq!(content, cifar_records(batch, &labels));

@@ -4,30 +4,31 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::error::Why;
+use crate::error::FetchError;
 
 /// Runs the program in `folder` until it ends well, or no longer than `limit`.
 pub(crate) fn run(
-    program: &'static str,
+    program: &str,
     arguments: &[&str],
     folder: &Path,
     limit: Duration,
-) -> Result<(), Why> {
+) -> Result<(), FetchError> {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder);
-    let answer = host::ask(&mut command, limit).map_err(|_| Why::NoProgram { program })?;
+    let answer = host::ask(&mut command, limit)
+        .map_err(|_| FetchError::new(format!("{program} is not installed")))?;
     if answer.timed_out {
-        let seconds = limit.as_secs();
-        return Err(Why::TimedOut { program, seconds });
+        return Err(FetchError::new(format!(
+            "{program} did not end within {} s",
+            limit.as_secs()
+        )));
     }
     if answer.success() {
         return Ok(());
     }
     let said = [answer.stdout, answer.stderr].concat();
-    Err(Why::Program {
-        program,
-        said: complaint(&String::from_utf8_lossy(&said)),
-    })
+    let complaint = complaint(&String::from_utf8_lossy(&said));
+    Err(FetchError::new(format!("{program} failed: {complaint}")))
 }
 
 /// The line of a log that says most: the first that speaks of an error, or the last.
@@ -47,7 +48,7 @@ fn complaint(log: &str) -> String {
 mod tests {
     use super::*;
 
-    fn check(program: &'static str, arguments: &[&str], seconds: u64, expected: &str) {
+    fn check(program: &str, arguments: &[&str], seconds: u64, expected: &str) {
         let folder = tempfile::tempdir().unwrap();
         let limit = Duration::from_secs(seconds);
         let told = match run(program, arguments, folder.path(), limit) {

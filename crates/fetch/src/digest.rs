@@ -2,24 +2,22 @@
 
 use std::path::Path;
 
-use crate::catalog::Wanted;
-use crate::error::{Difference, Why};
+use crate::catalog::DatasetFile;
+use crate::error::FetchError;
 
-pub(crate) fn check(path: &Path, wanted: &Wanted) -> Result<(), Why> {
-    let differs = |problem| Why::Differs {
-        file: wanted.name.to_owned(),
-        problem,
-    };
-    let found = std::fs::metadata(path).map_err(Why::io(path))?.len();
-    if found != wanted.bytes {
-        let expected = wanted.bytes;
-        return Err(differs(Difference::Bytes { expected, found }));
+pub(crate) fn check(path: &Path, wanted: &DatasetFile) -> Result<(), FetchError> {
+    let DatasetFile { name, bytes, .. } = wanted;
+    let found = std::fs::metadata(path).map_err(FetchError::io(path))?.len();
+    if found != *bytes {
+        return Err(FetchError::new(format!(
+            "{name} has {found} bytes, the published file has {bytes}"
+        )));
     }
-    let found = host::Digest::of_file(path)
-        .map_err(Why::io(path))?
-        .to_string();
-    match found == wanted.sha256 {
+    let digest = host::Digest::of_file(path).map_err(FetchError::io(path))?;
+    match digest.to_string() == wanted.sha256 {
         true => Ok(()),
-        false => Err(differs(Difference::Digest { found })),
+        false => Err(FetchError::new(format!(
+            "{name} is not the published file (SHA-256 {digest})"
+        ))),
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use ureq::http::{Response, header};
 use ureq::{Agent, Body};
 
-use crate::error::Why;
+use crate::error::FetchError;
 
 /// How long, how often and how much.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,20 +81,35 @@ impl std::fmt::Debug for Header<'_> {
     }
 }
 
-/// How one try ended.
-enum Try {
-    Whole,
-    BrokenOff(String),
-    /// The server says when to come again.
-    Later {
+/// Why one try did not bring the whole file.
+enum Failed {
+    /// Another try may bring more, after this time at least.
+    Retry {
         problem: String,
         wait: Duration,
     },
-    Hopeless(Why),
+    Hopeless(FetchError),
+}
+
+impl Failed {
+    fn retry(problem: impl ToString) -> Self {
+        Failed::Retry {
+            problem: problem.to_string(),
+            wait: Duration::ZERO,
+        }
+    }
+
+    fn hopeless(sentence: String) -> Self {
+        Failed::Hopeless(FetchError::new(sentence))
+    }
+
+    fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        move |error| Failed::Hopeless(FetchError::io(path)(error))
+    }
 }
 
 impl Download<'_> {
-    pub fn run(&self, told: &mut dyn FnMut(Progress)) -> Result<(), Why> {
+    pub fn run(&self, told: &mut dyn FnMut(Progress)) -> Result<(), FetchError> {
         if self.to.is_file() {
             return Ok(());
         }
@@ -110,17 +125,15 @@ impl Download<'_> {
             if number > 0 {
                 thread::sleep(limits.pause.max(wait));
                 limits.pause = (2 * limits.pause).min(LONGEST_PAUSE);
-                wait = Duration::ZERO;
             }
             let before = length();
             match self.once(&part, limits, &mut version, told) {
-                Try::Whole => return fs::rename(&part, self.to).map_err(Why::io(self.to)),
-                Try::Hopeless(why) => return Err(why),
-                Try::BrokenOff(why) => problem = why,
-                Try::Later {
+                Ok(()) => return fs::rename(&part, self.to).map_err(FetchError::io(self.to)),
+                Err(Failed::Hopeless(error)) => return Err(error),
+                Err(Failed::Retry {
                     problem: why,
                     wait: asked,
-                } => (problem, wait) = (why, asked),
+                }) => (problem, wait) = (why, asked),
             }
             fruitless = if length() > before { 0 } else { fruitless + 1 };
             if fruitless >= limits.fruitless_tries {
@@ -128,10 +141,10 @@ impl Download<'_> {
             }
             limits.body = (2 * limits.body).min(LONGEST_BODY);
         }
-        Err(Why::BrokenOff {
-            url: self.url.to_owned(),
-            problem,
-        })
+        Err(FetchError::new(format!(
+            "{} was interrupted every time ({problem})",
+            self.url
+        )))
     }
 
     fn once(
@@ -140,44 +153,31 @@ impl Download<'_> {
         limits: Limits,
         version: &mut Option<String>,
         told: &mut dyn FnMut(Progress),
-    ) -> Try {
+    ) -> Result<(), Failed> {
         let mut options = File::options();
         options.create(true).truncate(false).read(true).write(true);
-        let opened = options.open(part).and_then(|mut file| {
-            let here = file.seek(SeekFrom::End(0))?;
-            Ok((file, here))
-        });
-        let (mut file, here) = match opened {
-            Ok(opened) => opened,
-            Err(error) => return Try::Hopeless(Why::io(part)(error)),
-        };
-        let response = match self.ask(here, limits, version.as_deref()) {
-            Ok(response) => response,
-            Err(error) => return judge(&error),
-        };
-        let begin = match beginning(&response, here) {
-            Answer::From(begin) => begin,
+        let mut file = options.open(part).map_err(Failed::io(part))?;
+        let here = file.seek(SeekFrom::End(0)).map_err(Failed::io(part))?;
+        let response = self.ask(here, limits, version.as_deref()).map_err(judge)?;
+        let begin = match response.status().as_u16() {
+            200 => 0,
+            206 if begin_of_range(&response) == Some(here) => here,
             // The part belongs to another file, or to none.
-            Answer::NoSuchRange => {
+            206 | 416 => {
                 let _ = file.set_len(0);
-                return Try::BrokenOff("the partial file on disk does not match".to_owned());
+                return Err(Failed::retry("the partial file on disk does not match"));
             }
-            Answer::Later(status) => return later(status, &response, self.url),
-            Answer::Never(status) => {
-                return Try::Hopeless(Why::Status {
-                    status,
-                    url: self.url.to_owned(),
-                });
+            status @ (408 | 429 | 500..=599) => return Err(later(status, &response, self.url)),
+            status => {
+                let problem = format!("returned {status} for {}", self.url);
+                return Err(Failed::hopeless(problem));
             }
         };
         *version = text(&response, header::ETAG).filter(|tag| !tag.starts_with("W/"));
-        let kept = file
-            .set_len(begin)
-            .and_then(|()| file.seek(SeekFrom::Start(begin)));
-        match kept {
-            Ok(_) => self.receive(response, &mut file, begin, told),
-            Err(error) => Try::Hopeless(Why::io(part)(error)),
-        }
+        file.set_len(begin)
+            .and_then(|()| file.seek(SeekFrom::Start(begin)))
+            .map_err(Failed::io(part))?;
+        self.receive(response, &mut file, begin, told)
     }
 
     fn ask(
@@ -220,7 +220,7 @@ impl Download<'_> {
         file: &mut File,
         begin: u64,
         told: &mut dyn FnMut(Progress),
-    ) -> Try {
+    ) -> Result<(), Failed> {
         let length = number(&response, header::CONTENT_LENGTH);
         let total_bytes = length.map(|length| begin.saturating_add(length));
         let mut received_bytes = begin;
@@ -231,68 +231,47 @@ impl Download<'_> {
                 received_bytes,
                 total_bytes,
             });
-            let count = match body.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(count) => count,
-                Err(error) => return Try::BrokenOff(error.to_string()),
-            };
+            let count = body.read(&mut buffer).map_err(Failed::retry)?;
+            if count == 0 {
+                break;
+            }
             received_bytes += count as u64;
             if received_bytes > self.most_bytes {
-                return Try::Hopeless(Why::TooLarge {
-                    what: self.url.to_owned(),
-                    most_bytes: self.most_bytes,
-                });
+                return Err(Failed::hopeless(format!(
+                    "{} is larger than {} bytes: not the expected file",
+                    self.url, self.most_bytes
+                )));
             }
-            if let Err(error) = file.write_all(&buffer[..count]) {
-                return Try::Hopeless(Why::io(self.to)(error));
-            }
+            file.write_all(&buffer[..count])
+                .map_err(Failed::io(self.to))?;
         }
         match total_bytes {
             Some(total) if received_bytes < total => {
-                Try::BrokenOff(format!("after {received_bytes} of {total} bytes"))
+                let problem = format!("after {received_bytes} of {total} bytes");
+                Err(Failed::retry(problem))
             }
-            _ => Try::Whole,
+            _ => Ok(()),
         }
     }
 }
 
 /// When to come again, where the server says it in seconds; a date is not worth a calendar here.
-fn later(status: u16, response: &Response<Body>, url: &str) -> Try {
-    let problem = format!("status {status}");
-    match number(response, header::RETRY_AFTER).map(Duration::from_secs) {
-        None => Try::BrokenOff(problem),
-        Some(wait) if wait <= LONGEST_WAIT => Try::Later { problem, wait },
-        Some(wait) => Try::Hopeless(Why::Later {
-            status,
-            url: url.to_owned(),
-            seconds: wait.as_secs(),
-        }),
+fn later(status: u16, response: &Response<Body>, url: &str) -> Failed {
+    let wait = number(response, header::RETRY_AFTER).map_or(Duration::ZERO, Duration::from_secs);
+    match wait <= LONGEST_WAIT {
+        true => Failed::Retry {
+            problem: format!("status {status}"),
+            wait,
+        },
+        false => Failed::hopeless(format!(
+            "returned {status} for {url} and asks to retry in {} s",
+            wait.as_secs()
+        )),
     }
 }
 
-enum Answer {
-    /// The bytes from here on follow.
-    From(u64),
-    NoSuchRange,
-    Later(u16),
-    Never(u16),
-}
-
-fn beginning(response: &Response<Body>, here: u64) -> Answer {
-    match response.status().as_u16() {
-        200 => Answer::From(0),
-        206 => {
-            let range = response.headers().get(header::CONTENT_RANGE);
-            let range = range.and_then(|value| value.to_str().ok());
-            match range.and_then(range_begin) {
-                Some(begin) if begin == here => Answer::From(begin),
-                _ => Answer::NoSuchRange,
-            }
-        }
-        416 => Answer::NoSuchRange,
-        status @ (408 | 429 | 500..=599) => Answer::Later(status),
-        status => Answer::Never(status),
-    }
+fn begin_of_range(response: &Response<Body>) -> Option<u64> {
+    range_begin(&text(response, header::CONTENT_RANGE)?)
 }
 
 /// `bytes 100-199/200` begins at 100.
@@ -310,14 +289,13 @@ fn text(response: &Response<Body>, name: header::HeaderName) -> Option<String> {
 }
 
 /// What cannot be reached now will hardly be reached in a second; what was interrupted may go on.
-fn judge(error: &ureq::Error) -> Try {
+fn judge(error: ureq::Error) -> Failed {
     use ureq::Timeout;
-    let problem = error.to_string();
-    match error {
-        ureq::Error::Timeout(Timeout::RecvResponse | Timeout::RecvBody) => Try::BrokenOff(problem),
-        ureq::Error::Io(error) if !is_nobody_there(error) => Try::BrokenOff(problem),
-        ureq::Error::Protocol(_) => Try::BrokenOff(problem),
-        _ => Try::Hopeless(Why::Unreachable { problem }),
+    match &error {
+        ureq::Error::Timeout(Timeout::RecvResponse | Timeout::RecvBody) => Failed::retry(error),
+        ureq::Error::Io(io) if !is_nobody_there(io) => Failed::retry(error),
+        ureq::Error::Protocol(_) => Failed::retry(error),
+        _ => Failed::hopeless(format!("cannot be reached ({error})")),
     }
 }
 

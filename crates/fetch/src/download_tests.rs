@@ -46,78 +46,75 @@ fn download(
     (told, server.asked())
 }
 
+/// The file comes whole, requested from these bytes on.
+fn check(
+    reply: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+    prepare: impl FnOnce(&Path),
+    expected: &[Option<usize>],
+) {
+    let (told, asked) = download(reply, prepare, LIMITS);
+    assert_eq!(told, "ok");
+    assert_eq!(begins(&asked), expected);
+}
+
 fn begins(asked: &[Asked]) -> Vec<Option<usize>> {
     asked.iter().map(|asked| asked.begin).collect()
+}
+
+fn check_interrupted(
+    reply: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+    limits: Limits,
+    tries: usize,
+) {
+    let (told, asked) = download(reply, |_| {}, limits);
+    let expected = "URL/file was interrupted every time (";
+    assert!(told.starts_with(expected), "{told}");
+    assert_eq!(asked.len(), tries);
 }
 
 #[test]
 fn what_broke_off_is_gone_on_with() {
     let reply = |asked: &Asked| match asked.number {
-        0 => Reply::ranged(asked, &body()).cut(150_000),
+        0 => Reply::ranged(asked, body()).cut(150_000),
         1 => Reply::status(503),
-        2 => Reply::ranged(asked, &body()).cut(20_000),
-        _ => Reply::ranged(asked, &body()),
+        2 => Reply::ranged(asked, body()).cut(20_000),
+        _ => Reply::ranged(asked, body()),
     };
-    let (told, asked) = download(reply, |_| {}, LIMITS);
-    assert_eq!(told, "ok");
-    assert_eq!(
-        begins(&asked),
-        [None, Some(150_000), Some(150_000), Some(170_000)]
-    );
+    let expected = [None, Some(150_000), Some(150_000), Some(170_000)];
+    check(reply, |_| {}, &expected);
 }
 
 #[test]
 fn an_earlier_part_is_gone_on_with() {
     let earlier = |part: &Path| fs::write(part, &body()[..100_000]).unwrap();
-    let (told, asked) = download(|asked| Reply::ranged(asked, &body()), earlier, LIMITS);
-    assert_eq!(told, "ok");
-    assert_eq!(begins(&asked), [Some(100_000)]);
+    let reply = |asked: &Asked| Reply::ranged(asked, body());
+    check(reply, earlier, &[Some(100_000)]);
 }
 
 #[test]
 fn a_server_that_cannot_resume_sends_all_again() {
     let reply = |asked: &Asked| match asked.number {
-        0 => Reply::whole(&body()).cut(150_000),
-        _ => Reply::whole(&body()),
+        0 => Reply::whole(body()).cut(150_000),
+        _ => Reply::whole(body()),
     };
-    let (told, asked) = download(reply, |_| {}, LIMITS);
-    assert_eq!(told, "ok");
-    assert_eq!(begins(&asked), [None, Some(150_000)]);
+    check(reply, |_| {}, &[None, Some(150_000)]);
 }
 
 #[test]
-fn a_part_that_does_not_fit_is_thrown_away() {
+fn a_part_that_does_not_fit_or_was_all_of_it_is_requested_again() {
+    let reply = |asked: &Asked| Reply::ranged(asked, body());
     let longer = |part: &Path| fs::write(part, vec![0; BODY_BYTES + 1]).unwrap();
-    let (told, asked) = download(|asked| Reply::ranged(asked, &body()), longer, LIMITS);
-    assert_eq!(told, "ok");
-    assert_eq!(begins(&asked), [Some(BODY_BYTES + 1), None]);
-}
-
-#[test]
-fn a_part_that_was_all_of_it_is_enough() {
+    check(reply, longer, &[Some(BODY_BYTES + 1), None]);
     let whole = |part: &Path| fs::write(part, body()).unwrap();
-    let (told, asked) = download(|asked| Reply::ranged(asked, &body()), whole, LIMITS);
-    assert_eq!(told, "ok");
-    assert_eq!(begins(&asked), [Some(BODY_BYTES), None]);
+    check(reply, whole, &[Some(BODY_BYTES), None]);
 }
 
 #[test]
 fn tries_are_bounded() {
-    let nothing = |asked: &Asked| Reply::ranged(asked, &body()).cut(0);
-    let (told, asked) = download(nothing, |_| {}, LIMITS);
-    assert!(
-        told.starts_with("URL/file was interrupted every time ("),
-        "{told}"
-    );
-    assert_eq!(asked.len(), 3);
-
-    let little = |asked: &Asked| Reply::ranged(asked, &body()).cut(1000);
-    let (told, asked) = download(little, |_| {}, LIMITS);
-    assert!(
-        told.starts_with("URL/file was interrupted every time ("),
-        "{told}"
-    );
-    assert_eq!(asked.len(), 10);
+    let nothing = |asked: &Asked| Reply::ranged(asked, body()).cut(0);
+    check_interrupted(nothing, LIMITS, 3);
+    let little = |asked: &Asked| Reply::ranged(asked, body()).cut(1000);
+    check_interrupted(little, LIMITS, 10);
 
     let (told, asked) = download(|_| Reply::status(500), |_| {}, LIMITS);
     assert_eq!(told, "URL/file was interrupted every time (status 500)");
@@ -141,28 +138,17 @@ fn a_server_that_stalls_is_left_and_asked_again() {
         ..LIMITS
     };
     let in_the_body = |asked: &Asked| match asked.number {
-        0 => Reply::ranged(asked, &body()).stall(120_000),
-        _ => Reply::ranged(asked, &body()),
+        0 => Reply::ranged(asked, body()).stall(120_000),
+        _ => Reply::ranged(asked, body()),
     };
     let (told, asked) = download(in_the_body, |_| {}, limits);
     assert_eq!(told, "ok");
     let begin = asked.last().unwrap().begin.unwrap();
     assert!((1..=120_000).contains(&begin), "{begin}");
 
-    let for_ever = |asked: &Asked| Reply::ranged(asked, &body()).stall(0);
-    let (told, asked) = download(for_ever, |_| {}, limits);
-    assert!(
-        told.starts_with("URL/file was interrupted every time ("),
-        "{told}"
-    );
-    assert_eq!(asked.len(), 3);
-
-    let (told, asked) = download(|_| Reply::silent(), |_| {}, limits);
-    assert!(
-        told.starts_with("URL/file was interrupted every time ("),
-        "{told}"
-    );
-    assert_eq!(asked.len(), 3);
+    let for_ever = |asked: &Asked| Reply::ranged(asked, body()).stall(0);
+    check_interrupted(for_ever, limits, 3);
+    check_interrupted(|_| Reply::silent(), limits, 3);
 }
 
 #[test]
@@ -172,7 +158,7 @@ fn nonsense_is_an_error() {
         told.contains("was interrupted") || told.contains("cannot be reached"),
         "{told}"
     );
-    let larger = |asked: &Asked| Reply::ranged(asked, &vec![0; 400_000]);
+    let larger = |asked: &Asked| Reply::ranged(asked, vec![0; 400_000]);
     let (told, asked) = download(larger, |_| {}, LIMITS);
     assert_eq!(
         told,
@@ -185,19 +171,17 @@ fn nonsense_is_an_error() {
 fn redirections_are_followed() {
     let reply = |asked: &Asked| match asked.path.as_str() {
         "/file" => Reply::redirect("/elsewhere"),
-        _ => Reply::ranged(asked, &body()),
+        _ => Reply::ranged(asked, body()),
     };
-    let (told, asked) = download(reply, |_| {}, LIMITS);
-    assert_eq!(told, "ok");
-    assert_eq!(asked.len(), 2);
+    check(reply, |_| {}, &[None, None]);
 }
 
 #[test]
 fn the_rest_is_asked_of_the_same_version() {
     let reply = |asked: &Asked| match asked.number {
-        0 => Reply::whole(&[7; 1000]).header("ETag: \"one\"").cut(500),
+        0 => Reply::whole([7; 1000]).header("ETag: \"one\"").cut(500),
         // The file has changed: it comes whole.
-        _ => Reply::whole(&body()).header("ETag: \"two\""),
+        _ => Reply::whole(body()).header("ETag: \"two\""),
     };
     let (told, asked) = download(reply, |_| {}, LIMITS);
     assert_eq!(told, "ok");
@@ -209,7 +193,7 @@ fn the_rest_is_asked_of_the_same_version() {
 fn a_server_says_when_to_come_again() {
     let soon = |asked: &Asked| match asked.number {
         0 => Reply::status(429).header("Retry-After: 0"),
-        _ => Reply::whole(&body()),
+        _ => Reply::whole(body()),
     };
     let (told, asked) = download(soon, |_| {}, LIMITS);
     assert_eq!((told.as_str(), asked.len()), ("ok", 2));

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use data::{Counts, DataRequest};
 use host::{FileLock, LockError};
 
-use crate::catalog::{self, Dataset};
+use crate::catalog::{self, DataSource, Dataset};
 use crate::digest;
 use crate::download::Limits;
-use crate::error::{FetchError, Tried};
-use crate::places::{Bringing, Way};
+use crate::error::FetchError;
+use crate::places::Fetcher;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
@@ -66,10 +66,21 @@ pub struct Fetched {
 }
 
 pub fn fetch(request: &Request, tell: &mut dyn FnMut(Told<'_>)) -> Result<Fetched, FetchError> {
-    let dataset = catalog::find(&request.dataset).ok_or_else(|| FetchError::NotFetched {
-        name: request.dataset.clone(),
-    })?;
+    let dataset = catalog::find(&request.dataset).ok_or_else(|| not_fetched(&request.dataset))?;
     fetch_dataset(request, dataset, tell)
+}
+
+fn not_fetched(name: &str) -> FetchError {
+    let known: Vec<&str> = crate::names().collect();
+    let problem = match data::info(name) {
+        Some(_) => format!("`{name}` is generated and needs no files"),
+        None if name == data::FOLDER => {
+            "`folder` is a folder of your own pictures: set it as `data_dir` in the study"
+                .to_owned()
+        }
+        None => format!("unknown dataset `{name}`"),
+    };
+    FetchError::new(format!("{problem}; downloadable: {}", known.join(", ")))
 }
 
 pub(crate) fn fetch_dataset(
@@ -86,7 +97,7 @@ pub(crate) fn fetch_dataset(
         counts: count(dataset, &request.home)?,
         folder,
         place,
-        bytes: dataset.files.iter().map(|file| file.bytes).sum(),
+        bytes: dataset.bytes(),
     })
 }
 
@@ -94,15 +105,13 @@ pub(crate) fn fetch_dataset(
 pub fn is_here(dataset: &str, home: &Path) -> bool {
     let folder = data::fetched_folder(home, dataset);
     let length = |name: &str| fs::metadata(folder.join(name)).map(|m| m.len()).ok();
-    catalog::find(dataset).is_some_and(|dataset| {
-        let mut files = dataset.files.iter();
-        files.all(|file| length(file.name) == Some(file.bytes))
-    })
+    let is_whole = |file: catalog::DatasetFile| length(file.name) == Some(file.bytes);
+    catalog::find(dataset).is_some_and(|dataset| dataset.files().all(is_whole))
 }
 
 fn is_there(dataset: &Dataset, folder: &Path) -> bool {
-    let mut files = dataset.files.iter();
-    files.all(|file| digest::check(&folder.join(file.name), file).is_ok())
+    let mut files = dataset.files();
+    files.all(|file| digest::check(&folder.join(file.name), &file).is_ok())
 }
 
 /// Gets the files beside their folder and moves them there when all are right.
@@ -119,7 +128,7 @@ fn bring(
     let _lock = lock(dataset, &root)?;
     let place = try_places(request, dataset, &work, &files, tell)?;
     fs::create_dir_all(folder).map_err(failed("create the folder", folder))?;
-    for file in dataset.files {
+    for file in dataset.files() {
         let to = folder.join(file.name);
         fs::rename(files.join(file.name), &to).map_err(failed("write", &to))?;
     }
@@ -135,36 +144,38 @@ fn try_places(
     files: &Path,
     tell: &mut dyn FnMut(Told<'_>),
 ) -> Result<String, FetchError> {
-    let mut tried = Vec::new();
-    let ways: Vec<Way<'_>> = match &request.from {
-        Some(origin) => vec![Way::Copy(origin)],
-        None => dataset.places.iter().copied().map(Way::Usual).collect(),
-    };
-    for way in ways {
-        let place = way.words();
-        tell(Told::Trying { place: &place });
-        let mut bringing = Bringing {
+    let mut sentence = format!("{} could not be downloaded", dataset.name);
+    let copy = request.from.as_ref().map(|origin| match origin {
+        Origin::Folder(folder) => DataSource::Folder(folder),
+        Origin::Url(url) => DataSource::Url(url),
+    });
+    let places = copy.as_ref().map_or(dataset.places, std::slice::from_ref);
+    for place in places {
+        let words = place.words();
+        tell(Told::Trying { place: &words });
+        let mut fetcher = Fetcher {
             dataset,
             work,
             files,
             limits: request.limits,
             tell,
         };
-        match bringing.bring(way) {
-            Ok(()) => return Ok(place),
-            Err(why) => {
+        match fetcher.bring(*place) {
+            Ok(()) => return Ok(words),
+            Err(error) => {
+                let why = error.to_string();
                 tell(Told::Failed {
-                    place: &place,
-                    why: &why.to_string(),
+                    place: &words,
+                    why: &why,
                 });
-                tried.push(Tried { place, why });
+                sentence += &format!("\n  {words}: {why}");
             }
         }
     }
-    Err(FetchError::Nowhere {
-        dataset: dataset.name,
-        tried,
-    })
+    Err(FetchError::new(format!(
+        "{sentence}\n  Try again later, or use a copy: bancada data fetch {} --from FOLDER or URL",
+        dataset.name
+    )))
 }
 
 /// Released when dropped or when the process ends.
@@ -172,9 +183,10 @@ fn lock(dataset: &Dataset, root: &Path) -> Result<Option<FileLock>, FetchError> 
     let path = root.join(format!("{}.lock", dataset.name));
     match FileLock::take(&path) {
         Ok(lock) => Ok(Some(lock)),
-        Err(LockError::Taken { .. }) => Err(FetchError::Busy {
-            dataset: dataset.name,
-        }),
+        Err(LockError::Taken { .. }) => Err(FetchError::new(format!(
+            "another bancada is downloading {}: wait for it",
+            dataset.name
+        ))),
         // Without locks, two at once would get the same bytes.
         Err(LockError::Unsupported(_)) => Ok(None),
         Err(LockError::Io(error)) => Err(failed("write", &path)(error)),
@@ -191,10 +203,9 @@ fn count(dataset: &Dataset, home: &Path) -> Result<Counts, FetchError> {
         held_out: None,
         seed: 0,
     };
-    data::count(&request, home).map_err(FetchError::Unreadable)
+    data::count(&request, home).map_err(FetchError::new)
 }
 
 fn failed(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FetchError {
-    let path = path.to_owned();
-    move |error| FetchError::Io { what, path, error }
+    move |error| FetchError::new(format!("cannot {what} {}: {error}", path.display()))
 }

@@ -3,34 +3,18 @@
 use std::fs;
 use std::path::Path;
 
-use crate::catalog::{Dataset, Place, Wanted};
+use crate::catalog::{DataSource, Dataset};
 use crate::error::FetchError;
 use crate::fetch::{Fetched, Origin, Request, Told, fetch, fetch_dataset};
 use crate::server_tests::{Asked, LIMITS, Reply, Server, gzip};
 
 /// Three training images and two held out, of 2 × 2 pixels.
-const MNIST_FILES: &[Wanted] = &[
-    Wanted {
-        name: "train-images-idx3-ubyte",
-        bytes: 28,
-        sha256: "96411bb42bfce6e873d9c66df5439c0e3fc743e8411014a602e60f101da36a78",
-    },
-    Wanted {
-        name: "train-labels-idx1-ubyte",
-        bytes: 11,
-        sha256: "b42326e57648289720e40f7c6f074d678a6bb041e7d1157a777e375b9269c0f5",
-    },
-    Wanted {
-        name: "t10k-images-idx3-ubyte",
-        bytes: 24,
-        sha256: "ff4829bbc0e8e7c4a69084405319247277501a7775fcd473c5ea2f6708363b07",
-    },
-    Wanted {
-        name: "t10k-labels-idx1-ubyte",
-        bytes: 10,
-        sha256: "3b6ad0250cb381d2971786334ca4087c0751f338faf51339d5b61f81f9f2f93d",
-    },
-];
+const MNIST_FILES: &str = "
+96411bb42bfce6e873d9c66df5439c0e3fc743e8411014a602e60f101da36a78 28 train-images-idx3-ubyte
+b42326e57648289720e40f7c6f074d678a6bb041e7d1157a777e375b9269c0f5 11 train-labels-idx1-ubyte
+ff4829bbc0e8e7c4a69084405319247277501a7775fcd473c5ea2f6708363b07 24 t10k-images-idx3-ubyte
+3b6ad0250cb381d2971786334ca4087c0751f338faf51339d5b61f81f9f2f93d 10 t10k-labels-idx1-ubyte
+";
 
 fn mnist_file(name: &str) -> Vec<u8> {
     let (magic, sizes, body): (u32, &[u32], Vec<u8>) = match name {
@@ -44,7 +28,7 @@ fn mnist_file(name: &str) -> Vec<u8> {
     header.chain(body).collect()
 }
 
-fn dataset(places: Vec<Place>) -> &'static Dataset {
+fn dataset(places: Vec<DataSource<'static>>) -> &'static Dataset {
     Box::leak(Box::new(Dataset {
         name: "mnist",
         files: MNIST_FILES,
@@ -52,17 +36,15 @@ fn dataset(places: Vec<Place>) -> &'static Dataset {
     }))
 }
 
-fn gzipped(server: &Server, folder: &str) -> Place {
+fn gzipped(server: &Server, folder: &str) -> DataSource<'static> {
     let base = format!("{}/{folder}", server.url);
-    Place::Gzipped {
-        base: Box::leak(base.into_boxed_str()),
-    }
+    DataSource::Gzipped(Box::leak(base.into_boxed_str()))
 }
 
 /// Compressed files of the tiny MNIST, whatever their folder.
 fn serve_mnist(asked: &Asked) -> Reply {
     let name = asked.path.rsplit('/').next().unwrap_or_default();
-    Reply::ranged(asked, &gzip(&mnist_file(name.trim_end_matches(".gz"))))
+    Reply::ranged(asked, gzip(&mnist_file(name.trim_end_matches(".gz"))))
 }
 
 fn request(home: &Path, from: Option<Origin>) -> Request {
@@ -105,7 +87,7 @@ fn files_come_from_a_web_folder_once() {
     assert_eq!(fetched.counts.held_out, [0, 0, 0, 1, 1, 0, 0, 0, 0, 0]);
     assert_eq!(lines.len(), 5);
     assert!(lines.contains(&"checked train-images-idx3-ubyte".to_owned()));
-    for file in MNIST_FILES {
+    for file in dataset.files() {
         let content = fs::read(fetched.folder.join(file.name)).unwrap();
         assert_eq!(content, mnist_file(file.name));
     }
@@ -152,7 +134,7 @@ fn the_next_place_is_tried_and_said() {
 
 #[test]
 fn other_bytes_are_refused() {
-    let server = Server::start(|asked| Reply::ranged(asked, &gzip(&[7; 28])));
+    let server = Server::start(|asked| Reply::ranged(asked, gzip(&[7; 28])));
     let home = tempfile::tempdir().unwrap();
     let (fetched, _) = run(home.path(), dataset(vec![gzipped(&server, "")]), None);
     let error = fetched.unwrap_err().to_string();
@@ -200,7 +182,7 @@ fn a_copy_may_be_a_folder_of_files_or_compressed_ones() {
         let copy = tempfile::tempdir().unwrap();
         let below = copy.path().join("MNIST/raw");
         fs::create_dir_all(&below).unwrap();
-        for file in MNIST_FILES {
+        for file in dataset(vec![]).files() {
             let content = mnist_file(file.name);
             match compressed {
                 true => fs::write(below.join(format!("{}.gz", file.name)), gzip(&content)),

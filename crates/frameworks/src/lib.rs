@@ -10,6 +10,7 @@ mod doctor;
 mod environment;
 mod hashes;
 mod home;
+mod image;
 mod installer;
 mod lock;
 mod machine;
@@ -24,14 +25,15 @@ mod trial;
 pub use adapters::adapters_digest;
 pub use caffe::{caffe_advice, caffe_version};
 pub use disk::{Size, free_bytes, size_of};
-pub use doctor::{Condition, Doctor, FolderSize, FrameworkReport, Program, Surroundings};
+pub use doctor::{Condition, Doctor, FolderSize, FrameworkReport, MachineReport, Program};
 pub use environment::{Environment, State};
 pub use home::{Home, HomeError, Installed, NotSetUp, WhyNot};
+pub use image::{IMAGE_HOME, InImage, PROGRAM_IN_CONTEXT, dockerfile, in_image};
 pub use machine::{Machine, Python};
 pub use marker::Marker;
 pub use process::last_lines;
 pub use registry::{
-    CpuBuilds, Framework, Kind, Need, Recipe, Stage, Wish, all, find, names, python_versions,
+    Capability, CpuBuilds, Framework, Kind, Need, Recipe, Stage, all, find, names, python_versions,
     stacks,
 };
 pub use setup::{

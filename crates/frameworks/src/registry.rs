@@ -84,7 +84,7 @@ pub struct Framework {
     pub size_mb: Option<u64>,
     /// What a study may ask for in vain, and why, as the end of a sentence.
     #[serde(default)]
-    pub cannot: BTreeMap<Wish, String>,
+    pub cannot: BTreeMap<Capability, String>,
     /// What `compile` is on a CPU where a study leaves it out; `None` if that is a third way.
     compiles: Option<bool>,
     #[serde(default)]
@@ -94,7 +94,7 @@ pub struct Framework {
 /// What not every framework can do, on whatever device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Wish {
+pub enum Capability {
     /// More than one worker.
     Workers,
     Mixed,
@@ -228,8 +228,8 @@ impl Framework {
     /// Whether it computes so on a CPU unless it is told.
     pub fn compiles_by_custom(&self, compile: bool) -> bool {
         let other_way = match compile {
-            true => Wish::Eager,
-            false => Wish::Compile,
+            true => Capability::Eager,
+            false => Capability::Compile,
         };
         self.compiles == Some(compile) || self.cannot.contains_key(&other_way)
     }

@@ -119,11 +119,11 @@ fn the_page_says_what_each_cannot_do() {
             .unwrap();
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         let wishes = [
-            (2, Wish::Workers),
-            (3, Wish::Mixed),
-            (4, Wish::Compile),
-            (5, Wish::Eager),
-            (6, Wish::OwnLoader),
+            (2, Capability::Workers),
+            (3, Capability::Mixed),
+            (4, Capability::Compile),
+            (5, Capability::Eager),
+            (6, Capability::OwnLoader),
         ];
         for (cell, wish) in wishes {
             let cannot = framework.cannot.contains_key(&wish);

@@ -5,12 +5,6 @@ use std::fmt;
 
 use crate::registry::{self, Framework, Kind};
 
-#[derive(Debug, Clone, Copy)]
-struct Text<'t> {
-    name: &'t str,
-    version: Option<&'t str>,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spec {
     pub framework: &'static Framework,
@@ -19,21 +13,23 @@ pub struct Spec {
 }
 
 impl Spec {
+    /// In the version that `frameworks.toml` names.
+    pub fn pinned(framework: &'static Framework) -> Spec {
+        Spec {
+            framework,
+            version: None,
+        }
+    }
+
     pub fn parse(text: &str) -> Result<Spec, SpecError> {
-        let Text { name, version } = match text.split_once('@') {
-            Some((name, version)) => Text {
-                name,
-                version: Some(version),
-            },
-            None => Text {
-                name: text,
-                version: None,
-            },
+        let (name, version) = match text.split_once('@') {
+            Some((name, version)) => (name, Some(version)),
+            None => (text, None),
         };
         let Some(framework) = registry::find(name) else {
             return Err(SpecError::UnknownName {
                 name: name.to_owned(),
-                closest: source::closest(name, registry::all().map(|f| f.name.as_str())),
+                closest: diagnostics::closest(name, registry::all().map(|f| f.name.as_str())),
             });
         };
         match version {
@@ -48,10 +44,7 @@ impl Spec {
                 version: (Some(version) != framework.version.as_deref())
                     .then(|| version.to_owned()),
             }),
-            None => Ok(Spec {
-                framework,
-                version: None,
-            }),
+            None => Ok(Spec::pinned(framework)),
         }
     }
 
@@ -77,7 +70,8 @@ impl fmt::Display for Spec {
 }
 
 /// Why a text names no framework.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {}", self.message(), self.hint())]
 pub enum SpecError {
     UnknownName {
         name: String,
@@ -127,14 +121,6 @@ impl SpecError {
         }
     }
 }
-
-impl fmt::Display for SpecError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.message(), self.hint())
-    }
-}
-
-impl std::error::Error for SpecError {}
 
 /// Numbers with points, and what may follow them in a release: `2.2.0`, `2.1.0rc1`, `1.9.1.post0`,
 /// `2.3.0+cpu`. It becomes part of a folder's name and of the installer's arguments.

@@ -32,8 +32,13 @@ impl Answer {
 
 /// Runs a program without input to its end, or kills it and its children when `timeout` is over.
 pub fn ask(command: &mut Command, timeout: Duration) -> io::Result<Answer> {
+    ask_with(command, Stdio::null(), timeout)
+}
+
+/// The same for a program that reads.
+pub fn ask_with(command: &mut Command, input: Stdio, timeout: Duration) -> io::Result<Answer> {
     command
-        .stdin(Stdio::null())
+        .stdin(input)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut group = Group::spawn(command)?;

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, BufWriter, Read as _, Write as _};
-use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use crate::unfinished::Unfinished;
@@ -28,6 +28,12 @@ pub fn write_whole_by(
 pub fn copy_whole(from: &Path, to: &Path) -> io::Result<()> {
     let mut from = File::open(from)?;
     write_whole_by(to, |file| io::copy(&mut from, file).map(|_| ()))
+}
+
+/// A folder, and those above it, that their owner alone can open.
+pub fn create_private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true).mode(0o700).create(folder)
 }
 
 /// Opens a regular file and nothing else: a symbolic link is not followed, and a named pipe, which

@@ -1,16 +1,19 @@
 //! The basics that every program on a host needs, written once: files that are there complete or
-//! not at all, locks, child processes that end in time, digests.
+//! not at all, locks, child processes that end in time, digests; and what a process may use of its
+//! machine (`limits`).
 
 mod child;
 mod digest;
 mod files;
+pub mod limits;
 mod lock;
 mod unfinished;
 
-pub use child::{Answer, Group, ask};
+pub use child::{Answer, Group, ask, ask_with};
 pub use digest::{Digest, Digester, hex};
 pub use files::{
-    copy_whole, open_regular, read_regular, sync_folder, sync_tree, write_whole, write_whole_by,
+    copy_whole, create_private_folder, open_regular, read_regular, sync_folder, sync_tree,
+    write_whole, write_whole_by,
 };
 pub use lock::{FileLock, LockError};
 pub use unfinished::{Leftover, Unfinished, leftovers};

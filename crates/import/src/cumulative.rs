@@ -15,7 +15,7 @@ const LEAST_RISE: f64 = 2.0;
 /// that look cumulative without being said to be so are left out: summing them would bill hours
 /// that nobody used.
 pub(crate) fn settle(rows: &mut [Row], spec: &ImportSpec, problems: &mut Vec<RowProblem>) {
-    if spec.row != RowKind::Step {
+    if spec.row() != RowKind::Step {
         return;
     }
     for (place, column) in spec.metrics.iter().enumerate() {
@@ -42,14 +42,11 @@ fn take_apart(
         };
         let now = *value;
         if now < before {
-            problems.push(RowProblem {
-                file: row.file.clone(),
-                line: row.line,
-                what: format!(
-                    "`{}` is cumulative but falls from {before} to {now}: it is assumed to restart from zero",
-                    column.column
-                ),
-            });
+            let what = format!(
+                "`{}` is cumulative but falls from {before} to {now}: it is assumed to restart from zero",
+                column.column
+            );
+            problems.push(RowProblem::new(&row.file, row.line, what));
             before = 0.0;
         }
         *value = now - before;
@@ -79,13 +76,9 @@ fn refuse_cumulative(
             unit,
             ..
         } = column;
-        problems.push(RowProblem {
-            file: row.file.clone(),
-            line: row.line,
-            what: format!(
-                "`{column}` rises with every row of the run, from {first} s to {last} s, like a time since the start: write {column}={metric}:{unit}:cumulative if it is one, or {column}={metric}:{unit}:each if it is the time of each step; the column is ignored"
-            ),
-        });
+        problems.push(row.problem(format!(
+            "`{column}` rises with every row of the run, from {first} s to {last} s, like a time since the start: write {column}={metric}:{unit}:cumulative if it is one, or {column}={metric}:{unit}:each if it is the time of each step; the column is ignored"
+        )));
     }
     for row in rows {
         if let Some(value) = row.metrics.get_mut(place) {

@@ -28,13 +28,7 @@ pub(crate) fn table(
     rest: impl Iterator<Item = TableRow>,
     delimiter: u8,
 ) -> Table {
-    let mut reading = Reading {
-        written: None,
-        groups: None,
-        names: None,
-        expects: Expects::Groups,
-        problem: None,
-    };
+    let mut reading = Reading::default();
     reading.about(preamble);
     let rows: Vec<TableRow> = rest.filter(|row| reading.is_data(row)).collect();
     let names = reading.names.as_ref();
@@ -48,6 +42,7 @@ pub(crate) fn table(
     }
 }
 
+#[derive(Default)]
 struct Reading {
     written: Option<Date>,
     /// `total cpu usage`, over the first of its columns.
@@ -58,7 +53,9 @@ struct Reading {
 }
 
 /// What the next line is, unless it is about dstat itself.
+#[derive(Default)]
 enum Expects {
+    #[default]
     Groups,
     Names,
     Data,

@@ -58,6 +58,7 @@ pub(crate) fn of_rows(name: &str, read: &Rows, spec: &ImportSpec, first: &str) -
         currency: Currency::USD,
         rates: Vec::new(),
         exclude: absent(&rows, &texts, &factors),
+        design: Default::default(),
         workload: Workload::Command(CommandWorkload {
             command: Vec::new(),
             env: BTreeMap::new(),
@@ -73,6 +74,8 @@ pub(crate) fn of_rows(name: &str, read: &Rows, spec: &ImportSpec, first: &str) -
         },
         metrics: spec.metrics.iter().map(|m| m.metric.clone()).collect(),
         target_accuracy_percent: None,
+        roles: BTreeMap::new(),
+        equal_within_percent: None,
         import: None,
         network_files: Default::default(),
         scale: None,
@@ -94,14 +97,11 @@ fn too_many(first: &str, factors: &[String], texts: &[Vec<String>]) -> Vec<RowPr
         .zip(texts)
         .map(|(name, texts)| format!("{name} {}", texts.len()));
     let counted: Vec<String> = counted.collect();
-    vec![RowProblem {
-        file: first.to_owned(),
-        line: 1,
-        what: format!(
-            "the levels give {combinations} combinations, more than {MOST_COMBINATIONS} ({}): use as factors only what was varied on purpose",
-            counted.join(", ")
-        ),
-    }]
+    let what = format!(
+        "the levels give {combinations} combinations, more than {MOST_COMBINATIONS} ({}): use as factors only what was varied on purpose",
+        counted.join(", ")
+    );
+    vec![RowProblem::new(first, 1, what)]
 }
 
 /// As they first appear; `PyTorch` and `pytorch` are one.
@@ -124,32 +124,23 @@ fn key(text: &str) -> String {
 
 /// Numbers only when all of them are.
 fn levels(texts: &[String]) -> Vec<Level> {
-    let all = |parse: fn(&str) -> Option<Level>| {
-        texts
-            .iter()
-            .map(|t| parse(t.trim()))
-            .collect::<Option<Vec<Level>>>()
+    let int = |text: &str| text.parse().ok().map(Level::Int);
+    let float = |text: &str| {
+        let number = text.parse().ok().filter(|n: &f64| n.is_finite());
+        number.map(Level::Float)
     };
-    let finite = |text: &str| {
-        text.parse::<f64>()
-            .ok()
-            .filter(|n| n.is_finite())
-            .map(Level::Float)
+    let text = |text: &str| Some(Level::Text(text.to_owned()));
+    let kinds: [fn(&str) -> Option<Level>; 3] = [int, float, text];
+    let all = |parse: fn(&str) -> Option<Level>| -> Option<Vec<Level>> {
+        texts.iter().map(|text| parse(text.trim())).collect()
     };
-    all(|text| text.parse().ok().map(Level::Int))
-        .or_else(|| all(finite))
-        .unwrap_or_else(|| {
-            texts
-                .iter()
-                .map(|text| Level::Text(text.trim().to_owned()))
-                .collect()
-        })
+    kinds.into_iter().find_map(all).unwrap_or_default()
 }
 
 fn repetitions(rows: &[&Row], spec: &ImportSpec) -> u32 {
     let mut runs: HashMap<Vec<String>, BTreeSet<String>> = HashMap::new();
     for row in rows {
-        let run = match (row.repetition, spec.row) {
+        let run = match (row.repetition, spec.row()) {
             (Some(repetition), _) => repetition.to_string(),
             (None, RowKind::Run) => format!("{}:{}", row.file, row.line),
             (None, RowKind::Request | RowKind::Step | RowKind::Sample) => row.file.clone(),
@@ -208,6 +199,7 @@ fn environments(factors: &[Factor]) -> Vec<Environment> {
         device: None,
         service: None,
         hosts: None,
+        location: model::Location::default(),
     };
     names.into_iter().map(environment).collect()
 }

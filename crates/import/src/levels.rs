@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use model::{Factor, Level, Plan, Scenario, Study};
 
 use crate::RowProblem;
-use crate::rows::Row;
+use crate::rows::{Row, Rows};
 
 pub(crate) struct Scenarios<'p> {
     factors: &'p [Factor],
@@ -22,7 +22,7 @@ pub(crate) struct Placed<'p> {
 
 /// Where the level of one factor of the study is found.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Source {
+enum Source {
     /// The place among the row's levels.
     Row(usize),
     /// The factor has one level.
@@ -51,7 +51,7 @@ impl<'p> Scenarios<'p> {
 
     /// For each factor of the study, where its level is; or what is wrong with the mapping.
     /// Ignoring a factor would take different things for repetitions of one.
-    pub(crate) fn columns(&self, mapped: &[String]) -> Result<Vec<Source>, Vec<String>> {
+    fn columns(&self, mapped: &[String]) -> Result<Vec<Source>, Vec<String>> {
         let mut problems = Vec::new();
         let same = |a: &str, b: &str| a.to_lowercase() == b.to_lowercase();
         for factor in mapped {
@@ -82,21 +82,23 @@ impl<'p> Scenarios<'p> {
         }
     }
 
-    pub(crate) fn place(
-        &self,
-        rows: Vec<Row>,
-        sources: &[Source],
-        problems: &mut Vec<RowProblem>,
-    ) -> Vec<Placed<'p>> {
+    /// Takes the rows out and gives each its scenario; what cannot be placed is a problem. What is
+    /// wrong with the mapping is reported of the file `first`.
+    pub(crate) fn place(&self, read: &mut Rows, first: &str) -> Vec<Placed<'p>> {
+        let rows = std::mem::take(&mut read.rows);
+        let sources = match self.columns(&read.factors) {
+            Ok(sources) => sources,
+            Err(problems) => {
+                let whole = |what| RowProblem::new(first, 1, what);
+                read.problems.extend(problems.into_iter().map(whole));
+                return Vec::new();
+            }
+        };
         let mut placed = Vec::with_capacity(rows.len());
         for row in rows {
-            match self.scenario(&row, sources) {
+            match self.scenario(&row, &sources) {
                 Ok(scenario) => placed.push(Placed { row, scenario }),
-                Err(what) => problems.push(RowProblem {
-                    file: row.file,
-                    line: row.line,
-                    what,
-                }),
+                Err(what) => read.problems.push(row.problem(what)),
             }
         }
         placed

@@ -1,7 +1,6 @@
 //! Measurements made elsewhere become run records. Pure: text in, records out.
 //!
-//! For tables read [`ImportSpec`] (what the columns mean; built from study and flags, a
-//! [`Mapping`]), then [`read`]. Inside: `table` (text to cells), `rows` (cells to numbers and
+//! For tables read [`ImportSpec`] (what the columns mean, by a study and by flags), then [`read`]. Inside: `table` (text to cells), `rows` (cells to numbers and
 //! levels), `levels` (levels to scenarios), `runs` (rows to records).
 //!
 //! For logs of training programs read [`LogSpec`], then [`Logs`].
@@ -25,13 +24,12 @@ mod units;
 
 pub use infer::{Inferred, infer_study};
 pub use logs::{LogFile, LogFormat, LogRecords, LogSpec, Logs};
-pub use mapping::Mapping;
 pub use pattern::FilePattern;
 pub use spec::{ColumnFactor, ColumnMetric, Counted, DecimalMark, ImportSpec, RowKind, SpecError};
 pub use study_text::study_text;
 pub use table::decode;
-pub use units::{Conversion, conversion};
 
+use levels::Scenarios;
 use model::{Plan, RunRecord, Study};
 
 /// One CSV file, already read.
@@ -61,6 +59,16 @@ pub struct RowProblem {
     pub what: String,
 }
 
+impl RowProblem {
+    pub(crate) fn new(file: &str, line: u64, what: impl Into<String>) -> Self {
+        RowProblem {
+            file: file.to_owned(),
+            line,
+            what: what.into(),
+        }
+    }
+}
+
 /// `old.csv:7: …`
 impl std::fmt::Display for RowProblem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -68,26 +76,17 @@ impl std::fmt::Display for RowProblem {
     }
 }
 
+/// As messages and records name it.
+fn plain_name(name: &str) -> &str {
+    name.strip_prefix("./").unwrap_or(name)
+}
+
 /// Reads the files as runs of the study. What cannot be used is told and the rest is used.
 pub fn read(files: &[InputFile], spec: &ImportSpec, study: &Study, plan: &Plan) -> Imported {
     let mut read = rows::read(files, spec);
     let rows_read = read.rows.len() + read.left_out;
-    let scenarios = levels::Scenarios::of(study, plan);
-    let placed = match scenarios.columns(&read.factors) {
-        Ok(columns) => scenarios.place(read.rows, &columns, &mut read.problems),
-        Err(problems) => {
-            let file = files
-                .first()
-                .map_or_else(String::new, |file| file.name.clone());
-            let whole = |what| RowProblem {
-                file: file.clone(),
-                line: 1,
-                what,
-            };
-            read.problems.extend(problems.into_iter().map(whole));
-            Vec::new()
-        }
-    };
+    let first = files.first().map_or("", |file| file.name.as_str());
+    let placed = Scenarios::of(study, plan).place(&mut read, first);
     let made = runs::records(placed, spec, study, &mut read.problems);
     Imported {
         records_without_time: made.records.iter().filter(|r| r.seconds <= 0.0).count(),

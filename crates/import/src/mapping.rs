@@ -1,27 +1,11 @@
-//! What a study or the flags of a command say of the columns; together they make the spec.
+//! What a study and the flags of a command say of the columns, put together.
 
+use model::Timestamp;
 use model::study::{ImportColumn, ImportSettings};
-use model::{Level, Timestamp};
 
-use crate::{ColumnFactor, ColumnMetric, DecimalMark, FilePattern, ImportSpec, RowKind, SpecError};
+use crate::{ColumnFactor, ColumnMetric, FilePattern, ImportSpec, RowKind, SpecError};
 
-/// One source of meaning. What it says nothing of is left to the other, or to the default.
-#[derive(Debug, Clone, Default)]
-pub struct Mapping {
-    pub row: Option<RowKind>,
-    pub factors: Vec<ColumnFactor>,
-    pub metrics: Vec<ColumnMetric>,
-    pub file_pattern: Option<FilePattern>,
-    /// Levels that all the files have in common: factor and level.
-    pub constants: Vec<(String, Level)>,
-    pub delimiter: Option<char>,
-    pub decimal_mark: Option<DecimalMark>,
-    pub repetition_column: Option<String>,
-    pub status_column: Option<String>,
-    pub started_column: Option<String>,
-}
-
-impl Mapping {
+impl ImportSpec {
     /// What `[import]` of a study says.
     pub fn of_settings(settings: &ImportSettings) -> Result<Self, SpecError> {
         let factor = |column: &ImportColumn| ColumnFactor {
@@ -36,8 +20,7 @@ impl Mapping {
                 ))
             })
         };
-        let constants = settings.levels.iter();
-        Ok(Mapping {
+        Ok(ImportSpec {
             row: parsed(&settings.row)?,
             factors: settings.factors.iter().map(factor).collect(),
             metrics: settings
@@ -46,21 +29,20 @@ impl Mapping {
                 .map(metric)
                 .collect::<Result<_, _>>()?,
             file_pattern: parsed(&settings.file_pattern)?,
-            constants: constants
-                .map(|(name, level)| (name.clone(), level.clone()))
-                .collect(),
+            constants: settings.levels.clone().into_iter().collect(),
             delimiter: settings.delimiter,
             decimal_mark: parsed(&settings.decimal_mark)?,
             repetition_column: settings.repetition.clone(),
             status_column: settings.status.clone(),
             started_column: settings.started.clone(),
+            started_otherwise: Timestamp::default(),
         })
     }
 
     /// `other` goes before: it takes the place of what is said here of the same factor, column or
     /// metric, and adds the rest.
     #[must_use]
-    pub fn overridden_by(mut self, other: Mapping) -> Mapping {
+    pub fn overridden_by(mut self, other: ImportSpec) -> ImportSpec {
         let in_names = other.file_pattern.iter().flat_map(FilePattern::names);
         let columns = other.factors.iter().map(|f| &f.factor);
         let constants = other.constants.iter().map(|(factor, _)| factor);
@@ -71,7 +53,7 @@ impl Mapping {
             |m: &ColumnMetric, n: &ColumnMetric| m.column == n.column || m.metric == n.metric;
         self.metrics
             .retain(|m| !other.metrics.iter().any(|n| again(m, n)));
-        Mapping {
+        ImportSpec {
             row: other.row.or(self.row),
             factors: joined(self.factors, other.factors),
             metrics: joined(self.metrics, other.metrics),
@@ -82,14 +64,14 @@ impl Mapping {
             repetition_column: other.repetition_column.or(self.repetition_column),
             status_column: other.status_column.or(self.status_column),
             started_column: other.started_column.or(self.started_column),
+            started_otherwise: other.started_otherwise,
         }
     }
 
     /// Fails when no column holds a metric: there would be nothing to import.
-    pub fn into_spec(self, started_otherwise: Timestamp) -> Result<ImportSpec, SpecError> {
-        let row = self.row.unwrap_or_default();
+    pub fn checked(self, started_otherwise: Timestamp) -> Result<ImportSpec, SpecError> {
         let counted = self.metrics.iter().find(|m| m.counted.is_some());
-        if let Some(metric) = counted.filter(|_| row != RowKind::Step) {
+        if let Some(metric) = counted.filter(|_| self.row() != RowKind::Step) {
             return Err(SpecError(format!(
                 "column `{}`: `each` and `cumulative` need rows that are steps (--row step)",
                 metric.column
@@ -102,31 +84,20 @@ impl Mapping {
                     .to_owned(),
             ));
         }
-        Ok(self.any_spec(started_otherwise))
+        Ok(ImportSpec {
+            started_otherwise,
+            ..self
+        })
     }
 
     /// For logs, whose metrics are known: only what tells levels counts.
-    pub fn into_log_spec(self, started_otherwise: Timestamp) -> ImportSpec {
+    #[must_use]
+    pub fn for_logs(self, started_otherwise: Timestamp) -> ImportSpec {
         ImportSpec {
             file_pattern: self.file_pattern,
             constants: self.constants,
-            ..ImportSpec::new(RowKind::Run, started_otherwise)
-        }
-    }
-
-    fn any_spec(self, started_otherwise: Timestamp) -> ImportSpec {
-        ImportSpec {
-            row: self.row.unwrap_or_default(),
-            factors: self.factors,
-            metrics: self.metrics,
-            file_pattern: self.file_pattern,
-            constants: self.constants,
-            delimiter: self.delimiter,
-            decimal_mark: self.decimal_mark.unwrap_or_default(),
-            repetition_column: self.repetition_column,
-            status_column: self.status_column,
-            started_column: self.started_column,
             started_otherwise,
+            ..ImportSpec::default()
         }
     }
 }

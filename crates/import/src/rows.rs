@@ -1,15 +1,19 @@
 //! Cells to numbers and levels: what one row of one file says.
 
-use model::{Level, Status, Timestamp};
+use std::collections::BTreeMap;
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use model::{Status, Timestamp};
 
 use crate::number::{self, Cell};
 use crate::summary::EPOCH;
 use crate::table::{self, Table, TableRow};
 use crate::units::{self, Conversion};
-use crate::{ImportSpec, InputFile, RowKind, RowProblem};
+use crate::{ColumnMetric, ImportSpec, InputFile, RowKind, RowProblem, plain_name};
 
 /// All files together.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Rows {
     /// The factors the rows' levels belong to, in order.
     pub(crate) factors: Vec<String>,
@@ -32,6 +36,12 @@ pub(crate) struct Row {
     pub(crate) metrics: Vec<Option<f64>>,
 }
 
+impl Row {
+    pub(crate) fn problem(&self, what: impl Into<String>) -> RowProblem {
+        RowProblem::new(&self.file, self.line, what)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ended {
     pub(crate) status: Status,
@@ -43,19 +53,14 @@ pub(crate) const REPETITION: &str = "repetition";
 pub(crate) fn read(files: &[InputFile], spec: &ImportSpec) -> Rows {
     let mut all = Rows {
         factors: factors(spec),
-        rows: Vec::new(),
-        left_out: 0,
-        problems: Vec::new(),
+        ..Rows::default()
     };
     for file in files {
         let table = table::parse(&file.text, spec.delimiter);
-        let name = file.name.strip_prefix("./").unwrap_or(&file.name);
-        all.problems
-            .extend(table.problem.as_ref().map(|problem| RowProblem {
-                file: name.to_owned(),
-                line: problem.line,
-                what: problem.what.clone(),
-            }));
+        let name = plain_name(&file.name);
+        let problem = table.problem.as_ref();
+        let problem = problem.map(|p| RowProblem::new(name, p.line, p.what.as_str()));
+        all.problems.extend(problem);
         match FileReader::new(name, &table, spec, &all.factors) {
             Ok(mut reader) => {
                 let rows: Vec<Row> = table
@@ -81,7 +86,7 @@ pub(crate) fn read(files: &[InputFile], spec: &ImportSpec) -> Rows {
 /// The same for epochs of steps.
 fn count_epochs_from_one(rows: &mut [Row], spec: &ImportSpec) {
     let place = spec.metrics.iter().position(|m| m.metric == EPOCH);
-    let Some(place) = place.filter(|_| spec.row == RowKind::Step) else {
+    let Some(place) = place.filter(|_| spec.row() == RowKind::Step) else {
         return;
     };
     let epoch = |row: &Row| row.metrics.get(place).copied().flatten();
@@ -140,9 +145,9 @@ struct FileReader<'s> {
     spec: &'s ImportSpec,
     levels: Vec<LevelSource>,
     /// One for each metric of the spec; `None` if the file lacks the column.
-    metrics: Vec<Option<(usize, Conversion)>>,
+    metrics: Vec<Option<(usize, Conversion<'s>)>>,
     /// To read moments that lack the year.
-    year: Option<YearOf>,
+    written: Option<Date>,
     repetition: Option<usize>,
     status: Option<usize>,
     started: Option<usize>,
@@ -165,27 +170,13 @@ impl<'s> FileReader<'s> {
         };
         let named = file_values(file, spec).unwrap_or_else(|what| {
             columns.missing.push(what);
-            Vec::new()
+            NamedValues::new()
         });
-        let value = |name: &str| {
-            named
-                .iter()
-                .find(|(known, _)| known == name)
-                .map(|(_, value)| value.clone())
+        let level = |factor: &String| match spec.factors.iter().find(|f| f.factor == *factor) {
+            Some(mapped) => LevelSource::Column(columns.find(&mapped.column)),
+            None => LevelSource::Fixed(fixed_level(spec, &named, factor).unwrap_or_default()),
         };
-        let levels = factors
-            .iter()
-            .map(
-                |factor| match spec.factors.iter().find(|f| f.factor == *factor) {
-                    Some(mapped) => LevelSource::Column(columns.find(&mapped.column)),
-                    None => LevelSource::Fixed(
-                        constant(spec, factor)
-                            .or_else(|| value(factor))
-                            .unwrap_or_default(),
-                    ),
-                },
-            )
-            .collect();
+        let levels = factors.iter().map(level).collect();
         let mut optional = |name: &Option<String>| name.as_ref().map(|name| columns.find(name));
         let repetition = optional(&spec.repetition_column);
         let status = optional(&spec.status_column);
@@ -199,7 +190,7 @@ impl<'s> FileReader<'s> {
         };
         let started = spec.started_column.as_deref();
         let started = started.and_then(|name| there(name, "its runs have no date"));
-        let metrics: Vec<Option<(usize, Conversion)>> = spec
+        let metrics: Vec<Option<(usize, Conversion<'_>)>> = spec
             .metrics
             .iter()
             .map(|m| {
@@ -211,11 +202,7 @@ impl<'s> FileReader<'s> {
             let missing = lacking.drain(..).map(|(missing, _)| missing);
             columns.missing.extend(missing);
         }
-        let problem = |what: String| RowProblem {
-            file: file.to_owned(),
-            line: table.header_line,
-            what,
-        };
+        let problem = |what: String| RowProblem::new(file, table.header_line, what);
         if !columns.missing.is_empty() {
             return Err(columns.missing.into_iter().map(problem).collect());
         }
@@ -223,7 +210,8 @@ impl<'s> FileReader<'s> {
             let columns = metrics.iter().flatten();
             columns.map(|(column, _)| row.cell(*column))
         });
-        let decimal_comma = number::uses_decimal_comma(spec.decimal_mark, table.delimiter, cells);
+        let mark = spec.decimal_mark.unwrap_or_default();
+        let decimal_comma = number::uses_decimal_comma(mark, table.delimiter, cells);
         Ok(FileReader {
             file,
             spec,
@@ -232,9 +220,9 @@ impl<'s> FileReader<'s> {
             repetition,
             status,
             started,
-            file_repetition: value(REPETITION),
+            file_repetition: named.get(REPETITION).cloned(),
             decimal_comma,
-            year: table.written.map(|written| YearOf { written }),
+            written: table.written,
             problems: lacking
                 .into_iter()
                 .map(|(missing, lack)| problem(format!("{missing}; {lack}")))
@@ -244,88 +232,92 @@ impl<'s> FileReader<'s> {
 
     /// None, with a problem, for a row that cannot be placed.
     fn row(&mut self, row: &TableRow) -> Option<Row> {
+        match self.placed(row) {
+            Ok(placed) => Some(Row {
+                started: self.started(row),
+                metrics: self.metrics(row),
+                ..placed
+            }),
+            Err(what) => {
+                self.tell(row, format!("{what}; the row is skipped"));
+                None
+            }
+        }
+    }
+
+    /// The run a row is of, without its numbers.
+    fn placed(&self, row: &TableRow) -> Result<Row, String> {
         let level = |source: &LevelSource| match source {
             LevelSource::Column(column) => row.cell(*column).to_owned(),
             LevelSource::Fixed(text) => text.clone(),
         };
-        let levels = self.levels.iter().map(level).collect();
-        let repetition = self.repetition.map(|column| row.cell(column).to_owned());
-        let repetition = match repetition
-            .filter(|text| !text.is_empty())
-            .or_else(|| self.file_repetition.clone())
-        {
-            None => None,
-            Some(text) => match parse_repetition(&text) {
-                Some(number) => Some(number),
-                None => {
-                    return self.leave_out(row, format!("`{text}` is not a repetition number"));
-                }
-            },
-        };
-        let status = match self.status.map(|column| row.cell(column)) {
-            None => Some(OK),
-            Some(word) => parse_status(word, self.spec.row),
-        };
-        let Some(status) = status else {
-            let word = self.status.map_or("", |column| row.cell(column));
+        let own = self.repetition.map(|column| row.cell(column));
+        let text = own.filter(|text| !text.is_empty());
+        let repetition = text.or(self.file_repetition.as_deref()).map(|text| {
+            let wrong = || format!("`{text}` is not a repetition number");
+            parse_repetition(text).ok_or_else(wrong)
+        });
+        let word = self.status.map_or("", |column| row.cell(column));
+        let status = parse_status(word, self.spec.row()).ok_or_else(|| {
             let known = "ok, failed, out-of-memory, timed-out, interrupted or an exit code";
-            return self.leave_out(row, format!("`{word}` is not an outcome: write {known}"));
-        };
-        Some(Row {
+            format!("`{word}` is not an outcome: write {known}")
+        });
+        Ok(Row {
             file: self.file.to_owned(),
             line: row.line,
-            levels,
-            repetition,
-            status,
-            started: self.started(row),
-            metrics: self.metrics(row),
+            levels: self.levels.iter().map(level).collect(),
+            repetition: repetition.transpose()?,
+            status: status?,
+            started: None,
+            metrics: Vec::new(),
         })
     }
 
     /// A cell that is not a number is reported; the rest of its row is used.
     fn metrics(&mut self, row: &TableRow) -> Vec<Option<f64>> {
-        let mut values = Vec::with_capacity(self.metrics.len());
-        let mut wrong = Vec::new();
-        for (found, metric) in self.metrics.iter().zip(&self.spec.metrics) {
-            let Some((column, conversion)) = found else {
-                values.push(None);
-                continue;
-            };
-            let text = row.cell(*column);
-            // Monitors write the unit of the column into every cell: `3000 MiB`.
-            let unit = metric.unit.as_str();
-            let bare = text
-                .trim_end()
-                .strip_suffix(unit)
-                .filter(|_| !unit.is_empty());
-            values.push(
-                match number::cell(bare.unwrap_or(text), self.decimal_comma) {
-                    Cell::Missing => None,
-                    Cell::Number(value) if value < 0.0 && conversion.unit == "s" => {
-                        wrong.push(format!(
-                            "`{text}` in column `{}` is a negative time; ignored",
-                            metric.column
-                        ));
-                        None
-                    }
-                    Cell::Number(value) => Some(conversion.apply(value)),
-                    Cell::Other => {
-                        wrong.push(format!(
-                            "`{text}` in column `{}` is not a number; ignored",
-                            metric.column
-                        ));
-                        None
-                    }
-                },
-            );
+        let metrics = self.metrics.iter().zip(&self.spec.metrics);
+        let values: Vec<Result<Option<f64>, String>> = metrics
+            .map(|(found, metric)| match found {
+                Some((column, conversion)) => self.value(row.cell(*column), metric, conversion),
+                None => Ok(None),
+            })
+            .collect();
+        let mut used = |value: Result<Option<f64>, String>| {
+            value.unwrap_or_else(|what| {
+                self.tell(row, what);
+                None
+            })
+        };
+        values.into_iter().map(&mut used).collect()
+    }
+
+    fn value(
+        &self,
+        text: &str,
+        metric: &ColumnMetric,
+        conversion: &Conversion<'_>,
+    ) -> Result<Option<f64>, String> {
+        // Monitors write the unit of the column into every cell: `3000 MiB`.
+        let unit = metric.unit.as_str();
+        let bare = text.trim_end().strip_suffix(unit);
+        let bare = bare.filter(|_| !unit.is_empty()).unwrap_or(text);
+        let wrong = |what: &str| {
+            let column = &metric.column;
+            Err(format!("`{text}` in column `{column}` is {what}; ignored"))
+        };
+        match number::cell(bare, self.decimal_comma) {
+            Cell::Missing => Ok(None),
+            Cell::Number(value) if value < 0.0 && conversion.unit == "s" => {
+                wrong("a negative time")
+            }
+            Cell::Number(value) => Ok(Some(conversion.apply(value))),
+            Cell::Other => wrong("not a number"),
         }
-        wrong.into_iter().for_each(|what| self.tell(row, what));
-        values
     }
 
     fn started(&mut self, row: &TableRow) -> Option<Timestamp> {
         let text = row.cell(self.started?);
-        let parsed = parse_started(text).or_else(|| self.year.and_then(|year| year.moment(text)));
+        let parsed = parse_started(text).or_else(|| without_year(text, self.written?));
         if parsed.is_none() && !text.is_empty() {
             self.tell(
                 row,
@@ -335,17 +327,9 @@ impl<'s> FileReader<'s> {
         parsed
     }
 
-    fn leave_out(&mut self, row: &TableRow, what: String) -> Option<Row> {
-        self.tell(row, format!("{what}; the row is skipped"));
-        None
-    }
-
     fn tell(&mut self, row: &TableRow, what: String) {
-        self.problems.push(RowProblem {
-            file: self.file.to_owned(),
-            line: row.line,
-            what,
-        });
+        self.problems
+            .push(RowProblem::new(self.file, row.line, what));
     }
 }
 
@@ -364,18 +348,22 @@ impl Columns<'_> {
     }
 }
 
-/// The levels a file's name carries.
-pub(crate) fn file_values(file: &str, spec: &ImportSpec) -> Result<Vec<(String, String)>, String> {
+pub(crate) type NamedValues = BTreeMap<String, String>;
+
+/// The levels a file's name carries, by the name of their factor.
+pub(crate) fn file_values(file: &str, spec: &ImportSpec) -> Result<NamedValues, String> {
     let Some(pattern) = &spec.file_pattern else {
-        return Ok(Vec::new());
+        return Ok(NamedValues::new());
     };
     let values = pattern.values(file)?;
     Ok(pattern.names().iter().cloned().zip(values).collect())
 }
 
-pub(crate) fn constant(spec: &ImportSpec, factor: &str) -> Option<String> {
-    let found = spec.constants.iter().find(|(name, _)| name == factor);
-    found.map(|(_, level): &(String, Level)| level.to_string())
+/// The level that all rows of a file have, by a constant or by the file's name.
+pub(crate) fn fixed_level(spec: &ImportSpec, named: &NamedValues, factor: &str) -> Option<String> {
+    let constant = spec.constants.iter().find(|(name, _)| name == factor);
+    let constant = constant.map(|(_, level)| level.to_string());
+    constant.or_else(|| named.get(factor).cloned())
 }
 
 /// `2`, `r2`, `2.0`.
@@ -384,11 +372,6 @@ pub(crate) fn parse_repetition(text: &str) -> Option<u32> {
     let value: f64 = digits.parse().ok()?;
     (value.fract() == 0.0 && (0.0..=1e9).contains(&value)).then_some(value as u32)
 }
-
-const OK: Ended = Ended {
-    status: Status::Ok,
-    exit_code: None,
-};
 
 fn parse_status(word: &str, row: RowKind) -> Option<Ended> {
     let word = word.trim().to_lowercase().replace(['_', ' '], "-");
@@ -431,29 +414,20 @@ fn parse_started(text: &str) -> Option<Timestamp> {
     // nvidia-smi writes 2024/03/01 12:00:00.123.
     let dashed = text.replace('/', "-");
     if let Ok(civil) = dashed.parse::<jiff::civil::DateTime>() {
-        let utc = jiff::tz::TimeZone::UTC.to_timestamp(civil);
-        return utc.ok();
+        return TimeZone::UTC.to_timestamp(civil).ok();
     }
     let seconds: f64 = text.parse().ok().filter(|s: &f64| s.abs() < 1e11)?;
     Timestamp::from_nanosecond((seconds * 1e9) as i128).ok()
 }
 
-/// dstat writes `15-05 10:11:12`, and into its preamble when it was started.
-#[derive(Debug, Clone, Copy)]
-struct YearOf {
-    written: jiff::civil::Date,
-}
-
-impl YearOf {
-    /// Of that year, or of the next where the month has turned; taken as UTC.
-    fn moment(self, text: &str) -> Option<Timestamp> {
-        let (date, time) = text.trim().split_once(' ')?;
-        let (day, month) = date.split_once('-')?;
-        let (day, month): (i8, i8) = (day.parse().ok()?, month.parse().ok()?);
-        let turned = i16::from(month < self.written.month());
-        let date = jiff::civil::Date::new(self.written.year() + turned, month, day).ok()?;
-        let time: jiff::civil::Time = time.parse().ok()?;
-        let utc = jiff::tz::TimeZone::UTC.to_timestamp(date.to_datetime(time));
-        utc.ok()
-    }
+/// dstat writes `15-05 10:11:12`, and into its preamble when it was started: of that year, or of the
+/// next where the month has turned; taken as UTC.
+fn without_year(text: &str, written: Date) -> Option<Timestamp> {
+    let (date, time) = text.trim().split_once(' ')?;
+    let (day, month) = date.split_once('-')?;
+    let (day, month): (i8, i8) = (day.parse().ok()?, month.parse().ok()?);
+    let turned = i16::from(month < written.month());
+    let date = Date::new(written.year() + turned, month, day).ok()?;
+    let time: jiff::civil::Time = time.parse().ok()?;
+    TimeZone::UTC.to_timestamp(date.to_datetime(time)).ok()
 }

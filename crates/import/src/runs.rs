@@ -23,7 +23,7 @@ pub(crate) fn records(
     study: &Study,
     problems: &mut Vec<RowProblem>,
 ) -> Made {
-    let groups = match spec.row {
+    let groups = match spec.row() {
         RowKind::Run => rows.into_iter().map(Group::of_one).collect(),
         RowKind::Request | RowKind::Step | RowKind::Sample => grouped(rows, problems),
     };
@@ -92,59 +92,45 @@ fn grouped<'p>(rows: Vec<Placed<'p>>, problems: &mut Vec<RowProblem>) -> Vec<Gro
 }
 
 fn joined(group: &Group<'_>, row: &Row) -> RowProblem {
-    let run = RunId {
+    let run = run_id(group, row.repetition.unwrap_or_default());
+    row.problem(format!(
+        "{run} also has rows in {}: all of them are read as one run. If they are several runs, number them with --repetition or {{repetition}} in --file-pattern",
+        group.first.file
+    ))
+}
+
+fn run_id(group: &Group<'_>, repetition: u32) -> RunId {
+    RunId {
         scenario: group.scenario.number,
-        repetition: row.repetition.unwrap_or_default(),
-    };
-    RowProblem {
-        file: row.file.clone(),
-        line: row.line,
-        what: format!(
-            "{run} also has rows in {}: all of them are read as one run. If they are several runs, number them with --repetition or {{repetition}} in --file-pattern",
-            group.first.file
-        ),
+        repetition,
     }
 }
 
 /// Repetitions as told; the others get the numbers left free, in order.
 fn number<'p>(groups: Vec<Group<'p>>, problems: &mut Vec<RowProblem>) -> Vec<(RunId, Group<'p>)> {
     let told = |group: &Group<'_>| {
-        let scenario = group.scenario.number;
-        group.first.repetition.map(|repetition| RunId {
-            scenario,
-            repetition,
-        })
+        let repetition = group.first.repetition?;
+        Some(run_id(group, repetition))
     };
     let mut taken: BTreeSet<RunId> = groups.iter().filter_map(told).collect();
     let mut given: BTreeMap<RunId, String> = BTreeMap::new();
     let mut next: HashMap<u32, u32> = HashMap::new();
     let mut numbered = Vec::with_capacity(groups.len());
     for group in groups {
-        let scenario = group.scenario.number;
         let run = told(&group).unwrap_or_else(|| {
-            let repetition = next.entry(scenario).or_insert(1);
-            while taken.contains(&RunId {
-                scenario,
-                repetition: *repetition,
-            }) {
+            let repetition = next.entry(group.scenario.number).or_insert(1);
+            while taken.contains(&run_id(&group, *repetition)) {
                 *repetition += 1;
             }
-            RunId {
-                scenario,
-                repetition: *repetition,
-            }
+            run_id(&group, *repetition)
         });
         taken.insert(run);
-        let (file, line) = (&group.first.file, group.first.line);
         if let Some(earlier) = given.get(&run) {
-            problems.push(RowProblem {
-                file: file.clone(),
-                line,
-                what: format!("{run} is already defined at {earlier}; the row is skipped"),
-            });
+            let what = format!("{run} is already defined at {earlier}; the row is skipped");
+            problems.push(group.first.problem(what));
             continue;
         }
-        given.insert(run, format!("{file}:{line}"));
+        given.insert(run, format!("{}:{}", group.first.file, group.first.line));
         numbered.push((run, group));
     }
     numbered
@@ -158,17 +144,15 @@ struct Maker<'s> {
 impl Maker<'_> {
     fn record(&self, run: RunId, group: &Group<'_>, problems: &mut Vec<RowProblem>) -> RunRecord {
         let mut metrics = summary::metrics(&group.rows, self.spec);
-        let times = match self.spec.row {
+        let times = match self.spec.row() {
             RowKind::Request => times::of_requests(summary::busy_seconds(&group.rows, self.spec)),
             RowKind::Run | RowKind::Step | RowKind::Sample => times::of_run(&mut metrics),
         };
         if let Some(told) = times.told_too_little {
             let sum = times.seconds;
-            problems.push(RowProblem {
-                file: group.first.file.clone(),
-                line: group.first.line,
-                what: format!("total_seconds is {told}, less than the sum of its phases; the sum {sum} is used"),
-            });
+            problems.push(group.first.problem(format!(
+                "total_seconds is {told}, less than the sum of its phases; the sum {sum} is used"
+            )));
         }
         let started = group.rows.iter().filter_map(|row| row.started).min();
         RunRecord {
@@ -197,7 +181,7 @@ impl Maker<'_> {
             bill: None,
             warnings: Vec::new(),
             framework: None,
-            serving: (self.spec.row == RowKind::Request)
+            serving: (self.spec.row() == RowKind::Request)
                 .then(|| Box::new(summary::serving(&group.rows, self.spec))),
             profile: Vec::new(),
         }
@@ -207,7 +191,7 @@ impl Maker<'_> {
     fn outcome(&self, group: &Group<'_>) -> Outcome {
         let rows = &group.rows;
         let last = rows.last().map_or(group.first.status, |row| row.status);
-        let ended = match self.spec.row {
+        let ended = match self.spec.row() {
             RowKind::Request => rows
                 .iter()
                 .map(|r| r.status)

@@ -1,15 +1,15 @@
 //! What the columns and the names of the files mean.
 
-use std::fmt;
 use std::str::FromStr;
 
 use model::{Level, Timestamp};
 
 use crate::{FilePattern, units};
 
-#[derive(Debug, Clone)]
+/// What a study and the flags of a command say. What it says nothing of has the default.
+#[derive(Debug, Clone, Default)]
 pub struct ImportSpec {
-    pub row: RowKind,
+    pub row: Option<RowKind>,
     pub factors: Vec<ColumnFactor>,
     pub metrics: Vec<ColumnMetric>,
     pub file_pattern: Option<FilePattern>,
@@ -17,7 +17,7 @@ pub struct ImportSpec {
     pub constants: Vec<(String, Level)>,
     /// None finds it: comma, semicolon, tab or bar.
     pub delimiter: Option<char>,
-    pub decimal_mark: DecimalMark,
+    pub decimal_mark: Option<DecimalMark>,
     pub repetition_column: Option<String>,
     pub status_column: Option<String>,
     pub started_column: Option<String>,
@@ -26,21 +26,8 @@ pub struct ImportSpec {
 }
 
 impl ImportSpec {
-    /// Nothing mapped yet.
-    pub fn new(row: RowKind, started_otherwise: Timestamp) -> Self {
-        ImportSpec {
-            row,
-            factors: Vec::new(),
-            metrics: Vec::new(),
-            file_pattern: None,
-            constants: Vec::new(),
-            delimiter: None,
-            decimal_mark: DecimalMark::Auto,
-            repetition_column: None,
-            status_column: None,
-            started_column: None,
-            started_otherwise,
-        }
+    pub(crate) fn row(&self) -> RowKind {
+        self.row.unwrap_or_default()
     }
 
     /// What a person should know of the mapping, though nothing is wrong with it.
@@ -94,13 +81,9 @@ pub enum Counted {
     Cumulative,
 }
 
-impl Counted {
-    pub fn word(self) -> &'static str {
-        match self {
-            Counted::Each => "each",
-            Counted::Cumulative => "cumulative",
-        }
-    }
+impl Words for Counted {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("each", Counted::Each), ("cumulative", Counted::Cumulative)];
 }
 
 impl ColumnMetric {
@@ -112,12 +95,10 @@ impl ColumnMetric {
             Some(unit) => (first, unit),
             None => (column.trim(), first),
         };
-        let counted = match parts.next() {
-            None => None,
-            Some("each") => Some(Counted::Each),
-            Some("cumulative") => Some(Counted::Cumulative),
-            Some(word) => return Err(format!("`{word}` is neither `each` nor `cumulative`")),
-        };
+        let wrong = |word| format!("`{word}` is neither `each` nor `cumulative`");
+        let counted = parts.next();
+        let counted = counted.map(|word| Counted::named(word).ok_or_else(|| wrong(word)));
+        let counted = counted.transpose()?;
         if column.trim().is_empty() || metric.is_empty() {
             return Err("a name is missing".to_owned());
         }
@@ -148,56 +129,60 @@ pub enum DecimalMark {
     Comma,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct SpecError(pub String);
 
-impl fmt::Display for SpecError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+/// Values that are written as one word each.
+pub(crate) trait Words: Copy + PartialEq + 'static {
+    const WORDS: &'static [(&'static str, Self)];
+
+    fn word(self) -> &'static str {
+        let found = Self::WORDS.iter().find(|(_, value)| *value == self);
+        found.map_or("", |(word, _)| word)
+    }
+
+    fn named(text: &str) -> Option<Self> {
+        let found = Self::WORDS.iter().find(|(word, _)| *word == text);
+        found.map(|(_, value)| *value)
+    }
+
+    /// `expected` says what `text` is not, and which words there are.
+    fn parse(text: &str, expected: &str) -> Result<Self, SpecError> {
+        Self::named(text).ok_or_else(|| SpecError(format!("`{text}` is not {expected}")))
     }
 }
 
-impl std::error::Error for SpecError {}
+impl Words for RowKind {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("run", RowKind::Run),
+        ("request", RowKind::Request),
+        ("step", RowKind::Step),
+        ("sample", RowKind::Sample),
+    ];
+}
 
 impl FromStr for RowKind {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
-        match text {
-            "run" => Ok(RowKind::Run),
-            "request" => Ok(RowKind::Request),
-            "step" => Ok(RowKind::Step),
-            "sample" => Ok(RowKind::Sample),
-            _ => Err(SpecError(format!(
-                "`{text}` is not a kind of row: use run, request, step or sample"
-            ))),
-        }
+        Words::parse(text, "a kind of row: use run, request, step or sample")
     }
 }
 
-impl DecimalMark {
-    /// `None` if it is found in the numbers.
-    pub(crate) fn word(self) -> Option<&'static str> {
-        match self {
-            DecimalMark::Auto => None,
-            DecimalMark::Point => Some("point"),
-            DecimalMark::Comma => Some("comma"),
-        }
-    }
+impl Words for DecimalMark {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("auto", DecimalMark::Auto),
+        ("point", DecimalMark::Point),
+        ("comma", DecimalMark::Comma),
+    ];
 }
 
 impl FromStr for DecimalMark {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
-        match text {
-            "auto" => Ok(DecimalMark::Auto),
-            "point" => Ok(DecimalMark::Point),
-            "comma" => Ok(DecimalMark::Comma),
-            _ => Err(SpecError(format!(
-                "`{text}` is not a decimal mark: use auto, point or comma"
-            ))),
-        }
+        Words::parse(text, "a decimal mark: use auto, point or comma")
     }
 }
 

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use model::{Environment, Factor, Level, Study};
 
-use crate::{ImportSpec, RowKind};
+use crate::spec::Words;
+use crate::{DecimalMark, ImportSpec};
 
 /// More than a study file may exclude.
 const MOST_EXCLUSIONS: usize = 1000;
@@ -71,13 +72,8 @@ fn environments(
 
 fn import(text: &mut String, spec: &ImportSpec) -> std::fmt::Result {
     writeln!(text, "\n[import]")?;
-    let row = match spec.row {
-        RowKind::Run => "run",
-        RowKind::Request => "request",
-        RowKind::Step => "step",
-        RowKind::Sample => "sample",
-    };
-    writeln!(text, "row = {}", quoted(row))?;
+    writeln!(text, "row = {}", quoted(spec.row().word()))?;
+    let mark = spec.decimal_mark.filter(|mark| *mark != DecimalMark::Auto);
     let keys = [
         (
             "file_pattern",
@@ -87,7 +83,7 @@ fn import(text: &mut String, spec: &ImportSpec) -> std::fmt::Result {
         ("status", spec.status_column.clone()),
         ("started", spec.started_column.clone()),
         ("delimiter", spec.delimiter.map(String::from)),
-        ("decimal_mark", spec.decimal_mark.word().map(str::to_owned)),
+        ("decimal_mark", mark.map(|mark| mark.word().to_owned())),
     ];
     for (key, value) in keys {
         if let Some(value) = value {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::run::metric;
 use model::serving::{OK, QuantileRecord};
-use model::{Epoch, Metric, ServingRecord};
+use model::{Epoch, Metric, ServingRecord, Status};
 
 use crate::rows::Row;
 use crate::units;
@@ -25,7 +25,7 @@ pub(crate) type Metrics = BTreeMap<String, Metric>;
 /// Samples: means.
 pub(crate) fn metrics(rows: &[Row], spec: &ImportSpec) -> Metrics {
     let columns = Columns { rows, spec };
-    match spec.row {
+    match spec.row() {
         RowKind::Run => columns.each(|values, _| values.last().copied()),
         RowKind::Request => requests(rows, spec),
         RowKind::Step => {
@@ -43,11 +43,7 @@ pub(crate) fn metrics(rows: &[Row], spec: &ImportSpec) -> Metrics {
 }
 
 fn requests(rows: &[Row], spec: &ImportSpec) -> Metrics {
-    let answered: Vec<Row> = rows
-        .iter()
-        .filter(|r| r.status.status == model::Status::Ok)
-        .cloned()
-        .collect();
+    let answered = answered(rows);
     let columns = Columns {
         rows: &answered,
         spec,
@@ -75,10 +71,7 @@ fn requests(rows: &[Row], spec: &ImportSpec) -> Metrics {
     let of = |name: &str| metrics.get(name).map(|metric| metric.value);
     let share = of(metric::PREDICTION_SECONDS).zip(of(metric::LATENCY_SECONDS));
     if let Some((prediction, latency)) = share.filter(|(p, l)| *l > 0.0 && p <= l) {
-        let percent = Metric {
-            value: 100.0 * prediction / latency,
-            unit: "%".to_owned(),
-        };
+        let percent = in_unit(100.0 * prediction / latency, "%");
         metrics.insert(metric::PREDICTION_PERCENT.to_owned(), percent);
     }
     metrics
@@ -86,8 +79,7 @@ fn requests(rows: &[Row], spec: &ImportSpec) -> Metrics {
 
 /// How requests ended and how long they took, as a client would have told it.
 pub(crate) fn serving(rows: &[Row], spec: &ImportSpec) -> ServingRecord {
-    let is_ok = |row: &&Row| row.status.status == model::Status::Ok;
-    let answered: Vec<Row> = rows.iter().filter(is_ok).cloned().collect();
+    let answered = answered(rows);
     let columns = Columns {
         rows: &answered,
         spec,
@@ -110,7 +102,7 @@ pub(crate) fn serving(rows: &[Row], spec: &ImportSpec) -> ServingRecord {
     let mut ends: BTreeMap<String, u64> = BTreeMap::new();
     for row in rows {
         let end = match row.status.status {
-            model::Status::Ok => OK.to_owned(),
+            Status::Ok => OK.to_owned(),
             other => other.to_string(),
         };
         *ends.entry(end).or_default() += 1;
@@ -175,10 +167,7 @@ fn steps(columns: &Columns<'_>) -> Metrics {
             .entry(metric::TRAIN_SECONDS.to_owned())
             .or_insert_with(|| seconds(total));
         if let Some(images) = metrics.get(IMAGES) {
-            let speed = Metric {
-                value: images.value / total,
-                unit: "1/s".to_owned(),
-            };
+            let speed = in_unit(images.value / total, "1/s");
             metrics
                 .entry(metric::IMAGES_PER_SECOND.to_owned())
                 .or_insert(speed);
@@ -190,7 +179,7 @@ fn steps(columns: &Columns<'_>) -> Metrics {
 /// For steps that say which epoch they are of; its loss is the mean over its steps.
 pub(crate) fn epochs(rows: &[Row], spec: &ImportSpec) -> Vec<Epoch> {
     let place = |name: &str| spec.metrics.iter().position(|m| m.metric == name);
-    let Some(epoch) = place(EPOCH).filter(|_| spec.row == RowKind::Step) else {
+    let Some(epoch) = place(EPOCH).filter(|_| spec.row() == RowKind::Step) else {
         return Vec::new();
     };
     let value = |row: &Row, name: &str| {
@@ -252,7 +241,7 @@ impl Columns<'_> {
             }
             if let Some(value) = summarise(&values, &column.metric) {
                 let unit = units::conversion(&column.unit).unit;
-                metrics.insert(column.metric.clone(), Metric { value, unit });
+                metrics.insert(column.metric.clone(), in_unit(value, unit));
             }
         }
         metrics
@@ -283,16 +272,22 @@ fn quantile_name(metric: &str, quantile: &str) -> String {
     }
 }
 
+fn answered(rows: &[Row]) -> Vec<Row> {
+    let is_ok = |row: &&Row| row.status.status == Status::Ok;
+    rows.iter().filter(is_ok).cloned().collect()
+}
+
 fn count(number: usize) -> Metric {
-    Metric {
-        value: number as f64,
-        unit: String::new(),
-    }
+    in_unit(number as f64, "")
 }
 
 pub(crate) fn seconds(value: f64) -> Metric {
+    in_unit(value, "s")
+}
+
+pub(crate) fn in_unit(value: f64, unit: &str) -> Metric {
     Metric {
         value,
-        unit: "s".to_owned(),
+        unit: unit.to_owned(),
     }
 }

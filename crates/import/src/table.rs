@@ -87,9 +87,9 @@ pub(crate) fn parse(text: &str, delimiter: Option<char>) -> Table {
         .flatten()
         .filter(|r| r.iter().any(|cell| !cell.is_empty()));
     let mut rows = rows.map(|cells| TableRow {
-        line: cells
-            .position()
-            .map_or(0, |at| source::row_line(text, at.byte(), at.line(), None)),
+        line: cells.position().map_or(0, |at| {
+            diagnostics::row_line(text, at.byte(), at.line(), None)
+        }),
         cells,
     });
     let first = rows.next();

@@ -2,86 +2,71 @@
 
 use model::run::metric;
 
-#[derive(Debug, Clone, PartialEq)]
-pub struct Conversion {
+/// How numbers of a unit become numbers of the one that is kept.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Conversion<'u> {
     /// The unit kept.
-    pub unit: String,
+    pub(crate) unit: &'u str,
     times: f64,
     over: f64,
 }
 
-impl Conversion {
+impl Conversion<'_> {
     /// Divides by a thousand rather than multiplying by a thousandth, which no float is: 300 ms
     /// are 0.3 s to the last digit.
-    pub fn apply(&self, value: f64) -> f64 {
+    pub(crate) fn apply(&self, value: f64) -> f64 {
         value * self.times / self.over
-    }
-}
-
-/// A unit, the one that is kept, and how one becomes the other.
-struct Known {
-    words: &'static [&'static str],
-    kept: &'static str,
-    times: f64,
-    over: f64,
-}
-
-const fn known(words: &'static [&'static str], kept: &'static str, times: f64, over: f64) -> Known {
-    Known {
-        words,
-        kept,
-        times,
-        over,
     }
 }
 
 const KIB: f64 = 1024.0;
 
-/// The first word of each is the one that messages name.
-const UNITS: &[Known] = &[
-    known(&["ns", "nsec", "nanosecond", "nanoseconds"], "s", 1.0, 1e9),
-    known(
+/// Words for a unit, of which messages name the first; the unit that is kept; and what a number is
+/// multiplied with and divided by to be in it.
+const UNITS: &[(&[&str], &str, f64, f64)] = &[
+    (&["ns", "nsec", "nanosecond", "nanoseconds"], "s", 1.0, 1e9),
+    (
         &["us", "µs", "μs", "usec", "microsecond", "microseconds"],
         "s",
         1.0,
         1e6,
     ),
-    known(
+    (
         &["ms", "msec", "msecs", "millisecond", "milliseconds"],
         "s",
         1.0,
         1e3,
     ),
-    known(&["s", "sec", "secs", "second", "seconds"], "s", 1.0, 1.0),
-    known(&["min", "mins", "minute", "minutes"], "s", 60.0, 1.0),
-    known(&["h", "hr", "hrs", "hour", "hours"], "s", 3600.0, 1.0),
-    known(&["d", "day", "days"], "s", 86_400.0, 1.0),
-    known(&["B", "byte", "bytes"], "B", 1.0, 1.0),
-    known(&["kB", "KB"], "B", 1e3, 1.0),
-    known(&["MB"], "B", 1e6, 1.0),
-    known(&["GB"], "B", 1e9, 1.0),
-    known(&["TB"], "B", 1e12, 1.0),
-    known(&["KiB"], "B", KIB, 1.0),
-    known(&["MiB"], "B", KIB * KIB, 1.0),
-    known(&["GiB"], "B", KIB * KIB * KIB, 1.0),
-    known(&["TiB"], "B", KIB * KIB * KIB * KIB, 1.0),
-    known(&["%", "percent"], "%", 1.0, 1.0),
-    known(&["fraction"], "%", 100.0, 1.0),
-    known(&["J", "joule", "joules"], "J", 1.0, 1.0),
-    known(&["kJ"], "J", 1e3, 1.0),
-    known(&["Wh"], "J", 3600.0, 1.0),
-    known(&["kWh"], "J", 3.6e6, 1.0),
-    known(&["W", "watt", "watts"], "W", 1.0, 1.0),
-    known(&["mW"], "W", 1.0, 1e3),
-    known(&["kW"], "W", 1e3, 1.0),
-    known(
+    (&["s", "sec", "secs", "second", "seconds"], "s", 1.0, 1.0),
+    (&["min", "mins", "minute", "minutes"], "s", 60.0, 1.0),
+    (&["h", "hr", "hrs", "hour", "hours"], "s", 3600.0, 1.0),
+    (&["d", "day", "days"], "s", 86_400.0, 1.0),
+    (&["B", "byte", "bytes"], "B", 1.0, 1.0),
+    (&["kB", "KB"], "B", 1e3, 1.0),
+    (&["MB"], "B", 1e6, 1.0),
+    (&["GB"], "B", 1e9, 1.0),
+    (&["TB"], "B", 1e12, 1.0),
+    (&["KiB"], "B", KIB, 1.0),
+    (&["MiB"], "B", KIB * KIB, 1.0),
+    (&["GiB"], "B", KIB * KIB * KIB, 1.0),
+    (&["TiB"], "B", KIB * KIB * KIB * KIB, 1.0),
+    (&["%", "percent"], "%", 1.0, 1.0),
+    (&["fraction"], "%", 100.0, 1.0),
+    (&["J", "joule", "joules"], "J", 1.0, 1.0),
+    (&["kJ"], "J", 1e3, 1.0),
+    (&["Wh"], "J", 3600.0, 1.0),
+    (&["kWh"], "J", 3.6e6, 1.0),
+    (&["W", "watt", "watts"], "W", 1.0, 1.0),
+    (&["mW"], "W", 1.0, 1e3),
+    (&["kW"], "W", 1e3, 1.0),
+    (
         &["1/s", "/s", "images/s", "img/s", "it/s", "req/s"],
         "1/s",
         1.0,
         1.0,
     ),
-    known(&["1/min", "/min"], "1/s", 1.0, 60.0),
-    known(&["", "-", "1"], "", 1.0, 1.0),
+    (&["1/min", "/min"], "1/s", 1.0, 60.0),
+    (&["", "-", "1"], "", 1.0, 1.0),
 ];
 
 /// What the names of other metrics say of their unit.
@@ -93,9 +78,14 @@ const NAMED: &[(&str, &str)] = &[
     ("_per_second", "1/s"),
 ];
 
-fn find(unit: &str) -> Option<&'static Known> {
-    let unit = unit.trim();
-    UNITS.iter().find(|known| known.words.contains(&unit))
+fn find(unit: &str) -> Option<Conversion<'static>> {
+    let mut units = UNITS.iter();
+    let (_, unit, times, over) = units.find(|(words, ..)| words.contains(&unit.trim()))?;
+    Some(Conversion {
+        unit,
+        times: *times,
+        over: *over,
+    })
 }
 
 /// Whether numbers in it are converted.
@@ -104,16 +94,12 @@ pub(crate) fn is_known(unit: &str) -> bool {
 }
 
 /// A unit that is not known is kept as it is.
-pub fn conversion(unit: &str) -> Conversion {
-    let (unit, times, over) = match find(unit) {
-        Some(known) => (known.kept, known.times, known.over),
-        None => (unit.trim(), 1.0, 1.0),
-    };
-    Conversion {
-        unit: unit.to_owned(),
-        times,
-        over,
-    }
+pub(crate) fn conversion(unit: &str) -> Conversion<'_> {
+    find(unit).unwrap_or(Conversion {
+        unit: unit.trim(),
+        times: 1.0,
+        over: 1.0,
+    })
 }
 
 /// Fails where the name of the metric asks for another unit, and for what is probably a known unit
@@ -125,9 +111,9 @@ pub(crate) fn check(metric: &str, unit: &str) -> Result<(), String> {
     if let Some(kept) = kept.filter(|kept| !kept.is_empty())
         && conversion(unit).unit != kept
     {
-        let words = UNITS.iter().filter(|known| known.kept == kept);
+        let words = UNITS.iter().filter(|(_, unit, ..)| *unit == kept);
         let words: Vec<&str> = words
-            .filter_map(|known| known.words.first().copied())
+            .filter_map(|(words, ..)| words.first().copied())
             .collect();
         return Err(format!(
             "`{unit}` is not a unit of `{metric}`: write {}",
@@ -139,7 +125,7 @@ pub(crate) fn check(metric: &str, unit: &str) -> Result<(), String> {
     }
     let lower = unit.to_lowercase();
     let same = |word: &&&str| word.to_lowercase() == lower;
-    let meant = UNITS.iter().flat_map(|known| known.words);
+    let meant = UNITS.iter().flat_map(|(words, ..)| *words);
     let meant: Vec<&str> = meant.filter(same).copied().collect();
     match meant.is_empty() {
         true => Ok(()),
@@ -159,7 +145,7 @@ mod tests {
         let check = |unit: &str, kept: &str, one: f64| {
             let conversion = conversion(unit);
             assert_eq!(
-                (conversion.unit.as_str(), conversion.apply(1.0)),
+                (conversion.unit, conversion.apply(1.0)),
                 (kept, one),
                 "{unit}"
             );

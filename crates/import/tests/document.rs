@@ -5,7 +5,7 @@
 mod common;
 
 use common::file;
-use import::{ImportSpec, Imported, InputFile, Mapping, infer_study, read};
+use import::{ImportSpec, Imported, InputFile, infer_study, read};
 use model::{RunRecord, Status, Study, Timestamp};
 use plan::{ReadOptions, read_study};
 
@@ -20,8 +20,8 @@ fn block(language: &str, number: usize) -> &'static str {
 }
 
 /// What the flags of a command say.
-fn mapping_of(command: &str) -> Mapping {
-    let mut mapping = Mapping::default();
+fn mapping_of(command: &str) -> ImportSpec {
+    let mut mapping = ImportSpec::default();
     let mut words = command.split_whitespace().filter(|word| *word != "\\");
     while let Some(word) = words.next() {
         let mut value = || words.next().expect("a value").to_owned();
@@ -50,9 +50,9 @@ fn study_of_document() -> Study {
 }
 
 /// By the study's `[import]`, with these flags before it.
-fn import(study: &Study, flags: Mapping, files: &[InputFile]) -> Imported {
+fn import(study: &Study, flags: ImportSpec, files: &[InputFile]) -> Imported {
     let settings = study.import.as_ref().expect("[import]");
-    let mapping = Mapping::of_settings(settings).expect("a mapping");
+    let mapping = ImportSpec::of_settings(settings).expect("a mapping");
     read(
         files,
         &spec(mapping.overridden_by(flags)),
@@ -61,8 +61,8 @@ fn import(study: &Study, flags: Mapping, files: &[InputFile]) -> Imported {
     )
 }
 
-fn spec(mapping: Mapping) -> ImportSpec {
-    mapping.into_spec(Timestamp::UNIX_EPOCH).expect("a spec")
+fn spec(mapping: ImportSpec) -> ImportSpec {
+    mapping.checked(Timestamp::UNIX_EPOCH).expect("a spec")
 }
 
 fn names(imported: &Imported) -> Vec<String> {
@@ -128,12 +128,12 @@ fn a_study_says_what_columns_and_names_of_files_mean() {
 fn flags_go_before_the_study() {
     let study = study_of_document();
     let text = "m,t,answer\nvgg19,2,0\n";
-    let flags = || Mapping {
+    let flags = || ImportSpec {
         row: Some(import::RowKind::Run),
         factors: vec!["m=model".parse().expect("a factor")],
         metrics: vec!["t=latency_seconds:min".parse().expect("a metric")],
         constants: vec![("environment".to_owned(), "large".into())],
-        ..Mapping::default()
+        ..ImportSpec::default()
     };
     // The study's pattern stays: the name must be of its form, but its levels give way.
     let files = [file("small/mobilenet-r2.csv", text)];
@@ -155,15 +155,15 @@ fn flags_go_before_the_study() {
 
 #[test]
 fn a_flag_of_names_takes_the_place_of_columns_and_levels() {
-    let settings = |pattern: &str| Mapping {
+    let settings = |pattern: &str| ImportSpec {
         factors: vec!["m=model".parse().expect("a factor")],
         constants: vec![("environment".to_owned(), "small".into())],
         file_pattern: Some(pattern.parse().expect("a pattern")),
-        ..Mapping::default()
+        ..ImportSpec::default()
     };
-    let flags = Mapping {
+    let flags = ImportSpec {
         file_pattern: Some("{model}.{environment}.csv".parse().expect("a pattern")),
-        ..Mapping::default()
+        ..ImportSpec::default()
     };
     let together = settings("x.csv").overridden_by(flags);
     assert_eq!(together.factors, []);
@@ -177,7 +177,7 @@ fn a_flag_of_names_takes_the_place_of_columns_and_levels() {
 
 #[test]
 fn without_metrics_there_is_nothing_to_import() {
-    let error = Mapping::default().into_spec(Timestamp::UNIX_EPOCH);
+    let error = ImportSpec::default().checked(Timestamp::UNIX_EPOCH);
     let error = error.expect_err("no metrics").to_string();
     assert!(
         error.contains("--metric COLUMN=METRIC:UNIT") && error.contains("[import]"),

@@ -23,7 +23,7 @@ fn any_spec() -> impl Strategy<Value = ImportSpec> {
     (row, mark, delimiter, any::<[bool; 4]>()).prop_map(|(row, mark, delimiter, [a, b, c, d])| {
         let column = |there: bool, name: &str| there.then(|| name.to_owned());
         ImportSpec {
-            decimal_mark: mark,
+            decimal_mark: Some(mark),
             delimiter,
             repetition_column: column(a, "n"),
             status_column: column(b, "s"),

@@ -5,8 +5,8 @@
 mod common;
 
 use common::{plan, study};
-use import::{ImportSpec, LogFile, LogFormat, LogRecords, LogSpec, Logs, RowKind};
-use model::{EventKind, Level, RunRecord, Status, Study, Timestamp, Warning};
+use import::{ImportSpec, LogFile, LogFormat, LogRecords, LogSpec, Logs};
+use model::{EventKind, Level, RunRecord, Status, Study, Warning};
 
 const CAFFE: &str = include_str!("fixtures/logs/caffe-batch64.log");
 const CAFFE_2015_CUT: &str = include_str!("fixtures/logs/caffe-2015-cut.log");
@@ -25,7 +25,7 @@ fn log(name: &str, text: &str) -> LogFile {
 
 fn spec() -> LogSpec {
     LogSpec {
-        levels: ImportSpec::new(RowKind::Run, Timestamp::UNIX_EPOCH),
+        levels: ImportSpec::default(),
         format: None,
         year: None,
         images: None,

@@ -232,11 +232,14 @@ fn a_study_made_of_rows_is_a_study_file() {
     let study = match plan::read_study(&text, &options) {
         Ok(study) => study,
         Err(mistakes) => {
-            let source = source::Source {
+            let source = diagnostics::Source {
                 name: "study.toml",
                 text: &text,
             };
-            panic!("{}", source.render_all(&mistakes, source::Style::Plain))
+            panic!(
+                "{}",
+                source.render_all(&mistakes, diagnostics::Style::Plain)
+            )
         }
     };
     assert_eq!(
@@ -253,10 +256,8 @@ fn a_study_made_of_rows_is_a_study_file() {
         )
     );
     let settings = study.import.expect("[import]");
-    let again = import::Mapping::of_settings(&settings).expect("a mapping");
-    let again = again
-        .into_spec(model::Timestamp::UNIX_EPOCH)
-        .expect("a spec");
+    let again = import::ImportSpec::of_settings(&settings).expect("a mapping");
+    let again = again.checked(model::Timestamp::UNIX_EPOCH).expect("a spec");
     assert_eq!(
         (again.row, &again.factors, &again.metrics, &again.constants),
         (spec.row, &spec.factors, &spec.metrics, &spec.constants)

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use crate::complaint::Complaint;
-use crate::prediction::{Finder, ServerTimes, Told, parse_ms};
+use crate::prediction::{Finder, PREDICTION_HEADER, SETUP_HEADER, ServerTimes, parse_ms};
 
 /// Heads longer than this are broken: memory stays bounded whatever a server sends.
 const LONGEST_HEAD: usize = 64 * 1024;
@@ -32,9 +32,7 @@ pub(crate) struct AnswerReader {
     begun: bool,
     status: u16,
     keep_alive: bool,
-    header: Option<String>,
     header_ms: Option<f64>,
-    setup_header: Option<String>,
     setup_ms: Option<f64>,
     finder: Finder,
     complaint: Complaint,
@@ -53,19 +51,16 @@ enum Stage {
 }
 
 impl AnswerReader {
-    pub(crate) fn new(told: &Told) -> Self {
-        let Told { prediction, setup } = told;
+    pub(crate) fn new() -> Self {
         AnswerReader {
             stage: Stage::Head,
             partial: Vec::new(),
             begun: false,
             status: 0,
             keep_alive: true,
-            header: prediction.header.clone(),
             header_ms: None,
-            setup_header: setup.clone(),
             setup_ms: None,
-            finder: Finder::new(prediction.field.as_deref()),
+            finder: Finder::new(),
             complaint: Complaint::default(),
         }
     }
@@ -131,7 +126,14 @@ impl AnswerReader {
                     Some(rest) => bytes = rest,
                     None => return Ok(Fed::More),
                 },
-                Stage::Sized(left) => return Ok(self.sized(bytes, left)),
+                Stage::Sized(left) => {
+                    return Ok(match self.part(bytes, left, true) {
+                        Some(after) => Fed::Whole {
+                            surplus: after.len(),
+                        },
+                        None => Fed::More,
+                    });
+                }
                 Stage::UntilClose => {
                     self.take_body(bytes, false);
                     return Ok(Fed::More);
@@ -146,8 +148,11 @@ impl AnswerReader {
                     }
                     None => return Ok(Fed::More),
                 },
-                Stage::Chunk(left) => match self.chunk(bytes, left) {
-                    Some(rest) => bytes = rest,
+                Stage::Chunk(left) => match self.part(bytes, left, false) {
+                    Some(rest) => {
+                        self.stage = Stage::ChunkEnd;
+                        bytes = rest;
+                    }
                     None => return Ok(Fed::More),
                 },
             }
@@ -220,17 +225,9 @@ impl AnswerReader {
                 }
             } else if name.eq_ignore_ascii_case("connection") {
                 self.connection(header.value);
-            } else if self
-                .header
-                .as_deref()
-                .is_some_and(|own| name.eq_ignore_ascii_case(own))
-            {
+            } else if name.eq_ignore_ascii_case(PREDICTION_HEADER) {
                 self.header_ms = parse_ms(header.value);
-            } else if self
-                .setup_header
-                .as_deref()
-                .is_some_and(|own| name.eq_ignore_ascii_case(own))
-            {
+            } else if name.eq_ignore_ascii_case(SETUP_HEADER) {
                 self.setup_ms = parse_ms(header.value);
             }
         }
@@ -260,31 +257,19 @@ impl AnswerReader {
         }
     }
 
-    fn sized(&mut self, bytes: &[u8], left: u64) -> Fed {
+    /// Takes bytes of a body or chunk of which so many are `left`; what comes after it once it is whole.
+    fn part<'a>(&mut self, bytes: &'a [u8], left: u64, last: bool) -> Option<&'a [u8]> {
         let have = bytes.len() as u64;
         if have < left {
             self.take_body(bytes, false);
-            self.stage = Stage::Sized(left - have);
-            return Fed::More;
-        }
-        let (body, surplus) = bytes.split_at(left as usize);
-        self.take_body(body, true);
-        Fed::Whole {
-            surplus: surplus.len(),
-        }
-    }
-
-    /// Takes bytes of a chunk; what comes after it once it is whole.
-    fn chunk<'a>(&mut self, bytes: &'a [u8], left: u64) -> Option<&'a [u8]> {
-        let have = bytes.len() as u64;
-        if have < left {
-            self.take_body(bytes, false);
-            self.stage = Stage::Chunk(left - have);
+            self.stage = match last {
+                true => Stage::Sized(left - have),
+                false => Stage::Chunk(left - have),
+            };
             return None;
         }
         let (body, rest) = bytes.split_at(left as usize);
-        self.take_body(body, false);
-        self.stage = Stage::ChunkEnd;
+        self.take_body(body, last);
         Some(rest)
     }
 
@@ -343,28 +328,20 @@ fn after_line(stage: Stage, line: &[u8]) -> Result<Option<Stage>, Broken> {
 }
 
 fn content_length(value: &[u8]) -> Result<u64, Broken> {
-    let digits = value.trim_ascii();
-    let whole = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
-    std::str::from_utf8(digits)
-        .ok()
-        .filter(|_| whole)
-        .and_then(|digits| digits.parse().ok())
-        .ok_or(Broken("its length is not a number"))
+    number(value, 10).ok_or(Broken("its length is not a number"))
 }
 
 /// Hexadecimal digits before an extension, if there is one.
 fn chunk_size(line: &[u8]) -> Result<u64, Broken> {
-    let digits = line
-        .split(|byte| *byte == b';')
-        .next()
-        .unwrap_or_default()
-        .trim_ascii();
-    let whole = !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit);
-    std::str::from_utf8(digits)
-        .ok()
-        .filter(|_| whole)
-        .and_then(|digits| u64::from_str_radix(digits, 16).ok())
-        .ok_or(Broken("the size of a chunk is not a number"))
+    let digits = line.split(|byte| *byte == b';').next();
+    number(digits.unwrap_or_default(), 16).ok_or(Broken("the size of a chunk is not a number"))
+}
+
+/// Digits alone: a sign before them is not a number here.
+fn number(text: &[u8], radix: u32) -> Option<u64> {
+    let digits = std::str::from_utf8(text.trim_ascii()).ok()?;
+    let is_plain = digits.chars().all(|c| c.is_digit(radix));
+    u64::from_str_radix(digits, radix).ok().filter(|_| is_plain)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@ use super::*;
 
 /// What a server's bytes amount to, however they are cut: status, prediction, bytes after the end.
 fn read(text: &str, size: usize) -> Result<Option<(u16, Option<f64>, usize)>, Broken> {
-    let mut reader = AnswerReader::new(&Told::default());
+    let mut reader = AnswerReader::new();
     let mut left = text.len();
     for piece in text.as_bytes().chunks(size) {
         left -= piece.len();
@@ -27,54 +27,33 @@ fn check(text: &str, expected: Result<Option<(u16, Option<f64>, usize)>, Broken>
 
 #[test]
 fn answers_end_where_they_say() {
-    check(
-        "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello",
-        Ok(Some((200, None, 0))),
-    );
-    check(
-        "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nGARBAGE",
-        Ok(Some((200, None, 7))),
-    );
-    check(
-        "HTTP/1.1 503 no\r\ncontent-length:0\r\n\r\n",
-        Ok(Some((503, None, 0))),
-    );
-    check("HTTP/1.1 204 No Content\r\n\r\n", Ok(Some((204, None, 0))));
-    check(
-        "HTTP/1.0 200 OK\r\n\r\nuntil the end",
-        Ok(Some((200, None, 0))),
-    );
-    check(
-        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nx",
-        Ok(Some((200, None, 0))),
-    );
-}
-
-#[test]
-fn chunks_are_put_together() {
-    check(
-        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
-        Ok(Some((200, None, 0))),
-    );
-    check(
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n9;a=b\r\n{\"predict\r\nA\r\nion_ms\":4.\r\n2\r\n5}\r\n0\r\nx: y\r\n\r\nZZ",
-        Ok(Some((200, Some(4.5), 2))),
-    );
+    let ends = |text: &str, status, surplus| check(text, Ok(Some((status, None, surplus))));
+    let head = "HTTP/1.1 200 OK\r\n";
+    ends(&format!("{head}content-length: 5\r\n\r\nhello"), 200, 0);
+    ends(&format!("{head}Content-Length: 0\r\n\r\nGARBAGE"), 200, 7);
+    ends("HTTP/1.1 503 no\r\ncontent-length:0\r\n\r\n", 503, 0);
+    ends("HTTP/1.1 204 No Content\r\n\r\n", 204, 0);
+    ends("HTTP/1.0 200 OK\r\n\r\nuntil the end", 200, 0);
+    let after = format!("HTTP/1.1 100 Continue\r\n\r\n{head}content-length: 1\r\n\r\nx");
+    ends(&after, 200, 0);
+    let chunked = format!("{head}transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n");
+    ends(&chunked, 200, 0);
 }
 
 #[test]
 fn the_prediction_is_read() {
-    check(
-        "HTTP/1.1 200 OK\r\ncontent-length: 21\r\n\r\n{\"prediction_ms\":3.5}",
-        Ok(Some((200, Some(3.5), 0))),
-    );
-    check(
-        "HTTP/1.1 200 OK\r\nX-Prediction-Ms: 2\r\ncontent-length: 21\r\n\r\n{\"prediction_ms\":3.5}",
-        Ok(Some((200, Some(2.0), 0))),
-    );
-    check(
-        "HTTP/1.1 200 OK\r\n\r\n{\"prediction_ms\":7",
-        Ok(Some((200, Some(7.0), 0))),
+    let reads = |rest: &str, ms, surplus| {
+        let text = format!("HTTP/1.1 200 OK\r\n{rest}");
+        check(&text, Ok(Some((200, Some(ms), surplus))));
+    };
+    let body = "content-length: 21\r\n\r\n{\"prediction_ms\":3.5}";
+    reads(body, 3.5, 0);
+    reads(&format!("X-Prediction-Ms: 2\r\n{body}"), 2.0, 0);
+    reads("\r\n{\"prediction_ms\":7", 7.0, 0);
+    reads(
+        "Transfer-Encoding: Chunked\r\n\r\n9;a=b\r\n{\"predict\r\nA\r\nion_ms\":4.\r\n2\r\n5}\r\n0\r\nx: y\r\n\r\nZZ",
+        4.5,
+        2,
     );
 }
 
@@ -94,34 +73,23 @@ fn cut_answers_are_not_whole() {
 
 #[test]
 fn what_is_no_answer_is_broken() {
-    let head = "HTTP/1.1 200 OK\r\n";
-    let length = Broken("its length is not a number");
-    check(&format!("{head}content-length: -1\r\n\r\n"), Err(length));
-    let length = Broken("its length is not a number");
-    check(
-        &format!("{head}content-length: 99999999999999999999\r\n\r\n"),
-        Err(length),
-    );
-    let two = Broken("it states two different lengths");
-    check(
-        &format!("{head}content-length: 1\r\ncontent-length: 2\r\n\r\n"),
-        Err(two),
-    );
-    let size = Broken("the size of a chunk is not a number");
-    check(
-        &format!("{head}transfer-encoding: chunked\r\n\r\nxyz\r\n"),
-        Err(size),
-    );
-    let long = Broken("a chunk is longer than stated");
-    check(
-        &format!("{head}transfer-encoding: chunked\r\n\r\n1\r\nab\r\n"),
-        Err(long),
-    );
-    let other = Broken("its transfer encoding is not chunked");
-    check(
-        &format!("{head}transfer-encoding: gzip\r\n\r\n"),
-        Err(other),
-    );
+    let breaks = |rest: &str, why| {
+        let text = format!("HTTP/1.1 200 OK\r\n{rest}");
+        check(&text, Err(Broken(why)));
+    };
+    let length = "its length is not a number";
+    breaks("content-length: -1\r\n\r\n", length);
+    breaks("content-length: +1\r\n\r\n", length);
+    breaks("content-length: 99999999999999999999\r\n\r\n", length);
+    let two = "content-length: 1\r\ncontent-length: 2\r\n\r\n";
+    breaks(two, "it states two different lengths");
+    let chunked = "transfer-encoding: chunked\r\n\r\n";
+    let size = "the size of a chunk is not a number";
+    breaks(&format!("{chunked}xyz\r\n"), size);
+    let long = "a chunk is longer than stated";
+    breaks(&format!("{chunked}1\r\nab\r\n"), long);
+    let other = "its transfer encoding is not chunked";
+    breaks("transfer-encoding: gzip\r\n\r\n", other);
     let switch = Broken("it switches to a different protocol");
     check("HTTP/1.1 101 Switching\r\n\r\n", Err(switch));
     assert!(read("GARBAGE\r\n\r\n", 1000).is_err());
@@ -144,7 +112,7 @@ fn endless_heads_and_lines_are_broken() {
 #[test]
 fn connections_are_kept_or_not() {
     let keep = |head: &str| {
-        let mut reader = AnswerReader::new(&Told::default());
+        let mut reader = AnswerReader::new();
         let fed = reader.feed(format!("{head}content-length: 0\r\n\r\n").as_bytes());
         assert_eq!(fed, Ok(Fed::Whole { surplus: 0 }));
         reader.keep_alive()
@@ -189,7 +157,7 @@ fn damaged_answers_are_read_the_same_in_any_pieces() {
 
 #[test]
 fn how_long_a_worker_took_to_start_is_read() {
-    let mut reader = AnswerReader::new(&Told::default());
+    let mut reader = AnswerReader::new();
     let cold = b"HTTP/1.1 200 OK\r\nx-bancada-setup-ms: 812.5\r\ncontent-length: 0\r\n\r\n";
     reader.feed(cold).unwrap();
     assert_eq!(reader.told().setup_ms, Some(812.5));

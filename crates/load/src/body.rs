@@ -1,8 +1,6 @@
 //! Files that are sent: which of a folder, and of what kind.
 
 use std::collections::BTreeSet;
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// What is said of a body whose kind its name does not tell.
@@ -20,54 +18,15 @@ pub fn content_type(path: &Path) -> Option<&'static str> {
     }
 }
 
-/// Why there is nothing to send.
-#[derive(Debug)]
-pub enum BodyError {
-    Unreadable {
-        path: PathBuf,
-        error: io::Error,
-    },
-    /// A folder without a file of a known kind.
-    Nothing(PathBuf),
-    /// Requests of one load are of one kind.
-    Mixed {
-        path: PathBuf,
-        kinds: Vec<&'static str>,
-    },
-}
-
-impl fmt::Display for BodyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BodyError::Unreadable { path, error } => {
-                write!(f, "cannot read {}: {error}", path.display())
-            }
-            BodyError::Nothing(path) => write!(
-                f,
-                "{} has no pictures (.jpg, .png), tensors (.npy) or .json to send",
-                path.display()
-            ),
-            BodyError::Mixed { path, kinds } => write!(
-                f,
-                "{} has files of several types ({}), but a run sends only one: keep one type",
-                path.display(),
-                kinds.join(", ")
-            ),
-        }
-    }
-}
-
-impl std::error::Error for BodyError {}
-
-/// A file alone, whatever it is, or those of a folder that can be sent, in the order of their names.
-pub fn body_files(path: &Path) -> Result<Vec<PathBuf>, BodyError> {
+/// A file alone, whatever it is, or those of a folder that can be sent, in the order of their names. The error is a
+/// sentence.
+pub fn body_files(path: &Path) -> Result<Vec<PathBuf>, String> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    let entries = path.read_dir().map_err(|error| BodyError::Unreadable {
-        path: path.to_owned(),
-        error,
-    })?;
+    let shown = path.display();
+    let entries = path.read_dir();
+    let entries = entries.map_err(|error| format!("cannot read {shown}: {error}"))?;
     let mut kinds = BTreeSet::new();
     let mut files = Vec::new();
     for path in entries.flatten().map(|entry| entry.path()) {
@@ -78,12 +37,15 @@ pub fn body_files(path: &Path) -> Result<Vec<PathBuf>, BodyError> {
     }
     files.sort();
     match kinds.len() {
-        0 => Err(BodyError::Nothing(path.to_owned())),
+        0 => Err(format!(
+            "{shown} has no pictures (.jpg, .png), tensors (.npy) or .json to send"
+        )),
         1 => Ok(files),
-        _ => Err(BodyError::Mixed {
-            path: path.to_owned(),
-            kinds: kinds.into_iter().collect(),
-        }),
+        // Requests of one load are of one kind.
+        _ => Err(format!(
+            "{shown} has files of several types ({}), but a run sends only one: keep one type",
+            kinds.into_iter().collect::<Vec<_>>().join(", ")
+        )),
     }
 }
 
@@ -106,9 +68,9 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("bancada-bodies-{}", std::process::id()));
         fs::create_dir(&folder).unwrap();
         let write = |name: &str| fs::write(folder.join(name), "x").unwrap();
-        assert!(matches!(body_files(&folder), Err(BodyError::Nothing(_))));
+        assert!(body_files(&folder).unwrap_err().contains("has no pictures"));
         write("notes.txt");
-        assert!(matches!(body_files(&folder), Err(BodyError::Nothing(_))));
+        assert!(body_files(&folder).unwrap_err().contains("has no pictures"));
         write("b.jpg");
         write("a.jpeg");
         let expected = ["a.jpeg", "b.jpg"].map(|name| folder.join(name));
@@ -118,7 +80,7 @@ mod tests {
             [folder.join("notes.txt")]
         );
         write("c.png");
-        let mixed = body_files(&folder).unwrap_err().to_string();
+        let mixed = body_files(&folder).unwrap_err();
         assert!(mixed.contains("(image/jpeg, image/png)"), "{mixed}");
         fs::remove_dir_all(&folder).unwrap();
     }

@@ -1,7 +1,7 @@
 //! Clocks: of the load, and of the calling thread's share of the machine.
 
 use std::fs;
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -23,6 +23,14 @@ impl Clock {
     pub(crate) fn now(&self) -> Nanos {
         self.origin.elapsed().as_nanos() as Nanos
     }
+}
+
+/// Seconds since 1970.
+pub(crate) fn unix_seconds() -> f64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_secs_f64()
 }
 
 /// What the calling thread had of the machine so far.

@@ -6,7 +6,7 @@ use crate::answer::{AnswerReader, Fed};
 use crate::outcome::End;
 use crate::pace::{Nanos, Ticket};
 use crate::poller::Poller;
-use crate::prediction::{ServerTimes, Told};
+use crate::prediction::ServerTimes;
 use crate::wire::Wire;
 
 /// A request on its way.
@@ -86,7 +86,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(told: &Told) -> Self {
+    pub(crate) fn new() -> Self {
         Connection {
             wire: None,
             connecting: false,
@@ -94,7 +94,7 @@ impl Connection {
             unsent: false,
             generation: 0,
             job: None,
-            reader: AnswerReader::new(told),
+            reader: AnswerReader::new(),
             surplus: false,
             timed: false,
         }

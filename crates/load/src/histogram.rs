@@ -1,12 +1,12 @@
 //! Times in buckets: memory does not grow with the number of requests.
 
 use hdrhistogram::Histogram;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 use crate::quantile::{CONFIDENCE, Quantile, rank, ranks};
 
 /// The shares that a written histogram gives quantiles of.
-pub const SHARES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
+const SHARES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
 
 const HOUR_MICROS: u64 = 3_600_000_000;
 const DIGITS: u8 = 3;
@@ -33,15 +33,12 @@ impl Default for Times {
 
 impl Times {
     pub fn record_nanos(&mut self, nanos: u64) {
-        self.record_micros((nanos + 500) / 1000, 1);
+        let micros = (nanos + 500) / 1000;
+        if let Some(buckets) = &mut self.buckets {
+            buckets.saturating_record(micros.clamp(1, HOUR_MICROS));
+        }
         self.sum_nanos += u128::from(nanos);
         self.max_nanos = self.max_nanos.max(nanos);
-    }
-
-    fn record_micros(&mut self, micros: u64, count: u64) {
-        if let Some(buckets) = &mut self.buckets {
-            buckets.saturating_record_n(micros.clamp(1, HOUR_MICROS), count);
-        }
     }
 
     pub fn merge(&mut self, other: &Times) {
@@ -112,11 +109,11 @@ impl Times {
 }
 
 /// Upper edge in microseconds, number of times.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Serialize)]
 struct Bucket(u64, u64);
 
 /// How a histogram stands in a file: what a person asks first, then all that is known.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct Written {
     count: u64,
     mean_seconds: Option<f64>,
@@ -136,20 +133,6 @@ impl Serialize for Times {
             buckets: self.filled(),
         }
         .serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Times {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let written = Written::deserialize(deserializer)?;
-        let mut times = Times::default();
-        for Bucket(micros, count) in written.buckets {
-            times.record_micros(micros, count);
-        }
-        let mean = written.mean_seconds.unwrap_or(0.0);
-        times.sum_nanos = (mean * times.count() as f64 * 1e9).round() as u128;
-        times.max_nanos = (written.max_seconds.unwrap_or(0.0) * 1e9).round() as u64;
-        Ok(times)
     }
 }
 
@@ -190,17 +173,6 @@ mod tests {
         assert!(p99.low_seconds.is_some() && p99.high_seconds.is_none());
         near(times.mean_seconds(), 50.5);
         assert_eq!(times.max_seconds(), Some(0.1));
-    }
-
-    #[test]
-    fn written_and_read_again_it_is_the_same() {
-        let mut times = Times::default();
-        (1..5000).for_each(|n| times.record_nanos(n * n * 977));
-        let text = serde_json::to_string(&times).unwrap();
-        let again: Times = serde_json::from_str(&text).unwrap();
-        assert_eq!(again.filled().len(), times.filled().len());
-        assert_eq!(again.quantiles(), times.quantiles());
-        assert_eq!(serde_json::to_string(&again).unwrap().len(), text.len());
     }
 
     #[test]

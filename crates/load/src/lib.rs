@@ -8,6 +8,9 @@
 //! - Threads and non-blocking sockets, no async runtime: its timers would be as coarse as some of
 //!   the times measured here.
 //!
+//! [`client`] is the process of a serving run that uses it: it waits for the server, loads it and
+//! reports events.
+//!
 //! ```no_run
 //! use load::{Closed, Extent, Load, Options, Request};
 //!
@@ -27,10 +30,12 @@
 
 mod answer;
 mod body;
+pub mod client;
 mod clock;
 mod complaint;
 mod connection;
 mod error;
+mod header;
 mod histogram;
 mod limit;
 mod load;
@@ -43,6 +48,7 @@ mod quantile;
 mod record;
 mod request;
 mod run;
+pub mod sagemaker;
 mod search;
 mod target;
 mod tls;
@@ -52,18 +58,18 @@ mod wire;
 mod wish;
 mod worker;
 
-pub use body::{BodyError, UNKNOWN_TYPE, body_files, content_type};
+pub use body::{UNKNOWN_TYPE, body_files, content_type};
 pub use error::LoadError;
-pub use histogram::{SHARES, Times};
+pub use header::Header;
+pub use histogram::Times;
 pub use load::{Arrivals, Closed, Extent, Load, Open, Series};
 pub use outcome::{Client, Connections, Counts, End, Outcome, Single};
 pub use plan::Options;
-pub use prediction::{Prediction, Told};
-pub use quantile::{CONFIDENCE, Quantile, Ranks, rank, ranks};
-pub use request::{Header, Method, Request};
+pub use quantile::Quantile;
+pub use request::Request;
 pub use run::{run, run_watched};
-pub use search::{Found, Search, Trial, Trials, search, search_server};
-pub use target::{Scheme, Target};
-pub use trace::{TraceError, parse_trace};
+pub use search::{Found, Search, Trial, Trials, search_server};
+pub use target::Target;
+pub use trace::parse_trace;
 pub use watch::Watch;
 pub use wish::LoadWish;

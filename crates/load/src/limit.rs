@@ -55,7 +55,7 @@ fn late(outcome: &Outcome) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Arrivals, Client, Closed, Connections, Counts, Extent, Open, Times};
+    use crate::{Arrivals, Client, Closed, Counts, Extent, Open, Times};
 
     const MS: u64 = 1_000_000;
 
@@ -90,8 +90,10 @@ mod tests {
         })
     }
 
-    fn check(outcome: &Outcome, expected: Option<&str>) {
-        let said = client_limited(outcome, &open());
+    fn check(change: impl FnOnce(&mut Outcome), expected: Option<&str>) {
+        let mut outcome = outcome();
+        change(&mut outcome);
+        let said = client_limited(&outcome, &open());
         match (said, expected) {
             (None, None) => {}
             (Some(said), Some(part)) => assert!(said.contains(part), "{said}"),
@@ -101,73 +103,29 @@ mod tests {
 
     #[test]
     fn an_easy_load_is_not_limited() {
-        check(&outcome(), None);
-        check(
-            &Outcome {
-                late: times(MS / 2),
-                ..outcome()
-            },
-            None,
-        );
-        check(&Outcome::default(), None);
+        check(|_| (), None);
+        check(|easy| easy.late = times(MS / 2), None);
+        check(|nothing| *nothing = Outcome::default(), None);
     }
 
     #[test]
     fn each_limit_is_said() {
-        let busy = Client {
-            threads: 1,
-            busy_share: 0.95,
-            queued_share: 0.0,
+        check(|busy| busy.client.busy_share = 0.95, Some("computing 95 %"));
+        let starved = |starved: &mut Outcome| {
+            starved.client.busy_share = 0.4;
+            starved.client.queued_share = 0.55;
         };
-        check(
-            &Outcome {
-                client: busy,
-                ..outcome()
-            },
-            Some("computing 95 %"),
-        );
-        let starved = Client {
-            busy_share: 0.4,
-            queued_share: 0.55,
-            ..busy
-        };
-        check(
-            &Outcome {
-                client: starved,
-                ..outcome()
-            },
-            Some("waiting for a core 55 %"),
-        );
-        check(
-            &Outcome {
-                late: times(MS),
-                ..outcome()
-            },
-            Some("sent at least 1.000 ms late"),
-        );
-        let waited = Connections {
-            waited: 2,
-            ..Connections::default()
-        };
-        check(
-            &Outcome {
-                connections: waited,
-                ..outcome()
-            },
-            Some("2 of 100 requests waited for one of 7 connections"),
-        );
+        check(starved, Some("waiting for a core 55 %"));
+        let late = "sent at least 1.000 ms late";
+        check(|outcome| outcome.late = times(MS), Some(late));
+        let waited = "2 of 100 requests waited for one of 7 connections";
+        check(|outcome| outcome.connections.waited = 2, Some(waited));
     }
 
     #[test]
     fn clients_of_a_closed_loop_do_not_wait_for_connections() {
-        let waited = Connections {
-            waited: 50,
-            ..Connections::default()
-        };
-        let outcome = Outcome {
-            connections: waited,
-            ..outcome()
-        };
+        let mut outcome = outcome();
+        outcome.connections.waited = 50;
         let closed = Load::Closed(Closed {
             clients: 1,
             warm_up: Extent::NONE,

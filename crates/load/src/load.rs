@@ -2,13 +2,10 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use crate::LoadError;
 
 /// The shape of a load.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Load {
     /// One client, one request after the other, with pauses.
     Series(Series),
@@ -19,7 +16,7 @@ pub enum Load {
 }
 
 /// `uncounted` requests, then `count`, each `pause` after the answer before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Series {
     pub count: u64,
     pub uncounted: u64,
@@ -52,19 +49,9 @@ impl Series {
             pause: Duration::from_secs(5),
         }
     }
-
-    /// The protocol of that name, `None` for an unknown one.
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "warm" => Some(Series::warm()),
-            "cold" => Some(Series::cold()),
-            "real-time" => Some(Series::real_time()),
-            _ => None,
-        }
-    }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Closed {
     pub clients: usize,
     /// Sent first and not counted.
@@ -72,7 +59,7 @@ pub struct Closed {
     pub counted: Extent,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Open {
     pub arrivals: Arrivals,
     /// Sent first and not counted.
@@ -83,8 +70,7 @@ pub struct Open {
 }
 
 /// How long a part of a load goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
     Requests(u64),
     Time(Duration),
@@ -99,8 +85,7 @@ impl Extent {
 }
 
 /// When the requests of an open loop are to be sent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Arrivals {
     /// Evenly spaced.
     Constant { per_second: f64 },
@@ -108,21 +93,6 @@ pub enum Arrivals {
     Poisson { per_second: f64, seed: u64 },
     /// As recorded: times from the beginning, in growing order.
     Trace(Vec<Duration>),
-}
-
-impl Arrivals {
-    /// Mean rate, `None` for a trace without length.
-    pub fn per_second(&self) -> Option<f64> {
-        match self {
-            Arrivals::Constant { per_second } | Arrivals::Poisson { per_second, .. } => {
-                Some(*per_second)
-            }
-            Arrivals::Trace(times) => {
-                let seconds = times.last()?.as_secs_f64();
-                (seconds > 0.0).then(|| times.len() as f64 / seconds)
-            }
-        }
-    }
 }
 
 impl Load {
@@ -198,11 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_protocols_have_their_names() {
-        for name in ["warm", "cold", "real-time"] {
-            assert!(Series::named(name).is_some(), "{name}");
-        }
-        assert_eq!(Series::named("tepid"), None);
+    fn the_protocols_are_as_published() {
         let warm = Series::warm();
         assert_eq!(
             (warm.uncounted, warm.count, warm.pause.as_secs()),

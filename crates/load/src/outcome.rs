@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::histogram::Times;
 
 /// The result of a load. Every request that was begun is in `counts` or `uncounted`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Outcome {
     /// Seconds since 1970 when the load began.
     pub began_unix_seconds: f64,
@@ -24,10 +24,8 @@ pub struct Outcome {
     /// The server's own time, of the answers that are ok and told one.
     pub prediction: Times,
     /// How long workers took to start, of the answers that are ok and had to wait for one.
-    #[serde(default)]
     pub setup: Times,
     /// The total latency of these answers.
-    #[serde(default)]
     pub cold: Times,
     /// How long the other requests took to fail, from the time they were meant to be sent.
     pub failed: Times,
@@ -53,33 +51,37 @@ impl Outcome {
     }
 
     /// The same load gone on with: what came of its next part.
-    pub fn append(&mut self, next: Outcome) {
+    pub fn append(&mut self, mut next: Outcome) {
         if self.counts.total() + self.uncounted.total() == 0 {
             *self = next;
             return;
         }
         let later = next.began_unix_seconds - self.began_unix_seconds;
-        self.counts.merge(&next.counts);
-        self.uncounted.merge(&next.uncounted);
+        for single in &mut next.singles {
+            single.started_seconds += later;
+        }
         self.wall_seconds += next.wall_seconds;
+        self.merge(next);
+    }
+
+    /// Adds another part's requests; its times of day and its client are not looked at.
+    pub(crate) fn merge(&mut self, other: Outcome) {
+        self.counts.merge(&other.counts);
+        self.uncounted.merge(&other.uncounted);
         let times = [
-            (&mut self.latency, &next.latency),
-            (&mut self.service, &next.service),
-            (&mut self.prediction, &next.prediction),
-            (&mut self.setup, &next.setup),
-            (&mut self.cold, &next.cold),
-            (&mut self.failed, &next.failed),
-            (&mut self.late, &next.late),
+            (&mut self.latency, &other.latency),
+            (&mut self.service, &other.service),
+            (&mut self.prediction, &other.prediction),
+            (&mut self.setup, &other.setup),
+            (&mut self.cold, &other.cold),
+            (&mut self.failed, &other.failed),
+            (&mut self.late, &other.late),
         ];
         times.into_iter().for_each(|(all, part)| all.merge(part));
-        self.connections.merge(&next.connections);
-        let shifted = next.singles.into_iter().map(|single| Single {
-            started_seconds: single.started_seconds + later,
-            ..single
-        });
-        self.singles.extend(shifted);
-        self.first_failure = self.first_failure.take().or(next.first_failure);
-        self.client_limited = self.client_limited.take().or(next.client_limited);
+        self.connections.merge(&other.connections);
+        self.singles.extend(other.singles);
+        self.first_failure = self.first_failure.take().or(other.first_failure);
+        self.client_limited = self.client_limited.take().or(other.client_limited);
     }
 
     /// Mean prediction time over mean total latency, `None` where no prediction time was reported.
@@ -93,7 +95,7 @@ impl Outcome {
 }
 
 /// How requests ended. Each is counted once.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Answered with a status of 200 to 299.
     pub ok: u64,
@@ -147,7 +149,7 @@ impl Counts {
 }
 
 /// How one request ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
     Answered(u16),
@@ -165,7 +167,7 @@ impl End {
 }
 
 /// One request of a series.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Single {
     pub counted: bool,
     /// Since the load began.
@@ -173,13 +175,12 @@ pub struct Single {
     pub latency_seconds: f64,
     pub prediction_seconds: Option<f64>,
     /// Of the worker that had to be started for it.
-    #[serde(default)]
     pub setup_seconds: Option<f64>,
     pub end: End,
 }
 
 /// What became of the connections, warm-up included.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Connections {
     pub opened: u64,
     /// Requests sent again on a fresh connection, because the server had closed the kept one before
@@ -201,7 +202,7 @@ impl Connections {
 }
 
 /// What the client itself needed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Client {
     pub threads: usize,
     /// Of its busiest thread in the counted part: the share of the time it computed.

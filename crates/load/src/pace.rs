@@ -48,10 +48,7 @@ enum Rhythm {
     /// As soon as a client is free, not before this time.
     Free { not_before: Nanos, pause: Nanos },
     /// The time of the next arrival, if there is one.
-    Timed {
-        schedule: Schedule,
-        next: Option<Nanos>,
-    },
+    Timed { times: Times, next: Option<Nanos> },
 }
 
 impl Pace {
@@ -76,11 +73,11 @@ impl Pace {
                 },
             ),
             Load::Open(open) => {
-                let mut schedule = Schedule::new(&open.arrivals, share);
-                let next = schedule.next();
+                let mut times = arrival_times(&open.arrivals, share);
+                let next = times.next();
                 (
                     span(open.warm_up, open.counted),
-                    Rhythm::Timed { schedule, next },
+                    Rhythm::Timed { times, next },
                 )
             }
         };
@@ -107,9 +104,9 @@ impl Pace {
     pub(crate) fn take(&mut self, now: Nanos) -> Ticket {
         let intended = match &mut self.rhythm {
             Rhythm::Free { .. } => now,
-            Rhythm::Timed { schedule, next } => {
+            Rhythm::Timed { times, next } => {
                 let intended = next.unwrap_or(now);
-                *next = schedule.next();
+                *next = times.next();
                 intended
             }
         };
@@ -212,82 +209,29 @@ impl Span {
     }
 }
 
+type Times = Box<dyn Iterator<Item = Nanos>>;
+
 /// Times of arrivals. Every thread goes through all of them and takes its own.
-struct Schedule {
-    source: Source,
-    skip_first: u64,
-    stride: u64,
-}
-
-enum Source {
-    Constant {
-        gap: f64,
-        index: u64,
-    },
-    Poisson {
-        gap: f64,
-        random: SplitMix64,
-        at: f64,
-    },
-    Trace {
-        times: Vec<Nanos>,
-        index: usize,
-    },
-}
-
-impl Schedule {
-    fn new(arrivals: &Arrivals, share: Share) -> Self {
-        let source = match arrivals {
-            Arrivals::Constant { per_second } => Source::Constant {
-                gap: 1e9 / per_second,
-                index: 0,
-            },
-            Arrivals::Poisson { per_second, seed } => Source::Poisson {
-                gap: 1e9 / per_second,
-                random: SplitMix64::new(*seed),
-                at: 0.0,
-            },
-            Arrivals::Trace(times) => Source::Trace {
-                times: times.iter().map(|time| nanos(*time)).collect(),
-                index: 0,
-            },
-        };
-        Schedule {
-            source,
-            skip_first: share.thread,
-            stride: share.threads,
+fn arrival_times(arrivals: &Arrivals, share: Share) -> Times {
+    let all: Times = match arrivals {
+        Arrivals::Constant { per_second } => {
+            let gap = 1e9 / per_second;
+            // From the index, not by adding up: errors would add up too.
+            Box::new((0_u64..).map(move |index| (gap * index as f64) as Nanos))
         }
-    }
-
-    fn next(&mut self) -> Option<Nanos> {
-        let skip = std::mem::replace(&mut self.skip_first, self.stride - 1);
-        for _ in 0..skip {
-            self.source.next()?;
+        Arrivals::Poisson { per_second, seed } => {
+            let gap = 1e9 / per_second;
+            let mut random = SplitMix64::new(*seed);
+            let mut at = 0.0;
+            Box::new(std::iter::repeat_with(move || {
+                at += gap * exponential(&mut random);
+                at as Nanos
+            }))
         }
-        self.source.next()
-    }
-}
-
-impl Source {
-    fn next(&mut self) -> Option<Nanos> {
-        match self {
-            Source::Constant { gap, index } => {
-                // From the index, not by adding up: errors would add up too.
-                let at = *gap * *index as f64;
-                *index += 1;
-                Some(at as Nanos)
-            }
-            Source::Poisson { gap, random, at } => {
-                *at += *gap * exponential(random);
-                Some(*at as Nanos)
-            }
-            Source::Trace { times, index } => {
-                let at = times.get(*index).copied();
-                *index += 1;
-                at
-            }
-        }
-    }
+        Arrivals::Trace(times) => Box::new(times.clone().into_iter().map(nanos)),
+    };
+    let (thread, threads) = (share.thread as usize, share.threads as usize);
+    Box::new(all.skip(thread).step_by(threads))
 }
 
 /// A number drawn from the exponential distribution of mean one, by inversion.

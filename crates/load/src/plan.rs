@@ -3,25 +3,21 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use rustix::process::{Resource, getrlimit, setrlimit};
-use serde::{Deserialize, Serialize};
-
 use crate::LoadError;
 use crate::load::Load;
 use crate::pace::{Nanos, nanos};
-use crate::prediction::Told;
 use crate::request::Request;
 use crate::tls::Tls;
+use rustix::process::{Resource, getrlimit, setrlimit};
 
 /// How requests are sent, whatever the load.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// From the time a request was meant to be sent to its whole answer.
     pub timeout: Duration,
     /// One is enough for tens of thousands of requests per second. Connections and requests are shared
     /// among them.
     pub threads: usize,
-    pub told: Told,
     /// Certificates in PEM form that https trusts beside the well-known authorities.
     pub roots_pem: String,
 }
@@ -32,7 +28,6 @@ impl Default for Options {
             // An answer may take this long by the container contract of the serving services.
             timeout: Duration::from_secs(60),
             threads: 1,
-            told: Told::default(),
             roots_pem: String::new(),
         }
     }
@@ -45,7 +40,6 @@ pub(crate) struct Plan {
     pub(crate) tls: Option<Tls>,
     pub(crate) timeout: Nanos,
     pub(crate) threads: usize,
-    pub(crate) told: Told,
 }
 
 impl Plan {
@@ -69,7 +63,6 @@ impl Plan {
             timeout: nanos(options.timeout),
             // A thread without a connection would have nothing to do.
             threads: options.threads.clamp(1, load.connections()),
-            told: options.told.clone(),
         })
     }
 

@@ -4,43 +4,13 @@
 //! would be most of the client's work.
 
 use memchr::memmem;
-use serde::{Deserialize, Serialize};
-
-/// Where an answer tells its prediction time, in milliseconds. A header wins over the field.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Prediction {
-    /// Name of a header.
-    pub header: Option<String>,
-    /// Key of a number in a JSON body; the first one of that name.
-    pub field: Option<String>,
-}
-
-impl Default for Prediction {
-    fn default() -> Self {
-        Prediction {
-            header: Some("x-prediction-ms".to_owned()),
-            field: Some("prediction_ms".to_owned()),
-        }
-    }
-}
-
-/// What answers tell of themselves.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
-    pub prediction: Prediction,
-    /// The header in which a service that starts workers on demand tells how long one took to
-    /// start, in milliseconds; only on answers that had to wait for it.
-    pub setup: Option<String>,
-}
-
-impl Default for Told {
-    fn default() -> Self {
-        Told {
-            prediction: Prediction::default(),
-            setup: Some("x-bancada-setup-ms".to_owned()),
-        }
-    }
-}
+/// Where an answer tells its prediction time, in milliseconds: a header, which wins, or a number in
+/// a JSON body, the first one of that name.
+pub(crate) const PREDICTION_HEADER: &str = "x-prediction-ms";
+const PREDICTION_FIELD: &[u8] = b"\"prediction_ms\"";
+/// The header in which a service that starts workers on demand tells how long one took to start,
+/// in milliseconds; only on answers that had to wait for it.
+pub(crate) const SETUP_HEADER: &str = "x-bancada-setup-ms";
 
 /// The server's own times, as one answer tells them.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -52,28 +22,18 @@ pub(crate) struct ServerTimes {
 /// A number longer than this, including leading spaces, is ignored.
 const LONGEST_VALUE: usize = 64;
 
-/// Looks for the key in a body that comes in pieces.
+/// Looks for the prediction time in a body that comes in pieces.
 pub(crate) struct Finder {
-    key: Option<Key>,
+    searcher: memmem::Finder<'static>,
     /// The end of the pieces before, where the key or its number may have begun.
     carry: Vec<u8>,
     found: Option<f64>,
 }
 
-struct Key {
-    quoted: Vec<u8>,
-    searcher: memmem::Finder<'static>,
-}
-
 impl Finder {
-    pub(crate) fn new(field: Option<&str>) -> Self {
-        let key = field.map(|name| {
-            let quoted = format!("\"{name}\"").into_bytes();
-            let searcher = memmem::Finder::new(&quoted).into_owned();
-            Key { quoted, searcher }
-        });
+    pub(crate) fn new() -> Self {
         Finder {
-            key,
+            searcher: memmem::Finder::new(PREDICTION_FIELD),
             carry: Vec::new(),
             found: None,
         }
@@ -90,40 +50,28 @@ impl Finder {
     }
 
     pub(crate) fn feed(&mut self, piece: &[u8], last: bool) {
-        let Some(key) = &self.key else { return };
         if self.found.is_some() {
             return;
         }
-        let kept = if self.carry.is_empty() {
-            let look = key.look(piece, last);
+        if self.carry.is_empty() {
+            let look = self.look(piece, last);
             self.found = look.found;
-            let kept = &piece[look.keep_from..];
             if !last {
-                self.carry.extend_from_slice(kept);
+                self.carry.extend_from_slice(&piece[look.keep_from..]);
             }
             return;
-        } else {
-            self.carry.extend_from_slice(piece);
-            let look = key.look(&self.carry, last);
-            self.found = look.found;
-            look.keep_from
-        };
-        self.carry.drain(..kept);
+        }
+        self.carry.extend_from_slice(piece);
+        let look = self.look(&self.carry, last);
+        self.found = look.found;
+        self.carry.drain(..look.keep_from);
     }
-}
 
-struct Look {
-    found: Option<f64>,
-    /// What comes before this need not be looked at again.
-    keep_from: usize,
-}
-
-impl Key {
     fn look(&self, text: &[u8], last: bool) -> Look {
         let mut from = 0;
         while let Some(at) = self.searcher.find(&text[from..]) {
             let start = from + at;
-            let after = start + self.quoted.len();
+            let after = start + PREDICTION_FIELD.len();
             match number_after(&text[after..], last) {
                 Value::Number(found) => {
                     return Look {
@@ -140,12 +88,18 @@ impl Key {
                 Value::Other => from = after,
             }
         }
-        let tail = text.len().saturating_sub(self.quoted.len() - 1);
+        let tail = text.len().saturating_sub(PREDICTION_FIELD.len() - 1);
         Look {
             found: None,
             keep_from: tail.max(from),
         }
     }
+}
+
+struct Look {
+    found: Option<f64>,
+    /// What comes before this need not be looked at again.
+    keep_from: usize,
 }
 
 enum Value {
@@ -191,7 +145,7 @@ mod tests {
 
     /// The same is found however the body is cut.
     fn check(body: &str, expected: Option<f64>) {
-        let mut finder = Finder::new(Some("prediction_ms"));
+        let mut finder = Finder::new();
         for size in 1..=body.len().max(1) {
             finder.clear();
             let pieces: Vec<&[u8]> = body.as_bytes().chunks(size).collect();
@@ -231,7 +185,7 @@ mod tests {
 
     #[test]
     fn an_endless_body_is_not_kept() {
-        let mut finder = Finder::new(Some("prediction_ms"));
+        let mut finder = Finder::new();
         for _ in 0..1000 {
             finder.feed(&[b'"'; 1000], false);
             finder.feed(br#""prediction_ms":"#, false);

@@ -1,10 +1,10 @@
 //! Distribution-free intervals of quantiles.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use stats::distribution::binomial_cdf;
 
 /// A quantile of times, with a 95 % interval from order statistics.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Quantile {
     /// 0.99 for p99.
     pub share: f64,
@@ -14,17 +14,17 @@ pub struct Quantile {
     pub high_seconds: Option<f64>,
 }
 
-pub const CONFIDENCE: f64 = 0.95;
+pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// Ranks from 1; `None` at the side where no value is far enough out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ranks {
-    pub low: Option<u64>,
-    pub high: Option<u64>,
+pub(crate) struct Ranks {
+    pub(crate) low: Option<u64>,
+    pub(crate) high: Option<u64>,
 }
 
 /// The rank of a quantile among `count` values: the smallest that has that share at or below it.
-pub fn rank(count: u64, share: f64) -> u64 {
+pub(crate) fn rank(count: u64, share: f64) -> u64 {
     // Without the slack 0.07 × 100 would be a little more than 7, and its rank 8.
     let place = (share * count as f64 * (1.0 - 1e-12)).ceil();
     (place as u64).clamp(1, count.max(1))
@@ -35,7 +35,7 @@ pub fn rank(count: u64, share: f64) -> u64 {
 ///
 /// The number of values below the quantile is binomial. The low rank is the highest r with
 /// P(fewer than r below) ≤ tail, the high one the lowest s with P(s or more below) ≤ tail.
-pub fn ranks(count: u64, share: f64, confidence: f64) -> Ranks {
+pub(crate) fn ranks(count: u64, share: f64, confidence: f64) -> Ranks {
     let tail = (1.0 - confidence) / 2.0;
     let fewer_than = |rank: u64| match rank {
         0 => 0.0,

@@ -1,8 +1,7 @@
 //! What one sending thread records.
 
 use crate::clock::Usage;
-use crate::histogram::Times;
-use crate::outcome::{Client, Connections, Counts, End, Outcome, Single};
+use crate::outcome::{Client, End, Outcome, Single};
 use crate::pace::{Nanos, Ticket};
 use crate::prediction::ServerTimes;
 
@@ -18,19 +17,8 @@ pub(crate) struct Ended {
 
 #[derive(Default)]
 pub(crate) struct Record {
-    counts: Counts,
-    uncounted: Counts,
-    latency: Times,
-    service: Times,
-    prediction: Times,
-    setup: Times,
-    cold: Times,
-    failed: Times,
-    pub(crate) late: Times,
-    pub(crate) connections: Connections,
+    pub(crate) outcome: Outcome,
     keep_singles: bool,
-    singles: Vec<Single>,
-    pub(crate) first_failure: Option<String>,
     first: Option<Nanos>,
     last: Nanos,
     /// What the thread had used when the first counted request was taken, and from then to the end.
@@ -59,47 +47,37 @@ impl Record {
     }
 
     pub(crate) fn add(&mut self, ended: &Ended) {
+        let outcome = &mut self.outcome;
         if self.keep_singles {
-            self.singles.push(single(ended));
+            outcome.singles.push(single(ended));
         }
         if !ended.ticket.counted {
-            self.uncounted.add(&ended.end);
+            outcome.uncounted.add(&ended.end);
             return;
         }
-        self.counts.add(&ended.end);
+        outcome.counts.add(&ended.end);
         self.last = self.last.max(ended.finished);
         let latency = ended.finished.saturating_sub(ended.ticket.intended);
         if !ended.end.is_ok() {
-            self.failed.record_nanos(latency);
+            outcome.failed.record_nanos(latency);
             return;
         }
-        self.latency.record_nanos(latency);
+        outcome.latency.record_nanos(latency);
         if let Some(sent) = ended.sent {
-            self.service
-                .record_nanos(ended.finished.saturating_sub(sent));
+            let service = ended.finished.saturating_sub(sent);
+            outcome.service.record_nanos(service);
         }
         if let Some(ms) = ended.told.prediction_ms {
-            self.prediction.record_nanos((ms * 1e6) as Nanos);
+            outcome.prediction.record_nanos((ms * 1e6) as Nanos);
         }
         if let Some(ms) = ended.told.setup_ms {
-            self.setup.record_nanos((ms * 1e6) as Nanos);
-            self.cold.record_nanos(latency);
+            outcome.setup.record_nanos((ms * 1e6) as Nanos);
+            outcome.cold.record_nanos(latency);
         }
     }
 
     pub(crate) fn merge(&mut self, other: Record) {
-        self.counts.merge(&other.counts);
-        self.uncounted.merge(&other.uncounted);
-        self.latency.merge(&other.latency);
-        self.service.merge(&other.service);
-        self.prediction.merge(&other.prediction);
-        self.setup.merge(&other.setup);
-        self.cold.merge(&other.cold);
-        self.failed.merge(&other.failed);
-        self.late.merge(&other.late);
-        self.connections.merge(&other.connections);
-        self.singles.extend(other.singles);
-        self.first_failure = self.first_failure.take().or(other.first_failure);
+        self.outcome.merge(other.outcome);
         self.first = match (self.first, other.first) {
             (Some(mine), Some(theirs)) => Some(mine.min(theirs)),
             (mine, theirs) => mine.or(theirs),
@@ -125,21 +103,9 @@ impl Record {
         let first = self.first.unwrap_or(self.last);
         Outcome {
             began_unix_seconds,
-            counts: self.counts,
-            uncounted: self.uncounted,
             wall_seconds: self.last.saturating_sub(first) as f64 / 1e9,
-            latency: self.latency,
-            service: self.service,
-            prediction: self.prediction,
-            setup: self.setup,
-            cold: self.cold,
-            failed: self.failed,
-            late: self.late,
-            connections: self.connections,
             client,
-            singles: self.singles,
-            first_failure: self.first_failure,
-            client_limited: None,
+            ..self.outcome
         }
     }
 }

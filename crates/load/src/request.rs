@@ -1,12 +1,9 @@
 //! What is sent: one or more bodies in turn, each made into bytes once, before anything is timed.
 
-use serde::{Deserialize, Serialize};
+use crate::{Header, LoadError, Target};
 
-use crate::{LoadError, Target};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum Method {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Method {
     Get,
     Post,
 }
@@ -20,26 +17,18 @@ impl Method {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Header {
-    pub name: String,
-    pub value: String,
-}
-
 /// A request that is sent again and again.
 #[derive(Debug, Clone)]
 pub struct Request {
     pub target: Target,
-    pub method: Method,
-    /// Beside `Host`, `Content-Type`, `Content-Length` and `Connection`, which are written here.
+    method: Method,
+    /// Beside `Host`, `Content-Type` and `Content-Length`, which are written here.
     pub headers: Vec<Header>,
     /// Of one body alone, such as its signature: a list for each of the bodies, or none at all.
     pub own_headers: Vec<Vec<Header>>,
     pub content_type: String,
     /// Sent in turn; at least one.
     pub bodies: Vec<Vec<u8>>,
-    /// Without it every request opens a connection of its own.
-    pub keep_alive: bool,
 }
 
 impl Request {
@@ -51,14 +40,12 @@ impl Request {
             own_headers: Vec::new(),
             content_type: content_type.to_owned(),
             bodies,
-            keep_alive: true,
         }
     }
 
     pub fn get(target: Target) -> Self {
         Request {
             method: Method::Get,
-            content_type: String::new(),
             ..Request::post(target, "", vec![Vec::new()])
         }
     }
@@ -100,19 +87,10 @@ impl Request {
             self.target.path,
             self.target.authority()
         );
-        let own = [
-            ("content-type", self.content_type.as_str()),
-            ("connection", if self.keep_alive { "" } else { "close" }),
-        ];
-        let given = self
-            .headers
-            .iter()
-            .map(|header| (header.name.as_str(), header.value.as_str()));
-        for (name, value) in own
-            .into_iter()
-            .filter(|(_, value)| !value.is_empty())
-            .chain(given)
-        {
+        if !self.content_type.is_empty() {
+            add_header(&mut head, "content-type", &self.content_type)?;
+        }
+        for Header { name, value } in &self.headers {
             add_header(&mut head, name, value)?;
         }
         Ok(head)
@@ -155,13 +133,11 @@ mod tests {
     #[test]
     fn bodies_get_their_head() {
         let target: Target = "http://a:1/p?q".parse().unwrap();
-        let mut request = Request::post(target.clone(), "image/jpeg", vec![b"xyz".to_vec()]);
+        let request = Request::post(target.clone(), "image/jpeg", vec![b"xyz".to_vec()]);
         assert_eq!(
             text(&request),
             "POST /p?q HTTP/1.1\r\nhost: a:1\r\ncontent-type: image/jpeg\r\ncontent-length: 3\r\n\r\nxyz"
         );
-        request.keep_alive = false;
-        assert!(text(&request).contains("connection: close\r\n"));
         assert_eq!(
             text(&Request::get(target)),
             "GET /p?q HTTP/1.1\r\nhost: a:1\r\n\r\n"
@@ -172,12 +148,7 @@ mod tests {
     fn bodies_may_have_headers_of_their_own() {
         let target: Target = "http://a/".parse().unwrap();
         let mut request = Request::post(target, "", vec![b"x".to_vec(), b"y".to_vec()]);
-        let signed = |value: &str| {
-            vec![Header {
-                name: "signature".to_owned(),
-                value: value.to_owned(),
-            }]
-        };
+        let signed = |value: &str| vec![Header::new("signature", value)];
         request.own_headers = vec![signed("of x"), signed("of y")];
         let sent = text(&request);
         for (value, body) in [("of x", "x"), ("of y", "y")] {
@@ -195,10 +166,7 @@ mod tests {
         let target: Target = "http://a/".parse().unwrap();
         for (name, value) in [("x", "a\r\nb: c"), ("x y", "a"), ("", "a"), ("x:", "a")] {
             let mut request = Request::get(target.clone());
-            request.headers.push(Header {
-                name: name.into(),
-                value: value.into(),
-            });
+            request.headers.push(Header::new(name, value));
             assert!(
                 matches!(request.wire(), Err(LoadError::Plan(_))),
                 "{name:?}: {value:?}"

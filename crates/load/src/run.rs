@@ -1,9 +1,8 @@
 //! Runs a load on its threads and merges their records.
 
 use std::thread;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, unix_seconds};
 use crate::limit::client_limited;
 use crate::outcome::Client;
 use crate::pace::Share;
@@ -25,14 +24,12 @@ pub fn run_watched(
     watch: &Watch,
 ) -> Result<Outcome, LoadError> {
     let plan = Plan::new(request, load, options)?;
-    let began = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
+    let began_unix_seconds = unix_seconds();
     let records = on_threads(&plan, watch)?;
     let client = busiest(&records);
     let mut all = Record::default();
     records.into_iter().for_each(|record| all.merge(record));
-    let mut outcome = all.outcome(began.as_secs_f64(), client);
+    let mut outcome = all.outcome(began_unix_seconds, client);
     outcome.client_limited = client_limited(&outcome, load);
     Ok(outcome)
 }

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::load::{Arrivals, Extent, Load, Open};
 use crate::quantile::Quantile;
 use crate::{LoadError, Options, Outcome, Request, Watch, run_watched};
 
 /// What is searched for, and how long.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Search {
     /// 0.99 for p99.
     pub share: f64,
@@ -45,7 +45,7 @@ impl Search {
 }
 
 /// What one rate led to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Trial {
     pub per_second: f64,
     /// `None` if no answer was ok.
@@ -70,7 +70,7 @@ impl Trial {
 }
 
 /// What a search found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Found {
     /// The highest rate that held; `None` if none did.
     pub holds_per_second: Option<f64>,
@@ -85,10 +85,7 @@ pub struct Found {
 /// Doubles until a rate fails, then halves the interval on a logarithmic scale.
 ///
 /// A trial with any failed request does not hold, however fast the others were.
-pub fn search<E>(
-    search: &Search,
-    mut trial: impl FnMut(f64) -> Result<Trial, E>,
-) -> Result<Found, E> {
+fn search<E>(search: &Search, mut trial: impl FnMut(f64) -> Result<Trial, E>) -> Result<Found, E> {
     let mut bracket = Bracket::default();
     let mut trials: Vec<Trial> = Vec::new();
     while trials.len() < search.most_trials
@@ -144,7 +141,7 @@ impl Bracket {
 }
 
 /// The open loop that each trial is.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trials {
     /// Of Poisson arrivals; `None` for even ones.
     pub seed: Option<u64>,

@@ -4,12 +4,9 @@ use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 use crate::LoadError;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
     Http,
     Https,
@@ -32,8 +29,7 @@ impl Scheme {
 }
 
 /// A server and a path on it. Written and read as a URL.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     pub scheme: Scheme,
     /// A name or an address; IPv6 without its brackets.
@@ -150,20 +146,6 @@ impl fmt::Display for Target {
             self.authority(),
             self.path
         )
-    }
-}
-
-impl From<Target> for String {
-    fn from(target: Target) -> String {
-        target.to_string()
-    }
-}
-
-impl TryFrom<String> for Target {
-    type Error = LoadError;
-
-    fn try_from(url: String) -> Result<Target, LoadError> {
-        url.parse()
     }
 }
 

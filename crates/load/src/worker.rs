@@ -134,9 +134,12 @@ impl<'a> Worker<'a> {
             self.record.begin(ticket.intended);
             if self.pace.is_timed() {
                 let could = ticket.intended.max(self.free_since);
-                self.record.late.record_nanos(now.saturating_sub(could));
+                self.record
+                    .outcome
+                    .late
+                    .record_nanos(now.saturating_sub(could));
                 let waited = self.free_since > ticket.intended;
-                self.record.connections.waited += u64::from(waited);
+                self.record.outcome.connections.waited += u64::from(waited);
             }
         }
         ticket
@@ -147,7 +150,7 @@ impl<'a> Worker<'a> {
         let ticket = self.pace.take(now);
         if ticket.counted {
             self.record.begin(ticket.intended);
-            self.record.connections.waited += 1;
+            self.record.outcome.connections.waited += 1;
         }
         self.note(Some(
             "a request timed out waiting for a free connection".to_owned(),
@@ -169,7 +172,7 @@ impl<'a> Worker<'a> {
         if self.connections.len() >= self.most {
             return None;
         }
-        self.connections.push(Connection::new(&self.plan.told));
+        self.connections.push(Connection::new());
         Some((self.connections.len() - 1) as u32)
     }
 
@@ -195,7 +198,7 @@ impl<'a> Worker<'a> {
         let connection = &mut self.connections[place as usize];
         let opened = Wire::open(address, self.plan.tls.as_ref()).and_then(|wire| {
             connection.attach(wire);
-            self.record.connections.opened += 1;
+            self.record.outcome.connections.opened += 1;
             let token = u64::from(connection.generation) << 32 | u64::from(place);
             connection.watch(&self.poller, token)
         });
@@ -236,7 +239,7 @@ impl<'a> Worker<'a> {
                     if let Some(job) = &mut connection.job {
                         job.again = true;
                     }
-                    self.record.connections.sent_again += 1;
+                    self.record.outcome.connections.sent_again += 1;
                     self.connect(place)
                 }
                 Step::Refused(error) => {
@@ -251,7 +254,7 @@ impl<'a> Worker<'a> {
                     }
                 }
                 Step::Unasked => {
-                    self.record.connections.unasked += 1;
+                    self.record.outcome.connections.unasked += 1;
                     return connection.close();
                 }
                 Step::Gone => return connection.close(),
@@ -270,7 +273,7 @@ impl<'a> Worker<'a> {
         }
         let open = connection.is_open();
         if std::mem::take(&mut connection.surplus) {
-            self.record.connections.unasked += 1;
+            self.record.outcome.connections.unasked += 1;
         }
         if self.idle.is_empty() && self.connections.len() >= self.most {
             self.free_since = finished;
@@ -316,8 +319,8 @@ impl<'a> Worker<'a> {
     }
 
     fn note(&mut self, why: Option<String>) {
-        if self.record.first_failure.is_none() {
-            self.record.first_failure = why;
+        if self.record.outcome.first_failure.is_none() {
+            self.record.outcome.first_failure = why;
         }
     }
 }

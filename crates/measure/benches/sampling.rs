@@ -236,6 +236,7 @@ fn request(program: &Path, folder: &Path, interval_seconds: f64) -> Request {
         log: Vec::new(),
         tells_steps: false,
         client: None,
+        container: None,
         outlives: false,
         cgroup_name: "bench".to_owned(),
     }

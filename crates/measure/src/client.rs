@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use model::event::{EVENTS_VARIABLE, STARTED_VARIABLE};
 
 use crate::outcome::last_lines;
+use crate::process::Usage;
 use crate::request::ClientCommand;
 
 /// Of what a client that failed said.
@@ -20,14 +21,7 @@ const OUTPUT: &str = "client.txt";
 pub(crate) struct Client {
     pid: i32,
     output: PathBuf,
-    end: Option<ClientEnd>,
-}
-
-/// What the kernel says of a client that has ended.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct ClientEnd {
-    exit_code: Option<i32>,
-    pub(crate) cpu_seconds: f64,
+    end: Option<Usage>,
 }
 
 /// Whether the client did what it was there for.
@@ -93,20 +87,20 @@ impl Client {
     /// Ends it where it has not ended by itself.
     pub(crate) fn kill(&mut self) {
         if !self.has_ended() {
-            // SAFETY: it is our own child and not buried, so that the number is its own.
+            // SAFETY: it is our own child and not reaped, so that the number is its own.
             unsafe { libc::kill(self.pid, libc::SIGKILL) };
             self.wait(0);
         }
     }
 
-    pub(crate) fn end(&self) -> Option<ClientEnd> {
+    pub(crate) fn end(&self) -> Option<Usage> {
         self.end
     }
 
     /// Of a client that ended by itself.
     pub(crate) fn verdict(&self) -> Verdict {
         match self.end {
-            Some(ClientEnd {
+            Some(Usage {
                 exit_code: Some(0), ..
             }) => Verdict::Through,
             _ => Verdict::Failed(self.last_words()),
@@ -131,20 +125,8 @@ impl Client {
     }
 
     fn wait(&mut self, options: i32) {
-        if self.end.is_some() {
-            return;
-        }
-        let mut status = 0;
-        // SAFETY: all zero is a valid rusage, which the kernel only writes to.
-        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: both pointers are to live locals; the process is our own child.
-        let waited = unsafe { libc::wait4(self.pid, &raw mut status, options, &raw mut usage) };
-        if waited == self.pid {
-            let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-            self.end = Some(ClientEnd {
-                exit_code: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
-                cpu_seconds: seconds(usage.ru_utime) + seconds(usage.ru_stime),
-            });
+        if self.end.is_none() {
+            self.end = Usage::of_ended(self.pid, options);
         }
     }
 }

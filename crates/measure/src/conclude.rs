@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use model::run::{Outcome, Phase, Status};
+use host::limits::cgroup::Group;
+use host::limits::{Fence, Layout};
+use model::run::{Metric, Outcome, Phase, Status, metric};
 use model::{Timestamp, Warning};
 
-use crate::cgroup::{Group, Layout};
 use crate::client::Verdict;
-use crate::limits::Fence;
+use crate::container::{Counts, Ending};
 use crate::log::Log;
 use crate::metrics::Facts;
 use crate::outcome::{Ended, Evidence};
@@ -62,7 +63,37 @@ pub(crate) struct Finding<'a> {
     pub(crate) client_cpu_seconds: Option<f64>,
     pub(crate) left_behind: LeftBehind,
     pub(crate) of_events: Vec<Warning>,
+    pub(crate) container: Option<EndedContainer>,
 }
+
+/// Of a run in a container.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct EndedContainer {
+    pub(crate) counts: Counts,
+    pub(crate) ending: Ending,
+}
+
+impl EndedContainer {
+    /// Its own use, and not that of its client.
+    pub(crate) fn usage(&self, client: Usage) -> Usage {
+        Usage {
+            cpu_seconds: self.counts.cpu_seconds.unwrap_or(0.0),
+            peak_bytes: self.counts.peak_bytes,
+            exit_code: self.ending.exit_code.or(client.exit_code),
+            signal: client.signal,
+        }
+    }
+}
+
+/// Use of the machine, which nobody knows of a container that was gone before anybody could look.
+const OF_PROCESSES: [&str; 6] = [
+    metric::CPU_SECONDS,
+    metric::CORES_USED,
+    metric::CPU_PERCENT,
+    metric::PEAK_MEMORY_BYTES,
+    metric::MEMORY_PERCENT,
+    metric::MEAN_MEMORY_PERCENT,
+];
 
 impl Finding<'_> {
     pub(crate) fn measured(self) -> Measured {
@@ -71,13 +102,15 @@ impl Finding<'_> {
         let facts = self.facts(&phases);
         let outcome = self.outcome(&after);
         let metrics = facts.metrics();
+        let container = self.container.as_ref();
+        let was_seen = container.is_none_or(|container| container.counts.was_seen);
         let mut warnings = self.warnings(&facts, &after);
         warnings.extend(metrics.warnings());
         Measured {
             outcome,
             started: self.started,
             seconds: self.seconds,
-            metrics: metrics.into_metrics(),
+            metrics: known(metrics.into_metrics(), was_seen),
             epochs: self.story.epochs.clone(),
             phases,
             warnings,
@@ -89,6 +122,7 @@ impl Finding<'_> {
 
     fn facts<'f>(&'f self, phases: &'f [Phase]) -> Facts<'f> {
         let group = self.setting.fence.group.as_ref();
+        let counts = self.container.as_ref().map(|container| container.counts);
         let own_limit = Layout::find(Path::new("/")).memory_limit_bytes();
         let machine_bytes = self.sampled.last.map(|last| last.memory.total_bytes);
         Facts {
@@ -97,9 +131,16 @@ impl Finding<'_> {
             story: &self.story,
             sampled: &self.sampled,
             usage: self.usage,
-            group_cpu_seconds: group.and_then(Group::cpu_seconds),
-            group_peak_bytes: group.and_then(Group::peak_memory_bytes),
-            own_bytes: self.setting.own_bytes,
+            group_cpu_seconds: match counts {
+                Some(counts) => counts.cpu_seconds,
+                None => group.and_then(Group::cpu_seconds),
+            },
+            group_peak_bytes: match counts {
+                Some(counts) => counts.group_peak_bytes,
+                None => group.and_then(Group::peak_memory_bytes),
+            },
+            // The processes of a container are no copies of this one.
+            own_bytes: counts.map_or(self.setting.own_bytes, |_| 0),
             client_cpu_seconds: self.client_cpu_seconds,
             cores: self.setting.cores_given(),
             memory_bytes: memory_given([self.limit_bytes(), own_limit, machine_bytes]),
@@ -108,6 +149,8 @@ impl Finding<'_> {
 
     fn outcome(&self, after: &Conditions) -> Outcome {
         let group = self.setting.fence.group.as_ref();
+        let ending = self.container.as_ref().map(|container| &container.ending);
+        let reason = ending.and_then(|ending| ending.reason(&self.log.end));
         let evidence = Evidence {
             usage: self.usage,
             ended: self.ended,
@@ -116,7 +159,11 @@ impl Finding<'_> {
             lacks_steps: self.setting.request.tells_steps && !self.story.steps.any,
             told_out_of_memory: self.story.out_of_memory.as_deref(),
             told_error: self.story.error.as_deref(),
-            group_kills: group.map_or(0, Group::out_of_memory_kills),
+            group_kills: match ending {
+                Some(ending) => u64::from(ending.out_of_memory),
+                None => group.map_or(0, Group::out_of_memory_kills),
+            },
+            engine_error: reason.as_deref(),
             memory_limit_bytes: self.limit_bytes(),
             machine_was_full: after.ran_out_of_memory_since(&self.setting.before),
             log_end: &self.log.end,
@@ -155,6 +202,11 @@ impl Finding<'_> {
     fn limit_bytes(&self) -> Option<u64> {
         self.setting.request.limits.memory_bytes
     }
+}
+
+fn known(mut metrics: BTreeMap<String, Metric>, was_seen: bool) -> BTreeMap<String, Metric> {
+    metrics.retain(|name, _| was_seen || !OF_PROCESSES.contains(&name.as_str()));
+    metrics
 }
 
 /// A limit above what there is gives no more than that; 0 where nothing is known.

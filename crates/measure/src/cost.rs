@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use fence::cgroup::GroupFiles;
+use host::limits::cgroup::GroupFiles;
 
 use crate::sampler::probe::{Parts, Probe};
 use crate::sampler::thread_cpu_seconds;

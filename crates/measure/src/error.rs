@@ -1,65 +1,42 @@
 //! Why a run could not be measured at all.
 
-use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
     /// A file of the run's folder cannot be written: full disk, read-only folder.
-    Folder {
-        path: PathBuf,
-        source: io::Error,
-    },
+    #[error(
+        "cannot write {path}: {source}; free some space or choose a different folder with --out"
+    )]
+    Folder { path: PathBuf, source: io::Error },
     /// A regular expression of the study does not compile.
+    #[error("the log pattern `{pattern}` is not a regular expression: {source}")]
     Pattern {
         pattern: String,
         source: regex::Error,
     },
+    #[error("the command is empty: give at least the program to start")]
     EmptyCommand,
     /// The system gave no thread, pipe or process.
+    #[error(
+        "the system refused {what}: {source}; close other programs or raise the limit (ulimit)"
+    )]
     System {
         what: &'static str,
         source: io::Error,
     },
 }
 
-impl fmt::Display for MeasureError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MeasureError::Folder { path, source } => write!(
-                f,
-                "cannot write {}: {source}; free some space or choose a different folder with --out",
-                path.display()
-            ),
-            MeasureError::Pattern { pattern, source } => {
-                write!(
-                    f,
-                    "the log pattern `{pattern}` is not a regular expression: {source}"
-                )
-            }
-            MeasureError::EmptyCommand => {
-                write!(
-                    f,
-                    "the command is empty: give at least the program to start"
-                )
-            }
-            MeasureError::System { what, source } => write!(
-                f,
-                "the system refused {what}: {source}; close other programs or raise the limit (ulimit)"
-            ),
+impl MeasureError {
+    pub(crate) fn folder(path: &Path) -> impl Fn(io::Error) -> MeasureError {
+        move |source| MeasureError::Folder {
+            path: path.to_owned(),
+            source,
         }
     }
-}
 
-impl std::error::Error for MeasureError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            MeasureError::Folder { source, .. } | MeasureError::System { source, .. } => {
-                Some(source)
-            }
-            MeasureError::Pattern { source, .. } => Some(source),
-            MeasureError::EmptyCommand => None,
-        }
+    pub(crate) fn system(what: &'static str) -> impl FnOnce(io::Error) -> MeasureError {
+        move |source| MeasureError::System { what, source }
     }
 }

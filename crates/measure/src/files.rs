@@ -21,14 +21,14 @@ pub(crate) struct Files {
 impl Files {
     pub(crate) fn create(folder: &Path) -> Result<Self, MeasureError> {
         // The workload may be started elsewhere, so that its path must hold from everywhere.
-        let absolute = std::path::absolute(folder).map_err(|source| fail(folder, source))?;
+        let absolute = std::path::absolute(folder).map_err(MeasureError::folder(folder))?;
         let path = |name: &str| absolute.join(name);
         let (events_path, samples_path, log_path) =
             (path("events.jsonl"), path("samples.csv"), path("log.txt"));
         Ok(Files {
-            events: EventFile::create(&events_path).map_err(|e| fail(&events_path, e))?,
-            samples: File::create(&samples_path).map_err(|e| fail(&samples_path, e))?,
-            log: File::create(&log_path).map_err(|e| fail(&log_path, e))?,
+            events: EventFile::create(&events_path).map_err(MeasureError::folder(&events_path))?,
+            samples: File::create(&samples_path).map_err(MeasureError::folder(&samples_path))?,
+            log: File::create(&log_path).map_err(MeasureError::folder(&log_path))?,
             events_path,
             samples_path,
             log_path,
@@ -40,14 +40,7 @@ impl Files {
         let header = samples::header(0);
         self.samples
             .write_all(header.as_bytes())
-            .map_err(|e| fail(&self.samples_path, e))?;
-        writeln!(self.log, "{sentence}").map_err(|e| fail(&self.log_path, e))
-    }
-}
-
-fn fail(path: &Path, source: std::io::Error) -> MeasureError {
-    MeasureError::Folder {
-        path: path.to_owned(),
-        source,
+            .map_err(MeasureError::folder(&self.samples_path))?;
+        writeln!(self.log, "{sentence}").map_err(MeasureError::folder(&self.log_path))
     }
 }

@@ -5,13 +5,14 @@
 //! touches the store. Threads only: no async runtime near a measurement.
 //!
 //! Read in this order: `request` (what is asked and given), `run` (the story of one run), then
-//! its helpers: `process`, `sampler`, `events` and `log`, and what is made of their findings:
-//! `story`, `outcome`, `metrics`, `warnings`. Limits are enforced by the `fence` crate.
+//! its helpers: `process`, `container`, `sampler`, `events` and `log`, and what is made of their findings:
+//! `story`, `outcome`, `metrics`, `warnings`. Limits are enforced by `host::limits`.
 
 mod accuracy;
 mod client;
 mod clock;
 mod conclude;
+mod container;
 mod cost;
 mod error;
 mod events;
@@ -33,12 +34,10 @@ mod threads;
 mod told_metrics;
 mod warnings;
 
-use fence::{cgroup, limits};
-
 pub use cost::{SampledSet, sampling_cpu_seconds};
 pub use error::MeasureError;
-pub use fence::{capacity, usable_cores};
+pub use host::limits::{capacity, possible_limits, usable_cores};
 pub use inventory::{git_commit, inventory};
 pub use model::{Asked, Stop};
-pub use request::{ClientCommand, FrameworkTold, Measured, Request, Watched};
+pub use request::{ClientCommand, Contained, FrameworkTold, Measured, Request, Watched};
 pub use run::{could_not_begin, run};

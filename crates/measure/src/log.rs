@@ -49,10 +49,7 @@ pub(crate) fn keep(mut logging: Logging, events: &Sender<Event>) -> Result<Log, 
     };
     let mut lines = Lines::default();
     let mut chunk = vec![0; 64 * 1024];
-    let folder = |source| MeasureError::Folder {
-        path: logging.path.clone(),
-        source,
-    };
+    let folder = MeasureError::folder(&logging.path);
     while wait_for_output(&logging.output, &logging.enough) {
         let read = match logging.output.read(&mut chunk) {
             Ok(0) => break,
@@ -60,7 +57,7 @@ pub(crate) fn keep(mut logging: Logging, events: &Sender<Event>) -> Result<Log, 
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(_) => break,
         };
-        keeper.keep(&chunk[..read]).map_err(folder)?;
+        keeper.keep(&chunk[..read]).map_err(&folder)?;
         if !logging.patterns.is_empty() {
             let at = Some(unix_seconds());
             lines.push(&chunk[..read], |line| {

@@ -40,15 +40,12 @@ impl Facts<'_> {
             .chain(self.of_cpu())
             .chain(self.of_memory_and_disk())
             .chain(self.of_gpus());
-        for Named { name, value, unit } in ours {
+        for (name, value) in ours {
+            let definition = metric::definition(name);
+            let unit = definition.map_or("", |metric| metric.unit.symbol());
             if let Some(value) = value.filter(|value| value.is_finite()) {
-                measured.insert(
-                    name.to_owned(),
-                    Metric {
-                        value,
-                        unit: unit.to_owned(),
-                    },
-                );
+                let unit = unit.to_owned();
+                measured.insert(name.to_owned(), Metric { value, unit });
             }
         }
         all.overrule(measured);
@@ -68,8 +65,8 @@ impl Facts<'_> {
     }
 
     /// What passed in the phases that the run is there for; cores and CPU shares are told of these.
-    pub(crate) fn work(&self) -> Option<Work> {
-        let mut work = Work::default();
+    pub(crate) fn work(&self) -> Option<Point> {
+        let mut work = Point::default();
         // A server's steady state, where it has one: what its first answer takes is told apart.
         let is_steady = self.phases.iter().any(|p| p.name == phase::WARM);
         let counts = |p: &&Phase| match is_steady {
@@ -82,7 +79,8 @@ impl Facts<'_> {
                 .sampled
                 .trace
                 .between(part.begin_seconds, end_seconds)?;
-            work.add(part.seconds, &passed);
+            let seconds = part.seconds;
+            work = work.plus(1.0, &Point { seconds, ..passed });
         }
         let is_whole = self.phases.len() == 1;
         if is_whole {
@@ -104,16 +102,12 @@ impl Facts<'_> {
         let epochs: Vec<f64> = self.story.epochs.iter().filter_map(|e| e.seconds).collect();
         let mean = epochs.iter().sum::<f64>() / epochs.len() as f64;
         vec![
-            named(metric::TOTAL_SECONDS, "s", Some(self.seconds)),
-            named(metric::TRAIN_SECONDS, "s", train_seconds),
-            named(metric::EPOCH_SECONDS, "s", Some(mean)),
-            named(metric::STEP_SECONDS, "s", self.story.steps.median_seconds()),
-            named(
-                metric::FIRST_STEP_SECONDS,
-                "s",
-                self.story.steps.first_seconds,
-            ),
-            named(metric::IMAGES_PER_SECOND, "1/s", rate),
+            (metric::TOTAL_SECONDS, Some(self.seconds)),
+            (metric::TRAIN_SECONDS, train_seconds),
+            (metric::EPOCH_SECONDS, Some(mean)),
+            (metric::STEP_SECONDS, self.story.steps.median_seconds()),
+            (metric::FIRST_STEP_SECONDS, self.story.steps.first_seconds),
+            (metric::IMAGES_PER_SECOND, rate),
         ]
     }
 
@@ -128,12 +122,8 @@ impl Facts<'_> {
             .accuracy
             .or_else(|| epochs.find_map(|e| e.accuracy));
         vec![
-            named(metric::LOSS, "", loss),
-            named(
-                metric::ACCURACY,
-                "%",
-                accuracy.map(|fraction| 100.0 * fraction),
-            ),
+            (metric::LOSS, loss),
+            (metric::ACCURACY, accuracy.map(|fraction| 100.0 * fraction)),
         ]
     }
 
@@ -143,20 +133,15 @@ impl Facts<'_> {
         let machine = work.filter(|t| t.core_seconds > 0.0);
         let machine = machine.map(|t| 100.0 * t.busy_core_seconds / t.core_seconds);
         vec![
-            named(metric::CPU_SECONDS, "s", Some(self.cpu_seconds())),
-            named(metric::CLIENT_CPU_SECONDS, "s", self.client_cpu_seconds),
-            named(metric::CORES_USED, "", cores_used),
-            named(
+            (metric::CPU_SECONDS, Some(self.cpu_seconds())),
+            (metric::CLIENT_CPU_SECONDS, self.client_cpu_seconds),
+            (metric::CORES_USED, cores_used),
+            (
                 metric::CPU_PERCENT,
-                "%",
                 cores_used.map(|used| 100.0 * used / self.cores),
             ),
-            named(metric::MACHINE_CPU_PERCENT, "%", machine),
-            named(
-                metric::SAMPLER_CPU_SECONDS,
-                "s",
-                Some(self.sampled.cpu_seconds),
-            ),
+            (metric::MACHINE_CPU_PERCENT, machine),
+            (metric::SAMPLER_CPU_SECONDS, Some(self.sampled.cpu_seconds)),
         ]
     }
 
@@ -169,26 +154,22 @@ impl Facts<'_> {
             .filter(|work| work.run_memory_byte_seconds > 0.0);
         let mean = work.map(|work| work.run_memory_byte_seconds / work.seconds);
         vec![
-            named(
+            (
                 metric::MEAN_MEMORY_PERCENT,
-                "%",
                 mean.map(|bytes| 100.0 * bytes / self.memory_bytes as f64),
             ),
-            named(metric::PEAK_MEMORY_BYTES, "B", Some(peak)),
-            named(
+            (metric::PEAK_MEMORY_BYTES, Some(peak)),
+            (
                 metric::MEMORY_PERCENT,
-                "%",
                 Some(100.0 * peak / self.memory_bytes as f64),
             ),
-            named(metric::GROUP_PEAK_MEMORY_BYTES, "B", group_peak),
-            named(
+            (metric::GROUP_PEAK_MEMORY_BYTES, group_peak),
+            (
                 metric::DISK_READ_BYTES,
-                "B",
                 last.map(|run| run.read_bytes as f64),
             ),
-            named(
+            (
                 metric::DISK_WRITE_BYTES,
-                "B",
                 last.map(|run| run.write_bytes as f64),
             ),
         ]
@@ -216,57 +197,21 @@ impl Facts<'_> {
         let work = self.work();
         let joules = self.sampled.trace.whole().map(|point| point.gpu_joules);
         vec![
-            named(
+            (
                 metric::GPU_PERCENT,
-                "%",
                 work.map(|t| t.gpu_percent_seconds / t.seconds),
             ),
-            named(
+            (
                 metric::GPU_MEMORY_PERCENT,
-                "%",
                 work.map(|t| t.gpu_memory_percent_seconds / t.seconds),
             ),
-            named(
+            (
                 metric::GPU_ENERGY_JOULES,
-                "J",
                 joules.filter(|_| self.sampled.has_gpu_power),
             ),
         ]
     }
 }
 
-/// Sums over the phases that the run is there for.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct Work {
-    pub(crate) seconds: f64,
-    pub(crate) run_cpu_seconds: f64,
-    pub(crate) run_waited_seconds: f64,
-    busy_core_seconds: f64,
-    core_seconds: f64,
-    run_memory_byte_seconds: f64,
-    gpu_percent_seconds: f64,
-    gpu_memory_percent_seconds: f64,
-}
-
-impl Work {
-    fn add(&mut self, seconds: f64, passed: &Point) {
-        self.seconds += seconds;
-        self.run_cpu_seconds += passed.run_cpu_seconds;
-        self.run_waited_seconds += passed.run_waited_seconds;
-        self.busy_core_seconds += passed.busy_core_seconds;
-        self.core_seconds += passed.core_seconds;
-        self.run_memory_byte_seconds += passed.run_memory_byte_seconds;
-        self.gpu_percent_seconds += passed.gpu_percent_seconds;
-        self.gpu_memory_percent_seconds += passed.gpu_memory_percent_seconds;
-    }
-}
-
-struct Named {
-    name: &'static str,
-    value: Option<f64>,
-    unit: &'static str,
-}
-
-fn named(name: &'static str, unit: &'static str, value: Option<f64>) -> Named {
-    Named { name, value, unit }
-}
+/// Its unit is that of the metric's definition.
+type Named = (&'static str, Option<f64>);

@@ -35,7 +35,7 @@ pub(crate) enum Ended {
     ClientThrough,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Evidence<'a> {
     pub(crate) usage: Usage,
     pub(crate) ended: Option<Ended>,
@@ -52,6 +52,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) memory_limit_bytes: Option<u64>,
     /// The whole machine ran out of memory meanwhile.
     pub(crate) machine_was_full: bool,
+    /// Of a container: why it is not the workload that failed.
+    pub(crate) engine_error: Option<&'a str>,
     pub(crate) log_end: &'a str,
     /// Why it failed, by its own word.
     pub(crate) told_error: Option<&'a str>,
@@ -109,11 +111,9 @@ impl Evidence<'_> {
         match self.ended {
             Some(Ended::TimedOut { after_seconds }) => {
                 let sentence = match self.client.is_some() && !self.was_asked {
-                    true => {
-                        format!(
-                            "the server was not healthy after {after_seconds} s and was stopped"
-                        )
-                    }
+                    true => format!(
+                        "the server was not healthy after {after_seconds} s and was stopped"
+                    ),
                     false => format!("exceeded {after_seconds} s and was stopped"),
                 };
                 return (Status::TimedOut, Some(sentence));
@@ -153,6 +153,9 @@ impl Evidence<'_> {
     }
 
     fn failure(&self) -> String {
+        if let Some(error) = self.engine_error {
+            return error.to_owned();
+        }
         match self.client {
             Some(Verdict::Failed(words)) => return words.clone(),
             Some(Verdict::CutShort) => {
@@ -239,16 +242,7 @@ mod tests {
                 signal,
                 ..Usage::default()
             },
-            ended: None,
-            client: None,
-            was_asked: false,
-            lacks_steps: false,
-            told_out_of_memory: None,
-            group_kills: 0,
-            memory_limit_bytes: None,
-            machine_was_full: false,
-            told_error: None,
-            log_end: "",
+            ..Evidence::default()
         }
     }
 

@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use fence::start::{FirstSteps, NO_ENTRY, processor_set};
+use host::limits::Fence;
+use host::limits::cgroup::Group;
+use host::limits::start::{FirstSteps, NO_ENTRY, processor_set};
 
 use crate::clock;
-use crate::limits::Fence;
 use crate::request::Request;
 use crate::sampler::task::parse_stat;
 use crate::sampler::tree::all_processes;
@@ -23,7 +24,7 @@ const STRAGGLERS: Duration = Duration::from_millis(200);
 /// After which a process that does not even die of SIGKILL is given up.
 const GIVE_UP: Duration = Duration::from_secs(5);
 
-/// A process that leads its own session, not yet buried.
+/// A process that leads its own session and was not waited for yet.
 #[derive(Debug)]
 pub(crate) struct Process {
     pub(crate) pid: i32,
@@ -40,7 +41,7 @@ impl Drop for Process {
         if !self.is_buried {
             // SAFETY: the leader is not buried, so that the number is its group's alone.
             unsafe { libc::kill(-self.pid, libc::SIGKILL) };
-            self.bury();
+            self.reap();
         }
     }
 }
@@ -81,6 +82,25 @@ pub(crate) struct Usage {
     pub(crate) signal: Option<i32>,
 }
 
+impl Usage {
+    /// Of a child of ours that has ended; with `WNOHANG` none before it has.
+    pub(crate) fn of_ended(pid: i32, options: i32) -> Option<Usage> {
+        let mut status = 0;
+        // SAFETY: all zero is a valid rusage, which the kernel only writes to.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: both pointers are to live locals; the process is our own child.
+        let waited = unsafe { libc::wait4(pid, &raw mut status, options, &raw mut usage) };
+        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+        let peak_kilobytes = u64::try_from(usage.ru_maxrss).unwrap_or(0);
+        (waited == pid).then(|| Usage {
+            cpu_seconds: seconds(usage.ru_utime) + seconds(usage.ru_stime),
+            peak_bytes: peak_kilobytes.saturating_mul(1024),
+            exit_code: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
+            signal: libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status)),
+        })
+    }
+}
+
 pub(crate) fn start(
     request: &Request,
     fence: &Fence,
@@ -104,7 +124,7 @@ pub(crate) fn start(
     if let Some(directory) = &request.directory {
         command.current_dir(directory);
     }
-    let doors = match fence.group.as_ref().map(crate::cgroup::Group::doors) {
+    let doors = match fence.group.as_ref().map(Group::doors) {
         None => Vec::new(),
         Some(Ok(doors)) => doors,
         Some(Err(_)) => return Err(NotStarted::NoEntry),
@@ -231,8 +251,8 @@ impl Process {
             }
             self.signal(libc::SIGKILL, fence);
             std::thread::sleep(Duration::from_millis(2));
-            // Where this process is the one orphans fall to, it has to bury them.
-            left.iter().for_each(Other::bury);
+            // Where this process is the one orphans fall to, it has to reap them.
+            left.iter().for_each(Other::reap);
             left = self.others(fence);
         }
         let count = |processes: usize| u32::try_from(processes).unwrap_or(u32::MAX);
@@ -259,36 +279,22 @@ impl Process {
     }
 
     /// Buries the process, and gives the kernel's last word on it.
-    pub(crate) fn bury(&mut self) -> Usage {
+    pub(crate) fn reap(&mut self) -> Usage {
         self.is_buried = true;
-        let mut status = 0;
-        // SAFETY: all zero is a valid rusage, which the kernel only writes to.
-        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
         loop {
-            // SAFETY: both pointers are to live locals; the process is our own child.
-            let result = unsafe { libc::wait4(self.pid, &raw mut status, 0, &raw mut usage) };
-            if result == self.pid {
-                break;
+            if let Some(usage) = Usage::of_ended(self.pid, 0) {
+                return usage;
             }
             if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
                 return Usage::default();
             }
-        }
-        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-        Usage {
-            cpu_seconds: seconds(usage.ru_utime) + seconds(usage.ru_stime),
-            peak_bytes: u64::try_from(usage.ru_maxrss)
-                .unwrap_or(0)
-                .saturating_mul(1024),
-            exit_code: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
-            signal: libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status)),
         }
     }
 
     /// Living processes of the run besides its leader: of its cgroup, of its session, or
     /// marked by its variable (a daemon leaves its session, but keeps its variables).
     fn others(&self, fence: &Fence) -> Vec<Other> {
-        let in_group = fence.group.as_ref().map(crate::cgroup::Group::processes);
+        let in_group = fence.group.as_ref().map(Group::processes);
         let in_group = in_group.unwrap_or_default();
         let own = i32::try_from(std::process::id()).unwrap_or(0);
         let is_other = |pid: &i32| *pid != self.pid && *pid != own && Some(*pid) != self.client;
@@ -355,7 +361,7 @@ impl Other {
         }
     }
 
-    fn bury(&self) {
+    fn reap(&self) {
         // SAFETY: gives an error for whoever is not our child; never blocks.
         unsafe { libc::waitpid(self.pid, std::ptr::null_mut(), libc::WNOHANG) };
     }

@@ -26,10 +26,23 @@ pub struct Request {
     pub tells_steps: bool,
     /// For a server: who asks it.
     pub client: Option<ClientCommand>,
+    /// Where the command is the client of a container engine: the container that it starts.
+    pub container: Option<Contained>,
     /// It tidies up by itself when this program is killed, and is not ended with it.
     pub outlives: bool,
     /// Ends the name of the cgroup, where one is made: `bancada-<pid>-<cgroup_name>`.
     pub cgroup_name: String,
+}
+
+/// A container in which the processes of a run are: not children of this program, and held to their
+/// limits by the engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contained {
+    /// `docker` or `podman`.
+    pub engine: &'static str,
+    pub name: String,
+    /// Where the engine writes the container's id.
+    pub id_file: PathBuf,
 }
 
 /// A second process beside a server, outside its limits and its samples. It tells events as a
@@ -64,7 +77,7 @@ pub struct Measured {
     pub epochs: Vec<Epoch>,
     pub metrics: BTreeMap<String, Metric>,
     pub warnings: Vec<Warning>,
-    /// `cgroup v2`, `cgroup v1`, `affinity`, `none`.
+    /// `cgroup v2`, `cgroup v1`, `affinity`, `docker`, `podman`, `none`.
     pub limits_by: String,
     /// What trained, where it told.
     pub framework: Option<FrameworkTold>,

@@ -4,25 +4,26 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
-use fence::Guard;
+use host::limits::cgroup::Group;
+use host::limits::{Fence, Guard};
 use model::run::Status;
 use model::{Event, EventKind, Warning};
 
 use crate::client::{Client, Verdict};
 use crate::clock::unix_seconds;
-use crate::conclude::{Finding, Setting, not_begun};
+use crate::conclude::{EndedContainer, Finding, Setting, not_begun};
+use crate::container::Container;
 use crate::error::MeasureError;
 use crate::events::EventFile;
 use crate::files::Files;
 use crate::high_water::HighWater;
-use crate::limits::Fence;
 use crate::log::Logging;
 use crate::outcome::Ended;
 use crate::patterns::Patterns;
-use crate::process::{self, NotStarted, Process, Started};
-use crate::request::{Measured, Request, Watched};
+use crate::process::{self, NotStarted, Process, Started, Usage};
+use crate::request::{Contained, Measured, Request, Watched};
 use crate::sampler::probe::{Parts, Probe};
-use crate::sampler::{self, Sampling, Wish};
+use crate::sampler::{self, SampleRequest, Sampling};
 use crate::story::Story;
 use crate::threads::Threads;
 use crate::warnings::Conditions;
@@ -33,6 +34,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(25);
 /// In the first moments only the peak of memory is looked for so often.
 const LOOK_EVERY_YOUNG: Duration = Duration::from_millis(2);
 const YOUNG: Duration = Duration::from_millis(150);
+const YOUNG_CONTAINER: Duration = Duration::from_secs(2);
 
 /// Carries out one run and comes back when no process of it is left.
 ///
@@ -58,18 +60,32 @@ pub fn run(
     }
     let root = Path::new("/");
     let before = Conditions::read(root);
-    let probe =
-        Probe::open(&root.join("proc"), Parts::ALL).map_err(|source| MeasureError::System {
-            what: "a look at /proc",
-            source,
-        })?;
+    let probe = Probe::open(&root.join("proc"), Parts::ALL)
+        .map_err(MeasureError::system("a look at /proc"))?;
     let own_bytes = sampler::own_resident_bytes();
-    let mut fence = Fence::build(root, &request.limits, &request.cgroup_name);
+    let mut fence = match &request.container {
+        None => Fence::build(root, &request.limits, &request.cgroup_name),
+        Some(Contained { engine, .. }) => {
+            Fence::of_engine(root, &request.limits, &request.cgroup_name, engine)
+        }
+    };
     let mark = process::mark(&files.events_path);
-    let guard = (!request.outlives).then(|| Guard::start(Some(&mark)));
+    let removal = request.container.as_ref().map(Contained::removal);
+    let removal = removal.unwrap_or_default();
+    let guard = (!request.outlives).then(|| Guard::start(Some(&mark), &removal));
+    keep_guarded(guard.as_ref(), &fence, None);
     let mut started = process::start(request, &fence, &files.events_path);
     if matches!(started, Err(NotStarted::NoEntry)) {
-        fence = Fence::without_group(&request.limits, "the process could not join the cgroup");
+        let engine = fence.engine;
+        fence = match request.container {
+            None => Fence::without_group(&request.limits, "the process could not join the cgroup"),
+            Some(_) => Fence {
+                engine,
+                warnings: std::mem::take(&mut fence.warnings),
+                ..Fence::default()
+            },
+        };
+        keep_guarded(guard.as_ref(), &fence, None);
         started = process::start(request, &fence, &files.events_path);
     }
     let started = match started {
@@ -79,10 +95,7 @@ pub fn run(
             return nothing(files, Status::Failed, "could not join a cgroup");
         }
         Err(NotStarted::System(source)) => {
-            return Err(MeasureError::System {
-                what: "a pipe",
-                source,
-            });
+            return Err(MeasureError::system("a pipe")(source));
         }
     };
     let helpers = Helpers {
@@ -110,6 +123,19 @@ fn nothing(files: Files, status: Status, sentence: &str) -> Result<Measured, Mea
     Ok(not_begun(status, sentence))
 }
 
+/// Also before the process is there: whoever is killed right after starting it has no time to say so.
+fn keep_guarded(guard: Option<&Guard>, fence: &Fence, process: Option<i32>) {
+    let Some(guard) = guard else { return };
+    let lists = fence.group.as_ref().map(Group::process_lists);
+    let lists = lists.unwrap_or_default();
+    let mut living: Vec<String> = lists.iter().map(|l| l.display().to_string()).collect();
+    living.push(match process {
+        Some(pid) => format!("-{pid}"),
+        None => host::limits::BY_MARK.to_owned(),
+    });
+    guard.watch(&living);
+}
+
 struct Helpers {
     guard: Option<Guard>,
     patterns: Patterns,
@@ -122,6 +148,7 @@ struct UnderWay<'a> {
     /// Before the process, so that it lets go of a number that is still the process's own.
     guard: Option<Guard>,
     process: Process,
+    container: Option<Container<'a>>,
     client: Option<Client>,
     start: Instant,
     timestamp: model::Timestamp,
@@ -156,29 +183,22 @@ impl<'a> UnderWay<'a> {
         let unix_start = unix_seconds() - start.elapsed().as_secs_f64();
         let asked = setting.request.client.as_ref();
         let client = asked.map(|asked| Client::start(asked, &files.events_path, unix_start));
-        let client = client.transpose().map_err(|source| MeasureError::System {
-            what: "the client of a server",
-            source,
-        })?;
+        let client = client.transpose();
+        let client = client.map_err(MeasureError::system("the client of a server"))?;
         process.leave_alone(client.as_ref().map(Client::pid));
-        if let Some(guard) = &helpers.guard {
-            let group = setting.fence.group.as_ref();
-            let lists = group.map(crate::cgroup::Group::process_lists);
-            let lists = lists.unwrap_or_default();
-            let mut living: Vec<String> = lists.iter().map(|l| l.display().to_string()).collect();
-            living.push(format!("-{}", process.pid));
-            guard.watch(&living);
-        }
+        keep_guarded(helpers.guard.as_ref(), setting.fence, Some(process.pid));
         let Helpers {
             guard,
             patterns,
             mut probe,
         } = helpers;
         let group = setting.fence.group.as_ref();
-        let group_files = group
-            .map(crate::cgroup::Group::sampled_files)
-            .unwrap_or_default();
-        probe.follow(Path::new("/proc"), process.pid, group_files);
+        let group_files = group.map(Group::sampled_files).unwrap_or_default();
+        let container = setting.request.container.as_ref().map(Container::new);
+        // The processes of a container are followed when they are there.
+        if container.is_none() {
+            probe.follow(Path::new("/proc"), process.pid, group_files);
+        }
         let sampling = Sampling {
             probe,
             path: files.samples_path,
@@ -187,11 +207,7 @@ impl<'a> UnderWay<'a> {
             start,
             own_bytes: setting.own_bytes,
         };
-        let system = |source| MeasureError::System {
-            what: "a pipe",
-            source,
-        };
-        let (enough, enough_writer) = std::io::pipe().map_err(system)?;
+        let (enough, enough_writer) = std::io::pipe().map_err(MeasureError::system("a pipe"))?;
         let logging = Logging {
             output,
             enough,
@@ -207,6 +223,7 @@ impl<'a> UnderWay<'a> {
             guard,
             high_water: HighWater::of(process.pid, setting.own_bytes),
             process,
+            container,
             client,
             start,
             timestamp,
@@ -227,7 +244,7 @@ impl<'a> UnderWay<'a> {
         let mut next_look = self.start + LOOK_EVERY;
         let ended = loop {
             // A run that is over before the first look would have no peak of memory.
-            let is_young = self.start.elapsed() < YOUNG;
+            let is_young = self.is_young();
             let pause = if is_young {
                 LOOK_EVERY_YOUNG
             } else {
@@ -238,14 +255,14 @@ impl<'a> UnderWay<'a> {
                 Err(RecvTimeoutError::Disconnected) => break Instant::now(),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            self.high_water.look();
+            self.look_closely();
             if is_young && Instant::now() < next_look {
                 continue;
             }
             next_look = Instant::now() + LOOK_EVERY;
             self.listen(watch)?;
-            self.press(stop);
-            self.mind_client();
+            self.enforce_deadline(stop);
+            self.poll_client();
             self.threads.check()?;
             watch(Watched::Tick {
                 seconds: self.start.elapsed().as_secs_f64(),
@@ -254,8 +271,10 @@ impl<'a> UnderWay<'a> {
         let seconds = ended.duration_since(self.start).as_secs_f64();
         let client = self.last_of_client();
         let mut sampled = self.threads.last_sample()?;
-        sampled.leader_high_water_bytes =
-            sampled.leader_high_water_bytes.max(self.high_water.bytes);
+        match &self.container {
+            None => sampled.count_high_water(self.high_water.bytes),
+            Some(container) => sampled.count_container(&container.counts),
+        }
         let left_behind = self.process.end_left_behind(self.setting.fence);
         let log = self.threads.last_line()?;
         self.listen(watch)?;
@@ -264,12 +283,14 @@ impl<'a> UnderWay<'a> {
         if let Some(guard) = &self.guard {
             guard.watch(&[]);
         }
+        let usage = self.process.reap();
+        let container = self.end_container(usage);
         let finding = Finding {
             setting: self.setting,
             started: self.timestamp,
             seconds,
             sampled,
-            usage: self.process.bury(),
+            usage: container.as_ref().map_or(usage, |c| c.usage(usage)),
             story: self.story,
             log,
             ended: self.end.map(|end| end.why),
@@ -278,11 +299,52 @@ impl<'a> UnderWay<'a> {
                 .client
                 .as_ref()
                 .and_then(Client::end)
-                .map(|end| end.cpu_seconds),
+                .map(|usage| usage.cpu_seconds),
             left_behind,
             of_events,
+            container,
         };
         Ok(finding.measured())
+    }
+
+    /// The first moments of a process, or of a container, which takes its time to begin.
+    fn is_young(&self) -> bool {
+        let elapsed = self.start.elapsed();
+        match &self.container {
+            None => elapsed < YOUNG,
+            Some(container) if container.counts.was_seen => {
+                elapsed.as_secs_f64() < container.seen_seconds + YOUNG.as_secs_f64()
+            }
+            Some(_) => elapsed < YOUNG_CONTAINER,
+        }
+    }
+
+    fn look_closely(&mut self) {
+        let Some(container) = &mut self.container else {
+            return self.high_water.look();
+        };
+        if let Some(group) = container.look(self.start.elapsed().as_secs_f64()) {
+            // The sampler may have given up; that is told elsewhere.
+            let _ = self.threads.wishes.send(SampleRequest::Follow(group));
+        }
+    }
+
+    /// After its client's end.
+    fn end_container(&mut self, client: Usage) -> Option<EndedContainer> {
+        let container = self.container.take()?;
+        let ending = container.end(client.exit_code);
+        self.story.was_contained(ending.started, ending.finished);
+        Some(EndedContainer {
+            counts: container.counts,
+            ending,
+        })
+    }
+
+    fn signal(&self, signal: i32) {
+        match &self.container {
+            Some(container) if container.exists() => container.signal(signal, self.process.pid),
+            _ => self.process.signal(signal, self.setting.fence),
+        }
     }
 
     /// Takes in what was told and sampled since the last look.
@@ -295,24 +357,21 @@ impl<'a> UnderWay<'a> {
             events_path,
             ..
         } = self;
-        let folder = |source| MeasureError::Folder {
-            path: events_path.clone(),
-            source,
-        };
+        let folder = MeasureError::folder(events_path);
         let now = start.elapsed().as_secs_f64();
         let mut tell = |event: &Event| {
             story.take(event, now);
             if matches!(event.kind, EventKind::Phase { .. }) {
                 // The sampler may have given up; that is told elsewhere.
-                let _ = threads.wishes.send(Wish::Now);
+                let _ = threads.wishes.send(SampleRequest::Now);
             }
             watch(Watched::Event(event));
         };
         events
             .poll(unix_seconds(), |event| tell(&event))
-            .map_err(folder)?;
+            .map_err(&folder)?;
         for event in threads.log_events.try_iter() {
-            events.add(&event).map_err(folder)?;
+            events.add(&event).map_err(&folder)?;
             tell(&event);
         }
         for sample in threads.samples.try_iter() {
@@ -331,19 +390,16 @@ impl<'a> UnderWay<'a> {
             story.take(&event, now);
             watch(Watched::Event(&event));
         });
-        finished.map_err(|source| MeasureError::Folder {
-            path: self.events_path.clone(),
-            source,
-        })
+        finished.map_err(MeasureError::folder(&self.events_path))
     }
 
     /// The run of a server lasts as long as its client asks.
-    fn mind_client(&mut self) {
+    fn poll_client(&mut self) {
         if self.end.is_some() || !self.client.as_mut().is_some_and(Client::has_ended) {
             return;
         }
         if !self.process.has_ended() {
-            self.process.signal(libc::SIGTERM, self.setting.fence);
+            self.signal(libc::SIGTERM);
             self.end = Some(End {
                 why: Ended::ClientThrough,
                 since: Instant::now(),
@@ -366,7 +422,7 @@ impl<'a> UnderWay<'a> {
     }
 
     /// Ends the run when its time is up or somebody asked for it.
-    fn press(&mut self, stop: &Stop) {
+    fn enforce_deadline(&mut self, stop: &Stop) {
         let settings = &self.setting.request.settings;
         let elapsed = self.start.elapsed().as_secs_f64();
         let asked = stop.asked();
@@ -390,7 +446,7 @@ impl<'a> UnderWay<'a> {
             } else {
                 libc::SIGTERM
             };
-            self.process.signal(signal, self.setting.fence);
+            self.signal(signal);
             self.end = Some(End {
                 why,
                 since: Instant::now(),
@@ -401,7 +457,7 @@ impl<'a> UnderWay<'a> {
         let no_patience = end.since.elapsed().as_secs_f64() >= settings.grace_seconds;
         if !end.is_killed && (asked == Asked::Now || no_patience) {
             end.is_killed = true;
-            self.process.signal(libc::SIGKILL, self.setting.fence);
+            self.signal(libc::SIGKILL);
         }
     }
 }

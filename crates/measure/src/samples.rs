@@ -5,34 +5,53 @@ use std::fmt;
 use std::io::Write;
 
 use model::Sample;
-use model::sample::{GpuSample, MachineSample, TreeSample};
+use model::sample::GpuSample;
 
-/// The columns before those of the GPUs.
-pub const COLUMNS: [&str; 23] = [
-    "seconds",
-    "machine_cpu_percent",
-    "machine_steal_percent",
-    "machine_iowait_percent",
-    "machine_memory_used_bytes",
-    "machine_swap_used_bytes",
-    "machine_disk_read_bytes_per_second",
-    "machine_disk_write_bytes_per_second",
-    "machine_disk_reads_per_second",
-    "machine_disk_writes_per_second",
-    "machine_network_receive_bytes_per_second",
-    "machine_network_send_bytes_per_second",
-    "machine_context_switches_per_second",
-    "machine_cpu_pressure_percent",
-    "machine_memory_pressure_percent",
-    "machine_io_pressure_percent",
-    "run_processes",
-    "run_threads",
-    "run_cpu_percent",
-    "run_memory_bytes",
-    "run_read_bytes_per_second",
-    "run_write_bytes_per_second",
-    "run_context_switches_per_second",
-];
+/// A column is named after its field: `machine_cpu_percent`.
+macro_rules! columns {
+    ($($kind:ident $part:ident.$field:ident;)*) => {
+        /// Of every sample, without the GPUs'.
+        pub const COLUMNS: &[&str] = &[
+            "seconds",
+            $(concat!(stringify!($part), "_", stringify!($field))),*
+        ];
+
+        fn write_columns(sample: &Sample, out: &mut Row<'_>) {
+            $(out.$kind(sample.$part.$field);)*
+        }
+
+        fn read_columns(fields: &Fields<'_>, sample: &mut Sample) -> Result<(), String> {
+            $(sample.$part.$field =
+                fields.$kind(concat!(stringify!($part), "_", stringify!($field)))?;)*
+            Ok(())
+        }
+    };
+}
+
+columns! {
+    float machine.cpu_percent;
+    float machine.steal_percent;
+    float machine.iowait_percent;
+    whole machine.memory_used_bytes;
+    whole machine.swap_used_bytes;
+    float machine.disk_read_bytes_per_second;
+    float machine.disk_write_bytes_per_second;
+    float machine.disk_reads_per_second;
+    float machine.disk_writes_per_second;
+    float machine.network_receive_bytes_per_second;
+    float machine.network_send_bytes_per_second;
+    float machine.context_switches_per_second;
+    float machine.cpu_pressure_percent;
+    float machine.memory_pressure_percent;
+    float machine.io_pressure_percent;
+    whole run.processes;
+    whole run.threads;
+    float run.cpu_percent;
+    whole run.memory_bytes;
+    float run.read_bytes_per_second;
+    float run.write_bytes_per_second;
+    float run.context_switches_per_second;
+}
 
 /// The columns of one GPU, each after `gpu0_`, `gpu1_`, …
 pub const GPU_COLUMNS: [&str; 4] = [
@@ -60,44 +79,9 @@ pub fn header(gpus: u32) -> String {
 /// Appends one row, with its end.
 pub fn write_row(sample: &Sample, row: &mut Vec<u8>) {
     let mut out = Row { row, first: true };
-    let Sample {
-        seconds,
-        machine,
-        run,
-        gpus,
-    } = sample;
-    out.put(format_args!("{seconds:.6}"));
-    for percent in [
-        machine.cpu_percent,
-        machine.steal_percent,
-        machine.iowait_percent,
-    ] {
-        out.float(percent);
-    }
-    out.whole(machine.memory_used_bytes);
-    out.whole(machine.swap_used_bytes);
-    for rate in [
-        machine.disk_read_bytes_per_second,
-        machine.disk_write_bytes_per_second,
-        machine.disk_reads_per_second,
-        machine.disk_writes_per_second,
-        machine.network_receive_bytes_per_second,
-        machine.network_send_bytes_per_second,
-        machine.context_switches_per_second,
-        machine.cpu_pressure_percent,
-        machine.memory_pressure_percent,
-        machine.io_pressure_percent,
-    ] {
-        out.float(rate);
-    }
-    out.whole(u64::from(run.processes));
-    out.whole(u64::from(run.threads));
-    out.float(run.cpu_percent);
-    out.whole(run.memory_bytes);
-    out.float(run.read_bytes_per_second);
-    out.float(run.write_bytes_per_second);
-    out.float(run.context_switches_per_second);
-    for gpu in gpus {
+    out.put(format_args!("{:.6}", sample.seconds));
+    write_columns(sample, &mut out);
+    for gpu in &sample.gpus {
         out.float(Some(gpu.used_percent));
         out.whole(gpu.memory_used_bytes);
         out.whole(gpu.memory_total_bytes);
@@ -120,7 +104,7 @@ impl Row<'_> {
         let _ = self.row.write_fmt(value);
     }
 
-    fn whole(&mut self, value: u64) {
+    fn whole(&mut self, value: impl fmt::Display) {
         self.put(format_args!("{value}"));
     }
 
@@ -133,19 +117,12 @@ impl Row<'_> {
 }
 
 /// A file that is not a `samples.csv`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line} of samples.csv: {reason}")]
 pub struct SamplesError {
     pub line: usize,
     pub reason: String,
 }
-
-impl fmt::Display for SamplesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {} of samples.csv: {}", self.line, self.reason)
-    }
-}
-
-impl std::error::Error for SamplesError {}
 
 /// Reads a whole file back. Columns are found by name, so that their order may change.
 pub fn parse(text: &str) -> Result<Vec<Sample>, SamplesError> {
@@ -191,47 +168,18 @@ struct Fields<'a> {
 
 impl Fields<'_> {
     fn sample(&self) -> Result<Sample, String> {
-        Ok(Sample {
+        let mut sample = Sample {
             seconds: self.float("seconds")?.ok_or("no time")?,
-            machine: self.machine()?,
-            run: TreeSample {
-                processes: self.whole("run_processes")?,
-                threads: self.whole("run_threads")?,
-                cpu_percent: self.float("run_cpu_percent")?,
-                memory_bytes: self.whole("run_memory_bytes")?,
-                read_bytes_per_second: self.float("run_read_bytes_per_second")?,
-                write_bytes_per_second: self.float("run_write_bytes_per_second")?,
-                context_switches_per_second: self.float("run_context_switches_per_second")?,
-            },
-            gpus: (0..)
-                .take_while(|gpu| {
-                    self.names
-                        .contains(&format!("gpu{gpu}_used_percent").as_str())
-                })
-                .map(|gpu| self.gpu(gpu))
-                .collect::<Result<_, _>>()?,
-        })
-    }
-
-    fn machine(&self) -> Result<MachineSample, String> {
-        Ok(MachineSample {
-            cpu_percent: self.float("machine_cpu_percent")?,
-            steal_percent: self.float("machine_steal_percent")?,
-            iowait_percent: self.float("machine_iowait_percent")?,
-            memory_used_bytes: self.whole("machine_memory_used_bytes")?,
-            swap_used_bytes: self.whole("machine_swap_used_bytes")?,
-            disk_read_bytes_per_second: self.float("machine_disk_read_bytes_per_second")?,
-            disk_write_bytes_per_second: self.float("machine_disk_write_bytes_per_second")?,
-            disk_reads_per_second: self.float("machine_disk_reads_per_second")?,
-            disk_writes_per_second: self.float("machine_disk_writes_per_second")?,
-            network_receive_bytes_per_second: self
-                .float("machine_network_receive_bytes_per_second")?,
-            network_send_bytes_per_second: self.float("machine_network_send_bytes_per_second")?,
-            context_switches_per_second: self.float("machine_context_switches_per_second")?,
-            cpu_pressure_percent: self.float("machine_cpu_pressure_percent")?,
-            memory_pressure_percent: self.float("machine_memory_pressure_percent")?,
-            io_pressure_percent: self.float("machine_io_pressure_percent")?,
-        })
+            ..Sample::default()
+        };
+        read_columns(self, &mut sample)?;
+        let is_there = |gpu: &u32| {
+            let name = format!("gpu{gpu}_used_percent");
+            self.names.contains(&name.as_str())
+        };
+        let gpus = (0..).take_while(is_there).map(|gpu| self.gpu(gpu));
+        sample.gpus = gpus.collect::<Result<_, _>>()?;
+        Ok(sample)
     }
 
     fn gpu(&self, index: u32) -> Result<GpuSample, String> {
@@ -271,6 +219,7 @@ impl Fields<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::sample::{MachineSample, TreeSample};
     use proptest::prelude::*;
 
     fn hundredth() -> impl Strategy<Value = f64> {

@@ -16,7 +16,7 @@ const MOST_OPERATORS: usize = 1000;
 const MOST_EPOCHS: usize = 100_000;
 const MOST_PHASES: usize = 1000;
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Story {
     /// The start of the run by the clock that events are told by.
     started_unix_seconds: f64,
@@ -56,18 +56,7 @@ impl Story {
     pub(crate) fn new(started_unix_seconds: f64) -> Self {
         Story {
             started_unix_seconds,
-            marks: Vec::new(),
-            epochs: Vec::new(),
-            last_epoch_seconds: None,
-            epochs_left_out: 0,
-            phases_left_out: 0,
-            steps: Steps::default(),
-            accuracy: None,
-            metrics: ToldMetrics::default(),
-            out_of_memory: None,
-            error: None,
-            framework: None,
-            profile: Vec::new(),
+            ..Story::default()
         }
     }
 
@@ -180,6 +169,19 @@ impl Story {
         }
     }
 
+    /// A container began and ended at these moments, in seconds of the Unix epoch: what is before
+    /// and after is its engine's. A workload that reports phases says itself when it begins.
+    pub(crate) fn was_contained(&mut self, started: Option<f64>, finished: Option<f64>) {
+        let since = |moment: f64| (moment - self.started_unix_seconds).max(0.0);
+        let (started, finished) = (started.map(since), finished.map(since));
+        if let (true, Some(started)) = (self.marks.is_empty(), started) {
+            self.begin(phase::TRAIN, started);
+        }
+        if let Some(finished) = finished {
+            self.begin(phase::SHUTDOWN, finished);
+        }
+    }
+
     /// Whether a phase began that runs are there for.
     pub(crate) fn has_worked(&self) -> bool {
         self.marks.iter().any(|mark| phase::is_work(&mark.name))
@@ -230,9 +232,11 @@ impl Story {
     fn moment(&self, event: &Event, now: f64) -> f64 {
         let told = event.at.map(|at| at - self.started_unix_seconds);
         let believed = -BELIEVED_SECONDS..=now + BELIEVED_SECONDS;
+        // Not held to `now`, which was read before the file: what was written in between would all
+        // fall on one moment.
         told.filter(|seconds| believed.contains(seconds))
             .unwrap_or(now)
-            .clamp(0.0, now.max(0.0))
+            .max(0.0)
     }
 
     fn begin(&mut self, name: &str, seconds: f64) {
@@ -322,6 +326,10 @@ mod tests {
         // Told again, it goes on.
         let told = [("train", Some(1.0), 1.0), ("train", Some(2.0), 2.0)];
         check(&told, 3.0, &[("startup", 1.0), ("train", 2.0)]);
+        // Written between the look at the clock and the look into the file.
+        let told = [("verify", Some(8.5), 8.0), ("shutdown", Some(8.75), 8.0)];
+        let expected = [("startup", 8.5), ("verify", 0.25), ("shutdown", 1.25)];
+        check(&told, 10.0, &expected);
         // From the very beginning there is no startup.
         check(&[("train", Some(0.0), 0.1)], 3.0, &[("train", 3.0)]);
     }
@@ -337,7 +345,9 @@ mod tests {
         };
         check_one(Some(-500.0), 2.0, 2.0);
         check_one(Some(1e9), 2.0, 2.0);
-        check_one(Some(2.5), 2.0, 2.0);
+        // A moment ahead: written after the look at the clock.
+        check_one(Some(2.5), 2.0, 2.5);
+        check_one(Some(3.5), 2.0, 2.0);
         check_one(None, 4.0, 4.0);
         let backwards = [("train", Some(5.0), 5.0), ("save", Some(4.5), 5.1)];
         check(&backwards, 10.0, &[("startup", 5.0), ("save", 5.0)]);

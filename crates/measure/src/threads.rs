@@ -10,12 +10,12 @@ use model::{Event, Sample};
 use crate::error::MeasureError;
 use crate::log::{self, Log, Logging};
 use crate::process::Process;
-use crate::sampler::{self, Sampled, Sampling, Wish};
+use crate::sampler::{self, SampleRequest, Sampled, Sampling};
 
 /// The helpers beside the run, and how they are spoken with.
 pub(crate) struct Threads {
     pub(crate) ends: Receiver<Instant>,
-    pub(crate) wishes: Sender<Wish>,
+    pub(crate) wishes: Sender<SampleRequest>,
     pub(crate) samples: Receiver<Sample>,
     pub(crate) log_events: Receiver<Event>,
     /// Closing it tells the log's thread to wait for no more.
@@ -70,7 +70,7 @@ impl Threads {
     }
 
     pub(crate) fn last_sample(&mut self) -> Result<Sampled, MeasureError> {
-        let _ = self.wishes.send(Wish::Last);
+        let _ = self.wishes.send(SampleRequest::Last);
         self.sampler
             .take()
             .map_or_else(|| Ok(Sampled::default()), join)
@@ -92,10 +92,7 @@ fn spawn<T: Send + 'static>(
     let thread = std::thread::Builder::new()
         .name(name.to_owned())
         .spawn(work);
-    thread.map_err(|source| MeasureError::System {
-        what: "a thread",
-        source,
-    })
+    thread.map_err(MeasureError::system("a thread"))
 }
 
 fn join<T>(thread: JoinHandle<Result<T, MeasureError>>) -> Result<T, MeasureError> {

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use host::limits::Layout;
 use model::Warning;
 
-use crate::cgroup::Layout;
 use crate::metrics::Facts;
 use crate::sampler::value;
 use crate::story::LastLoss;

@@ -86,18 +86,14 @@ impl fmt::Display for UnmetLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (asked, available) = (self.asked(), self.available());
         match self {
-            UnmetLimit::Cores { .. } | UnmetLimit::Memory { .. } => {
-                write!(
-                    f,
-                    "{asked} requested, but the machine of the run has {available}"
-                )
-            }
-            UnmetLimit::PartOfCore { reason, .. } => {
-                write!(
-                    f,
-                    "{asked} requested, but only {available} could be enforced ({reason})"
-                )
-            }
+            UnmetLimit::Cores { .. } | UnmetLimit::Memory { .. } => write!(
+                f,
+                "{asked} requested, but the machine of the run has {available}"
+            ),
+            UnmetLimit::PartOfCore { reason, .. } => write!(
+                f,
+                "{asked} requested, but only {available} could be enforced ({reason})"
+            ),
         }
     }
 }

@@ -109,9 +109,9 @@ pub struct VerifyJob {
 
 /// What the client of a serving run is asked to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct AskJob {
+pub struct LoadClientJob {
     pub protocol: u32,
-    pub target: AskTarget,
+    pub target: LoadTarget,
     /// Sent in turn.
     pub bodies: Vec<PathBuf>,
     pub content_type: String,
@@ -144,7 +144,7 @@ pub struct LoadJob {
 /// Who answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum AskTarget {
+pub enum LoadTarget {
     /// A server on this machine that fulfils the container contract, started with this client.
     Server {
         /// `http://127.0.0.1:8080`.

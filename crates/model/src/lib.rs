@@ -1,18 +1,21 @@
 //! The terms of Bancada as types. No I/O, no clock: every value is made elsewhere.
 //!
-//! Read in this order: [`study`] (the question; [`serving`] where models are served), [`order`] (what
+//! Read in this order: [`study`] (the question, and its [`design`]; [`serving`] where models are served), [`order`] (what
 //! to run), [`measurement`] (what a worker leaves), [`run`] (one answer), then what a run is made of:
 //! [`event`], [`sample`], [`machine`], [`capacity`], [`money`], [`warning`].
 
 pub mod capacity;
 pub mod date;
+pub mod design;
 pub mod event;
 pub mod hosts;
 pub mod job;
+pub mod location;
 pub mod machine;
 pub mod measurement;
 pub mod money;
 pub mod order;
+mod role;
 pub mod run;
 pub mod sample;
 pub mod serving;
@@ -24,9 +27,11 @@ pub mod warning;
 
 pub use capacity::{Capacity, UnmetLimit};
 pub use date::KnownDate;
+pub use design::{AliasTable, Design, Effect};
 pub use event::{Event, EventKind};
 pub use hosts::Hosts;
-pub use job::{AskJob, TrainJob};
+pub use job::{LoadClientJob, TrainJob};
+pub use location::Location;
 pub use machine::Inventory;
 pub use measurement::{Happening, Measurement, Ready, ReadyModel};
 pub use money::{
@@ -34,9 +39,10 @@ pub use money::{
     Price,
 };
 pub use order::{Order, Work};
+pub use role::Role;
 pub use run::{
-    Epoch, FrameworkRecord, Metric, OperatorTime, Outcome, Phase, RentalPart, RunId, RunRecord,
-    Status, Verified,
+    Epoch, FrameworkRecord, MachineLife, Metric, OperatorTime, Outcome, Phase, RentalPart, RunId,
+    RunRecord, Status, Verified,
 };
 pub use sample::Sample;
 pub use serving::{LoadShape, ServePrecision, ServeWorkload, Service, ServingRecord};
@@ -48,6 +54,11 @@ pub use study::{
 };
 pub use verify::VerifyReport;
 pub use warning::Warning;
+
+/// The variant that files write as this word.
+pub fn named<T: serde::de::DeserializeOwned>(word: &str) -> Option<T> {
+    serde_json::from_value(word.into()).ok()
+}
 
 /// A moment, in files always written as RFC 3339 in UTC.
 pub type Timestamp = jiff::Timestamp;

@@ -9,9 +9,12 @@ use serde::{Deserialize, Serialize};
 use crate::Timestamp;
 use crate::capacity::Capacity;
 use crate::event::Event;
+use crate::location::Container;
 use crate::machine::Inventory;
-use crate::order::{ModelWish, Order};
-use crate::run::{Epoch, FrameworkRecord, Metric, OperatorTime, Outcome, Phase, RunId};
+use crate::order::{ModelWish, ORDER_PROTOCOL, Order};
+use crate::run::{
+    Epoch, FrameworkRecord, Metric, OperatorTime, Outcome, Phase, RunId, Status, phase,
+};
 use crate::sample::Sample;
 use crate::serving::ServingRecord;
 use crate::warning::Warning;
@@ -38,7 +41,7 @@ pub struct Measurement {
     pub epochs: Vec<Epoch>,
     pub metrics: BTreeMap<String, Metric>,
     pub warnings: Vec<Warning>,
-    /// `cgroup v2`, `cgroup v1`, `affinity`, `none`.
+    /// `cgroup v2`, `cgroup v1`, `affinity`, `docker`, `podman`, `none`.
     pub limits_by: String,
     pub device: Option<String>,
     pub command: Vec<String>,
@@ -49,6 +52,49 @@ pub struct Measurement {
     pub serving: Option<ServingRecord>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub profile: Vec<OperatorTime>,
+}
+
+impl Measurement {
+    /// Of an order whose worker left none. The time that it used is paid; `seconds` is none where it
+    /// never began, and used no machine.
+    pub fn not_left(
+        order: &Order,
+        status: Status,
+        why: String,
+        seconds: Option<f64>,
+        now: Timestamp,
+    ) -> Self {
+        let whole = |seconds: f64| Phase {
+            name: phase::TRAIN.to_owned(),
+            begin_seconds: 0.0,
+            seconds,
+        };
+        Measurement {
+            protocol: ORDER_PROTOCOL,
+            order: order.id.clone(),
+            run: order.run,
+            bancada: env!("CARGO_PKG_VERSION").to_owned(),
+            outcome: Outcome {
+                status,
+                detail: Some(why),
+                exit_code: None,
+                signal: None,
+            },
+            started: now,
+            seconds: seconds.unwrap_or(0.0),
+            phases: seconds.map(whole).into_iter().collect(),
+            epochs: Vec::new(),
+            metrics: BTreeMap::new(),
+            warnings: Vec::new(),
+            limits_by: "none".to_owned(),
+            device: order.device.clone(),
+            command: Vec::new(),
+            machine: Inventory::default(),
+            framework: None,
+            serving: None,
+            profile: Vec::new(),
+        }
+    }
 }
 
 /// What a run in progress reports: a line of `progress.jsonl`.
@@ -66,6 +112,9 @@ pub struct ReadyRequest {
     pub orders: Vec<Order>,
     /// Where results will be: other hosts of a run must see it too.
     pub results: Option<PathBuf>,
+    /// In which the orders will be carried out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub container: Option<Container>,
 }
 
 /// A machine, and what it has ready.
@@ -76,6 +125,9 @@ pub struct Ready {
     /// Images that were decoded now; those that were there already are not named.
     pub decoded: Vec<DecodedImages>,
     pub models: Vec<MadeModel>,
+    /// Of containers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<ReadyImage>,
     /// What could not be made ready, as sentences.
     pub problems: Vec<String>,
 }
@@ -87,6 +139,37 @@ pub struct DecodedImages {
     /// Of the square images.
     pub side: u32,
     pub bytes: u64,
+}
+
+/// An image that the engine of this machine has.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReadyImage {
+    /// As the study asks for it.
+    pub container: Container,
+    /// Of trainings that need Python.
+    pub framework: Option<String>,
+    /// `docker` or `podman`.
+    pub engine: String,
+    pub engine_version: String,
+    pub name: String,
+    /// Of its content: runs are started by it, whatever becomes of the name.
+    pub id: String,
+    pub bytes: u64,
+    pub source: ImageSource,
+    /// To find, pull or build it.
+    pub seconds: f64,
+    /// Whether the engine has a first process for containers, which passes signals on.
+    pub has_init: bool,
+    /// Files of this machine's Python, where the image does not have one.
+    pub python_files: Vec<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ImageSource {
+    Present,
+    Pulled,
+    Built,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -118,5 +201,12 @@ impl Ready {
     pub fn model(&self, wish: &ModelWish) -> Option<&ReadyModel> {
         let made = self.models.iter().find(|made| made.wish == *wish);
         made.map(|made| &made.model)
+    }
+
+    pub fn image(&self, container: &Container, framework: Option<&str>) -> Option<&ReadyImage> {
+        let is_wanted = |image: &&ReadyImage| {
+            image.container == *container && image.framework.as_deref() == framework
+        };
+        self.images.iter().find(is_wanted)
     }
 }

@@ -26,6 +26,9 @@ pub struct Order {
     pub limits: Limits,
     pub device: Option<String>,
     pub measure: MeasureSettings,
+    /// That it takes at most, by the forecast. Not a limit: a queue that needs one makes it from this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_seconds: Option<f64>,
     /// Files of the study's folder that the run depends on, by digest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<RunInput>,

@@ -27,6 +27,15 @@ pub struct RunId {
     pub repetition: u32,
 }
 
+impl RunId {
+    pub fn new(scenario: u32, repetition: u32) -> Self {
+        RunId {
+            scenario,
+            repetition,
+        }
+    }
+}
+
 impl fmt::Display for RunId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&format!("C{}-r{}", self.scenario, self.repetition))
@@ -42,10 +51,7 @@ impl FromStr for RunId {
             .and_then(|rest| rest.split_once("-r"));
         parts
             .and_then(|(scenario, repetition)| {
-                let id = RunId {
-                    scenario: scenario.parse().ok()?,
-                    repetition: repetition.parse().ok()?,
-                };
+                let id = RunId::new(scenario.parse().ok()?, repetition.parse().ok()?);
                 // `C03-r2` and `C+3-r2` parse as numbers but are not names we write.
                 (id.to_string() == text && id.scenario > 0 && id.repetition > 0).then_some(id)
             })
@@ -158,13 +164,30 @@ impl RunRecord {
 }
 
 /// A run's place in a rental: a machine from its first run to its last.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct RentalPart {
     /// The same for all runs of one `bancada run`: when it began. Each environment and price of it
     /// is a rental of its own.
     pub id: String,
     /// Since the run before it ended. A machine is paid for it, although nothing runs.
     pub idle_seconds: f64,
+}
+
+/// A rented machine from the moment that it was asked for to the one that it was gone, measured: all
+/// of it is paid.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MachineLife {
+    /// [`RentalPart::id`] of the runs that were on it.
+    pub rental: String,
+    pub environment: String,
+    pub began: Timestamp,
+    /// Until it answered.
+    pub startup_seconds: f64,
+    /// From there until it could work.
+    pub install_seconds: f64,
+    /// From the wish to end it until it was gone.
+    pub shutdown_seconds: f64,
+    pub total_seconds: f64,
 }
 
 /// A file that a run depends on, as it was when the run began.
@@ -391,13 +414,7 @@ mod tests {
     fn runs_have_one_name_each() {
         let check =
             |text: &str, expected: Option<RunId>| assert_eq!(text.parse().ok(), expected, "{text}");
-        check(
-            "C3-r2",
-            Some(RunId {
-                scenario: 3,
-                repetition: 2,
-            }),
-        );
+        check("C3-r2", Some(RunId::new(3, 2)));
         for text in [
             "C03-r2", "C3-r0", "C0-r1", "C+3-r2", "C3", "c3-r2", "C3-r2 ", "C-r", "../C3-r2",
         ] {

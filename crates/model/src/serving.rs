@@ -232,7 +232,7 @@ pub struct EndpointRecord {
 }
 
 /// What the client of a serving run saw, beside the run's metrics.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ServingRecord {
     /// Requests that count, by how they ended: `ok`, `429`, `timed-out`, …
     pub ends: BTreeMap<String, u64>,

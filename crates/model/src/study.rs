@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::design::Design;
 use crate::hosts::Hosts;
+use crate::location::Location;
 use crate::money::{Currency, ExchangeRate, Money, Price};
+use crate::role::Role;
 use crate::run::RunId;
 use crate::serving::{ServeWorkload, Service};
 use crate::shared::Shared;
@@ -28,6 +31,8 @@ pub struct Study {
     /// In the order of the file: the first factor varies slowest.
     pub factors: Vec<Factor>,
     pub exclude: Vec<Exclusion>,
+    #[serde(default, skip_serializing_if = "Design::is_full")]
+    pub design: Design,
     pub workload: Workload,
     /// Never empty: a file without environments means this machine, unpriced, named `local`.
     pub environments: Vec<Environment>,
@@ -41,6 +46,12 @@ pub struct Study {
     /// What it costs to get there is asked, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_accuracy_percent: Option<f64>,
+    /// Of factors that the study gives another role than their name does.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub roles: BTreeMap<String, Role>,
+    /// Differences within this percentage, up or down, count as none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub equal_within_percent: Option<f64>,
     /// How to read measurements made elsewhere.
     #[serde(default)]
     pub import: Option<ImportSettings>,
@@ -72,6 +83,23 @@ impl Study {
 
     pub fn factor(&self, name: &str) -> Option<&Factor> {
         self.factors.iter().find(|f| f.name == name)
+    }
+
+    /// Percentage within which a difference counts as none.
+    pub fn equal_within(&self) -> f64 {
+        const USUAL: f64 = 2.0;
+        self.equal_within_percent.unwrap_or(USUAL)
+    }
+
+    pub fn role(&self, factor: &str) -> Role {
+        let given = self.roles.get(factor).copied();
+        // `image` is the side of pictures, unless it names images of containers.
+        let is_name = |level: &Level| matches!(level, Level::Text(_));
+        let is_container = |f: &Factor| f.name == "image" && f.levels.iter().any(is_name);
+        given.unwrap_or_else(|| match self.factor(factor).is_some_and(is_container) {
+            true => Role::Choice,
+            false => Role::usual(factor),
+        })
     }
 }
 
@@ -169,6 +197,74 @@ pub enum Workload {
     Train(TrainWorkload),
     Serve(ServeWorkload),
     Command(CommandWorkload),
+}
+
+/// What the kinds have in common, so that most readers need not tell them apart.
+impl Workload {
+    pub fn as_train(&self) -> Option<&TrainWorkload> {
+        match self {
+            Workload::Train(train) => Some(train),
+            _ => None,
+        }
+    }
+
+    pub fn as_serve(&self) -> Option<&ServeWorkload> {
+        match self {
+            Workload::Serve(serve) => Some(serve),
+            _ => None,
+        }
+    }
+
+    /// The network or the model, after the key of the study file that names it.
+    pub fn network(&self) -> Option<(&'static str, &str)> {
+        match self {
+            Workload::Train(train) => Some(("network", &train.network)),
+            Workload::Serve(serve) => Some(("model", &serve.model)),
+            Workload::Command(_) => None,
+        }
+    }
+
+    /// The framework or the serving stack that `bancada setup` may have to install.
+    pub fn framework(&self) -> Option<&str> {
+        match self {
+            Workload::Train(train) => Some(&train.framework),
+            Workload::Serve(serve) => Some(&serve.stack),
+            Workload::Command(_) => None,
+        }
+    }
+
+    /// Whether anything of a run is drawn from the study's seed.
+    pub fn is_seeded(&self) -> bool {
+        !matches!(self, Workload::Command(_))
+    }
+
+    /// The program that the user brings.
+    pub fn user_program(&self) -> Option<UserProgram<'_>> {
+        match self {
+            Workload::Train(_) => None,
+            Workload::Serve(serve) => Some(UserProgram {
+                command: &serve.command,
+                inputs: &serve.inputs,
+                env: &serve.env,
+                directory: None,
+            }),
+            Workload::Command(command) => Some(UserProgram {
+                command: &command.command,
+                inputs: &command.inputs,
+                env: &command.env,
+                directory: command.directory.as_deref(),
+            }),
+        }
+    }
+}
+
+/// A program of the user's, and what it depends on.
+#[derive(Debug, Clone, Copy)]
+pub struct UserProgram<'a> {
+    pub command: &'a [String],
+    pub inputs: &'a [String],
+    pub env: &'a BTreeMap<String, String>,
+    pub directory: Option<&'a Path>,
 }
 
 /// Train a described network. A factor of the same name as a field takes the field's place.
@@ -315,6 +411,8 @@ pub struct Environment {
     /// Machines for its workers; `None` means this one for all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Hosts>,
+    #[serde(default, skip_serializing_if = "Location::is_here")]
+    pub location: Location,
 }
 
 /// What a run may use of its machine; none means all of it.
@@ -361,8 +459,8 @@ pub struct ImportColumn {
     pub means: String,
 }
 
-/// One combination of levels. Its number is stable: it is the place in the full factorial
-/// before exclusions are applied, closed up after.
+/// One combination of levels. Its number is stable: it is the place among the scenarios of the
+/// design before exclusions are applied, closed up after.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
     pub number: u32,

@@ -1,26 +1,9 @@
 //! What a network needs: parameters, operations, memory.
 
-use crate::error::NetworkError;
 use crate::graph::{Graph, Node, Op};
 
-/// How wide a number is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Precision {
-    Half,
-    #[default]
-    Single,
-    Double,
-}
-
-impl Precision {
-    pub fn bytes(self) -> u64 {
-        match self {
-            Precision::Half => 2,
-            Precision::Single => 4,
-            Precision::Double => 8,
-        }
-    }
-}
+/// Of a weight, an activation and a gradient.
+const NUMBER_BYTES: u64 = 4;
 
 /// An estimate of what training holds at its fullest moment, before a framework's own needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,21 +48,12 @@ impl Graph {
         sum(self.nodes.iter().map(|node| node.flops))
     }
 
-    /// Multiply-adds of the convolutions and dense layers alone, for one image: what papers give.
-    pub fn multiply_adds(&self) -> u64 {
-        sum(self.nodes.iter().map(Node::multiply_adds))
-    }
-
-    pub fn weight_bytes(&self, precision: Precision) -> u64 {
-        self.kept().saturating_mul(precision.bytes())
-    }
-
     /// What is kept of one batch from the forward for the backward pass.
     ///
     /// Counted once each: what a layer with weights or statistics takes, what a ReLU or softmax
     /// gives, the places of the maxima of a max-pool and the mask of a dropout. A flatten is
     /// its input seen otherwise and costs nothing.
-    pub fn activation_bytes(&self, batch: u32, precision: Precision) -> u64 {
+    fn activation_bytes(&self, batch: u32) -> u64 {
         let mut kept = vec![false; self.nodes.len()];
         let mut places = 0u64;
         for (index, node) in self.nodes.iter().enumerate() {
@@ -88,7 +62,7 @@ impl Graph {
                 | Op::Dense { .. }
                 | Op::BatchNorm { .. }
                 | Op::Lrn { .. }
-                | Op::MaxPool { .. } => {
+                | Op::MaxPool(_) => {
                     for &input in &node.inputs {
                         mark(&mut kept, self.storage(input));
                     }
@@ -96,7 +70,7 @@ impl Graph {
                 Op::Relu | Op::Softmax => mark(&mut kept, self.storage(index)),
                 _ => {}
             }
-            if matches!(node.op, Op::MaxPool { .. } | Op::Dropout { .. }) {
+            if matches!(node.op, Op::MaxPool(_) | Op::Dropout { .. }) {
                 places = places.saturating_add(node.shape.elements());
             }
         }
@@ -104,20 +78,14 @@ impl Graph {
         let elements = sum(kept.map(|(node, _)| node.shape.elements()));
         elements
             .saturating_add(places)
-            .saturating_mul(precision.bytes())
+            .saturating_mul(NUMBER_BYTES)
             .saturating_mul(u64::from(batch))
     }
 
     /// `optimizer_slots` is how many numbers the optimiser keeps beside each parameter: 0 for plain
     /// gradient descent, 1 with momentum, 2 for Adam.
-    pub fn training_memory(
-        &self,
-        batch: u32,
-        precision: Precision,
-        optimizer_slots: u32,
-    ) -> TrainingMemory {
-        let bytes = precision.bytes();
-        let gradients_bytes = self.parameters().saturating_mul(bytes);
+    pub fn training_memory(&self, batch: u32, optimizer_slots: u32) -> TrainingMemory {
+        let gradients_bytes = self.parameters().saturating_mul(NUMBER_BYTES);
         let around = |node: &Node| {
             let inputs = node
                 .inputs
@@ -127,11 +95,11 @@ impl Graph {
         };
         let largest = self.nodes.iter().map(around).max().unwrap_or(0);
         TrainingMemory {
-            weights_bytes: self.weight_bytes(precision),
+            weights_bytes: self.kept().saturating_mul(NUMBER_BYTES),
             gradients_bytes,
             optimizer_bytes: gradients_bytes.saturating_mul(u64::from(optimizer_slots)),
-            activations_bytes: self.activation_bytes(batch, precision),
-            working_bytes: product([2, largest, bytes, u64::from(batch)]),
+            activations_bytes: self.activation_bytes(batch),
+            working_bytes: product([2, largest, NUMBER_BYTES, u64::from(batch)]),
         }
     }
 
@@ -150,43 +118,6 @@ impl Graph {
         }
         index
     }
-
-    pub fn to_json(&self) -> Result<serde_json::Value, NetworkError> {
-        serde_json::to_value(self).map_err(|error| NetworkError::Graph(error.to_string()))
-    }
-
-    /// Reads a graph back and [checks](Graph::check) it.
-    pub fn from_json(value: &serde_json::Value) -> Result<Graph, NetworkError> {
-        use serde::Deserialize as _;
-        let graph =
-            Graph::deserialize(value).map_err(|error| NetworkError::Graph(error.to_string()))?;
-        graph.check()?;
-        Ok(graph)
-    }
-
-    /// Whether the nodes hang together: every input before its users, the logits among them.
-    pub fn check(&self) -> Result<(), NetworkError> {
-        let refuse = |reason: String| Err(NetworkError::Graph(reason));
-        let mut names = std::collections::BTreeSet::new();
-        for (index, node) in self.nodes.iter().enumerate() {
-            if !names.insert(node.name.as_str()) {
-                return refuse(format!("two nodes are named `{}`", node.name));
-            }
-            if (index == 0) != (node.op == Op::Input) {
-                return refuse("the first node, and no other, must be the input".to_owned());
-            }
-            if node.inputs.iter().any(|&input| input >= index) {
-                return refuse(format!("the input of `{}` is a later node", node.name));
-            }
-            if index > 0 && node.inputs.is_empty() {
-                return refuse(format!("`{}` has no input", node.name));
-            }
-        }
-        match self.logits < self.nodes.len() {
-            true => Ok(()),
-            false => refuse("its logits are not one of its nodes".to_owned()),
-        }
-    }
 }
 
 impl Node {
@@ -194,16 +125,6 @@ impl Node {
     pub fn trained(&self) -> u64 {
         let trained = self.parameters.iter().filter(|parameter| parameter.trained);
         sum(trained.map(|parameter| parameter.elements()))
-    }
-
-    /// Of a convolution or dense layer; 0 for all others.
-    pub fn multiply_adds(&self) -> u64 {
-        let bias = match self.op {
-            Op::Conv { bias, .. } | Op::Dense { bias, .. } => bias,
-            _ => return 0,
-        };
-        let additions = if bias { self.shape.elements() } else { 0 };
-        self.flops.saturating_sub(additions) / 2
     }
 }
 

@@ -1,10 +1,10 @@
 //! What a network file means: every block written out, every `from` resolved, no sizes yet.
 
+use diagnostics::{Diagnostic, Problems, Span};
 use serde::{Deserialize, Serialize};
-use source::{Diagnostic, Problems, Span};
 
 use crate::error::ShapeProblem;
-use crate::graph::{Graph, Padding};
+use crate::graph::{Graph, Op, Padding};
 
 /// Reads a network file. All errors come together, in the order of the file.
 ///
@@ -36,9 +36,9 @@ use crate::graph::{Graph, Padding};
 /// assert_eq!(graph.parameters(), 160 + 2 * 2_320 + 170);
 /// ```
 pub fn parse(text: &str) -> Result<Description, Vec<Diagnostic>> {
-    let mut problems = Problems::default();
-    let typed = crate::typed::read(text, &mut problems);
-    match crate::expand::expand(typed, &mut problems) {
+    let problems = Problems::default();
+    let typed = crate::typed::read(text, &problems);
+    match crate::expand::expand(typed, &problems) {
         Some(description) if problems.is_empty() => Ok(description),
         _ => Err(problems.into_sorted()),
     }
@@ -94,52 +94,8 @@ pub struct Layer {
     pub span: Span,
 }
 
-/// As [`crate::Op`], with what depends on the input left open.
-#[derive(Debug, Clone, PartialEq)]
-pub enum LayerOp {
-    Conv {
-        kernel: [u32; 2],
-        stride: [u32; 2],
-        padding: PaddingRule,
-        output: Count,
-        groups: Count,
-        bias: bool,
-    },
-    BatchNorm {
-        epsilon: f64,
-        momentum: f64,
-    },
-    Relu,
-    MaxPool(Pool),
-    AvgPool(Pool),
-    GlobalAvgPool,
-    Dense {
-        output: Count,
-        bias: bool,
-    },
-    Dropout {
-        rate: f64,
-    },
-    Flatten,
-    Add,
-    Concat,
-    Lrn {
-        size: u32,
-        alpha: f64,
-        beta: f64,
-        k: f64,
-    },
-    Softmax,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pool {
-    pub kernel: [u32; 2],
-    pub stride: [u32; 2],
-    pub padding: PaddingRule,
-    /// A last window that hangs over the edge counts too.
-    pub ceil: bool,
-}
+/// What depends on the input is left open.
+pub type LayerOp = Op<Count, PaddingRule>;
 
 /// A number, or the name of one that comes with the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,6 +110,8 @@ pub enum Count {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaddingRule {
     Explicit(Padding),
+    /// The same, and a last window that hangs over the edge counts too.
+    Ceil(Padding),
     /// `"same"`: the output is the input divided by the stride, rounded up; what cannot be shared
     /// evenly goes to the bottom and the right.
     Same,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use source::{Diagnostic, Located, Problems, Span};
+use diagnostics::{Diagnostic, Located, Problems, Span};
 
 use crate::description::{Description, Layer, LayerOp};
 use crate::names::Names;
@@ -21,7 +21,7 @@ pub(crate) const WORDS: [&str; 3] = ["classes", "channels", "same"];
 const MOST_LAYERS: usize = 10_000;
 const DEEPEST_BLOCKS: usize = 32;
 
-pub(crate) fn expand(network: TypedNetwork, problems: &mut Problems) -> Option<Description> {
+pub(crate) fn expand(network: TypedNetwork, problems: &Problems) -> Option<Description> {
     if network.broken {
         return None;
     }
@@ -110,14 +110,8 @@ impl<'a> Expansion<'a> {
         self.shallow = true;
         for block in self.blocks {
             let any = |name: &str, span: &Span| Entry {
-                key: Located {
-                    value: name.to_owned(),
-                    span: span.clone(),
-                },
-                value: Located {
-                    value: Setting::Any,
-                    span: span.clone(),
-                },
+                key: Located::new(name.to_owned(), span.clone()),
+                value: Located::new(Setting::Any, span.clone()),
             };
             let frame = Frame {
                 parameters: block
@@ -197,14 +191,14 @@ impl<'a> Expansion<'a> {
         let settings = put_in(&site.layer.settings, &frame.parameters);
         if is_builtin(&kind.value) {
             let parameters = frame.block.iter().flat_map(|block| block.parameters());
-            let mut problems = Problems::default();
+            let problems = Problems::default();
             let op = Settings {
                 kind: &kind.value,
                 span: kind.span.clone(),
                 entries: settings,
                 parameters: parameters.collect(),
             }
-            .layer(&mut problems);
+            .layer(&problems);
             let arity = check_arity(&op, &site, kind);
             for problem in problems.into_sorted().into_iter().chain(arity) {
                 self.found.push(problem);
@@ -370,7 +364,7 @@ fn check_arity(op: &LayerOp, site: &Site<'_>, kind: &Located<String>) -> Option<
         true => "add `from = [\"previous\", …]`",
         false => "add or concat them first",
     };
-    Some(Diagnostic::at(kind.span.clone(), message).label(label))
+    Some(kind.wrong(message).label(label))
 }
 
 /// The settings with the names of parameters replaced by their values.
@@ -385,10 +379,10 @@ fn put_in(settings: &[Entry], parameters: &[Entry]) -> Vec<Entry> {
     let replaced = |entry: &Entry| Entry {
         key: entry.key.clone(),
         value: match &entry.value.value {
-            Setting::List(items) => Located {
-                value: Setting::List(items.iter().map(value_of).collect()),
-                span: entry.value.span.clone(),
-            },
+            Setting::List(items) => Located::new(
+                Setting::List(items.iter().map(value_of).collect()),
+                entry.value.span.clone(),
+            ),
             _ => value_of(&entry.value),
         },
     };

@@ -1,5 +1,7 @@
 //! A network with everything computed: what an engine or adapter builds from.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// Nodes in an order in which every input comes before its users. The first is the input, the
@@ -28,43 +30,55 @@ pub struct Node {
 }
 
 /// Shape of one image's activations, without the batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Shape {
-    Image {
-        channels: u32,
-        height: u32,
-        width: u32,
-    },
-    Vector {
-        features: u32,
-    },
+    Image(Image),
+    Vector { features: u32 },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Image {
+    pub channels: u32,
+    pub height: u32,
+    pub width: u32,
 }
 
 impl Shape {
     pub fn elements(self) -> u64 {
         match self {
-            Shape::Image {
-                channels,
-                height,
-                width,
-            } => (u64::from(channels) * u64::from(height)).saturating_mul(u64::from(width)),
+            Shape::Image(image) => (u64::from(image.channels) * u64::from(image.height))
+                .saturating_mul(u64::from(image.width)),
             Shape::Vector { features } => u64::from(features),
         }
     }
 }
 
-/// `[height, width]` pairs throughout.
+/// `Image { … }`, without saying so twice.
+impl fmt::Debug for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Shape::Image(image) => image.fmt(f),
+            Shape::Vector { features } => f
+                .debug_struct("Vector")
+                .field("features", features)
+                .finish(),
+        }
+    }
+}
+
+/// `[height, width]` pairs throughout. What depends on the input is a number in a graph, and
+/// still open in a description.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Op {
+pub enum Op<Size = u32, Pad = Padding> {
     Input,
     Conv {
         kernel: [u32; 2],
         stride: [u32; 2],
-        padding: Padding,
-        output: u32,
-        groups: u32,
+        padding: Pad,
+        output: Size,
+        groups: Size,
         bias: bool,
     },
     /// Momentum is the share of the new batch in the running mean and variance (0.1, say).
@@ -73,22 +87,14 @@ pub enum Op {
         momentum: f64,
     },
     Relu,
-    MaxPool {
-        kernel: [u32; 2],
-        stride: [u32; 2],
-        padding: Padding,
-    },
+    MaxPool(Window<Pad>),
     /// Padding is not counted in the mean.
-    AvgPool {
-        kernel: [u32; 2],
-        stride: [u32; 2],
-        padding: Padding,
-    },
+    AvgPool(Window<Pad>),
     /// Gives a vector: one number a channel.
     GlobalAvgPool,
     /// Of a vector.
     Dense {
-        output: u32,
+        output: Size,
         bias: bool,
     },
     Dropout {
@@ -107,6 +113,34 @@ pub enum Op {
         k: f64,
     },
     Softmax,
+}
+
+impl Op {
+    /// Of a convolution or pool.
+    pub fn window(&self) -> Option<Window> {
+        match *self {
+            Op::Conv {
+                kernel,
+                stride,
+                padding,
+                ..
+            } => Some(Window {
+                kernel,
+                stride,
+                padding,
+            }),
+            Op::MaxPool(window) | Op::AvgPool(window) => Some(window),
+            _ => None,
+        }
+    }
+}
+
+/// Moves over an image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Window<Pad = Padding> {
+    pub kernel: [u32; 2],
+    pub stride: [u32; 2],
+    pub padding: Pad,
 }
 
 /// Rows and columns of zeros (of −∞ for max-pooling) on each side, always explicit.

@@ -1,9 +1,8 @@
 //! One layer given what arrives: its shape, its parameters, its FLOPs.
 
-use crate::description::{Count, LayerOp, PaddingRule, Pool};
-use crate::graph::{Op, Padding, Shape};
+use crate::description::{Count, LayerOp, PaddingRule};
+use crate::graph::{Image, Op, Shape, Window};
 use crate::shapes::{MOST_ELEMENTS, Refusal};
-use crate::window::Window;
 
 /// A layer whose sizes are known.
 pub(crate) struct Made {
@@ -28,21 +27,10 @@ pub(crate) fn make(layer: &LayerOp, inputs: &[Shape], classes: u32) -> Result<Ma
     let made = match layer {
         LayerOp::Conv { .. } => conv(layer, input, classes),
         LayerOp::Dense { output, bias } => dense(*output, *bias, input, classes),
-        LayerOp::MaxPool(settings) => {
-            pool(settings, input, |kernel, stride, padding| Op::MaxPool {
-                kernel,
-                stride,
-                padding,
-            })
-        }
-        LayerOp::AvgPool(settings) => {
-            pool(settings, input, |kernel, stride, padding| Op::AvgPool {
-                kernel,
-                stride,
-                padding,
-            })
-        }
+        LayerOp::MaxPool(window) => pool(*window, input, Op::MaxPool),
+        LayerOp::AvgPool(window) => pool(*window, input, Op::AvgPool),
         LayerOp::BatchNorm { epsilon, momentum } => Ok(batch_norm(*epsilon, *momentum, input)),
+        LayerOp::Input => Ok(same(Op::Input, input, 0)),
         LayerOp::Relu => Ok(same(Op::Relu, input, 1)),
         LayerOp::Dropout { rate } => Ok(same(Op::Dropout { rate: *rate }, input, 0)),
         LayerOp::GlobalAvgPool => {
@@ -107,24 +95,9 @@ fn product(factors: impl IntoIterator<Item = u64>) -> u64 {
     factors.into_iter().fold(1, u64::saturating_mul)
 }
 
-#[derive(Clone, Copy)]
-pub(crate) struct Image {
-    pub(crate) channels: u32,
-    pub(crate) height: u32,
-    pub(crate) width: u32,
-}
-
 fn image(shape: Shape) -> Result<Image, Refusal> {
     match shape {
-        Shape::Image {
-            channels,
-            height,
-            width,
-        } => Ok(Image {
-            channels,
-            height,
-            width,
-        }),
+        Shape::Image(image) => Ok(image),
         Shape::Vector { .. } => Err(Refusal::new(
             format!("gets {shape} but needs an image"),
             "put it before flatten, dense or global-avg-pool, which produce a vector",
@@ -135,7 +108,7 @@ fn image(shape: Shape) -> Result<Image, Refusal> {
 fn vector(shape: Shape) -> Result<u32, Refusal> {
     match shape {
         Shape::Vector { features } => Ok(features),
-        Shape::Image { .. } => Err(Refusal::new(
+        Shape::Image(_) => Err(Refusal::new(
             format!("gets an image of {shape} but needs a vector"),
             "put \"flatten\" or \"global-avg-pool\" before it",
         )),
@@ -204,14 +177,9 @@ fn conv(layer: &LayerOp, input: Shape, classes: u32) -> Result<Made, Refusal> {
         kernel,
         stride,
         padding,
-        ceil: false,
-    }
-    .over(image)?;
-    let shape = Shape::Image {
-        channels: output,
-        height: window.height,
-        width: window.width,
     };
+    let moved = window.over(image)?;
+    let shape = moved.image(output);
     let per_group = image.channels / groups;
     let sides = [per_group, kernel[0], kernel[1]].map(u64::from);
     let additions = if bias { shape.elements() } else { 0 };
@@ -219,7 +187,7 @@ fn conv(layer: &LayerOp, input: Shape, classes: u32) -> Result<Made, Refusal> {
         op: Op::Conv {
             kernel,
             stride,
-            padding: window.padding,
+            padding: moved.padding,
             output,
             groups,
             bias,
@@ -248,7 +216,7 @@ fn dense(output: Count, bias: bool, input: Shape, classes: u32) -> Result<Made, 
 
 fn batch_norm(epsilon: f64, momentum: f64, input: Shape) -> Made {
     let features = match input {
-        Shape::Image { channels, .. } => channels,
+        Shape::Image(image) => image.channels,
         Shape::Vector { features } => features,
     };
     let roles = [
@@ -270,18 +238,13 @@ fn batch_norm(epsilon: f64, momentum: f64, input: Shape) -> Made {
 }
 
 fn pool(
-    settings: &Pool,
+    window: Window<PaddingRule>,
     input: Shape,
-    op: impl FnOnce([u32; 2], [u32; 2], Padding) -> Op,
+    op: impl FnOnce(Window) -> Op,
 ) -> Result<Made, Refusal> {
     let image = image(input)?;
-    let Pool {
-        kernel,
-        stride,
-        padding,
-        ceil,
-    } = *settings;
-    if let PaddingRule::Explicit(sides) = padding {
+    let Window { kernel, stride, .. } = window;
+    if let PaddingRule::Explicit(sides) | PaddingRule::Ceil(sides) = window.padding {
         let most = [sides.top.max(sides.bottom), sides.left.max(sides.right)];
         if most[0] >= kernel[0] || most[1] >= kernel[1] {
             return Err(Refusal::new(
@@ -293,23 +256,14 @@ fn pool(
             ));
         }
     }
+    let moved = window.over(image)?;
+    let each = product(kernel.map(u64::from));
     let window = Window {
         kernel,
         stride,
-        padding,
-        ceil,
-    }
-    .over(image)?;
-    let shape = Shape::Image {
-        channels: image.channels,
-        height: window.height,
-        width: window.width,
+        padding: moved.padding,
     };
-    let each = product(kernel.map(u64::from));
-    Ok(Made {
-        shape,
-        ..same(op(kernel, stride, window.padding), shape, each)
-    })
+    Ok(same(op(window), moved.image(image.channels), each))
 }
 
 fn flatten(input: Shape) -> Result<Made, Refusal> {
@@ -335,22 +289,14 @@ fn concat(inputs: &[Shape], first: Shape) -> Result<Made, Refusal> {
     for &next in &inputs[1..] {
         let sum = |a: u32, b: u32| a.checked_add(b).ok_or_else(too_large);
         total = match (total, next) {
-            (
-                Shape::Image {
-                    channels,
-                    height,
-                    width,
-                },
-                Shape::Image {
-                    channels: more,
-                    height: h,
-                    width: w,
-                },
-            ) if (height, width) == (h, w) => Shape::Image {
-                channels: sum(channels, more)?,
-                height,
-                width,
-            },
+            (Shape::Image(total), Shape::Image(next))
+                if (total.height, total.width) == (next.height, next.width) =>
+            {
+                Shape::Image(Image {
+                    channels: sum(total.channels, next.channels)?,
+                    ..total
+                })
+            }
             (Shape::Vector { features }, Shape::Vector { features: more }) => Shape::Vector {
                 features: sum(features, more)?,
             },

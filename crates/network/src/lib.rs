@@ -1,13 +1,15 @@
-//! One description of a network → shapes, parameters, FLOPs, memory; the zoo; initial weights.
+//! One description of a network → shapes, parameters, FLOPs, memory; the zoo; initial weights; the
+//! same network in the `formats` of other programs.
 //!
 //! Data flow: a TOML text is read as typed (`typed`), expanded (`expand`) into a [`Description`]
 //! (all blocks expanded, still without sizes), and with an [`InputSpec`] becomes a [`Graph`], in
-//! which everything is a number. Nothing here knows a framework.
+//! which everything is a number. Only `formats` knows other programs.
 
 mod count;
 mod description;
 mod error;
 mod expand;
+pub mod formats;
 pub mod graph;
 mod initial;
 mod layer;
@@ -21,11 +23,11 @@ mod weights;
 mod window;
 mod zoo;
 
-pub use count::{Precision, TrainingMemory};
-pub use description::{Count, Description, InputSpec, Layer, LayerOp, PaddingRule, Pool, parse};
+pub use count::TrainingMemory;
+pub use description::{Count, Description, InputSpec, Layer, LayerOp, PaddingRule, parse};
 pub use error::{NetworkError, ShapeProblem};
-pub use graph::{Graph, Node, Op, Padding, Parameter, Shape};
+pub use graph::{Graph, Image, Node, Op, Padding, Parameter, Shape, Window};
 pub use initial::initial_weights;
-pub use summary::{Row, render_summary, summary};
+pub use summary::render_summary;
 pub use weights::{Tensor, Weights, WeightsError};
-pub use zoo::{find, load, names, zoo};
+pub use zoo::{find, load, names};

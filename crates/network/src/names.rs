@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use source::{Diagnostic, Located, Span};
+use diagnostics::{Diagnostic, Located, Span};
 
 use crate::expand::RESERVED;
 use crate::typed::TypedLayer;
@@ -61,7 +61,8 @@ impl<'a> Names<'a> {
     pub(crate) fn unknown(&self, word: &Located<String>) -> Diagnostic {
         if let Some(&place) = self.given.get(word.value.as_str()) {
             let message = format!("`{}` is defined below", word.value);
-            return Diagnostic::at(word.span.clone(), message)
+            return word
+                .wrong(message)
                 .label("a layer can only take input from layers above it")
                 .other(place.clone(), "here");
         }
@@ -72,7 +73,7 @@ impl<'a> Names<'a> {
             RESERVED.into_iter().chain(self.given.keys().copied()),
         );
         let above = self.places.keys().map(String::as_str);
-        if let (None, Some(meant)) = (&diagnostic.label, source::closest(&word.value, above)) {
+        if let (None, Some(meant)) = (&diagnostic.label, diagnostics::closest(&word.value, above)) {
             diagnostic = diagnostic.label(format!("did you mean `{meant}`?"));
         }
         diagnostic

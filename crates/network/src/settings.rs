@@ -1,9 +1,9 @@
 //! The settings of one layer: read by key, errors reported with positions.
 
-use source::{Diagnostic, Located, Problems, Span};
+use diagnostics::{Diagnostic, Located, Problems, Span};
 
-use crate::description::{Count, LayerOp, PaddingRule, Pool};
-use crate::graph::Padding;
+use crate::description::{Count, LayerOp, PaddingRule};
+use crate::graph::{Padding, Window};
 use crate::typed::{Entry, LARGEST, Setting};
 
 const BUILTIN: [&str; 13] = [
@@ -42,7 +42,7 @@ pub(crate) struct Settings<'a> {
 
 impl Settings<'_> {
     /// The layer that these settings make. With an error in `problems` it is any layer.
-    pub(crate) fn layer(self, problems: &mut Problems) -> LayerOp {
+    pub(crate) fn layer(self, problems: &Problems) -> LayerOp {
         let mut reader = Reader {
             settings: &self,
             asked: Vec::new(),
@@ -72,7 +72,7 @@ impl Settings<'_> {
 struct Reader<'a> {
     settings: &'a Settings<'a>,
     asked: Vec<&'static str>,
-    problems: &'a mut Problems,
+    problems: &'a Problems,
 }
 
 impl Reader<'_> {
@@ -115,13 +115,17 @@ impl Reader<'_> {
         }
     }
 
-    fn pool(&mut self) -> Pool {
+    fn pool(&mut self) -> Window<PaddingRule> {
         let kernel = self.pair("k", None);
-        Pool {
+        let stride = self.pair("s", Some(kernel));
+        let padding = match (self.padding(), self.flag("ceil", false)) {
+            (PaddingRule::Explicit(padding), true) => PaddingRule::Ceil(padding),
+            (padding, _) => padding,
+        };
+        Window {
             kernel,
-            stride: self.pair("s", Some(kernel)),
-            padding: self.padding(),
-            ceil: self.flag("ceil", false),
+            stride,
+            padding,
         }
     }
 
@@ -272,7 +276,6 @@ impl Reader<'_> {
 
     fn wrong(&mut self, key: &str, found: &Located<Setting>, expected: &str) {
         let message = format!("`{key}` of `{}` must be {expected}", self.settings.kind);
-        self.problems
-            .push(Diagnostic::at(found.span.clone(), message));
+        self.problems.push(found.wrong(message));
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::description::{Description, InputSpec, Layer};
 use crate::error::ShapeProblem;
-use crate::graph::{Graph, Node, Op, Parameter, Shape};
+use crate::graph::{Graph, Image, Node, Op, Parameter, Shape};
 use crate::layer::{Made, make};
 use crate::typed::LARGEST;
 
@@ -29,7 +29,7 @@ pub(crate) fn instantiate(
         logits,
         classes: input.classes,
     };
-    check_logits(&graph, description).map_err(|problem| vec![problem])?;
+    check_logits(&graph).map_err(|problem| vec![problem])?;
     Ok(graph)
 }
 
@@ -70,7 +70,6 @@ fn check_input(input: InputSpec) -> Result<(), Vec<ShapeProblem>> {
         if !(1..=LARGEST).contains(&i64::from(value)) {
             problems.push(ShapeProblem {
                 layer: "input".to_owned(),
-                span: None,
                 message: format!("has {what} = {value}"),
                 hint: Some(format!("give a number from 1 to {LARGEST}")),
             });
@@ -84,11 +83,11 @@ fn check_input(input: InputSpec) -> Result<(), Vec<ShapeProblem>> {
 
 /// Goes on past an error: what hangs on the layer is left out, the rest is still checked.
 fn infer(description: &Description, input: InputSpec) -> Inference {
-    let shape = Shape::Image {
+    let shape = Shape::Image(Image {
         channels: input.channels,
         height: input.height,
         width: input.width,
-    };
+    });
     let mut shapes = vec![Some(shape)];
     let mut inference = Inference {
         nodes: vec![Node {
@@ -144,7 +143,6 @@ impl Inference {
 fn problem(layer: &Layer, refusal: Refusal) -> ShapeProblem {
     ShapeProblem {
         layer: layer.name.clone(),
-        span: Some(layer.span.clone()),
         message: refusal.message,
         hint: refusal.hint,
     }
@@ -163,7 +161,7 @@ fn logits(nodes: &[Node]) -> usize {
     }
 }
 
-fn check_logits(graph: &Graph, description: &Description) -> Result<(), ShapeProblem> {
+fn check_logits(graph: &Graph) -> Result<(), ShapeProblem> {
     let expected = Shape::Vector {
         features: graph.classes,
     };
@@ -173,12 +171,8 @@ fn check_logits(graph: &Graph, description: &Description) -> Result<(), ShapePro
     if node.shape == expected {
         return Ok(());
     }
-    let layer = graph.logits.checked_sub(1);
     Err(ShapeProblem {
         layer: node.name.clone(),
-        span: layer
-            .and_then(|index| description.layers.get(index))
-            .map(|layer| layer.span.clone()),
         message: format!(
             "is the last layer and produces {}, but must produce a vector of {}, one number per class",
             node.shape, graph.classes
@@ -226,11 +220,11 @@ fn with_side(problems: Vec<ShapeProblem>, side: Option<u32>) -> Vec<ShapeProblem
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Shape::Image {
+            Shape::Image(Image {
                 channels,
                 height,
                 width,
-            } => f.pad(&format!("{channels}×{height}×{width}")),
+            }) => f.pad(&format!("{channels}×{height}×{width}")),
             Shape::Vector { features } => f.pad(&format!("a vector of {features}")),
         }
     }

@@ -1,62 +1,31 @@
 //! A network as a table for people.
 
+use diagnostics::screen::grouped;
+
 use crate::graph::{Graph, Node, Op, Padding};
-
-/// One layer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
-    pub name: String,
-    /// `conv k3 s1 p1`.
-    pub layer: String,
-    /// The layers it takes from, when that is not the one before.
-    pub from: Vec<String>,
-    /// `32×28×28`, or `128`.
-    pub shape: String,
-    pub parameters: u64,
-    pub flops: u64,
-}
-
-pub fn summary(graph: &Graph) -> Vec<Row> {
-    let row = |(index, node): (usize, &Node)| Row {
-        name: node.name.clone(),
-        layer: describe(&node.op),
-        from: from(graph, index, node),
-        shape: match node.shape {
-            crate::Shape::Vector { features } => features.to_string(),
-            image => image.to_string(),
-        },
-        parameters: node.trained(),
-        flops: node.flops,
-    };
-    graph.nodes.iter().enumerate().map(row).collect()
-}
 
 /// The table as aligned text, with the sums below.
 pub fn render_summary(graph: &Graph) -> String {
-    let rows = summary(graph);
     let header = ["layer", "", "output", "parameters", "FLOPs", "from"].map(str::to_owned);
     let mut lines = vec![header];
-    lines.extend(rows.iter().map(|row| {
+    lines.extend(graph.nodes.iter().enumerate().map(|(index, node)| {
+        let shape = match node.shape {
+            crate::Shape::Vector { features } => features.to_string(),
+            image => image.to_string(),
+        };
         [
-            row.name.clone(),
-            row.layer.clone(),
-            row.shape.clone(),
-            grouped(row.parameters),
-            grouped(row.flops),
-            row.from.join(", "),
+            node.name.clone(),
+            describe(&node.op),
+            shape,
+            grouped(node.trained()),
+            grouped(node.flops),
+            from(graph, index, node),
         ]
     }));
-    let total = format!("{} layers", rows.len().saturating_sub(1));
-    let sums = [grouped(graph.parameters()), grouped(graph.flops())];
-    let [parameters, flops] = sums;
-    lines.push([
-        total,
-        String::new(),
-        String::new(),
-        parameters,
-        flops,
-        String::new(),
-    ]);
+    let total = format!("{} layers", graph.nodes.len().saturating_sub(1));
+    let nothing = String::new;
+    let (parameters, flops) = (grouped(graph.parameters()), grouped(graph.flops()));
+    lines.push([total, nothing(), nothing(), parameters, flops, nothing()]);
     align(&lines)
 }
 
@@ -82,50 +51,31 @@ fn align(lines: &[[String; 6]]) -> String {
     text
 }
 
-fn from(graph: &Graph, index: usize, node: &Node) -> Vec<String> {
+fn from(graph: &Graph, index: usize, node: &Node) -> String {
     if node.inputs.iter().all(|&input| input + 1 == index) {
-        return Vec::new();
+        return String::new();
     }
     let inputs = node
         .inputs
         .iter()
         .filter_map(|&input| graph.nodes.get(input));
-    inputs.map(|input| input.name.clone()).collect()
+    let names: Vec<&str> = inputs.map(|input| input.name.as_str()).collect();
+    names.join(", ")
 }
 
 fn describe(op: &Op) -> String {
     match op {
         Op::Input => "input".to_owned(),
-        Op::Conv {
-            kernel,
-            stride,
-            padding,
-            groups,
-            bias,
-            ..
-        } => {
-            let groups = if *groups > 1 {
-                format!(" groups {groups}")
-            } else {
-                String::new()
+        Op::Conv { groups, bias, .. } => {
+            let groups = match groups {
+                0 | 1 => String::new(),
+                _ => format!(" groups {groups}"),
             };
             let bias = if *bias { "" } else { ", no bias" };
-            format!("conv {}{groups}{bias}", window(*kernel, *stride, *padding))
+            format!("conv {}{groups}{bias}", window(op))
         }
-        Op::MaxPool {
-            kernel,
-            stride,
-            padding,
-        } => {
-            format!("max-pool {}", window(*kernel, *stride, *padding))
-        }
-        Op::AvgPool {
-            kernel,
-            stride,
-            padding,
-        } => {
-            format!("avg-pool {}", window(*kernel, *stride, *padding))
-        }
+        Op::MaxPool(_) => format!("max-pool {}", window(op)),
+        Op::AvgPool(_) => format!("avg-pool {}", window(op)),
         Op::BatchNorm { .. } => "batch-norm".to_owned(),
         Op::Relu => "relu".to_owned(),
         Op::GlobalAvgPool => "global-avg-pool".to_owned(),
@@ -141,7 +91,10 @@ fn describe(op: &Op) -> String {
 }
 
 /// `k3 s1 p1`; sides that differ are all given.
-fn window(kernel: [u32; 2], stride: [u32; 2], padding: Padding) -> String {
+fn window(op: &Op) -> String {
+    let Some(window) = op.window() else {
+        return String::new();
+    };
     let pair = |[height, width]: [u32; 2]| match height == width {
         true => height.to_string(),
         false => format!("{height}×{width}"),
@@ -151,24 +104,11 @@ fn window(kernel: [u32; 2], stride: [u32; 2], padding: Padding) -> String {
         bottom,
         left,
         right,
-    } = padding;
+    } = window.padding;
     let padding = match [top, bottom, left, right] {
         [0, 0, 0, 0] => String::new(),
         [a, b, c, d] if [b, c, d] == [a; 3] => format!(" p{a}"),
         [a, b, c, d] => format!(" p{a},{b},{c},{d}"),
     };
-    format!("k{} s{}{padding}", pair(kernel), pair(stride))
-}
-
-/// `1,199,882`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    format!("k{} s{}{padding}", pair(window.kernel), pair(window.stride))
 }

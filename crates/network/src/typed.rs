@@ -1,6 +1,6 @@
 //! A network file as typed, before interpretation.
 
-use source::{Diagnostic, Located, Problems, Span, Table, Value};
+use diagnostics::{Diagnostic, Located, Problems, Span, Table, Value};
 
 use crate::description::InputSpec;
 
@@ -65,8 +65,8 @@ pub(crate) enum Setting {
     Any,
 }
 
-pub(crate) fn read(text: &str, problems: &mut Problems) -> TypedNetwork {
-    source::parse(text, problems, |top, problems| {
+pub(crate) fn read(text: &str, problems: &Problems) -> TypedNetwork {
+    diagnostics::parse(text, problems, |top| {
         if !problems.is_empty() {
             return TypedNetwork {
                 broken: true,
@@ -74,76 +74,70 @@ pub(crate) fn read(text: &str, problems: &mut Problems) -> TypedNetwork {
             };
         }
         let network = TypedNetwork {
-            name: top
-                .required("name", problems)
-                .and_then(|value| value.text("name", problems))
-                .map(|name| name.value),
-            about: top.text("about", problems).map(|about| about.value),
-            input: top
-                .table("input", problems)
-                .and_then(|table| read_input(table, problems)),
-            layers: read_layers(&top, "the network", problems),
+            name: top.required_text("name").map(|name| name.value),
+            about: top.text("about").map(|about| about.value),
+            input: top.table("input").and_then(read_input),
+            layers: read_layers(&top, "the network"),
             blocks: top
-                .table("block", problems)
-                .map(|table| read_blocks(&table, problems))
+                .table("block")
+                .map(|table| read_blocks(&table))
                 .unwrap_or_default(),
             broken: false,
         };
-        top.finish(problems);
+        top.finish();
         network
     })
 }
 
-fn read_input(table: Table<'_>, problems: &mut Problems) -> Option<InputSpec> {
-    let mut number = |key| -> Option<u32> {
-        let value = table.required(key, problems)?.integer(key, problems)?;
-        positive(key, &value, problems)
+fn read_input(table: Table<'_>) -> Option<InputSpec> {
+    let number = |key| -> Option<u32> {
+        let value = table.required(key)?.integer(key)?;
+        positive(key, &value, table.problems)
     };
     let channels = number("channels");
     let side = number("side");
     let classes = number("classes");
-    table.finish(problems);
+    table.finish();
     Some(InputSpec::square(channels?, side?, classes?))
 }
 
-fn positive(key: &str, value: &Located<i64>, problems: &mut Problems) -> Option<u32> {
+fn positive(key: &str, value: &Located<i64>, problems: &Problems) -> Option<u32> {
     if !(1..=LARGEST).contains(&value.value) {
         let message = format!("`{key}` must be between 1 and {LARGEST}");
-        problems.push(Diagnostic::at(value.span.clone(), message));
+        problems.push(value.wrong(message));
         return None;
     }
     u32::try_from(value.value).ok()
 }
 
-fn read_blocks(table: &Table<'_>, problems: &mut Problems) -> Vec<TypedBlock> {
+fn read_blocks(table: &Table<'_>) -> Vec<TypedBlock> {
     let keys: Vec<Located<String>> = table
         .entries()
         .map(|(key, _)| key.clone().map(str::to_owned))
         .collect();
     let mut blocks = Vec::new();
     for name in keys {
-        check_name("block", &name, problems);
+        check_name("block", &name, table.problems);
         if crate::settings::is_builtin(&name.value) {
             let message = format!("`{}` is already the name of a layer", name.value);
-            problems
-                .push(Diagnostic::at(name.span.clone(), message).label("choose a different name"));
+            table.complain(name.wrong(message).label("choose a different name"));
         }
-        let Some(block) = table.table(&name.value, problems) else {
+        let Some(block) = table.table(&name.value) else {
             continue;
         };
-        blocks.push(read_block(name, block, problems));
+        blocks.push(read_block(name, block));
     }
     blocks
 }
 
-fn read_block(name: Located<String>, table: Table<'_>, problems: &mut Problems) -> TypedBlock {
-    let needs = read_words(table.get("needs"), "needs", problems);
+fn read_block(name: Located<String>, table: Table<'_>) -> TypedBlock {
+    let needs = read_words(table.get("needs"), "needs");
     let defaults = table
-        .table("default", problems)
-        .map(|defaults| read_entries(&defaults, problems))
+        .table("default")
+        .map(|defaults| read_entries(&defaults))
         .unwrap_or_default();
-    let layers = read_layers(&table, &format!("block `{}`", name.value), problems);
-    table.finish(problems);
+    let layers = read_layers(&table, &format!("block `{}`", name.value));
+    table.finish();
     let block = TypedBlock {
         name,
         needs,
@@ -153,41 +147,36 @@ fn read_block(name: Located<String>, table: Table<'_>, problems: &mut Problems) 
     let mut seen: Vec<&str> = Vec::new();
     let defaults = block.defaults.iter().map(|entry| &entry.key);
     for parameter in block.needs.iter().chain(defaults) {
-        check_name("parameter", parameter, problems);
+        check_name("parameter", parameter, table.problems);
         if seen.contains(&parameter.value.as_str()) {
             let message = format!("parameter `{}` is listed twice", parameter.value);
-            problems.push(Diagnostic::at(parameter.span.clone(), message));
+            table.complain(parameter.wrong(message));
         }
         if crate::expand::WORDS.contains(&parameter.value.as_str()) {
             let message = format!("`{}` is reserved", parameter.value);
-            problems.push(
-                Diagnostic::at(parameter.span.clone(), message).label("choose a different name"),
-            );
+            table.complain(parameter.wrong(message).label("choose a different name"));
         }
         seen.push(&parameter.value);
     }
     block
 }
 
-fn read_layers(table: &Table<'_>, place: &str, problems: &mut Problems) -> Vec<TypedLayer> {
-    let Some(value) = table.required("layers", problems) else {
+fn read_layers(table: &Table<'_>, place: &str) -> Vec<TypedLayer> {
+    let Some(value) = table.required("layers") else {
         return Vec::new();
     };
-    let Some(items) = value.array("layers", problems) else {
+    let Some(items) = value.array("layers") else {
         return Vec::new();
     };
     if items.is_empty() {
         let message = format!("{place} has no layers");
-        problems.push(Diagnostic::at(value.span, message).label("add at least one"));
+        table.complain(value.wrong(message).label("add at least one"));
     }
-    items
-        .iter()
-        .map(|item| read_layer(item, problems))
-        .collect()
+    items.iter().map(|item| read_layer(item)).collect()
 }
 
 /// `"relu"`, or `{ conv = { … } }` with perhaps `name`, `from` and `times` next to it.
-fn read_layer(item: &Value<'_>, problems: &mut Problems) -> TypedLayer {
+fn read_layer(item: &Value<'_>) -> TypedLayer {
     let mut layer = TypedLayer {
         span: item.span.clone(),
         kind: None,
@@ -197,43 +186,42 @@ fn read_layer(item: &Value<'_>, problems: &mut Problems) -> TypedLayer {
         times: 1,
     };
     if let Some(word) = item.as_text() {
-        layer.kind = Some(Located {
-            value: word.to_owned(),
-            span: item.span.clone(),
-        });
+        layer.kind = Some(Located::new(word.to_owned(), item.span.clone()));
         return layer;
     }
     if item.kind() != "table" {
         let message = "a layer is `{ conv = { … } }`, or a name in quotes if it has no settings";
-        problems.push(Diagnostic::at(item.span.clone(), message).label("such as \"relu\""));
+        item.complain(item.wrong(message).label("such as \"relu\""));
         return layer;
     }
-    let Some(table) = item.table("layers", problems) else {
+    let Some(table) = item.table("layers") else {
         return layer;
     };
-    layer.name = table.text("name", problems);
-    layer.name = layer.name.filter(|name| check_layer_name(name, problems));
-    layer.from = read_words(table.get("from"), "from", problems);
-    if let Some(times) = table.integer("times", problems) {
-        layer.times = positive("times", &times, problems).unwrap_or(1);
+    layer.name = table.text("name");
+    layer.name = layer
+        .name
+        .filter(|name| check_layer_name(name, item.problems));
+    layer.from = read_words(table.get("from"), "from");
+    if let Some(times) = table.integer("times") {
+        layer.times = positive("times", &times, item.problems).unwrap_or(1);
     }
     if let (Some(name), 2..) = (&layer.name, layer.times) {
         let message = "a repeated layer cannot have a name";
-        problems.push(Diagnostic::at(name.span.clone(), message).label("leave it out"));
+        item.complain(name.wrong(message).label("leave it out"));
         layer.times = 1;
     }
-    read_kind(&table, &mut layer, problems);
+    read_kind(&table, &mut layer);
     layer
 }
 
 /// The one key that is not `name`, `from` or `times`.
-fn read_kind(table: &Table<'_>, layer: &mut TypedLayer, problems: &mut Problems) {
+fn read_kind(table: &Table<'_>, layer: &mut TypedLayer) {
     let mut kinds = table
         .entries()
         .filter(|(key, _)| !["name", "from", "times"].contains(&key.value));
     let Some((key, value)) = kinds.next() else {
         let message = "this layer has no kind";
-        problems.push(Diagnostic::at(layer.span.clone(), message).label("add `relu = {}`, say"));
+        table.complain(Diagnostic::at(layer.span.clone(), message).label("add `relu = {}`, say"));
         return;
     };
     let mut one = true;
@@ -243,8 +231,9 @@ fn read_kind(table: &Table<'_>, layer: &mut TypedLayer, problems: &mut Problems)
             "a layer has one kind, but this one is `{}` and `{}`",
             key.value, second.value
         );
-        problems.push(
-            Diagnostic::at(second.span.clone(), message)
+        table.complain(
+            second
+                .wrong(message)
                 .label("put it in its own braces, or among the settings"),
         );
     }
@@ -253,21 +242,21 @@ fn read_kind(table: &Table<'_>, layer: &mut TypedLayer, problems: &mut Problems)
             "the settings of `{}` must be in braces: `{} = {{ … }}`",
             key.value, key.value
         );
-        problems.push(Diagnostic::at(value.span.clone(), message));
+        table.complain(value.wrong(message));
         return;
     }
-    if let Some(settings) = value.table(key.value, problems) {
-        layer.settings = read_entries(&settings, problems);
+    if let Some(settings) = value.table(key.value) {
+        layer.settings = read_entries(&settings);
     }
     if one {
         layer.kind = Some(key.clone().map(str::to_owned));
     }
 }
 
-fn read_entries(table: &Table<'_>, problems: &mut Problems) -> Vec<Entry> {
+fn read_entries(table: &Table<'_>) -> Vec<Entry> {
     let mut entries = Vec::new();
     for (key, value) in table.entries() {
-        if let Some(setting) = read_setting(key.value, value, problems) {
+        if let Some(setting) = read_setting(key.value, value) {
             entries.push(Entry {
                 key: key.clone().map(str::to_owned),
                 value: setting,
@@ -277,18 +266,18 @@ fn read_entries(table: &Table<'_>, problems: &mut Problems) -> Vec<Entry> {
     entries
 }
 
-fn read_setting(key: &str, value: &Value<'_>, problems: &mut Problems) -> Option<Located<Setting>> {
+fn read_setting(key: &str, value: &Value<'_>) -> Option<Located<Setting>> {
     let setting = match value.kind() {
         "string" => value.as_text().map(|word| Setting::Word(word.to_owned())),
         "integer" => value.as_integer().map(Setting::Whole),
         "float" => value.as_number().map(Setting::Real),
         "boolean" => value.as_boolean().map(Setting::Flag),
         "array" => {
-            let items = value.array(key, problems)?;
+            let items = value.array(key)?;
             let read: Vec<_> = items
                 .iter()
                 .filter(|item| !matches!(item.kind(), "array" | "table"))
-                .filter_map(|item| read_setting(key, item, problems))
+                .filter_map(|item| read_setting(key, item))
                 .collect();
             (read.len() == items.len()).then_some(Setting::List(read))
         }
@@ -296,52 +285,42 @@ fn read_setting(key: &str, value: &Value<'_>, problems: &mut Problems) -> Option
     };
     if setting.is_none() {
         let message = format!("`{key}` must be a number, a word in quotes, or a list of numbers");
-        problems.push(Diagnostic::at(value.span.clone(), message));
+        value.complain(value.wrong(message));
     }
-    setting.map(|setting| Located {
-        value: setting,
-        span: value.span.clone(),
-    })
+    setting.map(|setting| Located::new(setting, value.span.clone()))
 }
 
 /// One word, or a list of them.
-fn read_words(
-    value: Option<Value<'_>>,
-    key: &str,
-    problems: &mut Problems,
-) -> Vec<Located<String>> {
+fn read_words(value: Option<Value<'_>>, key: &str) -> Vec<Located<String>> {
     let Some(value) = value else {
         return Vec::new();
     };
     if value.as_text().is_some() {
-        return value.text(key, problems).into_iter().collect();
+        return value.text(key).into_iter().collect();
     }
-    let items = value.array(key, problems).unwrap_or_default();
-    items
-        .iter()
-        .filter_map(|item| item.text(key, problems))
-        .collect()
+    let items = value.array(key).unwrap_or_default();
+    items.iter().filter_map(|item| item.text(key)).collect()
 }
 
 /// Names become names of tensors and of files' columns: letters, digits, `-` and `_`.
-fn check_name(kind: &str, name: &Located<String>, problems: &mut Problems) {
+fn check_name(kind: &str, name: &Located<String>, problems: &Problems) {
     let fine = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.value.is_empty() || name.value.len() > 64 || !name.value.chars().all(fine) {
         let message = format!("`{}` is not a valid name for a {kind}", name.value);
         problems.push(
-            Diagnostic::at(name.span.clone(), message)
+            name.wrong(message)
                 .label("use letters, digits, `-` and `_`, at most 64"),
         );
     }
 }
 
 /// Whether the name can be used at all.
-fn check_layer_name(name: &Located<String>, problems: &mut Problems) -> bool {
+fn check_layer_name(name: &Located<String>, problems: &Problems) -> bool {
     check_name("layer", name, problems);
     let reserved = crate::expand::RESERVED.contains(&name.value.as_str());
     if reserved {
         let message = format!("`{}` is reserved", name.value);
-        problems.push(Diagnostic::at(name.span.clone(), message).label("choose a different name"));
+        problems.push(name.wrong(message).label("choose a different name"));
     }
     !reserved
 }

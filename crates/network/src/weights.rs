@@ -2,7 +2,6 @@
 //! of the header (little-endian), the header (JSON), then the numbers (little-endian).
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -195,53 +194,23 @@ fn malformed(reason: impl Into<String>) -> WeightsError {
     WeightsError::Malformed(reason.into())
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WeightsError {
+    #[error("not a complete safetensors file: {0}; save or copy it again")]
     Malformed(String),
     /// Numbers other than 32-bit floats.
-    Kind {
-        name: String,
-        dtype: String,
-    },
+    #[error("tensor `{name}` has type {dtype}: save it as F32, the only supported type")]
+    Kind { name: String, dtype: String },
+    #[error("`{0}` is missing in the weights: they belong to a different network")]
     Missing(String),
+    #[error("the network has no `{0}`: the weights belong to a different network")]
     Surplus(String),
+    #[error(
+        "`{name}` is {got:?} in the weights and {expected:?} in the network: they were saved for a different input or number of classes"
+    )]
     Shape {
         name: String,
         expected: Vec<u32>,
         got: Vec<u32>,
     },
 }
-
-impl fmt::Display for WeightsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WeightsError::Malformed(reason) => write!(
-                f,
-                "not a complete safetensors file: {reason}; save or copy it again"
-            ),
-            WeightsError::Kind { name, dtype } => write!(
-                f,
-                "tensor `{name}` has type {dtype}: save it as F32, the only supported type"
-            ),
-            WeightsError::Missing(name) => write!(
-                f,
-                "`{name}` is missing in the weights: they belong to a different network"
-            ),
-            WeightsError::Surplus(name) => write!(
-                f,
-                "the network has no `{name}`: the weights belong to a different network"
-            ),
-            WeightsError::Shape {
-                name,
-                expected,
-                got,
-            } => write!(
-                f,
-                "`{name}` is {got:?} in the weights and {expected:?} in the network: \
-                 they were saved for a different input or number of classes"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for WeightsError {}

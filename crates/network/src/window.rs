@@ -1,22 +1,24 @@
 //! A window that moves over an image: how often it fits, and how much padding that takes.
 
 use crate::description::PaddingRule;
-use crate::graph::Padding;
-use crate::layer::{Image, too_large};
+use crate::graph::{Image, Padding, Shape, Window};
+use crate::layer::too_large;
 use crate::shapes::Refusal;
-
-/// A window that moves over an image.
-pub(crate) struct Window {
-    pub(crate) kernel: [u32; 2],
-    pub(crate) stride: [u32; 2],
-    pub(crate) padding: PaddingRule,
-    pub(crate) ceil: bool,
-}
 
 pub(crate) struct Moved {
     pub(crate) height: u32,
     pub(crate) width: u32,
     pub(crate) padding: Padding,
+}
+
+impl Moved {
+    pub(crate) fn image(&self, channels: u32) -> Shape {
+        Shape::Image(Image {
+            channels,
+            height: self.height,
+            width: self.width,
+        })
+    }
 }
 
 struct Axis {
@@ -25,12 +27,15 @@ struct Axis {
     after: u64,
 }
 
-impl Window {
+impl Window<PaddingRule> {
     pub(crate) fn over(&self, image: Image) -> Result<Moved, Refusal> {
         let sides = match self.padding {
-            PaddingRule::Explicit(p) => Some([(p.top, p.bottom), (p.left, p.right)]),
+            PaddingRule::Explicit(p) | PaddingRule::Ceil(p) => {
+                Some([(p.top, p.bottom), (p.left, p.right)])
+            }
             PaddingRule::Same => None,
         };
+        let ceil = matches!(self.padding, PaddingRule::Ceil(_));
         let axis = |index: usize, size: u32| {
             let (kernel, stride) = (self.kernel[index].into(), self.stride[index].into());
             match sides {
@@ -41,7 +46,7 @@ impl Window {
                         before: before.into(),
                         after: after.into(),
                     };
-                    padded.slide(size.into(), kernel, stride, self.ceil)
+                    padded.slide(size.into(), kernel, stride, ceil)
                 }
                 None => Some(Axis::same(size.into(), kernel, stride)),
             }
@@ -54,7 +59,7 @@ impl Window {
 
     fn too_small(&self, image: Image) -> Refusal {
         let padding = match self.padding {
-            PaddingRule::Explicit(padding) => padding,
+            PaddingRule::Explicit(padding) | PaddingRule::Ceil(padding) => padding,
             PaddingRule::Same => Padding::default(),
         };
         let least = |kernel: u32, before: u32, after: u32| {

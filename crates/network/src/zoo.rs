@@ -30,12 +30,6 @@ const ZOO: [(&str, &str); 14] = embed![
 pub fn names() -> impl Iterator<Item = &'static str> + Clone {
     ZOO.iter().map(|(name, _)| *name)
 }
-
-/// The names as a list.
-pub fn zoo() -> Vec<&'static str> {
-    names().collect()
-}
-
 /// The text of a network file of the zoo.
 pub fn find(name: &str) -> Option<&'static str> {
     ZOO.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
@@ -45,7 +39,7 @@ pub fn find(name: &str) -> Option<&'static str> {
 pub fn load(name: &str) -> Result<Description, NetworkError> {
     let text = find(name).ok_or_else(|| NetworkError::Unknown {
         name: name.to_owned(),
-        meant: source::closest(name, names()),
+        meant: diagnostics::closest(name, names()),
     })?;
     parse(text).map_err(|problems| NetworkError::Description {
         name: format!("{name}.toml"),

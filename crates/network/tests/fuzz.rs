@@ -2,9 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
-use network::{Description, InputSpec};
+use std::collections::BTreeSet;
+
+use diagnostics::{Source, Style};
+use network::{Description, Graph, InputSpec, Op};
 use proptest::prelude::*;
-use source::{Source, Style};
 
 /// Reads, shows what is wrong, and tries what is right.
 fn exercise(text: &str, input: InputSpec) {
@@ -21,9 +23,10 @@ fn exercise(text: &str, input: InputSpec) {
 fn try_input(network: &Description, input: InputSpec) {
     match network.instantiate(input) {
         Ok(graph) => {
-            graph.check().unwrap();
-            graph.training_memory(u32::MAX, network::Precision::Double, u32::MAX);
-            assert_eq!(network::summary(&graph).len(), graph.nodes.len());
+            check_graph(&graph);
+            graph.training_memory(u32::MAX, u32::MAX);
+            let lines = network::render_summary(&graph).lines().count();
+            assert_eq!(lines, graph.nodes.len() + 2);
         }
         Err(problems) => {
             assert!(!problems.is_empty());
@@ -34,8 +37,21 @@ fn try_input(network: &Description, input: InputSpec) {
     }
 }
 
+/// Names are unique, and every input comes before its users.
+fn check_graph(graph: &Graph) {
+    let names: BTreeSet<&str> = graph.nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(names.len(), graph.nodes.len());
+    for (index, node) in graph.nodes.iter().enumerate() {
+        assert_eq!(index == 0, node.op == Op::Input);
+        assert_eq!(index == 0, node.inputs.is_empty());
+        assert!(node.inputs.iter().all(|&input| input < index));
+    }
+    assert!(graph.logits < graph.nodes.len());
+}
+
 fn zoo_text() -> impl Strategy<Value = &'static str> {
-    proptest::sample::select(network::zoo()).prop_map(|name| network::find(name).unwrap())
+    proptest::sample::select(network::names().collect::<Vec<_>>())
+        .prop_map(|name| network::find(name).unwrap())
 }
 
 fn side() -> impl Strategy<Value = u32> {
@@ -154,8 +170,8 @@ proptest! {
         );
         let network = network::parse(&text).unwrap();
         if let Ok(graph) = network.instantiate(InputSpec::square(4, side, 4)) {
-            let network::Op::MaxPool { padding, .. } = graph.nodes[1].op else { panic!() };
-            let network::Shape::Image { height, .. } = graph.nodes[1].shape else { panic!() };
+            let padding = graph.nodes[1].op.window().unwrap().padding;
+            let network::Shape::Image(network::Image { height, .. }) = graph.nodes[1].shape else { panic!() };
             let padded = side + padding.top + padding.bottom;
             prop_assert_eq!(height, (padded - kernel) / stride + 1);
             let last = (height - 1) * stride;

@@ -6,8 +6,8 @@
     reason = "helpers of tests fail by panicking"
 )]
 
+use diagnostics::{Source, Style};
 use network::InputSpec;
-use source::{Source, Style};
 
 /// All mistakes of a file, as shown.
 fn check(text: &str, expected: &str) {
@@ -348,22 +348,5 @@ fn inputs_beyond_reason() {
         layers,
         InputSpec::square(3, 1 << 24, 10),
         &["`flatten1` would not fit on any machine: use a smaller image, or fewer outputs"],
-    );
-}
-
-#[test]
-fn a_shape_problem_shows_its_place() {
-    let text = "name = \"n\"\nlayers = [\n  { dense = { o = 3 } },\n]\n";
-    let network = network::parse(text).unwrap();
-    let problems = network.instantiate(InputSpec::square(1, 4, 3)).unwrap_err();
-    let source = Source {
-        name: "net.toml",
-        text,
-    };
-    assert_eq!(
-        source.render(&problems[0].to_diagnostic(), Style::Plain),
-        "error: `dense1` gets an image of 1×4×4 but needs a vector\n  ┌ net.toml:3\n  \
-         │   { dense = { o = 3 } },\n  │   ^^^^^^^^^^^^^^^^^^^^^\n  \
-         = put \"flatten\" or \"global-avg-pool\" before it\n"
     );
 }

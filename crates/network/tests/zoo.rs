@@ -6,7 +6,7 @@
     reason = "helpers of tests fail by panicking"
 )]
 
-use network::{Description, Graph, InputSpec, Op, Padding, Precision, Shape};
+use network::{Description, Graph, InputSpec, Node, Op, Padding, Shape};
 
 fn described(name: &str) -> Description {
     network::load(name).unwrap_or_else(|error| panic!("{name}: {error}"))
@@ -28,7 +28,6 @@ fn every_network_hangs_together() {
     for name in network::names() {
         let graph = published(name);
         assert_eq!(graph.name, name);
-        graph.check().unwrap();
         let features = graph.classes;
         assert_eq!(
             graph.nodes[graph.logits].shape,
@@ -76,10 +75,21 @@ fn kept_numbers_hold_the_running_statistics_too() {
     check("vgg16", 138_357_544);
 }
 
+/// Of the convolutions and dense layers alone: what papers give.
+fn multiply_adds(graph: &Graph) -> f64 {
+    let of_node = |node: &Node| match node.op {
+        Op::Conv { bias, .. } | Op::Dense { bias, .. } => {
+            (node.flops - if bias { node.shape.elements() } else { 0 }) / 2
+        }
+        _ => 0,
+    };
+    graph.nodes.iter().map(of_node).sum::<u64>() as f64
+}
+
 #[test]
 fn multiply_adds_are_as_published() {
     let check = |name: &str, expected: f64, tolerance: f64| {
-        let got = published(name).multiply_adds() as f64;
+        let got = multiply_adds(&published(name));
         let off = (got / expected - 1.0).abs();
         assert!(off <= tolerance, "{name}: {got} instead of {expected}");
     };
@@ -100,7 +110,7 @@ fn multiply_adds_are_as_published() {
 fn flops_are_twice_the_multiply_adds_and_a_little() {
     for name in network::names() {
         let graph = published(name);
-        let ratio = graph.flops() as f64 / graph.multiply_adds() as f64;
+        let ratio = graph.flops() as f64 / multiply_adds(&graph);
         assert!((2.0..2.1).contains(&ratio), "{name}: {ratio}");
     }
 }
@@ -133,10 +143,7 @@ fn known_layers_have_their_known_shapes() {
 fn padding_is_always_explicit() {
     let padding = |graph: &Graph, name: &str| {
         let node = graph.nodes.iter().find(|node| node.name == name).unwrap();
-        match node.op {
-            Op::Conv { padding, .. } | Op::MaxPool { padding, .. } => padding,
-            _ => panic!("{name} has no padding"),
-        }
+        node.op.window().expect(name).padding
     };
     // 112 pixels under a window of 3 by steps of 2: the last window hangs over by one.
     let hanging = Padding {
@@ -177,41 +184,33 @@ fn a_graph_reads_back_from_json() {
         let text = serde_json::to_string(&graph).unwrap();
         let back: Graph = serde_json::from_str(&text).unwrap();
         assert_eq!(back, graph, "{name}");
-        let value = graph.to_json().unwrap();
-        assert_eq!(Graph::from_json(&value), Ok(graph), "{name}");
     }
 }
 
+/// Adapters in Python read it.
 #[test]
-fn a_graph_that_does_not_hang_together_is_refused() {
-    let whole = published("rede1");
-    let check = |change: fn(&mut Graph), expected: &str| {
-        let mut graph = whole.clone();
-        change(&mut graph);
-        let error = Graph::from_json(&graph.to_json().unwrap()).unwrap_err();
-        assert!(error.to_string().contains(expected), "{error}");
-    };
-    check(|g| g.nodes[2].inputs = vec![5], "is a later node");
-    check(|g| g.nodes[2].inputs.clear(), "has no input");
-    check(|g| g.nodes[2].name = "conv1".into(), "two nodes are named");
-    check(|g| g.nodes[0].op = Op::Relu, "the first node");
-    check(|g| g.logits = 99, "not one of its nodes");
+fn the_json_of_a_layer_is_flat() {
+    let graph = published("rede1");
+    let pool = graph.nodes.iter().find(|node| node.name == "max-pool1");
+    let pool = serde_json::to_value(pool.expect("rede1 has a pool")).unwrap();
+    let op = serde_json::json!({
+        "kind": "max-pool", "kernel": [2, 2], "stride": [2, 2],
+        "padding": { "top": 0, "bottom": 0, "left": 0, "right": 0 },
+    });
+    assert_eq!(pool["op"], op);
+    let shape = serde_json::json!({ "channels": 16, "height": 16, "width": 16 });
+    assert_eq!(pool["shape"], shape);
 }
 
 #[test]
 fn memory_of_training_grows_with_the_batch_and_the_optimizer() {
     let graph = published("rede1");
-    let single = Precision::Single;
-    let one = graph.training_memory(1, single, 2);
-    let many = graph.training_memory(128, single, 2);
+    let one = graph.training_memory(1, 2);
+    let many = graph.training_memory(128, 2);
     assert_eq!(one.weights_bytes, 4 * graph.parameters());
     assert_eq!(one.gradients_bytes, 4 * graph.parameters());
     assert_eq!(one.optimizer_bytes, 8 * graph.parameters());
     assert_eq!(many.activations_bytes, 128 * one.activations_bytes);
-    assert_eq!(
-        graph.activation_bytes(128, Precision::Half),
-        many.activations_bytes / 2
-    );
     // By hand, for one image: the input; two ReLUs (16×32×32, 32×16×16), which the pools take;
     // the pools' outputs (16×16×16, 32×8×8) and their places; the last ReLU.
     let by_hand = 1024 + 16384 + 8192 + 2 * (4096 + 2048) + 64;
@@ -231,11 +230,6 @@ input      input            1×28×28           0          0
 conv1      conv k3 s1 p1   16×28×28         160    238,336
 ";
     let text = network::render_summary(&graph);
-    let rows = network::summary(&graph);
-    assert_eq!(rows.len(), graph.nodes.len());
-    assert_eq!(rows[1].layer, "conv k3 s1 p1");
-    assert_eq!(rows[1].shape, "16×28×28");
-    assert_eq!(rows[1].parameters, 160);
     let head: String = text.split_inclusive('\n').take(3).collect();
     assert_eq!(head, expected);
     let googlenet = network::render_summary(&published("googlenet"));

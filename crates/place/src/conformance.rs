@@ -50,6 +50,7 @@ pub fn command_order(id: &str, command: &[&str]) -> Order {
             timeout_seconds: None,
             grace_seconds: 2.0,
         },
+        expected_seconds: None,
         inputs: Vec::new(),
     }
 }

@@ -3,7 +3,10 @@
 use std::fmt;
 use std::path::Path;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum PlaceError {
     /// The connection is lost for now; what runs there goes on.
     Lost(String),

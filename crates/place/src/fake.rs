@@ -54,8 +54,14 @@ pub enum Fault {
     Dies,
     CannotStart,
     LeavesNoMeasurement,
+    /// Its remains stay, until the place is swept.
+    CannotCleanUp,
     /// First the measurement of the order before this one, then the right one.
     DeliversThePreviousFirst,
+    /// At the first looks.
+    WaitsInAQueue {
+        looks: u32,
+    },
     Slow(Duration),
 }
 
@@ -65,6 +71,7 @@ type Scripts = Box<dyn Fn(&Order) -> Script + Send + Sync>;
 pub struct Fake {
     name: String,
     scripts: Scripts,
+    outlives_coordinator: bool,
     state: Mutex<State>,
 }
 
@@ -91,8 +98,15 @@ impl Fake {
         Fake {
             name: name.to_owned(),
             scripts: Box::new(scripts),
+            outlives_coordinator: false,
             state: Mutex::default(),
         }
+    }
+
+    /// As a place whose workers go on without the coordinator.
+    pub fn outliving(mut self) -> Self {
+        self.outlives_coordinator = true;
+        self
     }
 
     /// Every order that was started, in their order.
@@ -150,8 +164,11 @@ impl Place for Fake {
         if script.fault == Some(Fault::CannotStart) {
             return Err(PlaceError::Refused("no room".to_owned()));
         }
-        state.started.push(order.run);
         let ticket = Ticket(order.id.clone());
+        if self.outlives_coordinator && state.orders.contains_key(&ticket) {
+            return Ok(ticket);
+        }
+        state.started.push(order.run);
         let held = Held {
             order: order.clone(),
             script,
@@ -212,12 +229,27 @@ impl Place for Fake {
     }
 
     fn clean_up(&self, ticket: &Ticket) -> Result<(), PlaceError> {
-        self.state().orders.remove(ticket);
+        let mut state = self.state();
+        let fault = state.orders.get(ticket).and_then(|held| held.script.fault);
+        if fault == Some(Fault::CannotCleanUp) {
+            return Err(PlaceError::Lost("no route".to_owned()));
+        }
+        state.orders.remove(ticket);
         Ok(())
     }
 
     fn lost_patience(&self) -> Duration {
         Duration::from_millis(200)
+    }
+
+    fn outlives_coordinator(&self) -> bool {
+        self.outlives_coordinator
+    }
+
+    fn sweep(&self, keep: &[String]) -> Result<(), PlaceError> {
+        let mut state = self.living()?;
+        state.orders.retain(|ticket, _| keep.contains(&ticket.0));
+        Ok(())
     }
 }
 
@@ -233,6 +265,10 @@ impl Held {
         {
             return Err(PlaceError::Lost("no route".to_owned()));
         }
+        let waits = match self.script.fault {
+            Some(Fault::WaitsInAQueue { looks }) => looks,
+            _ => 0,
+        };
         let is_over = self.script.looks.is_some_and(|looks| self.looks >= looks);
         let is_first = !std::mem::replace(&mut self.has_reported, true);
         let phases = self.script.phases.iter().filter(|_| is_first);
@@ -246,6 +282,7 @@ impl Held {
         };
         Ok(Followed {
             happenings: phases.map(event).collect(),
+            is_waiting: self.looks <= waits,
             has_ended: is_over || self.cancelled.is_some(),
         })
     }

@@ -1,6 +1,6 @@
 //! The files that a worker and whoever started it exchange.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -22,6 +22,15 @@ pub(crate) fn write_private(path: &Path, value: &impl Serialize) -> Result<(), P
     file.write_all(&bytes).map_err(failed)
 }
 
+/// A line of JSON at the end of a file that others append to as well.
+pub(crate) fn append_line(path: &Path, value: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    let mut options = OpenOptions::new();
+    let options = options.append(true).create(true).mode(0o600);
+    options.open(path)?.write_all(&line)
+}
+
 /// None where there is no such file.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, PlaceError> {
     let failed = |error: io::Error| PlaceError::io("read", path, &error);
@@ -33,6 +42,45 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, PlaceE
     };
     let parsed = serde_json::from_slice(&bytes);
     parsed.map(Some).map_err(|error| failed(error.into()))
+}
+
+/// Regular files and folders, however deep; nothing else, and no links.
+pub(crate) fn copy_all(from: &Path, to: &Path) -> Result<(), PlaceError> {
+    let entries = fs::read_dir(from).map_err(|error| PlaceError::io("read", from, &error))?;
+    for entry in entries.flatten() {
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
+        if kind.is_dir() {
+            fs::create_dir_all(&target).map_err(|error| PlaceError::io("make", &target, &error))?;
+            copy_all(&source, &target)?;
+        } else if kind.is_file() {
+            let copied = fs::copy(&source, &target);
+            copied.map_err(|error| PlaceError::io("write", &target, &error))?;
+        }
+    }
+    Ok(())
+}
+
+/// Regular files, however deep, by their paths in the folder; no links.
+pub(crate) fn list_all(folder: &Path) -> Result<Vec<PathBuf>, PlaceError> {
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(inner) = folders.pop() {
+        let path = folder.join(&inner);
+        let entries = fs::read_dir(&path).map_err(|error| PlaceError::io("read", &path, &error))?;
+        for entry in entries.flatten() {
+            let path = inner.join(entry.file_name());
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(path),
+                Ok(kind) if kind.is_file() => found.push(path),
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// Follows `progress.jsonl` as it grows.
@@ -51,6 +99,19 @@ impl ProgressFile {
             at: 0,
             rest: Vec::new(),
         }
+    }
+
+    /// From a [`Self::position`] on.
+    pub(crate) fn from(folder: &Path, position: u64) -> Self {
+        ProgressFile {
+            at: position,
+            ..ProgressFile::new(folder)
+        }
+    }
+
+    /// Behind the last whole line that was read.
+    pub(crate) fn position(&self) -> u64 {
+        self.at - self.rest.len() as u64
     }
 
     /// Whole lines since the last look. What cannot be read is left out: nothing that counts depends
@@ -78,8 +139,6 @@ impl ProgressFile {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
     use model::{Event, EventKind};
 

@@ -4,21 +4,42 @@
 //! Read [`Place`] first. [`Local`] is this machine; [`Fake`] carries nothing out and exists for
 //! tests. A new kind of place is one file here and one call of [`conformance::check`] in a test.
 
+pub mod agent;
 pub mod conformance;
+mod connection;
+pub mod detached;
 mod error;
 mod fake;
 mod files;
 pub mod local;
+pub mod old_programs;
+mod ready;
+pub mod remote;
+pub mod runs;
+mod sent;
+pub mod slurm;
+pub mod ssh;
+pub mod unattended;
+mod wire;
 
 use std::path::Path;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use model::{Capacity, Happening, Inventory, Measurement, Order, Price};
 
+pub use connection::Timed;
+pub use detached::Detached;
 pub use error::PlaceError;
 pub use fake::{Fake, Fault, Script};
 pub use local::Local;
-pub use model::measurement::DecodedImages;
+pub use model::measurement::{DecodedImages, ReadyImage};
+pub use remote::Remote;
+pub use runs::Runs;
+pub use slurm::Sbatch;
+pub use ssh::{Ssh, SshOptions};
+pub use wire::{Lack, Lacking};
 
 /// Where orders are carried out, one at a time. Several places run side by side, each on a thread of
 /// its own.
@@ -55,26 +76,40 @@ pub trait Place: Send + Sync {
     fn lost_patience(&self) -> Duration {
         Duration::from_secs(600)
     }
+
+    /// Whether what was started here goes on when the coordinator is gone, so that the next one finds
+    /// it again: an order that was started is then not started again by [`Place::start`].
+    fn outlives_coordinator(&self) -> bool {
+        false
+    }
+
+    /// Cleans up every order of an earlier coordinator but these, by their [`Order::id`].
+    fn sweep(&self, _keep: &[String]) -> Result<(), PlaceError> {
+        Ok(())
+    }
 }
 
 /// An order in progress. Its text is the place's own; it survives the coordinator.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Ticket(pub String);
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Followed {
     pub happenings: Vec<Happening>,
+    /// In a queue, where it uses no machine yet.
+    pub is_waiting: bool,
     pub has_ended: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Cancel {
     /// The workload gets its grace time.
     Finish,
     Now,
 }
 
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Description {
     pub machine: Inventory,
     pub capacity: Capacity,
@@ -83,7 +118,9 @@ pub struct Description {
 }
 
 /// What was made before the first run.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Prepared {
     pub decoded: Vec<DecodedImages>,
+    /// Of containers: found, pulled or built.
+    pub images: Vec<ReadyImage>,
 }

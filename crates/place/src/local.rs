@@ -11,17 +11,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use model::measurement::{MEASUREMENT_FILE, ORDER_FILE, ReadyRequest};
-use model::{Measurement, Order, Ready};
+use model::location::Container;
+use model::measurement::{MEASUREMENT_FILE, ORDER_FILE};
+use model::{Measurement, Order};
 
 use crate::error::PlaceError;
 use crate::files::{self, ProgressFile};
+use crate::ready::Machine;
+use crate::runs::WORKER_OUTPUT;
 use crate::{Cancel, Description, Followed, Place, Prepared, Ticket};
 
-/// What the worker itself prints: nothing, unless it fails.
-const WORKER_OUTPUT: &str = "worker.txt";
-const READY_FILE: &str = "ready.json";
-const REQUEST_FILE: &str = "ready-request.json";
 /// Where the kernel cannot wake us at the end of a process, it is looked for so often.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// How often a run in progress is looked at.
@@ -34,14 +33,7 @@ pub const NOW: libc::c_int = libc::SIGUSR1;
 /// Runs here, one after the other.
 #[derive(Debug)]
 pub struct Local {
-    /// The program that has `work` and `make-ready`: this one.
-    program: PathBuf,
-    /// The folder of the study file.
-    study_folder: PathBuf,
-    /// For files that only this place needs; the caller removes it.
-    scratch: PathBuf,
-    /// Where results will be, for runs over several hosts that share it.
-    results: Option<PathBuf>,
+    machine: Machine,
     started: Mutex<BTreeMap<Ticket, Started>>,
 }
 
@@ -57,80 +49,43 @@ struct Started {
 impl Local {
     pub fn new(program: &Path, study_folder: &Path, scratch: &Path) -> Self {
         Local {
-            program: program.to_owned(),
-            study_folder: study_folder.to_owned(),
-            scratch: scratch.to_owned(),
-            results: None,
+            machine: Machine {
+                program: program.to_owned(),
+                study_folder: study_folder.to_owned(),
+                scratch: scratch.to_owned(),
+                results: None,
+                container: None,
+            },
             started: Mutex::default(),
         }
     }
 
-    pub fn with_results(self, folder: &Path) -> Self {
-        Local {
-            results: Some(folder.to_owned()),
-            ..self
-        }
+    /// Each run in a container of its own.
+    pub fn in_container(mut self, container: Container) -> Self {
+        self.machine.container = Some(container);
+        self
     }
 
-    fn ready_file(&self) -> PathBuf {
-        self.scratch.join(READY_FILE)
-    }
-
-    /// Lets a process of its own make things ready: models that it loads for that are not loaded in
-    /// the coordinator.
-    fn make_ready(&self, orders: &[Order]) -> Result<Ready, PlaceError> {
-        let request = self.scratch.join(REQUEST_FILE);
-        files::write_private(
-            &request,
-            &ReadyRequest {
-                orders: orders.to_vec(),
-                results: self.results.clone(),
-            },
-        )?;
-        let output = Command::new(&self.program)
-            .arg("make-ready")
-            .args([&request, &self.ready_file()])
-            .arg("--files")
-            .arg(&self.study_folder)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .output();
-        let output = output.map_err(|error| PlaceError::io("start", &self.program, &error))?;
-        if !output.status.success() {
-            let complaint = String::from_utf8_lossy(&output.stderr);
-            let complaint = complaint.trim().trim_start_matches("error: ");
-            return Err(PlaceError::Refused(complaint.to_owned()));
-        }
-        let ready: Option<Ready> = files::read(&self.ready_file())?;
-        let ready = ready.ok_or_else(|| PlaceError::Refused("make-ready wrote nothing".into()))?;
-        match ready.problems.is_empty() {
-            true => Ok(ready),
-            false => Err(PlaceError::Refused(ready.problems.join("\n"))),
-        }
+    pub fn with_results(mut self, folder: &Path) -> Self {
+        self.machine.results = Some(folder.to_owned());
+        self
     }
 
     fn spawn(&self, folder: &Path) -> io::Result<Child> {
         let output = File::create(folder.join(WORKER_OUTPUT))?;
-        let mut command = Command::new(&self.program);
+        let machine = &self.machine;
+        let mut command = Command::new(&machine.program);
         command
-            .arg("work")
-            .args([&folder.join(ORDER_FILE), folder])
-            .arg("--files")
-            .arg(&self.study_folder)
+            .args(machine.work_arguments(&folder.join(ORDER_FILE), folder))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(output)
             // Ctrl-C reaches the coordinator, which decides what becomes of its runs.
             .process_group(0);
-        if self.ready_file().is_file() {
-            command.arg("--ready").arg(self.ready_file());
-        }
         // SAFETY: system calls on the new process alone.
         unsafe {
             command.pre_exec(|| {
-                // A wish to end may come before the worker listens: it waits until then.
-                set_signals(libc::SIG_BLOCK)?;
+                block_cancel()?;
                 // Killed with the coordinator; its own guard then ends the run.
                 match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong) {
                     -1 => Err(io::Error::last_os_error()),
@@ -167,29 +122,18 @@ impl Place for Local {
     }
 
     fn describe(&self) -> Result<Description, PlaceError> {
-        let ready = match files::read(&self.ready_file())? {
-            Some(ready) => ready,
-            None => self.make_ready(&[])?,
-        };
-        Ok(Description {
-            machine: ready.machine,
-            capacity: ready.capacity,
-            price: None,
-        })
+        self.machine.describe()
     }
 
     fn prepare(&self, orders: &[Order]) -> Result<Prepared, PlaceError> {
-        let ready = self.make_ready(orders)?;
-        Ok(Prepared {
-            decoded: ready.decoded,
-        })
+        self.machine.prepare(orders)
     }
 
     fn start(&self, order: &Order, folder: &Path) -> Result<Ticket, PlaceError> {
         files::write_private(&folder.join(ORDER_FILE), order)?;
         let child = self
             .spawn(folder)
-            .map_err(|error| PlaceError::io("start", &self.program, &error))?;
+            .map_err(|error| PlaceError::io("start", &self.machine.program, &error))?;
         let ticket = Ticket(order.id.clone());
         let started = Started {
             progress: ProgressFile::new(folder),
@@ -225,7 +169,7 @@ impl Place for Local {
     fn fetch(&self, ticket: &Ticket, folder: &Path) -> Result<Measurement, PlaceError> {
         self.with(ticket, |started| {
             if folder != started.folder {
-                copy_files(&started.folder, folder)?;
+                files::copy_all(&started.folder, folder)?;
             }
             started.measurement()
         })
@@ -261,6 +205,7 @@ impl Started {
         }
         Ok(Followed {
             happenings: self.progress.read(),
+            is_waiting: false,
             has_ended: self.ended.is_some(),
         })
     }
@@ -295,6 +240,11 @@ impl Started {
             Some((code, None)) => format!("it ended with exit code {}", code.unwrap_or_default()),
         }
     }
+}
+
+/// In the new process: a wish to end may come before the worker listens, and waits until then.
+pub(crate) fn block_cancel() -> io::Result<()> {
+    set_signals(libc::SIG_BLOCK)
 }
 
 /// A worker calls this when it listens to the signals by which it is cancelled.
@@ -337,22 +287,4 @@ fn wait_for_end(pid: i32, patience: Duration) {
     let milliseconds = i32::try_from(patience.as_millis()).unwrap_or(i32::MAX);
     // SAFETY: the pointer is to one live local.
     unsafe { libc::poll(&raw mut poll, 1, milliseconds.max(1)) };
-}
-
-fn copy_files(from: &Path, to: &Path) -> Result<(), PlaceError> {
-    let entries = fs::read_dir(from).map_err(|error| PlaceError::io("read", from, &error))?;
-    for entry in entries.flatten() {
-        let (source, target) = (entry.path(), to.join(entry.file_name()));
-        let Ok(kind) = entry.file_type() else {
-            continue;
-        };
-        if kind.is_dir() {
-            fs::create_dir_all(&target).map_err(|error| PlaceError::io("make", &target, &error))?;
-            copy_files(&source, &target)?;
-        } else if kind.is_file() {
-            let copied = fs::copy(&source, &target);
-            copied.map_err(|error| PlaceError::io("write", &target, &error))?;
-        }
-    }
-    Ok(())
 }

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use diagnostics::{Diagnostic, Problems, Span};
 use model::{Capacity, Environment, Level, Limits, Scenario, Service, Study, UnmetLimit, Workload};
-use source::{Diagnostic, Problems, Span};
 
 use crate::read::{DraftFactor, read_factors};
 use crate::resolve::{CORES, ENVIRONMENT, MEMORY, resolve};
 
-/// The machine that scenarios would run on.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Machine {
-    pub capacity: Capacity,
+/// The machines that scenarios would run on.
+#[derive(Clone, Copy)]
+pub struct Machine<'a> {
+    /// None where it is not known yet: a machine elsewhere says it when it is reached.
+    pub capacity_of: &'a dyn Fn(&Environment) -> Option<Capacity>,
     /// Endpoints are set up at their provider, not emulated here.
     pub has_real_endpoints: bool,
 }
@@ -22,7 +23,7 @@ pub fn beyond_capacity(
     text: &str,
     study: &Study,
     scenarios: &[&Scenario],
-    machine: &Machine,
+    machine: &Machine<'_>,
 ) -> Vec<Diagnostic> {
     let mut found: BTreeMap<Asker, Found<'_>> = BTreeMap::new();
     for scenario in scenarios {
@@ -30,10 +31,14 @@ pub fn beyond_capacity(
         let Some(limits) = limits_here(&resolved.environment, &resolved.workload, machine) else {
             continue;
         };
-        for unmet in limits.beyond(&machine.capacity) {
+        let Some(capacity) = (machine.capacity_of)(&resolved.environment) else {
+            continue;
+        };
+        for unmet in limits.beyond(&capacity) {
             let asker = Asker::of(scenario, &resolved.environment, &unmet);
             let found = found.entry(asker).or_default();
             found.scenarios.push(scenario);
+            found.is_elsewhere |= !resolved.environment.location.is_here();
             if !found.unmet.contains(&unmet) {
                 found.unmet.push(unmet);
             }
@@ -65,7 +70,7 @@ pub fn beyond_capacity(
 fn limits_here(
     environment: &Environment,
     workload: &Workload,
-    machine: &Machine,
+    machine: &Machine<'_>,
 ) -> Option<Limits> {
     let is_imported = matches!(workload, Workload::Command(c) if c.command.is_empty());
     match &environment.service {
@@ -132,6 +137,7 @@ impl Asker {
 struct Found<'s> {
     scenarios: Vec<&'s Scenario>,
     unmet: Vec<UnmetLimit>,
+    is_elsewhere: bool,
 }
 
 impl Found<'_> {
@@ -146,8 +152,12 @@ impl Found<'_> {
             .max_by(|a, b| amount(a).total_cmp(&amount(b)));
         let Some(most) = most else { return who };
         let up_to = if self.unmet.len() > 1 { "up to " } else { "" };
+        let machine = match self.is_elsewhere {
+            true => "its machine",
+            false => "this machine",
+        };
         format!(
-            "{who} requests {up_to}{}, but this machine has {}",
+            "{who} requests {up_to}{}, but {machine} has {}",
             most.asked(),
             most.available()
         )
@@ -170,12 +180,12 @@ struct Places {
 impl Places {
     fn read(text: &str) -> Self {
         // The file has been read and found good.
-        let mut ignored = Problems::default();
-        source::parse(text, &mut ignored, |top, problems| {
+        let ignored = Problems::default();
+        diagnostics::parse(text, &ignored, |top| {
             let mut limits = BTreeMap::new();
-            let environments = top.table("environments", problems);
+            let environments = top.table("environments");
             for (name, value) in environments.iter().flat_map(|table| table.entries()) {
-                let Some(table) = value.table("environments", problems) else {
+                let Some(table) = value.table("environments") else {
                     continue;
                 };
                 for (key, value) in table.entries() {
@@ -184,7 +194,7 @@ impl Places {
                 }
             }
             Places {
-                factors: read_factors(&top, problems),
+                factors: read_factors(&top),
                 limits,
             }
         })

@@ -31,6 +31,13 @@ pub fn differences(before: &Study, now: &Study) -> Vec<String> {
             &rules(&now.exclude),
         ));
     }
+    if before.design != now.design {
+        let (old, new) = (before.design.word(), now.design.word());
+        all.push(match old == new {
+            true => format!("settings of the design `{new}`"),
+            false => changed("design", old, new),
+        });
+    }
     compare("", &question_parts(before), &question_parts(now), &mut all);
     all
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::resolve;
 
 /// Sixteen hexadecimal digits over what decides which scenarios there are and what their runs do:
-/// factors, exclusions, workload, network files, seed, and the limits, devices and hosts of the
+/// factors, design, exclusions, workload, network files, seed, and the limits, devices and hosts of the
 /// environments.
 ///
 /// Not in it: repetitions and order (more of the same answers), prices, currency and budget (other
@@ -22,15 +22,19 @@ pub fn digest(study: &Study) -> String {
         "seed": study.seed,
         "environments": environments,
     });
-    if let Some(question) = question.as_object_mut()
-        && !study.network_files.is_empty()
-    {
-        question.insert("network_files".to_owned(), json!(study.network_files));
+    // What holds by default is left out, so that older results answer the same question.
+    if let Some(question) = question.as_object_mut() {
+        if !study.network_files.is_empty() {
+            question.insert("network_files".to_owned(), json!(study.network_files));
+        }
+        if !study.design.is_full() {
+            question.insert("design".to_owned(), json!(study.design));
+        }
     }
     fingerprint(&question)
 }
 
-/// All of that but factors and exclusions, by names that a person finds in the study file.
+/// All of that but factors, design and exclusions, by names that a person finds in the study file.
 pub(crate) fn question_parts(study: &Study) -> Value {
     let named = |environment: &Environment| (environment.name.clone(), place(environment));
     let environments: serde_json::Map<String, Value> =
@@ -54,16 +58,10 @@ pub fn scenario_fingerprint(study: &Study, scenario: &Scenario) -> String {
         .iter()
         .map(|level| (level.factor.clone(), json!(level.level)))
         .collect();
-    let network_file = match &resolved.workload {
-        Workload::Train(train) => study.network_files.get(&train.network),
-        Workload::Serve(serve) => study.network_files.get(&serve.model),
-        Workload::Command(_) => None,
-    };
-    // A command knows nothing of the seed, which then gives the order of runs alone.
-    let seed = match &resolved.workload {
-        Workload::Command(_) => None,
-        Workload::Train(_) | Workload::Serve(_) => Some(study.seed),
-    };
+    let network = resolved.workload.network();
+    let network_file = network.and_then(|(_, name)| study.network_files.get(name));
+    // Where nothing is drawn, the seed decides the order of runs alone.
+    let seed = resolved.workload.is_seeded().then_some(study.seed);
     fingerprint(&json!({
         "levels": levels,
         "workload": workload(&resolved.workload),
@@ -89,6 +87,7 @@ fn place(environment: &Environment) -> Value {
         limits,
         device,
         hosts,
+        location,
         service,
         ..
     } = environment;
@@ -96,6 +95,9 @@ fn place(environment: &Environment) -> Value {
     // How they are reached is no part of the question.
     if let (Some(place), Some(hosts)) = (place.as_object_mut(), hosts) {
         place.insert("hosts".to_owned(), json!(hosts.names));
+    }
+    if let (Some(place), false) = (place.as_object_mut(), location.is_here()) {
+        place.insert("location".to_owned(), json!(location.identity()));
     }
     if let (Some(place), Some(service)) = (place.as_object_mut(), service) {
         place.insert("service".to_owned(), json!(service));

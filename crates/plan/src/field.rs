@@ -26,10 +26,8 @@ pub(crate) enum FieldKind {
     Words(&'static [&'static str]),
     /// True or false.
     Flag,
-    /// A whole number from one up.
-    Count {
-        at_most: u32,
-    },
+    /// A whole number from one up to this.
+    Count(u32),
     /// Requests a second, above zero.
     Rate,
     /// A number with `ms`, `s`, `min`, `h` or `d`.

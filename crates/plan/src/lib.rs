@@ -8,33 +8,35 @@
 //! No I/O: files that a study names are read through callbacks in [`ReadOptions`]. No clock, and
 //! no randomness except from the study's seed.
 
+mod alternatives;
 mod capacity;
 mod check;
-mod design;
 mod differences;
 mod digest;
 mod field;
 mod keys;
 mod placeholder;
-mod random;
 mod read;
 mod recognise;
 mod reference;
 mod resolve;
+mod scenarios;
 mod schema;
 mod serve;
 mod template;
 mod train;
 mod values;
 
+pub use alternatives::{Alternative, alternatives, design_title};
 pub use capacity::{Machine, beyond_capacity};
 pub use check::is_study_name;
-pub use design::{plan, same_level, scenarios};
 pub use differences::differences;
 pub use digest::{digest, fingerprint, scenario_fingerprint};
 pub use read::{ReadOptions, Sent, WhatIf, read_study};
 pub use recognise::Recognizer;
 pub use reference::reference;
 pub use resolve::{Resolved, resolve};
+pub use scenarios::{plan, same_level, scenarios};
 pub use schema::schema;
 pub use template::template;
+pub use values::duration_seconds;

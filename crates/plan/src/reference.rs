@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use model::run::metric;
 use rust_decimal::Decimal;
 
-use crate::keys::{Key, Kind, Section, TOP};
+use crate::keys::{self, Key, Kind, Section};
 use crate::resolve::{CORES, ENVIRONMENT, MEMORY};
 use crate::{serve, train};
 
@@ -20,9 +20,9 @@ pub fn reference() -> String {
     );
     let mut chapters = vec![Chapter {
         headings: vec!["The file".to_owned()],
-        section: &TOP,
+        section: keys::top(),
     }];
-    gather("", &TOP, &mut chapters);
+    gather("", keys::top(), &mut chapters);
     for chapter in &chapters {
         chapter.write(&mut out);
     }
@@ -40,19 +40,18 @@ struct Chapter {
 
 /// Depth first, in the order of the keys; a section with several positions appears once.
 fn gather(path: &str, section: &'static Section, chapters: &mut Vec<Chapter>) {
-    for key in section.keys {
+    for key in &section.keys {
+        let Some(inner) = key.kind.section() else {
+            continue;
+        };
         let place = match path {
-            "" => key.name.to_owned(),
+            "" => key.name.clone(),
             _ => format!("{path}.{}", key.name),
         };
-        let (inner, place, heading) = match &key.kind {
-            Kind::Table(inner) => (*inner, place.clone(), format!("`[{place}]`")),
-            Kind::Tables(inner) => (*inner, place.clone(), format!("`[[{place}]]`")),
-            Kind::Named(inner) | Kind::NamedPrices(inner) => {
-                let place = format!("{place}.NAME");
-                (*inner, place.clone(), format!("`[{place}]`"))
-            }
-            _ => continue,
+        let (place, heading) = match key.kind.word.as_str() {
+            "table" => (place.clone(), format!("`[{place}]`")),
+            "tables" => (place.clone(), format!("`[[{place}]]`")),
+            _ => (format!("{place}.NAME"), format!("`[{place}.NAME]`")),
         };
         match chapters.iter_mut().find(|c| c.section.about == inner.about) {
             Some(chapter) => chapter.headings.push(heading),
@@ -73,7 +72,7 @@ impl Chapter {
         let heading = self.headings.join(", ");
         _ = write!(out, "\n### {heading}\n\n{}\n\n", self.section.about);
         out.push_str("| key | type | meaning |\n|---|---|---|\n");
-        for key in self.section.keys {
+        for key in &self.section.keys {
             let Key { name, about, .. } = key;
             let mark = if key.required { "\\*" } else { "" };
             let (kind, about) = (cell(&words(&key.kind)), cell(about));
@@ -83,36 +82,42 @@ impl Chapter {
 }
 
 fn words(kind: &Kind) -> String {
-    let fixed = match kind {
-        Kind::Text => "string",
-        Kind::Words(words) => return list(words().into_iter()),
-        Kind::Offered(_) => "string",
-        Kind::Whole { from, to } if *to == i64::MAX => {
-            return format!("whole number from {from}");
+    let fixed = match kind.word.as_str() {
+        "text" | "offered" => "string",
+        "one-of" => return list(keys::words(&kind.of).into_iter()),
+        "count" | "whole" => {
+            return match kind.range() {
+                (from, None) => format!("whole number from {from}"),
+                (from, Some(to)) => format!("whole number, {from} to {to}"),
+            };
         }
-        Kind::Whole { from, to } => return format!("whole number, {from} to {to}"),
-        Kind::Number | Kind::Decimal => "number",
-        Kind::Flag => "true or false",
-        Kind::Duration => "duration: `\"10s\"`",
-        Kind::Size => "size: `\"8 GB\"`",
-        Kind::Money => "money: `\"1.50 USD\"`",
-        Kind::Price => "price, or a list",
-        Kind::Electricity => "price: `\"0.15 USD/kWh\"`",
-        Kind::Date => "date: `2024-03-01`",
-        Kind::Moment => "date and time: `2026-11-16T12:00:00Z`",
-        Kind::Currency => "currency: `\"USD\"`",
-        Kind::Texts => "list of strings",
-        Kind::Paid => "`\"all\"`, `\"requests\"`, or list of phases",
-        Kind::Variables => "table: variable = value",
-        Kind::Exclusions => "list of rules: `{ factor = level }`",
-        Kind::Factors => "factor = levels: a list, one level, or a range",
-        Kind::Columns => "list of strings, or table: column = factor",
-        Kind::Measured => "table: column = `\"METRIC:UNIT\"`",
-        Kind::Levels => "table: factor = level",
-        Kind::Table(_) => "table",
-        Kind::Tables(_) => "array of tables",
-        Kind::Named(_) => "named tables",
-        Kind::NamedPrices(_) => "name = `\"0.2 USD/h\"`, or tables",
+        "number" | "decimal" => "number",
+        "flag" => "true or false",
+        "duration" => "duration: `\"10s\"`",
+        "size" => "size: `\"8 GB\"`",
+        "money" => "money: `\"1.50 USD\"`",
+        "price" => "price, or a list",
+        "electricity" => "price: `\"0.15 USD/kWh\"`",
+        "date" => "date: `2024-03-01`",
+        "moment" => "date and time: `2026-11-16T12:00:00Z`",
+        "currency" => "currency: `\"USD\"`",
+        "texts" => "list of strings",
+        "text-or-list" => "string, or list of strings",
+        "text-or-table" => "string, or table",
+        "paid" => "`\"all\"`, `\"requests\"`, or list of phases",
+        "variables" => "table: variable = value",
+        "roles" => "table: factor = `\"task\"`, `\"choice\"` or `\"block\"`",
+        "two-levels" => "table: factor = two levels",
+        "exclusions" => "list of rules: `{ factor = level }`",
+        "factors" => "factor = levels: a list, one level, or a range",
+        "columns" => "list of strings, or table: column = factor",
+        "measured" => "table: column = `\"METRIC:UNIT\"`",
+        "levels" => "table: factor = level",
+        "table" => "table",
+        "tables" => "array of tables",
+        "named" => "named tables",
+        "prices" => "name = `\"0.2 USD/h\"`, or tables",
+        unknown => unknown,
     };
     fixed.to_owned()
 }

@@ -65,6 +65,7 @@ pub(crate) fn local() -> Environment {
         device: None,
         service: None,
         hosts: None,
+        location: model::Location::default(),
     }
 }
 

@@ -3,12 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use crate::field::{Field, FieldKind};
-use crate::keys::{Key, Kind, Section, TOP};
+use crate::keys::{self, Key, Kind, Section};
 use crate::{serve, train};
 
 /// JSON Schema, draft 2020-12.
 pub fn schema() -> Value {
-    let mut schema = section(&TOP);
+    let mut schema = section(keys::top());
     if let Value::Object(map) = &mut schema {
         map.insert(
             "$schema".to_owned(),
@@ -23,15 +23,11 @@ pub fn schema() -> Value {
 
 fn section(section: &Section) -> Value {
     let mut properties = Map::new();
-    for key in section.keys {
-        properties.insert(key.name.to_owned(), described(key));
+    for key in &section.keys {
+        properties.insert(key.name.clone(), described(key));
     }
-    let required: Vec<&str> = section
-        .keys
-        .iter()
-        .filter(|k| k.required)
-        .map(|k| k.name)
-        .collect();
+    let required = section.keys.iter().filter(|key| key.required);
+    let required: Vec<&str> = required.map(|key| key.name.as_str()).collect();
     json!({
         "type": "object",
         "description": section.about,
@@ -42,61 +38,75 @@ fn section(section: &Section) -> Value {
 }
 
 fn described(key: &Key) -> Value {
-    let mut value = kind(&key.kind);
+    let mut value = of_kind(&key.kind);
     if let Value::Object(map) = &mut value {
         map.insert("description".to_owned(), json!(key.about));
     }
     value
 }
 
-fn kind(kind: &Kind) -> Value {
-    match kind {
-        Kind::Text => json!({ "type": "string" }),
-        Kind::Words(words) => json!({ "type": "string", "enum": words() }),
-        Kind::Offered(words) => offered(&words()),
-        Kind::Whole { from, to } if *to == i64::MAX => {
-            json!({ "type": "integer", "minimum": from })
-        }
-        Kind::Whole { from, to } => json!({ "type": "integer", "minimum": from, "maximum": to }),
-        Kind::Number => json!({ "type": "number", "minimum": 0 }),
-        Kind::Flag => json!({ "type": "boolean" }),
-        Kind::Decimal => json!({ "anyOf": [{ "type": "number" }, pattern("^[0-9.]+$", "4.865")] }),
-        Kind::Duration => pattern("^[0-9._]+ *(ms|s|min|h|d)$", "10s"),
-        Kind::Size => pattern("^[0-9._]+ *([kKMGT]?B|[KMGT]iB)$", "8 GB"),
-        Kind::Money => pattern("^[0-9.]+ +[A-Z]{3}$", "200 USD"),
-        Kind::Price => {
+fn of_kind(kind: &Kind) -> Value {
+    let inner = || kind.section().map(section);
+    match kind.word.as_str() {
+        "text" => json!({ "type": "string" }),
+        "one-of" => json!({ "type": "string", "enum": keys::words(&kind.of) }),
+        // Any text, but these are completed.
+        "offered" => json!({ "type": "string", "anyOf": [{ "enum": keys::words(&kind.of) }, {}] }),
+        "count" | "whole" => match kind.range() {
+            (from, None) => json!({ "type": "integer", "minimum": from }),
+            (from, Some(to)) => json!({ "type": "integer", "minimum": from, "maximum": to }),
+        },
+        "number" => json!({ "type": "number", "minimum": 0 }),
+        "flag" => json!({ "type": "boolean" }),
+        "decimal" => json!({ "anyOf": [{ "type": "number" }, pattern("^[0-9.]+$", "4.865")] }),
+        "duration" => pattern("^[0-9._]+ *(ms|s|min|h|d)$", "10s"),
+        "size" => size(),
+        "money" => pattern("^[0-9.]+ +[A-Z]{3}$", "200 USD"),
+        "price" => {
             let one = json!({ "type": "string", "examples": price_examples() });
             json!({ "anyOf": [one, { "type": "array", "items": { "type": "string" }, "minItems": 1 }] })
         }
-        Kind::Electricity => pattern("^[0-9._]+ +[A-Z]{3} */ *kWh$", "0.15 USD/kWh"),
-        Kind::Date => {
+        "electricity" => pattern("^[0-9._]+ +[A-Z]{3} */ *kWh$", "0.15 USD/kWh"),
+        "date" => {
             let text = pattern("^[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?$", "2024-03-01");
             json!({ "anyOf": [text, { "type": "integer", "minimum": 1000, "maximum": 9999 }] })
         }
-        Kind::Moment => pattern("^[0-9]{4}-[0-9]{2}-[0-9]{2}", "2026-11-16T12:00:00Z"),
-        Kind::Currency => pattern("^[A-Z]{3}$", "USD"),
-        Kind::Texts => texts(),
-        Kind::Paid => {
+        "moment" => pattern("^[0-9]{4}-[0-9]{2}-[0-9]{2}", "2026-11-16T12:00:00Z"),
+        "currency" => pattern("^[A-Z]{3}$", "USD"),
+        "texts" => texts(),
+        "text-or-list" => json!({ "anyOf": [{ "type": "string" }, texts()] }),
+        "text-or-table" => json!({ "anyOf": [{ "type": "string" }, inner()] }),
+        "paid" => {
             json!({ "anyOf": [{ "enum": ["all", "requests"] }, { "type": "array", "items": { "type": "string" }, "minItems": 1 }] })
         }
-        Kind::Variables | Kind::Levels => {
-            json!({ "type": "object", "additionalProperties": scalar() })
+        "variables" | "levels" => json!({ "type": "object", "additionalProperties": scalar() }),
+        "roles" => {
+            json!({ "type": "object", "additionalProperties": { "enum": model::Role::WORDS } })
         }
-        Kind::Exclusions => exclusions(),
-        Kind::Factors => factors(),
-        Kind::Columns => {
+        "two-levels" => {
+            let two = json!({ "type": "array", "items": scalar(), "minItems": 2, "maxItems": 2 });
+            json!({ "type": "object", "additionalProperties": two })
+        }
+        "exclusions" => exclusions(),
+        "factors" => factors(),
+        "columns" => {
             json!({ "anyOf": [texts(), { "type": "object", "additionalProperties": { "type": "string" } }] })
         }
-        Kind::Measured => {
+        "measured" => {
             json!({ "type": "object", "additionalProperties": { "type": "string", "examples": ["train_seconds:ms", "s"] } })
         }
-        Kind::Table(inner) => section(inner),
-        Kind::Tables(inner) => json!({ "type": "array", "items": section(inner) }),
-        Kind::Named(inner) => json!({ "type": "object", "additionalProperties": section(inner) }),
-        Kind::NamedPrices(inner) => {
-            json!({ "type": "object", "additionalProperties": { "anyOf": [pattern("/", "0.2 USD/h"), section(inner)] } })
+        "table" => json!(inner()),
+        "tables" => json!({ "type": "array", "items": inner() }),
+        "named" => json!({ "type": "object", "additionalProperties": inner() }),
+        "prices" => {
+            json!({ "type": "object", "additionalProperties": { "anyOf": [pattern("/", "0.2 USD/h"), inner()] } })
         }
+        _ => Value::Null,
     }
+}
+
+fn size() -> Value {
+    pattern("^[0-9._]+ *([kKMGT]?B|[KMGT]iB)$", "8 GB")
 }
 
 fn texts() -> Value {
@@ -105,11 +115,6 @@ fn texts() -> Value {
 
 fn pattern(pattern: &str, example: &str) -> Value {
     json!({ "type": "string", "pattern": pattern, "examples": [example] })
-}
-
-/// Any text, but these are completed.
-fn offered(words: &[&str]) -> Value {
-    json!({ "type": "string", "anyOf": [{ "enum": words }, {}] })
 }
 
 fn price_examples() -> Vec<String> {
@@ -145,7 +150,7 @@ fn factors() -> Value {
         "cores".to_owned(),
         levels(&json!({ "type": "number", "exclusiveMinimum": 0 })),
     );
-    properties.insert("memory".to_owned(), levels(&kind(&Kind::Size)));
+    properties.insert("memory".to_owned(), levels(&size()));
     json!({ "type": "object", "properties": properties, "additionalProperties": levels(&scalar()) })
 }
 
@@ -164,7 +169,7 @@ fn field_level(field: FieldKind) -> Value {
         | FieldKind::Trace
         | FieldKind::Rate
         | FieldKind::Duration
-        | FieldKind::Count { .. }
+        | FieldKind::Count(_)
         | FieldKind::LearningRate
         | FieldKind::Momentum => return scalar(),
     };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use model::{Level, LoadShape, ServePrecision, ServeWorkload};
+use model::{Level, LoadShape, ServePrecision, ServeWorkload, named};
 
 use crate::field::{Field, FieldKind, field, set, set_some};
 use crate::values::duration_seconds;
@@ -11,18 +11,13 @@ use crate::values::duration_seconds;
 pub(crate) const FIELDS: &[Field] = &[
     field("stack", FieldKind::Stack),
     field("model", FieldKind::Model),
-    field("image", FieldKind::Count { at_most: 1024 }),
-    field("classes", FieldKind::Count { at_most: 100_000 }),
+    field("image", FieldKind::Count(1024)),
+    field("classes", FieldKind::Count(100_000)),
     field("precision", FieldKind::Words(PRECISIONS)),
     field("load", FieldKind::Words(LOADS)),
-    field("clients", FieldKind::Count { at_most: 100_000 }),
+    field("clients", FieldKind::Count(100_000)),
     field("rate", FieldKind::Rate),
-    field(
-        "requests",
-        FieldKind::Count {
-            at_most: 1_000_000_000,
-        },
-    ),
+    field("requests", FieldKind::Count(1_000_000_000)),
     field("pause", FieldKind::Duration),
     field("cold_pause", FieldKind::Duration),
     field("duration", FieldKind::Duration),
@@ -30,8 +25,8 @@ pub(crate) const FIELDS: &[Field] = &[
     field("request_timeout", FieldKind::Duration),
     field("body", FieldKind::Bodies),
     field("trace", FieldKind::Trace),
-    field("workers", FieldKind::Count { at_most: 1024 }),
-    field("threads", FieldKind::Count { at_most: 4096 }),
+    field("workers", FieldKind::Count(1024)),
+    field("threads", FieldKind::Count(4096)),
 ];
 
 /// The server that comes with Bancada, and the user's own.
@@ -98,7 +93,7 @@ pub(crate) fn apply(serve: &mut ServeWorkload, field: &str, level: &Level) {
         "model" => set(&mut serve.model, text.map(str::to_owned)),
         "image" => set_some(&mut serve.image, count),
         "classes" => set_some(&mut serve.classes, count),
-        "precision" => set(&mut serve.precision, text.and_then(precision)),
+        "precision" => set(&mut serve.precision, text.and_then(named)),
         "load" => set(&mut serve.load, text.and_then(LoadShape::named)),
         "clients" => set(&mut serve.clients, count),
         "rate" => set_some(&mut serve.rate, level.as_float()),
@@ -116,14 +111,6 @@ pub(crate) fn apply(serve: &mut ServeWorkload, field: &str, level: &Level) {
     }
 }
 
-fn precision(word: &str) -> Option<ServePrecision> {
-    match word {
-        "float32" => Some(ServePrecision::Float32),
-        "int8" => Some(ServePrecision::Int8),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,7 +125,7 @@ mod tests {
     fn every_field_can_be_set() {
         for field in FIELDS {
             let level = match field.kind {
-                FieldKind::Count { .. } => Level::Int(7),
+                FieldKind::Count(_) => Level::Int(7),
                 FieldKind::Rate => Level::Float(7.5),
                 FieldKind::Duration => Level::from("7s"),
                 FieldKind::Words(words) => Level::from(words[1]),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use model::{Level, Optimizer, Pipeline, Precision, TrainWorkload};
+use model::{Level, Optimizer, Pipeline, Precision, TrainWorkload, named};
 
 use crate::field::{Field, FieldKind, field, set, set_some};
 
@@ -12,27 +12,17 @@ pub(crate) const FIELDS: &[Field] = &[
     field("network", FieldKind::Network),
     field("dataset", FieldKind::Dataset),
     field("data_dir", FieldKind::Text),
-    field("image", FieldKind::Count { at_most: 1024 }),
-    field("epochs", FieldKind::Count { at_most: 1_000_000 }),
-    field("batch", FieldKind::Count { at_most: 1_000_000 }),
-    field(
-        "images",
-        FieldKind::Count {
-            at_most: 100_000_000,
-        },
-    ),
-    field(
-        "held_out",
-        FieldKind::Count {
-            at_most: 100_000_000,
-        },
-    ),
+    field("image", FieldKind::Count(1024)),
+    field("epochs", FieldKind::Count(1_000_000)),
+    field("batch", FieldKind::Count(1_000_000)),
+    field("images", FieldKind::Count(100_000_000)),
+    field("held_out", FieldKind::Count(100_000_000)),
     field("optimizer", FieldKind::Optimizer),
     field("learning_rate", FieldKind::LearningRate),
     field("momentum", FieldKind::Momentum),
-    field("threads", FieldKind::Count { at_most: 4096 }),
+    field("threads", FieldKind::Count(4096)),
     field("device", FieldKind::Text),
-    field("workers", FieldKind::Count { at_most: 1024 }),
+    field("workers", FieldKind::Count(1024)),
     field("precision", FieldKind::Words(PRECISIONS)),
     field("compile", FieldKind::Flag),
     field("pipeline", FieldKind::Words(PIPELINES)),
@@ -91,27 +81,11 @@ pub(crate) fn apply(train: &mut TrainWorkload, field: &str, level: &Level) {
         "threads" => set_some(&mut train.threads, count),
         "device" => set(&mut train.device, text.map(str::to_owned)),
         "workers" => set(&mut train.workers, count),
-        "precision" => set(&mut train.precision, text.and_then(precision)),
+        "precision" => set(&mut train.precision, text.and_then(named)),
         "compile" => set_some(&mut train.compile, level.as_bool()),
-        "pipeline" => set(&mut train.pipeline, text.and_then(pipeline)),
+        "pipeline" => set(&mut train.pipeline, text.and_then(named)),
         "profile" => set(&mut train.profile, level.as_bool()),
         _ => {}
-    }
-}
-
-fn precision(word: &str) -> Option<Precision> {
-    match word {
-        "float32" => Some(Precision::Float32),
-        "mixed" => Some(Precision::Mixed),
-        _ => None,
-    }
-}
-
-fn pipeline(word: &str) -> Option<Pipeline> {
-    match word {
-        "cache" => Some(Pipeline::Cache),
-        "own" => Some(Pipeline::Own),
-        _ => None,
     }
 }
 

@@ -8,7 +8,7 @@ use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
 /// `10ms`, `1.5s`, `2min`, `6h`, `1d`.
-pub(crate) fn duration_seconds(text: &str) -> Result<f64, String> {
+pub fn duration_seconds(text: &str) -> Result<f64, String> {
     let expected =
         || format!("`{text}` is not a duration such as \"10ms\", \"1.5s\", \"2min\" or \"6h\"");
     let Quantity { number, unit } = quantity(text).ok_or_else(expected)?;
@@ -129,13 +129,13 @@ pub(crate) fn device_complaint(text: &str) -> Option<String> {
         (1..=3).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit())
     };
     let is_device = |device: &str| match device.split_once(':') {
-        None => matches!(device, "cpu" | "cuda" | "wgpu"),
-        Some((kind, number)) => matches!(kind, "cuda" | "wgpu") && is_number(number),
+        None => matches!(device, "cpu" | "cuda"),
+        Some((kind, number)) => kind == "cuda" && is_number(number),
     };
     let mut devices = text.split(',');
     let unknown = devices.find(|device| !is_device(device))?;
     Some(format!(
-        "`{unknown}` is not a device: use cpu, cuda:0, cuda:0,cuda:1 for two, or wgpu"
+        "`{unknown}` is not a device: use cpu, cuda:0, or cuda:0,cuda:1 for two"
     ))
 }
 
@@ -217,18 +217,12 @@ mod tests {
 
     #[test]
     fn devices_are_known_by_their_form() {
-        for device in [
-            "cpu",
-            "cuda",
-            "cuda:0",
-            "cuda:15",
-            "wgpu:1",
-            "cuda:0,cuda:1",
-        ] {
+        for device in ["cpu", "cuda", "cuda:0", "cuda:15", "cuda:0,cuda:1"] {
             assert_eq!(device_complaint(device), None, "{device}");
         }
         for device in [
             "gpu",
+            "wgpu",
             "cuda:-1",
             "cuda:",
             "cuda:99999",

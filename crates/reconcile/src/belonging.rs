@@ -1,12 +1,13 @@
 //! Which sums of a bill belong to the study.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use model::{Currency, Money};
 use rust_decimal::Decimal;
 
 use crate::charge::Tag;
-use crate::ledger::{Ledger, Pile, PileKey, Place};
-use crate::reconciliation::MatchedBy;
+use crate::ledger::{Attribution, Ledger, Pile, PileKey};
+use crate::reconciliation::{MatchedBy, Note};
 
 pub(crate) struct Belonging {
     pub(crate) matched_by: MatchedBy,
@@ -15,7 +16,7 @@ pub(crate) struct Belonging {
     /// Whatever lies there is of the study.
     scopes: BTreeSet<u32>,
     /// Machines of the study lie there, and others too.
-    pub(crate) undecided_scopes: BTreeSet<u32>,
+    undecided_scopes: BTreeSet<u32>,
 }
 
 impl Belonging {
@@ -24,7 +25,10 @@ impl Belonging {
     /// addresses), when no other machine does.
     pub(crate) fn find(ledger: &Ledger, asked: Option<&Tag>, wanted: &Tag) -> Belonging {
         let any_tagged = ledger.resources.iter().any(|resource| resource.tagged)
-            || ledger.piles.keys().any(|key| key.place == Place::Tagged);
+            || ledger
+                .piles
+                .keys()
+                .any(|key| key.place == Attribution::Tagged);
         if any_tagged || asked.is_some() {
             return Belonging {
                 matched_by: match any_tagged {
@@ -51,7 +55,7 @@ impl Belonging {
             .iter()
             .filter(works)
             .filter_map(|(key, pile)| match key.place {
-                Place::Scope(scope) if pile.amount > Decimal::ZERO => Some(scope),
+                Attribution::Scope(scope) if pile.cost > Decimal::ZERO => Some(scope),
                 _ => None,
             });
         let unmet = ledger.resources.iter().filter(|r| !r.met_runs);
@@ -71,9 +75,28 @@ impl Belonging {
 
     pub(crate) fn has(&self, key: &PileKey) -> bool {
         match key.place {
-            Place::Tagged => true,
-            Place::Scope(scope) => self.scopes.contains(&scope),
-            Place::Account => false,
+            Attribution::Tagged => true,
+            Attribution::Scope(scope) => self.scopes.contains(&scope),
+            Attribution::Account => false,
         }
+    }
+
+    /// What is next to the study's machines, where others stand too: it may be of the study.
+    pub(crate) fn undecided(&self, ledger: &Ledger) -> Vec<Note> {
+        let machine = ledger.rules.id("machine");
+        let mut sums: BTreeMap<(u32, Currency), Decimal> = BTreeMap::new();
+        for (key, pile) in &ledger.piles {
+            if let Attribution::Scope(scope) = key.place
+                && self.undecided_scopes.contains(&scope)
+                && key.category != machine
+            {
+                *sums.entry((scope, key.currency)).or_default() += pile.sum();
+            }
+        }
+        let note = |((scope, currency), amount): ((u32, Currency), Decimal)| Note::Undecided {
+            scope: ledger.scopes.name(scope).to_owned(),
+            amount: Money::new(amount.normalize(), currency),
+        };
+        sums.into_iter().map(note).collect()
     }
 }

@@ -19,8 +19,17 @@ pub(crate) struct Rules {
     categories: Vec<Category>,
     #[serde(rename = "service")]
     services: Vec<Service>,
+    uses: Uses,
     #[serde(rename = "rule")]
     rules: Vec<Rule>,
+}
+
+/// Words of rows that tell what a machine was rented for.
+#[derive(Debug, Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct Uses {
+    hosting: Vec<String>,
+    training: Vec<String>,
 }
 
 /// A service that is paid by requests.
@@ -34,7 +43,7 @@ pub(crate) struct Service {
     pub(crate) memory: Option<String>,
 }
 
-#[derive(Debug, Deserialize, Clone)]
+#[derive(Debug, Default, Deserialize, Clone)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Category {
     pub(crate) name: String,
@@ -78,9 +87,7 @@ impl Rules {
         found.unwrap_or_else(|| Category {
             name: "other".to_owned(),
             title: "services that match no rule".to_owned(),
-            shared: false,
-            estimated: Vec::new(),
-            called: Vec::new(),
+            ..Category::default()
         })
     }
 
@@ -98,15 +105,27 @@ impl Rules {
 
     /// Of something that is paid beside a machine's time.
     pub(crate) fn of_line(&self, line: &BillLine) -> CategoryId {
+        let is_called = |word: &String| has_word(&line.what, word);
         let found = self.categories.iter().find(|category| {
+            let called = &category.called;
             category.estimated.contains(&line.kind)
-                && (category.called.is_empty()
-                    || category
-                        .called
-                        .iter()
-                        .any(|word| has_word(&line.what, word)))
+                && (called.is_empty() || called.iter().any(is_called))
         });
         self.id(found.map_or("other", |category| &category.name))
+    }
+
+    /// Whether a machine's row is of hosting a model (or of training one); `None` where it does
+    /// not say, as rows of plain machines.
+    pub(crate) fn hosts(&self, charge: &Charge) -> Option<bool> {
+        let is_told = |words: &[String]| {
+            let texts = [&charge.meter, &charge.sku, &charge.description];
+            let is_in = |word: &String| texts.iter().any(|text| has_word(text, word));
+            words.iter().any(is_in)
+        };
+        match is_told(&self.uses.hosting) {
+            true => Some(true),
+            false => is_told(&self.uses.training).then_some(false),
+        }
     }
 
     /// Of `aws/lambda 2048 MB`.
@@ -137,25 +156,16 @@ impl Rule {
             &charge.sku,
             &charge.description,
         ];
-        let told = |words: &[String]| {
-            let is_told = |word: &String| {
-                let has = |text: &&std::borrow::Cow<str>| has_word(text, word);
-                texts.iter().any(has)
-            };
-            words.iter().any(is_told)
-        };
+        let is_told = |word: &String| texts.iter().any(|text| has_word(text, word));
+        let is_kind = |kind: &String| kind.eq_ignore_ascii_case(&charge.kind);
+        let is_service = |service: &String| has_word(&charge.service, service);
         // A bill of an unknown provider is tried by all rules.
         provider
             .is_none_or(|word| charge.provider == Provider::Other || word == charge.provider.word())
-            && (self.kind.is_empty()
-                || self
-                    .kind
-                    .iter()
-                    .any(|k| k.eq_ignore_ascii_case(&charge.kind)))
-            && (self.service.is_empty()
-                || self.service.iter().any(|s| has_word(&charge.service, s)))
-            && (self.what.is_empty() || told(&self.what))
-            && !told(&self.without)
+            && (self.kind.is_empty() || self.kind.iter().any(is_kind))
+            && (self.service.is_empty() || self.service.iter().any(is_service))
+            && (self.what.is_empty() || self.what.iter().any(is_told))
+            && !self.without.iter().any(is_told)
     }
 }
 

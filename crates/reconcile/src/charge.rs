@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use model::Currency;
+use model::{Currency, Money};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ pub struct Charge<'r> {
     /// Cost less quantity × unit price, where that is the rounding of an amount.
     pub rounding: Decimal,
     /// The cost in the currency of the price list, where the bill was converted and says how.
-    pub list_cost: Option<ListCost>,
+    pub list_cost: Option<Money>,
     /// Whether the row carries the tag that was requested.
     pub tagged: bool,
 }
@@ -66,12 +66,6 @@ impl Interval {
     pub(crate) fn meets(self, other: Interval) -> bool {
         self.start_ms < other.end_ms && other.start_ms < self.end_ms
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ListCost {
-    pub amount: Decimal,
-    pub currency: Currency,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

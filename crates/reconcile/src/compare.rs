@@ -83,13 +83,6 @@ struct TimeSum {
     priced: Decimal,
 }
 
-impl std::ops::SubAssign for TimeSum {
-    fn sub_assign(&mut self, other: TimeSum) {
-        self.amount -= other.amount;
-        self.priced -= other.priced;
-    }
-}
-
 /// The rows of the bill, summed.
 struct Billed {
     cost: Decimal,
@@ -135,7 +128,7 @@ impl Comparer<'_> {
     /// `None` if money is in a currency without rate.
     pub(crate) fn convert(&self, amount: Decimal, from: Currency) -> Option<Decimal> {
         let money = Money::new(amount, from);
-        let converted = cost::convert(money, self.currency, self.rates).ok()?;
+        let converted = cost::convert(money, self.currency, self.rates)?;
         Some(converted.amount.round_dp(cost::AMOUNT_PLACES))
     }
 
@@ -174,10 +167,10 @@ impl Comparer<'_> {
         } else if sides.billed.rows == 0 {
             let amount = sides.covered.time.amount + sides.uncovered.whole;
             let runs = sides.covered.runs + sides.uncovered.runs;
-            sides.without(Cause::NotBilled, amount, runs, lines);
+            sides.without(Cause::NOT_BILLED, amount, runs, lines);
         } else {
             let Sides { uncovered, .. } = &sides;
-            sides.without(Cause::NotInPeriod, uncovered.whole, uncovered.runs, lines);
+            sides.without(Cause::NOT_IN_PERIOD, uncovered.whole, uncovered.runs, lines);
             match self.why_not(&sides) {
                 Some(why) => compared.unexplained = Some(sides.not_compared(why)),
                 None => compared.rate = self.walk(&sides, lines),
@@ -193,8 +186,8 @@ impl Comparer<'_> {
         } = sides;
         lines.billed(&self.category("serverless"), billed.cost, billed.rows);
         let cause = match is_on_bill {
-            true => Cause::NotInPeriod,
-            false => Cause::NotBilled,
+            true => Cause::NOT_IN_PERIOD,
+            false => Cause::NOT_BILLED,
         };
         sides.without(cause, uncovered.whole, uncovered.runs, lines);
     }
@@ -220,7 +213,8 @@ impl Comparer<'_> {
         if !billed.credits.is_zero() {
             let discounts = std::mem::take(&mut covered.discounts);
             lines.estimated(&self.category("credit"), discounts.amount);
-            covered.time -= discounts;
+            covered.time.amount -= discounts.amount;
+            covered.time.priced -= discounts.priced;
         }
     }
 
@@ -242,7 +236,7 @@ impl Comparer<'_> {
             sums.rounding_seconds += run.rounding_seconds;
             sums.lost_seconds += run.lost_seconds;
             sums.time.priced += run.priced_time();
-            sums.discounts.priced += run.priced_discounts();
+            sums.discounts.priced += run.parts.discounts;
             let Some(converted) = run.converted(self.currency, self.rates) else {
                 continue;
             };
@@ -307,10 +301,10 @@ impl Comparer<'_> {
         let at_bill_rate = exchange.as_ref().map_or(covered.time.amount, |e| e.amount);
         if let Some(exchange) = &exchange {
             let amount = exchange.amount - covered.time.amount;
-            lines.cause(Cause::ExchangeRate, amount, exchange.detail());
+            lines.cause(Cause::EXCHANGE_RATE, amount, exchange.detail());
         }
         lines.cause(
-            Cause::UnitPrice,
+            Cause::UNIT_PRICE,
             at_bill_price - at_bill_rate,
             price_detail(group, covered, billed),
         );
@@ -324,7 +318,7 @@ impl Comparer<'_> {
                 false => cost_of(seconds),
             };
             let detail = match step.cause {
-                Cause::ExpectedLosses => format!(
+                Cause::EXPECTED_LOSSES => format!(
                     "{machine}, {} on average: an expected value; attempts that were really lost are part of the runs and of the time around them",
                     hours(-step.seconds)
                 ),
@@ -429,15 +423,18 @@ fn time_steps(covered: &RunSums, time: &MachineTime) -> [TimeStep; 7] {
     let step = |cause: Cause, seconds: Decimal| TimeStep { cause, seconds };
     [
         step(
-            Cause::UnpaidPhases,
+            Cause::UNPAID_PHASES,
             covered.run_seconds - covered.paid_seconds,
         ),
-        step(Cause::MissingTime, time.in_runs - covered.run_seconds),
-        step(Cause::EstimatedRounding, rounded - covered.rounding_seconds),
-        step(Cause::ExpectedLosses, -covered.lost_seconds),
-        step(Cause::BeforeRuns, time.before),
-        step(Cause::BetweenRuns, time.between - of_between),
-        step(Cause::AfterRuns, time.after - of_after),
+        step(Cause::MISSING_TIME, time.in_runs - covered.run_seconds),
+        step(
+            Cause::ESTIMATED_ROUNDING,
+            rounded - covered.rounding_seconds,
+        ),
+        step(Cause::EXPECTED_LOSSES, -covered.lost_seconds),
+        step(Cause::BEFORE_RUNS, time.before),
+        step(Cause::BETWEEN_RUNS, time.between - of_between),
+        step(Cause::AFTER_RUNS, time.after - of_after),
     ]
 }
 

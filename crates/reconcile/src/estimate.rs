@@ -47,6 +47,8 @@ pub(crate) struct Group {
     pub(crate) sought: Sought,
     /// Then no hours of a machine are on the bill, but what functions cost.
     pub(crate) paid_by_requests: bool,
+    /// Its runs answer requests; otherwise they train.
+    pub(crate) serves: bool,
     /// Of one machine, and of the latest run: earlier ones may have had another.
     pub(crate) price: Price,
     pub(crate) environments: BTreeSet<String>,
@@ -60,7 +62,7 @@ pub(crate) struct EstimatedRun {
     /// That were at work; times below are of all of them.
     pub(crate) machines: u16,
     pub(crate) bill: Bill,
-    parts: Parts,
+    pub(crate) parts: Parts,
     paid_by_requests: bool,
     /// Of its phases, as far as the estimate pays them.
     pub(crate) paid_seconds: Decimal,
@@ -135,6 +137,7 @@ impl Estimate {
                     title,
                     sought,
                     paid_by_requests,
+                    serves: run.serving.is_some(),
                     price: of_one.clone(),
                     environments: BTreeSet::new(),
                     runs: Vec::new(),
@@ -252,10 +255,6 @@ impl EstimatedRun {
     pub(crate) fn priced_time(&self) -> Decimal {
         self.bill.total.amount - self.parts.beside.values().sum::<Decimal>()
     }
-
-    pub(crate) fn priced_discounts(&self) -> Decimal {
-        self.parts.discounts
-    }
 }
 
 impl Parts {
@@ -301,7 +300,7 @@ fn is_of_time(kind: LineKind) -> bool {
 }
 
 pub(crate) fn in_currency(money: Money, to: Currency, rates: &[ExchangeRate]) -> Option<Decimal> {
-    cost::convert(money, to, rates).ok().map(|m| m.amount)
+    cost::convert(money, to, rates).map(|m| m.amount)
 }
 
 /// Times that are no times count nothing; none is longer than 30 years.

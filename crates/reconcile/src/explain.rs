@@ -5,20 +5,21 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use model::{Currency, Money};
 use rust_decimal::Decimal;
 
-use crate::apart::apart;
 use crate::belonging::Belonging;
 use crate::categories::Category;
 use crate::compare::{Comparer, NotCompared};
 use crate::estimate::{Estimate, Group, Question, in_currency};
-use crate::ledger::{Ledger, Pile, PileKey, Place};
+use crate::items::{Items, Sum};
+use crate::ledger::{Attribution, Ledger, Pile, PileKey, Resource};
 use crate::lines::{Lines, share};
 use crate::names::Sought;
 use crate::reconciliation::{
-    FileRead, MatchedBy, Note, Reconciliation, RowProblem, Unexplained, UnexplainedPart,
+    FileRead, MatchedBy, Note, Reconciliation, RowProblem, Unexplained, UnexplainedPart, Whose,
 };
-use crate::shared::{Shares, shares};
+use crate::shared::{Share, shares};
 
 /// What reading gave beside the sums.
+#[derive(Default)]
 pub(crate) struct Read {
     pub(crate) files: Vec<FileRead>,
     pub(crate) problems: Vec<RowProblem>,
@@ -42,14 +43,13 @@ pub(crate) fn explain(
         },
         belonging: &belonging,
         lines: Lines::default(),
+        items: Items::default(),
         written: BTreeMap::new(),
         without_rate: BTreeMap::new(),
         result: empty(question, currency, read),
     };
     explainer.machines(estimate);
     explainer.piles();
-    explainer.shared();
-    explainer.apart();
     explainer.notes(question, estimate);
     explainer.finish()
 }
@@ -76,12 +76,23 @@ fn empty(question: &Question, currency: Currency, read: Read) -> Reconciliation 
         machines: Vec::new(),
         charges: Vec::new(),
         rates: Vec::new(),
-        apart: Vec::new(),
+        items: Vec::new(),
+        total: total(&read.files),
         files: read.files,
         problems: read.problems,
         problem_count: read.problem_count,
         notes: Vec::new(),
     }
+}
+
+fn total(files: &[FileRead]) -> Vec<Money> {
+    let mut sums: BTreeMap<Currency, Decimal> = BTreeMap::new();
+    for money in files.iter().flat_map(|file| &file.total) {
+        *sums.entry(money.currency).or_default() += money.amount;
+    }
+    sums.into_iter()
+        .map(|(currency, amount)| Money::new(amount.normalize(), currency))
+        .collect()
 }
 
 /// The study's currency, if everything can be brought into it; otherwise the bill's, if it has
@@ -126,6 +137,7 @@ struct Explainer<'l> {
     comparer: Comparer<'l>,
     belonging: &'l Belonging,
     lines: Lines,
+    items: Items,
     /// The study's part of the bill by currency.
     written: BTreeMap<Currency, Decimal>,
     without_rate: BTreeMap<Currency, Decimal>,
@@ -163,47 +175,112 @@ impl Explainer<'_> {
     /// without rate are put aside.
     fn resources_of(&mut self, group: usize) -> BTreeSet<u32> {
         let mut found = BTreeSet::new();
-        let credit = self.ledger.rules.category(self.ledger.rules.id("credit"));
+        let credit = self.credit();
         for (id, resource) in self.ledger.resources.iter().enumerate() {
-            if resource.group != group || !self.belonging.resources[id] {
+            if resource.group != group {
                 continue;
             }
-            let written = resource.cost + resource.credits;
+            let is_ours = self.belonging.resources[id];
+            self.add_resource(resource, is_ours);
+            if !is_ours {
+                continue;
+            }
             let credits = self.comparer.convert(resource.credits, resource.currency);
             let Some(credits) = credits else {
-                *self.without_rate.entry(resource.currency).or_default() += written;
+                *self.without_rate.entry(resource.currency).or_default() += resource.sum();
                 continue;
             };
-            *self.written.entry(resource.currency).or_default() += written;
+            *self.written.entry(resource.currency).or_default() += resource.sum();
             self.add_category(&credit, credits, 0);
             found.insert(u32::try_from(id).unwrap_or(u32::MAX));
         }
         found
     }
 
+    fn add_resource(&mut self, resource: &Resource, is_ours: bool) {
+        let (whose, what) = match is_ours {
+            true => (
+                Whose::Study,
+                self.ledger.groups[resource.group].title.as_str(),
+            ),
+            false => (Whose::Others, self.ledger.services.name(resource.service)),
+        };
+        let amount = resource.sum();
+        let sum = Sum {
+            amount,
+            of_study: if is_ours { amount } else { Decimal::ZERO },
+            rows: resource.rows,
+        };
+        self.items.add(whose, what, resource.currency, sum);
+    }
+
+    /// Everything that is no machine of the study. What an account pays as a whole, taxes and the
+    /// like, is divided in proportion to what else it was charged.
     fn piles(&mut self) {
+        let shares = shares(self.ledger, self.belonging);
         for (key, pile) in sorted(&self.ledger.piles) {
-            if self.belonging.has(&key) {
-                self.add_pile(&key, pile);
+            let category = self.ledger.rules.category(key.category);
+            let service = self.ledger.services.name(key.service);
+            let (whose, share) = match key.place {
+                Attribution::Account => {
+                    let provider = self.ledger.provider_of(key.service);
+                    (Whose::Account, shares.of(provider, key.currency))
+                }
+                _ if self.belonging.has(&key) => (Whose::Study, Share::Whole),
+                _ => (Whose::Others, Share::None),
+            };
+            let ours = Pile {
+                cost: share.of(pile.cost),
+                credits: share.of(pile.credits),
+                rows: pile.rows,
+            };
+            let what = match whose {
+                Whose::Study | Whose::Account if category.name != "other" => &category.title,
+                _ => service,
+            };
+            let sum = Sum {
+                amount: pile.sum(),
+                of_study: ours.sum(),
+                rows: pile.rows,
+            };
+            self.items.add(whose, what, key.currency, sum);
+            let whole = Money::new(pile.sum(), key.currency);
+            match share {
+                Share::None => continue,
+                Share::Undividable => self.result.notes.push(Note::NotDivided {
+                    what: category.title,
+                    amount: whole,
+                }),
+                Share::Whole => self.add_pile(&key, &category, ours),
+                Share::Part(part) => {
+                    self.add_pile(&key, &category, ours);
+                    let percent = (part * Decimal::ONE_HUNDRED).round_dp(1);
+                    let detail = format!("{percent} % of {whole}, in proportion to the charges");
+                    self.lines.detail(&category, detail);
+                }
             }
         }
     }
 
-    fn add_pile(&mut self, key: &PileKey, pile: Pile) {
-        let Some(amount) = self.comparer.convert(pile.amount, key.currency) else {
-            *self.without_rate.entry(key.currency).or_default() += pile.amount;
+    fn add_pile(&mut self, key: &PileKey, category: &Category, pile: Pile) {
+        let cost = self.comparer.convert(pile.cost, key.currency);
+        let credits = self.comparer.convert(pile.credits, key.currency);
+        let Some((cost, credits)) = cost.zip(credits) else {
+            *self.without_rate.entry(key.currency).or_default() += pile.sum();
             return;
         };
-        *self.written.entry(key.currency).or_default() += pile.amount;
+        *self.written.entry(key.currency).or_default() += pile.sum();
         self.result.bill_rows += pile.rows;
-        let category = self.ledger.rules.category(key.category);
         match category.name.as_str() {
             "other" => {
-                self.result.bill.amount += amount;
+                self.result.bill.amount += cost;
                 let what = self.ledger.services.name(key.service).to_owned();
-                self.unexplained(what, amount, pile.rows);
+                self.unexplained(what, cost, pile.rows);
             }
-            _ => self.add_category(&category, amount, pile.rows),
+            _ => self.add_category(category, cost, pile.rows),
+        }
+        if !credits.is_zero() {
+            self.add_category(&self.credit(), credits, 0);
         }
     }
 
@@ -212,32 +289,8 @@ impl Explainer<'_> {
         self.lines.billed(category, amount, rows);
     }
 
-    /// Taxes and the like of an account, divided in proportion to what else it was charged.
-    fn shared(&mut self) {
-        let shares = shares(self.ledger, self.belonging);
-        for (key, pile) in sorted(&self.ledger.piles) {
-            if key.place != Place::Account {
-                continue;
-            }
-            let category = self.ledger.rules.category(key.category);
-            let provider = self.ledger.provider_of(key.service);
-            match shares.of(provider, key.currency, pile.amount) {
-                Shares::None => {}
-                Shares::Undividable => self.result.notes.push(Note::NotDivided {
-                    what: category.title,
-                    amount: Money::new(pile.amount, key.currency),
-                }),
-                Shares::Part { amount, percent } => {
-                    let rows = pile.rows;
-                    self.add_pile(&key, Pile { amount, rows });
-                    let whole = Money::new(pile.amount, key.currency);
-                    let detail = format!("{percent} % of {whole}, in proportion to the charges");
-                    if percent < Decimal::ONE_HUNDRED && category.name != "other" {
-                        self.lines.detail(&category, detail);
-                    }
-                }
-            }
-        }
+    fn credit(&self) -> Category {
+        self.ledger.rules.category(self.ledger.rules.id("credit"))
     }
 
     fn unexplained(&mut self, what: String, amount: Decimal, rows: u64) {
@@ -254,12 +307,6 @@ impl Explainer<'_> {
                 rows,
             }),
         }
-    }
-
-    fn apart(&mut self) {
-        let found = apart(self.ledger, self.belonging);
-        self.result.apart = found.services;
-        self.result.notes.extend(found.undecided);
     }
 
     fn notes(&mut self, question: &Question, estimate: &Estimate) {
@@ -292,6 +339,7 @@ impl Explainer<'_> {
         }
         notes.extend(estimates_without_rate(estimate, currency, question));
         notes.append(&mut self.result.notes);
+        notes.extend(self.belonging.undecided(self.ledger));
         notes.extend(self.ledger.pooled.iter().cloned());
         self.result.notes = notes;
     }
@@ -320,6 +368,7 @@ impl Explainer<'_> {
         let finished = self.lines.finish(currency, difference);
         result.lines = finished.lines;
         result.charges = finished.charges;
+        result.items = self.items.finish();
         self.result
     }
 }

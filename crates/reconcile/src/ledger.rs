@@ -103,14 +103,14 @@ pub(crate) struct BucketKey {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct PileKey {
-    pub(crate) place: Place,
+    pub(crate) place: Attribution,
     pub(crate) service: u32,
     pub(crate) category: CategoryId,
     pub(crate) currency: Currency,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum Attribution {
     /// The row has the tag.
     Tagged,
     Scope(u32),
@@ -120,8 +120,21 @@ pub(crate) enum Place {
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Pile {
-    pub(crate) amount: Decimal,
+    pub(crate) cost: Decimal,
+    pub(crate) credits: Decimal,
     pub(crate) rows: u64,
+}
+
+impl Pile {
+    pub(crate) fn sum(&self) -> Decimal {
+        self.cost + self.credits
+    }
+}
+
+impl Resource {
+    pub(crate) fn sum(&self) -> Decimal {
+        self.cost + self.credits
+    }
 }
 
 impl<'q> Ledger<'q> {
@@ -215,9 +228,14 @@ impl<'q> Ledger<'q> {
 
     /// Of a machine that is priced both ways, the one that the row is.
     fn machine_group(&self, charge: &Charge) -> Option<usize> {
+        // Hosting and training on the same machine type are different rows, at different prices.
+        let hosts = self.rules.hosts(charge);
+        let is_use_of = |group: &Group| hosts.is_none_or(|hosts| hosts == group.serves);
         let position = |fits: &dyn Fn(&MachineName) -> bool| {
             self.groups.iter().position(|group| match &group.sought {
-                Sought::Machine(name) => fits(name) && name.is_machine_of(charge),
+                Sought::Machine(name) => {
+                    fits(name) && is_use_of(group) && name.is_machine_of(charge)
+                }
                 Sought::Service(_) | Sought::Nothing => false,
             })
         };
@@ -318,9 +336,9 @@ impl<'q> Ledger<'q> {
 
     fn add_to_piles(&mut self, charge: &Charge, class: Class) {
         let place = match charge.tagged {
-            true => Place::Tagged,
-            false if class.shared && charge.resource.is_empty() => Place::Account,
-            false => Place::Scope(self.scope(&charge.scope)),
+            true => Attribution::Tagged,
+            false if class.shared && charge.resource.is_empty() => Attribution::Account,
+            false => Attribution::Scope(self.scope(&charge.scope)),
         };
         let key = PileKey {
             place,
@@ -328,36 +346,31 @@ impl<'q> Ledger<'q> {
             category: class.category,
             currency: charge.currency,
         };
-        self.pile(key, charge.cost);
-        if !charge.credits.is_zero() {
-            let category = self.rules.id("credit");
-            self.pile(PileKey { category, ..key }, charge.credits);
-        }
+        let pile = self.pile(key);
+        pile.cost += charge.cost;
+        pile.credits += charge.credits;
+        pile.rows += 1;
     }
 
-    fn pile(&mut self, mut key: PileKey, amount: Decimal) {
+    fn pile(&mut self, mut key: PileKey) -> &mut Pile {
         if self.piles.len() >= MAX_PILES && !self.piles.contains_key(&key) {
             self.pool("kinds of charges", MAX_PILES);
             key.service = self.services.id(OTHERS);
-            if let Place::Scope(scope) = &mut key.place {
+            if let Attribution::Scope(scope) = &mut key.place {
                 *scope = self.scopes.id(OTHERS);
             }
         }
-        let pile = self.piles.entry(key).or_default();
-        pile.amount += amount;
-        pile.rows += 1;
+        self.piles.entry(key).or_default()
     }
 
     fn scope(&mut self, name: &str) -> u32 {
         let name = cut(name, LONGEST_NAME);
         if self.last_scope.name != name {
-            let id = match self.scopes.id_within(MAX_NAMES, name) {
-                Some(id) => id,
-                None => {
-                    self.pool("accounts and groups", MAX_NAMES);
-                    self.scopes.id(OTHERS)
-                }
-            };
+            let known = self.scopes.id_within(MAX_NAMES, name);
+            let id = known.unwrap_or_else(|| {
+                self.pool("accounts and groups", MAX_NAMES);
+                self.scopes.id(OTHERS)
+            });
             self.last_scope = LastScope {
                 name: name.to_owned(),
                 id,
@@ -370,13 +383,11 @@ impl<'q> Ledger<'q> {
     fn service(&mut self, charge: &Charge) -> u32 {
         let provider = charge.provider.word();
         let name = format!("{provider} {}", cut(&charge.service, LONGEST_NAME));
-        match self.services.id_within(MAX_NAMES, &name) {
-            Some(id) => id,
-            None => {
-                self.pool("services", MAX_NAMES);
-                self.services.id(&format!("{provider} {OTHERS}"))
-            }
-        }
+        let known = self.services.id_within(MAX_NAMES, &name);
+        known.unwrap_or_else(|| {
+            self.pool("services", MAX_NAMES);
+            self.services.id(&format!("{provider} {OTHERS}"))
+        })
     }
 
     fn pool(&mut self, what: &'static str, limit: usize) {
@@ -412,12 +423,7 @@ impl<'q> Ledger<'q> {
 
     pub(crate) fn provider_of(&self, service: u32) -> Provider {
         let name = self.services.name(service);
-        match name.split(' ').next() {
-            Some("aws") => Provider::Aws,
-            Some("azure") => Provider::Azure,
-            Some("gcp") => Provider::Google,
-            _ => Provider::Other,
-        }
+        Provider::of_name(name.split(' ').next().unwrap_or_default())
     }
 }
 

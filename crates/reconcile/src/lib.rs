@@ -5,9 +5,8 @@
 //!
 //! Data flow: [`formats`](read_bill) (rows of a file → [`Charge`]s) → `categories` (what a charge
 //! is for) and `names` (which machine) → `ledger` (sums) → `belonging` (which sums belong to the
-//! study) → `compare` and `explain` (lines).
+//! study) → `compare` and `explain` (lines) and `items` (every row, in one item).
 
-mod apart;
 mod belonging;
 mod categories;
 mod charge;
@@ -16,6 +15,7 @@ mod estimate;
 mod explain;
 mod formats;
 mod interned;
+mod items;
 mod ledger;
 mod lines;
 mod machine_time;
@@ -27,11 +27,12 @@ mod shared;
 mod timeline;
 mod values;
 
-pub use charge::{Charge, Interval, ListCost, Provider, Tag};
+pub use charge::{Charge, Interval, Provider, Tag};
 pub use estimate::{DEFAULT_TAG, Question};
-pub use formats::{BillError, FileCounts, Format, Listener, NearestFormat, read_bill};
+pub use formats::{BillError, FileCounts, Format, Listener, read_bill};
 pub use reconciler::{Bills, reconcile};
 pub use reconciliation::{
-    Apart, ChargeComparison, ExplainedLine, FileRead, HeldAgainst, MachineComparison, MatchedBy,
+    ChargeComparison, ExplainedLine, FileRead, HeldAgainst, Item, MachineComparison, MatchedBy,
     Note, RateComparison, RateTold, Reconciliation, RowProblem, Unexplained, UnexplainedPart,
+    Whose,
 };

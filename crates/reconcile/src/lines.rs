@@ -6,54 +6,31 @@ use rust_decimal::Decimal;
 use crate::categories::Category;
 use crate::reconciliation::{ChargeComparison, ExplainedLine};
 
-/// Causes that no category of the bill names: they come from comparing machines.
+/// A cause that no category of the bill names: it comes from comparing machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cause {
-    ExchangeRate,
-    UnitPrice,
-    BeforeRuns,
-    BetweenRuns,
-    AfterRuns,
-    UnpaidPhases,
-    MissingTime,
-    EstimatedRounding,
-    ExpectedLosses,
-    NotInPeriod,
-    NotBilled,
+pub(crate) struct Cause {
+    name: &'static str,
+    title: &'static str,
+}
+
+const fn cause(name: &'static str, title: &'static str) -> Cause {
+    Cause { name, title }
 }
 
 impl Cause {
-    fn name(self) -> &'static str {
-        match self {
-            Cause::ExchangeRate => "exchange-rate",
-            Cause::UnitPrice => "unit-price",
-            Cause::BeforeRuns => "before-runs",
-            Cause::BetweenRuns => "between-runs",
-            Cause::AfterRuns => "after-runs",
-            Cause::UnpaidPhases => "unpaid-phases",
-            Cause::MissingTime => "missing-time",
-            Cause::EstimatedRounding => "estimated-rounding",
-            Cause::ExpectedLosses => "expected-losses",
-            Cause::NotInPeriod => "not-in-period",
-            Cause::NotBilled => "not-billed",
-        }
-    }
-
-    fn title(self) -> &'static str {
-        match self {
-            Cause::ExchangeRate => "exchange rate",
-            Cause::UnitPrice => "price per hour",
-            Cause::BeforeRuns => "machine on before the runs",
-            Cause::BetweenRuns => "machine on between the runs",
-            Cause::AfterRuns => "machine on after the runs",
-            Cause::UnpaidPhases => "phases not in the estimate",
-            Cause::MissingTime => "run time not on the bill",
-            Cause::EstimatedRounding => "rounding not on the bill",
-            Cause::ExpectedLosses => "expected lost attempts",
-            Cause::NotInPeriod => "runs outside the bill's period",
-            Cause::NotBilled => "machines not on the bill",
-        }
-    }
+    pub(crate) const EXCHANGE_RATE: Cause = cause("exchange-rate", "exchange rate");
+    pub(crate) const UNIT_PRICE: Cause = cause("unit-price", "price per hour");
+    pub(crate) const BEFORE_RUNS: Cause = cause("before-runs", "machine on before the runs");
+    pub(crate) const BETWEEN_RUNS: Cause = cause("between-runs", "machine on between the runs");
+    pub(crate) const AFTER_RUNS: Cause = cause("after-runs", "machine on after the runs");
+    pub(crate) const UNPAID_PHASES: Cause = cause("unpaid-phases", "phases not in the estimate");
+    pub(crate) const MISSING_TIME: Cause = cause("missing-time", "run time not on the bill");
+    pub(crate) const ESTIMATED_ROUNDING: Cause =
+        cause("estimated-rounding", "rounding not on the bill");
+    pub(crate) const EXPECTED_LOSSES: Cause = cause("expected-losses", "expected lost attempts");
+    pub(crate) const NOT_IN_PERIOD: Cause =
+        cause("not-in-period", "runs outside the bill's period");
+    pub(crate) const NOT_BILLED: Cause = cause("not-billed", "machines not on the bill");
 }
 
 #[derive(Default)]
@@ -61,6 +38,7 @@ pub(crate) struct Lines {
     list: Vec<Sum>,
 }
 
+#[derive(Default)]
 struct Sum {
     cause: String,
     title: String,
@@ -82,7 +60,7 @@ pub(crate) struct Finished {
 impl Lines {
     pub(crate) fn cause(&mut self, cause: Cause, amount: Decimal, detail: impl Into<String>) {
         if !amount.is_zero() {
-            let sum = self.sum(cause.name(), cause.title());
+            let sum = self.sum(cause.name, cause.title);
             sum.amount += amount;
             let detail = detail.into();
             // Two machines on one bill have one exchange rate.
@@ -122,10 +100,7 @@ impl Lines {
                 self.list.push(Sum {
                     cause: cause.to_owned(),
                     title: title.to_owned(),
-                    amount: Decimal::ZERO,
-                    estimated: Decimal::ZERO,
-                    rows: 0,
-                    details: Vec::new(),
+                    ..Sum::default()
                 });
                 self.list.len() - 1
             }

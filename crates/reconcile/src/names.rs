@@ -127,11 +127,9 @@ fn is_of_provider(wanted: Provider, charge: &Charge) -> bool {
 /// Whether the row says that the machine is one that may be taken away.
 pub(crate) fn is_spot(charge: &Charge) -> bool {
     let texts = [&charge.meter, &charge.sku, &charge.description];
-    let told = |word: &&str| {
-        let mut texts = texts.iter();
-        texts.any(|text| contains(text.as_bytes(), word.as_bytes()))
-    };
-    SPOT_WORDS.iter().any(told)
+    let has = |text: &str, word: &str| contains(text.as_bytes(), word.as_bytes());
+    let mut words = SPOT_WORDS.iter();
+    words.any(|word| texts.iter().any(|text| has(text, word)))
 }
 
 /// A machine type to look for in the texts of a bill.

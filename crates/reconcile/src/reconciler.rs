@@ -1,10 +1,14 @@
 //! The whole of it: bills in, a [`Reconciliation`] out.
 
-use std::io::Read;
+use std::collections::BTreeMap;
+use std::io;
+
+use model::{Currency, Money};
+use rust_decimal::Decimal;
 
 use crate::charge::{Charge, Tag};
 use crate::estimate::{Estimate, Question};
-use crate::explain;
+use crate::explain::{self, Read};
 use crate::formats::{BillError, Listener, read_bill};
 use crate::ledger::Ledger;
 use crate::reconciliation::{FileRead, Reconciliation, RowProblem};
@@ -23,17 +27,12 @@ pub fn reconcile<E>(
         tag: question.wanted_tag(),
         ledger: Ledger::new(&estimate.groups),
         file: String::new(),
-        files: Vec::new(),
-        problems: Vec::new(),
-        problem_count: 0,
+        total: BTreeMap::new(),
+        read: Read::default(),
     };
     read(&mut bills)?;
-    let read = explain::Read {
-        files: bills.files,
-        problems: bills.problems,
-        problem_count: bills.problem_count,
-    };
-    Ok(explain::explain(question, &estimate, &bills.ledger, read))
+    let Bills { ledger, read, .. } = bills;
+    Ok(explain::explain(question, &estimate, &ledger, read))
 }
 
 /// Where bills are brought to.
@@ -42,23 +41,27 @@ pub struct Bills<'q> {
     ledger: Ledger<'q>,
     /// The name of the one being read.
     file: String,
-    files: Vec<FileRead>,
-    problems: Vec<RowProblem>,
-    problem_count: u64,
+    /// Of that one.
+    total: BTreeMap<Currency, Decimal>,
+    read: Read,
 }
 
 impl Bills<'_> {
     /// Reads one bill to its end. What was read of it before an error stays counted: the caller
     /// should not go on.
-    pub fn read(&mut self, name: &str, reader: impl Read) -> Result<(), BillError> {
+    pub fn read(&mut self, name: &str, reader: impl io::Read) -> Result<(), BillError> {
         self.file = name.to_owned();
         let tag = self.tag.clone();
         let counts = read_bill(reader, &tag, self)?;
-        self.files.push(FileRead {
+        self.read.files.push(FileRead {
             file: name.to_owned(),
             format: counts.format,
             rows: counts.rows,
             left_out: counts.left_out,
+            total: std::mem::take(&mut self.total)
+                .into_iter()
+                .map(|(currency, amount)| Money::new(amount.normalize(), currency))
+                .collect(),
         });
         Ok(())
     }
@@ -66,14 +69,16 @@ impl Bills<'_> {
 
 impl Listener for Bills<'_> {
     fn charge(&mut self, charge: &Charge) {
+        // Summed apart from the ledger, whose items must come to the same.
+        *self.total.entry(charge.currency).or_default() += charge.cost + charge.credits;
         self.ledger.add(charge);
     }
 
     fn problem(&mut self, mut problem: RowProblem) {
-        self.problem_count += 1;
-        if self.problems.len() < PROBLEMS_KEPT {
+        self.read.problem_count += 1;
+        if self.read.problems.len() < PROBLEMS_KEPT {
             problem.file.clone_from(&self.file);
-            self.problems.push(problem);
+            self.read.problems.push(problem);
         }
     }
 }

@@ -35,8 +35,10 @@ pub struct Reconciliation {
     /// What was expected beside the machines' time; only what differs is in `lines`.
     pub charges: Vec<ChargeComparison>,
     pub rates: Vec<RateComparison>,
-    /// Rows of the bill that are not of this study; they count nowhere above.
-    pub apart: Vec<Apart>,
+    /// The bills item by item, as written: every row is in exactly one, and they sum to `total`.
+    pub items: Vec<Item>,
+    /// All rows of all files, by currency.
+    pub total: Vec<Money>,
     pub files: Vec<FileRead>,
     /// The first of them; `problem_count` has them all.
     pub problems: Vec<RowProblem>,
@@ -211,10 +213,24 @@ pub enum RateTold {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Apart {
+pub struct Item {
+    pub whose: Whose,
+    /// A machine or kind of charge of the study or of the account; a service of others.
     pub what: String,
+    /// With the credits that are written in the same rows.
     pub amount: Money,
+    /// What of it is counted for the study: all, nothing, or a share of what an account pays.
+    pub of_study: Money,
     pub rows: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Whose {
+    Study,
+    /// Charged to the account as a whole: taxes, support, credits.
+    Account,
+    Others,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -223,6 +239,8 @@ pub struct FileRead {
     pub format: Format,
     pub rows: u64,
     pub left_out: u64,
+    /// Of the rows that are not left out, with their credits, by currency.
+    pub total: Vec<Money>,
 }
 
 /// A row that was left out, or used without a part of it.

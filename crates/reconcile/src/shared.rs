@@ -7,7 +7,7 @@ use rust_decimal::Decimal;
 
 use crate::belonging::Belonging;
 use crate::charge::Provider;
-use crate::ledger::{Ledger, Place};
+use crate::ledger::{Attribution, Ledger};
 
 /// Charges by provider and currency: all, and those of the study.
 pub(crate) struct ShareTable {
@@ -20,15 +20,26 @@ struct Charged {
     ours: Decimal,
 }
 
-pub(crate) enum Shares {
+/// What of an account's charge is the study's.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Share {
     /// Nothing of the study is on that bill.
     None,
-    Part {
-        amount: Decimal,
-        percent: Decimal,
-    },
+    Whole,
+    Part(Decimal),
     /// Charges and credits cancel, so that there is no proportion.
     Undividable,
+}
+
+impl Share {
+    pub(crate) fn of(self, amount: Decimal) -> Decimal {
+        match self {
+            Share::None | Share::Undividable => Decimal::ZERO,
+            Share::Whole => amount,
+            // A part is below one, so that the product stays in range.
+            Share::Part(part) => (amount * part).round_dp(cost::AMOUNT_PLACES),
+        }
+    }
 }
 
 pub(crate) fn shares(ledger: &Ledger, belonging: &Belonging) -> ShareTable {
@@ -41,47 +52,28 @@ pub(crate) fn shares(ledger: &Ledger, belonging: &Belonging) -> ShareTable {
             charged.ours += amount;
         }
     };
-    for (id, resource) in ledger.resources.iter().enumerate() {
-        let amount = resource.cost + resource.credits;
-        add(
-            resource.service,
-            resource.currency,
-            amount,
-            belonging.resources[id],
-        );
+    for (resource, ours) in ledger.resources.iter().zip(&belonging.resources) {
+        add(resource.service, resource.currency, resource.sum(), *ours);
     }
     for (key, pile) in &ledger.piles {
-        if key.place != Place::Account {
-            add(key.service, key.currency, pile.amount, belonging.has(key));
+        if key.place != Attribution::Account {
+            add(key.service, key.currency, pile.sum(), belonging.has(key));
         }
     }
     ShareTable { sums }
 }
 
 impl ShareTable {
-    pub(crate) fn of(&self, provider: Provider, currency: Currency, whole: Decimal) -> Shares {
-        let Some(charged) = self.sums.get(&(provider, currency)) else {
-            return Shares::None;
-        };
-        if charged.ours.is_zero() {
-            return Shares::None;
-        }
-        if charged.ours == charged.all {
-            return Shares::Part {
-                amount: whole,
-                percent: Decimal::ONE_HUNDRED,
-            };
-        }
-        let part = charged
-            .ours
-            .checked_div(charged.all)
-            .filter(|part| *part > Decimal::ZERO && *part < Decimal::ONE);
-        match part.and_then(|part| Some((part, whole.checked_mul(part)?))) {
-            Some((part, amount)) => Shares::Part {
-                amount: amount.round_dp(cost::AMOUNT_PLACES),
-                percent: (part * Decimal::ONE_HUNDRED).round_dp(1),
-            },
-            None => Shares::Undividable,
+    pub(crate) fn of(&self, provider: Provider, currency: Currency) -> Share {
+        match self.sums.get(&(provider, currency)) {
+            None => Share::None,
+            Some(charged) if charged.ours.is_zero() => Share::None,
+            Some(charged) if charged.ours == charged.all => Share::Whole,
+            Some(charged) => charged
+                .ours
+                .checked_div(charged.all)
+                .filter(|part| *part > Decimal::ZERO && *part < Decimal::ONE)
+                .map_or(Share::Undividable, Share::Part),
         }
     }
 }

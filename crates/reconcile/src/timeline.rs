@@ -22,7 +22,7 @@ struct Point {
 }
 
 /// Parts of a stretch of time without any run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Gaps {
     pub(crate) before_ms: i64,
     pub(crate) between_ms: i64,
@@ -83,8 +83,7 @@ impl Timeline {
         let Some(span) = self.span() else {
             return Gaps {
                 before_ms: time.end_ms - time.start_ms,
-                between_ms: 0,
-                after_ms: 0,
+                ..Gaps::default()
             };
         };
         let busy = self.at(time.end_ms, Point::busy_at) - self.at(time.start_ms, Point::busy_at);

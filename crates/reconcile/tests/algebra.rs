@@ -247,18 +247,6 @@ proptest! {
         }
     }
 
-    /// Every cent of a file is of the study or apart; nothing twice, nothing lost.
-    #[test]
-    fn the_bill_and_what_is_apart_are_the_file(mut rows in rows(1), runs in runs()) {
-        // What is of the account alone is divided; here every row has its place.
-        rows.retain(|row| WHATS[row.what][0] == "Usage" || row.tagged);
-        let found = study(&runs, false, 1, false).against(&bill(&rows));
-        let file: i64 = rows.iter().map(|row| row.cost_millionths).sum();
-        let apart: Decimal = found.apart.iter().map(|apart| apart.amount.amount).sum();
-        prop_assert_eq!(found.bill.amount + apart, Decimal::new(file, 6));
-        sums_up(&found);
-    }
-
     /// No run time is paid twice, however the stretches of rows overlap: what the bill has of it
     /// is at most what there was.
     #[test]

@@ -114,7 +114,7 @@ fn the_older_report_of_aws() {
             "traffic 0.006",
         ],
     );
-    assert_eq!(found.apart[0].what, "aws AmazonS3");
+    assert_eq!(found.items.last().unwrap().what, "aws AmazonS3");
 }
 
 #[test]

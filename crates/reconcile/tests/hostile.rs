@@ -267,8 +267,7 @@ fn what_is_beyond_the_bounds_is_summed_together() {
         bill += &format!("{date},Something,Service {n},1,1,0.01,USD,x{n},g{n}\n");
     }
     let found = study.against(&bill);
-    let apart: Decimal = found.apart.iter().map(|apart| apart.amount.amount).sum();
-    assert_eq!(found.bill.amount + apart, Decimal::new(179 * 6000, 3));
+    assert_eq!(found.total[0].amount, Decimal::new(179 * 6000, 3));
     let pooled = found
         .notes
         .iter()
@@ -313,6 +312,6 @@ fn nulls_of_json_are_nothing() {
         "{\"service\":{\"description\":\"Compute Engine\"},\"usage_start_time\":\"2024-03-04T10:00:00Z\",\"usage_end_time\":null,\"cost\":0.5,\"currency\":\"USD\",\"labels\":null,\"system_labels\":null,\"credits\":null,\"cost_type\":null,\"usage\":null,\"location\":null,\"resource\":{\"name\":null},\"project\":{\"id\":null}}\n\
          not json\n",
     );
-    assert_eq!(found.apart[0].amount, money("0.5 USD"));
+    assert_eq!(found.items[0].amount, money("0.5 USD"));
     assert_eq!((found.files[0].rows, found.files[0].left_out), (2, 1));
 }

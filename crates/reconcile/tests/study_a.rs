@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{Study, amount, decimal, money, sums_up};
+use common::{Study, amount, decimal, items, money, sums_up};
 use reconcile::{MatchedBy, RateTold};
 
 const CPU: &str = "azure/Standard_F4s_v2@eastus";
@@ -48,6 +48,17 @@ fn the_difference_is_explained_line_by_line() {
     // 1 h 15 min of one, 1 h 10 min of the other.
     assert_eq!(idle.round_dp(2), decimal("4.14"));
     assert_eq!(found.unexplained.amount, money("0 BRL"));
+    assert_eq!(
+        items(&found),
+        [
+            "Study azure/Standard_F4s_v2@eastus: R$ 121.53",
+            "Study azure/Standard_NC4as_T4_v3@eastus: R$ 23.42",
+            "Study public addresses: R$ 3.61",
+            "Study disks: R$ 2.05",
+            "Study data transfer: R$ 0.35",
+            "Account tax: R$ 7.03",
+        ]
+    );
     sums_up(&found);
 }
 

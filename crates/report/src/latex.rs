@@ -18,7 +18,7 @@ const GAP_PT: usize = 6;
 const ROWS_A_PAGE: usize = 45;
 
 pub fn latex(analysis: &Analysis) -> String {
-    let scenarios = scenario_table(analysis);
+    let scenarios = scenario_table(analysis, false);
     let sentences = [
         analysis.study.scale.as_ref().map(|s| s.sentence.as_str()),
         analysis.study.repriced.as_deref(),
@@ -169,7 +169,7 @@ impl Tables {
 
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in source::screen::safe(text).chars() {
+    for c in diagnostics::screen::safe(text).chars() {
         match c {
             '\\' => out.push_str("\\textbackslash{}"),
             '~' => out.push_str("\\textasciitilde{}"),

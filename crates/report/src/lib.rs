@@ -19,7 +19,7 @@ pub use export::{ExportFormat, ExportTable, Exported, FORMATS, TABLES, export};
 pub use html::html;
 pub use json::{RESULT_SCHEMA, json};
 pub use latex::latex;
-pub use markdown::markdown;
+pub use markdown::{compared_markdown, markdown};
 pub use terminal::{TerminalOptions, terminal};
 
 /// What a report says of itself.

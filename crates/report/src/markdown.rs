@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use analyse::{Analysis, Variation, format};
+use analyse::{Analysis, Compared, LevelFacts, Variation, format};
 
 use crate::ReportMeta;
 use crate::delimited::Grid;
@@ -11,7 +11,7 @@ use crate::tables::{
     kinds_table, more_expensive_table, provisioning_table, shared_sentence, speed_up_table,
     sweep_table, sweep_unit, target_table, unused_table, work_table,
 };
-use crate::view::{ScenarioTable, costs_besides_spent, scenario_table};
+use crate::view::{ScenarioTable, costs_besides_spent, scenario_table, tested_p};
 
 pub fn markdown(analysis: &Analysis, meta: &ReportMeta) -> String {
     let mut out = format!("# {}\n\n", escape(&analysis.study.name));
@@ -28,15 +28,11 @@ pub fn markdown(analysis: &Analysis, meta: &ReportMeta) -> String {
     list(
         &mut out,
         "In short",
-        analysis.findings.iter().map(|f| f.text.as_str()),
+        analysis.findings.iter().map(|f| &f.text),
     );
-    list(
-        &mut out,
-        "What to do next",
-        analysis.advice.iter().map(String::as_str),
-    );
+    list(&mut out, "What to do next", &analysis.advice);
     out += "## Scenarios\n\n";
-    scenarios(&mut out, &scenario_table(analysis));
+    scenarios(&mut out, &scenario_table(analysis, false));
     let _ = write!(
         out,
         "\nMeans over successful runs; ± is half the {} interval.\n\n",
@@ -49,18 +45,16 @@ pub fn markdown(analysis: &Analysis, meta: &ReportMeta) -> String {
     frameworks(&mut out, analysis);
     sweeps(&mut out, analysis);
     speed_ups(&mut out, analysis);
-    if let Some(kinds) = kinds_table(analysis) {
-        out += "## Time by kind of operator\n\n";
-        table(&mut out, &kinds);
+    if titled(&mut out, "Time by kind of operator", kinds_table(analysis)) {
         out += "Shares of the profiled time. Profiling costs time: its steps are not part of the measured ones.\n\n";
     }
     about_money(&mut out, analysis);
     list(
         &mut out,
         "Warnings",
-        analysis.warnings.iter().map(|w| w.text.as_str()),
+        analysis.warnings.iter().map(|w| &w.text),
     );
-    list(&mut out, "Notes", analysis.notes.iter().map(String::as_str));
+    list(&mut out, "Notes", &analysis.notes);
     let _ = writeln!(
         out,
         "Written by Bancada {} on {}.",
@@ -73,55 +67,43 @@ fn serving(out: &mut String, analysis: &Analysis) {
     let Some(found) = &analysis.serving else {
         return;
     };
-    list(out, "Answers", found.sentences.iter().map(String::as_str));
+    list(out, "Answers", &found.sentences);
     table(out, &answers_table(analysis, found));
 }
 
 fn about_money(out: &mut String, analysis: &Analysis) {
-    if let Some(work) = work_table(analysis) {
-        *out += "## Cost\n\n";
-        table(out, &work);
-    }
+    titled(out, "Cost", work_table(analysis));
     if let Some(target) = analysis.money.target.as_ref() {
-        let _ = write!(out, "## Up to {}\n\n", escape(&target.name()));
-        table(out, &target_table(analysis, target));
+        let title = format!("Up to {}", escape(&target.name()));
+        titled(out, &title, Some(target_table(analysis, target)));
     }
     let found = &analysis.money.break_even;
-    let titled = [
-        ("Buying or renting", buying_table(&found.buying)),
-        (
-            "The more expensive machine",
-            more_expensive_table(&found.more_expensive),
-        ),
-        (
-            "Serverless or always on",
-            analysis.serving.as_ref().and_then(break_even_table),
-        ),
-    ];
-    for (title, found) in titled {
-        if let Some(found) = found {
-            let _ = write!(out, "## {title}\n\n");
-            table(out, &found);
-        }
+    titled(out, "Buying or renting", buying_table(&found.buying));
+    let more_expensive = more_expensive_table(&found.more_expensive);
+    titled(out, "The more expensive machine", more_expensive);
+    let serving = analysis.serving.as_ref().and_then(break_even_table);
+    titled(out, "Serverless or always on", serving);
+    list(out, "Not compared", &found.notes);
+    let money = &analysis.money;
+    titled(out, "Wasted spend", unused_table(&money.unused));
+    titled(out, "Machine size", provisioning_table(&money.provisioning));
+}
+
+/// Nothing without a table; whether there is one.
+fn titled(out: &mut String, title: &str, found: Option<Table>) -> bool {
+    if let Some(found) = &found {
+        let _ = write!(out, "## {title}\n\n");
+        table(out, found);
     }
-    list(out, "Not compared", found.notes.iter().map(String::as_str));
-    if let Some(unused) = unused_table(&analysis.money.unused) {
-        *out += "## Wasted spend\n\n";
-        table(out, &unused);
-    }
-    if let Some(provisioning) = provisioning_table(&analysis.money.provisioning) {
-        *out += "## Machine size\n\n";
-        table(out, &provisioning);
-    }
+    found.is_some()
 }
 
 fn frameworks(out: &mut String, analysis: &Analysis) {
     let Some(found) = &analysis.frameworks else {
         return;
     };
-    let cautions = found.cautions.iter().map(String::as_str);
     *out += "## Frameworks\n\n";
-    for caution in cautions {
+    for caution in &found.cautions {
         let _ = write!(out, "> **{}**\n\n", escape(caution));
     }
     if let Some(compared) = comparison_table(analysis, found) {
@@ -138,8 +120,7 @@ fn sweeps(out: &mut String, analysis: &Analysis) {
             continue;
         };
         let title = format!("{} against {}", capital(&info.label), sweep.factor);
-        let _ = write!(out, "## {}\n\n", escape(&title));
-        table(out, &cells);
+        titled(out, &escape(&title), Some(cells));
         let unit = sweep_unit(analysis, sweep, info).name;
         let _ = write!(out, "In {unit}; ± is half the interval.\n\n");
     }
@@ -148,34 +129,39 @@ fn sweeps(out: &mut String, analysis: &Analysis) {
 fn speed_ups(out: &mut String, analysis: &Analysis) {
     for speed_up in &analysis.speed_ups {
         let title = format!("Speed-up of {}", speed_up.factor);
-        list(out, &title, speed_up.sentences.iter().map(String::as_str));
+        list(out, &title, &speed_up.sentences);
         table(out, &speed_up_table(analysis, speed_up));
     }
 }
 
 /// One table alone.
 pub(crate) fn markdown_table(grid: &Grid) -> String {
-    let line = |row: &Vec<String>| {
-        let cells: Vec<String> = row.iter().map(|cell| escape(cell)).collect();
-        format!("| {} |\n", cells.join(" | "))
-    };
     let rule = "---|".repeat(grid.headers.len());
     let rows: String = grid.rows.iter().map(line).collect();
     format!("{}|{rule}\n{rows}", line(&grid.headers))
 }
 
-fn table(out: &mut String, table: &Table) {
-    let headers: Vec<String> = table.headers.iter().map(|h| escape(&h.text)).collect();
-    let rules: Vec<&str> = table
-        .headers
-        .iter()
-        .map(|h| if h.is_number { "---:" } else { "---" })
+fn line(cells: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let cells = cells.into_iter();
+    let cells: Vec<String> = cells.map(|cell| escape(cell.as_ref())).collect();
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// The header, and below it which columns are numbers.
+fn table_head(columns: impl IntoIterator<Item = (String, bool)>) -> String {
+    let (names, numbers): (Vec<String>, Vec<bool>) = columns.into_iter().unzip();
+    let rules: Vec<&str> = numbers
+        .into_iter()
+        .map(|is_number| if is_number { "---:" } else { "---" })
         .collect();
-    let _ = writeln!(out, "| {} |\n|{}|", headers.join(" | "), rules.join("|"));
-    for row in &table.rows {
-        let cells: Vec<String> = row.iter().map(|cell| escape(&cell.joined())).collect();
-        let _ = writeln!(out, "| {} |", cells.join(" | "));
-    }
+    format!("{}|{}|\n", line(names), rules.join("|"))
+}
+
+fn table(out: &mut String, table: &Table) {
+    let headers = table.headers.iter();
+    *out += &table_head(headers.map(|h| (h.text.clone(), h.is_number)));
+    let rows = table.rows.iter();
+    out.extend(rows.map(|row| line(row.iter().map(|cell| cell.joined()))));
     if let Some(rest) = table.rest_sentence() {
         let _ = write!(out, "\n{}\n", escape(&rest));
     }
@@ -233,29 +219,49 @@ fn money(analysis: &Analysis) -> String {
     text
 }
 
-fn list<'a>(out: &mut String, title: &str, items: impl Iterator<Item = &'a str>) {
-    let items: Vec<String> = items.map(|text| format!("- {}\n", escape(text))).collect();
+fn list<'a>(out: &mut String, title: &str, items: impl IntoIterator<Item = &'a String>) {
+    let items = items.into_iter();
+    let items: String = items.map(|text| format!("- {}\n", escape(text))).collect();
     if !items.is_empty() {
-        let _ = write!(out, "## {title}\n\n{}\n", items.concat());
+        let _ = write!(out, "## {title}\n\n{items}\n");
     }
 }
 
 fn scenarios(out: &mut String, table: &ScenarioTable) {
-    let headers: Vec<String> = table
-        .columns
-        .iter()
-        .map(|c| escape(&c.header_with_unit()))
-        .collect();
-    let rules: Vec<&str> = table
-        .columns
-        .iter()
-        .map(|c| if c.is_number() { "---:" } else { "---" })
-        .collect();
-    let _ = writeln!(out, "| {} |\n|{}|", headers.join(" | "), rules.join("|"));
-    for row in &table.rows {
-        let cells: Vec<String> = row.iter().map(|cell| escape(&cell.joined())).collect();
-        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    let columns = table.columns.iter();
+    *out += &table_head(columns.map(|c| (c.header_with_unit(), c.is_number())));
+    let rows = table.rows.iter();
+    out.extend(rows.map(|row| line(row.iter().map(|cell| cell.joined()))));
+}
+
+/// For a pull request: the answer, then every scenario.
+pub fn compared_markdown(compared: &Compared) -> String {
+    let mut out = String::new();
+    let (first, rest) = match compared.sentences.split_first() {
+        Some((first, rest)) => (first.as_str(), rest),
+        None => ("", &[][..]),
+    };
+    let _ = writeln!(
+        out,
+        "**{}** ({})\n",
+        escape(first),
+        compared.verdict.words()
+    );
+    for sentence in rest {
+        let _ = writeln!(out, "- {}", escape(sentence));
     }
+    if !compared.scenarios.is_empty() {
+        out += "\n| scenario | verdict | what |\n|---|---|---|\n";
+        for scenario in &compared.scenarios {
+            let cells = [
+                escape(&LevelFacts::phrase_of(&scenario.levels)),
+                scenario.verdict.words().to_owned(),
+                escape(&scenario.sentence),
+            ];
+            let _ = writeln!(out, "| {} |", cells.join(" | "));
+        }
+    }
+    out
 }
 
 fn variation_table(out: &mut String, variation: &Variation) {
@@ -264,29 +270,25 @@ fn variation_table(out: &mut String, variation: &Variation) {
         let _ = write!(out, "{}\n\n", escape(problem));
         return;
     }
-    *out += "| what | share | degrees of freedom | F | p | verdict | effect |\n|---|---:|---:|---:|---:|---|---|\n";
+    *out += "| what | share | degrees of freedom | F | p | adjusted p | verdict | effect |\n|---|---:|---:|---:|---:|---:|---|---|\n";
+    let none = || format::NONE.to_owned();
     for term in &variation.terms {
-        let _ = writeln!(
-            out,
-            "| {} | {} | {} | {} | {} | {} | {} |",
+        let cells = [
             escape(&term.name()),
             format::percent(term.share),
-            term.degrees_of_freedom,
-            term.f
-                .map_or_else(|| format::NONE.to_owned(), |f| format::significant(f, 3)),
-            term.p
-                .map_or_else(|| format::NONE.to_owned(), format::p_value),
-            term.verdict.words(),
-            escape(term.sentence.as_deref().unwrap_or(""))
-        );
+            term.degrees_of_freedom.to_string(),
+            term.f.map_or_else(none, |f| format::significant(f, 3)),
+            tested_p(term).map_or_else(none, format::p_value),
+            term.adjusted_p.map_or_else(none, format::p_value),
+            term.verdict.words().to_owned(),
+            escape(term.sentence.as_deref().unwrap_or("")),
+        ];
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
     }
     if let Some(noise) = &variation.noise {
+        let share = format::percent(noise.share);
         let df = noise.degrees_of_freedom;
-        let _ = writeln!(
-            out,
-            "| noise | {} | {df} | | | | |",
-            format::percent(noise.share)
-        );
+        let _ = writeln!(out, "| noise | {share} | {df} | | | | | |");
     }
     let mut sentences = vec![variation.model_sentence(), variation.residuals.clone()];
     sentences.extend(variation.assumptions.iter().cloned());
@@ -306,7 +308,7 @@ fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     // An interval in brackets is no link.
     let link = text.contains("](") || text.contains("][") || text.contains("]:");
-    for c in source::screen::safe(text).chars() {
+    for c in diagnostics::screen::safe(text).chars() {
         match c {
             '[' | ']' if !link => out.push(c),
             '\\' | '|' | '*' | '_' | '`' | '<' | '[' | ']' | '#' | '~' | '&' => {

@@ -7,7 +7,7 @@ use analyse::{Analysis, SpeedUpKind, Variation, VariationTerm, format};
 use model::run::metric;
 
 use crate::text::{pad_left, pad_right, safe, shortened, width, wrapped};
-use crate::view::{ScenarioTable, noise_text, noun, scenario_table};
+use crate::view::{ScenarioTable, largest_shares, noise_text, scenario_table};
 use layout::Layout;
 
 #[derive(Debug, Clone)]
@@ -47,23 +47,14 @@ pub fn terminal(analysis: &Analysis, options: &TerminalOptions) -> String {
     }
     screen.other_metrics(analysis);
     screen.blank();
-    for sentence in &analysis.best.sentences {
-        screen.paragraph("", Style::Bold, sentence);
-    }
-    for sentence in analysis.serving.iter().flat_map(|s| &s.sentences) {
-        screen.paragraph("", Style::Plain, sentence);
-    }
+    screen.paragraphs("", Style::Bold, &analysis.best.sentences);
+    let serving = analysis.serving.iter().flat_map(|s| &s.sentences);
+    screen.paragraphs("", Style::Plain, serving);
     screen.money(analysis);
-    let counted = analysis
-        .speed_ups
-        .iter()
-        .filter(|s| s.kind == SpeedUpKind::Count);
-    for sentence in counted.flat_map(|s| &s.sentences) {
-        screen.paragraph("", Style::Plain, sentence);
-    }
-    for advice in &analysis.advice {
-        screen.paragraph("→ ", Style::Accent, advice);
-    }
+    let speed_ups = analysis.speed_ups.iter();
+    let counted = speed_ups.filter(|s| s.kind == SpeedUpKind::Count);
+    screen.paragraphs("", Style::Plain, counted.flat_map(|s| &s.sentences));
+    screen.paragraphs("→ ", Style::Accent, &analysis.advice);
     screen.cautions(analysis);
     let mut text = screen.lines.join("\n");
     text.push('\n');
@@ -121,17 +112,26 @@ impl Screen<'_> {
         let indent = 2 + width(mark);
         let bold_text = style == Style::Bold;
         for (place, line) in wrapped(&safe(text), self.room(indent)).iter().enumerate() {
-            let lead = if place == 0 {
-                self.styled(style, mark)
-            } else {
-                " ".repeat(width(mark))
+            let lead = match place {
+                0 => self.styled(style, mark),
+                _ => " ".repeat(width(mark)),
             };
-            let line = if bold_text {
-                self.styled(Style::Bold, line)
-            } else {
-                line.clone()
+            let line = match bold_text {
+                true => self.styled(Style::Bold, line),
+                false => line.clone(),
             };
             self.push(format!("  {lead}{line}"));
+        }
+    }
+
+    fn paragraphs<'t>(
+        &mut self,
+        mark: &str,
+        style: Style,
+        texts: impl IntoIterator<Item = &'t String>,
+    ) {
+        for text in texts {
+            self.paragraph(mark, style, text);
         }
     }
 
@@ -157,20 +157,16 @@ impl Screen<'_> {
             let line = self.styled(Style::Dim, &line);
             self.push(format!("{}{line}", " ".repeat(hanging)));
         }
-        if let Some(scale) = &analysis.study.scale {
-            self.paragraph("! ", Style::Warn, &scale.sentence);
-        }
-        if let Some(repriced) = &analysis.study.repriced {
-            self.paragraph("! ", Style::Warn, repriced);
-        }
+        let scale = analysis.study.scale.as_ref().map(|scale| &scale.sentence);
+        let first = scale.into_iter().chain(&analysis.study.repriced);
+        self.paragraphs("! ", Style::Warn, first);
         self.blank();
     }
 
     fn money(&mut self, analysis: &Analysis) {
         let sentences = &analysis.money.sentences;
-        for sentence in sentences.iter().take(MOST_ABOUT_MONEY) {
-            self.paragraph("", Style::Plain, sentence);
-        }
+        let first = sentences.iter().take(MOST_ABOUT_MONEY);
+        self.paragraphs("", Style::Plain, first);
         if sentences.len() > MOST_ABOUT_MONEY {
             let more = format::count(sentences.len() - MOST_ABOUT_MONEY);
             let more = format!("(and {more} more about money in the report)");
@@ -179,7 +175,7 @@ impl Screen<'_> {
     }
 
     fn scenarios(&mut self, analysis: &Analysis) {
-        let mut table = scenario_table(analysis);
+        let mut table = scenario_table(analysis, false);
         let left_out = self.keep_the_fastest(analysis, &mut table);
         let laid_out = Layout::new(&mut table, self.options.width);
         for block in &laid_out.blocks {
@@ -220,10 +216,7 @@ impl Screen<'_> {
             return 0;
         }
         let time = |place: usize| {
-            let mean = analysis
-                .time_metric
-                .as_ref()
-                .and_then(|name| analysis.scenarios[place].mean(name));
+            let mean = analysis.time_of(&analysis.scenarios[place]);
             mean.map_or(f64::INFINITY, |e| e.value)
         };
         let mut order: Vec<usize> = (0..table.rows.len()).collect();
@@ -237,21 +230,21 @@ impl Screen<'_> {
     }
 
     fn variation(&mut self, analysis: &Analysis, variation: &Variation) {
-        let noun = noun(analysis, variation);
+        let noun = analysis.noun(variation);
         if let Some(problem) = &variation.problem {
             self.paragraph("", Style::Plain, problem);
             self.blank();
             return;
         }
         let facts = format!(
-            "({}, {}, {} model, residuals {})",
+            "({}, {}, {} model{})",
             format::counted(variation.scenarios, "scenario", "scenarios"),
             format::counted(variation.runs, "run", "runs"),
             variation.scale.word(),
-            if variation.residuals_fine {
-                "fine"
-            } else {
-                "not fine"
+            match variation.residuals_fine {
+                Some(true) => ", residuals fine",
+                Some(false) => ", residuals not fine",
+                None => "",
             }
         );
         let title = format!("What decides the {noun}");
@@ -264,12 +257,10 @@ impl Screen<'_> {
             self.paragraph("  ", Style::Plain, &facts);
         }
         self.shares(analysis, variation);
-        if !variation.residuals_fine {
+        if variation.residuals_fine == Some(false) {
             self.paragraph("  ! ", Style::Warn, &variation.residuals);
         }
-        for assumption in &variation.assumptions {
-            self.paragraph("  ! ", Style::Warn, assumption);
-        }
+        self.paragraphs("  ! ", Style::Warn, &variation.assumptions);
         self.blank();
     }
 
@@ -277,7 +268,7 @@ impl Screen<'_> {
         let (shown, rest): (Vec<&VariationTerm>, Vec<&VariationTerm>) = variation
             .terms
             .iter()
-            .partition(|t| t.factors.len() == 1 || (t.share >= 0.005 && t.verdict.is_sure()));
+            .partition(|t| t.factors.len() == 1 || (t.share >= 0.005 && t.verdict.is_different()));
         let mut rows: Vec<(String, f64, String)> = Vec::new();
         for term in shown {
             let sentence = term
@@ -288,11 +279,9 @@ impl Screen<'_> {
         }
         let together: f64 = rest.iter().map(|t| t.share).sum();
         if !rest.is_empty() && together >= 0.001 {
-            let sure = rest.iter().any(|t| t.verdict.is_sure());
-            let text = if sure {
-                "each negligible"
-            } else {
-                "not significant"
+            let text = match rest.iter().any(|t| t.verdict.is_different()) {
+                true => "each below 0.5 %",
+                false => rest[0].verdict.words(),
             };
             rows.push(("interactions".to_owned(), together, text.to_owned()));
         }
@@ -345,30 +334,13 @@ impl Screen<'_> {
             .partition(|v| v.follows_time);
         if !same.is_empty() {
             let names: Vec<String> = same.iter().map(|v| v.label.clone()).collect();
-            self.paragraph(
-                "",
-                Style::Plain,
-                &format!("{}: same ranking as time", names.join(", ")),
-            );
+            let text = format!("{}: same ranking as time", names.join(", "));
+            self.paragraph("", Style::Plain, &text);
         }
         for variation in others {
-            let mut parts: Vec<String> = variation
-                .terms
-                .iter()
-                .filter(|t| t.verdict.is_sure() && t.share >= 0.01)
-                .take(4)
-                .map(|t| format!("{} {}", t.name(), format::percent(t.share)))
-                .collect();
-            if parts.is_empty() {
-                parts.push("no significant effect".to_owned());
-            } else if let Some(noise) = &variation.noise {
-                parts.push(format!("noise {}", format::percent(noise.share)));
-            }
-            self.paragraph(
-                "",
-                Style::Plain,
-                &format!("{}: {}", variation.label, parts.join(", ")),
-            );
+            let shares = largest_shares(variation, 4);
+            let text = format!("{}: {shares}", variation.label);
+            self.paragraph("", Style::Plain, &text);
         }
     }
 }
@@ -377,7 +349,7 @@ impl Screen<'_> {
 fn shown_in_full(analysis: &Analysis) -> Vec<&Variation> {
     let environments = analysis.environments().len();
     let shown = |v: &&Variation| {
-        analysis.time_metric.as_deref() == Some(v.metric.as_str())
+        analysis.is_time(&v.metric)
             || analysis.study.metrics.contains(&v.metric)
             || ([metric::COST, metric::COST_PER_INFERENCE].contains(&v.metric.as_str())
                 && environments > 1)

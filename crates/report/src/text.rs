@@ -1,10 +1,10 @@
-//! Text broken into lines. Widths, padding and what makes text safe to show are `source::screen`'s.
+//! Text broken into lines. Widths, padding and what makes text safe to show are `diagnostics::screen`'s.
 
-pub(crate) use source::screen::{pad_left, pad_right, shortened, shortened_apart, width};
+pub(crate) use diagnostics::screen::{pad_left, pad_right, shortened, shortened_apart, width};
 
-/// As `source::screen::safe`, owned.
+/// As `diagnostics::screen::safe`, owned.
 pub(crate) fn safe(text: &str) -> String {
-    source::screen::safe(text).into_owned()
+    diagnostics::screen::safe(text).into_owned()
 }
 
 /// Lines of at most `most` columns, broken between words; a longer word gets a line of its own.

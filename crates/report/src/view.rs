@@ -2,7 +2,9 @@
 //! in Markdown and in LaTeX.
 
 use analyse::format::{self, Unit};
-use analyse::{Analysis, MetricInfo, Scale, ScenarioResult, Target, Totals, Variation};
+use analyse::{
+    Analysis, MetricInfo, Scale, ScenarioResult, Target, Totals, Variation, VariationTerm, Verdict,
+};
 use model::Money;
 use model::run::metric::{self, Digits};
 
@@ -72,17 +74,9 @@ impl Cell {
     }
 }
 
-/// What fits on a line.
-pub(crate) fn scenario_table(analysis: &Analysis) -> ScenarioTable {
-    table_of(analysis, number_columns(analysis, false))
-}
-
-/// With what only a wide page has room for.
-pub(crate) fn wide_scenario_table(analysis: &Analysis) -> ScenarioTable {
-    table_of(analysis, number_columns(analysis, true))
-}
-
-fn table_of(analysis: &Analysis, numbers: Vec<NumberColumn>) -> ScenarioTable {
+/// What fits on a line; `is_wide` adds what only a wide page has room for.
+pub(crate) fn scenario_table(analysis: &Analysis, is_wide: bool) -> ScenarioTable {
+    let numbers = number_columns(analysis, is_wide);
     let factors: Vec<&str> = varied_factors(analysis);
     let incomplete = analysis
         .scenarios
@@ -141,11 +135,7 @@ pub(crate) fn varied_factors(analysis: &Analysis) -> Vec<&str> {
 }
 
 pub(crate) fn level_of<'a>(scenario: &'a ScenarioResult, factor: &str) -> Option<&'a str> {
-    scenario
-        .levels
-        .iter()
-        .find(|l| l.factor == factor)
-        .map(|l| l.level.as_str())
+    scenario.level(factor).map(|l| l.level.as_str())
 }
 
 fn level_cell(scenario: &ScenarioResult, factor: &str) -> Cell {
@@ -204,38 +194,26 @@ impl NumberColumn<'_> {
             (metric::COST_TO_TARGET, _) => self.cost_to_target(scenario),
             _ => None,
         };
-        if self.info.name == metric::COST_PER_INFERENCE {
-            return Cell {
-                sort: Some(mean.value),
-                ..Cell::text(format!(
-                    "{} {}",
-                    self.symbol(),
-                    format::significant(mean.value * 1e6, 3)
-                ))
-            };
-        }
-        if let Some(money) = money {
-            return Cell {
-                sort: Some(mean.value),
-                ..Cell::text(money.to_string())
-            };
-        }
-        let quantity = format::quantity(mean, self.unit.scale);
         let is_whole = match metric::definition(&self.info.name) {
             Some(metric) => metric.digits == Digits::Whole,
             None => self.info.name.ends_with("_percent"),
         };
-        match is_whole {
-            true => Cell {
-                value: format::whole(mean.value / self.unit.scale),
-                half_width: String::new(),
-                sort: Some(mean.value),
-            },
-            false => Cell {
-                value: quantity.value,
-                half_width: quantity.half_width,
-                sort: Some(mean.value),
-            },
+        let quantity = format::quantity(mean, self.unit.scale);
+        let (value, half_width) = if self.info.name == metric::COST_PER_INFERENCE {
+            let million = format::significant(mean.value * 1e6, 3);
+            (format!("{} {million}", self.symbol()), String::new())
+        } else if let Some(money) = money {
+            (money.to_string(), String::new())
+        } else if is_whole {
+            let whole = format::whole(mean.value / self.unit.scale);
+            (whole, String::new())
+        } else {
+            (quantity.value, quantity.half_width)
+        };
+        Cell {
+            value,
+            half_width,
+            sort: Some(mean.value),
         }
     }
 }
@@ -268,12 +246,10 @@ fn number_columns(analysis: &Analysis, is_wide: bool) -> Vec<NumberColumn<'_>> {
             .scenarios
             .iter()
             .filter_map(|s| s.mean(name).map(|e| e.value));
-        let mut means: Vec<f64> = means.collect();
-        if means.is_empty() {
+        let Some(typical) = typical(means) else {
             continue;
-        }
-        means.sort_by(f64::total_cmp);
-        let unit = unit_of(info, means[means.len() / 2]);
+        };
+        let unit = unit_of(info, typical);
         columns.push(NumberColumn {
             header: header(analysis, info),
             unit,
@@ -296,7 +272,7 @@ fn own_metrics(analysis: &Analysis) -> impl Iterator<Item = &str> {
 
 fn priority(analysis: &Analysis, name: &str, is_first: bool) -> u8 {
     let asked = analysis.study.metrics.iter().any(|m| m == name);
-    let is_time = analysis.time_metric.as_deref() == Some(name);
+    let is_time = analysis.is_time(name);
     match metric::definition(name).map(|metric| metric.column) {
         _ if is_first || is_time => 0,
         Some(metric::Column::Usual(rank) | metric::Column::Wide(rank)) if !asked => rank,
@@ -321,29 +297,49 @@ pub(crate) fn unit_of(info: &MetricInfo, typical: f64) -> Unit {
     match info.unit.as_str() {
         "s" => format::seconds_unit(typical),
         "B" => format::byte_unit(typical),
-        "%" => Unit {
-            name: "%",
-            scale: 1.0,
-        },
-        "J" => Unit {
-            name: "J",
-            scale: 1.0,
-        },
+        "%" => Unit::new("%", 1.0),
+        "J" => Unit::new("J", 1.0),
         // Images per second have their unit in the label, money in every cell.
-        _ => Unit {
-            name: "",
-            scale: 1.0,
-        },
+        _ => Unit::new("", 1.0),
     }
 }
 
-/// What the metric is called in "what decides the …".
-pub(crate) fn noun<'a>(analysis: &Analysis, variation: &'a Variation) -> &'a str {
-    if analysis.time_metric.as_deref() == Some(variation.metric.as_str()) {
-        "time"
-    } else {
-        &variation.label
+/// The one in the middle, by which a unit is chosen for all.
+pub(crate) fn typical(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+/// `image 71 %, network 22 %, noise 2 %`: the largest shares of what differs, or of all where nobody asked.
+pub(crate) fn largest_shares(variation: &Variation, most: usize) -> String {
+    let terms = variation.terms.iter();
+    let is_said = |t: &&VariationTerm| t.verdict.is_different() || !variation.is_asked;
+    let said = terms.filter(|t| is_said(t) && t.share >= 0.01);
+    let share = |t: &VariationTerm| format!("{} {}", t.name(), format::percent(t.share));
+    let mut parts: Vec<String> = said.take(most).map(share).collect();
+    if parts.is_empty() && variation.is_asked {
+        let mains = variation.terms.iter().filter(|t| t.factors.len() == 1);
+        let equal = mains
+            .map(|t| t.verdict)
+            .all(|v| v == Verdict::PracticallyEqual);
+        return match equal {
+            true => "practically equal".to_owned(),
+            false => "inconclusive".to_owned(),
+        };
     }
+    let noise = variation.noise.as_ref();
+    parts.extend(noise.map(|n| format!("noise {}", format::percent(n.share))));
+    let tested = match variation.is_asked {
+        true => "",
+        false => " (described, not tested)",
+    };
+    parts.join(", ") + tested
+}
+
+/// Of the usual test, unless nobody asked: a probability reads like a test.
+pub(crate) fn tested_p(term: &VariationTerm) -> Option<f64> {
+    term.p.filter(|_| term.verdict != Verdict::Described)
 }
 
 /// `repetitions of one scenario differ by 1.2 %`.

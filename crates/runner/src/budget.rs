@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use cost::{BillRequest, Rental};
 use model::run::Origin;
-use model::{Currency, ExchangeRate, Money, Plan, Price, RunId, RunRecord, Study};
+use model::{
+    Currency, ExchangeRate, MachineLife, Money, Plan, Price, RentalPart, RunId, RunRecord, Study,
+    Timestamp,
+};
 use rust_decimal::Decimal;
 use store::{Store, StoreError};
 
-use crate::finish::settle;
+use crate::finish::{machine_lives, settle};
 use crate::forecast::{self, Forecast, RunForecast};
 
 /// What a study has cost so far, in its currency.
@@ -23,30 +26,59 @@ pub struct Ledger {
 
 impl Ledger {
     /// Of all that was paid for: results, attempts that were repeated, and runs of levels that the
-    /// study no longer has.
-    pub fn open(study: &Study, store: &Store) -> Result<Self, StoreError> {
+    /// study no longer has. Machines that are `on` are paid until now, also before their first run.
+    pub fn open(study: &Study, store: &Store, on: &[MachineLife]) -> Result<Self, StoreError> {
         let mut records = store.records()?;
         records.extend(store.superseded()?);
         let aside = store.set_aside()?.into_iter();
         records.extend(aside.filter(|record| record.study == study.name));
-        settle(&mut records);
+        let lives = machine_lives(store)?;
+        settle(&mut records, &lives);
         let mut ledger = Ledger::new(study);
+        for life in on {
+            ledger.rentals.add_machine(study, life);
+        }
         // Measurements made elsewhere were paid from another budget.
-        let is_ours = |record: &&RunRecord| !matches!(record.origin, Origin::Imported { .. });
-        let bills = records
-            .iter()
-            .filter(is_ours)
-            .filter_map(|r| r.bill.as_ref());
-        let totals = bills.map(|bill| bill.spoken_total());
+        records.retain(|record| !matches!(record.origin, Origin::Imported { .. }));
+        // A machine that was left on goes on being paid: its runs are part of its life.
+        let is_on = |record: &RunRecord| on.iter().any(|life| is_of(record, life));
+        let (still, over): (Vec<RunRecord>, Vec<RunRecord>) = records.into_iter().partition(is_on);
+        still.iter().for_each(|record| ledger.add(record));
+        let bills = over.iter().filter_map(|r| r.bill.as_ref());
+        let totals = bills.map(|bill| bill.total_in_study_currency());
         let ours = totals.filter(|total| total.currency == study.currency);
         ledger.earlier = ours.map(|total| total.amount).sum();
+        // A machine on which nothing ran has no bill to be on.
+        let mut unused = Rentals::new(study);
+        let has_run = |life: &MachineLife| over.iter().any(|record| is_of(record, life));
+        let are_on = |life: &MachineLife| on.iter().any(|other| other.rental == life.rental);
+        let lives = lives.iter().filter(|life| !has_run(life) && !are_on(life));
+        lives.for_each(|life| unused.add_machine(study, life));
+        let unused = unused.total(None);
+        let unused = unused.filter(|total| total.currency == study.currency);
+        ledger.earlier += unused.map_or(Decimal::ZERO, |total| total.amount);
+        ledger.set_time(Timestamp::now(), &BTreeMap::new());
         Ok(ledger)
+    }
+
+    /// Machines that are on are paid until then, less the seconds that `left_out` has by
+    /// [`MachineLife::rental`]: those of a run in progress, for whoever adds its expected time.
+    pub(crate) fn set_time(&mut self, now: Timestamp, left_out: &BTreeMap<String, f64>) {
+        for rented in &mut self.rentals.all {
+            if let Some(life) = rented.rental.life() {
+                let mut life = life.clone();
+                let age = now.duration_since(life.began).as_secs_f64();
+                let left_out = left_out.get(&life.rental).copied().unwrap_or(0.0);
+                life.total_seconds = (age + life.shutdown_seconds - left_out).max(0.0);
+                rented.rental.set_life(life);
+            }
+        }
     }
 
     /// Nothing spent yet. The reader has checked that the budget can be converted to the study's
     /// currency.
     pub fn new(study: &Study) -> Self {
-        let converted = |budget| cost::convert(budget, study.currency, &study.rates).ok();
+        let converted = |budget| cost::convert(budget, study.currency, &study.rates);
         Ledger {
             allowed: study.budget.and_then(converted),
             earlier: Decimal::ZERO,
@@ -60,13 +92,22 @@ impl Ledger {
             return;
         };
         let request = BillRequest::of(record, price, bill.total.currency, &[]);
-        let idle = record.rental.as_ref().map_or(0.0, |part| part.idle_seconds);
-        self.rentals.add(&record.environment.name, &request, idle);
+        let part = record.rental.clone().unwrap_or_default();
+        let machine = Some(part.id.as_str());
+        let name = &record.environment.name;
+        self.rentals.add(name, machine, &request, part.idle_seconds);
     }
 
     /// Of a run in progress, as if it ended now.
-    pub(crate) fn add_request(&mut self, environment: &str, request: &BillRequest, idle: f64) {
-        self.rentals.add(environment, request, idle);
+    pub(crate) fn add_request(
+        &mut self,
+        environment: &str,
+        request: &BillRequest,
+        part: &RentalPart,
+    ) {
+        let machine = Some(part.id.as_str());
+        self.rentals
+            .add(environment, machine, request, part.idle_seconds);
     }
 
     /// What is spent and what these runs are expected to cost; none where that of one of them is not
@@ -123,7 +164,12 @@ impl Ledger {
     }
 }
 
-/// The rentals of one session, by environment and price.
+fn is_of(record: &RunRecord, life: &MachineLife) -> bool {
+    let rental = record.rental.as_ref().map(|part| part.id.as_str());
+    rental == Some(life.rental.as_str()) && life.environment == record.environment.name
+}
+
+/// The rentals of one session, by environment, machine and price.
 #[derive(Debug, Clone)]
 pub struct Rentals {
     spoken: Currency,
@@ -134,6 +180,8 @@ pub struct Rentals {
 #[derive(Debug, Clone)]
 struct Rented {
     environment: String,
+    /// [`RentalPart::id`]; none where only a forecast has rented it.
+    machine: Option<String>,
     price: Price,
     rental: Rental,
 }
@@ -147,17 +195,78 @@ impl Rentals {
         }
     }
 
-    pub fn add(&mut self, environment: &str, request: &BillRequest, idle_seconds: f64) {
-        let is_same = |r: &Rented| r.environment == environment && r.price == *request.price;
+    /// A machine that is on, with the end that its price expects, or one that has ended.
+    fn add_machine(&mut self, study: &Study, life: &MachineLife) {
+        let environment = study.environment(&life.environment);
+        let Some(price) = environment.and_then(|environment| environment.price.as_ref()) else {
+            return;
+        };
+        let mut rental = Rental::new(price);
+        let expected = f64::from(price.billing.around.shutdown_seconds);
+        rental.set_life(MachineLife {
+            shutdown_seconds: match life.shutdown_seconds {
+                0.0 => expected,
+                measured => measured,
+            },
+            ..life.clone()
+        });
+        self.all.push(Rented {
+            environment: life.environment.clone(),
+            machine: Some(life.rental.clone()),
+            price: Price::clone(price),
+            rental,
+        });
+    }
+
+    /// All machines that are on stay on until the last of them has done its runs, which were added to
+    /// these `begun` rentals without a machine's name.
+    pub(crate) fn stay_on_together(&mut self, begun: &Rentals) {
+        let total = |rented: &Rented| rented.rental.life().map(|life| life.total_seconds);
+        let grown = |(now, before): (&Rented, &Rented)| Some(total(now)? - total(before)?);
+        let pairs = self.all.iter().zip(&begun.all);
+        let longest = pairs.filter_map(grown).fold(0.0, f64::max);
+        for (rented, before) in self.all.iter_mut().zip(&begun.all) {
+            if let Some(life) = before.rental.life() {
+                let total_seconds = life.total_seconds + longest;
+                rented.rental.set_life(MachineLife {
+                    total_seconds,
+                    ..life.clone()
+                });
+            }
+        }
+    }
+
+    /// `machine` is its [`RentalPart::id`]; whoever does not know yet which of them it will be adds to
+    /// the first, and to its life if it is on.
+    pub fn add(
+        &mut self,
+        environment: &str,
+        machine: Option<&str>,
+        request: &BillRequest,
+        idle_seconds: f64,
+    ) {
+        let is_same = |r: &Rented| {
+            let is_machine = machine.is_none() || r.machine.as_deref() == machine;
+            r.environment == environment && is_machine && r.price == *request.price
+        };
         let place = self.all.iter().position(is_same).unwrap_or_else(|| {
             self.all.push(Rented {
                 environment: environment.to_owned(),
+                machine: machine.map(str::to_owned),
                 price: request.price.clone(),
                 rental: Rental::new(request.price),
             });
             self.all.len() - 1
         });
-        self.all[place].rental.add(request, idle_seconds);
+        let rental = &mut self.all[place].rental;
+        rental.add(request, idle_seconds);
+        if let (None, Some(life)) = (machine, rental.life()) {
+            let total_seconds = life.total_seconds + request.total_seconds;
+            rental.set_life(MachineLife {
+                total_seconds,
+                ..life.clone()
+            });
+        }
     }
 
     /// Of one environment, or of all, in the study's currency as far as rates are known; none where

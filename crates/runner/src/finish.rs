@@ -2,8 +2,9 @@
 
 use cost::BillRequest;
 use model::run::metric;
-use model::{Bill, Metric, Price, RunRecord, Study, Warning};
+use model::{Bill, MachineLife, Metric, Price, RunRecord, Study, Warning};
 use rust_decimal::prelude::ToPrimitive;
+use store::{Store, StoreError};
 
 /// Makes the bill of a run that has a price, and the metric `cost` from it. Of a run that shares
 /// its machine it is the run's own time only, until [`settle`] has seen all runs of the rental.
@@ -11,7 +12,7 @@ pub fn price_record(record: &mut RunRecord, study: &Study) {
     let Some(price) = &record.price else { return };
     let request = BillRequest::of(record, price, study.currency, &study.rates);
     let result = cost::bill(&request);
-    let currency = result.bill.spoken_total().currency;
+    let currency = result.bill.total_in_study_currency().currency;
     if let Some(value) = per_inference(record, study, price) {
         let unit = currency.code().to_owned();
         let name = metric::COST_PER_INFERENCE.to_owned();
@@ -23,18 +24,38 @@ pub fn price_record(record: &mut RunRecord, study: &Study) {
 }
 
 /// Gives every run its part of the machines that it shared: all runs that were paid for must be
-/// there, attempts that were repeated too.
-pub fn settle<'r, Records>(records: Records)
+/// there, attempts that were repeated too. `lives` are those of machines that were rented for the
+/// study, see [`machine_lives`].
+pub fn settle<'r, Records>(records: Records, lives: &[MachineLife])
 where
     Records: IntoIterator<Item = &'r mut RunRecord>,
 {
     let mut records: Vec<&mut RunRecord> = records.into_iter().collect();
-    cost::settle(records.iter_mut().map(|record| &mut **record));
+    cost::settle_measured(records.iter_mut().map(|record| &mut **record), lives);
     records.into_iter().for_each(update_cost);
 }
 
+/// Beside the runs, in the folder of the results.
+const LIVES_FILE: &str = "rentals.json";
+
+/// Machines that were rented for these results and are gone.
+pub fn machine_lives(store: &Store) -> Result<Vec<MachineLife>, StoreError> {
+    let bytes = store.read_file(LIVES_FILE)?;
+    let lives = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    Ok(lives.unwrap_or_default())
+}
+
+/// Writes down the life of a machine that is gone; twice is once.
+pub fn add_machine_life(store: &Store, life: &MachineLife) -> Result<(), StoreError> {
+    let mut lives = machine_lives(store)?;
+    lives.retain(|known| known.rental != life.rental);
+    lives.push(life.clone());
+    let text = serde_json::to_string_pretty(&lives).unwrap_or_default();
+    store.save_file(LIVES_FILE, text.as_bytes())
+}
+
 fn update_cost(record: &mut RunRecord) {
-    let total = record.bill.as_deref().map(Bill::spoken_total);
+    let total = record.bill.as_deref().map(Bill::total_in_study_currency);
     let Some((total, value)) = total.and_then(|total| Some((total, total.amount.to_f64()?))) else {
         return;
     };
@@ -67,6 +88,6 @@ fn per_inference(record: &RunRecord, study: &Study, price: &Price) -> Option<f64
     let billed = told(metric::BILLED_SECONDS_PER_REQUEST);
     let seconds = billed.or_else(busy)?;
     let money = cost::per_request(price, seconds, billed.is_some());
-    let spoken = cost::convert(money, study.currency, &study.rates).ok()?;
+    let spoken = cost::convert(money, study.currency, &study.rates)?;
     spoken.amount.to_f64()
 }

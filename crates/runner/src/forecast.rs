@@ -411,15 +411,13 @@ pub fn add_up(
             }
         }
     }
+    rented.stay_on_together(begun);
     for environment in &mut environments {
-        environment.money = rented.beyond(begun, &environment.environment);
+        environment.money = rented.beyond(begun, Some(&environment.environment));
     }
-    let money = environments
-        .iter()
-        .filter_map(|e| e.money)
-        .map(Some)
-        .reduce(add_money)
-        .flatten();
+    // With machines that are on and have no run left.
+    let is_priced = environments.iter().any(|e| e.money.is_some());
+    let money = rented.beyond(begun, None).filter(|_| is_priced);
     let is_unknown = |run: &&RunId| !scenarios.contains_key(&run.scenario);
     Forecast {
         unknown_runs: due.iter().filter(is_unknown).count(),
@@ -488,14 +486,21 @@ impl RentedSpread {
                 spoken: price.per_hour.currency,
                 rates: &[],
             };
-            rentals.add(&environment.name, &request, 0.0);
+            rentals.add(&environment.name, None, &request, 0.0);
         }
     }
 
-    fn beyond(&self, begun: &Rentals, environment: &str) -> Option<MoneySpread> {
+    fn stay_on_together(&mut self, begun: &Rentals) {
+        for rentals in [&mut self.value, &mut self.low, &mut self.high] {
+            rentals.stay_on_together(begun);
+        }
+    }
+
+    /// Of one environment, or of all.
+    fn beyond(&self, begun: &Rentals, environment: Option<&str>) -> Option<MoneySpread> {
         let beyond = |rentals: &Rentals| {
-            let total = rentals.total(Some(environment))?;
-            let before = begun.total(Some(environment));
+            let total = rentals.total(environment)?;
+            let before = begun.total(environment);
             let before = before.filter(|before| before.currency == total.currency);
             let before = before.map_or(Default::default(), |before| before.amount);
             Some(Money::new(total.amount - before, total.currency))
@@ -506,19 +511,6 @@ impl RentedSpread {
             high: beyond(&self.high)?,
         })
     }
-}
-
-/// Unknown as soon as one part is unknown, or in another currency.
-fn add_money(a: Option<MoneySpread>, b: Option<MoneySpread>) -> Option<MoneySpread> {
-    let (a, b) = (a?, b?);
-    let add = |x: Money, y: Money| {
-        (x.currency == y.currency).then(|| Money::new(x.amount + y.amount, x.currency))
-    };
-    Some(MoneySpread {
-        value: add(a.value, b.value)?,
-        low: add(a.low, b.low)?,
-        high: add(a.high, b.high)?,
-    })
 }
 
 #[cfg(test)]

@@ -27,11 +27,12 @@ struct Begun {
 }
 
 impl InProgress {
-    /// `last_ended` is when the run before it at its place ended.
+    /// `rental` names the machine that is rented for it; `last_ended` is when the run before it there
+    /// ended.
     pub(crate) fn new(
         order: &Order,
         environment: &Environment,
-        session: &str,
+        rental: String,
         last_ended: Option<Instant>,
     ) -> Self {
         let mut environment = environment.clone();
@@ -45,7 +46,7 @@ impl InProgress {
         InProgress {
             environment,
             rental: RentalPart {
-                id: session.to_owned(),
+                id: rental,
                 idle_seconds: idle.unwrap_or(0.0),
             },
             seconds: 0.0,
@@ -81,7 +82,7 @@ impl InProgress {
             spoken: price.per_hour.currency,
             rates: &[],
         };
-        ledger.add_request(&self.environment.name, &request, self.rental.idle_seconds);
+        ledger.add_request(&self.environment.name, &request, &self.rental);
     }
 
     /// A run that has reported no phase is one, `train`, as it is when measured.

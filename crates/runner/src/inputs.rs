@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 use host::{Digest, Digester};
 use model::run::{Origin, RunInput};
-use model::{RunId, RunRecord, Scenario, Status, Study, Timestamp, Warning, Workload};
+use model::{RunId, RunRecord, Scenario, Status, Study, Timestamp, Warning};
 
 /// A larger file is known by its size and the time it was written: reading it before a run would
 /// take long and fill the memory that the run is measured with.
@@ -46,22 +46,21 @@ impl InputReader {
 
     /// As they are now, by path. Frameworks of our own are known by their versions.
     pub fn read(&self, study: &Study, scenario: &Scenario) -> Result<Vec<RunInput>, InputError> {
-        let (command, listed, directory) = match plan::resolve(study, scenario).workload {
-            Workload::Command(command) => (command.command, command.inputs, command.directory),
-            Workload::Serve(serve) => (serve.command, serve.inputs, None),
-            Workload::Train(_) => return Ok(Vec::new()),
+        let workload = plan::resolve(study, scenario).workload;
+        let Some(program) = workload.user_program() else {
+            return Ok(Vec::new());
         };
-        let folder = match directory {
+        let folder = match program.directory {
             Some(directory) => self.folder.join(directory),
             None => self.folder.clone(),
         };
         let mut inputs = BTreeMap::new();
-        for path in named_in(&command, &folder) {
+        for path in named_in(program.command, &folder) {
             if let Ok(input) = self.file(&path, false) {
                 inputs.insert(input.path.clone(), input);
             }
         }
-        for pattern in &listed {
+        for pattern in program.inputs {
             for input in self.listed(pattern, &folder)? {
                 inputs.insert(input.path.clone(), input);
             }

@@ -1,11 +1,11 @@
-//! One place and the thread that carries out its orders, one at a time.
+//! One machine and the thread that carries out its orders, one at a time.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
-use model::{Asked, Happening, Measurement, Order, Stop};
+use model::{Asked, Happening, Measurement, Order, RunId, Stop};
 use place::{Cancel, Place, PlaceError, Ticket};
 
 /// How long one look at a run in progress may take.
@@ -16,11 +16,21 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// A place may hand over a measurement that is not the one asked for so often.
 const FETCHES: u32 = 3;
 
-/// One order and the folder for its files.
-#[derive(Debug)]
-pub(crate) struct Task {
+/// One order, where it is carried out, and the folder for its files.
+pub(crate) struct Task<'a> {
+    pub(crate) place: &'a dyn Place,
     pub(crate) order: Order,
     pub(crate) folder: PathBuf,
+}
+
+pub(crate) enum ToLane<'a> {
+    CarryOut(Box<Task<'a>>),
+    /// An order that is kept.
+    CleanUp {
+        run: RunId,
+        place: &'a dyn Place,
+        ticket: Ticket,
+    },
 }
 
 #[derive(Debug)]
@@ -32,8 +42,12 @@ pub(crate) struct FromLane {
 #[derive(Debug)]
 pub(crate) enum News {
     Happened(Happening),
-    Tick { seconds: f64 },
+    Tick {
+        seconds: f64,
+    },
     Ended(Box<Ended>),
+    /// Nothing is left of this run at its place.
+    CleanedUp(RunId),
 }
 
 #[derive(Debug)]
@@ -41,6 +55,9 @@ pub(crate) struct Ended {
     pub(crate) result: Result<Measurement, Failure>,
     /// Since it was started; none where it could not be.
     pub(crate) seconds: Option<f64>,
+    /// To be cleaned up when the run is kept, at a place that outlives the coordinator: one that is
+    /// killed before that fetches it again.
+    pub(crate) ticket: Option<Ticket>,
 }
 
 /// An order without a measurement.
@@ -48,12 +65,15 @@ pub(crate) struct Ended {
 pub(crate) struct Failure {
     pub(crate) why: String,
     pub(crate) place_is_gone: bool,
+    /// What runs there goes on, as far as anybody knows.
+    pub(crate) is_lost: bool,
 }
 
 impl From<PlaceError> for Failure {
     fn from(error: PlaceError) -> Self {
         Failure {
             place_is_gone: matches!(error, PlaceError::Dead(_) | PlaceError::Lost(_)),
+            is_lost: matches!(error, PlaceError::Lost(_)),
             why: error.to_string(),
         }
     }
@@ -76,19 +96,31 @@ impl Stops<'_> {
 pub(crate) fn start<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
     number: usize,
-    place: &'env dyn Place,
     stops: Stops<'env>,
     news: Sender<FromLane>,
-) -> Sender<Task> {
-    let (sender, tasks): (Sender<Task>, Receiver<Task>) = mpsc::channel();
+) -> Sender<ToLane<'env>> {
+    let (sender, tasks): (Sender<ToLane<'env>>, Receiver<ToLane<'env>>) = mpsc::channel();
     scope.spawn(move || {
-        let lane = Lane {
-            number,
-            place,
-            stops,
-            news,
-        };
-        tasks.iter().for_each(|task| lane.carry_out(&task));
+        let news_of = &news;
+        for task in tasks {
+            match task {
+                ToLane::CarryOut(task) => {
+                    let lane = Lane {
+                        number,
+                        place: task.place,
+                        stops,
+                        news: news_of,
+                    };
+                    lane.carry_out(&task);
+                }
+                ToLane::CleanUp { run, place, ticket } => {
+                    if place.clean_up(&ticket).is_ok() {
+                        let news = News::CleanedUp(run);
+                        _ = news_of.send(FromLane { lane: number, news });
+                    }
+                }
+            }
+        }
     });
     sender
 }
@@ -97,24 +129,36 @@ struct Lane<'a> {
     number: usize,
     place: &'a dyn Place,
     stops: Stops<'a>,
-    news: Sender<FromLane>,
+    news: &'a Sender<FromLane>,
 }
 
 impl Lane<'_> {
-    fn carry_out(&self, task: &Task) {
+    fn carry_out(&self, task: &Task<'_>) {
         let begin = Instant::now();
-        let (result, seconds) = match self.place.start(&task.order, &task.folder) {
-            Err(error) => (Err(error.into()), None),
+        let ended = match self.place.start(&task.order, &task.folder) {
+            Err(error) => Ended {
+                result: Err(error.into()),
+                seconds: None,
+                ticket: None,
+            },
             Ok(ticket) => {
-                let followed = self.follow(&ticket, begin);
+                let mut begin = begin;
+                let followed = self.follow(&ticket, &mut begin);
                 let seconds = begin.elapsed().as_secs_f64();
                 let result = followed.and_then(|()| self.fetch(&ticket, task));
-                // Files that stay at the place take room, and nothing else.
-                _ = self.place.clean_up(&ticket);
-                (result.map_err(Failure::from), Some(seconds))
+                let outlives = self.place.outlives_coordinator();
+                if !outlives {
+                    // Files that stay at the place take room, and nothing else.
+                    _ = self.place.clean_up(&ticket);
+                }
+                Ended {
+                    result: result.map_err(Failure::from),
+                    seconds: Some(seconds),
+                    ticket: outlives.then_some(ticket),
+                }
             }
         };
-        self.tell(News::Ended(Box::new(Ended { result, seconds })));
+        self.tell(News::Ended(Box::new(ended)));
     }
 
     fn tell(&self, news: News) {
@@ -123,7 +167,8 @@ impl Lane<'_> {
         _ = self.news.send(FromLane { lane, news });
     }
 
-    fn follow(&self, ticket: &Ticket, begin: Instant) -> Result<(), PlaceError> {
+    /// Time in a queue is not the run's: `begin` is moved to its end.
+    fn follow(&self, ticket: &Ticket, begin: &mut Instant) -> Result<(), PlaceError> {
         let mut lost = Lost::default();
         let mut cancelled = Asked::Nothing;
         loop {
@@ -140,7 +185,13 @@ impl Lane<'_> {
                     if followed.has_ended {
                         return Ok(());
                     }
-                    let seconds = begin.elapsed().as_secs_f64();
+                    let seconds = match followed.is_waiting {
+                        true => {
+                            *begin = Instant::now();
+                            0.0
+                        }
+                        false => begin.elapsed().as_secs_f64(),
+                    };
                     self.tell(News::Tick { seconds });
                 }
                 Err(PlaceError::Lost(why)) => lost.wait(self.place.lost_patience(), why)?,
@@ -168,7 +219,7 @@ impl Lane<'_> {
     }
 
     /// The measurement of this order and of no other: a place may hand over an earlier one again.
-    fn fetch(&self, ticket: &Ticket, task: &Task) -> Result<Measurement, PlaceError> {
+    fn fetch(&self, ticket: &Ticket, task: &Task<'_>) -> Result<Measurement, PlaceError> {
         let mut lost = Lost::default();
         let mut fetches = 0;
         loop {

@@ -104,6 +104,7 @@ impl<'a> OrderBuilder<'a> {
             limits: environment.limits.clone(),
             device: environment.device.clone(),
             measure: self.study.measure.clone(),
+            expected_seconds: None,
             inputs: Vec::new(),
         };
         Ok(ScenarioOrder { order, environment })

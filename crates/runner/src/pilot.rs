@@ -23,7 +23,8 @@ pub struct PilotOptions<'a> {
     /// By scenario number.
     pub orders: &'a BTreeMap<u32, ScenarioOrder>,
     pub builder: &'a OrderBuilder<'a>,
-    pub place: &'a dyn Place,
+    /// By environment; scenarios without one are not tried.
+    pub place_of: &'a dyn Fn(&str) -> Option<&'a dyn Place>,
     pub stop: &'a Stop,
     /// Emptied by the caller afterwards.
     pub folder: &'a Path,
@@ -70,10 +71,17 @@ pub fn pilot(
         let Work::Train(train) = &order.work else {
             break;
         };
+        let Some(place) = (options.place_of)(&order.environment) else {
+            continue;
+        };
+        if pilot.tried == 0 {
+            // So that no pilot finds out for itself what the machine is.
+            place.describe()?;
+        }
         tell(scenario);
         pilot.tried += 1;
         let (short, lengths) = shortened(order, train, options.builder);
-        match short_run(&short, &lengths, options)? {
+        match short_run(&short, &lengths, place, options)? {
             ShortRun::Seen(forecast) => _ = pilot.expected.insert(scenario.number, forecast),
             ShortRun::EndedBadly(outcome) => pilot.ended_badly.push(BadPilot {
                 scenario: scenario.clone(),
@@ -85,8 +93,9 @@ pub fn pilot(
     Ok(pilot)
 }
 
-/// The first scenario, those that differ from it in one factor, and, where exclusions keep a
-/// level from standing beside the first one's, one scenario that shows it.
+/// The first scenario, those that differ from it in one factor, and, where exclusions or the design
+/// keep a level from standing beside the first one's, one scenario that shows it; then others,
+/// until there are as many as levels' effects.
 fn one_at_a_time(scenarios: &[Scenario]) -> Vec<&Scenario> {
     let Some(base) = scenarios.first() else {
         return Vec::new();
@@ -108,6 +117,17 @@ fn one_at_a_time(scenarios: &[Scenario]) -> Vec<&Scenario> {
             tried.push(scenario);
         }
     }
+    let mut levels: Vec<(usize, String)> = scenarios
+        .iter()
+        .flat_map(|s| s.levels.iter().enumerate())
+        .map(|(place, level)| (place, level.level.to_string()))
+        .collect();
+    levels.sort();
+    levels.dedup();
+    let needed = 1 + levels.len() - base.levels.len();
+    let others = scenarios.iter().filter(|s| !tried.contains(s));
+    let others: Vec<&Scenario> = others.take(needed.saturating_sub(tried.len())).collect();
+    tried.extend(others);
     tried
 }
 
@@ -140,15 +160,16 @@ fn shortened(order: &Order, train: &TrainOrder, builder: &OrderBuilder<'_>) -> (
 fn short_run(
     order: &Order,
     lengths: &Lengths,
+    place: &dyn Place,
     options: &PilotOptions<'_>,
 ) -> Result<ShortRun, RunnerError> {
     let folder = options.folder.join(&order.id);
     let made = std::fs::create_dir_all(&folder);
     made.map_err(|error| PlaceError::Refused(format!("{}: {error}", folder.display())))?;
-    let ticket = options.place.start(order, &folder)?;
-    let steps = follow(&ticket, options);
-    let measurement = options.place.fetch(&ticket, &folder);
-    options.place.clean_up(&ticket)?;
+    let ticket = place.start(order, &folder)?;
+    let steps = follow(&ticket, place, options.stop);
+    let measurement = place.fetch(&ticket, &folder);
+    place.clean_up(&ticket)?;
     let (steps, measurement) = (steps?, measurement?);
     if measurement.outcome.status != Status::Ok || steps.is_empty() {
         return Ok(ShortRun::EndedBadly(measurement.outcome));
@@ -158,15 +179,15 @@ fn short_run(
 }
 
 /// Seconds of each step.
-fn follow(ticket: &Ticket, options: &PilotOptions<'_>) -> Result<Vec<f64>, PlaceError> {
+fn follow(ticket: &Ticket, place: &dyn Place, stop: &Stop) -> Result<Vec<f64>, PlaceError> {
     let mut steps = Vec::new();
     loop {
-        match options.stop.asked() {
+        match stop.asked() {
             Asked::Nothing => {}
-            Asked::Finish => options.place.cancel(ticket, Cancel::Finish)?,
-            Asked::Now => options.place.cancel(ticket, Cancel::Now)?,
+            Asked::Finish => place.cancel(ticket, Cancel::Finish)?,
+            Asked::Now => place.cancel(ticket, Cancel::Now)?,
         }
-        let followed = options.place.follow(ticket, LOOK)?;
+        let followed = place.follow(ticket, LOOK)?;
         steps.extend(followed.happenings.iter().filter_map(|happened| {
             let Happening::Event(event) = happened else {
                 return None;

@@ -1,14 +1,11 @@
 //! A measurement → a run record: the coordinator adds what the study knows.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use model::measurement::{MEASUREMENT_FILE, ORDER_FILE, PROGRESS_FILE};
-use model::order::ORDER_PROTOCOL;
-use model::run::{BUNDLE_SCHEMA, EnvironmentRecord, Origin, phase};
+use model::run::{BUNDLE_SCHEMA, EnvironmentRecord, Origin};
 use model::{
-    Environment, Inventory, Measurement, Order, Outcome, Phase, RentalPart, RunRecord, Scenario,
-    Status, Study, Timestamp,
+    Environment, Measurement, Order, RentalPart, RunRecord, Scenario, Status, Study, Timestamp,
 };
 
 use crate::finish::price_record;
@@ -80,36 +77,8 @@ pub(crate) fn without_measurement(
         true => Status::Interrupted,
         false => Status::Failed,
     };
-    let whole = |seconds: f64| Phase {
-        name: phase::TRAIN.to_owned(),
-        begin_seconds: 0.0,
-        seconds,
-    };
-    Measurement {
-        protocol: ORDER_PROTOCOL,
-        order: order.id.clone(),
-        run: order.run,
-        bancada: env!("CARGO_PKG_VERSION").to_owned(),
-        outcome: Outcome {
-            status,
-            detail: Some(failure.why.clone()),
-            exit_code: None,
-            signal: None,
-        },
-        started: Timestamp::now(),
-        seconds: seconds.unwrap_or(0.0),
-        phases: seconds.map(whole).into_iter().collect(),
-        epochs: Vec::new(),
-        metrics: BTreeMap::new(),
-        warnings: Vec::new(),
-        limits_by: "none".to_owned(),
-        device: order.device.clone(),
-        command: Vec::new(),
-        machine: Inventory::default(),
-        framework: None,
-        serving: None,
-        profile: Vec::new(),
-    }
+    let why = failure.why.clone();
+    Measurement::not_left(order, status, why, seconds, Timestamp::now())
 }
 
 /// What the record holds, and what nobody needs afterwards.

@@ -26,6 +26,9 @@ pub trait Schedule {
     /// `can_run` says whether the place that is free is the one for a run.
     fn next(&mut self, known: Known<'_>, can_run: &dyn Fn(RunId) -> bool) -> Next;
 
+    /// A run that could not be finished is to come again.
+    fn again(&mut self, run: RunId);
+
     /// Runs that are still to come, as far as that is known: for forecasts.
     fn left(&self) -> &[RunId];
 }
@@ -51,6 +54,10 @@ impl Schedule for Listed {
         }
     }
 
+    fn again(&mut self, run: RunId) {
+        self.left.insert(0, run);
+    }
+
     fn left(&self) -> &[RunId] {
         &self.left
     }
@@ -58,7 +65,7 @@ impl Schedule for Listed {
 
 /// Which runs are to be done.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct RunSelection {
     /// Runs with these outcomes are repeated.
     pub retry: BTreeSet<Status>,
     /// What was cut short by hand counts as done. Else it is repeated: it answered only in part.
@@ -85,7 +92,11 @@ impl Only {
 }
 
 /// Planned runs that have no result yet, in the order of the plan.
-pub fn due_runs(plan: &Plan, statuses: &BTreeMap<RunId, Status>, wanted: &Wanted) -> Vec<RunId> {
+pub fn due_runs(
+    plan: &Plan,
+    statuses: &BTreeMap<RunId, Status>,
+    wanted: &RunSelection,
+) -> Vec<RunId> {
     let is_asked = |run: &RunId| {
         let holds = |scenario: &Scenario| wanted.only.iter().all(|only| only.holds(scenario));
         wanted.only.is_empty() || plan.scenario(run.scenario).is_some_and(holds)

@@ -29,7 +29,7 @@ impl Shortfall {
         store: &Store,
         due: &[RunId],
     ) -> Result<Option<Self>, StoreError> {
-        let ledger = Ledger::open(study, store)?;
+        let ledger = Ledger::open(study, store, &[])?;
         Ok(Shortfall::of(study, plan, &ledger, &store.records()?, due))
     }
 

@@ -1,6 +1,10 @@
 //! A study carried out: orders go to places as the schedule and the money allow, and what comes back
 //! is kept.
 
+mod adoption;
+mod estimates;
+mod lanes;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::mpsc::{self, Sender};
@@ -8,28 +12,24 @@ use std::thread;
 use std::time::Instant;
 
 use model::{
-    Asked, Happening, Measurement, Money, Order, Plan, RunId, RunRecord, Status, Stop, Study,
-    Timestamp,
+    Asked, Happening, MachineLife, Measurement, Money, Order, Plan, RunId, RunRecord, Status, Stop,
+    Study, Timestamp,
 };
 use place::Place;
-use store::{Staging, Store};
+use store::Store;
 
 use crate::budget::Ledger;
 use crate::error::RunnerError;
 use crate::forecast::{self, RunForecast};
 use crate::in_progress::{InProgress, UsedInputs};
-use crate::inputs::{InputChange, InputReader, KeptInputs};
-use crate::lane::{self, Failure, FromLane, News, Stops, Task};
+use crate::inputs::{InputReader, KeptInputs};
+use crate::lane::{self, FromLane, News, Stops, ToLane};
 use crate::orders::ScenarioOrder;
-use crate::progress::{Count, Progress};
+use crate::progress::Progress;
 use crate::record;
-use crate::schedule::{Known, Next, Schedule};
-
-/// A place that fails so often in a row is set aside.
-const FAILURES: u32 = 3;
-/// How often the cost of many runs left is computed: it takes as long as there are runs.
-const MANY_RUNS: usize = 50;
-const PROJECT_EVERY: std::time::Duration = std::time::Duration::from_millis(500);
+use crate::schedule::Schedule;
+use crate::ticket::Ticket;
+use lanes::{LaneState, Running};
 
 /// A study being carried out.
 pub struct StudyRunner<'a> {
@@ -38,14 +38,17 @@ pub struct StudyRunner<'a> {
     pub store: &'a Store,
     /// By scenario number, of all scenarios that may come.
     pub orders: &'a BTreeMap<u32, ScenarioOrder>,
-    pub places: Vec<Assigned<'a>>,
+    pub machines: Vec<Assigned<'a>>,
     pub options: Options<'a>,
 }
 
-/// A place, and the environments whose runs go there.
+/// A machine that does one run at a time, or one of the jobs that a queue may hold. Environments that
+/// use it in different ways, as a process and in a container, have a place each.
 pub struct Assigned<'a> {
-    pub place: &'a dyn Place,
-    pub environments: BTreeSet<String>,
+    /// By environment.
+    pub places: BTreeMap<String, &'a dyn Place>,
+    /// Machines that were created for it and are on, by environment: their lives so far.
+    pub rented: BTreeMap<String, MachineLife>,
 }
 
 pub struct Options<'a> {
@@ -97,10 +100,11 @@ impl StudyRunner<'_> {
             runner: &own_stop,
         };
         let mut session = Session::open(self, schedule, progress, stops)?;
+        session.sweep_places();
         thread::scope(|scope| {
             let (news, from_lanes) = mpsc::channel();
-            for (number, assigned) in self.places.iter().enumerate() {
-                let tasks = lane::start(scope, number, assigned.place, stops, news.clone());
+            for number in 0..self.machines.len() {
+                let tasks = lane::start(scope, number, stops, news.clone());
                 session.lanes.push(LaneState::new(tasks));
             }
             session.fill_lanes();
@@ -110,8 +114,12 @@ impl StudyRunner<'_> {
                 };
                 session.take(lane, news);
             }
-            // Dropping the senders of tasks ends the threads.
+            // Dropping the senders of tasks ends the threads, when places are cleaned up.
             session.lanes.clear();
+            drop(news);
+            for FromLane { lane, news } in from_lanes {
+                session.take(lane, news);
+            }
         });
         session.ended()
     }
@@ -131,39 +139,22 @@ struct Session<'a> {
     ledger: Ledger,
     expected: BTreeMap<u32, RunForecast>,
     in_progress: BTreeSet<RunId>,
-    lanes: Vec<LaneState>,
+    /// Runs that an earlier coordinator started and that go on at their places.
+    to_adopt: Vec<Ticket>,
+    /// Runs that are kept or not wanted any more, whose places have something of them.
+    to_forget: Vec<Ticket>,
+    lanes: Vec<LaneState<'a>>,
+    /// Of runs that a place did not finish.
+    repeats: BTreeMap<RunId, u32>,
+    is_place_set_aside: bool,
+    /// With its place, and nobody else could do it.
+    is_run_lost: bool,
     done: usize,
+    most_spent: Option<Money>,
     projected: Option<Money>,
     projected_at: Option<Instant>,
     why_ended: Option<Ended>,
     error: Option<RunnerError>,
-}
-
-struct LaneState {
-    tasks: Sender<Task>,
-    run: Option<Running>,
-    run_ended: Option<Instant>,
-    failures: u32,
-    is_set_aside: bool,
-}
-
-struct Running {
-    staging: Staging,
-    order: Order,
-    state: InProgress,
-    inputs: UsedInputs,
-}
-
-impl LaneState {
-    fn new(tasks: Sender<Task>) -> Self {
-        LaneState {
-            tasks,
-            run: None,
-            run_ended: None,
-            failures: 0,
-            is_set_aside: false,
-        }
-    }
 }
 
 impl<'a> Session<'a> {
@@ -178,17 +169,25 @@ impl<'a> Session<'a> {
         // Runs that nobody asked for (`--only`) are not done because they are not due.
         let planned: BTreeSet<RunId> = runner.plan.runs.iter().copied().collect();
         let is_done = |run: RunId| planned.contains(&run) && !is_due.contains(&run);
-        Ok(Session {
+        let on = runner.machines.iter();
+        let on: Vec<MachineLife> = on.flat_map(|m| m.rented.values().cloned()).collect();
+        let mut session = Session {
             id: Timestamp::now().to_string(),
             attempts: 0,
             reader: InputReader::new(runner.options.study_folder),
             done: records.iter().filter(|r| is_done(r.run)).count(),
             kept_inputs: KeptInputs::of(records.iter().filter(|r| !is_due.contains(&r.run))),
             records,
-            ledger: Ledger::open(runner.study, runner.store)?,
+            ledger: Ledger::open(runner.study, runner.store, &on)?,
             expected: runner.options.expected.clone(),
             in_progress: BTreeSet::new(),
+            to_adopt: Vec::new(),
+            to_forget: Vec::new(),
             lanes: Vec::new(),
+            repeats: BTreeMap::new(),
+            is_place_set_aside: false,
+            is_run_lost: false,
+            most_spent: None,
             projected: None,
             projected_at: None,
             why_ended: None,
@@ -197,11 +196,23 @@ impl<'a> Session<'a> {
             schedule,
             progress,
             stops,
-        })
+        };
+        session.find_tickets(&is_due)?;
+        Ok(session)
     }
 
-    fn is_busy(&self) -> bool {
-        self.lanes.iter().any(|lane| lane.run.is_some())
+    /// The order for a run as it would be started now.
+    fn order(&self, run: RunId, id: String) -> Result<Order, RunnerError> {
+        let no_scenario = || RunnerError::NoScenario(run);
+        let runner = self.runner;
+        let built = runner.orders.get(&run.scenario).ok_or_else(no_scenario)?;
+        let scenario = runner.plan.scenario(run.scenario);
+        let scenario = scenario.ok_or_else(no_scenario)?;
+        let mut order = built.for_run(run, id, runner.study.seed);
+        order.inputs = self.reader.read(runner.study, scenario)?;
+        let expected = self.expected.get(&run.scenario);
+        order.expected_seconds = expected.map(|forecast| forecast.seconds().high);
+        Ok(order)
     }
 
     fn ended(self) -> Result<Ended, RunnerError> {
@@ -209,9 +220,11 @@ impl<'a> Session<'a> {
             return Err(error);
         }
         let is_interrupted = self.stops.person.asked() != Asked::Nothing;
+        let is_missing = self.is_run_lost || !self.schedule.left().is_empty();
         Ok(match self.why_ended {
             Some(why) => why,
             None if is_interrupted => Ended::Interrupted,
+            None if self.is_place_set_aside && is_missing => Ended::PlaceFailed,
             None => Ended::AllDone,
         })
     }
@@ -221,108 +234,18 @@ impl<'a> Session<'a> {
         _ = self.progress.send(progress);
     }
 
-    /// Gives every free place its next order.
-    fn fill_lanes(&mut self) {
-        for lane in 0..self.lanes.len() {
-            if self.lanes[lane].run.is_some() || self.lanes[lane].is_set_aside {
-                continue;
-            }
-            if self.error.is_some() || self.why_ended == Some(Ended::BudgetSpent) {
-                return;
-            }
-            if self.stops.asked() != Asked::Nothing {
-                self.why_ended.get_or_insert(Ended::Interrupted);
-                return;
-            }
-            if let Some(run) = self.next_of(lane)
-                && let Err(error) = self.begin(lane, run)
-            {
-                self.give_up(error);
-            }
-        }
-    }
-
     /// What runs elsewhere is ended, kept, and then the error reported.
     fn give_up(&mut self, error: RunnerError) {
         self.error.get_or_insert(error);
         self.stops.runner.request_finish();
     }
 
-    fn next_of(&mut self, lane: usize) -> Option<RunId> {
-        let runner = self.runner;
-        let environments = &runner.places[lane].environments;
-        let can_run = |run: RunId| {
-            let order = runner.orders.get(&run.scenario);
-            order.is_some_and(|order| environments.contains(&order.environment.name))
-        };
-        let known = Known {
-            records: &self.records,
-            in_progress: &self.in_progress,
-        };
-        match self.schedule.next(known, &can_run) {
-            Next::Run(run) => Some(run),
-            Next::Wait | Next::Done => None,
-        }
-    }
-
-    fn begin(&mut self, lane: usize, run: RunId) -> Result<(), RunnerError> {
-        let no_scenario = || RunnerError::NoScenario(run);
-        let runner = self.runner;
-        let built = runner.orders.get(&run.scenario).ok_or_else(no_scenario)?;
-        let scenario = runner.plan.scenario(run.scenario);
-        let scenario = scenario.ok_or_else(no_scenario)?;
-        if !runner.options.over_budget && self.would_break(run) {
-            self.why_ended = Some(Ended::BudgetSpent);
-            return Ok(());
-        }
-        let inputs = self.reader.read(runner.study, scenario)?;
-        let changes = self.kept_inputs.changes(&inputs);
-        let is_accepted = |change: &InputChange| change.is_accepted;
-        if !runner.options.accept_changed && !changes.iter().all(is_accepted) {
-            return Err(RunnerError::InputsChanged(changes));
-        }
-        self.attempts += 1;
-        let id = format!("{}-{run}-{}", self.id, self.attempts);
-        let mut order = built.for_run(run, id, runner.study.seed);
-        order.inputs.clone_from(&inputs);
-        let staging = runner.store.begin(run)?;
-        self.in_progress.insert(run);
-        self.project();
-        self.tell(Progress::RunBegins {
-            run,
-            place: runner.places[lane].place.name(),
-            scenario: scenario.clone(),
-            count: self.count(),
-            projected: self.projected,
-        });
-        let task = Task {
-            order: order.clone(),
-            folder: staging.folder().to_owned(),
-        };
-        let idle = self.lanes[lane].run_ended;
-        let running = Running {
-            staging,
-            state: InProgress::new(&order, &built.environment, &self.id, idle),
-            order,
-            inputs: UsedInputs { inputs, changes },
-        };
-        self.lanes[lane].run = Some(running);
-        // A lane that has ended has told why.
-        _ = self.lanes[lane].tasks.send(task);
-        Ok(())
-    }
-
-    fn count(&self) -> Count {
-        Count {
-            done: self.done,
-            total: self.runner.plan.runs.len(),
-        }
-    }
-
     fn take(&mut self, lane: usize, news: News) {
         match news {
             News::Happened(happening) => self.happened(lane, happening),
             News::Tick { seconds } => self.tick(lane, seconds),
+            // What cannot be removed is looked at again the next time.
+            News::CleanedUp(run) => _ = self.runner.store.remove_ticket(run),
             News::Ended(ended) => {
                 // A run that came home already is not kept twice.
                 let Some(running) = self.lanes[lane].run.take() else {
@@ -372,67 +295,6 @@ impl<'a> Session<'a> {
         });
     }
 
-    /// Earlier bills, and what the runs in progress have cost by now.
-    fn spent(&self) -> Money {
-        let running = self.lanes.iter().filter_map(|lane| lane.run.as_ref());
-        let running: Vec<&InProgress> = running.map(|run| &run.state).collect();
-        if running.is_empty() {
-            return self.ledger.spent();
-        }
-        let mut ledger = self.ledger.clone();
-        running.iter().for_each(|run| run.add_to(&mut ledger));
-        ledger.spent()
-    }
-
-    /// Of the place that takes longest.
-    fn seconds_left(&self) -> f64 {
-        let runner = self.runner;
-        let left = self.schedule.left();
-        let of_lane = |(lane, assigned): (&LaneState, &Assigned<'_>)| {
-            let is_here = |run: &&RunId| {
-                let order = runner.orders.get(&run.scenario);
-                order.is_some_and(|o| assigned.environments.contains(&o.environment.name))
-            };
-            let here = left.iter().filter(is_here);
-            let begun = lane.run.as_ref().map_or(0.0, |running| {
-                let expected = self.expected.get(&running.order.run.scenario);
-                let expected = expected.map_or(0.0, |f| f.seconds().value);
-                (expected - running.state.seconds).max(0.0)
-            });
-            begun + forecast::seconds_of(here, &self.expected)
-        };
-        let lanes = self.lanes.iter().zip(&runner.places);
-        lanes.map(of_lane).fold(0.0, f64::max)
-    }
-
-    fn project(&mut self) {
-        let is_new = |at: Instant| at.elapsed() < PROJECT_EVERY;
-        let takes_long = self.schedule.left().len() > MANY_RUNS;
-        if takes_long && self.projected_at.is_some_and(is_new) {
-            return;
-        }
-        self.projected_at = Some(Instant::now());
-        let runs = self.in_progress.iter().chain(self.schedule.left());
-        let runs: Vec<RunId> = runs.copied().collect();
-        self.projected =
-            self.ledger
-                .projected(self.runner.study, self.runner.plan, &runs, &self.expected);
-    }
-
-    /// The money is gone, or this run, with those in progress, is expected to take more than is left.
-    fn would_break(&self, run: RunId) -> bool {
-        let runs: Vec<RunId> = self.in_progress.iter().copied().chain([run]).collect();
-        let known = |run: &RunId| {
-            let known = self.expected.get(&run.scenario).cloned();
-            (run.scenario, known.unwrap_or_else(RunForecast::shortest))
-        };
-        let expected = runs.iter().map(known).collect();
-        let StudyRunner { study, plan, .. } = self.runner;
-        let rest = forecast::add_up(study, plan, &runs, expected, self.ledger.rentals());
-        let money = rest.money.map(|m| m.value);
-        self.ledger.is_spent() || money.is_some_and(|money| self.ledger.breaks_with(money))
-    }
-
     fn keep(
         &mut self,
         lane: usize,
@@ -446,20 +308,54 @@ impl<'a> Session<'a> {
             inputs,
         } = running;
         let run = order.run;
-        let lane::Ended { result, seconds } = ended;
+        let lane::Ended {
+            result,
+            seconds,
+            ticket,
+        } = ended;
+        let place = self.runner.machines[lane].places.get(&order.environment);
+        let outliving = place.copied().filter(|place| place.outlives_coordinator());
         let measurement = match result {
             Ok(measurement) => {
-                self.lanes[lane].failures = 0;
+                self.lanes[lane].failures.remove(&order.environment);
                 measurement
             }
             Err(failure) => {
-                self.place_failed(lane, &failure);
+                self.place_failed(lane, &order.environment, &failure);
+                if failure.place_is_gone && self.can_repeat(run, &order.environment) {
+                    // The time until the next run there is idle time of the rental: it stays paid.
+                    self.in_progress.remove(&run);
+                    self.schedule.again(run);
+                    return Ok(());
+                }
+                self.is_run_lost |= failure.place_is_gone;
+                if failure.is_lost && outliving.is_some() {
+                    // It goes on there: its ticket stays, and the next session brings it home.
+                    return Ok(());
+                }
                 record::without_measurement(&order, &failure, seconds)
             }
         };
         let record = self.record(&order, measurement, &state, &inputs)?;
         record::remove_worker_files(staging.folder());
         staging.commit(&record)?;
+        match (outliving, ticket) {
+            (Some(place), Some(ticket)) => {
+                let kept = Ticket {
+                    place: place.name(),
+                    order,
+                    rental: state.rental.id.clone(),
+                    when: Timestamp::now(),
+                    is_kept: true,
+                };
+                kept.write(self.runner.store)?;
+                let clean_up = ToLane::CleanUp { run, place, ticket };
+                // A lane that has ended has told why.
+                _ = self.lanes[lane].tasks.send(clean_up);
+            }
+            (Some(_), None) => self.runner.store.remove_ticket(run)?,
+            (None, _) => {}
+        }
         if seconds.is_some() {
             self.lanes[lane].run_ended = Some(Instant::now());
         }
@@ -473,29 +369,16 @@ impl<'a> Session<'a> {
         self.expected.extend(forecast::from_records(of_scenario));
         self.done += 1;
         self.project();
+        let spent = self.spent();
         self.tell(Progress::RunEnds {
             record: Box::new(record),
             count: self.count(),
             seconds_left: self.seconds_left(),
-            spent: self.spent(),
+            spent,
             allowed: self.ledger.allowed,
             projected: self.projected,
         });
         Ok(())
-    }
-
-    fn place_failed(&mut self, lane: usize, failure: &Failure) {
-        let state = &mut self.lanes[lane];
-        state.failures += 1;
-        if !failure.place_is_gone && state.failures < FAILURES {
-            return;
-        }
-        state.is_set_aside = true;
-        self.why_ended.get_or_insert(Ended::PlaceFailed);
-        self.tell(Progress::PlaceSetAside {
-            place: self.runner.places[lane].place.name(),
-            why: failure.why.clone(),
-        });
     }
 
     fn record(

@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
@@ -12,11 +13,11 @@ use crate::queue::Batching;
 use crate::server::Options;
 
 /// Where containers find their model.
-pub const MODEL_FOLDER: &str = "/opt/ml/model";
+const MODEL_FOLDER: &str = "/opt/ml/model";
 /// The platform sets the port here.
 const PORT_VARIABLE: &str = "SAGEMAKER_BIND_TO_PORT";
 /// Set in container images, which are reached from outside.
-pub const HOST_VARIABLE: &str = "BANCADA_HOST";
+const HOST_VARIABLE: &str = "BANCADA_HOST";
 
 #[derive(Debug, Clone, Args)]
 pub struct ServeArgs {
@@ -70,20 +71,9 @@ pub struct ServeArgs {
 
 impl ServeArgs {
     pub fn options(&self) -> Result<Options, String> {
-        let port = match (self.port, std::env::var(PORT_VARIABLE)) {
-            (Some(port), _) => port,
-            (None, Ok(told)) => told
-                .parse()
-                .map_err(|_| format!("{PORT_VARIABLE} is `{told}`, which is not a port"))?,
-            (None, Err(_)) => 8080,
-        };
-        let host = match (self.host, std::env::var(HOST_VARIABLE)) {
-            (Some(host), _) => host,
-            (None, Ok(told)) => told
-                .parse()
-                .map_err(|_| format!("{HOST_VARIABLE} is `{told}`, which is not an IP address"))?,
-            (None, Err(_)) => IpAddr::V4(Ipv4Addr::LOCALHOST),
-        };
+        let port = setting(self.port, PORT_VARIABLE, "a port", 8080)?;
+        let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let host = setting(self.host, HOST_VARIABLE, "an IP address", loopback)?;
         Ok(Options {
             address: SocketAddr::new(host, port),
             queue: self.queue,
@@ -136,6 +126,22 @@ const RECEIVING_BYTES: usize = 200_000_000;
 const HEAD: Duration = Duration::from_secs(30);
 const RECEIVING: Duration = Duration::from_secs(30);
 const CONNECTIONS: usize = 20_000;
+
+/// What was given, or else what the variable says.
+fn setting<T: FromStr>(
+    given: Option<T>,
+    variable: &str,
+    what: &str,
+    usual: T,
+) -> Result<T, String> {
+    match (given, std::env::var(variable)) {
+        (Some(given), _) => Ok(given),
+        (None, Ok(told)) => told
+            .parse()
+            .map_err(|_| format!("{variable} is `{told}`, which is not {what}")),
+        (None, Err(_)) => Ok(usual),
+    }
+}
 
 /// More threads, queued requests or megabytes than this are a typing error.
 const MOST: usize = 4096;

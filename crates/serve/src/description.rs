@@ -209,11 +209,7 @@ mod tests {
         };
         Signature {
             inputs: vec![port],
-            outputs: Vec::new(),
-            batched: true,
-            softmax: None,
-            untrained: false,
-            runtime: String::new(),
+            ..Signature::default()
         }
     }
 

@@ -1,6 +1,5 @@
 //! A model on disk: an ONNX file, or a folder with one, and its description next to it.
 
-use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,49 +17,16 @@ pub struct ModelFile {
     pub description: Description,
 }
 
-#[derive(Debug)]
-pub enum FolderError {
-    NoModel(PathBuf),
-    Several(PathBuf),
-    Unreadable { path: PathBuf, error: io::Error },
-    Description { path: PathBuf, error: ModelError },
-}
-
-impl fmt::Display for FolderError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FolderError::NoModel(path) => {
-                write!(
-                    f,
-                    "there is no model at {}: expected an .onnx file, or a folder with one",
-                    path.display()
-                )
-            }
-            FolderError::Several(path) => write!(
-                f,
-                "{} has several .onnx files and none is called {MODEL}: name the one to serve",
-                path.display()
-            ),
-            FolderError::Unreadable { path, error } => {
-                write!(f, "{} cannot be read: {error}", path.display())
-            }
-            FolderError::Description { path, error } => write!(f, "{}: {error}", path.display()),
-        }
-    }
-}
-
-impl std::error::Error for FolderError {}
-
 impl ModelFile {
     /// The name is the description's, or else the folder's or the file's.
-    pub fn find(path: &Path) -> Result<ModelFile, FolderError> {
+    pub fn find(path: &Path) -> Result<ModelFile, ModelError> {
         let file = if path.is_dir() {
             in_folder(path)?
         } else {
             path.to_owned()
         };
         if !file.is_file() {
-            return Err(FolderError::NoModel(path.to_owned()));
+            return Err(no_model(path));
         }
         let description = description(&file)?;
         let named = if path.is_dir() { path } else { file.as_path() };
@@ -82,15 +48,12 @@ impl ModelFile {
     }
 }
 
-fn in_folder(folder: &Path) -> Result<PathBuf, FolderError> {
+fn in_folder(folder: &Path) -> Result<PathBuf, ModelError> {
     let usual = folder.join(MODEL);
     if usual.is_file() {
         return Ok(usual);
     }
-    let listed = fs::read_dir(folder).map_err(|error| FolderError::Unreadable {
-        path: folder.to_owned(),
-        error,
-    })?;
+    let listed = fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
     let files = listed.flatten().map(|entry| entry.path());
     let mut models = files.filter(|path| {
         path.extension()
@@ -98,24 +61,35 @@ fn in_folder(folder: &Path) -> Result<PathBuf, FolderError> {
     });
     match (models.next(), models.next()) {
         (Some(only), None) => Ok(only),
-        (Some(_), Some(_)) => Err(FolderError::Several(folder.to_owned())),
-        (None, _) => Err(FolderError::NoModel(folder.to_owned())),
+        (Some(_), Some(_)) => Err(ModelError::new(format!(
+            "{} has several .onnx files and none is called {MODEL}: name the one to serve",
+            folder.display()
+        ))),
+        (None, _) => Err(no_model(folder)),
     }
 }
 
+fn no_model(path: &Path) -> ModelError {
+    ModelError::new(format!(
+        "there is no model at {}: expected an .onnx file, or a folder with one",
+        path.display()
+    ))
+}
+
+pub(crate) fn unreadable(path: &Path, error: &io::Error) -> ModelError {
+    ModelError::new(format!("{} cannot be read: {error}", path.display()))
+}
+
 /// `NAME.json` before `model.json`, so that several models can lie in one folder.
-fn description(model: &Path) -> Result<Description, FolderError> {
+fn description(model: &Path) -> Result<Description, ModelError> {
     let own = model.with_extension("json");
     let shared = model.with_file_name(DESCRIPTION);
     let Some(path) = [own, shared].into_iter().find(|path| path.is_file()) else {
         return Ok(Description::default());
     };
-    match fs::read_to_string(&path) {
-        Ok(text) => {
-            Description::parse(&text).map_err(|error| FolderError::Description { path, error })
-        }
-        Err(error) => Err(FolderError::Unreadable { path, error }),
-    }
+    let text = fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
+    Description::parse(&text)
+        .map_err(|error| ModelError::new(format!("{}: {error}", path.display())))
 }
 
 #[cfg(test)]

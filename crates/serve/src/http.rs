@@ -18,14 +18,14 @@ use crate::metrics::Now;
 use crate::queue::NotTaken;
 use crate::refusal::Refusal;
 use crate::served::Loaded;
-use crate::work::{Hall, Job};
+use crate::work::{Job, Shared};
 
 const JSON: &str = "application/json";
 const PROMETHEUS: &str = "text/plain; version=0.0.4";
 
 /// What all connections share.
 pub(crate) struct Front {
-    pub(crate) hall: Arc<Hall>,
+    pub(crate) shared: Arc<Shared>,
     pub(crate) connections: AtomicUsize,
     /// Bytes of bodies that are being received or wait.
     held: AtomicUsize,
@@ -35,7 +35,7 @@ pub(crate) type Reply = Response<Full<Bytes>>;
 
 /// What a path asks for.
 #[derive(Debug, PartialEq, Eq)]
-enum Wanted {
+enum Route {
     Ping(usize),
     Invocations(usize),
     Models,
@@ -43,9 +43,9 @@ enum Wanted {
 }
 
 impl Front {
-    pub(crate) fn new(hall: Arc<Hall>) -> Front {
+    pub(crate) fn new(shared: Arc<Shared>) -> Front {
         Front {
-            hall,
+            shared,
             connections: AtomicUsize::new(0),
             held: AtomicUsize::new(0),
         }
@@ -64,15 +64,15 @@ impl Front {
     }
 
     async fn reply(&self, request: Request<Incoming>, begun: Instant) -> Reply {
-        let Some(wanted) = self.wanted(request.uri().path()) else {
+        let Some(route) = self.route(request.uri().path()) else {
             let message = format!(
                 "there is nothing at {}: /ping, /invocations, /models, /metrics",
                 request.uri().path()
             );
             return refused(&Refusal::new(404, message));
         };
-        let allowed = match wanted {
-            Wanted::Invocations(_) => Method::POST,
+        let allowed = match route {
+            Route::Invocations(_) => Method::POST,
             _ => Method::GET,
         };
         if request.method() != allowed {
@@ -86,16 +86,16 @@ impl Front {
             }
             return reply;
         }
-        match wanted {
-            Wanted::Ping(model) => self.ping(model),
-            Wanted::Models => self.models(),
-            Wanted::Metrics => self.metrics(),
-            Wanted::Invocations(model) => {
+        match route {
+            Route::Ping(model) => self.ping(model),
+            Route::Models => self.models(),
+            Route::Metrics => self.metrics(),
+            Route::Invocations(model) => {
                 let reply = match self.invoke(model, request).await {
                     Ok(answer) => answered(answer),
                     Err(refusal) => refused(&refusal),
                 };
-                self.hall
+                self.shared
                     .metrics
                     .answered(reply.status().as_u16(), begun.elapsed());
                 reply
@@ -103,30 +103,30 @@ impl Front {
         }
     }
 
-    fn wanted(&self, path: &str) -> Option<Wanted> {
+    fn route(&self, path: &str) -> Option<Route> {
         match path {
-            "/ping" => return Some(Wanted::Ping(0)),
-            "/invocations" => return Some(Wanted::Invocations(0)),
-            "/models" => return Some(Wanted::Models),
-            "/metrics" => return Some(Wanted::Metrics),
+            "/ping" => return Some(Route::Ping(0)),
+            "/invocations" => return Some(Route::Invocations(0)),
+            "/models" => return Some(Route::Models),
+            "/metrics" => return Some(Route::Metrics),
             _ => {}
         }
         let (name, rest) = path.strip_prefix("/models/")?.rsplit_once('/')?;
         let model = self
-            .hall
+            .shared
             .models
             .iter()
             .position(|model| model.name == name)?;
         match rest {
-            "ping" => Some(Wanted::Ping(model)),
-            "invocations" | "invoke" => Some(Wanted::Invocations(model)),
+            "ping" => Some(Route::Ping(model)),
+            "invocations" | "invoke" => Some(Route::Invocations(model)),
             _ => None,
         }
     }
 
     /// Healthy when the model is loaded; it answers in any case.
     fn ping(&self, model: usize) -> Reply {
-        match self.hall.models[model].ready() {
+        match self.shared.models[model].ready() {
             Some(Ok(_)) => reply(StatusCode::OK, JSON, "{}"),
             Some(Err(problem)) => refused(&Refusal::new(500, problem.to_string())),
             None => refused(&Refusal::busy("the model is still loading")),
@@ -134,7 +134,7 @@ impl Front {
     }
 
     fn models(&self) -> Reply {
-        let models = self.hall.models.iter().map(|model| {
+        let models = self.shared.models.iter().map(|model| {
             let loaded = model.ready().and_then(|loaded| loaded.as_ref().ok());
             json!({
                 "name": model.name,
@@ -152,18 +152,21 @@ impl Front {
 
     fn metrics(&self) -> Reply {
         let now = Now {
-            waiting: self.hall.queue.waiting(),
-            busy: self.hall.queue.busy(),
+            waiting: self.shared.queue.waiting(),
+            busy: self.shared.queue.busy(),
             connections: self.connections.load(Ordering::Relaxed),
         };
-        reply(StatusCode::OK, PROMETHEUS, self.hall.metrics.text(&now))
+        reply(StatusCode::OK, PROMETHEUS, self.shared.metrics.text(&now))
     }
 
     async fn invoke(&self, model: usize, request: Request<Incoming>) -> Result<Answer, Refusal> {
         let content_type = request.headers().get(CONTENT_TYPE);
         let format = Format::of(content_type.map(|value| value.to_str().unwrap_or("?")))?;
-        let limits = self.hall.limits;
-        let mut held = Held::new(&self.held);
+        let limits = self.shared.limits;
+        let mut held = Held {
+            all: &self.held,
+            own: 0,
+        };
         let received = tokio::time::timeout(
             limits.receiving,
             self.receive(request.into_body(), &mut held),
@@ -184,10 +187,13 @@ impl Front {
             body,
             reply: sender,
         };
-        self.hall.queue.put(job).map_err(|problem| match problem {
-            NotTaken::Full => Refusal::busy("the queue is full"),
-            NotTaken::Closed => Refusal::busy("the server is shutting down"),
-        })?;
+        self.shared
+            .queue
+            .put(job)
+            .map_err(|problem| match problem {
+                NotTaken::Full => Refusal::busy("the queue is full"),
+                NotTaken::Closed => Refusal::busy("the server is shutting down"),
+            })?;
         // Only a worker that panicked drops it.
         receiver
             .await
@@ -195,7 +201,7 @@ impl Front {
     }
 
     async fn receive(&self, mut body: Incoming, held: &mut Held<'_>) -> Result<Bytes, Refusal> {
-        let limits = self.hall.limits;
+        let limits = self.shared.limits;
         let told = body.size_hint();
         if told.lower() > limits.body_bytes as u64 {
             return Err(Refusal::too_large(limits.body_bytes));
@@ -251,11 +257,7 @@ struct Held<'h> {
     own: usize,
 }
 
-impl<'h> Held<'h> {
-    fn new(all: &'h AtomicUsize) -> Self {
-        Held { all, own: 0 }
-    }
-
+impl Held<'_> {
     /// What all hold then.
     fn add(&mut self, bytes: usize) -> usize {
         self.own += bytes;

@@ -12,6 +12,7 @@ mod description;
 mod folder;
 mod http;
 pub mod library;
+pub mod listen;
 mod meaning;
 mod metrics;
 mod model;
@@ -26,7 +27,7 @@ mod work;
 
 pub use body::Limits;
 pub use description::{Description, InputSize, Layout, Resize};
-pub use folder::{FolderError, ModelFile};
+pub use folder::ModelFile;
 pub use meaning::{Meaning, Outputs};
 pub use model::{Model, ModelError, Port, Predictor, Signature};
 pub use onnx::{OnnxFile, OnnxModel, OnnxRuntime};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// Names a file, before all other places.
-pub const VARIABLES: [&str; 2] = ["BANCADA_ONNXRUNTIME", "ORT_DYLIB_PATH"];
+const VARIABLES: [&str; 2] = ["BANCADA_ONNXRUNTIME", "ORT_DYLIB_PATH"];
 
 const STEM: &str = "libonnxruntime";
 const SYSTEM: [&str; 6] = [
@@ -48,7 +48,7 @@ pub fn find(environments: &[PathBuf]) -> Option<PathBuf> {
 }
 
 /// In a Python environment, or a folder that packages were installed into.
-pub fn in_python(root: &Path) -> Option<PathBuf> {
+fn in_python(root: &Path) -> Option<PathBuf> {
     let own = root.join("onnxruntime/capi");
     in_folder(&own).or_else(|| {
         let versions = std::fs::read_dir(root.join("lib")).ok()?;

@@ -193,12 +193,9 @@ mod tests {
 
     fn signature(outputs: Vec<Port>, softmax: Option<usize>) -> Signature {
         Signature {
-            inputs: Vec::new(),
             outputs,
-            batched: false,
             softmax,
-            untrained: false,
-            runtime: String::new(),
+            ..Signature::default()
         }
     }
 

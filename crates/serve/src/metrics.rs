@@ -74,47 +74,44 @@ impl Metrics {
         let images = self.images.load(Ordering::Relaxed) as f64;
         let ready = self.ready_micros.load(Ordering::Relaxed) as f64 / 1e6;
         let uptime = self.begun.elapsed().as_secs_f64();
-        for (name, kind, about, value) in [
-            (
-                "bancada_images_total",
-                "counter",
-                "Images predicted",
-                images,
-            ),
-            (
-                "bancada_queue_waiting",
-                "gauge",
-                "Requests waiting for a worker",
-                now.waiting as f64,
-            ),
-            (
-                "bancada_workers_busy",
-                "gauge",
-                "Busy workers",
-                now.busy as f64,
-            ),
-            (
-                "bancada_connections",
-                "gauge",
-                "Open connections",
-                now.connections as f64,
-            ),
-            (
-                "bancada_ready_seconds",
-                "gauge",
-                "Time from the start until all models were loaded; 0 before",
-                ready,
-            ),
-            (
-                "bancada_uptime_seconds",
-                "gauge",
-                "Time since the start",
-                uptime,
-            ),
-        ] {
+        let mut figure = |name: &str, kind: &str, about: &str, value: f64| {
             head(&mut text, name, kind, about);
             let _ = writeln!(text, "{name} {value}");
-        }
+        };
+        let waiting = "Requests waiting for a worker";
+        let loaded = "Time from the start until all models were loaded; 0 before";
+        figure(
+            "bancada_images_total",
+            "counter",
+            "Images predicted",
+            images,
+        );
+        figure(
+            "bancada_queue_waiting",
+            "gauge",
+            waiting,
+            now.waiting as f64,
+        );
+        figure(
+            "bancada_workers_busy",
+            "gauge",
+            "Busy workers",
+            now.busy as f64,
+        );
+        let connections = now.connections as f64;
+        figure(
+            "bancada_connections",
+            "gauge",
+            "Open connections",
+            connections,
+        );
+        figure("bancada_ready_seconds", "gauge", loaded, ready);
+        figure(
+            "bancada_uptime_seconds",
+            "gauge",
+            "Time since the start",
+            uptime,
+        );
         self.requests.text(
             &mut text,
             "bancada_request_seconds",

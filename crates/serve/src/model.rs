@@ -18,7 +18,7 @@ pub trait Predictor: Send {
 }
 
 /// What a model says of itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Signature {
     pub inputs: Vec<Port>,
     pub outputs: Vec<Port>,
@@ -95,7 +95,8 @@ impl Port {
 }
 
 /// Why a model cannot be read or asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct ModelError(String);
 
 impl ModelError {
@@ -103,14 +104,6 @@ impl ModelError {
         ModelError(problem.to_string())
     }
 }
-
-impl fmt::Display for ModelError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ModelError {}
 
 #[cfg(test)]
 mod tests {

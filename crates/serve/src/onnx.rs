@@ -15,8 +15,9 @@ use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 use ort::session::{InMemorySession, Session, SessionInputValue, SessionOutputs};
 use ort::value::{Outlet, ValueType};
 
+use crate::folder::unreadable;
 use crate::model::{Model, ModelError, Port, Predictor, Signature};
-use crate::prepared::{Keep, Place, is_copy_of_quantised, is_quantised, is_whole};
+use crate::prepared::{Copies, Keep, is_copy_of_quantised, is_quantised, is_whole};
 use crate::tensor::Tensor;
 pub use file::OnnxFile;
 use values::{input_value, port, tensor, unserved};
@@ -54,26 +55,20 @@ impl OnnxRuntime {
         })
     }
 
-    pub fn version(&self) -> &str {
-        &self.version
-    }
-
     /// `keep` says where a copy of the model that starts faster is made, if it does not exist yet; `threads` is what the
     /// first predictor will be requested.
     pub fn open(&self, path: &Path, keep: &Keep, threads: usize) -> Result<OnnxModel, ModelError> {
-        let unreadable = |problem: io::Error| {
-            ModelError::new(format!("{} cannot be read: {problem}", path.display()))
-        };
-        let place = Place::new(path, ort::info(), keep).map_err(unreadable)?;
+        let unreadable = |problem: io::Error| unreadable(path, &problem);
+        let copies = Copies::new(path, ort::info(), keep).map_err(unreadable)?;
         let graph = OnnxFile::look(path).map_err(unreadable)?;
-        for prepared in place.find() {
+        for prepared in copies.find() {
             if let Some(model) = self.read_prepared(&prepared, &graph, threads) {
                 return Ok(model);
             }
             // Damaged: it is rebuilt.
             let _ = fs::remove_file(prepared);
         }
-        let made = self.prepare(path, &place)?;
+        let made = self.prepare(path, &copies)?;
         let prepared = made.and_then(|made| self.read_prepared(&made, &graph, threads));
         match prepared {
             Some(model) => Ok(model),
@@ -98,10 +93,10 @@ impl OnnxRuntime {
     }
 
     /// `None` if there is no place for it, or the runtime cannot write this model so.
-    fn prepare(&self, path: &Path, place: &Place) -> Result<Option<PathBuf>, ModelError> {
+    fn prepare(&self, path: &Path, copies: &Copies) -> Result<Option<PathBuf>, ModelError> {
         let mut trouble = None;
         let quantised = File::open(path).and_then(is_quantised).unwrap_or(false);
-        let made = place.make(quantised, |to| {
+        let made = copies.make(quantised, |to| {
             let written = self.write_prepared(path, to);
             written.map_err(|problem| {
                 trouble = Some(problem.clone());
@@ -122,16 +117,11 @@ impl OnnxRuntime {
 
     fn write_prepared(&self, path: &Path, to: &Path) -> Result<(), ModelError> {
         let builder = self.builder(1, false)?;
-        let builder = builder
-            .with_optimization_level(GraphOptimizationLevel::All)
-            .map_err(ModelError::new)?;
-        let builder = builder
-            .with_config_entry("session.save_model_format", "ORT")
-            .map_err(ModelError::new)?;
-        let mut builder = builder
-            .with_optimized_model_path(to)
-            .map_err(ModelError::new)?;
-        builder.commit_from_file(path).map_err(ModelError::new)?;
+        let builder = builder.with_optimization_level(GraphOptimizationLevel::All)?;
+        let builder = builder.with_config_entry("session.save_model_format", "ORT")?;
+        builder
+            .with_optimized_model_path(to)?
+            .commit_from_file(path)?;
         Ok(())
     }
 
@@ -152,18 +142,14 @@ impl OnnxRuntime {
     }
 
     fn builder(&self, threads: usize, packed: bool) -> Result<SessionBuilder, ModelError> {
-        let builder = Session::builder(&self.environment).map_err(ModelError::new)?;
-        let builder = builder
-            .with_intra_threads(threads)
-            .map_err(ModelError::new)?;
+        let builder = Session::builder(&self.environment)?.with_intra_threads(threads)?;
         // Threads that wait by spinning take the core that decodes the next picture.
-        let builder = builder
-            .with_intra_op_spinning(false)
-            .map_err(ModelError::new)?;
+        let builder = builder.with_intra_op_spinning(false)?;
         // Packed weights and planned memory are a copy for each session: some percent faster, and several times as
         // large with networks that end in large dense layers. Bytes are small, and several times as slow unpacked.
-        let builder = builder.with_prepacking(packed).map_err(ModelError::new)?;
-        builder.with_memory_pattern(false).map_err(ModelError::new)
+        Ok(builder
+            .with_prepacking(packed)?
+            .with_memory_pattern(false)?)
     }
 }
 
@@ -218,12 +204,11 @@ impl Source {
     }
 
     fn session(&self, mut builder: SessionBuilder) -> Result<Held, ModelError> {
-        match &self.place {
-            Bytes::File(path) => builder.commit_from_file(path).map(Held::Own),
-            Bytes::Memory(bytes) => builder.commit_from_memory(bytes).map(Held::Own),
-            Bytes::Mapped(map) => builder.commit_from_memory_directly(map).map(Held::Mapped),
-        }
-        .map_err(ModelError::new)
+        Ok(match &self.place {
+            Bytes::File(path) => Held::Own(builder.commit_from_file(path)?),
+            Bytes::Memory(bytes) => Held::Own(builder.commit_from_memory(bytes)?),
+            Bytes::Mapped(map) => Held::Mapped(builder.commit_from_memory_directly(map)?),
+        })
     }
 }
 
@@ -258,6 +243,12 @@ pub struct OnnxModel {
     first: Mutex<Option<(usize, Held)>>,
 }
 
+impl<R> From<ort::Error<R>> for ModelError {
+    fn from(error: ort::Error<R>) -> ModelError {
+        ModelError::new(error)
+    }
+}
+
 impl Model for OnnxModel {
     fn signature(&self) -> &Signature {
         &self.signature
@@ -287,9 +278,8 @@ struct OnnxPredictor {
 impl Predictor for OnnxPredictor {
     fn predict(&mut self, inputs: &[Tensor], wanted: &[usize]) -> Result<Vec<Tensor>, ModelError> {
         let inputs = inputs.iter().map(input_value);
-        let inputs = inputs.collect::<ort::Result<Vec<_>>>();
-        let outputs = self.session.run(&inputs.map_err(ModelError::new)?);
-        let outputs = outputs.map_err(ModelError::new)?;
+        let inputs = inputs.collect::<ort::Result<Vec<_>>>()?;
+        let outputs = self.session.run(&inputs)?;
         wanted
             .iter()
             .map(|&place| tensor(&outputs[place]))

@@ -29,7 +29,8 @@ const QUANTISED: &str = "int8-";
 const OPERATOR: &[u8] = b"QuantizeLinear";
 const PIECE_BYTES: usize = 1 << 20;
 
-pub(crate) struct Place {
+/// The prepared copies of one model.
+pub(crate) struct Copies {
     beside: Shelf,
     kept: Option<Shelf>,
 }
@@ -42,8 +43,8 @@ struct Shelf {
     beginning: String,
 }
 
-impl Place {
-    pub(crate) fn new(model: &Path, runtime: &str, keep: &Keep) -> io::Result<Place> {
+impl Copies {
+    pub(crate) fn new(model: &Path, runtime: &str, keep: &Keep) -> io::Result<Copies> {
         let key = key(model, runtime)?;
         let name = model.file_name().unwrap_or_default().to_string_lossy();
         let beside = Shelf {
@@ -58,7 +59,7 @@ impl Place {
             Keep::Beside => Some(beside.clone()),
             Keep::Nowhere => None,
         };
-        Ok(Place { beside, kept })
+        Ok(Copies { beside, kept })
     }
 
     /// Whole or not: [`is_whole`] tells.
@@ -115,14 +116,9 @@ impl Shelf {
 
 /// Whether a file has what its name promises at its end: `…-CHECKSUM.ort`.
 pub fn is_whole(path: &Path, bytes: &[u8]) -> bool {
-    let name = path
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
-    let promised = name
-        .rsplit_once('-')
-        .and_then(|(_, sum)| u64::from_str_radix(sum, 16).ok());
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let sum = name.rsplit_once('-').map(|(_, sum)| sum);
+    let promised = sum.and_then(|sum| u64::from_str_radix(sum, 16).ok());
     promised == Some(checksum(bytes))
 }
 
@@ -253,7 +249,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let model = folder.path().join("model.onnx");
         fs::write(&model, "x").unwrap();
-        let place = Place::new(&model, "r", &Keep::In(folder.path().join("cache"))).unwrap();
+        let place = Copies::new(&model, "r", &Keep::In(folder.path().join("cache"))).unwrap();
         assert!(place.find().is_empty());
         let failed = place.make(false, |path| {
             fs::write(path, "half")?;
@@ -273,7 +269,7 @@ mod tests {
         assert!(is_whole(&made, b"whole"));
         assert!(!is_whole(&made, b"whoel"));
         assert!(!is_whole(&model, b"x"));
-        let nowhere = Place::new(&model, "r", &Keep::Nowhere).unwrap();
+        let nowhere = Copies::new(&model, "r", &Keep::Nowhere).unwrap();
         let made = nowhere.make(false, |path| fs::write(path, ""));
         assert_eq!(made.unwrap(), None);
     }

@@ -1,6 +1,5 @@
 //! The server's life: take the port, load the models and try them, announce, serve, drain, end.
 
-use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -9,26 +8,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::signal::unix::{SignalKind, signal};
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
 
 use crate::body::Limits;
 use crate::http::Front;
+use crate::listen::{OUT_OF_FILES_PAUSE, connections, listen, told_to_end, turn_away};
 use crate::metrics::Metrics;
 use crate::model::ModelError;
 use crate::queue::{Batching, Queue};
 use crate::served::{Offer, Served};
-use crate::work::{Hall, Threads, work};
+use crate::work::{Shared, Threads, work};
 
-/// When no more files can be opened, some have to be closed first.
-const OUT_OF_FILES_PAUSE: Duration = Duration::from_millis(20);
-/// Connections that wait to be accepted: when a hundred come at once, those that find no room try again after a
-/// whole second.
-const BACKLOG: u32 = 4096;
 /// After the signal to end, new connections are accepted for this long, and then read for as long: their clients
 /// may have connected or written before the signal.
 const LAST_CALL: Duration = Duration::from_millis(50);
@@ -84,31 +77,13 @@ pub enum Told {
     Draining,
 }
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    NoModel,
-    Address {
-        address: SocketAddr,
-        error: io::Error,
-    },
-    Model(ModelError),
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error(transparent)]
     System(io::Error),
 }
-
-impl fmt::Display for ServeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ServeError::NoModel => f.write_str("there is no model to serve"),
-            ServeError::Address { address, error } => {
-                write!(f, "cannot listen on {address}: {error}")
-            }
-            ServeError::Model(problem) => problem.fmt(f),
-            ServeError::System(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for ServeError {}
 
 /// Until SIGTERM or SIGINT, then until the requests in progress are done.
 pub fn serve(
@@ -116,14 +91,6 @@ pub fn serve(
     options: Options,
     tell: impl Fn(Told) + Send + Sync,
 ) -> Result<(), ServeError> {
-    let told_to_end = async || {
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        tokio::select! {
-            _ = terminate.recv() => Ok(()),
-            _ = interrupt.recv() => Ok(()),
-        }
-    };
     serve_until(told_to_end, offers, options, tell)
 }
 
@@ -136,9 +103,10 @@ pub fn serve_until(
 ) -> Result<(), ServeError> {
     let begun = Instant::now();
     if offers.is_empty() {
-        return Err(ServeError::NoModel);
+        let problem = ModelError::new("there is no model to serve");
+        return Err(ServeError::Model(problem));
     }
-    let cores = allowance::threads_for(allowance::usable_cores());
+    let cores = host::limits::threads_for(host::limits::usable_cores());
     let workers = options.workers.unwrap_or(cores).max(1);
     let threads = Threads {
         alone: options.threads.unwrap_or(cores).max(1),
@@ -152,7 +120,7 @@ pub fn serve_until(
             .min(files.saturating_sub(OWN_FILES).max(1)),
         ..options.limits
     };
-    let hall = Arc::new(Hall {
+    let shared = Arc::new(Shared {
         models: offers.into_iter().map(Served::new).collect(),
         queue: Queue::new(options.queue),
         batching: options.batching,
@@ -170,32 +138,32 @@ pub fn serve_until(
     thread::scope(|scope| {
         // Requests may come before the model is there; they wait for it.
         let served = runtime.block_on(async {
-            let listener = listen(options.address)?;
+            let listener = listen(options.address).map_err(ServeError::System)?;
             let address = listener.local_addr().map_err(ServeError::System)?;
             tell(Told::Bound { address });
             for number in 0..workers {
-                let (hall, failed, tell) = (Arc::clone(&hall), failed.clone(), &tell);
+                let (shared, failed, tell) = (Arc::clone(&shared), failed.clone(), &tell);
                 scope.spawn(move || {
                     if number == 0 {
-                        match load(&hall, tell) {
+                        match load(&shared, tell) {
                             Ok(()) => tell(Told::Listening { address, workers }),
                             // Only this worker loads, and the channel has room for one.
                             Err(problem) => _ = failed.try_send(problem),
                         }
                     }
-                    work(&hall);
+                    work(&shared);
                 });
             }
-            accept(end, listener, Arc::clone(&hall), options, failures, &tell).await
+            accept(end, listener, Arc::clone(&shared), options, failures, &tell).await
         });
-        hall.queue.close();
+        shared.queue.close();
         served
     })
 }
 
-fn load(hall: &Hall, tell: &impl Fn(Told)) -> Result<(), ModelError> {
-    for model in &hall.models {
-        model.load(hall.threads.alone)?;
+fn load(shared: &Shared, tell: &impl Fn(Told)) -> Result<(), ModelError> {
+    for model in &shared.models {
+        model.load(shared.threads.alone)?;
         if let Some(Ok(loaded)) = model.ready() {
             tell(Told::Ready {
                 model: model.name.clone(),
@@ -203,41 +171,27 @@ fn load(hall: &Hall, tell: &impl Fn(Told)) -> Result<(), ModelError> {
                 seconds: loaded.load_seconds,
                 untrained: loaded.untrained,
             });
-            if hall.batching.most > 1 && !loaded.has_rows {
+            if shared.batching.most > 1 && !loaded.has_rows {
                 tell(Told::NotBatched {
                     model: model.name.clone(),
                 });
             }
         }
     }
-    hall.metrics.ready();
+    shared.metrics.ready();
     Ok(())
-}
-
-fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {
-    let socket = match address {
-        SocketAddr::V4(_) => TcpSocket::new_v4(),
-        SocketAddr::V6(_) => TcpSocket::new_v6(),
-    };
-    let listening = socket.and_then(|socket| {
-        // A server that was just ended does not keep its port.
-        socket.set_reuseaddr(true)?;
-        socket.bind(address)?;
-        socket.listen(BACKLOG)
-    });
-    listening.map_err(|error| ServeError::Address { address, error })
 }
 
 async fn accept(
     end: impl AsyncFnOnce() -> io::Result<()>,
     listener: TcpListener,
-    hall: Arc<Hall>,
+    shared: Arc<Shared>,
     options: Options,
     mut failures: mpsc::Receiver<ModelError>,
     tell: &impl Fn(Told),
 ) -> Result<(), ServeError> {
     let mut end = pin!(end());
-    let front = Arc::new(Front::new(Arc::clone(&hall)));
+    let front = Arc::new(Front::new(Arc::clone(&shared)));
     let (ending, _) = watch::channel(false);
     {
         // Owned by the future: when that is dropped, the port is closed.
@@ -273,23 +227,16 @@ async fn accept(
 fn connect(stream: TcpStream, front: &Arc<Front>, mut ending: watch::Receiver<bool>) {
     // Answers are small and whole: waiting for more to send would cost 40 ms.
     let _ = stream.set_nodelay(true);
-    if front.connections.fetch_add(1, Ordering::Relaxed) >= front.hall.limits.connections {
+    if front.connections.fetch_add(1, Ordering::Relaxed) >= front.shared.limits.connections {
         front.connections.fetch_sub(1, Ordering::Relaxed);
         turn_away(&stream);
         return;
     }
-    let mut server = http1::Builder::new();
-    server
-        .timer(TokioTimer::new())
-        // From the connection's start or its last answer: for idle connections, too.
-        .header_read_timeout(front.hall.limits.head)
-        // Some clients close their side when they have asked.
-        .half_close(true)
-        .max_buf_size(LONGEST_HEAD_BYTES);
+    let server = connections(front.shared.limits.head);
     let in_progress = Arc::new(AtomicUsize::new(0));
-    let (shared, counted) = (Arc::clone(front), Arc::clone(&in_progress));
+    let (answering, counted) = (Arc::clone(front), Arc::clone(&in_progress));
     let service = service_fn(move |request| {
-        let (front, counted) = (Arc::clone(&shared), Arc::clone(&counted));
+        let (front, counted) = (Arc::clone(&answering), Arc::clone(&counted));
         async move {
             counted.fetch_add(1, Ordering::Relaxed);
             let reply = front.answer(request).await;
@@ -318,16 +265,6 @@ fn connect(stream: TcpStream, front: &Arc<Front>, mut ending: watch::Receiver<bo
         }
         front.connections.fetch_sub(1, Ordering::Relaxed);
     });
-}
-
-/// hyper reads bodies in parts of up to this size, too.
-const LONGEST_HEAD_BYTES: usize = 64 << 10;
-
-/// What does not fit into the socket's buffer at once is lost with the connection.
-fn turn_away(stream: &TcpStream) {
-    let _ = stream.try_write(
-        b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n",
-    );
 }
 
 /// As many files as this process may have; the limit that shells set is for people.

@@ -10,6 +10,26 @@ use serde::ser::{Serialize, Serializer};
 pub(crate) use element::{Element, Number};
 
 /// Every kind of numbers: its type, its name in the Open Inference Protocol, its name in NumPy's files.
+macro_rules! with_kinds {
+    ($made_of:ident) => {
+        $made_of! {
+            Float32 f32 "FP32" "<f4"
+            Float64 f64 "FP64" "<f8"
+            Float16 f16 "FP16" "<f2"
+            Int8 i8 "INT8" "|i1"
+            Int16 i16 "INT16" "<i2"
+            Int32 i32 "INT32" "<i4"
+            Int64 i64 "INT64" "<i8"
+            Uint8 u8 "UINT8" "|u1"
+            Uint16 u16 "UINT16" "<u2"
+            Uint32 u32 "UINT32" "<u4"
+            Uint64 u64 "UINT64" "<u8"
+            Bool bool "BOOL" "|b1"
+        }
+    };
+}
+pub(crate) use with_kinds;
+
 macro_rules! kinds {
     ($($kind:ident $type:ident $name:literal $npy:literal)*) => {
         /// What a tensor's elements are.
@@ -42,7 +62,7 @@ macro_rules! kinds {
                 match self { $(Values::$kind(_) => Kind::$kind,)* }
             }
 
-            pub fn len(&self) -> usize {
+            pub(crate) fn len(&self) -> usize {
                 match self { $(Values::$kind(values) => values.len(),)* }
             }
 
@@ -105,20 +125,7 @@ macro_rules! kinds {
     };
 }
 
-kinds! {
-    Float32 f32 "FP32" "<f4"
-    Float64 f64 "FP64" "<f8"
-    Float16 f16 "FP16" "<f2"
-    Int8 i8 "INT8" "|i1"
-    Int16 i16 "INT16" "<i2"
-    Int32 i32 "INT32" "<i4"
-    Int64 i64 "INT64" "<i8"
-    Uint8 u8 "UINT8" "|u1"
-    Uint16 u16 "UINT16" "<u2"
-    Uint32 u32 "UINT32" "<u4"
-    Uint64 u64 "UINT64" "<u8"
-    Bool bool "BOOL" "|b1"
-}
+with_kinds!(kinds);
 
 impl Kind {
     pub(crate) fn of_name(name: &str) -> Option<Kind> {
@@ -131,12 +138,6 @@ impl Kind {
 
     pub(crate) fn is_float(self) -> bool {
         matches!(self, Kind::Float32 | Kind::Float64 | Kind::Float16)
-    }
-}
-
-impl Values {
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }
 

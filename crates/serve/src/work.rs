@@ -28,7 +28,7 @@ pub(crate) struct Job {
 }
 
 /// What workers share.
-pub(crate) struct Hall {
+pub(crate) struct Shared {
     pub(crate) models: Vec<Served>,
     pub(crate) queue: Queue<Job>,
     pub(crate) batching: Batching,
@@ -47,27 +47,30 @@ pub(crate) struct Threads {
     pub(crate) each: usize,
 }
 
-pub(crate) fn work(hall: &Hall) {
-    let mut own: Vec<Option<Box<dyn Predictor>>> = hall.models.iter().map(|_| None).collect();
-    while let Some(jobs) = hall.queue.take(hall.batching, |a, b| a.model == b.model) {
+pub(crate) fn work(shared: &Shared) {
+    let mut own: Vec<Option<Box<dyn Predictor>>> = shared.models.iter().map(|_| None).collect();
+    while let Some(jobs) = shared
+        .queue
+        .take(shared.batching, |a, b| a.model == b.model)
+    {
         let own = &mut own[jobs[0].model];
         // A body that makes a decoder panic costs its own request; its predictor is not trusted any more.
-        if panic::catch_unwind(AssertUnwindSafe(|| attend(hall, own, jobs))).is_err() {
+        if panic::catch_unwind(AssertUnwindSafe(|| attend(shared, own, jobs))).is_err() {
             *own = None;
         }
-        hall.queue.done();
+        shared.queue.done();
     }
 }
 
 /// Jobs of one model.
-fn attend(hall: &Hall, own: &mut Option<Box<dyn Predictor>>, jobs: Vec<Job>) {
-    let served = &hall.models[jobs[0].model];
+fn attend(shared: &Shared, own: &mut Option<Box<dyn Predictor>>, jobs: Vec<Job>) {
+    let served = &shared.models[jobs[0].model];
     // Nobody computes for a client that has gone.
     let asked = jobs.into_iter().filter(|job| !job.reply.is_closed());
     match served.wait() {
         Ok(loaded) => {
-            let inputs = read(hall, loaded, asked);
-            predict(hall, served, loaded, own, inputs);
+            let inputs = read(shared, loaded, asked);
+            predict(shared, served, loaded, own, inputs);
         }
         Err(problem) => {
             let refusal = Refusal::new(500, problem.to_string());
@@ -85,8 +88,8 @@ struct Asked {
 }
 
 /// Those whose bodies can be used; the others are told why not.
-fn read(hall: &Hall, loaded: &Loaded, jobs: impl Iterator<Item = Job>) -> Vec<Asked> {
-    let reader = loaded.reader(hall.limits.pixels);
+fn read(shared: &Shared, loaded: &Loaded, jobs: impl Iterator<Item = Job>) -> Vec<Asked> {
+    let reader = loaded.reader(shared.limits.pixels);
     let mut read = Vec::new();
     for job in jobs {
         match reader.tensors(job.format, &job.body) {
@@ -102,7 +105,7 @@ fn read(hall: &Hall, loaded: &Loaded, jobs: impl Iterator<Item = Job>) -> Vec<As
 }
 
 fn predict(
-    hall: &Hall,
+    shared: &Shared,
     served: &Served,
     loaded: &Loaded,
     own: &mut Option<Box<dyn Predictor>>,
@@ -117,17 +120,17 @@ fn predict(
     let Some(inputs) = together else {
         // Of different sizes, or not to be distinguished afterwards: one by one.
         for one in asked {
-            predict(hall, served, loaded, own, vec![one]);
+            predict(shared, served, loaded, own, vec![one]);
         }
         return;
     };
     let examples = asked.iter().map(|one| one.examples).sum();
     let begun = Instant::now();
-    let outputs = ask(hall, loaded, own, &inputs, examples);
+    let outputs = ask(shared, loaded, own, &inputs, examples);
     let took = begun.elapsed();
-    hall.metrics.predicted(examples, took);
+    shared.metrics.predicted(examples, took);
     match outputs {
-        Ok(outputs) => answer(hall, served, loaded, asked, &outputs, took),
+        Ok(outputs) => answer(shared, served, loaded, asked, &outputs, took),
         Err(problem) => {
             let refusal = uncomputed(served, &problem);
             for one in asked {
@@ -153,20 +156,20 @@ fn together(asked: &[Asked]) -> Option<Vec<Tensor>> {
 }
 
 fn ask(
-    hall: &Hall,
+    shared: &Shared,
     loaded: &Loaded,
     own: &mut Option<Box<dyn Predictor>>,
     inputs: &[Tensor],
     examples: usize,
 ) -> Result<Vec<Tensor>, ModelError> {
-    if hall.queue.is_calm()
+    if shared.queue.is_calm()
         && let Ok(mut wide) = loaded.wide.try_lock()
     {
         return predict_all(wide.as_mut(), loaded, inputs, examples);
     }
     let narrow = match own {
         Some(narrow) => narrow,
-        None => own.insert(loaded.model.predictor(hall.threads.each)?),
+        None => own.insert(loaded.model.predictor(shared.threads.each)?),
     };
     predict_all(narrow.as_mut(), loaded, inputs, examples)
 }
@@ -207,7 +210,7 @@ fn predict_all(
 }
 
 fn answer(
-    hall: &Hall,
+    shared: &Shared,
     served: &Served,
     loaded: &Loaded,
     asked: Vec<Asked>,
@@ -220,7 +223,7 @@ fn answer(
         signature: &loaded.signature,
         answered: &loaded.answered,
         untrained: loaded.untrained,
-        top: hall.top,
+        top: shared.top,
     };
     let is_alone = asked.len() == 1;
     let mut begin = 0;

@@ -1,7 +1,5 @@
 //! Analysis of variance: which factors explain how much, and is it more than noise?
 
-use serde::{Deserialize, Serialize};
-
 use crate::distribution::f_sf;
 use crate::error::StatsError;
 
@@ -11,53 +9,33 @@ pub(crate) mod columns;
 mod general;
 pub(crate) mod reduce;
 
-pub(crate) use cells::Cells;
+pub(crate) use cells::{Cell, Cells};
+use reduce::Explained;
 
 /// One value, with the level of every factor it was observed at, counted from zero.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Observation {
     pub levels: Vec<usize>,
     pub value: f64,
-    /// What else it shares with others, as the repetition in which it was taken.
-    pub block: Option<usize>,
 }
 
 /// How many levels each factor has.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Design {
     pub levels: Vec<usize>,
 }
 
-/// What to put into the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Options {
-    /// Interactions of up to this many factors get terms of their own; those above are one term together.
-    pub max_order: usize,
-    /// Whether differences between blocks are taken out before the residual.
-    pub blocks: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            max_order: 2,
-            blocks: false,
-        }
-    }
-}
-
 /// The variation of the values, taken apart.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Anova {
-    /// Blocks first where requested, then main effects in the order of the factors, interactions by order, and
-    /// last all higher interactions together.
+    /// Main effects in the order of the factors, interactions by order, and last all higher interactions together.
     pub terms: Vec<Term>,
     pub residual: Residual,
     pub total_sum_of_squares: f64,
     /// Mean of all values.
     pub mean: f64,
     pub count: usize,
-    /// Every combination of levels has the same number of values (and is as often in every block).
+    /// Every combination of levels has the same number of values.
     pub balanced: bool,
     /// Combinations are repeated, so that the residual is noise and not interaction.
     pub replicated: bool,
@@ -70,10 +48,10 @@ pub struct Anova {
 }
 
 /// What one factor, or several together, explain.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Term {
     pub source: Source,
-    /// The factors, counted from zero: one for a main effect, two for a two-way interaction, none for blocks.
+    /// The factors, counted from zero: one for a main effect, two for a two-way interaction.
     pub factors: Vec<usize>,
     pub degrees_of_freedom: usize,
     pub sum_of_squares: f64,
@@ -86,17 +64,15 @@ pub struct Term {
 }
 
 /// What a term stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    Block,
     Effect,
     /// All interactions above the highest order requested, together.
     HigherOrder,
 }
 
 /// What is left.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Residual {
     pub degrees_of_freedom: usize,
     pub sum_of_squares: f64,
@@ -107,8 +83,7 @@ pub struct Residual {
 }
 
 /// What the residual is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResidualSource {
     /// Differences between repetitions of the same combination.
     Replication,
@@ -118,8 +93,7 @@ pub enum ResidualSource {
 }
 
 /// How the sums of squares were obtained.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sums {
     /// From means: the terms are orthogonal and the sums add up to the total.
     Balanced,
@@ -128,16 +102,17 @@ pub enum Sums {
 }
 
 /// Fixed-effects analysis of variance of any factorial, complete or not (Montgomery 2012, chapters 5 and 15).
+/// Interactions of up to `max_order` factors get terms of their own; those above are one term together.
 pub fn factorial(
     design: &Design,
     observations: &[Observation],
-    options: Options,
+    max_order: usize,
 ) -> Result<Anova, StatsError> {
-    let cells = Cells::new(design, observations, options.blocks)?;
+    let cells = Cells::new(design, observations)?;
     Ok(if cells.balanced {
-        balanced::analyse(&cells, options.max_order)
+        balanced::analyse(&cells, max_order)
     } else {
-        general::analyse(&cells, options.max_order)
+        general::analyse(&cells, max_order)
     })
 }
 
@@ -145,10 +120,10 @@ pub fn factorial(
 pub fn least_squares(
     design: &Design,
     observations: &[Observation],
-    options: Options,
+    max_order: usize,
 ) -> Result<Anova, StatsError> {
-    let cells = Cells::new(design, observations, options.blocks)?;
-    Ok(general::analyse(&cells, options.max_order))
+    let cells = Cells::new(design, observations)?;
+    Ok(general::analyse(&cells, max_order))
 }
 
 /// Analysis of variance of one factor, whose levels are the groups.
@@ -160,14 +135,13 @@ pub fn one_way(groups: &[Vec<f64>]) -> Result<Anova, StatsError> {
             values.iter().map(move |value| Observation {
                 levels: vec![level],
                 value: *value,
-                block: None,
             })
         })
         .collect();
     let design = Design {
         levels: vec![groups.len()],
     };
-    factorial(&design, &observations, Options::default())
+    factorial(&design, &observations, 1)
 }
 
 impl Anova {
@@ -183,15 +157,13 @@ impl Anova {
 struct RawTerm {
     source: Source,
     factors: Vec<usize>,
-    degrees_of_freedom: usize,
-    sum_of_squares: f64,
+    explained: Explained,
 }
 
 /// Everything the two ways of computing agree on.
 struct Parts {
     terms: Vec<RawTerm>,
-    residual_degrees_of_freedom: usize,
-    residual_sum_of_squares: f64,
+    residual: Explained,
     residual_source: ResidualSource,
     sums: Sums,
 }
@@ -200,14 +172,15 @@ impl Parts {
     fn finish(self, cells: &Cells) -> Anova {
         let total = cells.total_sum_of_squares;
         let share = |squares: f64| if total > 0.0 { squares / total } else { 0.0 };
+        let Explained {
+            degrees_of_freedom,
+            sum_of_squares,
+        } = self.residual;
         let residual = Residual {
-            degrees_of_freedom: self.residual_degrees_of_freedom,
-            sum_of_squares: self.residual_sum_of_squares,
-            mean_square: per(
-                self.residual_sum_of_squares,
-                self.residual_degrees_of_freedom,
-            ),
-            share: share(self.residual_sum_of_squares),
+            degrees_of_freedom,
+            sum_of_squares,
+            mean_square: self.residual.mean_square(),
+            share: share(sum_of_squares),
             source: self.residual_source,
         };
         // Below this the residual is rounding of the values, not noise, and F would be noise itself.
@@ -218,33 +191,31 @@ impl Parts {
             .terms
             .into_iter()
             .map(|raw| {
-                let mean_square = per(raw.sum_of_squares, raw.degrees_of_freedom);
-                let f = (testable && raw.degrees_of_freedom > 0)
+                let Explained {
+                    degrees_of_freedom,
+                    sum_of_squares,
+                } = raw.explained;
+                let mean_square = raw.explained.mean_square();
+                let f = (testable && degrees_of_freedom > 0)
                     .then(|| mean_square / residual.mean_square);
+                let (own, rest) = (degrees_of_freedom, residual.degrees_of_freedom);
                 Term {
                     source: raw.source,
                     factors: raw.factors,
-                    degrees_of_freedom: raw.degrees_of_freedom,
-                    sum_of_squares: raw.sum_of_squares,
+                    degrees_of_freedom,
+                    sum_of_squares,
                     mean_square,
                     f,
-                    p: f.map(|f| {
-                        f_sf(
-                            f,
-                            raw.degrees_of_freedom as f64,
-                            residual.degrees_of_freedom as f64,
-                        )
-                    }),
-                    share: share(raw.sum_of_squares),
+                    p: f.map(|f| f_sf(f, own as f64, rest as f64)),
+                    share: share(sum_of_squares),
                 }
             })
             .collect();
         let overlap = match self.sums {
-            Sums::Balanced => 0.0,
             Sums::TypeII if total > 0.0 => {
                 1.0 - residual.share - terms.iter().map(|t| t.share).sum::<f64>()
             }
-            Sums::TypeII => 0.0,
+            _ => 0.0,
         };
         Anova {
             terms,
@@ -262,13 +233,5 @@ impl Parts {
             sums: self.sums,
             overlap,
         }
-    }
-}
-
-fn per(squares: f64, degrees_of_freedom: usize) -> f64 {
-    if degrees_of_freedom == 0 {
-        0.0
-    } else {
-        squares / degrees_of_freedom as f64
     }
 }

@@ -1,7 +1,5 @@
 //! Intervals for any statistic, by resampling.
 
-use serde::{Deserialize, Serialize};
-
 use crate::distribution::{normal_cdf, normal_quantile};
 use crate::error::{StatsError, require_finite, require_probability};
 use crate::estimate::{Estimate, Interval};
@@ -10,7 +8,7 @@ use crate::summary::{Moments, quantile};
 use seeded::SplitMix64;
 
 /// How to resample. The same seed gives the same interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bootstrap {
     pub resamples: usize,
     pub confidence: f64,

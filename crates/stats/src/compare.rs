@@ -1,29 +1,24 @@
 //! Is the difference real?
 
-use serde::{Deserialize, Serialize};
-
 use crate::distribution::student_two_sided;
 use crate::error::{StatsError, logarithms, require_finite, require_probability};
 use crate::estimate::{Estimate, StudentParts};
 use crate::summary::Moments;
 
 /// Two lists of values compared.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// First less second, or first over second.
     pub estimate: Estimate,
     /// Probability of a difference at least as large if there were none.
     pub p: f64,
-    /// After correction for being one of several comparisons, see [`adjust`].
-    pub adjusted_p: Option<f64>,
     pub verdict: Verdict,
     /// The value of no difference: 0 for differences, 1 for ratios.
     pub neutral: f64,
 }
 
 /// What a comparison shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The first is higher.
     Higher,
@@ -62,34 +57,11 @@ pub fn welch_ratio(
     Ok(Comparison::new(estimate, welch.p, 1.0))
 }
 
-/// Corrects several comparisons for being several, and gives the verdicts anew.
-pub fn adjust(comparisons: &mut [Comparison]) {
-    let raw: Vec<f64> = comparisons.iter().map(|comparison| comparison.p).collect();
-    for (comparison, adjusted) in comparisons.iter_mut().zip(holm(&raw)) {
-        comparison.adjusted_p = Some(adjusted);
-        comparison.verdict = comparison.judge(adjusted);
-    }
-}
-
-/// Probabilities corrected so that among all of them a false alarm is as rare as for one (Holm 1979).
-pub fn holm(p: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..p.len()).collect();
-    order.sort_by(|a, b| p[*a].total_cmp(&p[*b]));
-    let mut adjusted = vec![1.0; p.len()];
-    let mut largest: f64 = 0.0;
-    for (rank, index) in order.into_iter().enumerate() {
-        largest = largest.max((p.len() - rank) as f64 * p[index]).min(1.0);
-        adjusted[index] = largest;
-    }
-    adjusted
-}
-
 impl Comparison {
     pub(crate) fn new(estimate: Estimate, p: f64, neutral: f64) -> Self {
         let mut comparison = Self {
             estimate,
             p,
-            adjusted_p: None,
             verdict: Verdict::NotShown,
             neutral,
         };

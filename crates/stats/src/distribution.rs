@@ -48,20 +48,7 @@ pub fn normal_quantile(p: f64) -> f64 {
     if p < 0.5 { -z } else { z }
 }
 
-/// Student's t: probability above t (Abramowitz, Stegun 26.7.1).
-pub fn student_sf(t: f64, degrees_of_freedom: f64) -> f64 {
-    if t < 0.0 {
-        return 1.0 - student_sf(-t, degrees_of_freedom);
-    }
-    0.5 * student_two_sided(t, degrees_of_freedom)
-}
-
-/// Student's t: probability below t.
-pub fn student_cdf(t: f64, degrees_of_freedom: f64) -> f64 {
-    student_sf(-t, degrees_of_freedom)
-}
-
-/// Student's t: probability of a value at least as far from zero.
+/// Student's t: probability of a value at least as far from zero (Abramowitz, Stegun 26.7.1).
 pub fn student_two_sided(t: f64, degrees_of_freedom: f64) -> f64 {
     if degrees_of_freedom.is_infinite() {
         return 2.0 * normal_sf(t.abs());
@@ -112,19 +99,6 @@ pub fn f_sf(f: f64, numerator: f64, denominator: f64) -> f64 {
     }
     let share = Share::from_ratio(denominator / f, numerator);
     beta_inc(denominator / 2.0, numerator / 2.0, share)
-}
-
-/// F: the value that has probability p below it.
-pub fn f_quantile(p: f64, numerator: f64, denominator: f64) -> f64 {
-    if p.is_nan() || !(0.0..=1.0).contains(&p) {
-        return f64::NAN;
-    }
-    let above = Share {
-        part: 1.0 - p,
-        rest: p,
-    };
-    let logit = beta_inc_inverse_logit(denominator / 2.0, numerator / 2.0, above);
-    denominator / numerator * (-logit).exp()
 }
 
 /// Binomial: probability of at most `successes` in `trials` (DLMF 8.17.5).

@@ -1,13 +1,11 @@
 //! Effects of factors with two levels, by the sign table.
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::{StatsError, require_finite, require_probability};
 use crate::estimate::{Estimate, StudentParts};
 use crate::summary::Moments;
 
 /// Effects of k two-level factors (Jain 1991, chapters 17 and 18).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Effects2k {
     /// q0 first, then A, B, AB, C, AC, BC, ABC …
     pub effects: Vec<Effect>,
@@ -18,7 +16,7 @@ pub struct Effects2k {
 }
 
 /// One effect: half the change from the low to the high level.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Effect {
     /// The factors, counted from zero; none for the mean q0.
     pub factors: Vec<usize>,

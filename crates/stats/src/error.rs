@@ -24,12 +24,8 @@ pub enum StatsError {
         level: usize,
         levels: usize,
     },
-    /// Blocks were requested, and an observation has none.
-    MissingBlock { index: usize },
     /// More factors than can be analysed together.
     TooManyFactors { most: usize, given: usize },
-    /// More blocks than can be distinguished from noise.
-    TooManyBlocks { most: usize, given: usize },
     /// Two lists that belong together have different lengths.
     LengthMismatch { first: usize, second: usize },
     /// Two-level designs have 2, 4, 8 … cells.
@@ -40,6 +36,8 @@ pub enum StatsError {
     NoSpread,
     /// A probability or confidence lies outside (0, 1).
     NotAProbability { given: f64 },
+    /// No combination of levels has two values, so that nothing shows the noise.
+    NoRepetitions,
 }
 
 impl fmt::Display for StatsError {
@@ -74,17 +72,9 @@ impl fmt::Display for StatsError {
                 f,
                 "observation {index} has level {level} of factor {factor}, which has only {levels} levels (counted from 0)"
             ),
-            Self::MissingBlock { index } => write!(
-                f,
-                "observation {index} has no block: give every observation a block, or turn blocks off"
-            ),
             Self::TooManyFactors { most, given } => write!(
                 f,
                 "{given} factors are too many, at most {most} can be analysed together: fix some of them"
-            ),
-            Self::TooManyBlocks { most, given } => write!(
-                f,
-                "{given} blocks are too many, at most {most} can be removed: use fewer, or turn blocks off"
             ),
             Self::LengthMismatch { first, second } => write!(
                 f,
@@ -105,6 +95,10 @@ impl fmt::Display for StatsError {
             Self::NotAProbability { given } => {
                 write!(f, "{given} is not a probability between 0 and 1")
             }
+            Self::NoRepetitions => write!(
+                f,
+                "every combination of levels was measured once: repeat the measurement"
+            ),
         }
     }
 }

@@ -39,6 +39,19 @@ impl Estimate {
         }
     }
 
+    /// The estimate and its interval divided by a number above zero. The standard error stays as it was.
+    pub fn over(&self, divisor: f64, method: &str) -> Self {
+        Self {
+            value: self.value / divisor,
+            interval: self.interval.map(|i| Interval {
+                low: i.low / divisor,
+                high: i.high / divisor,
+            }),
+            method: method.to_owned(),
+            ..self.clone()
+        }
+    }
+
     /// Half the width of the interval: the ± of a symmetric one.
     pub fn margin(&self) -> Option<f64> {
         self.interval.map(|interval| interval.half_width())
@@ -71,6 +84,7 @@ impl Interval {
 }
 
 /// What a Student interval is made of.
+#[derive(Clone, Copy)]
 pub(crate) struct StudentParts {
     pub(crate) value: f64,
     pub(crate) standard_error: f64,

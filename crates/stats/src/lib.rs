@@ -8,11 +8,12 @@
 
 pub mod anova;
 pub mod bootstrap;
+pub mod cell_means;
 pub mod compare;
 pub mod distribution;
 pub mod effects;
+pub mod family;
 pub mod fit;
-pub mod levels;
 pub mod pareto;
 pub mod precise;
 pub mod residuals;
@@ -23,22 +24,23 @@ mod error;
 mod estimate;
 mod proportion;
 mod sample_size;
+mod stability;
 mod summary;
 
-pub use anova::{
-    Anova, Design, Observation, Options, Residual, ResidualSource, Source, Sums, Term,
-};
+pub use anova::{Anova, Design, Observation, Residual, ResidualSource, Source, Sums, Term};
 pub use anova::{factorial, one_way};
 pub use bootstrap::{Bootstrap, bootstrap};
-pub use compare::{Comparison, Verdict, holm, welch_difference, welch_ratio};
+pub use cell_means::{At, CellMeans, Contrast, LevelPair, TermTest};
+pub use compare::{Comparison, Verdict, welch_difference, welch_ratio};
 pub use effects::{Effect, Effects2k, effects_2k};
 pub use error::StatsError;
 pub use estimate::{Estimate, Interval};
-pub use fit::{Amdahl, Line, PowerLaw, amdahl, line, power_law};
-pub use levels::{LevelFit, LevelPair, level_difference, level_fit, level_mean, level_ratio};
-pub use pareto::{Pareto, Point, pareto};
+pub use family::{Answer, Question, weighted_holm};
+pub use fit::slope;
+pub use pareto::{Point, pareto};
 pub use proportion::proportion;
 pub use residuals::{ResidualCheck, Residuals, check_residuals, residuals};
-pub use sample_size::{repetitions_for, repetitions_for_student};
-pub use scale::{Scale, ScaleChoice, choose_scale, choose_scale_factorial};
+pub use sample_size::{Decision, Spread, repetitions_for, repetitions_to_decide};
+pub use scale::{Scale, ScaleChoice, choose_scale};
+pub use stability::chance_of_lowest;
 pub use summary::{Summary, quantile, quantile_interval, summary};

@@ -1,10 +1,8 @@
 //! Do the residuals look like noise? Normality, equal spread, outliers.
 
-use serde::{Deserialize, Serialize};
-
 use crate::anova::balanced;
 use crate::anova::columns::{Model, comparison, factors_of, term_sets};
-use crate::anova::{Cells, Design, Observation, Options, one_way};
+use crate::anova::{Cells, Design, Observation, one_way};
 use crate::distribution::{ln_normal_cdf, student_two_sided};
 use crate::error::StatsError;
 use crate::precise::sum_of_squares;
@@ -22,7 +20,7 @@ pub struct Residuals {
 }
 
 /// Whether the residuals look like noise.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ResidualCheck {
     /// Probability of such a departure from normal if they were normal (Anderson–Darling); needs 8 values.
     pub normality_p: Option<f64>,
@@ -34,23 +32,22 @@ pub struct ResidualCheck {
     pub outliers: Vec<usize>,
     /// Nothing above speaks against the model at 1 %.
     pub fine: bool,
-    pub method: String,
 }
 
 /// Residuals of the model that [`crate::factorial`] fits: from the mean of each cell where these are replicated,
-/// else from the terms; blocks taken out in either case.
+/// else from the terms.
 pub fn residuals(
     design: &Design,
     observations: &[Observation],
-    options: Options,
+    max_order: usize,
 ) -> Result<Residuals, StatsError> {
-    let cells = Cells::new(design, observations, options.blocks)?;
+    let cells = Cells::new(design, observations)?;
     Ok(if cells.replicated {
         from_cell_means(&cells)
     } else if cells.balanced {
-        from_effects(&cells, options.max_order)
+        from_effects(&cells, max_order)
     } else {
-        from_terms(&cells, options.max_order)
+        from_terms(&cells, max_order)
     })
 }
 
@@ -72,9 +69,6 @@ pub fn check_residuals(residuals: &Residuals) -> ResidualCheck {
         normality_p,
         spread_p,
         outliers,
-        method:
-            "Anderson–Darling, Brown–Forsythe, studentised residuals with Bonferroni correction"
-                .into(),
     }
 }
 
@@ -85,30 +79,15 @@ const LEVEL: f64 = 0.01;
 const NEARLY_ONE: f64 = 1.0 - 1e-9;
 
 fn from_cell_means(cells: &Cells) -> Residuals {
-    let model = Model::new(cells, &[]);
-    let coefficients = model.within.coefficients();
-    let mut values = cells.within();
-    let per_block = model.within.rank() as f64 / cells.count() as f64;
-    for (number, coefficient) in coefficients.iter().enumerate() {
-        let mut cell_means = vec![0.0; cells.cells.len()];
-        for (cell, block) in cells.cell_of.iter().zip(&cells.block_of) {
-            cell_means[*cell] +=
-                comparison(cells.blocks, number, *block) / cells.cells[*cell].count as f64;
-        }
-        for (place, value) in values.iter_mut().enumerate() {
-            let own = comparison(cells.blocks, number, cells.block_of[place]);
-            *value -= coefficient * (own - cell_means[cells.cell_of[place]]);
-        }
-    }
     Residuals {
-        values,
+        values: cells.within(),
         leverages: cells
             .cell_of
             .iter()
-            .map(|cell| (1.0 / cells.cells[*cell].count as f64 + per_block).min(1.0))
+            .map(|cell| 1.0 / cells.cells[*cell].count as f64)
             .collect(),
         cells: cells.cell_of.clone(),
-        degrees_of_freedom: model.within_degrees(cells),
+        degrees_of_freedom: cells.count() - cells.cells.len(),
     }
 }
 
@@ -142,16 +121,13 @@ fn from_terms(cells: &Cells, max_order: usize) -> Residuals {
         values,
         leverages: vec![leverage.min(1.0); cells.count()],
         cells: cells.cell_of.clone(),
-        degrees_of_freedom: model.lack_of_fit_degrees(cells) + model.within_degrees(cells),
+        degrees_of_freedom: cells.count() - model.reduced.rank(),
     }
 }
 
 /// What the model says of one observation.
 fn fitted(cells: &Cells, model: &Model, coefficients: &[f64], place: usize) -> f64 {
     let mut value = coefficients[0];
-    for (number, column) in model.blocks.clone().enumerate() {
-        value += coefficients[column] * comparison(cells.blocks, number, cells.block_of[place]);
-    }
     let levels = &cells.cells[cells.cell_of[place]].levels;
     for term in &model.terms {
         for (number, column) in term.columns.clone().enumerate() {

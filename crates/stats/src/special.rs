@@ -66,13 +66,6 @@ pub struct Share {
 }
 
 impl Share {
-    pub fn of(part: f64) -> Self {
-        Self {
-            part,
-            rest: 1.0 - part,
-        }
-    }
-
     /// From numbers in the proportion `part : rest`.
     pub fn from_ratio(part: f64, rest: f64) -> Self {
         // Scaled first, so that the sum cannot overflow.
@@ -228,15 +221,6 @@ pub fn beta_inc_inverse_logit(a: f64, b: f64, p: Share) -> f64 {
         }
     }
     logit
-}
-
-/// The x with I_x(a, b) = p.
-pub fn beta_inc_inverse(a: f64, b: f64, p: f64) -> f64 {
-    let logit = beta_inc_inverse_logit(a, b, Share::of(p));
-    if logit.is_nan() {
-        return f64::NAN;
-    }
-    Share::from_logit(logit).part
 }
 
 /// Logarithm of erfc, exact where erfc itself is too small for `f64`.

@@ -1,13 +1,13 @@
 //! What is said of one list of values.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::distribution::binomial_cdf;
 use crate::estimate::{Estimate, Interval, StudentParts};
 use crate::precise::{centre, sum, sum_of_squares};
 
 /// What is said of one list of values.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     pub count: usize,
     /// Mean with its Student interval.
@@ -29,7 +29,7 @@ pub fn summary(values: &[f64], confidence: f64) -> Option<Summary> {
     let moments = Moments::of(values);
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let mean = StudentParts {
+    let parts = StudentParts {
         value: moments.mean,
         standard_error: moments.standard_error(),
         degrees_of_freedom: values.len() as f64 - 1.0,
@@ -38,13 +38,46 @@ pub fn summary(values: &[f64], confidence: f64) -> Option<Summary> {
     };
     Some(Summary {
         count: values.len(),
-        mean: mean.estimate("mean, Student interval"),
+        mean: mean_of_times(&parts, values),
         sd: moments.sd(),
         median: quantile(&sorted, 0.5)?,
         min: *sorted.first()?,
         max: *sorted.last()?,
         cv: (moments.mean != 0.0 && values.len() > 1).then(|| moments.sd() / moments.mean.abs()),
     })
+}
+
+/// Student's interval; of values above zero, with an upper end for skewed ones. Times have a long tail, and Student's
+/// interval alone covers the mean of log-normal ones (σ = 0.5) in 92 % of samples of three to ten. The upper end of Cox's
+/// interval for the mean of a log-normal distribution (Zhou, Gao 1997) makes that 95 %; of nearly normal values it is
+/// Student's.
+fn mean_of_times(parts: &StudentParts, values: &[f64]) -> Estimate {
+    let mut estimate = parts.estimate("mean, Student interval");
+    let (Some(interval), true) = (&mut estimate.interval, values.iter().all(|v| *v > 0.0)) else {
+        return estimate;
+    };
+    // Two values say nothing of their skewness; a mean of values above zero is not below it.
+    if values.len() < 3 {
+        interval.low = interval.low.max(0.0);
+        return estimate;
+    }
+    let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let moments = Moments::of(&logarithms);
+    let (count, variance) = (values.len() as f64, moments.variance());
+    let skewed = StudentParts {
+        value: moments.mean + variance / 2.0,
+        standard_error: (variance / count + variance * variance / (2.0 * (count - 1.0))).sqrt(),
+        ..*parts
+    };
+    let Some(skewed) = skewed.mapped("", f64::exp).interval else {
+        return estimate;
+    };
+    interval.high = interval.high.max(skewed.high);
+    if interval.low <= 0.0 {
+        interval.low = skewed.low.min(parts.value);
+    }
+    estimate.method = "mean, Student interval, upper end by Cox for skewed values".to_owned();
+    estimate
 }
 
 /// Quantile of values in growing order, by linear interpolation between order statistics (Hyndman, Fan 1996,

@@ -3,15 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use stats::{
-    Anova, Design, Observation, Options, ResidualSource, Source, StatsError, Sums, check_residuals,
-    factorial, level_fit, level_mean, residuals,
+    Anova, CellMeans, Design, LevelPair, Observation, ResidualSource, Source, StatsError, Sums,
+    check_residuals, factorial, residuals,
 };
 
-fn observe(levels: &[usize], block: usize, value: f64) -> Observation {
+fn observe(levels: &[usize], value: f64) -> Observation {
     Observation {
         levels: levels.to_vec(),
         value,
-        block: Some(block),
     }
 }
 
@@ -26,12 +25,7 @@ fn unequal_cells() -> (Design, Vec<Observation>) {
     ];
     let observations = cells
         .iter()
-        .flat_map(|(levels, values)| {
-            values
-                .iter()
-                .enumerate()
-                .map(|(block, value)| observe(levels, block, *value))
-        })
+        .flat_map(|(levels, values)| values.iter().map(|value| observe(levels, *value)))
         .collect();
     (Design { levels: vec![2, 3] }, observations)
 }
@@ -63,7 +57,7 @@ fn close(computed: f64, expected: f64, relative: f64) {
 #[test]
 fn unequal_cells_by_type_two() {
     let (design, observations) = unequal_cells();
-    let anova = factorial(&design, &observations, Options::default()).unwrap();
+    let anova = factorial(&design, &observations, 2).unwrap();
     check_term(
         &anova,
         &[0],
@@ -94,52 +88,6 @@ fn unequal_cells_by_type_two() {
     assert_eq!(anova.sums, Sums::TypeII);
     let shares: f64 = anova.terms.iter().map(|term| term.share).sum();
     close(shares + anova.residual.share + anova.overlap, 1.0, 1e-14);
-}
-
-#[test]
-fn unequal_blocks_are_taken_out() {
-    let (design, observations) = unequal_cells();
-    let options = Options {
-        blocks: true,
-        ..Options::default()
-    };
-    let anova = factorial(&design, &observations, options).unwrap();
-    let block = &anova.terms[0];
-    assert_eq!((block.source, block.degrees_of_freedom), (Source::Block, 3));
-    close(block.sum_of_squares, 2.819_722_222_222_24, 1e-11);
-    close(block.p.unwrap(), 0.035_795_415_958_788_5, 1e-10);
-    check_term(
-        &anova,
-        &[0],
-        11.340_254_716_981_2,
-        1,
-        60.971_713_007_878_5,
-        0.000_106_369_961_965_083,
-    );
-    check_term(
-        &anova,
-        &[1],
-        251.078_239_565_465,
-        2,
-        674.970_304_784_483,
-        9.860_074_589_956_63e-9,
-    );
-    check_term(
-        &anova,
-        &[0, 1],
-        33.007_467_505_241_1,
-        2,
-        88.733_537_564_761_9,
-        1.064_454_553_107_56e-5,
-    );
-    close(anova.residual.sum_of_squares, 1.301_944_444_444_44, 1e-11);
-    let left = residuals(&design, &observations, options).unwrap();
-    close(
-        left.values.iter().map(|value| value * value).sum(),
-        1.301_944_444_444_44,
-        1e-11,
-    );
-    assert_eq!(left.degrees_of_freedom, 7);
 }
 
 #[test]
@@ -175,14 +123,14 @@ fn a_missing_cell() {
     ];
     let observations: Vec<Observation> = rows
         .iter()
-        .map(|(a, b, c, y)| observe(&[*a, *b, *c], 0, *y))
+        .map(|(a, b, c, y)| observe(&[*a, *b, *c], *y))
         .collect();
     let anova = factorial(
         &Design {
             levels: vec![2, 3, 2],
         },
         &observations,
-        Options::default(),
+        2,
     )
     .unwrap();
     let expected: [(&[usize], f64, usize); 5] = [
@@ -216,14 +164,9 @@ fn a_missing_cell() {
 fn without_repetition_the_highest_interaction_is_the_residual() {
     let value = |a: usize, b: usize| [[3.0, 5.0, 8.0], [4.0, 7.5, 9.0]][a][b];
     let observations: Vec<Observation> = (0..6)
-        .map(|n| observe(&[n / 3, n % 3], 0, value(n / 3, n % 3)))
+        .map(|n| observe(&[n / 3, n % 3], value(n / 3, n % 3)))
         .collect();
-    let anova = factorial(
-        &Design { levels: vec![2, 3] },
-        &observations,
-        Options::default(),
-    )
-    .unwrap();
+    let anova = factorial(&Design { levels: vec![2, 3] }, &observations, 2).unwrap();
     assert!(!anova.replicated && anova.balanced);
     assert_eq!(anova.residual.source, ResidualSource::HigherOrder);
     assert_eq!(anova.residual.degrees_of_freedom, 2);
@@ -240,54 +183,32 @@ fn without_repetition_the_highest_interaction_is_the_residual() {
 fn levels_that_never_occur_and_factors_that_do_not_vary() {
     let observations: Vec<Observation> = [(0, 1.0), (0, 1.2), (3, 2.0), (3, 2.4)]
         .iter()
-        .map(|(level, value)| observe(&[*level, 1], 0, *value))
+        .map(|(level, value)| observe(&[*level, 1], *value))
         .collect();
     let design = Design { levels: vec![4, 2] };
-    let anova = factorial(&design, &observations, Options::default()).unwrap();
+    let anova = factorial(&design, &observations, 2).unwrap();
     assert!(anova.balanced);
     assert_eq!(anova.term(&[0]).unwrap().degrees_of_freedom, 1);
     assert_eq!(anova.term(&[1]).unwrap().degrees_of_freedom, 0);
     assert_eq!(anova.term(&[1]).unwrap().p, None);
-    let fit = level_fit(&design, &observations, Options::default(), &anova).unwrap();
-    assert_eq!(level_mean(&fit, 0, 1, 0.95), None);
-    close(level_mean(&fit, 0, 3, 0.95).unwrap().value, 2.2, 1e-14);
-}
-
-#[test]
-fn drift_between_blocks_is_not_noise() {
-    // Every repetition is slower than the one before by far more than the factor does.
-    let observations: Vec<Observation> = (0..8)
-        .map(|n| {
-            observe(
-                &[n % 2],
-                n / 2,
-                10.0 * (n / 2) as f64 + (n % 2) as f64 + 0.01 * (n % 3) as f64,
-            )
-        })
-        .collect();
-    let design = Design { levels: vec![2] };
-    let p = |blocks: bool| {
-        let options = Options {
-            blocks,
-            ..Options::default()
+    let means = CellMeans::new(&design, &observations, None).unwrap();
+    let difference = |level: usize| {
+        let pair = LevelPair {
+            factor: 0,
+            level,
+            base: 0,
         };
-        factorial(&design, &observations, options)
-            .unwrap()
-            .term(&[0])
-            .unwrap()
-            .p
-            .unwrap()
+        means.difference(pair, &[])
     };
-    assert!(p(false) > 0.5);
-    assert!(p(true) < 1e-4);
+    assert_eq!(difference(1), None);
+    close(difference(3).unwrap().value, 1.1, 1e-14);
 }
 
 #[test]
 fn constant_values_have_no_variation_to_explain() {
-    let observations: Vec<Observation> =
-        (0..8).map(|n| observe(&[n % 2, n / 4], 0, 7.25)).collect();
+    let observations: Vec<Observation> = (0..8).map(|n| observe(&[n % 2, n / 4], 7.25)).collect();
     let design = Design { levels: vec![2, 2] };
-    let anova = factorial(&design, &observations, Options::default()).unwrap();
+    let anova = factorial(&design, &observations, 2).unwrap();
     assert_eq!(anova.total_sum_of_squares, 0.0);
     assert!(
         anova
@@ -295,31 +216,24 @@ fn constant_values_have_no_variation_to_explain() {
             .iter()
             .all(|term| term.share == 0.0 && term.p.is_none())
     );
-    let check = check_residuals(&residuals(&design, &observations, Options::default()).unwrap());
+    let check = check_residuals(&residuals(&design, &observations, 2).unwrap());
     assert!(check.fine && check.outliers.is_empty());
-    serde_json::to_string(&anova).unwrap();
 }
 
 #[test]
 fn wrong_input_is_refused() {
     let design = Design { levels: vec![2] };
-    let check = |observations: &[Observation], blocks: bool| {
-        let options = Options {
-            blocks,
-            ..Options::default()
-        };
-        factorial(&design, observations, options).unwrap_err()
-    };
-    let good = observe(&[0], 0, 1.0);
+    let check = |observations: &[Observation]| factorial(&design, observations, 2).unwrap_err();
+    let good = observe(&[0], 1.0);
     assert_eq!(
-        check(&[], false),
+        check(&[]),
         StatsError::TooFew {
             needed: 2,
             given: 0
         }
     );
     assert_eq!(
-        check(&[good.clone(), observe(&[1], 0, f64::NAN)], false),
+        check(&[good.clone(), observe(&[1], f64::NAN)]),
         StatsError::NotFinite { index: 1 }
     );
     let out = StatsError::LevelOutOfRange {
@@ -328,22 +242,35 @@ fn wrong_input_is_refused() {
         level: 2,
         levels: 2,
     };
-    assert_eq!(check(&[good.clone(), observe(&[2], 0, 1.0)], false), out);
+    assert_eq!(check(&[good.clone(), observe(&[2], 1.0)]), out);
     let count = StatsError::WrongFactorCount {
         index: 1,
         expected: 1,
         given: 2,
     };
-    assert_eq!(
-        check(&[good.clone(), observe(&[0, 0], 0, 1.0)], false),
-        count
-    );
-    let blockless = Observation {
-        block: None,
-        ..good.clone()
-    };
-    assert_eq!(
-        check(&[good, blockless], true),
-        StatsError::MissingBlock { index: 1 }
-    );
+    assert_eq!(check(&[good, observe(&[0, 0], 1.0)]), count);
+}
+
+/// The reactor of Box, Hunter and Hunter (Statistics for Experimenters, 2^5, percent reacted, standard order).
+#[test]
+fn the_reactor_has_its_published_effects() {
+    let reacted = [
+        61.0, 53.0, 63.0, 61.0, 53.0, 56.0, 54.0, 61.0, 69.0, 61.0, 94.0, 93.0, 66.0, 60.0, 95.0,
+        98.0, 56.0, 63.0, 70.0, 65.0, 59.0, 55.0, 67.0, 65.0, 44.0, 45.0, 78.0, 77.0, 49.0, 42.0,
+        81.0, 82.0,
+    ];
+    let cells: Vec<Vec<f64>> = reacted.iter().map(|value| vec![*value]).collect();
+    let found = stats::effects_2k(&cells, 0.95).unwrap();
+    // Published as the change from the low to the high level, twice the effect of the sign table.
+    let published: [(&[usize], f64); 5] = [
+        (&[1], 19.5),
+        (&[3], 10.75),
+        (&[4], -6.25),
+        (&[1, 3], 13.25),
+        (&[3, 4], -11.0),
+    ];
+    for (factors, expected) in published {
+        let effect = found.effects.iter().find(|e| e.factors == factors).unwrap();
+        close(2.0 * effect.effect.value, expected, 1e-14);
+    }
 }

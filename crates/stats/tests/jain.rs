@@ -1,8 +1,6 @@
 //! Worked examples of R. Jain, The Art of Computer Systems Performance Analysis (1991).
 
-use stats::{
-    Design, Observation, Options, effects_2k, factorial, repetitions_for, repetitions_for_student,
-};
+use stats::{Design, Observation, effects_2k, factorial, repetitions_for};
 
 #[track_caller]
 fn near(computed: f64, expected: f64, within: f64) {
@@ -76,12 +74,11 @@ fn the_factorial_analysis_agrees_with_the_sign_table() {
             values.iter().map(move |value| Observation {
                 levels: vec![cell & 1, cell >> 1],
                 value: *value,
-                block: None,
             })
         })
         .collect();
     let design = Design { levels: vec![2, 2] };
-    let anova = factorial(&design, &observations, Options::default()).unwrap();
+    let anova = factorial(&design, &observations, 2).unwrap();
     let sums: Vec<f64> = anova.terms.iter().map(|term| term.sum_of_squares).collect();
     for (computed, expected) in sums.iter().zip([5547.0, 1083.0, 300.0]) {
         near(*computed, expected, 1e-9);
@@ -112,12 +109,18 @@ fn one_factor_code_sizes() {
 
 #[test]
 fn repetitions() {
-    // Example 13.8: mean 20, sd 5, within 5 % at 95 %: 97 observations.
-    assert_eq!(repetitions_for(0.05, 5.0, 20.0, 0.95), Some(97));
-    assert_eq!(repetitions_for_student(0.05, 5.0, 20.0, 0.95), Some(99));
-    assert_eq!(repetitions_for(0.05, 0.0, 20.0, 0.95), Some(1));
-    assert_eq!(repetitions_for_student(0.05, 0.0, 20.0, 0.95), Some(2));
-    assert_eq!(repetitions_for(0.05, 5.0, 0.0, 0.95), None);
-    assert_eq!(repetitions_for(0.0, 5.0, 20.0, 0.95), None);
-    assert_eq!(repetitions_for(0.05, f64::NAN, 20.0, 0.95), None);
+    let check = |precision: f64, sd: f64, mean: f64, count: usize| {
+        let known = stats::Spread { mean, sd, count };
+        repetitions_for(precision, known, 0.95)
+    };
+    // Example 13.8: mean 20, sd 5, within 5 % at 95 %: 97 observations by the normal distribution, 99 by Student's.
+    let known_well = 1 << 40;
+    assert_eq!(check(0.05, 5.0, 20.0, known_well), Some(99));
+    assert_eq!(check(0.05, 0.0, 20.0, known_well), Some(2));
+    assert_eq!(check(0.05, 5.0, 0.0, known_well), None);
+    assert_eq!(check(0.0, 5.0, 20.0, known_well), None);
+    assert_eq!(check(0.05, f64::NAN, 20.0, known_well), None);
+    // A spread that was seen in three runs may be three times as large.
+    assert!(check(0.05, 5.0, 20.0, 3) > Some(900));
+    assert_eq!(check(0.05, 5.0, 20.0, 1), None);
 }

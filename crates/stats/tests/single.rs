@@ -1,9 +1,9 @@
 //! Summaries, comparisons, fits, scale, residual checks, resampling and Pareto sets, one worked case each or more.
 
 use stats::{
-    Bootstrap, Design, Observation, Options, Point, Scale, StatsError, Verdict, amdahl, bootstrap,
-    check_residuals, choose_scale, choose_scale_factorial, compare, holm, line, pareto, power_law,
-    proportion, quantile, quantile_interval, residuals, summary, welch_difference, welch_ratio,
+    Bootstrap, Design, Observation, Point, Scale, StatsError, Verdict, bootstrap, check_residuals,
+    choose_scale, pareto, proportion, quantile, quantile_interval, residuals, slope, summary,
+    welch_difference, welch_ratio,
 };
 
 #[track_caller]
@@ -24,11 +24,14 @@ fn summary_of_five() {
     close(summary.mean.value, 5.0, 1e-15);
     close(summary.sd, 3.0, 1e-15);
     close(summary.cv.unwrap(), 0.6, 1e-15);
-    close(
-        summary.mean.margin().unwrap(),
-        2.776_445_105_197_794_4 * 3.0 / 5f64.sqrt(),
-        1e-13,
-    );
+    // Student's below; above, wider for values that are skewed.
+    let margin = 2.776_445_105_197_794_4 * 3.0 / 5f64.sqrt();
+    let interval = summary.mean.interval.unwrap();
+    close(summary.mean.value - interval.low, margin, 1e-13);
+    assert!(interval.high - summary.mean.value > margin);
+    // Values that are not all above zero have no logarithm: both ends are Student's.
+    let plain = stats::summary(&[-3.0, -1.0, -1.0, 0.0, 5.0], 0.95).unwrap();
+    close(plain.mean.margin().unwrap(), margin, 1e-13);
 }
 
 #[test]
@@ -40,8 +43,6 @@ fn summary_of_one_or_none() {
     );
     assert!(summary(&[], 0.95).is_none());
     assert!(summary(&[1.0, f64::INFINITY], 0.95).is_none());
-    let text = serde_json::to_string(&one).unwrap();
-    assert_eq!(serde_json::from_str::<stats::Summary>(&text).unwrap(), one);
 }
 
 #[test]
@@ -96,61 +97,23 @@ fn welch() {
 }
 
 #[test]
-fn holm_of_four() {
-    let adjusted = holm(&[0.01, 0.04, 0.03, 0.005]);
-    for (computed, expected) in adjusted.iter().zip([0.03, 0.06, 0.06, 0.02]) {
-        close(*computed, expected, 1e-14);
-    }
-    let barely = welch_difference(&[1.0, 1.2, 1.1, 1.4], &[1.5, 1.4, 1.6, 1.3], 0.95).unwrap();
-    assert_eq!(barely.verdict, Verdict::Lower);
-    let mut many = vec![barely; 10];
-    compare::adjust(&mut many);
-    assert!(
-        many.iter()
-            .all(|comparison| comparison.verdict == Verdict::NotShown)
-    );
-}
-
-#[test]
-fn lines_and_curves() {
+fn lines() {
     let (x, y) = ([1.0, 2.0, 4.0, 8.0, 16.0], [10.2, 5.6, 3.1, 2.0, 1.4]);
-    let fitted = line(&x, &y, 0.95).unwrap();
-    close(fitted.intercept.value, 7.2125, 1e-13);
-    close(fitted.slope.interval.unwrap().low, -1.153_405_82, 1e-8);
-    close(fitted.intercept.interval.unwrap().high, 13.071_406_32, 1e-8);
-    close(fitted.r_squared, 0.569_332_263_324_799_9, 1e-12);
-    close(fitted.at(0.0).value, fitted.intercept.value, 1e-13);
-    close(
-        fitted.at(0.0).margin().unwrap(),
-        fitted.intercept.margin().unwrap(),
-        1e-12,
-    );
-    let power = power_law(&x, &y, 0.95).unwrap();
-    close(power.exponent.value, -0.721_556_77, 1e-8);
-    close(power.factor.value.ln(), 2.241_525_25, 1e-8);
-    close(power.factor.interval.unwrap().high.ln(), 2.489_562_05, 1e-8);
-    let amdahl = amdahl(&x, &y, 0.95).unwrap();
-    close(amdahl.fixed.value, 0.8125, 1e-12);
-    close(amdahl.shared.value, 9.412_903_23, 1e-8);
-    close(
-        amdahl.serial_fraction.value,
-        0.8125 / (0.8125 + 9.412_903_225_806_452),
-        1e-12,
-    );
-    assert!(amdahl.serial_fraction.interval.unwrap().contains(0.08));
+    let fitted = slope(&x, &y, 0.95).unwrap();
+    close(fitted.interval.unwrap().low, -1.153_405_82, 1e-8);
     assert_eq!(
-        line(&[1.0, 1.0], &[1.0, 2.0], 0.95),
+        slope(&[1.0, 1.0], &[1.0, 2.0], 0.95),
         Err(StatsError::NoSpread)
     );
     assert_eq!(
-        line(&[1.0], &[1.0, 2.0], 0.95),
+        slope(&[1.0], &[1.0, 2.0], 0.95),
         Err(StatsError::LengthMismatch {
             first: 1,
             second: 2
         })
     );
     assert_eq!(
-        line(&[1.0, 2.0], &[1.0, 3.0], 0.95).unwrap().slope.interval,
+        slope(&[1.0, 2.0], &[1.0, 3.0], 0.95).unwrap().interval,
         None
     );
 }
@@ -166,10 +129,8 @@ fn pareto_front() {
         point(f64::NAN, 0.0),
         point(1.0, 3.0),
     ];
-    let result = pareto(&points);
-    assert_eq!(result.front, [1, 5, 2, 0]);
-    assert_eq!(result.beaten_by, [None, None, None, Some(2), None, None]);
-    assert!(pareto(&[]).front.is_empty());
+    assert_eq!(pareto(&points), [1, 5, 2, 0]);
+    assert!(pareto(&[]).is_empty());
 }
 
 #[test]
@@ -194,29 +155,6 @@ fn bootstrap_interval_of_the_mean_is_near_students() {
     assert_eq!(constant.interval, None);
 }
 
-#[test]
-fn scale_of_cells() {
-    let multiplicative = [
-        vec![1.0, 1.1, 0.9],
-        vec![10.0, 11.0, 9.0],
-        vec![100.0, 110.0, 90.0],
-    ];
-    assert_eq!(choose_scale(&multiplicative).scale, Scale::Log);
-    let additive = [
-        vec![1.0, 1.1, 0.9],
-        vec![10.0, 10.1, 9.9],
-        vec![100.0, 100.1, 99.9],
-    ];
-    assert_eq!(choose_scale(&additive).scale, Scale::Linear);
-    assert_eq!(choose_scale(&[vec![1.0], vec![10.0]]).scale, Scale::Log);
-    assert_eq!(choose_scale(&[vec![1.0], vec![2.0]]).scale, Scale::Linear);
-    assert_eq!(
-        choose_scale(&[vec![0.0, 1.0], vec![2.0, 50.0]]).scale,
-        Scale::Linear
-    );
-    assert_eq!(choose_scale(&[]).scale, Scale::Linear);
-}
-
 fn grid(value: impl Fn(usize, usize, usize) -> f64) -> Vec<Observation> {
     (0..27)
         .map(|n| {
@@ -224,7 +162,6 @@ fn grid(value: impl Fn(usize, usize, usize) -> f64) -> Vec<Observation> {
             Observation {
                 levels: vec![a, b],
                 value: value(a, b, repetition),
-                block: None,
             }
         })
         .collect()
@@ -236,19 +173,25 @@ fn scale_of_a_factorial() {
     let jitter = |a: usize, b: usize, r: usize| ((a * 5 + b * 3 + r * 7) % 9) as f64 / 9.0 - 0.5;
     let multiplied =
         grid(|a, b, r| 2f64.powi(a as i32) * 3f64.powi(b as i32) * (1.0 + 0.02 * jitter(a, b, r)));
-    let choice = choose_scale_factorial(&design, &multiplied).unwrap();
-    assert_eq!(choice.scale, Scale::Log, "{}", choice.reason);
-    assert!(choice.log_likelihood_gain.unwrap() > 10.0);
+    let choice = choose_scale(&design, &multiplied).unwrap();
+    assert_eq!(choice.scale, Scale::Logarithmic, "{}", choice.reason);
     let added = grid(|a, b, r| 5.0 + 4.0 * a as f64 + 9.0 * b as f64 + 0.2 * jitter(a, b, r));
-    assert_eq!(
-        choose_scale_factorial(&design, &added).unwrap().scale,
-        Scale::Linear
-    );
+    assert_eq!(choose_scale(&design, &added).unwrap().scale, Scale::Linear);
+    let check = |values: [f64; 2], expected: Scale| {
+        let observation = |(level, value)| Observation {
+            levels: vec![level],
+            value,
+        };
+        let observations: Vec<Observation> =
+            values.into_iter().enumerate().map(observation).collect();
+        let found = choose_scale(&Design { levels: vec![2] }, &observations).unwrap();
+        assert_eq!(found.scale, expected, "{values:?}: {}", found.reason);
+    };
+    check([1.0, 10.0], Scale::Logarithmic);
+    check([1.0, 2.0], Scale::Linear);
+    check([0.0, 50.0], Scale::Linear);
     let narrow = grid(|a, _, r| 100.0 + a as f64 * 0.1 + jitter(a, 0, r));
-    assert_eq!(
-        choose_scale_factorial(&design, &narrow).unwrap().scale,
-        Scale::Linear
-    );
+    assert_eq!(choose_scale(&design, &narrow).unwrap().scale, Scale::Linear);
 }
 
 #[test]
@@ -260,7 +203,6 @@ fn residuals_of_one_group_by_published_tests() {
             .map(|value| Observation {
                 levels: vec![level],
                 value: *value,
-                block: None,
             })
             .collect()
     };
@@ -273,7 +215,7 @@ fn residuals_of_one_group_by_published_tests() {
         let design = Design {
             levels: vec![groups.len()],
         };
-        check_residuals(&residuals(&design, &observations, Options::default()).unwrap())
+        check_residuals(&residuals(&design, &observations, 2).unwrap())
     };
     let odd = check(&[&[2.1, 3.4, 1.9, 2.8, 3.1, 2.2, 2.6, 9.0, 2.4, 2.9]]);
     close(odd.normality_p.unwrap(), 6.105_811_702_734_394e-5, 1e-9);
@@ -308,4 +250,41 @@ fn shares_have_wilson_s_interval() {
     assert_eq!(proportion(0, 0, 0.95), None);
     assert_eq!(proportion(3, 2, 0.95), None);
     assert_eq!(proportion(1, 2, 1.0), None);
+}
+
+/// Of samples of normal and log-normal values, 94 to 97 of 100 intervals contain the mean.
+#[test]
+fn intervals_of_means_cover() {
+    let mut random = seeded::SplitMix64::new(11);
+    let mut normal = || {
+        let mut uniform = || (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+        let (length, angle) = (1.0 - uniform(), uniform());
+        (-2.0 * length.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+    };
+    let samples = 6000;
+    for count in [3, 5, 10, 30] {
+        for sigma in [0.0, 0.5_f64] {
+            let truth = (sigma * sigma / 2.0).exp();
+            let mut covered = 0;
+            for _ in 0..samples {
+                let value = |normal: f64| match sigma > 0.0 {
+                    true => (sigma * normal).exp(),
+                    false => 1.0 + 0.05 * normal,
+                };
+                let values: Vec<f64> = (0..count).map(|_| value(normal())).collect();
+                let interval = stats::summary(&values, 0.95)
+                    .unwrap()
+                    .mean
+                    .interval
+                    .unwrap();
+                assert!(interval.low > 0.0, "{values:?}");
+                covered += usize::from(interval.contains(truth));
+            }
+            let rate = covered as f64 / samples as f64;
+            assert!(
+                (0.938..=0.972).contains(&rate),
+                "n = {count}, σ = {sigma}: {rate}"
+            );
+        }
+    }
 }

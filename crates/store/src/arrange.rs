@@ -59,11 +59,7 @@ impl Store {
     /// Puts every bundle where it belongs, and the folder is this study's from here on. The lock
     /// must be held.
     pub fn arrange(&self, scenario_of: ScenarioOf<'_>) -> Result<Arranged, StoreError> {
-        if !self.holds_lock() {
-            return Err(StoreError::NotLocked {
-                dir: self.dir().to_path_buf(),
-            });
-        }
+        self.check_lock()?;
         let layout = &self.shared.layout;
         let mut aside = already_aside(layout)?;
         let mut arranged = arrange_imports(layout, scenario_of)?;
@@ -81,10 +77,7 @@ impl Store {
         let mut moves = Vec::new();
         for aside in aside {
             let place = scenario_of(&aside.record).map(|scenario| {
-                let to = RunId {
-                    scenario: scenario.number,
-                    repetition: aside.record.run.repetition,
-                };
+                let to = RunId::new(scenario.number, aside.record.run.repetition);
                 (scenario, to)
             });
             match place {

@@ -143,10 +143,8 @@ pub(crate) fn damaged(layout: &Layout, name: &str, why: String) -> Damaged {
 
 /// A metric that is not a finite number is left out, as in a bundle: JSON has no word for it.
 fn value_of(record: &RunRecord) -> Result<Value, StoreError> {
-    let mut value = serde_json::to_value(record).map_err(|e| StoreError::BadRecord {
-        run: record.run,
-        why: e.to_string(),
-    })?;
+    let value = serde_json::to_value(record);
+    let mut value = value.map_err(|e| StoreError::bad_record(record.run, e))?;
     if let Some(metrics) = value.get_mut("metrics").and_then(Value::as_object_mut) {
         metrics.retain(|_, metric| metric.get("value").is_some_and(Value::is_number));
     }

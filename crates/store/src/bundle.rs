@@ -55,10 +55,7 @@ pub(crate) fn write_record_as(
 ) -> Result<Bundle, StoreError> {
     let mut kept = record.clone();
     kept.metrics.retain(|_, metric| metric.value.is_finite());
-    let wrong = |e: serde_json::Error| StoreError::BadRecord {
-        run: record.run,
-        why: e.to_string(),
-    };
+    let wrong = |e: serde_json::Error| StoreError::bad_record(record.run, e);
     let mut text = serde_json::to_vec_pretty(&Written {
         record: &kept,
         files: &files,
@@ -113,11 +110,9 @@ fn unreadable(bytes: &[u8], error: &serde_json::Error) -> String {
         .ok()
         .and_then(|value| value.get("schema")?.as_u64());
     match schema {
-        Some(schema) if schema > u64::from(BUNDLE_SCHEMA) => {
-            format!(
-                "has schema {schema}, but this bancada reads only up to {BUNDLE_SCHEMA}: use a newer one"
-            )
-        }
+        Some(schema) if schema > u64::from(BUNDLE_SCHEMA) => format!(
+            "has schema {schema}, but this bancada reads only up to {BUNDLE_SCHEMA}: use a newer one"
+        ),
         _ => format!("is not a run record: {error}"),
     }
 }

@@ -1,6 +1,5 @@
 //! What can go wrong while keeping or returning bundles: what, where, what to do.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,63 +10,62 @@ use crate::StudyIdentity;
 /// SQLite's longest path is 512 bytes, of which it needs 8 for the journal's name.
 const LONGEST_INDEX_PATH: usize = 504;
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// The folder holds no results.
-    NotResults {
-        dir: PathBuf,
-    },
+    #[error(
+        "{dir} contains no results: run a study first, or choose a different folder with --out"
+    )]
+    NotResults { dir: PathBuf },
     /// The folder holds results of another study.
+    #[error("{dir} contains results of the study `{}`, not of `{}`: choose a different folder with --out", .found.name, .asked.name)]
     OtherStudy {
         dir: PathBuf,
         found: StudyIdentity,
         asked: StudyIdentity,
     },
     /// Another program is writing to these results.
-    Locked {
-        dir: PathBuf,
-        pid: Option<u32>,
-    },
+    #[error("{} is already writing to {dir}: wait for it to end, or stop it", pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}")))]
+    Locked { dir: PathBuf, pid: Option<u32> },
     /// A run was begun without holding the lock.
-    NotLocked {
-        dir: PathBuf,
-    },
+    #[error("{dir} is not locked for writing: take the lock before starting a run")]
+    NotLocked { dir: PathBuf },
     /// The run is already in progress in this program.
-    AlreadyBegun {
-        run: RunId,
-    },
-    DiskFull {
-        doing: String,
-        path: PathBuf,
-    },
-    ReadOnly {
-        doing: String,
-        path: PathBuf,
-    },
-    Permission {
-        doing: String,
-        path: PathBuf,
-    },
+    #[error("{run} is already in progress in this process")]
+    AlreadyBegun { run: RunId },
+    #[error(
+        "no disk space left to {doing} {path}: free some, then run again; finished runs are kept"
+    )]
+    DiskFull { doing: String, path: PathBuf },
+    #[error(
+        "could not {doing} {path}: the disk is read-only; choose a different folder with --out"
+    )]
+    ReadOnly { doing: String, path: PathBuf },
+    #[error(
+        "no permission to {doing} {path}: change the folder's permissions, or choose a different folder with --out"
+    )]
+    Permission { doing: String, path: PathBuf },
     /// Longer than SQLite takes.
-    PathTooLong {
-        path: PathBuf,
-        bytes: usize,
-    },
+    #[error(
+        "the path of the index {path} has {bytes} bytes, and SQLite allows {LONGEST_INDEX_PATH}: choose a folder with a shorter path with --out"
+    )]
+    PathTooLong { path: PathBuf, bytes: usize },
     /// Not a plain file name.
-    BadName {
-        name: String,
-    },
+    #[error("`{name}` is not a plain file name: results are saved directly in their folder")]
+    BadName { name: String },
     /// A record that would not read back as itself.
-    BadRecord {
-        run: RunId,
-        why: String,
-    },
+    #[error("the record of {run} cannot be stored: {why}")]
+    BadRecord { run: RunId, why: String },
+    #[error("could not {doing} {path}: {source}")]
     Io {
         doing: String,
         path: PathBuf,
         source: io::Error,
     },
+    #[error(
+        "the index {path} failed ({source}): delete that file and run the command again; it is rebuilt from the runs"
+    )]
     Index {
         path: PathBuf,
         source: rusqlite::Error,
@@ -90,6 +88,11 @@ impl StoreError {
                 source,
             },
         }
+    }
+
+    pub(crate) fn bad_record(run: RunId, why: impl ToString) -> Self {
+        let why = why.to_string();
+        StoreError::BadRecord { run, why }
     }
 
     pub(crate) fn index(path: &Path, source: rusqlite::Error) -> Self {
@@ -138,98 +141,5 @@ impl StoreError {
                 | StoreError::DiskFull { .. }
                 | StoreError::Index { .. }
         )
-    }
-}
-
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StoreError::NotResults { dir } => write!(
-                f,
-                "{} contains no results: run a study first, or choose a different folder with --out",
-                dir.display()
-            ),
-            StoreError::OtherStudy { dir, found, asked } => write!(
-                f,
-                "{} contains results of the study `{}`, not of `{}`: choose a different folder with --out",
-                dir.display(),
-                found.name,
-                asked.name
-            ),
-            StoreError::Locked {
-                dir,
-                pid: Some(pid),
-            } => write!(
-                f,
-                "process {pid} is already writing to {}: wait for it to end, or stop it",
-                dir.display()
-            ),
-            StoreError::Locked { dir, pid: None } => write!(
-                f,
-                "another process is already writing to {}: wait for it to end, or stop it",
-                dir.display()
-            ),
-            StoreError::NotLocked { dir } => {
-                write!(
-                    f,
-                    "{} is not locked for writing: take the lock before starting a run",
-                    dir.display()
-                )
-            }
-            StoreError::AlreadyBegun { run } => {
-                write!(f, "{run} is already in progress in this process")
-            }
-            StoreError::DiskFull { doing, path } => write!(
-                f,
-                "no disk space left to {doing} {}: free some, then run again; finished runs are kept",
-                path.display()
-            ),
-            StoreError::ReadOnly { doing, path } => write!(
-                f,
-                "could not {doing} {}: the disk is read-only; choose a different folder with --out",
-                path.display()
-            ),
-            StoreError::Permission { doing, path } => write!(
-                f,
-                "no permission to {doing} {}: change the folder's permissions, or choose a different folder with --out",
-                path.display()
-            ),
-            StoreError::PathTooLong { path, bytes } => write!(
-                f,
-                "the path of the index {} has {bytes} bytes, and SQLite allows {LONGEST_INDEX_PATH}: choose a folder with a shorter path with --out",
-                path.display()
-            ),
-            StoreError::BadName { name } => {
-                write!(
-                    f,
-                    "`{name}` is not a plain file name: results are saved directly in their folder"
-                )
-            }
-            StoreError::BadRecord { run, why } => {
-                write!(f, "the record of {run} cannot be stored: {why}")
-            }
-            StoreError::Io {
-                doing,
-                path,
-                source,
-            } => {
-                write!(f, "could not {doing} {}: {source}", path.display())
-            }
-            StoreError::Index { path, source } => write!(
-                f,
-                "the index {} failed ({source}): delete that file and run the command again; it is rebuilt from the runs",
-                path.display()
-            ),
-        }
-    }
-}
-
-impl std::error::Error for StoreError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            StoreError::Io { source, .. } => Some(source),
-            StoreError::Index { source, .. } => Some(source),
-            _ => None,
-        }
     }
 }

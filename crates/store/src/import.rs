@@ -122,13 +122,7 @@ fn place(record: &RunRecord) -> Option<(&str, u64, u32)> {
 fn free(mut run: RunId, taken: &mut BTreeSet<RunId>) -> RunId {
     if taken.contains(&run) {
         let scenario = run.scenario;
-        let all = RunId {
-            scenario,
-            repetition: 0,
-        }..=RunId {
-            scenario,
-            repetition: u32::MAX,
-        };
+        let all = RunId::new(scenario, 0)..=RunId::new(scenario, u32::MAX);
         let last = taken.range(all).next_back().map_or(0, |run| run.repetition);
         run.repetition = last.saturating_add(1);
     }

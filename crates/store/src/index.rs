@@ -166,33 +166,20 @@ impl Index {
             .query_row("PRAGMA user_version", [], |row| row.get(0))
     }
 
-    pub(crate) fn clear(&self) -> Result<(), StoreError> {
-        self.transaction(|| {
-            self.connection
-                .execute_batch("DELETE FROM records; DELETE FROM runs; DELETE FROM machines; DELETE FROM imports;")
-                .map_err(|e| self.error(e))
-        })
-    }
-
     pub(crate) fn insert(&self, bundle: &Bundle, stamp: Stamp) -> Result<(), StoreError> {
         self.transaction(|| self.put(bundle, stamp))
     }
 
     pub(crate) fn statuses(&self) -> Result<BTreeMap<RunId, Status>, StoreError> {
-        let mut statuses = BTreeMap::new();
         self.rows("SELECT scenario, repetition, status FROM runs", |row| {
             let word: String = row.get(2)?;
-            let status =
-                serde_json::from_value(Value::String(word)).map_err(|e| unreadable(2, e))?;
-            statuses.insert(run_id(row)?, status);
-            Ok(())
-        })?;
-        Ok(statuses)
+            let status = serde_json::from_value(Value::String(word));
+            Ok((run_id(row)?, status.map_err(|e| unreadable(2, e))?))
+        })
     }
 
     /// Sorted by scenario and repetition.
     pub(crate) fn records(&self) -> Result<Vec<RunRecord>, StoreError> {
-        let mut records = Vec::new();
         // One statement, so that it sees one state of the file.
         let query = "SELECT record, inventory, import, common FROM runs \
                      JOIN records ON records.run = runs.id JOIN machines ON machines.id = runs.machine \
@@ -220,46 +207,29 @@ impl Index {
             };
             let mut record = record.map_err(|e| unreadable(0, e))?;
             prices.share(&mut record);
-            records.push(record);
-            Ok(())
-        })?;
-        Ok(records)
+            Ok(record)
+        })
     }
 
     /// The stamps of bundles.
     pub(crate) fn stamps(&self) -> Result<BTreeMap<RunId, Stamp>, StoreError> {
-        let mut stamps = BTreeMap::new();
         let query = "SELECT scenario, repetition, modified_nanoseconds, bytes FROM runs WHERE import IS NULL";
-        self.rows(query, |row| {
-            let stamp = Stamp {
-                modified_nanoseconds: row.get(2)?,
-                bytes: row.get(3)?,
-            };
-            stamps.insert(run_id(row)?, stamp);
-            Ok(())
-        })?;
-        Ok(stamps)
+        self.rows(query, |row| Ok((run_id(row)?, stamp(row, 2)?)))
     }
 
     /// The files of bundles, as they were kept.
     pub(crate) fn kept_files(&self) -> Result<BTreeMap<RunId, Vec<KeptFile>>, StoreError> {
-        let mut kept = BTreeMap::new();
         let query = "SELECT scenario, repetition, files FROM runs WHERE files IS NOT NULL";
         self.rows(query, |row| {
             let text: String = row.get(2)?;
             let files = serde_json::from_str(&text).map_err(|e| unreadable(2, e))?;
-            kept.insert(run_id(row)?, files);
-            Ok(())
-        })?;
-        Ok(kept)
+            Ok((run_id(row)?, files))
+        })
     }
 
     pub(crate) fn put(&self, bundle: &Bundle, stamp: Stamp) -> Result<(), StoreError> {
         let Bundle { record, files } = bundle;
-        let wrong = |e: serde_json::Error| StoreError::BadRecord {
-            run: record.run,
-            why: e.to_string(),
-        };
+        let wrong = |e: serde_json::Error| StoreError::bad_record(record.run, e);
         let parts = split_machine(record).map_err(wrong)?;
         let files = serde_json::to_string(files).map_err(wrong)?;
         self.delete(record.run)?;
@@ -313,29 +283,16 @@ impl Index {
 
     /// The files of imports, by name.
     pub(crate) fn imports(&self) -> Result<BTreeMap<String, Stamp>, StoreError> {
-        let mut imports = BTreeMap::new();
         let query = "SELECT name, modified_nanoseconds, bytes FROM imports";
-        self.rows(query, |row| {
-            let stamp = Stamp {
-                modified_nanoseconds: row.get(1)?,
-                bytes: row.get(2)?,
-            };
-            imports.insert(row.get(0)?, stamp);
-            Ok(())
-        })?;
-        Ok(imports)
+        self.rows(query, |row| Ok((row.get(0)?, stamp(row, 1)?)))
     }
 
     /// Whether a bundle took the place of an imported run.
     pub(crate) fn has_hidden_imports(&self) -> Result<bool, StoreError> {
-        let mut hidden = false;
         let query = "SELECT (SELECT total(runs) FROM imports) > \
                      (SELECT count(*) FROM runs WHERE import IS NOT NULL)";
-        self.rows(query, |row| {
-            hidden = row.get(0)?;
-            Ok(())
-        })?;
-        Ok(hidden)
+        let hidden: Vec<bool> = self.rows(query, |row| row.get(0))?;
+        Ok(hidden == [true])
     }
 
     /// With its runs.
@@ -404,18 +361,14 @@ impl Index {
             .map_err(|e| self.error(e))
     }
 
-    fn rows(
+    fn rows<T, All: FromIterator<T>>(
         &self,
         query: &str,
-        mut take: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
-    ) -> Result<(), StoreError> {
-        let mut all = || -> rusqlite::Result<()> {
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<All, StoreError> {
+        let all = || -> rusqlite::Result<All> {
             let mut statement = self.connection.prepare_cached(query)?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                take(row)?;
-            }
-            Ok(())
+            statement.query_map([], read)?.collect()
         };
         all().map_err(|e| self.error(e))
     }
@@ -436,6 +389,14 @@ impl Index {
     fn error(&self, error: rusqlite::Error) -> StoreError {
         StoreError::index(&self.path, error)
     }
+}
+
+/// From this column and the next.
+fn stamp(row: &Row<'_>, column: usize) -> rusqlite::Result<Stamp> {
+    Ok(Stamp {
+        modified_nanoseconds: row.get(column)?,
+        bytes: row.get(column + 1)?,
+    })
 }
 
 /// Whatever is neither about the right to write nor about others who write: the file is not what
@@ -511,10 +472,7 @@ fn join_machine(rest: &str, machine: &str) -> serde_json::Result<RunRecord> {
 }
 
 fn run_id(row: &Row<'_>) -> rusqlite::Result<RunId> {
-    Ok(RunId {
-        scenario: row.get(0)?,
-        repetition: row.get(1)?,
-    })
+    Ok(RunId::new(row.get(0)?, row.get(1)?))
 }
 
 fn unreadable(

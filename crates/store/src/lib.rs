@@ -8,6 +8,7 @@
 //! DIR/runs/C3-r2/          a bundle: run.json, events.jsonl, samples.csv, log.txt, …
 //! DIR/imports/1.jsonl      runs of one import that have no files, one per line
 //! DIR/runs/.C3-r2.partial  a run in progress; garbage when its process is gone
+//! DIR/runs/.C3-r2.ticket   where a run goes on without this program, until it is kept
 //! DIR/runs/.C3-r2.whole    a finished run about to be renamed
 //! DIR/runs/.old/C3-r2.1    an attempt that was re-run
 //! DIR/runs/.aside/C3-r2.1  a run of no scenario of the study: from a different study, or of a
@@ -33,6 +34,7 @@ mod lock;
 mod reconcile;
 mod staging;
 mod store;
+mod ticket;
 
 pub use arrange::{Arranged, Renumbered, ScenarioOf, SetAside};
 pub use error::StoreError;
@@ -40,7 +42,8 @@ pub use host::read_regular;
 pub use import::{Imported, ImportedFile};
 pub use lock::StudyLock;
 pub use staging::Staging;
-pub use store::{Rebuilt, Store, StudyIdentity};
+pub use store::{Store, StudyIdentity};
+pub use ticket::Note;
 
 /// A bundle that is there but cannot be read, or a file of one that is not what was kept.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -83,10 +83,7 @@ impl Staging {
             Step::WriteRecord => {
                 if record.run != self.run {
                     let why = format!("it was started as {}", self.run);
-                    return Err(StoreError::BadRecord {
-                        run: record.run,
-                        why,
-                    });
+                    return Err(StoreError::bad_record(record.run, why));
                 }
                 // A workload may have removed what it was given: the measurement is kept all the same.
                 files::create_folder(&self.folder)?;

@@ -34,12 +34,6 @@ pub struct Store {
     made: Option<NewFolder>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rebuilt {
-    pub runs: usize,
-    pub damaged: Vec<Damaged>,
-}
-
 type OpenIndex = fn(&Layout, &Arc<AtomicBool>) -> Result<Index, StoreError>;
 
 /// What a store and the runs begun from it have in common.
@@ -217,16 +211,8 @@ impl Store {
     /// A fresh folder for a run. The lock must be held. An earlier attempt of the run stays what
     /// counts until this one is committed.
     pub fn begin(&self, run: RunId) -> Result<Staging, StoreError> {
-        if !self.holds_lock() {
-            return Err(StoreError::NotLocked {
-                dir: self.dir().to_path_buf(),
-            });
-        }
+        self.check_lock()?;
         Staging::begin(run, &self.shared)
-    }
-
-    pub fn bundle_path(&self, run: RunId) -> PathBuf {
-        self.shared.layout.current(run)
     }
 
     /// Attempts that later ones took the place of: no results, but they were paid for.
@@ -251,13 +237,12 @@ impl Store {
         self.shared.reconcile()
     }
 
-    /// Makes the index anew from the bundles.
-    pub fn rebuild(&mut self) -> Result<Rebuilt, StoreError> {
-        self.shared.rebuild()?;
-        Ok(Rebuilt {
-            runs: self.statuses()?.len(),
-            damaged: self.damaged(),
-        })
+    pub(crate) fn check_lock(&self) -> Result<(), StoreError> {
+        let dir = self.dir().to_path_buf();
+        match self.holds_lock() {
+            true => Ok(()),
+            false => Err(StoreError::NotLocked { dir }),
+        }
     }
 
     pub(crate) fn holds_lock(&self) -> bool {
@@ -310,15 +295,6 @@ impl Shared {
 
     fn reconcile(&self) -> Result<(), StoreError> {
         let damaged = self.repairing(|index| index.reconcile(&self.layout))?;
-        self.set_damaged(damaged);
-        Ok(())
-    }
-
-    fn rebuild(&self) -> Result<(), StoreError> {
-        let index = self.index();
-        index.clear()?;
-        let damaged = index.reconcile(&self.layout)?;
-        drop(index);
         self.set_damaged(damaged);
         Ok(())
     }

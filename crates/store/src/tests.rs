@@ -75,7 +75,7 @@ fn a_first_attempt_is_there_from_the_seal_on() {
             "a reader, killed after {steps} steps"
         );
         if sealed(steps) {
-            let log = fs::read_to_string(reader.bundle_path(run()).join("log.txt"));
+            let log = fs::read_to_string(reader.shared.layout.current(run()).join("log.txt"));
             assert_eq!(log.expect("the log"), "2");
         }
 
@@ -245,10 +245,7 @@ fn another_study_cannot_take_a_folder_whose_first_run_is_under_way() {
 /// A run of level `level`, kept under this number.
 fn leveled(number: u32, repetition: u32, level: i64) -> RunRecord {
     let mut record = record(Status::Ok, level as f64 + f64::from(repetition) / 10.0);
-    record.run = RunId {
-        scenario: number,
-        repetition,
-    };
+    record.run = RunId::new(number, repetition);
     record.scenario = scenario(number, level);
     record
 }
@@ -289,7 +286,7 @@ fn kept(dir: &Path, records: &[RunRecord]) -> Store {
 /// Every run of the store with its seconds, which its log has too.
 fn runs(store: &Store) -> Vec<String> {
     let said = |record: RunRecord| {
-        let log = fs::read_to_string(store.bundle_path(record.run).join("log.txt"));
+        let log = fs::read_to_string(store.shared.layout.current(record.run).join("log.txt"));
         assert_eq!(log.expect("the log"), record.seconds.to_string());
         assert_eq!(record.scenario.number, record.run.scenario);
         format!("{} {}", record.run, record.seconds)

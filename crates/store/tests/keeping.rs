@@ -35,8 +35,8 @@ fn records_come_back_as_they_were_in_order() {
     let statuses = store.statuses().expect("statuses");
     assert_eq!(statuses[&run("C2-r10")], Status::Failed);
     assert_eq!(statuses.len(), 4);
-    let log = store.bundle_path(run("C2-r10")).join("log.txt");
-    assert_eq!(fs::read_to_string(log).expect("the log"), "2.5");
+    let log = store.read_run_file(run("C2-r10"), "log.txt");
+    assert_eq!(log.expect("the log"), Some(b"2.5".to_vec()));
 }
 
 #[test]
@@ -183,15 +183,16 @@ fn a_broken_page_among_the_records_is_repaired_on_reading() {
 #[test]
 fn rebuilt_equals_indexed() {
     let dir = tempfile::tempdir().expect("a folder");
-    let mut store = writer(dir.path());
+    let store = writer(dir.path());
     let lock = store.lock().expect("locks");
     (1..=20).for_each(|n| keep(&store, &ok(&format!("C{n}-r1"), f64::from(n) / 7.0)));
     keep(&store, &failed("C3-r1", 9.0));
-    drop(lock);
     let indexed = store.records().expect("records");
-    let rebuilt = store.rebuild().expect("rebuilds");
-    assert_eq!((rebuilt.runs, rebuilt.damaged), (20, vec![]));
-    assert_eq!(store.records().expect("records"), indexed);
+    drop((lock, store));
+    fs::remove_file(dir.path().join("store.sqlite")).expect("removes");
+    let rebuilt = Store::open(dir.path()).expect("opens");
+    assert_eq!(rebuilt.records().expect("records"), indexed);
+    assert_eq!((indexed.len(), rebuilt.damaged()), (20, vec![]));
 }
 
 #[test]

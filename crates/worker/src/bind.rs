@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use frameworks::{Framework, Home, Kind, Machine, Spec};
+use frameworks::{Framework, Home, InImage, Kind, Machine, Spec, in_image};
 use model::job::WorkerHosts;
+use model::location::{Container, ContainerImage};
 use model::order::TrainOrder;
 use model::study::LogPattern;
 use model::{CommandWorkload, Order, Ready, TrainJob, Work};
@@ -11,7 +12,7 @@ use network::Graph;
 
 use crate::error::WorkError;
 use crate::hosts;
-use crate::serving::{Asks, bind_serving};
+use crate::serving::{LoadClient, bind_serving};
 
 /// This machine, as far as a worker has to know it.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +23,8 @@ pub struct Context<'a> {
     pub files: &'a Path,
     /// Environments of frameworks, adapters, datasets and their caches.
     pub home: &'a Home,
+    /// In which the run is started.
+    pub container: Option<&'a Container>,
 }
 
 /// Everything `measure` needs to know of a run's workload.
@@ -34,7 +37,7 @@ pub(crate) struct Bound {
     /// Of a run that trains.
     pub(crate) training: Option<Training>,
     /// Of a run that serves: the client.
-    pub(crate) asks: Option<Asks>,
+    pub(crate) client: Option<LoadClient>,
 }
 
 /// For the embedded engine and the adapters.
@@ -190,13 +193,28 @@ pub(crate) fn start(spec: &Spec, job: &TrainJob, context: Context<'_>) -> Result
         Kind::Caffe if Machine::here().caffe.is_none() => Err(WorkError::NoCaffe),
         Kind::Caffe => Ok(own("caffe-train")),
         // The plan names nothing that only serves.
-        Kind::Python | Kind::Serving | Kind::Stack => start_adapter(spec, job, context.home),
+        Kind::Python | Kind::Serving | Kind::Stack => start_adapter(spec, job, context),
     }
 }
 
-fn start_adapter(spec: &Spec, job: &TrainJob, home: &Home) -> Result<Start, WorkError> {
-    let installed = home.interpreter(spec).map_err(WorkError::NotSetUp)?;
-    let adapters = home.adapters().map_err(WorkError::Home)?;
+/// The framework is here, or in the image that was built for it.
+fn interpreter(spec: &Spec, context: Context<'_>) -> Result<InImage, WorkError> {
+    let container = context.container.map(|container| &container.image);
+    if let (Some(ContainerImage::Base(_)), Some(there)) = (container, in_image(spec)) {
+        return Ok(there);
+    }
+    let installed = context.home.interpreter(spec);
+    let installed = installed.map_err(WorkError::NotSetUp)?;
+    Ok(InImage {
+        python: installed.python,
+        version: installed.version,
+        variables: installed.variables,
+    })
+}
+
+fn start_adapter(spec: &Spec, job: &TrainJob, context: Context<'_>) -> Result<Start, WorkError> {
+    let installed = interpreter(spec, context)?;
+    let adapters = context.home.adapters().map_err(WorkError::Home)?;
     let adapter = adapters.join(spec.framework.adapter.as_deref().unwrap_or_default());
     let mut command = vec![installed.python.to_string_lossy().into_owned()];
     // PyTorch's own launcher; the others, and all of them over hosts, start their workers themselves.

@@ -1,6 +1,5 @@
 //! Why an order cannot be carried out on this machine.
 
-use std::fmt;
 use std::path::Path;
 
 use data::DataError;
@@ -8,30 +7,43 @@ use frameworks::{HomeError, NotSetUp, SetupError, SpecError};
 
 use crate::hosts::HostError;
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum WorkError {
     /// The study holds measurements made elsewhere.
+    #[error(
+        "the study has no [workload], so there is nothing to run: its measurements come from bancada import"
+    )]
     Nothing,
+    #[error(transparent)]
     Data(DataError),
     /// A folder of pictures that is not what the order was made for.
+    #[error(
+        "the pictures in {0} are not those that the study was planned with: their names or sizes differ"
+    )]
     OtherData(String),
+    #[error(transparent)]
     Framework(SpecError),
+    #[error(transparent)]
     NotSetUp(NotSetUp),
     /// The machine has no `caffe` program.
+    #[error("{}", SetupError::NoCaffe)]
     NoCaffe,
+    #[error(transparent)]
     Home(HomeError),
+    #[error(transparent)]
     Hosts(HostError),
-    Network {
-        network: String,
-        why: String,
-    },
+    #[error("network `{network}`: {why}")]
+    Network { network: String, why: String },
     /// A model, a stack or a picture that cannot be had.
+    #[error("{0}")]
     Serving(String),
+    /// No engine, no image, or a workload that cannot be in one.
+    #[error("{0}")]
+    Container(String),
+    #[error(transparent)]
     Measure(measure::MeasureError),
-    Write {
-        path: String,
-        error: std::io::Error,
-    },
+    #[error("cannot write {path}: {error}")]
+    Write { path: String, error: std::io::Error },
 }
 
 impl WorkError {
@@ -42,29 +54,3 @@ impl WorkError {
         }
     }
 }
-
-impl fmt::Display for WorkError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WorkError::Nothing => f.write_str(
-                "the study has no [workload], so there is nothing to run: its measurements come from bancada import",
-            ),
-            WorkError::Data(error) => error.fmt(f),
-            WorkError::OtherData(folder) => write!(
-                f,
-                "the pictures in {folder} are not those that the study was planned with: their names or sizes differ"
-            ),
-            WorkError::Framework(error) => error.fmt(f),
-            WorkError::NotSetUp(error) => error.fmt(f),
-            WorkError::NoCaffe => SetupError::NoCaffe.fmt(f),
-            WorkError::Home(error) => error.fmt(f),
-            WorkError::Serving(why) => f.write_str(why),
-            WorkError::Hosts(error) => error.fmt(f),
-            WorkError::Network { network, why } => write!(f, "network `{network}`: {why}"),
-            WorkError::Measure(error) => error.fmt(f),
-            WorkError::Write { path, error } => write!(f, "cannot write {path}: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for WorkError {}

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use model::measurement::ReadyImage;
 use model::run::metric;
 use model::serving::EndpointRecord;
 use model::{Measurement, Metric, ReadyModel, ServingRecord, Warning};
@@ -45,6 +46,19 @@ pub(crate) fn add_serving(measurement: &mut Measurement, runtime: Option<String>
         });
     }
     measurement.serving = Some(serving);
+}
+
+/// What the run was started in.
+pub(crate) fn add_image(measurement: &mut Measurement, image: &ReadyImage) {
+    let bytes = Metric {
+        value: image.bytes as f64,
+        unit: "B".to_owned(),
+    };
+    let name = metric::IMAGE_BYTES.to_owned();
+    measurement.metrics.insert(name, bytes);
+    let versions = &mut measurement.machine.versions;
+    versions.insert(image.engine.clone(), image.engine_version.clone());
+    versions.insert("image".to_owned(), format!("{} {}", image.name, image.id));
 }
 
 /// An endpoint that nobody saw gone.

@@ -1,15 +1,14 @@
 //! Workers on several hosts: who is where, and whether the hosts can do it before anything runs.
 
-use std::fmt;
 use std::fs;
-use std::io::{self, Read, Write as _};
+use std::io::{self, Write as _};
 use std::net::{IpAddr, TcpListener, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use host::Answer;
 use model::job::{WorkerHosts, WorkerPlace};
 use model::{Hosts, TrainJob};
 
@@ -114,7 +113,8 @@ fn check_host(hosts: &Hosts, host: &str, wanted: &[PathBuf]) -> Result<(), HostE
         why,
     };
     let answer = ask(&launch, &script(wanted)).map_err(|error| unreached(error.to_string()))?;
-    let lines = || answer.said.lines().map(str::trim);
+    let [said, complained] = [&answer.stdout, &answer.stderr].map(|b| String::from_utf8_lossy(b));
+    let lines = || said.lines().map(str::trim);
     if let Some(path) = lines().find_map(|line| line.strip_prefix("missing ")) {
         return Err(HostError::Missing {
             host: host.to_owned(),
@@ -123,11 +123,11 @@ fn check_host(hosts: &Hosts, host: &str, wanted: &[PathBuf]) -> Result<(), HostE
     }
     match lines().any(|line| line == DONE) {
         true => Ok(()),
-        false if answer.late => Err(unreached(format!(
+        false if answer.timed_out => Err(unreached(format!(
             "no response within {} s",
             PATIENCE.as_secs()
         ))),
-        false => Err(unreached(last_line(&answer.complained))),
+        false => Err(unreached(last_line(&complained))),
     }
 }
 
@@ -174,117 +174,47 @@ impl Drop for Probe {
     }
 }
 
-struct Answer {
-    said: String,
-    complained: String,
-    late: bool,
-}
-
 /// A shell started by these words, with this to do.
 fn ask(launch: &[String], script: &str) -> io::Result<Answer> {
     let Some((program, arguments)) = launch.split_first() else {
         return Err(io::Error::other("`launch` is empty"));
     };
-    let mut child = Command::new(program)
-        .args(arguments)
-        .arg("sh")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
-    let said = child.stdout.take().map(read_all);
-    let complained = child.stderr.take().map(read_all);
-    if let Some(mut stdin) = child.stdin.take() {
-        // It may have ended already; what it said tells why.
-        _ = stdin.write_all(script.as_bytes());
-    }
-    let deadline = Instant::now() + PATIENCE;
-    let late = loop {
-        if child.try_wait()?.is_some() {
-            break false;
-        }
-        if Instant::now() > deadline {
-            child.kill()?;
-            child.wait()?;
-            break true;
-        }
-        thread::sleep(Duration::from_millis(20));
-    };
-    Ok(Answer {
-        said: heard(said),
-        complained: heard(complained),
-        late,
-    })
-}
-
-fn read_all(mut pipe: impl Read + Send + 'static) -> Receiver<String> {
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        _ = pipe.read_to_end(&mut bytes);
-        _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
-    });
-    receiver
-}
-
-/// Whoever holds the pipe of a process that is gone is not waited for.
-fn heard(pipe: Option<Receiver<String>>) -> String {
-    let last_words = Duration::from_secs(2);
-    let text = pipe.and_then(|pipe| pipe.recv_timeout(last_words).ok());
-    text.unwrap_or_default()
+    let (input, mut writer) = io::pipe()?;
+    // On a thread of its own, because a pipe holds little. The shell may have ended already; what
+    // it said tells why.
+    let script = script.to_owned();
+    thread::spawn(move || writer.write_all(script.as_bytes()));
+    let mut command = Command::new(program);
+    host::ask_with(command.args(arguments).arg("sh"), input.into(), PATIENCE)
 }
 
 /// Why workers cannot be spread over the hosts.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum HostError {
-    Unknown {
-        host: String,
-        source: io::Error,
-    },
+    #[error(
+        "the first of `hosts`, {host}, cannot be resolved here ({source}): use the name by which the others reach this machine"
+    )]
+    Unknown { host: String, source: io::Error },
     /// The first host is another machine.
+    #[error(
+        "the first of `hosts` must be this machine, but {0} is a different one: start bancada there, or put this machine first"
+    )]
     NotHere(String),
+    #[error(
+        "host {host} cannot be reached by `{launch}`: {why}\n  = `launch` of the environment is the command that starts a shell there"
+    )]
     Unreached {
         host: String,
         launch: String,
         why: String,
     },
-    Missing {
-        host: String,
-        path: String,
-    },
-    Unwritable {
-        folder: String,
-        source: io::Error,
-    },
+    #[error(
+        "host {host} does not see {path}: results and cache must be on a file system shared by all hosts, at the same path (set with --out and BANCADA_CACHE)"
+    )]
+    Missing { host: String, path: String },
+    #[error("cannot write in {folder}: {source}")]
+    Unwritable { folder: String, source: io::Error },
 }
-
-impl fmt::Display for HostError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            HostError::Unknown { host, source } => write!(
-                f,
-                "the first of `hosts`, {host}, cannot be resolved here ({source}): use the name by which the others reach this machine"
-            ),
-            HostError::NotHere(host) => write!(
-                f,
-                "the first of `hosts` must be this machine, but {host} is a different one: start bancada there, or put this machine first"
-            ),
-            HostError::Unreached { host, launch, why } => write!(
-                f,
-                "host {host} cannot be reached by `{launch}`: {why}\n  = `launch` of the environment is the command that starts a shell there"
-            ),
-            HostError::Missing { host, path } => write!(
-                f,
-                "host {host} does not see {path}: results and cache must be on a file system shared by all hosts, at the same path (set with --out and BANCADA_CACHE)"
-            ),
-            HostError::Unwritable { folder, source } => {
-                write!(f, "cannot write in {folder}: {source}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for HostError {}
 
 #[cfg(test)]
 mod tests {

@@ -2,11 +2,13 @@
 //! leaves a measurement. Knows no study, no price and no store.
 //!
 //! Read in this order: `work` (one order from file to measurement), `bind` (training and commands)
-//! and `serving`, `make_ready` (what no run should wait for), then their helpers. `verification`
+//! and `serving`, `container` (the command of a run wrapped), `make_ready` (what no run should wait for), then their helpers. `verification`
 //! asks every framework for the same few steps and compares.
 
 pub mod agreement;
+mod allocation;
 mod bind;
+mod container;
 mod error;
 mod finish;
 mod hosts;
@@ -19,7 +21,9 @@ mod trial;
 pub mod verification;
 mod work;
 
+pub use allocation::use_allocation;
 pub use bind::Context;
+pub use container::has_image;
 pub use error::WorkError;
 pub use hosts::HostError;
 pub use make_ready::{MakeModel, make_ready};

@@ -9,6 +9,7 @@ use model::order::{ModelWish, TrainOrder};
 use model::{Inventory, Order, Ready, ReadyModel, Work};
 
 use crate::bind::{Context, bind};
+use crate::container::{self, Engine, ImageWish};
 use crate::error::WorkError;
 use crate::{hosts, training_files};
 
@@ -32,6 +33,7 @@ pub fn make_ready(
             ..Ready::default()
         },
         looked_at: BTreeSet::new(),
+        engine: None,
     };
     for order in &request.orders {
         if let Err(error) = making.order(order) {
@@ -51,10 +53,12 @@ struct Making<'a> {
     ready: Ready,
     /// As JSON: orders of one study share most of what they need.
     looked_at: BTreeSet<String>,
+    engine: Option<Engine>,
 }
 
 impl Making<'_> {
     fn order(&mut self, order: &Order) -> Result<(), WorkError> {
+        self.image(order)?;
         if let Work::Serve(serve) = &order.work
             && let Some(wish) = serve.model_wish()
         {
@@ -67,6 +71,38 @@ impl Making<'_> {
             self.hosts(train, &training.job, &bound.command)?;
             self.images(&training.job)?;
         }
+        Ok(())
+    }
+
+    /// Of the container, where the runs are in one.
+    fn image(&mut self, order: &Order) -> Result<(), WorkError> {
+        let Some(container) = self.context.container else {
+            return Ok(());
+        };
+        container::check(order)?;
+        let spec = container::python_of(order)?;
+        let wish = ImageWish {
+            container,
+            spec: spec.as_ref(),
+            gpu: order.device.as_ref().is_some_and(|d| d.starts_with("cuda")),
+        };
+        let framework = wish.framework();
+        if !self.is_new(&("image", container, &framework)) {
+            return Ok(());
+        }
+        let engine = match self.engine.take() {
+            Some(engine) => engine,
+            None => {
+                let wanted = container.engine.as_deref();
+                let engine = Engine::find(wanted).map_err(WorkError::Container)?;
+                engine.remove_leftovers();
+                engine
+            }
+        };
+        let image = container::make(&engine, &wish, self.context);
+        self.engine = Some(engine);
+        let image = image.map_err(WorkError::Container)?;
+        self.ready.images.push(image);
         Ok(())
     }
 

@@ -5,10 +5,10 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 
 use frameworks::{Front, Machine, Spec, StackWish, Stacks};
-use model::job::{AskTarget, JOB_PROTOCOL, LoadJob};
+use model::job::{JOB_PROTOCOL, LoadJob, LoadTarget};
 use model::order::{COMMAND_STACK, ServeOrder};
 use model::serving::Serverless;
-use model::{AskJob, Order, Ready, ReadyModel, ServeWorkload, Service};
+use model::{LoadClientJob, Order, Ready, ReadyModel, ServeWorkload, Service};
 
 use crate::bind::{Bound, Context};
 use crate::error::WorkError;
@@ -23,10 +23,10 @@ const BANCADA: &str = "bancada";
 /// The client as a command; of a run whose server is elsewhere, the whole of it.
 const ASK: &str = "ask";
 
-/// What a serving run asks, beside the server's own process.
+/// The client of a serving run, in addition to the server's own process.
 #[derive(Debug, Clone)]
-pub(crate) struct Asks {
-    pub(crate) job: AskJob,
+pub(crate) struct LoadClient {
+    pub(crate) job: LoadClientJob,
     pub(crate) model: Option<ReadyModel>,
     /// Whether the client is the run: nothing is started here but it.
     pub(crate) alone: bool,
@@ -46,7 +46,7 @@ pub(crate) fn bind_serving(
         None => None,
     };
     let bodies = bodies(workload, model.as_ref(), context)?;
-    let job = |target: AskTarget| AskJob {
+    let job = |target: LoadTarget| LoadClientJob {
         protocol: JOB_PROTOCOL,
         target,
         content_type: content_type(&bodies).to_owned(),
@@ -63,8 +63,8 @@ pub(crate) fn bind_serving(
         let name = endpoint_name(&order.environment);
         return Ok(Bound {
             command: own(context, &[ASK]),
-            asks: Some(Asks {
-                job: job(AskTarget::Service { service, name }),
+            client: Some(LoadClient {
+                job: job(LoadTarget::Service { service, name }),
                 model,
                 alone: true,
             }),
@@ -83,8 +83,8 @@ pub(crate) fn bind_serving(
         command,
         env,
         directory: Some(context.files.to_owned()),
-        asks: Some(Asks {
-            job: job(AskTarget::Server {
+        client: Some(LoadClient {
+            job: job(LoadTarget::Server {
                 address: format!("http://127.0.0.1:{port}"),
                 start_timeout_seconds: START_TIMEOUT_SECONDS,
             }),

@@ -93,7 +93,7 @@ pub(crate) fn tidy(
     let Ok(weights) = Weights::from_bytes(&bytes) else {
         return Ok(None);
     };
-    match formats::onnx(&trainer.graph, &weights) {
+    match network::formats::onnx(&trainer.graph, &weights) {
         Ok(onnx) => {
             let path = folder.join(ONNX_FILE);
             fs::write(&path, onnx).map_err(|e| WorkError::write(&path, e))?;

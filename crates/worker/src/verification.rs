@@ -12,7 +12,7 @@ use model::run::{FrameworkRecord, Verified};
 use model::study::{Limits, MeasureSettings};
 use model::verify::VerifyReport;
 use model::{Optimizer, Order, Precision, Status, Timestamp, TrainJob, Warning, Work};
-use network::{Graph, Op, Shape};
+use network::{Graph, Image, Op, Shape};
 use seeded::SplitMix64;
 
 use crate::agreement::{Agreement, Trained, compare};
@@ -196,6 +196,7 @@ impl<'a> Scene<'a> {
             log: Vec::new(),
             tells_steps: false,
             client: None,
+            container: None,
             outlives: false,
             cgroup_name: format!("bancada-{}-verify", std::process::id()),
         };
@@ -223,7 +224,7 @@ pub(crate) fn job(question: &Question, folder: &Path) -> Result<TrainJob, WorkEr
         why: e.to_string(),
     })?;
     let side = match graph.nodes.first().map(|node| node.shape) {
-        Some(Shape::Image { height, .. }) => height,
+        Some(Shape::Image(image)) => image.height,
         _ => 0,
     };
     Ok(TrainJob {
@@ -305,11 +306,11 @@ fn trained(graph: &Graph) -> Vec<Trained> {
 /// so that networks for any input can be compared without a dataset.
 fn write_noise(graph: &Graph, images: u32, seed: u64, folder: &Path) -> Result<(), WorkError> {
     let (channels, height, width) = match graph.nodes.first().map(|node| node.shape) {
-        Some(Shape::Image {
+        Some(Shape::Image(Image {
             channels,
             height,
             width,
-        }) => (channels as usize, height as usize, width as usize),
+        })) => (channels as usize, height as usize, width as usize),
         _ => (0, 0, 0),
     };
     let mut random = SplitMix64::new(seed);

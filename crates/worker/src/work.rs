@@ -9,8 +9,9 @@ use model::order::ORDER_PROTOCOL;
 use model::{Happening, Inventory, Measurement, Order, Ready, Stop};
 
 use crate::bind::{Bound, Context, Training, bind};
+use crate::container::{Wrapped, Wrapping, image_of};
 use crate::error::WorkError;
-use crate::finish::{add_serving, endpoint_left, model_metrics};
+use crate::finish::{add_image, add_serving, endpoint_left, model_metrics};
 use crate::training_files::{self, MODEL_FILE};
 use crate::verification;
 
@@ -27,6 +28,13 @@ pub struct Worker<'a> {
     pub version: &'a str,
     /// Shared with the signal handler.
     pub stop: &'a Stop,
+}
+
+/// How the process of a run is started.
+struct Starting<'a> {
+    bound: &'a Bound,
+    wrapped: Option<&'a Wrapped>,
+    client: Option<ClientCommand>,
 }
 
 impl Worker<'_> {
@@ -47,8 +55,19 @@ impl Worker<'_> {
         };
         let mut warnings = Vec::new();
         warnings.extend(self.write_job(&mut bound, folder)?);
-        let client = self.write_asks(&mut bound, folder)?;
-        let measured = self.measure(order, &bound, client, folder, report)?;
+        let client = self.write_client_job(&mut bound, folder)?;
+        let wrapped = match self.wrap(order, &bound, folder) {
+            Ok(wrapped) => wrapped,
+            Err(why) => return self.not_begun(order, folder, &why),
+        };
+        let started = Starting {
+            bound: &bound,
+            wrapped: wrapped.as_ref(),
+            client,
+        };
+        let measured = self.measure(order, started, folder, report);
+        wrapped.iter().for_each(Wrapped::tidy);
+        let measured = measured?;
         let training = bound.training.as_ref();
         let trainer = training.map(|training| &training.trainer);
         let keep_model = training.is_none_or(|training| training.keep_model);
@@ -103,15 +122,15 @@ impl Worker<'_> {
     }
 
     /// The client's job; a client that is the run itself finds it in its own variables.
-    fn write_asks(
+    fn write_client_job(
         &self,
         bound: &mut Bound,
         folder: &Path,
     ) -> Result<Option<ClientCommand>, WorkError> {
-        let Some(asks) = &mut bound.asks else {
+        let Some(client) = &mut bound.client else {
             return Ok(None);
         };
-        let job = &mut asks.job;
+        let job = &mut client.job;
         for path in [
             &mut job.requests,
             &mut job.outcome,
@@ -123,7 +142,7 @@ impl Worker<'_> {
         let path = folder.join("ask.json");
         write_json(&path, job)?;
         let variable = (JOB_VARIABLE.to_owned(), path.to_string_lossy().into_owned());
-        if asks.alone {
+        if client.alone {
             bound.env.push(variable);
             return Ok(None);
         }
@@ -134,11 +153,30 @@ impl Worker<'_> {
         }))
     }
 
-    fn measure(
+    /// None where the run is a process of this machine.
+    fn wrap(
         &self,
         order: &Order,
         bound: &Bound,
-        client: Option<ClientCommand>,
+        folder: &Path,
+    ) -> Result<Option<Wrapped>, WorkError> {
+        let Some(container) = self.context.container else {
+            return Ok(None);
+        };
+        let wrapping = Wrapping {
+            order,
+            bound,
+            image: image_of(order, container, self.ready)?,
+            folder,
+            context: self.context,
+        };
+        wrapping.wrap().map(Some)
+    }
+
+    fn measure(
+        &self,
+        order: &Order,
+        starting: Starting<'_>,
         folder: &Path,
         report: &mut dyn FnMut(Happening),
     ) -> Result<Measured, WorkError> {
@@ -147,9 +185,14 @@ impl Worker<'_> {
         if makes_endpoint {
             settings.grace_seconds = settings.grace_seconds.max(TEAR_DOWN_SECONDS);
         }
+        let Starting {
+            bound,
+            wrapped,
+            client,
+        } = starting;
         let request = measure::Request {
-            command: bound.command.clone(),
-            env: bound.env.clone(),
+            command: wrapped.map_or(&bound.command, |w| &w.command).clone(),
+            env: wrapped.map_or(&bound.env, |w| &w.env).clone(),
             directory: bound.directory.clone(),
             folder: folder.to_owned(),
             limits: order.limits.clone(),
@@ -157,6 +200,7 @@ impl Worker<'_> {
             log: bound.log.clone(),
             tells_steps: bound.training.is_some(),
             client,
+            container: wrapped.map(|wrapped| wrapped.container.clone()),
             // The provider is told to delete what was made there.
             outlives: makes_endpoint,
             cgroup_name: format!("bancada-{}", std::process::id()),
@@ -205,9 +249,14 @@ impl Worker<'_> {
             profile: measured.profile,
         };
         measurement.warnings.extend(not_verified);
-        let model = bound.asks.and_then(|asks| asks.model);
+        let model = bound.client.and_then(|client| client.model);
         if let Some(model) = &model {
             measurement.metrics.extend(model_metrics(model));
+        }
+        let container = self.context.container;
+        let image = container.and_then(|c| image_of(order, c, self.ready).ok());
+        if let Some(image) = image {
+            add_image(&mut measurement, image);
         }
         add_serving(&mut measurement, model.and_then(|m| m.runtime), folder);
         measurement

@@ -1,6 +1,7 @@
 //! Break-evens in sentences: one for each two environments, whatever else varies.
 
-use crate::breakeven::{Basis, BreakEvens, BuyOrRent, Buying, Dearer, DearerMachine};
+use crate::breakeven::{Basis, BreakEvens, BuyOrRent, Buying, CostVerdict, ExpensiveMachine};
+use crate::lists::entry;
 use crate::words::comparison::Times;
 use crate::words::format;
 
@@ -20,14 +21,7 @@ pub(crate) fn sentences(found: &BreakEvens) -> Vec<String> {
 fn pairs<T>(all: &[T], names: impl Fn(&T) -> (&String, &String)) -> Vec<Vec<&T>> {
     let mut groups: Vec<Vec<&T>> = Vec::new();
     for one in all {
-        let known = groups.iter_mut().find(|group| {
-            let first = group.first();
-            first.is_some_and(|first| names(first) == names(one))
-        });
-        match known {
-            Some(group) => group.push(one),
-            None => groups.push(vec![one]),
-        }
+        entry(&mut groups, |group| names(group[0]) == names(one), Vec::new).push(one);
     }
     groups
 }
@@ -79,25 +73,21 @@ fn buying_many(first: &BuyOrRent, pair: &[&BuyOrRent]) -> String {
     let hours = pays.filter_map(|one| Some(one.hours_per_month.as_ref()?.value));
     let hours: Vec<f64> = hours.collect();
     let all = format::counted(pair.len(), "combination", "combinations");
+    let or_open = match pair.iter().any(|one| one.verdict == Buying::Inconclusive) {
+        true => ", or that is inconclusive",
+        false => "",
+    };
     if hours.is_empty() {
-        let so_far = match pair.iter().any(|one| one.verdict == Buying::Inconclusive) {
-            true => ", or that is inconclusive",
-            false => "",
-        };
         return format!(
-            "Buying {own} is not cheaper than renting {rented} within a month, in any of {all}{so_far}."
+            "Buying {own} is not cheaper than renting {rented} within a month, in any of {all}{or_open}."
         );
     }
     let range = range(&hours, format::whole);
     let of = match hours.len() == pair.len() {
         true => format!("over {all}"),
         false => format!(
-            "in {} of {all}, in the others not within a month{}",
-            format::count(hours.len()),
-            match pair.iter().any(|one| one.verdict == Buying::Inconclusive) {
-                true => ", or that is inconclusive",
-                false => "",
-            }
+            "in {} of {all}, in the others not within a month{or_open}",
+            format::count(hours.len())
         ),
     };
     format!(
@@ -105,7 +95,7 @@ fn buying_many(first: &BuyOrRent, pair: &[&BuyOrRent]) -> String {
     )
 }
 
-fn more_expensive_words(pair: &[&DearerMachine]) -> String {
+fn more_expensive_words(pair: &[&ExpensiveMachine]) -> String {
     let Some(first) = pair.first() else {
         return String::new();
     };
@@ -129,21 +119,21 @@ fn more_expensive_words(pair: &[&DearerMachine]) -> String {
     format!("{pays}; measured {measured}: {verdict}.")
 }
 
-fn one_verdict(one: &DearerMachine) -> (String, String) {
-    let ends = one.speed_up.interval.map(|i| (i.low, i.high));
-    let times = Times::new(one.speed_up.value, ends);
-    let bounds = times.bounds.map(|bounds| format!(" {bounds}"));
-    let measured = format!("{}{}", times.value, bounds.unwrap_or_default());
+fn one_verdict(one: &ExpensiveMachine) -> (String, String) {
+    let times = Times::of(&one.speed_up);
+    let measured = times.value + &times.bounds;
     let ratio = one.cost_ratio.value;
     let verdict = match (one.verdict, one.cost_ratio.interval) {
-        (Dearer::Cheaper, _) => format!("it is {} cheaper", format::percent(1.0 - 1.0 / ratio)),
-        (Dearer::MoreExpensive, _) => costs_more(1.0 / ratio),
-        (Dearer::Inconclusive, Some(i)) => {
+        (CostVerdict::Cheaper, _) => {
+            format!("it is {} cheaper", format::percent(1.0 - 1.0 / ratio))
+        }
+        (CostVerdict::MoreExpensive, _) => costs_more(1.0 / ratio),
+        (CostVerdict::Inconclusive, Some(i)) => {
             let inverse = |value: f64| format::percent(1.0 / value);
             let ends = format::interval(i.high, i.low, inverse);
             format!("inconclusive: its cost is {ends} of the other's")
         }
-        (Dearer::Inconclusive, None) => "inconclusive: too few repetitions".to_owned(),
+        (CostVerdict::Inconclusive, None) => "inconclusive: too few repetitions".to_owned(),
     };
     (measured, verdict)
 }
@@ -159,18 +149,18 @@ fn costs_more(times: f64) -> String {
 /// Combinations; more are in the table.
 const MOST_NAMED: usize = 2;
 
-fn many_verdicts(pair: &[&DearerMachine]) -> (String, String) {
+fn many_verdicts(pair: &[&ExpensiveMachine]) -> (String, String) {
     let speeds: Vec<f64> = pair.iter().map(|one| one.speed_up.value).collect();
     let all = format::count(pair.len());
     let measured = format!(
         "{} over {all} combinations",
         range(&speeds, format::bare_ratio)
     );
-    let of = |verdict: Dearer| pair.iter().filter(move |one| one.verdict == verdict);
+    let of = |verdict: CostVerdict| pair.iter().filter(move |one| one.verdict == verdict);
     let kinds = [
-        (Dearer::Cheaper, "cheaper"),
-        (Dearer::MoreExpensive, "more expensive"),
-        (Dearer::Inconclusive, "inconclusive"),
+        (CostVerdict::Cheaper, "cheaper"),
+        (CostVerdict::MoreExpensive, "more expensive"),
+        (CostVerdict::Inconclusive, "inconclusive"),
     ];
     let said = kinds.iter().filter_map(|(verdict, word)| {
         let count = of(*verdict).count();

@@ -2,7 +2,7 @@
 
 use stats::Estimate;
 
-use crate::decides::Comparison;
+use crate::decides::{Comparison, Verdict};
 use crate::words::format;
 use crate::words::names::MetricInfo;
 use crate::words::verbs::words;
@@ -13,126 +13,113 @@ pub(crate) struct Pair<'a> {
     pub(crate) baseline: &'a str,
     pub(crate) comparison: Comparison,
     pub(crate) estimate: &'a Estimate,
+    pub(crate) verdict: Verdict,
 }
 
 impl Pair<'_> {
     pub(crate) fn sentence(&self) -> String {
-        let neutral = match self.comparison {
-            Comparison::Ratio => 1.0,
-            Comparison::Difference => 0.0,
-        };
-        let value = self.estimate.value;
-        if !value.is_finite() {
-            return format!("{} and {} cannot be compared", self.level, self.baseline);
+        let (level, baseline) = (self.level, self.baseline);
+        if !self.estimate.value.is_finite() {
+            return format!("{level} and {baseline} cannot be compared");
         }
-        // Sums of equal numbers differ in their last digits.
-        let is_neutral = (value - neutral).abs() <= 1e-12;
-        if is_neutral || self.estimate.interval.is_some_and(|i| i.contains(neutral)) {
-            return self.no_difference();
-        }
-        match self.comparison {
+        let described = || match self.comparison {
             Comparison::Difference => self.difference(),
             Comparison::Ratio => self.ratio(),
+        };
+        match self.verdict {
+            Verdict::Different => described(),
+            Verdict::Described => format!("as measured, {}", described()),
+            Verdict::PracticallyEqual => {
+                format!(
+                    "{level} and {baseline} are practically equal{}",
+                    self.both_ways()
+                )
+            }
+            Verdict::Inconclusive => {
+                format!(
+                    "inconclusive: {level} against {baseline}{}",
+                    self.both_ways()
+                )
+            }
+            Verdict::NotEstimable => format!("{level} and {baseline} cannot be compared"),
         }
     }
 
-    /// Whether the interval leaves both directions open.
-    fn no_difference(&self) -> String {
-        let ends = self
-            .estimate
-            .interval
-            .map_or((0.0, f64::INFINITY), |i| (i.low, i.high));
+    /// The ends of the interval, where it has any.
+    fn ends(&self) -> Option<(f64, f64)> {
+        self.estimate.interval.map(|i| (i.low, i.high))
+    }
+
+    /// An interval that may leave both directions open: ` [−2 %, +4 %]`.
+    fn both_ways(&self) -> String {
+        let ends = self.ends().unwrap_or((0.0, f64::INFINITY));
         let signed = |value: f64| match self.comparison {
             Comparison::Ratio => signed(value - 1.0, |v| percent(v, ends)),
             Comparison::Difference => signed(value, |v| amount(self.metric, v)),
         };
-        let bounds = match self.estimate.interval {
-            Some(i) if i.high > i.low => format!(" {}", format::interval(i.low, i.high, signed)),
-            _ => String::new(),
-        };
-        format!(
-            "no significant difference between {} and {}{bounds}",
-            self.level, self.baseline
-        )
+        after(self.ends().filter(|(low, high)| high > low), signed)
     }
 
     fn difference(&self) -> String {
         let value = self.estimate.value;
         let words = words(self.metric);
-        let said = words.fill(
-            if value > 0.0 { words.more } else { words.less },
-            &amount(self.metric, value.abs()),
-        );
+        let write = |v: f64| amount(self.metric, v);
         // The interval in the sentence's own direction: "2 s less [1, 3]".
-        let bounds = self.estimate.interval.map(|i| {
-            if value > 0.0 {
-                (i.low, i.high)
-            } else {
-                (-i.high, -i.low)
-            }
-        });
-        let bounds = bounds
-            .filter(|(low, high)| amount(self.metric, *low) != amount(self.metric, *high))
-            .map(|(low, high)| format::interval(low, high, |v| amount(self.metric, v)));
-        self.joined(&said, bounds)
+        let (template, bounds) = match value > 0.0 {
+            true => (words.more, self.ends()),
+            false => (words.less, self.ends().map(|(low, high)| (-high, -low))),
+        };
+        let bounds = bounds.filter(|(low, high)| write(*low) != write(*high));
+        let said = words.fill(template, &write(value.abs()));
+        self.joined(&said, after(bounds, write))
     }
 
     fn ratio(&self) -> String {
         let value = self.estimate.value;
         let words = words(self.metric);
-        let ends = self.estimate.interval.map(|i| (i.low, i.high));
+        let times = |template: &str, times: Times| {
+            let said = words.fill(template, &format!("{}×", times.value));
+            self.joined(&said, times.bounds)
+        };
         if value >= 1.25 {
-            let times = Times::new(value, ends);
-            return self.joined(
-                &words.fill(words.times, &format!("{}×", times.value)),
-                times.bounds,
-            );
+            return times(words.times, Times::new(value, self.ends()));
         }
         if value <= 0.8
             && value > 0.0
             && let Some(as_fast) = words.inverse
         {
-            let times = Times::new(1.0 / value, ends.map(|(low, high)| (1.0 / high, 1.0 / low)));
-            return self.joined(
-                &words.fill(as_fast, &format!("{}×", times.value)),
-                times.bounds,
-            );
+            let ends = self.ends().map(|(low, high)| (1.0 / high, 1.0 / low));
+            return times(as_fast, Times::new(1.0 / value, ends));
         }
-        let change = |ratio: f64| {
-            if value > 1.0 {
-                ratio - 1.0
-            } else {
-                1.0 - ratio
+        let (template, change, bounds) = match value > 1.0 {
+            true => {
+                let bounds = self.ends().map(|(low, high)| (low - 1.0, high - 1.0));
+                (words.more, value - 1.0, bounds)
+            }
+            false => {
+                let bounds = self.ends().map(|(low, high)| (1.0 - high, 1.0 - low));
+                (words.less, 1.0 - value, bounds)
             }
         };
-        let bounds = ends.map(|(low, high)| {
-            if value > 1.0 {
-                (low, high)
-            } else {
-                (high, low)
-            }
-        });
-        let bounds = bounds.map(|(low, high)| (change(low), change(high)));
         let write = |fraction: f64| percent(fraction, bounds.unwrap_or((0.0, f64::INFINITY)));
-        let said = words.fill(
-            if value > 1.0 { words.more } else { words.less },
-            &write(change(value)),
-        );
-        self.joined(
-            &said,
-            bounds.map(|(low, high)| format::interval(low, high, write)),
-        )
+        let said = words.fill(template, &write(change));
+        self.joined(&said, after(bounds, write))
     }
 
-    fn joined(&self, said: &str, bounds: Option<String>) -> String {
-        let bounds = bounds.map(|b| format!(" {b}")).unwrap_or_default();
-        let said = if is_plural(self.level) {
-            plural(said)
-        } else {
-            said.to_owned()
+    fn joined(&self, said: &str, bounds: String) -> String {
+        let said = match is_plural(self.level) {
+            true => plural(said),
+            false => said.to_owned(),
         };
         format!("{} {said} {}{bounds}", self.level, self.baseline)
     }
+}
+
+/// ` [2.8, 3.0]`, or nothing.
+fn after(ends: Option<(f64, f64)>, write: impl Fn(f64) -> String) -> String {
+    ends.map_or_else(String::new, |(low, high)| {
+        format!(" {}", format::interval(low, high, write))
+    })
 }
 
 /// `4 cores`, `2 workers`: made by `phrase`, never a level's own name.
@@ -163,7 +150,8 @@ fn plural(said: &str) -> String {
 /// A ratio with just enough digits to tell the ends of its interval apart.
 pub(crate) struct Times {
     pub(crate) value: String,
-    pub(crate) bounds: Option<String>,
+    /// ` [2.8, 3.0]`; empty without an interval.
+    pub(crate) bounds: String,
 }
 
 impl Times {
@@ -171,7 +159,7 @@ impl Times {
         let Some((low, high)) = ends else {
             return Times {
                 value: format::bare_ratio(value),
-                bounds: None,
+                bounds: String::new(),
             };
         };
         let enough =
@@ -181,8 +169,13 @@ impl Times {
         let write = |v: f64| format::significant(v, digits);
         Times {
             value: write(value),
-            bounds: Some(format::interval(low, high, write)),
+            bounds: after(ends, write),
         }
+    }
+
+    pub(crate) fn of(estimate: &Estimate) -> Self {
+        let interval = estimate.interval;
+        Times::new(estimate.value, interval.map(|i| (i.low, i.high)))
     }
 }
 
@@ -216,135 +209,72 @@ mod tests {
     use model::run::metric;
     use stats::Interval;
 
-    fn check(
-        name: &str,
-        unit: &str,
-        comparison: Comparison,
-        (value, low, high): (f64, f64, f64),
-        expected: &str,
-    ) {
-        let mut estimate = Estimate::bare(value, 0.95, 24, "test");
-        estimate.interval = Some(Interval { low, high });
+    fn sentence(name: &str, unit: &str, levels: [&str; 2], pair: (Comparison, Estimate)) -> String {
         let metric = metric_info(name, unit);
+        let [level, baseline] = levels;
         let pair = Pair {
             metric: &metric,
-            level: "B",
-            baseline: "A",
-            comparison,
-            estimate: &estimate,
+            level,
+            baseline,
+            comparison: pair.0,
+            verdict: match (pair.0, pair.1.interval) {
+                (Comparison::Ratio, Some(i)) if i.contains(1.0) => Verdict::Inconclusive,
+                (Comparison::Difference, Some(i)) if i.contains(0.0) => Verdict::Inconclusive,
+                _ => Verdict::Different,
+            },
+            estimate: &pair.1,
         };
-        assert_eq!(pair.sentence(), expected);
+        pair.sentence()
+    }
+
+    fn estimate([value, low, high]: [f64; 3]) -> Estimate {
+        let mut estimate = Estimate::bare(value, 0.95, 24, "test");
+        estimate.interval = Some(Interval { low, high });
+        estimate
     }
 
     #[test]
     fn a_comparison_reads_as_a_person_says_it() {
         use Comparison::{Difference, Ratio};
+        let check = |name: &str, unit, how, numbers, expected: &str| {
+            let found = sentence(name, unit, ["B", "A"], (how, estimate(numbers)));
+            assert_eq!(found, expected);
+        };
+        let time = |numbers: [f64; 3], expected: &str| {
+            check(metric::TRAIN_SECONDS, "s", Ratio, numbers, expected);
+        };
+        time([2.91, 2.81, 3.02], "B takes 2.9× as long as A [2.8, 3.0]");
+        let narrow = "B takes 2.91× as long as A [2.91, 2.92]";
+        time([2.912, 2.908, 2.921], narrow);
+        time([0.1, 0.095, 0.105], "B is 10.0× as fast as A [9.52, 10.5]");
+        time([1.1, 1.05, 1.15], "B takes 10 % longer than A [5 %, 15 %]");
+        let less = "B takes 10 % less time than A [8 %, 12 %]";
+        time([0.9, 0.88, 0.92], less);
+        let none = "inconclusive: B against A [−2 %, +4 %]";
+        time([1.01, 0.98, 1.04], none);
+        let seconds = "B takes 3.20 s longer than A [3.00 s, 3.40 s]";
         let time = metric::TRAIN_SECONDS;
-        check(
-            time,
-            "s",
-            Ratio,
-            (2.91, 2.81, 3.02),
-            "B takes 2.9× as long as A [2.8, 3.0]",
-        );
-        check(
-            time,
-            "s",
-            Ratio,
-            (2.912, 2.908, 2.921),
-            "B takes 2.91× as long as A [2.91, 2.92]",
-        );
-        check(
-            time,
-            "s",
-            Ratio,
-            (0.1, 0.095, 0.105),
-            "B is 10.0× as fast as A [9.52, 10.5]",
-        );
-        check(
-            time,
-            "s",
-            Ratio,
-            (1.1, 1.05, 1.15),
-            "B takes 10 % longer than A [5 %, 15 %]",
-        );
-        check(
-            time,
-            "s",
-            Ratio,
-            (0.9, 0.88, 0.92),
-            "B takes 10 % less time than A [8 %, 12 %]",
-        );
-        check(
-            time,
-            "s",
-            Ratio,
-            (1.01, 0.98, 1.04),
-            "no significant difference between B and A [−2 %, +4 %]",
-        );
-        check(
-            time,
-            "s",
-            Difference,
-            (3.2, 3.0, 3.4),
-            "B takes 3.20 s longer than A [3.00 s, 3.40 s]",
-        );
-        check(
-            metric::COST,
-            "USD",
-            Ratio,
-            (0.2, 0.15, 0.25),
-            "B costs 80 % less than A [75 %, 85 %]",
-        );
+        check(time, "s", Difference, [3.2, 3.0, 3.4], seconds);
+        let cost = "B costs 80 % less than A [75 %, 85 %]";
+        check(metric::COST, "USD", Ratio, [0.2, 0.15, 0.25], cost);
+        let points = "B has 2.1 points less accuracy than A [1.7 points, 2.5 points]";
         let accuracy = metric::ACCURACY;
-        check(
-            accuracy,
-            "%",
-            Difference,
-            (-2.1, -2.5, -1.7),
-            "B has 2.1 points less accuracy than A [1.7 points, 2.5 points]",
-        );
-        check(
-            "queue_depth",
-            "",
-            Ratio,
-            (3.0, 2.0, 4.0),
-            "B has 3.0× the queue depth of A [2.0, 4.0]",
-        );
+        check(accuracy, "%", Difference, [-2.1, -2.5, -1.7], points);
+        let own = "B has 3.0× the queue depth of A [2.0, 4.0]";
+        check("queue_depth", "", Ratio, [3.0, 2.0, 4.0], own);
     }
 
     #[test]
     fn several_take_and_one_takes() {
-        let mut estimate = Estimate::bare(0.5, 0.95, 24, "test");
-        estimate.interval = Some(Interval {
-            low: 0.4,
-            high: 0.625,
-        });
-        let metric = metric_info(metric::TRAIN_SECONDS, "s");
-        let pair = Pair {
-            metric: &metric,
-            level: "4 cores",
-            baseline: "1 core",
-            comparison: Comparison::Ratio,
-            estimate: &estimate,
-        };
-        assert_eq!(
-            pair.sentence(),
-            "4 cores are 2.0× as fast as 1 core [1.6, 2.5]"
-        );
+        let pair = (Comparison::Ratio, estimate([0.5, 0.4, 0.625]));
+        let found = sentence(metric::TRAIN_SECONDS, "s", ["4 cores", "1 core"], pair);
+        assert_eq!(found, "4 cores are 2.0× as fast as 1 core [1.6, 2.5]");
     }
 
     #[test]
     fn what_is_not_a_number_is_said_so() {
-        let estimate = Estimate::bare(f64::NAN, 0.95, 0, "test");
-        let metric = metric_info(metric::COST, "USD");
-        let pair = Pair {
-            metric: &metric,
-            level: "B",
-            baseline: "A",
-            comparison: Comparison::Ratio,
-            estimate: &estimate,
-        };
-        assert_eq!(pair.sentence(), "B and A cannot be compared");
+        let pair = (Comparison::Ratio, Estimate::bare(f64::NAN, 0.95, 0, "test"));
+        let found = sentence(metric::COST, "USD", ["B", "A"], pair);
+        assert_eq!(found, "B and A cannot be compared");
     }
 }

@@ -112,8 +112,8 @@ pub fn whole(value: f64) -> String {
     }
 }
 
-/// Thousands apart from five digits on: `12,345`.
-fn group(text: &str) -> String {
+/// A number as written by a program with thousands apart from five digits on, and a real minus: `12,345`.
+pub fn group(text: &str) -> String {
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
     let (sign, digits) = whole
         .strip_prefix('-')
@@ -207,28 +207,19 @@ pub struct Unit {
     pub scale: f64,
 }
 
+impl Unit {
+    pub const fn new(name: &'static str, scale: f64) -> Self {
+        Unit { name, scale }
+    }
+}
+
 pub fn byte_unit(value: f64) -> Unit {
     const UNITS: [Unit; 5] = [
-        Unit {
-            name: "TB",
-            scale: 1e12,
-        },
-        Unit {
-            name: "GB",
-            scale: 1e9,
-        },
-        Unit {
-            name: "MB",
-            scale: 1e6,
-        },
-        Unit {
-            name: "kB",
-            scale: 1e3,
-        },
-        Unit {
-            name: "B",
-            scale: 1.0,
-        },
+        Unit::new("TB", 1e12),
+        Unit::new("GB", 1e9),
+        Unit::new("MB", 1e6),
+        Unit::new("kB", 1e3),
+        Unit::new("B", 1.0),
     ];
     UNITS
         .into_iter()
@@ -239,30 +230,12 @@ pub fn byte_unit(value: f64) -> Unit {
 /// One unit for a column of seconds, chosen by a typical value.
 pub fn seconds_unit(typical: f64) -> Unit {
     match typical.abs() {
-        value if value < 1e-3 => Unit {
-            name: "µs",
-            scale: 1e-6,
-        },
-        value if value < 0.5 => Unit {
-            name: "ms",
-            scale: 1e-3,
-        },
-        value if value < 1_200.0 => Unit {
-            name: "s",
-            scale: 1.0,
-        },
-        value if value < 18_000.0 => Unit {
-            name: "min",
-            scale: 60.0,
-        },
-        value if value.is_finite() => Unit {
-            name: "h",
-            scale: 3600.0,
-        },
-        _ => Unit {
-            name: "s",
-            scale: 1.0,
-        },
+        value if value < 1e-3 => Unit::new("µs", 1e-6),
+        value if value < 0.5 => Unit::new("ms", 1e-3),
+        value if value < 1_200.0 => Unit::new("s", 1.0),
+        value if value < 18_000.0 => Unit::new("min", 60.0),
+        value if value.is_finite() => Unit::new("h", 3600.0),
+        _ => Unit::new("s", 1.0),
     }
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod breakeven;
 pub(crate) mod comparison;
 pub mod format;
 pub(crate) mod names;
+pub(crate) mod ranking;
 pub(crate) mod serving;
 pub(crate) mod speedup;
 mod verbs;

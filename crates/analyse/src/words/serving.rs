@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use model::Currency;
 
-use crate::serving::{BreakEven, ColdStart, Place, ServedScenario, Serving};
+use crate::lists::{entry, push_new, unique};
+use crate::serving::{BreakEven, ColdStart, ServedBy, ServedScenario, Serving};
 use crate::words::format;
 
 /// Above this share the model decides the latency; below half of it, what is around it does.
@@ -16,8 +17,9 @@ pub(crate) fn sentences(serving: &Serving, currency: Currency) -> Vec<String> {
     said.extend(share(serving));
     said.extend(serving.cold_starts.iter().map(cold_start));
     said.extend(memory(serving, currency));
-    let pays = |even: &&BreakEven| even.within_capacity;
-    said.extend(serving.break_evens.iter().filter(pays).map(break_even));
+    let matter = that_matter(&serving.break_evens);
+    let pays = matter.into_iter().filter(|even| even.within_capacity);
+    said.extend(pays.map(break_even));
     said.extend(never(&serving.break_evens));
     said
 }
@@ -67,10 +69,7 @@ fn share(serving: &Serving) -> Option<String> {
 }
 
 fn cold_start(start: &ColdStart) -> String {
-    let of = match start.phrase.as_str() {
-        "" => String::new(),
-        phrase => format!("{phrase}: "),
-    };
+    let of = before(&start.phrase);
     let times = match start.ratio.interval {
         Some(i) => format!(
             "{} {}",
@@ -87,76 +86,85 @@ fn cold_start(start: &ColdStart) -> String {
     )
 }
 
-/// Does more memory make an inference cheaper? Of combinations that every size has.
+/// `rede2 · 64 px: `, or nothing.
+fn before(phrase: &str) -> String {
+    match phrase {
+        "" => String::new(),
+        phrase => format!("{phrase}: "),
+    }
+}
+
+/// Does more memory make an inference cheaper? Asked of every task by itself: what is cheapest for a small model is not
+/// for a large one.
 fn memory(serving: &Serving, currency: Currency) -> Option<String> {
-    let mut by_size: BTreeMap<u32, BTreeMap<&str, f64>> = BTreeMap::new();
+    let mut by_task: Vec<(&str, BTreeMap<u32, f64>)> = Vec::new();
     for served in serving.scenarios.iter().filter(|s| s.is_reliable()) {
-        let (Place::OnDemand { memory_mb }, Some(cost)) =
+        let (ServedBy::OnDemand { memory_mb }, Some(cost)) =
             (&served.place, &served.cost_per_inference)
         else {
             continue;
         };
-        if !["cold", "search"].contains(&served.load) {
-            let costs = by_size.entry(*memory_mb).or_default();
-            costs.insert(served.beside_environment.as_str(), cost.value);
+        if ["cold", "search"].contains(&served.load) {
+            continue;
         }
+        // That a response was warm goes without saying.
+        let task = served.beside_environment.as_str();
+        let task = task.strip_suffix("warm").unwrap_or(task);
+        let task = task.trim_end_matches(" · ");
+        let costs = entry(
+            &mut by_task,
+            |(name, _)| *name == task,
+            || (task, BTreeMap::new()),
+        );
+        costs.1.insert(*memory_mb, cost.value);
     }
-    let everywhere = |key: &&str| by_size.values().all(|costs| costs.contains_key(*key));
-    let shared: Vec<&str> = by_size
-        .values()
-        .next()?
-        .keys()
-        .copied()
-        .filter(everywhere)
-        .collect();
-    if shared.is_empty() {
-        return None;
-    }
-    let mean = |costs: &BTreeMap<&str, f64>| {
-        let values: Vec<f64> = shared
-            .iter()
-            .filter_map(|key| costs.get(key))
-            .copied()
-            .collect();
-        stats::precise::mean(&values)
-    };
-    let means: Vec<(u32, f64)> = by_size
+    let said: Vec<String> = by_task
         .iter()
-        .map(|(size, costs)| (*size, mean(costs)))
+        .filter(|(_, costs)| costs.len() > 1)
+        .filter_map(|(task, costs)| {
+            let cheapest = costs.iter().min_by(|a, b| a.1.total_cmp(b.1))?;
+            let dearest = costs.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
+            let of = match *task {
+                "" => String::new(),
+                task => format!(" for {task}"),
+            };
+            Some(format!(
+                "{} MB{of} ({}; {} MB costs {} as much)",
+                cheapest.0,
+                per_million(*cheapest.1, currency),
+                dearest.0,
+                format::ratio(dearest.1 / cheapest.1)
+            ))
+        })
         .collect();
-    let (first, last) = (means.first()?, means.last()?);
-    if first.0 == last.0 {
-        return None;
-    }
-    let cheapest = means.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
-    let answer = match cheapest.0 == first.0 {
-        true => "More memory does not make a response cheaper",
-        false => "More memory makes a response cheaper, up to a point",
-    };
-    Some(format!(
-        "{answer}: {} MB is cheapest ({} per million), {} MB costs {} as much.",
-        cheapest.0,
-        per_million(cheapest.1, currency),
-        if cheapest.0 == last.0 {
-            first.0
-        } else {
-            last.0
-        },
-        format::ratio(
-            if cheapest.0 == last.0 {
-                first.1
-            } else {
-                last.1
-            } / cheapest.1
+    (!said.is_empty()).then(|| {
+        format!(
+            "Cheapest memory size as measured, per million responses: {}.",
+            said.join("; ")
         )
-    ))
+    })
+}
+
+/// For every task the one that decides: the cheapest size on demand against the machine that pays soonest. The others
+/// are in the table.
+fn that_matter(evens: &[BreakEven]) -> Vec<&BreakEven> {
+    let rate = |even: &BreakEven| even.requests_per_day.value;
+    let phrases = unique(evens.iter().map(|even| even.phrase.as_str()));
+    let of_phrase = |phrase: &&str| {
+        let own: Vec<&BreakEven> = evens.iter().filter(|e| e.phrase == **phrase).collect();
+        let sizes = unique(own.iter().map(|even| even.on_demand_environment.as_str()));
+        // The cheaper a size is, the later a machine pays.
+        let soonest = sizes.iter().filter_map(|size| {
+            let of_size = own.iter().filter(|e| e.on_demand_environment == *size);
+            of_size.min_by(|a, b| rate(a).total_cmp(&rate(b))).copied()
+        });
+        soonest.max_by(|a, b| rate(a).total_cmp(&rate(b)))
+    };
+    phrases.iter().filter_map(of_phrase).collect()
 }
 
 fn break_even(even: &BreakEven) -> String {
-    let of = match even.phrase.as_str() {
-        "" => String::new(),
-        phrase => format!("{phrase}: "),
-    };
+    let of = before(&even.phrase);
     let (on_demand, always_on) = (&even.on_demand_environment, &even.always_on_environment);
     let number = |value: f64| format::count(value.round() as usize);
     let rate = &even.requests_per_day;
@@ -180,9 +188,7 @@ fn never(evens: &[BreakEven]) -> Option<String> {
             "" => format!("{on_demand} against {always_on}"),
             phrase => format!("{on_demand} against {always_on} ({phrase})"),
         };
-        if !pairs.contains(&pair) {
-            pairs.push(pair);
-        }
+        push_new(&mut pairs, pair);
     }
     (!pairs.is_empty()).then(|| {
         format!(

@@ -1,10 +1,10 @@
 //! Speed-ups as a person says them: `2 workers train rede1 1.7× as fast as 1 (efficiency 85 %)`.
 
-use model::{Study, Workload};
-use stats::Estimate;
+use model::Study;
 
-use crate::along::number;
+use crate::along::sort_by_number;
 use crate::analysis::LevelFacts;
+use crate::lists::unique;
 use crate::speedup::{SpeedUp, SpeedUpKind, SpeedUpLine, SpeedUpPoint, geometric_mean};
 use crate::words::comparison::Times;
 use crate::words::format;
@@ -23,10 +23,7 @@ pub(crate) struct Words<'a> {
 
 impl<'a> Words<'a> {
     pub(crate) fn new(study: &'a Study, speed_up: &'a SpeedUp) -> Self {
-        let train = match &study.workload {
-            Workload::Train(train) => Some(train),
-            Workload::Serve(_) | Workload::Command(_) => None,
-        };
+        let train = study.workload.as_train();
         let network = train.map(|t| t.network.as_str());
         Words {
             speed_up,
@@ -54,17 +51,17 @@ impl<'a> Words<'a> {
         let point = line.points.last()?;
         let who = &point.level.phrase;
         let base = short_base(&line.baseline, &point.level);
-        let times = times(&point.speed_up);
+        let times = Times::of(&point.speed_up);
         let interval = point.speed_up.interval;
         if interval.is_some_and(|i| i.contains(1.0)) {
-            let bounds = times.bounds.unwrap_or_default();
             let about = self.about(line, " for ");
             return Some(format!(
-                "no significant speed-up of {who} over {base}{about} {bounds}"
+                "no significant speed-up of {who} over {base}{about}{}",
+                times.bounds
             ));
         }
         let about = self.about(line, " ");
-        let bounds = times.bounds.map(|b| format!(" {b}")).unwrap_or_default();
+        let bounds = times.bounds;
         let efficiency = efficiency(point);
         let verb = self.verb(&point.level);
         Some(match point.speed_up.value < 1.0 {
@@ -92,7 +89,7 @@ impl<'a> Words<'a> {
     }
 
     fn verb(&self, level: &LevelFacts) -> &'static str {
-        let several = self.speed_up.kind == SpeedUpKind::Count && number(level) != Some(1.0);
+        let several = self.speed_up.kind == SpeedUpKind::Count && level.number() != Some(1.0);
         match (self.trains, several) {
             (true, true) => "train",
             (true, false) => "trains",
@@ -101,17 +98,15 @@ impl<'a> Words<'a> {
         }
     }
 
+    fn points(&self) -> impl Iterator<Item = &'a SpeedUpPoint> {
+        self.speed_up.lines.iter().flat_map(|l| &l.points)
+    }
+
     /// One sentence a level for devices, one for the highest level of counts.
     fn all_together(&self) -> Vec<String> {
-        let mut levels: Vec<&LevelFacts> = Vec::new();
-        for point in self.speed_up.lines.iter().flat_map(|l| &l.points) {
-            if !levels.contains(&&point.level) {
-                levels.push(&point.level);
-            }
-        }
+        let mut levels = unique(self.points().map(|point| &point.level));
         if self.speed_up.kind == SpeedUpKind::Count {
-            let value = |l: &LevelFacts| number(l).unwrap_or(f64::NAN);
-            levels.sort_by(|a, b| value(a).total_cmp(&value(b)));
+            sort_by_number(&mut levels);
             levels = levels.split_off(levels.len().saturating_sub(1));
         }
         levels.iter().filter_map(|l| self.together(l)).collect()
@@ -131,7 +126,7 @@ impl<'a> Words<'a> {
         let least = found.iter().min_by(|a, b| value(a).total_cmp(&value(b)))?;
         let most = found.iter().max_by(|a, b| value(a).total_cmp(&value(b)))?;
         let mean = geometric_mean(&values);
-        let more = number(level).zip(number(&base)).map(|(n, low)| n / low);
+        let more = level.number().zip(base.number()).map(|(n, low)| n / low);
         let efficiency = match (self.speed_up.kind, more) {
             (SpeedUpKind::Count, Some(more)) => {
                 format!(" (efficiency {})", format::percent(mean / more))
@@ -160,16 +155,15 @@ impl<'a> Words<'a> {
 
     /// Up to which number it scales well: what decides how many to pay for.
     fn how_far(&self) -> Option<String> {
-        let points = || self.speed_up.lines.iter().flat_map(|l| &l.points);
-        let mut levels: Vec<&LevelFacts> = points().map(|p| &p.level).collect();
-        let value = |l: &LevelFacts| number(l).unwrap_or(f64::NAN);
-        levels.sort_by(|a, b| value(a).total_cmp(&value(b)));
+        let mut levels: Vec<&LevelFacts> = self.points().map(|p| &p.level).collect();
+        sort_by_number(&mut levels);
         levels.dedup();
         if self.speed_up.kind != SpeedUpKind::Count || levels.len() < 2 {
             return None;
         }
         let mean = |level: &LevelFacts| {
-            let values: Vec<f64> = points()
+            let values: Vec<f64> = self
+                .points()
                 .filter(|p| p.level == *level)
                 .filter_map(|p| p.efficiency.as_ref().map(|e| e.value))
                 .collect();
@@ -203,10 +197,6 @@ struct Found<'a> {
     point: &'a SpeedUpPoint,
 }
 
-fn times(estimate: &Estimate) -> Times {
-    Times::new(estimate.value, estimate.interval.map(|i| (i.low, i.high)))
-}
-
 fn efficiency(point: &SpeedUpPoint) -> String {
     match &point.efficiency {
         Some(efficiency) => format!(" (efficiency {})", format::percent(efficiency.value)),
@@ -216,7 +206,7 @@ fn efficiency(point: &SpeedUpPoint) -> String {
 
 /// `1` where the unit was just said, `1 core` where it was not.
 fn short_base(base: &LevelFacts, level: &LevelFacts) -> String {
-    match number(level).is_some() && number(base).is_some() {
+    match level.number().is_some() && base.number().is_some() {
         true => base.level.clone(),
         false => base.phrase.clone(),
     }

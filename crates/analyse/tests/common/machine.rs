@@ -90,7 +90,7 @@ pub(super) fn machine(gpu: bool) -> Inventory {
         gpu_driver: gpu.then(|| "550.54".to_owned()),
         versions: BTreeMap::from([
             ("bancada".to_owned(), "0.1.0".to_owned()),
-            ("engine".to_owned(), "0.1.0 (burn 0.22.1, flex)".to_owned()),
+            ("engine".to_owned(), "0.1.0".to_owned()),
         ]),
         git_commit: Some("1deb4f6".to_owned()),
     }

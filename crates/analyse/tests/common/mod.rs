@@ -148,6 +148,7 @@ impl Recipe {
             rates: Vec::new(),
             factors: self.factors.clone(),
             exclude: Vec::new(),
+            design: Default::default(),
             workload: Workload::Train(TrainWorkload {
                 framework: "engine".to_owned(),
                 network: "rede1".to_owned(),
@@ -180,6 +181,7 @@ impl Recipe {
                     device: (name == "gpu").then(|| "cuda:0".to_owned()),
                     service: None,
                     hosts: None,
+                    location: Default::default(),
                     limits: Limits {
                         cores: Some(2.0),
                         memory_bytes: None,
@@ -194,6 +196,8 @@ impl Recipe {
             },
             metrics: Vec::new(),
             target_accuracy_percent: None,
+            roles: BTreeMap::new(),
+            equal_within_percent: None,
             import: None,
             network_files: Default::default(),
             scale: None,

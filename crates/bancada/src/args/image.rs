@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Subcommand};
-use image_build::{Architecture, Engine, ImageName};
+use workloads::image::{Architecture, Engine, ImageName};
 
 use super::InstanceArgs;
 

@@ -2,6 +2,7 @@
 
 use super::InputArgs;
 use clap::{Args as ClapArgs, ValueEnum};
+use workloads::models::RuntimeWish;
 
 #[derive(Debug, ClapArgs)]
 #[command(
@@ -67,4 +68,14 @@ pub(crate) enum RuntimeArg {
     Auto,
     Onnx,
     Engine,
+}
+
+impl From<RuntimeArg> for RuntimeWish {
+    fn from(arg: RuntimeArg) -> Self {
+        match arg {
+            RuntimeArg::Auto => RuntimeWish::Auto,
+            RuntimeArg::Onnx => RuntimeWish::Onnx,
+            RuntimeArg::Engine => RuntimeWish::Engine,
+        }
+    }
 }

@@ -33,7 +33,7 @@ pub(crate) struct ServerlessArgs {
     #[arg(long)]
     pub(crate) any_memory: bool,
     /// Memory per core; the default is AWS Lambda's published proportion
-    #[arg(long, value_name = "MB", default_value_t = serverless::USUAL_MB_PER_CPU)]
+    #[arg(long, value_name = "MB", default_value_t = workloads::serverless::USUAL_MB_PER_CPU)]
     pub(crate) mb_per_cpu: f64,
     /// Maximum number of workers, each with one request at a time; further requests get 429
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = from_one)]

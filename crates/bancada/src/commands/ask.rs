@@ -1,16 +1,13 @@
 //! The load client of a serving run, a separate process.
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use client::Surroundings;
-use model::event::{EVENTS_VARIABLE, STARTED_VARIABLE};
-use model::job::AskTarget;
-use model::{AskJob, Event, EventKind};
+use load::client::Context;
+use model::event::STARTED_VARIABLE;
+use model::job::LoadTarget;
+use model::{EventKind, LoadClientJob};
+use workloads::protocol::{Events, read_job};
 
-use super::engine_train::read_job;
 use crate::exit::{CommandResult, Exit, Failure};
 
 /// Of certificates in PEM form that https trusts beside the well-known authorities.
@@ -23,32 +20,22 @@ pub(super) fn ask() -> CommandResult {
         // SAFETY: the handler only sets an atomic, and the pointer has the type that is expected.
         unsafe { libc::signal(signal, on_signal as *const () as libc::sighandler_t) };
     }
-    let job: AskJob = read_job()?;
+    let job: LoadClientJob = read_job()?;
     let mut roots = String::new();
-    if let AskTarget::Service { .. } = job.target {
+    if let LoadTarget::Service { .. } = job.target {
         outlive_parent();
         roots = roots_pem()?;
     }
-    let path = std::env::var_os(EVENTS_VARIABLE);
-    let mut events = path.and_then(|path| OpenOptions::new().append(true).open(path).ok());
+    let mut events = Events::open()?;
     let started = std::env::var(STARTED_VARIABLE).ok();
-    let mut tell = |kind: EventKind, at: Option<f64>| {
-        let Some(file) = &mut events else { return };
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok();
-        let at = at.or(now.map(|now| now.as_secs_f64()));
-        if let Ok(mut line) = serde_json::to_vec(&Event { at, kind }) {
-            line.push(b'\n');
-            // The answers are worth more than one line about them.
-            _ = file.write_all(&line);
-        }
-    };
-    let surroundings = Surroundings {
+    let mut emit = |kind: EventKind, at: Option<f64>| events.tell_at(kind, at);
+    let context = Context {
         server_started_unix_seconds: started.and_then(|text| text.parse().ok()),
         stop: &STOP,
         roots_pem: roots,
-        tell: &mut tell,
+        emit: &mut emit,
     };
-    client::ask(&job, surroundings).map_err(Failure::trouble)?;
+    load::client::run(&job, context).map_err(Failure::trouble)?;
     Ok(Exit::Ok)
 }
 

@@ -3,13 +3,11 @@ use std::io::Write as _;
 use std::path::Path;
 
 use frameworks::Home;
+use workbench::{CapacityQuestion, Lacks, Opened, open_study, refuse_too_large};
 
-use super::fits::{ELSEWHERE, Wish, refuse_too_large};
-use super::plan::runs_words;
-use super::prepare::Lacks;
+use super::plan::{ELSEWHERE, runs_words};
 use crate::args::{CheckArgs, InitArgs};
 use crate::exit::{CommandResult, Exit, Failure};
-use crate::locate::{Opened, open_study};
 use crate::printer::Printer;
 
 /// All files are looked at, whatever is wrong with the first.
@@ -44,16 +42,18 @@ fn check_one(
     home: &Home,
     printer: &Printer,
 ) -> Result<(Opened, Lacks), Failure> {
-    let opened = open_study(path, None, printer)?;
+    let opened = open_study(path, None, &printer.teller())?;
+    super::designs::warn(&opened.study, printer);
     if args.elsewhere {
         return Ok((opened, Lacks::default()));
     }
-    let wish = Wish {
+    let wish = CapacityQuestion {
         runs: &opened.plan.runs,
         has_real_endpoints: false,
+        capacities: None,
         advice: ELSEWHERE,
     };
-    refuse_too_large(path, &opened, &wish, printer)?;
+    refuse_too_large(&opened, &wish)?;
     let lacks = Lacks::of(&opened.study, &opened.plan.scenarios, &opened.folder, home);
     lacks.refuse_own(path)?;
     Ok((opened, lacks))

@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use frameworks::{Condition, Doctor, FrameworkReport, Home, Machine, Spec, Surroundings};
+use diagnostics::screen::pad_right;
+use frameworks::{Condition, Doctor, FrameworkReport, Home, Machine, MachineReport, Spec};
 use indicatif::{ProgressBar, ProgressStyle};
 use report::format;
 use serde_json::json;
-use source::screen::pad_right;
 
-use super::here::scratch;
 use super::setup::trial;
 use crate::args::{DoctorArgs, FrameworkArg};
 use crate::exit::{CommandResult, Exit, Failure};
@@ -18,7 +17,7 @@ pub(super) fn doctor(args: &DoctorArgs, printer: &Printer) -> CommandResult {
     let home = Home::find().map_err(Failure::trouble)?;
     let machine = Machine::here();
     let adapters = home.adapters().map_err(Failure::trouble)?;
-    let scratch = scratch(&home)?;
+    let scratch = workbench::scratch(&home)?;
     let trial = trial(&scratch)?;
     let doctor = Doctor {
         home: &home,
@@ -81,7 +80,7 @@ fn waiting(name: &str, printer: &Printer) -> ProgressBar {
     bar
 }
 
-fn around(surroundings: &Surroundings) -> String {
+fn around(surroundings: &MachineReport) -> String {
     let size = |bytes: u64| format::bytes(bytes as f64);
     let folders: Vec<String> = surroundings
         .folders

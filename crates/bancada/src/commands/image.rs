@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use frameworks::Home;
-use image_build::{Architecture, Base, Image, Output, Report, Size};
 use report::format;
+use workloads::image::{Architecture, Base, Image, Output, Report, Size};
+use workloads::models::{NO_LIBRARY, Offered, find_library};
 
-use super::serve::{self, NO_LIBRARY, Offered};
 use crate::args::{ImageBuildArgs, ImageCommand};
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
@@ -21,7 +21,7 @@ pub(super) fn image(command: ImageCommand, printer: &Printer) -> CommandResult {
 
 fn build(args: &ImageBuildArgs, printer: &Printer) -> CommandResult {
     let home = Home::find().map_err(Failure::trouble)?;
-    let library = args.library.clone().or_else(|| serve::find_library(&home));
+    let library = args.library.clone().or_else(|| find_library(&home));
     let image = Image {
         name: args.name.clone(),
         title: args.model.clone().unwrap_or_else(|| SERVER.to_owned()),
@@ -37,7 +37,7 @@ fn build(args: &ImageBuildArgs, printer: &Printer) -> CommandResult {
         model: args
             .model
             .as_deref()
-            .map(|model| on_disk(model, args, &home, printer))
+            .map(|model| on_disk(model, args, &home))
             .transpose()?,
         prepare: args.prepare,
         base: match &args.base {
@@ -74,25 +74,20 @@ fn build(args: &ImageBuildArgs, printer: &Printer) -> CommandResult {
 }
 
 fn written(image: &Image, output: &Output, args: &ImageBuildArgs) -> Result<Report, Failure> {
-    let report = image_build::build(image, output).map_err(Failure::trouble)?;
+    let report = workloads::image::build(image, output).map_err(Failure::trouble)?;
     if let (Some(engine), Some(archive)) = (args.load, &output.archive) {
-        image_build::load_into(engine, archive, &args.name).map_err(Failure::trouble)?;
+        workloads::image::load_into(engine, archive, &args.name).map_err(Failure::trouble)?;
     }
     Ok(report)
 }
 
 /// A folder with a description stays a folder; of a run only the model is taken.
-fn on_disk(
-    model: &str,
-    args: &ImageBuildArgs,
-    home: &Home,
-    printer: &Printer,
-) -> Result<PathBuf, Failure> {
-    let offered = Offered::find(model, args.instance, printer)?;
+fn on_disk(model: &str, args: &ImageBuildArgs, home: &Home) -> Result<PathBuf, Failure> {
+    let offered = Offered::find(model, args.instance.input.wish(), args.instance.seed)?;
     let path = Path::new(model);
     match offered.is_file() && path.is_dir() {
         true => Ok(path.to_owned()),
-        false => offered.on_disk(home),
+        false => Ok(offered.on_disk(home)?),
     }
 }
 

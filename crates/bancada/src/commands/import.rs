@@ -5,20 +5,20 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use import::{ImportSpec, Inferred, InputFile, Mapping, RowProblem, SpecError};
+use diagnostics::Mistakes;
+use import::{ImportSpec, Inferred, InputFile, RowProblem, SpecError};
 use model::study::ImportSettings;
 use model::{Level, Plan, RunRecord, Study, Timestamp};
 use plan::WhatIf;
-use source::Source;
 use store::ImportedFile;
+use workbench::{
+    Claim, Claimed, Opened, Results, open_study, quoted, results_folder, save_question,
+};
 
 use super::import_log::import_log;
-use super::results::{analysis_of, write_report};
-use super::what_if::quoted;
+use super::results::meta;
 use crate::args::{ImportArgs, ImportCommand};
-use crate::claim::{Claim, Claimed};
 use crate::exit::{CommandResult, Exit, Failure};
-use crate::locate::{Opened, Results, open_study, results_folder, save_question, store_failure};
 use crate::printer::Printer;
 
 pub(super) fn import(args: &ImportArgs, printer: &Printer) -> CommandResult {
@@ -27,7 +27,7 @@ pub(super) fn import(args: &ImportArgs, printer: &Printer) -> CommandResult {
     }
     let files = read_files(&args.files)?;
     let opened = match &args.study {
-        Some(path) => Some((path, open_study(path, None, printer)?)),
+        Some(path) => Some((path, open_study(path, None, &printer.teller())?)),
         None => None,
     };
     let settings = opened.as_ref().and_then(|(_, o)| o.study.import.as_ref());
@@ -128,16 +128,14 @@ fn priced(study: Study, price: &str, printer: &Printer) -> Result<Study, Failure
         format!("[environments.{name}]\nprice = {price}\n")
     });
     let (name, text) = ("--price", lines.collect::<String>());
-    let catalog = super::price::known(printer);
+    let catalog = workbench::catalog(&printer.teller());
     let asked = WhatIf::of(study).asking(name, &text, &catalog);
     let mut study = match asked {
         Ok(what_if) => what_if.study,
-        Err(mistakes) => {
+        Err(mut found) => {
             // All environments have the same price: one error is enough.
-            let source = Source { name, text: &text };
-            let first = mistakes.get(..1).unwrap_or_default();
-            let told = source.render_all(first, printer.style());
-            return Err(Failure::bad_study(told.trim_end().to_owned()));
+            found.truncate(1);
+            return Err(Failure::mistakes(&Mistakes::new(name, &text, found)));
         }
     };
     let prices = study.environments.iter().filter_map(|e| e.price.as_ref());
@@ -213,13 +211,13 @@ impl Question {
             plan: &plan,
             start_again: None,
         };
-        let Claimed { mut store, lock } = claim.make(printer)?;
+        let Claimed { mut store, lock } = claim.make(&printer.teller())?;
         save_question(&store, &study, &plan, &text)?;
         let added = match files {
             Some(files) => store.add_imported_with(records, files),
             None => store.add_imported(records),
         };
-        let added = added.map_err(store_failure)?;
+        let added = added?;
         drop(lock);
         let results = Results {
             study,
@@ -233,8 +231,9 @@ impl Question {
 
 impl Kept {
     pub(super) fn report(&self, printer: &Printer) -> CommandResult {
-        let analysis = analysis_of(&self.results, printer)?;
-        let report = write_report(&analysis, &self.results, None, printer)?;
+        let tell = printer.teller();
+        let analysis = workbench::analyse(&self.results, None, &tell)?;
+        let report = workbench::write_report(&analysis, &self.results, None, meta(), &tell)?;
         printer.data(&report.display().to_string());
         Ok(Exit::Ok)
     }
@@ -257,7 +256,7 @@ fn spec_of(args: &ImportArgs, settings: Option<&ImportSettings>) -> Result<Impor
     let bad = |error: SpecError| Failure::new(Exit::BadStudy, error);
     let constants: Result<Vec<(String, Level)>, Failure> =
         args.level.iter().map(|text| level_of(text)).collect();
-    let flags = Mapping {
+    let flags = ImportSpec {
         row: args.row,
         factors: args.factor.clone(),
         metrics: args.metric.clone(),
@@ -268,15 +267,16 @@ fn spec_of(args: &ImportArgs, settings: Option<&ImportSettings>) -> Result<Impor
         repetition_column: args.repetition.clone(),
         status_column: args.status.clone(),
         started_column: args.started.clone(),
+        ..ImportSpec::default()
     };
     let mut study = match settings {
-        Some(settings) => Mapping::of_settings(settings).map_err(bad)?,
-        None => Mapping::default(),
+        Some(settings) => ImportSpec::of_settings(settings).map_err(bad)?,
+        None => ImportSpec::default(),
     };
     if args.no_study_metrics {
         study.metrics.clear();
     }
-    let spec = study.overridden_by(flags).into_spec(Timestamp::now());
+    let spec = study.overridden_by(flags).checked(Timestamp::now());
     spec.map_err(bad)
 }
 

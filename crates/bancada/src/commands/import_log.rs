@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use import::{LogFile, LogRecords, LogSpec, Logs, Mapping};
+use import::{ImportSpec, LogFile, LogRecords, LogSpec, Logs};
 use model::run::Origin;
 use model::study::ImportSettings;
 use model::{Event, Level, RunRecord, Timestamp};
@@ -12,13 +12,12 @@ use store::ImportedFile;
 use super::import::{Made, Question, Untimed, level_of, tell_problems};
 use crate::args::ImportLogArgs;
 use crate::exit::{CommandResult, Exit, Failure};
-use crate::locate::open_study;
 use crate::printer::Printer;
 
 pub(super) fn import_log(args: &ImportLogArgs, printer: &Printer) -> CommandResult {
     let files = read_files(&args.files)?;
     let opened = match &args.study {
-        Some(path) => Some((path, open_study(path, None, printer)?)),
+        Some(path) => Some((path, workbench::open_study(path, None, &printer.teller())?)),
         None => None,
     };
     let settings = opened.as_ref().and_then(|(_, o)| o.study.import.as_ref());
@@ -82,19 +81,19 @@ fn spec_of(args: &ImportLogArgs, settings: Option<&ImportSettings>) -> Result<Lo
         .iter()
         .map(|text| level_of(text))
         .collect::<Result<_, Failure>>()?;
-    let flags = Mapping {
+    let flags = ImportSpec {
         file_pattern: args.file_pattern.clone(),
         constants,
-        ..Mapping::default()
+        ..ImportSpec::default()
     };
     let study = match settings {
         Some(settings) => {
-            Mapping::of_settings(settings).map_err(|e| Failure::new(Exit::BadStudy, e))?
+            ImportSpec::of_settings(settings).map_err(|e| Failure::new(Exit::BadStudy, e))?
         }
-        None => Mapping::default(),
+        None => ImportSpec::default(),
     };
     Ok(LogSpec {
-        levels: study.overridden_by(flags).into_log_spec(Timestamp::now()),
+        levels: study.overridden_by(flags).for_logs(Timestamp::now()),
         format: args.format.0,
         year: args.year,
         images: args.images,

@@ -26,7 +26,6 @@ pub(super) fn load(args: &LoadArgs, printer: &Printer) -> CommandResult {
             .map(read_text)
             .transpose()?
             .unwrap_or_default(),
-        ..Options::default()
     };
     match args.under {
         Some(milliseconds) => search(args, milliseconds, &request, &options, printer),
@@ -100,10 +99,8 @@ fn request(args: &LoadArgs) -> Result<Request, Failure> {
         let (name, value) = header.split_once(':').ok_or_else(|| {
             Failure::wrong_arguments(format!("`{header}` is not a header: write name: value"))
         })?;
-        request.headers.push(Header {
-            name: name.trim().to_owned(),
-            value: value.trim().to_owned(),
-        });
+        let header = Header::new(name.trim(), value.trim());
+        request.headers.push(header);
     }
     Ok(request)
 }

@@ -1,42 +1,41 @@
 //! One file per command. Each reads what it needs, calls a crate, prints.
 
+mod agent;
 mod ask;
-mod caffe_train;
 mod check;
+mod compare;
 mod data;
+mod designs;
 mod doctor;
 mod endpoints;
-mod engine_train;
 mod export;
-mod fits;
 mod forecasting;
-mod here;
 mod image;
 mod import;
 mod import_log;
-mod inputs;
+mod infra;
 mod load;
 mod manual;
 mod network;
-mod only;
+mod onboard;
 mod plan;
 mod prepare;
-pub(crate) mod price;
+mod price;
 mod quantise;
 mod reconcile;
+mod rented;
 mod results;
 mod run;
-mod run_files;
 mod serve;
 mod serverless;
 mod setup;
 mod verify;
-mod what_if;
 mod work;
 
 use crate::args::Command;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
+use crate::signals::{self, STOP};
 
 pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
     match command {
@@ -49,6 +48,7 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
             Ok(Exit::Ok)
         }
         Command::Show(args) => results::show(&args, printer),
+        Command::Compare(args) => compare::compare(&args, printer),
         Command::Report(args) => results::report(&args, printer),
         Command::Export(args) => export::export(&args, printer),
         Command::Import(args) => import::import(&args, printer),
@@ -61,6 +61,9 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
         Command::Serverless(args) => serverless::serverless(&args, printer),
         Command::Price(command) => price::price(command, printer),
         Command::Network(command) => network::network(command, printer),
+        Command::Infra(command) => infra::infra(command, printer),
+        Command::Onboard(args) => onboard::onboard(&args, printer),
+        Command::WatchNotice(args) => infra::watch_notice(&args, printer),
         Command::Data(command) => data::data(command, printer),
         Command::Setup(args) => setup::setup(&args, printer),
         Command::Doctor(args) => doctor::doctor(&args, printer),
@@ -68,8 +71,17 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
         Command::Man { dir } => manual::man(dir.as_deref(), printer),
         Command::Ask => ask::ask(),
         Command::Work(args) => work::work(&args),
-        Command::MakeReady(args) => work::make_ready(&args, printer),
-        Command::EngineTrain => engine_train::engine_train(),
-        Command::CaffeTrain => caffe_train::caffe_train(),
+        Command::MakeReady(args) => work::make_ready(&args),
+        Command::Agent(args) => agent::agent(&args),
+        Command::EngineTrain => done(workloads::train_with_engine()),
+        Command::CaffeTrain => {
+            signals::listen();
+            done(workloads::caffe::train(&STOP))
+        }
     }
+}
+
+fn done(result: Result<(), workloads::Error>) -> CommandResult {
+    result?;
+    Ok(Exit::Ok)
 }

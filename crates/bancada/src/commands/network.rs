@@ -1,13 +1,11 @@
 use std::fs;
-use std::path::Path;
 
-use network::{Description, Graph, Precision, Shape, Weights};
-use source::Source;
-use source::screen::pad_right;
+use diagnostics::screen::pad_right;
+use network::{Graph, Shape, Weights};
+use workloads::models::{instantiate, load};
 
-use crate::args::{InputArgs, NetworkCommand, OnnxArgs};
+use crate::args::{NetworkCommand, OnnxArgs};
 use crate::exit::{CommandResult, Exit, Failure};
-use crate::files::read_text;
 use crate::printer::Printer;
 
 pub(super) fn network(command: NetworkCommand, printer: &Printer) -> CommandResult {
@@ -16,9 +14,8 @@ pub(super) fn network(command: NetworkCommand, printer: &Printer) -> CommandResu
         NetworkCommand::Print { network } => match network::find(&network) {
             Some(text) => printer.data(text),
             None => {
-                return Err(load(&network, printer)
-                    .err()
-                    .unwrap_or_else(|| Failure::trouble("no text")));
+                load(&network)?;
+                return Err(Failure::trouble("no text"));
             }
         },
         NetworkCommand::Show {
@@ -26,7 +23,7 @@ pub(super) fn network(command: NetworkCommand, printer: &Printer) -> CommandResu
             input,
             batch,
         } => {
-            let graph = instantiate(&network, input, printer)?;
+            let graph = instantiate(&network, input.wish())?;
             printer.data(&summary(&graph, batch));
         }
         NetworkCommand::Onnx(args) => onnx(&args, printer)?,
@@ -34,26 +31,8 @@ pub(super) fn network(command: NetworkCommand, printer: &Printer) -> CommandResu
     Ok(Exit::Ok)
 }
 
-pub(super) fn instantiate(
-    network: &str,
-    input: InputArgs,
-    printer: &Printer,
-) -> Result<Graph, Failure> {
-    let description = load(network, printer)?;
-    let input = input.of(description.input);
-    let made = description.instantiate(input);
-    made.map_err(|problems| {
-        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        Failure::trouble(format!(
-            "network `{network}` at {} px: {}",
-            input.height,
-            problems.join("\n       ")
-        ))
-    })
-}
-
 fn onnx(args: &OnnxArgs, printer: &Printer) -> Result<(), Failure> {
-    let graph = instantiate(&args.network, args.input, printer)?;
+    let graph = instantiate(&args.network, args.input.wish())?;
     let weights = match &args.weights {
         None => network::initial_weights(&graph, args.seed),
         Some(path) => {
@@ -67,8 +46,8 @@ fn onnx(args: &OnnxArgs, printer: &Printer) -> Result<(), Failure> {
         }
     };
     let model = match &args.weights {
-        None => formats::untrained_onnx(&graph, &weights, args.seed),
-        Some(_) => formats::onnx(&graph, &weights),
+        None => network::formats::untrained_onnx(&graph, &weights, args.seed),
+        Some(_) => network::formats::onnx(&graph, &weights),
     };
     let model = model.map_err(Failure::trouble)?;
     fs::write(&args.to, &model)
@@ -90,13 +69,11 @@ fn onnx(args: &OnnxArgs, printer: &Printer) -> Result<(), Failure> {
 /// `224×224 px, 3 channels, 1000 classes`.
 pub(super) fn input_words(graph: &Graph) -> String {
     match graph.nodes.first().map(|node| node.shape) {
-        Some(Shape::Image {
-            channels,
-            height,
-            width,
-        }) => format!(
-            "{height}×{width} px, {}, {} classes",
-            report::format::counted(channels as usize, "channel", "channels"),
+        Some(Shape::Image(image)) => format!(
+            "{}×{} px, {}, {} classes",
+            image.height,
+            image.width,
+            report::format::counted(image.channels as usize, "channel", "channels"),
             graph.classes
         ),
         _ => String::new(),
@@ -106,7 +83,7 @@ pub(super) fn input_words(graph: &Graph) -> String {
 /// The layers, then what training takes.
 fn summary(graph: &Graph, batch: u32) -> String {
     // Adam keeps two numbers for every parameter.
-    let memory = graph.training_memory(batch, Precision::Single, 2);
+    let memory = graph.training_memory(batch, 2);
     let gathered = match graph.kept() - graph.parameters() {
         0 => String::new(),
         more => format!(
@@ -132,21 +109,4 @@ fn list() -> String {
     };
     let lines = network::names().map(|name| format!("{}  {}", pad_right(name, width), about(name)));
     lines.collect::<Vec<String>>().join("\n")
-}
-
-pub(super) fn load(name: &str, printer: &Printer) -> Result<Description, Failure> {
-    if !name.ends_with(".toml") {
-        return network::load(name).map_err(|e| Failure::new(Exit::BadStudy, e));
-    }
-    let text = read_text(Path::new(name))
-        .map_err(|e| Failure::trouble(format!("cannot read {name}: {e}")))?;
-    network::parse(&text).map_err(|diagnostics| {
-        let source = Source { name, text: &text };
-        Failure::bad_study(
-            source
-                .render_all(&diagnostics, printer.style())
-                .trim_end()
-                .to_owned(),
-        )
-    })
 }

@@ -1,28 +1,34 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
-use model::{Plan, RunId, RunRecord, Study};
-use runner::{Forecast, Ledger, Wanted};
+use model::location::MachineAt;
+use model::{Environment, Plan, Role, RunId, RunRecord, Study};
+use runner::{Forecast, Ledger, RunSelection};
 use store::Store;
+use workbench::{
+    Ask, CapacityQuestion, Given, Here, Opened, Places, Wanted, money_words, open_study,
+    refuse_too_large, results_folder, saved_study, time_words,
+};
 
-use super::fits::{ELSEWHERE, Wish, refuse_too_large};
-use super::forecasting::{self, money_words, time_words};
-use super::here::Here;
-use super::only;
+use super::forecasting;
 use crate::args::PlanArgs;
 use crate::exit::{CommandResult, Exit, Failure};
-use crate::locate::{Opened, open_study, results_folder, saved_study, store_failure};
 use crate::printer::Printer;
-use crate::signals;
+use crate::signals::{self, STOP};
 use crate::table::Table;
 
+/// For commands that only look at a study.
+pub(super) const ELSEWHERE: &str = "if the study is meant for a larger machine, add --elsewhere";
+
 pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
-    let opened = open_study(&args.study, args.scale.as_deref(), printer)?;
+    super::infra::mention_machines(printer);
+    let opened = open_study(&args.study, args.scale.as_deref(), &printer.teller())?;
+    super::designs::warn(&opened.study, printer);
     let folder = results_folder(&args.study, &opened.study, args.out.as_deref());
-    let wanted = Wanted {
-        only: only::read(&args.only, &opened.study)?,
-        ..Wanted::default()
+    let wanted = RunSelection {
+        only: workbench::only(&args.only, &opened.study)?,
+        ..RunSelection::default()
     };
     let Earlier {
         records,
@@ -30,27 +36,42 @@ pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
         ledger,
     } = earlier(&folder, &opened, &wanted, printer)?;
     if !args.elsewhere {
-        let wish = Wish {
+        let wish = CapacityQuestion {
             runs: &due,
             has_real_endpoints: false,
+            capacities: None,
             advice: ELSEWHERE,
         };
-        refuse_too_large(&args.study, &opened, &wish, printer)?;
+        refuse_too_large(&opened, &wish)?;
     }
     signals::listen();
     let here = Here::find()?;
-    let (place, builder) = (here.place(&opened, None), here.orders(&opened));
-    let ask = forecasting::Ask {
+    let wanted = Wanted {
+        opened: &opened,
+        here: &here,
+        results: None,
+        rented: &BTreeMap::new(),
+    };
+    let places = Places::open(wanted, &environments_here(&opened.study))?;
+    let builder = here.orders(&opened);
+    let ask = Ask {
         opened: &opened,
         earlier: &records,
         due: &due,
         pilot: !args.no_pilot && !args.elsewhere,
         here: &here,
-        place: &place,
+        places: &places,
         builder: &builder,
+        stop: &STOP,
+        on_pilot: &|scenario| forecasting::pilot_line(scenario, printer),
         orders: None,
     };
     let forecast = forecasting::make(&ask, printer)?;
+    if args.design {
+        let scale = args.scale.as_deref();
+        let found = workbench::designs(&opened, scale, forecast.as_ref(), &printer.teller())?;
+        return super::designs::show(&opened.study, &found, args.json, printer);
+    }
     let Opened { study, plan, .. } = &opened;
     let holds = forecast
         .as_ref()
@@ -60,8 +81,21 @@ pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
         printer.data(&format!("{value:#}"));
     } else {
         let mut text = scenario_table(plan, forecast.as_ref(), printer.data_width());
-        text.push_str(&summary(study, plan, due.len(), forecast.as_ref(), &ledger));
-        if let Some(old) = super::price::age_note(study) {
+        let given = workbench::given_elsewhere(&opened, &here, &due)?;
+        let places = format!(
+            "{}{}",
+            places_lines(study, "this machine"),
+            given.as_ref().map(given_lines).unwrap_or_default()
+        );
+        text.push_str(&summary(
+            study,
+            plan,
+            due.len(),
+            forecast.as_ref(),
+            &ledger,
+            &places,
+        ));
+        if let Some(old) = workbench::age_note(study) {
             text.push_str(&format!("\n{old}\n"));
         }
         if args.runs {
@@ -70,6 +104,12 @@ pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
         printer.data(&text);
     }
     Ok(if holds { Exit::Ok } else { Exit::Budget })
+}
+
+/// Planning reaches no other machine: pilots are for what runs here.
+fn environments_here(study: &Study) -> BTreeSet<String> {
+    let here = study.environments.iter().filter(|e| e.location.is_here());
+    here.map(|environment| environment.name.clone()).collect()
 }
 
 /// What is known before anything runs.
@@ -84,15 +124,12 @@ struct Earlier {
 fn earlier(
     folder: &Path,
     opened: &Opened,
-    wanted: &Wanted,
+    wanted: &RunSelection,
     printer: &Printer,
 ) -> Result<Earlier, Failure> {
     let Opened { study, plan, .. } = opened;
     let there = folder.join("plan.json").is_file();
-    let store = there
-        .then(|| Store::open(folder))
-        .transpose()
-        .map_err(store_failure)?;
+    let store = there.then(|| Store::open(folder)).transpose()?;
     let Some(store) = store else {
         return Ok(Earlier {
             records: Vec::new(),
@@ -100,7 +137,7 @@ fn earlier(
             ledger: Ledger::new(study),
         });
     };
-    let all = store.records().map_err(store_failure)?;
+    let all = store.records()?;
     let count = all.len();
     let records = ::plan::Recognizer::new(study, plan).renumbered(all);
     if records.len() < count {
@@ -125,10 +162,63 @@ fn earlier(
         due: runner::due_runs(plan, &statuses, wanted),
         ledger: match records.is_empty() {
             true => Ledger::new(study),
-            false => Ledger::open(study, &store).map_err(store_failure)?,
+            false => Ledger::open(study, &store, &[])?,
         },
         records,
     })
+}
+
+/// A line for each environment: where, and what an hour there costs.
+pub(super) fn places_lines(study: &Study, here: &str) -> String {
+    let width = study.environments.iter().map(|e| e.name.chars().count());
+    let width = width.max().unwrap_or(0);
+    let indent = " ".repeat(study.name.chars().count() + 3);
+    let line = |environment: &Environment| {
+        let name = diagnostics::screen::safe(&environment.name).into_owned();
+        let place = match environment.location.is_here() {
+            true => here.to_owned(),
+            false => environment.location.words(),
+        };
+        let price = environment.price.as_ref().map(|price| {
+            let hour = report::format::exact_money(&price.per_hour);
+            match price.name_in(&environment.name) {
+                own if own == environment.name => format!(", {hour}/h"),
+                machine => format!(", priced as {machine} ({hour}/h)"),
+            }
+        });
+        let limit = match &environment.location.machine {
+            MachineAt::Rented(rented) => {
+                let seconds = rented.time_limit_seconds as f64;
+                format!(", ends itself after {}", report::format::duration(seconds))
+            }
+            MachineAt::Here | MachineAt::Ssh(_) => String::new(),
+        };
+        let price = price.unwrap_or_default();
+        format!(
+            "\n{indent}{name:width$}   {}{price}{limit}",
+            diagnostics::screen::safe(&place)
+        )
+    };
+    study.environments.iter().map(line).collect()
+}
+
+/// What machines that are reached by SSH get.
+fn given_lines(given: &Given) -> String {
+    const MOST: usize = 8;
+    let file = |(name, bytes): &(String, u64)| {
+        let name = diagnostics::screen::safe(name).into_owned();
+        format!("{name} ({})", report::format::bytes(*bytes as f64))
+    };
+    let mut sent: Vec<String> = given.sent.iter().take(MOST).map(file).collect();
+    if given.sent.len() > MOST {
+        sent.push(format!("{} more files", given.sent.len() - MOST));
+    }
+    let set_up: Vec<&str> = given.set_up.iter().map(String::as_str).collect();
+    let set_up = match set_up.is_empty() {
+        true => String::new(),
+        false => format!("\n  Set up there by `run --prepare`: {}", set_up.join(", ")),
+    };
+    format!("\n  Sent there: {}{set_up}", sent.join(", "))
 }
 
 fn scenario_table(plan: &Plan, forecast: Option<&Forecast>, screen: Option<usize>) -> String {
@@ -170,12 +260,17 @@ fn summary(
     due: usize,
     forecast: Option<&Forecast>,
     ledger: &Ledger,
+    places: &str,
 ) -> String {
     let mut text = format!(
         "\n  {}, {due} to do; order from seed {}\n",
         runs_words(study, plan),
         plan.seed
     );
+    text.push_str(&roles_line(study));
+    if !study.environments.iter().all(|e| e.location.is_here()) {
+        _ = writeln!(text, "  Where:{places}");
+    }
     let Some(forecast) = forecast else {
         text.push_str("  No forecast: nothing has been measured yet, and no pilot was run.\n");
         return text;
@@ -190,7 +285,7 @@ fn summary(
             report::format::counted(environment.runs, "run", "runs")
         );
     }
-    let without = forecasting::without(forecast);
+    let without = workbench::without(forecast);
     _ = writeln!(text, "  Forecast {}{without}.", forecast.method);
     if let (Some(money), Some(left)) = (forecast.money, ledger.left()) {
         let word = match runner::over_budget(ledger, forecast) {
@@ -201,6 +296,26 @@ fn summary(
         _ = writeln!(text, "  {word}: {} of {left} left.", money_words(money));
     }
     text
+}
+
+/// `Tasks: network, image. Choices: batch.` Recommendations are made per task, over choices.
+fn roles_line(study: &Study) -> String {
+    let varied = || study.factors.iter().filter(|f| f.levels.len() > 1);
+    let named = |role: Role, word: &str| {
+        let of = varied().filter(|factor| study.role(&factor.name) == role);
+        let names: Vec<&str> = of.map(|factor| factor.name.as_str()).collect();
+        (!names.is_empty()).then(|| format!("{word}: {}.", names.join(", ")))
+    };
+    let roles = [
+        named(Role::Task, "Tasks"),
+        named(Role::Choice, "Choices"),
+        named(Role::Block, "Blocks"),
+    ];
+    let roles: Vec<String> = roles.into_iter().flatten().collect();
+    match roles.is_empty() {
+        true => String::new(),
+        false => format!("  {}\n", roles.join(" ")),
+    }
 }
 
 fn order_of_runs(plan: &Plan) -> String {

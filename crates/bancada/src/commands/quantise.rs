@@ -4,18 +4,18 @@ use std::fs;
 use std::path::Path;
 
 use frameworks::Home;
-use quantise::{Comparison, Pictures, QuantiseWish, Quantised, Share};
 use report::format;
 use serde_json::json;
+use workloads::models::Offered;
+use workloads::quantise::{Comparison, Pictures, QuantiseWish, Quantised, Share};
 
-use super::serve::Offered;
 use crate::args::QuantiseArgs;
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
 
 pub(super) fn quantise(args: &QuantiseArgs, printer: &Printer) -> CommandResult {
     let home = Home::find().map_err(Failure::trouble)?;
-    let offered = Offered::find(&args.model, args.instance, printer)?;
+    let offered = Offered::find(&args.model, args.instance.input.wish(), args.instance.seed)?;
     let chosen = Chosen::of(args, &offered)?;
     let description = offered.description_text()?;
     let wish = QuantiseWish {
@@ -25,7 +25,7 @@ pub(super) fn quantise(args: &QuantiseArgs, printer: &Printer) -> CommandResult 
         dynamic: args.dynamic,
         trained: chosen.trained,
     };
-    let quantised = ::quantise::quantise(&home, &wish).map_err(Failure::trouble)?;
+    let quantised = workloads::quantise::quantise(&home, &wish).map_err(Failure::trouble)?;
     // Who serves the old one goes on with it.
     host::copy_whole(&quantised.path, &args.to).map_err(unwritten(&args.to))?;
     let path = args.to.with_extension("json");

@@ -2,21 +2,21 @@ use std::collections::BTreeSet;
 use std::fmt::{Display, Write as _};
 use std::fs::{self, File};
 
-use ::reconcile::{Bills, MatchedBy, Question, Reconciliation};
+use ::reconcile::{Bills, Item, MatchedBy, Question, Reconciliation, Whose};
 use model::Money;
+use workbench::{Paid, open_results, tell_damaged};
 
-use super::results::{Paid, talk_of_damaged};
 use crate::args::ReconcileArgs;
 use crate::exit::{CommandResult, Exit, Failure};
-use crate::locate::open_results;
 use crate::printer::Printer;
 
 pub(super) fn reconcile(args: &ReconcileArgs, printer: &Printer) -> CommandResult {
-    let results = open_results(&args.results, printer)?;
-    talk_of_damaged(&results, printer)?;
+    let results = open_results(args.results.request(), &printer.teller())?;
+    tell_damaged(&results, &printer.teller())?;
     let Paid {
         mut records,
         superseded,
+        ..
     } = Paid::settled(&results)?;
     records.extend(superseded);
     let undated = records.iter().filter(|r| r.bill.is_some() && !r.is_dated());
@@ -66,6 +66,7 @@ fn text(found: &Reconciliation) -> String {
     write_head(&mut out, found);
     write_totals(&mut out, found);
     write_lines(&mut out, found);
+    write_items(&mut out, found);
     write_rest(&mut out, found);
     out
 }
@@ -138,13 +139,45 @@ fn write_lines(out: &mut String, found: &Reconciliation) {
     }
 }
 
-fn write_rest(out: &mut String, found: &Reconciliation) {
-    if !found.apart.is_empty() {
-        out.push_str("\nNot part of this study and not counted:\n");
-        for apart in &found.apart {
-            row(out, &apart.what, &apart.amount, &count(apart.rows, "row"));
+/// Every row of the files, in one item each.
+fn write_items(out: &mut String, found: &Reconciliation) {
+    if found.items.is_empty() {
+        return;
+    }
+    let titles = [
+        (Whose::Study, "this study"),
+        (
+            Whose::Account,
+            "the account as a whole, divided in proportion",
+        ),
+        (Whose::Others, "not this study, not counted"),
+    ];
+    out.push_str("\nThe whole bill, each row in one item:\n");
+    for (whose, title) in titles {
+        let mut items = found.items.iter().filter(|item| item.whose == whose);
+        let Some(first) = items.next() else { continue };
+        _ = writeln!(out, "  {title}:");
+        for item in std::iter::once(first).chain(items) {
+            let what = format!("  {}", item.what);
+            row(out, &what, &item.amount, &item_rest(item));
         }
     }
+    for total in &found.total {
+        let of = |item: &&Item| item.amount.currency == total.currency;
+        let rows = found.items.iter().filter(of).map(|item| item.rows).sum();
+        row(out, "total", total, &count(rows, "row"));
+    }
+}
+
+fn item_rest(item: &Item) -> String {
+    let rows = count(item.rows, "row");
+    match item.whose {
+        Whose::Account => format!("{rows}, {} counted for the study", item.of_study),
+        Whose::Study | Whose::Others => rows,
+    }
+}
+
+fn write_rest(out: &mut String, found: &Reconciliation) {
     if !found.notes.is_empty() || !found.problems.is_empty() {
         out.push('\n');
     }

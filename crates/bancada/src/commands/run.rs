@@ -5,27 +5,27 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 
-use model::{Capacity, Environment, Money, Order, RunRecord, Status, Study};
-use place::{DecodedImages, Place as _};
+use model::location::MachineAt;
+use model::{Capacity, Environment, MachineLife, Money, RunId, RunRecord, Status, Study};
+use place::{DecodedImages, ReadyImage};
 use runner::{
-    Assigned, Ended, Forecast, Ledger, Listed, Options, RunnerError, ScenarioOrder, Shortfall,
-    StudyRunner, Wanted,
+    Ended, Forecast, InputReader, Ledger, Listed, Options, OrderBuilder, RunSelection, RunnerError,
+    ScenarioOrder, Shortfall, StudyRunner,
 };
 use store::Store;
+use workbench::{
+    Ask, Bring, CapacityQuestion, Changed, Claim, Claimed, Here, Lacks, Opened, Places, RentedHost,
+    Results, Wanted, open_study, refuse_too_large, results_folder, save_question, time_words,
+};
 
 use super::endpoints::{self, Endpoints};
-use super::fits::{Wish, refuse_too_large};
-use super::forecasting::{self, time_words};
-use super::here::Here;
-use super::inputs;
-use super::only;
-use super::plan::runs_words;
-use super::prepare::Lacks;
-use super::results::{analysis_of, print_tables, write_report};
+use super::forecasting;
+use super::plan::{places_lines, runs_words};
+use super::prepare;
+use super::rented::Rented;
+use super::results::{mention_left, meta, print_tables};
 use crate::args::{RetryArg, RunArgs};
-use crate::claim::{Claim, Claimed};
 use crate::exit::{CommandResult, Exit, Failure};
-use crate::locate::{Opened, Results, open_study, results_folder, save_question, store_failure};
 use crate::printer::Printer;
 use crate::progress::{Reporter, with_time};
 use crate::signals::{self, STOP};
@@ -33,7 +33,9 @@ use crate::signals::{self, STOP};
 const NOTHING_STARTED: &str = "nothing was started";
 
 pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
-    let opened = open_study(&args.study, args.scale.as_deref(), printer)?;
+    super::infra::mention_machines(printer);
+    let opened = open_study(&args.study, args.scale.as_deref(), &printer.teller())?;
+    super::designs::warn(&opened.study, printer);
     let wanted = wanted(args, &opened.study)?;
     let folder = results_folder(&args.study, &opened.study, args.out.as_deref());
     let claim = Claim {
@@ -42,7 +44,7 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
         plan: &opened.plan,
         start_again: Some(args.redo_changed),
     };
-    let claimed = claim.make(printer)?;
+    let claimed = claim.make(&printer.teller())?;
     signals::listen();
     match carry_out(args, &opened, wanted, &claimed.store, printer) {
         Ok(ended) => {
@@ -66,7 +68,7 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
 fn carry_out(
     args: &RunArgs,
     opened: &Opened,
-    mut wanted: Wanted,
+    mut wanted: RunSelection,
     store: &Store,
     printer: &Printer,
 ) -> Result<Ended, Failure> {
@@ -74,54 +76,146 @@ fn carry_out(
         study, plan, text, ..
     } = opened;
     let here = Here::find()?;
-    let place = here.place(opened, Some(store.dir()));
     let mut builder = here.orders(opened);
     builder.real = args.real;
-    let earlier = store.records().map_err(store_failure)?;
+    let earlier = store.records()?;
     endpoints::refuse_mixture(study, &earlier, args)?;
     if !earlier.is_empty() {
         // What is there is numbered by this plan from here on, whatever becomes of the rest.
         save_question(store, study, plan, text)?;
     }
-    let statuses = store.statuses().map_err(store_failure)?;
+    let statuses = store.statuses()?;
     let due = runner::due_runs(plan, &statuses, &wanted);
-    wanted.redo = inputs::changed_runs(opened, &earlier, &due, args)?;
+    wanted.redo = workbench::changed_runs(opened, &earlier, &due, changed(args))?;
     let due = runner::due_runs(plan, &statuses, &wanted);
-    let wish = Wish {
+    let wish = CapacityQuestion {
         runs: &due,
         has_real_endpoints: args.real,
+        capacities: None,
         advice: NOTHING_STARTED,
     };
-    refuse_too_large(&args.study, opened, &wish, printer)?;
+    refuse_too_large(opened, &wish)?;
     let talk = |text: &str| (!args.quiet && !args.json).then(|| printer.talk(text));
 
     talk(&first_line(opened, &measure::capacity()));
-    if let Some(old) = super::price::age_note(study) {
+    if let Some(old) = workbench::age_note(study) {
         talk(&old);
     }
     let scenarios = runner::scenarios_of(plan, &due);
     let mut lacks = Lacks::of(study, scenarios.iter().copied(), &opened.folder, &here.home);
     if args.prepare {
-        lacks.bring(&here.home, printer)?;
+        prepare::bring(&mut lacks, &here.home, printer)?;
     }
     lacks.refuse(&args.study)?;
-    let orders = builder.of_runs(plan, &due).map_err(Failure::trouble)?;
-    let prepared = place.prepare(&first_orders(&orders));
-    for decoded in prepared.map_err(Failure::trouble)?.decoded {
-        talk(&images_line(&decoded));
+    let mut orders = builder.of_runs(plan, &due).map_err(Failure::trouble)?;
+    let reader = InputReader::new(&opened.folder);
+    for scenario in runner::scenarios_of(plan, &due) {
+        if let Some(built) = orders.get_mut(&scenario.number) {
+            // Another machine gets them before its first run.
+            built.order.inputs = reader.read(study, scenario).map_err(Failure::trouble)?;
+        }
     }
-    let ask = forecasting::Ask {
+    let needed = orders.values().map(|built| built.environment.name.clone());
+    let needed: BTreeSet<String> = needed.collect();
+    let rents = |name: &String| {
+        let environment = study.environment(name);
+        environment.is_some_and(|e| matches!(e.location.machine, MachineAt::Rented(_)))
+    };
+    if !args.over_budget && needed.iter().any(rents) {
+        // It costs money from its first moment.
+        refuse_spent(&Ledger::open(study, store, &[])?)?;
+    }
+    let rented = Rented::create(opened, &needed, printer)?;
+    let prepared_study = Prepared {
         opened,
-        earlier: &earlier,
-        due: &due,
-        pilot: !args.no_pilot,
         here: &here,
-        place: &place,
         builder: &builder,
-        orders: Some(&orders),
+        store,
+        earlier: &earlier,
+        statuses: &statuses,
+        due: &due,
+        orders: &orders,
+        needed: &needed,
+        rented: rented.hosts(),
+    };
+    let ended = at_places(&prepared_study, args, printer);
+    rented.end(args.keep_machines, store, printer);
+    ended
+}
+
+/// What is known when the machines are there.
+struct Prepared<'a> {
+    opened: &'a Opened,
+    here: &'a Here,
+    builder: &'a OrderBuilder<'a>,
+    store: &'a Store,
+    earlier: &'a [RunRecord],
+    statuses: &'a BTreeMap<RunId, Status>,
+    due: &'a [RunId],
+    orders: &'a BTreeMap<u32, ScenarioOrder>,
+    needed: &'a BTreeSet<String>,
+    rented: &'a BTreeMap<String, RentedHost>,
+}
+
+/// From the first look at the machines to the last run.
+fn at_places(known: &Prepared<'_>, args: &RunArgs, printer: &Printer) -> Result<Ended, Failure> {
+    let Prepared {
+        opened,
+        here,
+        builder,
+        store,
+        earlier,
+        statuses,
+        due,
+        orders,
+        needed,
+        rented,
+    } = *known;
+    let Opened {
+        study, plan, text, ..
+    } = opened;
+    let talk = |text: &str| (!args.quiet && !args.json).then(|| printer.talk(text));
+    let wanted = Wanted {
+        opened,
+        here,
+        results: Some(store.dir()),
+        rented,
+    };
+    let places = Places::open(wanted, needed)?;
+    let bring = Bring {
+        lacks: args.prepare,
+        cache: here.home.path(),
+    };
+    let prepared = places.prepare(orders, bring)?;
+    for decoded in &prepared.decoded {
+        talk(&images_line(decoded));
+    }
+    for image in &prepared.images {
+        talk(&container_line(image));
+    }
+    let capacities = places.capacities()?;
+    let wish = CapacityQuestion {
+        runs: due,
+        has_real_endpoints: args.real,
+        capacities: Some(&capacities),
+        advice: NOTHING_STARTED,
+    };
+    refuse_too_large(opened, &wish)?;
+    let ask = Ask {
+        opened,
+        earlier,
+        due,
+        pilot: !args.no_pilot,
+        here,
+        places: &places,
+        builder,
+        stop: &STOP,
+        on_pilot: &|scenario| forecasting::pilot_line(scenario, printer),
+        orders: Some(orders),
     };
     let forecast = forecasting::make(&ask, printer)?;
-    let ledger = Ledger::open(study, store).map_err(store_failure)?;
+    let on: Vec<MachineLife> = rented.values().map(|host| host.life.clone()).collect();
+    let ledger = Ledger::open(study, store, &on)?;
     let work = Work {
         missing: due.iter().filter(|run| !statuses.contains_key(run)).count(),
         due: due.len(),
@@ -129,7 +223,7 @@ fn carry_out(
         is_part: !args.only.is_empty(),
     };
     let indent = " ".repeat(study.name.chars().count() + 3);
-    let line = work.line(&ledger, forecast.as_ref(), &earlier);
+    let line = work.line(&ledger, forecast.as_ref(), earlier);
     talk(&format!("{indent}{line}"));
     if !args.over_budget {
         refuse_above_budget(&ledger, forecast.as_ref())?;
@@ -140,11 +234,8 @@ fn carry_out(
         study,
         plan,
         store,
-        orders: &orders,
-        places: vec![Assigned {
-            place: &place,
-            environments: study.environments.iter().map(|e| e.name.clone()).collect(),
-        }],
+        orders,
+        machines: places.assigned(),
         options: Options {
             stop: &STOP,
             over_budget: args.over_budget,
@@ -155,7 +246,7 @@ fn carry_out(
         },
     };
     let reporter = Reporter::choose(study, plan.runs.len(), args.json, args.quiet, printer);
-    let mut schedule = Listed::new(due);
+    let mut schedule = Listed::new(due.to_vec());
     follow(&runner, &mut schedule, reporter, args, printer)
 }
 
@@ -186,15 +277,11 @@ fn follow(
     ended.map_err(runner_failure)
 }
 
-/// One a scenario.
-fn first_orders(orders: &BTreeMap<u32, ScenarioOrder>) -> Vec<Order> {
-    orders.values().map(|built| built.order.clone()).collect()
-}
-
 /// Tables, report and the word that the exit code says too.
 fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) -> CommandResult {
-    let analysis = analysis_of(results, printer)?;
-    let report = write_report(&analysis, results, None, printer)?;
+    let tell = printer.teller();
+    let analysis = workbench::analyse(results, None, &tell)?;
+    let report = workbench::write_report(&analysis, results, None, meta(), &tell)?;
     if args.json {
         let done =
             serde_json::json!({ "event": "study-ends", "ended": ended.word(), "report": report });
@@ -203,6 +290,7 @@ fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) 
         print_tables(&analysis, printer);
         printer.data(&format!("\n  Report  {}", report.display()));
     }
+    mention_left(&results.store, printer);
     let scale = args.scale.as_ref().map(|name| format!(" --scale {name}"));
     let again = format!(
         "bancada run {}{}",
@@ -231,7 +319,7 @@ fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) 
             Ok(Exit::Trouble)
         }
         Ended::AllDone => {
-            let statuses = results.store.statuses().map_err(store_failure)?;
+            let statuses = results.store.statuses()?;
             let failed = statuses.values().filter(|s| **s == Status::Failed).count();
             if failed == 0 {
                 return Ok(Exit::Ok);
@@ -245,21 +333,29 @@ fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) 
     }
 }
 
-fn wanted(args: &RunArgs, study: &Study) -> Result<Wanted, Failure> {
-    Ok(Wanted {
+fn wanted(args: &RunArgs, study: &Study) -> Result<RunSelection, Failure> {
+    Ok(RunSelection {
         retry: args.retry.iter().map(|r| status_of(*r)).collect(),
         keep_interrupted: args.keep_interrupted,
-        only: only::read(&args.only, study)?,
+        only: workbench::only(&args.only, study)?,
         redo: BTreeSet::new(),
     })
 }
 
-fn shortfall(results: &Results, wanted: &Wanted) -> Result<Option<Shortfall>, Failure> {
+fn changed(args: &RunArgs) -> Changed {
+    match (args.redo_changed, args.accept_changed) {
+        (true, _) => Changed::Redo,
+        (false, true) => Changed::Accept,
+        (false, false) => Changed::Refuse,
+    }
+}
+
+fn shortfall(results: &Results, wanted: &RunSelection) -> Result<Option<Shortfall>, Failure> {
     let Results {
         study, plan, store, ..
     } = results;
-    let due = runner::due_runs(plan, &store.statuses().map_err(store_failure)?, wanted);
-    Shortfall::find(study, plan, store, &due).map_err(store_failure)
+    let due = runner::due_runs(plan, &store.statuses()?, wanted);
+    Shortfall::find(study, plan, store, &due).map_err(Failure::from)
 }
 
 fn shown(path: &Path) -> String {
@@ -274,16 +370,18 @@ fn status_of(arg: RetryArg) -> Status {
     }
 }
 
+/// Where everything happens; a line for each environment where that is not this machine alone.
 fn first_line(opened: &Opened, machine: &Capacity) -> String {
     let Opened { study, plan, .. } = opened;
     let memory = report::format::memory(machine.memory_bytes);
-    format!(
-        "{}   {} on this machine ({} cores, {memory}){}",
-        study.name,
-        runs_words(study, plan),
-        machine.cores,
-        priced_as(study),
-    )
+    let here = format!("this machine ({} cores, {memory})", machine.cores);
+    let runs = runs_words(study, plan);
+    let is_here = |environment: &Environment| environment.location.is_here();
+    if study.environments.iter().all(is_here) {
+        let priced = priced_as(study);
+        return format!("{}   {runs} on {here}{priced}", study.name);
+    }
+    format!("{}   {runs}{}", study.name, places_lines(study, &here))
 }
 
 fn images_line(decoded: &DecodedImages) -> String {
@@ -295,6 +393,19 @@ fn images_line(decoded: &DecodedImages) -> String {
     } = decoded;
     let bytes = report::format::bytes(*bytes as f64);
     format!("  {dataset}: {images} images decoded once at {side} px for all frameworks ({bytes})")
+}
+
+fn container_line(image: &ReadyImage) -> String {
+    let ReadyImage {
+        engine,
+        name,
+        bytes,
+        seconds,
+        ..
+    } = image;
+    let bytes = report::format::bytes(*bytes as f64);
+    let seconds = report::format::duration(*seconds);
+    format!("  {engine}: image {name}, {bytes}, ready after {seconds}")
 }
 
 fn priced_as(study: &Study) -> String {
@@ -352,7 +463,7 @@ impl Work {
             "{what}forecast {}{money}, {}{}\n",
             time_words(forecast.seconds),
             forecast.method,
-            forecasting::without(forecast)
+            workbench::without(forecast)
         )
     }
 
@@ -379,6 +490,17 @@ impl Work {
     }
 }
 
+fn refuse_spent(ledger: &Ledger) -> Result<(), Failure> {
+    let Some(allowed) = ledger.allowed.filter(|_| ledger.is_spent()) else {
+        return Ok(());
+    };
+    let message = format!(
+        "the budget of {allowed} is spent ({}); nothing was started\n  = raise `budget`, or start anyway with --over-budget",
+        ledger.spent()
+    );
+    Err(Failure::new(Exit::Budget, message))
+}
+
 fn refuse_above_budget(ledger: &Ledger, forecast: Option<&Forecast>) -> Result<(), Failure> {
     let Some((value, left)) = forecast
         .and_then(|f| runner::over_budget(ledger, f))
@@ -400,8 +522,8 @@ fn refuse_above_budget(ledger: &Ledger, forecast: Option<&Forecast>) -> Result<(
 
 fn runner_failure(error: RunnerError) -> Failure {
     match error {
-        RunnerError::InputsChanged(changes) => inputs::failure(&changes),
-        RunnerError::Store(error) => store_failure(error),
+        RunnerError::InputsChanged(changes) => workbench::changed_inputs(&changes).into(),
+        RunnerError::Store(error) => error.into(),
         other => Failure::trouble(other),
     }
 }

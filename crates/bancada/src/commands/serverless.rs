@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use model::EventKind;
 use model::run::metric;
-use serverless::{Bill, BillingTerms, Engine, Options, Size, Stack, Told};
+use workloads::protocol::Events;
+use workloads::serverless::{Bill, BillingTerms, Engine, Options, Size, Stack, Told};
 
-use super::engine_train::{open_events, tell};
 use crate::args::ServerlessArgs;
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
@@ -22,7 +22,7 @@ pub(super) fn serverless(args: &ServerlessArgs, printer: &Printer) -> CommandRes
     let options = options(args)?;
     let (size, concurrency) = (options.size, options.concurrency);
     let talker = *printer;
-    let bill = serverless::emulate(options, move |told| {
+    let bill = workloads::serverless::emulate(options, move |told| {
         talker.talk(&in_words(&told, size, concurrency));
     });
     let bill = bill.map_err(Failure::trouble)?;
@@ -38,7 +38,7 @@ fn tell_billed(bill: &Bill) -> Result<(), Failure> {
         value: bill.billed_ms as f64 / 1e3,
         unit: "s".to_owned(),
     };
-    tell(&mut open_events()?, billed);
+    Events::open()?.tell(billed);
     Ok(())
 }
 

@@ -2,16 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use diagnostics::screen::pad_right;
 use frameworks::{
     Framework, Home, Kind, Machine, Progress, Ready, Setup, SetupError, Spec, State, Trial,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use report::format;
-use source::screen::pad_right;
 use worker::Scratch;
 
-use super::here::scratch;
-use super::work::own_program;
 use crate::args::{FrameworkArg, SetupArgs};
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
@@ -28,7 +26,7 @@ pub(super) fn setup(args: &SetupArgs, printer: &Printer) -> CommandResult {
         return Ok(Exit::Ok);
     }
     signals::listen();
-    let scratch = scratch(&home)?;
+    let scratch = workbench::scratch(&home)?;
     let trial = trial(&scratch)?;
     let setup = Setup {
         home: &home,
@@ -48,7 +46,7 @@ pub(super) fn set_up_one(
     printer: &Printer,
 ) -> Result<(), Failure> {
     let machine = Machine::here();
-    let scratch = scratch(home)?;
+    let scratch = workbench::scratch(home)?;
     let trial = trial(&scratch)?;
     let setup = Setup {
         home,
@@ -72,28 +70,25 @@ pub(super) fn set_up_one(
 
 /// What every framework is tried with.
 pub(super) fn trial(scratch: &Scratch) -> Result<Trial, Failure> {
-    worker::trial(scratch.path(), own_program()?).map_err(Failure::trouble)
+    worker::trial(scratch.path(), workbench::own_program()?).map_err(Failure::trouble)
 }
 
 /// A framework to set up, and whether it was asked for by its name.
-struct Wanted {
+struct SetupItem {
     spec: Spec,
     by_name: bool,
 }
 
-fn wanted(arguments: &[FrameworkArg]) -> Vec<Wanted> {
+fn wanted(arguments: &[FrameworkArg]) -> Vec<SetupItem> {
     let mut wanted = Vec::new();
     for argument in arguments {
         match argument {
-            FrameworkArg::One(spec) => wanted.push(Wanted {
+            FrameworkArg::One(spec) => wanted.push(SetupItem {
                 spec: spec.clone(),
                 by_name: true,
             }),
-            FrameworkArg::All => wanted.extend(frameworks::all().map(|framework| Wanted {
-                spec: Spec {
-                    framework,
-                    version: None,
-                },
+            FrameworkArg::All => wanted.extend(frameworks::all().map(|framework| SetupItem {
+                spec: Spec::pinned(framework),
                 by_name: false,
             })),
         }
@@ -104,9 +99,9 @@ fn wanted(arguments: &[FrameworkArg]) -> Vec<Wanted> {
 }
 
 /// One that fails does not keep the others from being set up.
-fn set_up_all(setup: &Setup<'_>, wanted: &[Wanted], printer: &Printer) -> CommandResult {
+fn set_up_all(setup: &Setup<'_>, wanted: &[SetupItem], printer: &Printer) -> CommandResult {
     let mut failed = Vec::new();
-    for Wanted { spec, by_name } in wanted {
+    for SetupItem { spec, by_name } in wanted {
         let mut teller = Teller::new(printer);
         let result = setup.set_up(spec, &mut |progress| teller.on(&progress));
         teller.finish();
@@ -287,10 +282,7 @@ struct Row {
 }
 
 fn list(home: &Home, machine: &Machine) -> String {
-    let pinned = frameworks::all().map(|framework| Spec {
-        framework,
-        version: None,
-    });
+    let pinned = frameworks::all().map(Spec::pinned);
     let environments = home.environments();
     let others = environments.iter().map(|e| e.spec());
     let others = others.filter(|spec| spec.version.is_some());

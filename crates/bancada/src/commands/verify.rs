@@ -11,31 +11,32 @@ use worker::Context;
 use worker::agreement::{Agreement, FIRST_LOSS_TOLERANCE};
 use worker::verification::{self, Answer, Compared, Question, StudyQuestion};
 
-use super::caffe_train::can_train;
-use super::here::scratch;
-use super::network::{input_words, instantiate};
-use super::work::own_program;
+use super::network::input_words;
 use crate::args::VerifyArgs;
 use crate::exit::{CommandResult, Exit, Failure};
-use crate::locate::{Opened, open_study};
 use crate::printer::Printer;
 use crate::signals::{self, STOP};
 
 pub(super) fn verify(args: &VerifyArgs, printer: &Printer) -> CommandResult {
     let home = Home::find().map_err(Failure::trouble)?;
-    let program = own_program()?;
+    let program = workbench::own_program()?;
     let opened = match &args.study {
-        Some(path) => Some(open_study(path, args.scale.as_deref(), printer)?),
+        Some(path) => Some(workbench::open_study(
+            path,
+            args.scale.as_deref(),
+            &printer.teller(),
+        )?),
         None => None,
     };
     let context = Context {
         bancada: &program,
         files: opened.as_ref().map_or(Path::new("."), |o| &o.folder),
         home: &home,
+        container: None,
     };
     let questions = match &opened {
         Some(opened) => of_study(opened, &home)?,
-        None => vec![one_question(args, &home, printer)?],
+        None => vec![one_question(args, &home)?],
     };
     signals::listen();
     let mut all_agree = true;
@@ -58,7 +59,7 @@ pub(super) fn verify(args: &VerifyArgs, printer: &Printer) -> CommandResult {
 }
 
 /// Every network that a study trains, at every size.
-fn of_study(opened: &Opened, home: &Home) -> Result<Vec<StudyQuestion>, Failure> {
+fn of_study(opened: &workbench::Opened, home: &Home) -> Result<Vec<StudyQuestion>, Failure> {
     let builder = OrderBuilder::new(&opened.study, &opened.folder, home.path());
     let built = builder.of_runs(&opened.plan, &opened.plan.runs);
     let orders: Vec<Order> = built
@@ -75,17 +76,13 @@ fn leave_caffe_out(asked: &mut StudyQuestion, printer: &Printer) {
     if !asked.specs.iter().any(is_caffe) {
         return;
     }
-    if let Err(why) = can_train(&asked.graph) {
+    if let Err(why) = workloads::caffe::can_train(&asked.graph) {
         asked.specs.retain(|spec| !is_caffe(spec));
         printer.talk(&format!("caffe is skipped: {why}"));
     }
 }
 
-fn one_question(
-    args: &VerifyArgs,
-    home: &Home,
-    printer: &Printer,
-) -> Result<StudyQuestion, Failure> {
+fn one_question(args: &VerifyArgs, home: &Home) -> Result<StudyQuestion, Failure> {
     let network = args.network.clone().unwrap_or_default();
     let specs = match args.framework.is_empty() {
         true => set_up(home),
@@ -96,7 +93,7 @@ fn one_question(
         }
     };
     Ok(StudyQuestion {
-        graph: instantiate(&network, args.input, printer)?,
+        graph: workloads::models::instantiate(&network, args.input.wish())?,
         network,
         specs,
     })
@@ -129,7 +126,7 @@ fn ask(
         seed: args.seed,
         timeout_seconds: f64::from(args.timeout),
     };
-    let scratch = scratch(context.home)?;
+    let scratch = workbench::scratch(context.home)?;
     let answers = verification::verify(
         &question,
         &asked.specs,
@@ -140,7 +137,7 @@ fn ask(
             if printer.talk_is_terminal {
                 eprint!(
                     "\r\x1b[2K  {} in {framework} …",
-                    source::screen::safe(&asked.network)
+                    diagnostics::screen::safe(&asked.network)
                 );
             }
         },

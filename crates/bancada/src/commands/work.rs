@@ -4,47 +4,60 @@ use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
 use frameworks::Home;
+use model::location::Container;
 use model::measurement::{MEASUREMENT_FILE, PROGRESS_FILE, ReadyRequest};
 use model::{Happening, Order, Ready};
+use place::Cancel;
+use place::unattended::{self, Claim};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use worker::{Context, Worker};
 
-use super::serve::make_model;
 use crate::args::{MakeReadyArgs, WorkArgs};
 use crate::exit::{CommandResult, Exit, Failure};
-use crate::printer::Printer;
 use crate::signals::{self, STOP};
 
-/// Pinned in the workspace; a test holds the two together.
-const ENGINE: &str = "burn-tensor 0.22.1, flex";
+/// Its matrix product, which is pinned in the workspace.
+const ENGINE: &str = "gemm-f32 0.19.0";
 
 pub(super) fn work(args: &WorkArgs) -> CommandResult {
     signals::listen_as_worker().map_err(Failure::trouble)?;
-    let order: Order = read(&args.order)?;
-    let program = own_program()?;
+    if args.unattended {
+        claim(&args.folder)?;
+    }
+    let mut order: Order = read(&args.order)?;
+    let program = workbench::own_program()?;
     let home = Home::find().map_err(Failure::trouble)?;
+    let container: Option<Container> = args.container.as_deref().map(read).transpose()?;
     fs::create_dir_all(&args.folder).map_err(|e| cannot("make", &args.folder, &e))?;
-    let ready: Ready = match &args.ready {
-        Some(path) => read(path)?,
-        None => make_ready_apart(&order, args, &program)?,
+    let mut ready: Ready = match &args.ready {
+        Some(path) if is_ready(path, &order, container.as_ref())? => read(path)?,
+        _ => make_ready_apart(&order, args, container.as_ref(), &program)?,
     };
+    if args.unattended {
+        // Another node may have been made ready, and what a job may use is known in it alone.
+        ready.machine = measure::inventory(versions());
+        ready.capacity = measure::capacity();
+        worker::use_allocation(&mut order).map_err(Failure::trouble)?;
+    }
     let worker = Worker {
         context: Context {
             bancada: &program,
             files: &args.files,
             home: &home,
+            container: container.as_ref(),
         },
         ready: &ready,
         version: env!("CARGO_PKG_VERSION"),
         stop: &STOP,
     };
+    let reserve = Reserve::make(&args.folder);
     let (sender, happenings) = mpsc::channel();
     let path = args.folder.join(PROGRESS_FILE);
     // Not on the measuring thread: a slow disk would be measured with the run.
@@ -56,14 +69,58 @@ pub(super) fn work(args: &WorkArgs) -> CommandResult {
     drop(sender);
     // A run whose progress could not be written was measured all the same.
     _ = writer.join();
+    drop(reserve);
     let measurement = measured.map_err(Failure::trouble)?;
     write(&args.folder.join(MEASUREMENT_FILE), &measurement)?;
     Ok(Exit::Ok)
 }
 
-/// Whoever follows the run reads the file as it grows.
+/// Room for the measurement, or for the reason why there is none, on a disk that the run has filled.
+struct Reserve(PathBuf);
+
+impl Reserve {
+    const BYTES: usize = 1 << 20;
+
+    fn make(folder: &Path) -> Self {
+        let path = folder.join(".reserve");
+        // A disk that has no room for it is full already, and the run will say so.
+        _ = fs::write(&path, vec![0; Self::BYTES]);
+        Reserve(path)
+    }
+}
+
+impl Drop for Reserve {
+    fn drop(&mut self) {
+        _ = fs::remove_file(&self.0);
+    }
+}
+
+/// The order is this process's from here on, and it can be asked to end without a signal.
+fn claim(folder: &Path) -> Result<(), Failure> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let claim = Claim {
+        host: host.trim().to_owned(),
+        pid: std::process::id(),
+        job: variable("SLURM_JOB_ID"),
+        node: variable("SLURMD_NODENAME"),
+    };
+    let claimed = unattended::claim(folder, &claim);
+    match claimed.map_err(|e| cannot("write", folder, &e))? {
+        true => {
+            unattended::attend(folder, |how| match how {
+                Cancel::Now => STOP.request_now(),
+                Cancel::Finish => STOP.request_finish(),
+            });
+            Ok(())
+        }
+        false => Err(Failure::trouble("another worker has this order already")),
+    }
+}
+
+/// Whoever follows the run reads the file as it grows. It may hold what happened before the run.
 fn write_progress(path: &Path, happenings: &Receiver<Happening>) -> std::io::Result<()> {
-    let mut file = fs::File::create(path)?;
+    let mut file = OpenOptions::new().append(true).create(true).open(path)?;
     let mut lines = Vec::new();
     while let Ok(first) = happenings.recv() {
         lines.clear();
@@ -76,15 +133,27 @@ fn write_progress(path: &Path, happenings: &Receiver<Happening>) -> std::io::Res
     Ok(())
 }
 
+/// An order that was not prepared may need an image of its own.
+fn is_ready(path: &Path, order: &Order, container: Option<&Container>) -> Result<bool, Failure> {
+    let ready: Ready = read(path)?;
+    Ok(container.is_none_or(|container| worker::has_image(order, container, &ready)))
+}
+
 /// For an order that came alone. In a process of its own: what is loaded to convert a model would be
 /// measured with the run.
-fn make_ready_apart(order: &Order, args: &WorkArgs, program: &Path) -> Result<Ready, Failure> {
+fn make_ready_apart(
+    order: &Order,
+    args: &WorkArgs,
+    container: Option<&Container>,
+    program: &Path,
+) -> Result<Ready, Failure> {
     let [request, ready] = ["ready-request.json", "ready.json"].map(|name| args.folder.join(name));
     write(
         &request,
         &ReadyRequest {
             orders: vec![order.clone()],
             results: None,
+            container: container.cloned(),
         },
     )?;
     let status = Command::new(program)
@@ -106,27 +175,23 @@ fn make_ready_apart(order: &Order, args: &WorkArgs, program: &Path) -> Result<Re
     Ok(made)
 }
 
-pub(super) fn make_ready(args: &MakeReadyArgs, printer: &Printer) -> CommandResult {
+pub(super) fn make_ready(args: &MakeReadyArgs) -> CommandResult {
     let request: ReadyRequest = read(&args.request)?;
-    let program = own_program()?;
+    let program = workbench::own_program()?;
     let home = Home::find().map_err(Failure::trouble)?;
     let context = Context {
         bancada: &program,
         files: &args.files,
         home: &home,
+        container: request.container.as_ref(),
     };
     let machine = measure::inventory(versions());
     let make = |wish: &model::order::ModelWish| {
-        make_model(wish, &args.files, &home, printer).map_err(|failure| failure.message)
+        workloads::models::make_model(wish, &args.files, &home).map_err(|error| error.to_string())
     };
     let ready = worker::make_ready(&request, machine, context, &make);
     write(&args.ready, &ready)?;
     Ok(Exit::Ok)
-}
-
-pub(super) fn own_program() -> Result<std::path::PathBuf, Failure> {
-    std::env::current_exe()
-        .map_err(|e| Failure::trouble(format!("cannot find this program's own file: {e}")))
 }
 
 fn versions() -> BTreeMap<String, String> {

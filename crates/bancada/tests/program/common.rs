@@ -46,6 +46,7 @@ impl Bench {
             .current_dir(self.path())
             .env_remove("NO_COLOR")
             .env("BANCADA_CACHE", self.path().join("cache"))
+            .env("BANCADA_STATE", self.path().join("state"))
             .stdin(Stdio::null());
         command
     }

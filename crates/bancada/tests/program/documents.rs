@@ -164,6 +164,11 @@ fn repository() -> Bench {
         "bancada run studies/quickstart.toml --quiet --no-pilot",
     )
     .ends_with(0);
+    typed(
+        &bench,
+        "cp -r studies/results/quickstart before && cp -r studies/results/quickstart after",
+    )
+    .ends_with(0);
     let bill = root().join("crates/reconcile/tests/fixtures/study-a-azure.csv");
     for name in ["bill.csv", "march.csv", "april.csv"] {
         fs::copy(&bill, bench.path().join(name)).unwrap();

@@ -28,14 +28,14 @@ fn a_network_is_written_as_onnx() {
     let input = network::InputSpec::square(1, 28, 10);
     let graph = network::load("lenet5").unwrap().instantiate(input).unwrap();
     let weights = network::initial_weights(&graph, 1);
-    assert!(read("a.onnx") == formats::untrained_onnx(&graph, &weights, 1).unwrap());
+    assert!(read("a.onnx") == network::formats::untrained_onnx(&graph, &weights, 1).unwrap());
     // Of a run's weights.
     let trained = network::initial_weights(&graph, 9);
     fs::write(bench.path().join("t.safetensors"), trained.to_bytes()).unwrap();
     onnx(&["--weights", "t.safetensors", "--to", "b.onnx"])
         .ends_with(0)
         .says("t.safetensors");
-    assert!(read("b.onnx") == formats::onnx(&graph, &trained).unwrap());
+    assert!(read("b.onnx") == network::formats::onnx(&graph, &trained).unwrap());
 
     onnx(&[
         "--weights",

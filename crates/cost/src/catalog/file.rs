@@ -46,11 +46,8 @@ impl Catalog {
             .flexible(true)
             .comment(Some(COMMENT))
             .from_reader(text.as_bytes());
-        let whole = |reader: &mut csv::Reader<&[u8]>| {
-            let headers = reader.headers().ok()?;
-            Some(headers.iter().eq(COLUMNS))
-        };
-        if whole(&mut reader) != Some(true) {
+        let is_whole = |headers: &csv::StringRecord| headers.iter().eq(COLUMNS);
+        if !reader.headers().is_ok_and(is_whole) {
             read.left_out.count(Reason::Malformed, || {
                 format!("{name}:1: the first line must be {}", COLUMNS.join(","))
             });
@@ -69,14 +66,13 @@ impl Catalog {
             }
             match Row(&record).entry() {
                 Ok(entry) => read.catalog.entries.push(entry),
-                Err(wrong) => {
+                Err((reason, said)) => {
                     let line = record.position().map_or(0, |at| {
-                        source::row_line(text, at.byte(), at.line(), Some(COMMENT))
+                        diagnostics::row_line(text, at.byte(), at.line(), Some(COMMENT))
                     });
                     let machine = record.get(1).unwrap_or_default();
-                    read.left_out.count(wrong.reason, || {
-                        format!("{name}:{line}: {machine}: {}", wrong.said)
-                    });
+                    read.left_out
+                        .count(reason, || format!("{name}:{line}: {machine}: {said}"));
                 }
             }
         }
@@ -84,17 +80,8 @@ impl Catalog {
     }
 }
 
-struct Wrong {
-    reason: Reason,
-    said: String,
-}
-
-impl Wrong {
-    fn new(reason: Reason, said: impl Into<String>) -> Self {
-        let said = said.into();
-        Wrong { reason, said }
-    }
-}
+/// Why a row is left out, and what it says.
+type Wrong = (Reason, String);
 
 struct Row<'r>(&'r csv::StringRecord);
 
@@ -110,24 +97,21 @@ impl Row<'_> {
     fn entry(&self) -> Result<CatalogEntry, Wrong> {
         if self.0.len() != COLUMNS.len() {
             let said = format!("{} cells, expected {}", self.0.len(), COLUMNS.len());
-            return Err(Wrong::new(Reason::TooFewCells, said));
+            return Err((Reason::TooFewCells, said));
         }
         let named = |column: usize| match self.cell(column) {
-            "" => Err(Wrong::new(
-                Reason::NoMachine,
-                format!("`{}` is empty", COLUMNS[column]),
-            )),
+            "" => Err((Reason::NoMachine, format!("`{}` is empty", COLUMNS[column]))),
             text => Ok(text.to_owned()),
         };
         let (provider, machine, region) = (named(0)?, named(1)?, named(2)?);
-        let currency = known_currency(self.cell(9))
-            .map_err(|said| Wrong::new(Reason::UnknownCurrency, said))?;
+        let currency =
+            known_currency(self.cell(9)).map_err(|said| (Reason::UnknownCurrency, said))?;
         let (on_demand, spot) = (
             self.quote(ON_DEMAND, currency)?,
             self.quote(SPOT, currency)?,
         );
         if on_demand.is_none() && spot.is_none() {
-            return Err(Wrong::new(Reason::ZeroPrice, "no price"));
+            return Err((Reason::ZeroPrice, "no price".to_owned()));
         }
         Ok(CatalogEntry {
             provider,
@@ -155,10 +139,8 @@ impl Row<'_> {
             architecture: match self.cell(8) {
                 "" => None,
                 word => Some(Architecture::parse(word).ok_or_else(|| {
-                    Wrong::new(
-                        Reason::Malformed,
-                        format!("architecture `{word}` is neither x86-64 nor arm64"),
-                    )
+                    let said = format!("architecture `{word}` is neither x86-64 nor arm64");
+                    (Reason::Malformed, said)
                 })?),
             },
         })
@@ -171,13 +153,13 @@ impl Row<'_> {
         match text.parse::<Decimal>() {
             _ if text.is_empty() => Ok(None),
             Ok(value) if value.is_sign_negative() && !value.is_zero() => {
-                Err(Wrong::new(Reason::Negative, format!("`{what}` is {text}")))
+                Err((Reason::Negative, format!("`{what}` is {text}")))
             }
             Ok(value) => Ok(Some(value).filter(|value| !value.is_zero())),
-            Err(_) => Err(Wrong::new(
-                Reason::NotANumber,
-                format!("`{what}` is `{text}`, expected a decimal number"),
-            )),
+            Err(_) => {
+                let said = format!("`{what}` is `{text}`, expected a decimal number");
+                Err((Reason::NotANumber, said))
+            }
         }
     }
 
@@ -191,7 +173,7 @@ impl Row<'_> {
                 "`{}` has the source `{source}` and the date `{date}`: both are required, the date as 2026-08-22",
                 COLUMNS[column]
             );
-            return Err(Wrong::new(Reason::BadDate, said));
+            return Err((Reason::BadDate, said));
         }
         Ok(Some(Quote {
             per_hour: Money::new(amount, currency),

@@ -81,10 +81,7 @@ pub fn in_region(name: &str, region: &str) -> Option<String> {
         paying,
         ..
     } = Asked::parse(name)?;
-    let mark = match paying {
-        Paying::OnDemand => "",
-        Paying::Spot => SPOT_MARK,
-    };
+    let mark = paying.mark();
     Some(format!("{provider}/{machine}@{region}{mark}"))
 }
 
@@ -163,7 +160,7 @@ impl Catalog {
         const AT_MOST: usize = 4;
         let names: Vec<String> = self.entries.iter().map(CatalogEntry::name).collect();
         let names = || names.iter().map(String::as_str);
-        let mut found: Vec<&str> = source::closest(name, names()).into_iter().collect();
+        let mut found: Vec<&str> = diagnostics::closest(name, names()).into_iter().collect();
         // `F4s_v2` for `azure/Standard_F4s_v2@eastus`, or another region of the same machine.
         let machine = name.rsplit('/').next().unwrap_or(name);
         let machine = machine.split('@').next().unwrap_or(machine).to_lowercase();
@@ -171,7 +168,7 @@ impl Catalog {
             found.extend(names().filter(|n| n.to_lowercase().contains(&machine)));
         }
         let machines = || self.entries.iter().map(|e| e.machine.as_str());
-        if let Some(near) = source::closest(&machine, machines()) {
+        if let Some(near) = diagnostics::closest(&machine, machines()) {
             let end = format!("/{near}@");
             found.extend(names().filter(|n| n.contains(&end)));
         }

@@ -91,12 +91,12 @@ impl Catalog {
     /// newest price stays, of one day this one's. Neither may have anything twice. Quicker than a
     /// [`Builder`] where the other is small.
     pub fn over(mut self, other: &Catalog) -> Catalog {
-        type Place<'e> = (&'e str, &'e str, &'e str, Option<Currency>);
-        fn place(e: &CatalogEntry) -> Place<'_> {
+        type Key<'e> = (&'e str, &'e str, &'e str, Option<Currency>);
+        fn place(e: &CatalogEntry) -> Key<'_> {
             (&e.machine, &e.region, &e.provider, e.currency())
         }
         let numbered = other.entries.iter().enumerate();
-        let others: HashMap<Place<'_>, usize> =
+        let others: HashMap<Key<'_>, usize> =
             numbered.map(|(number, e)| (place(e), number)).collect();
         let mut is_here = vec![false; other.entries.len()];
         let shapes: HashMap<(&str, &str), &Shape> = other

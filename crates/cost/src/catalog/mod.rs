@@ -17,7 +17,7 @@ pub use file::{CatalogFile, write_catalog};
 pub use left_out::{LeftOut, Reason, Tally};
 pub use lookup::{LookupError, LookupProblem, in_region, provider_named};
 pub use merge::Builder;
-pub use search::{Bound, Found, GpuWanted, SortBy, Wanted, same_shape, search};
+pub use search::{Bound, GpuWanted, MachineMatches, MachineQuery, SortBy, same_shape, search};
 
 use crate::rules;
 
@@ -29,11 +29,6 @@ pub fn catalog() -> &'static Catalog {
         Catalog::parse("the embedded catalog", include_str!("../../catalog.csv")).catalog
     });
     &EMBEDDED
-}
-
-/// Looks a name up in the embedded catalog.
-pub fn find(name: &str) -> Result<Price, LookupError> {
-    catalog().price(name)
 }
 
 /// Full names of the embedded catalog, in its order.
@@ -112,10 +107,23 @@ pub struct Quote {
 }
 
 /// How a machine is paid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Paying {
+    #[default]
     OnDemand,
     Spot,
+}
+
+impl Paying {
+    pub const ALL: [Paying; 2] = [Paying::OnDemand, Paying::Spot];
+
+    /// At the end of a name.
+    fn mark(self) -> &'static str {
+        match self {
+            Paying::OnDemand => "",
+            Paying::Spot => lookup::SPOT_MARK,
+        }
+    }
 }
 
 impl CatalogEntry {
@@ -128,6 +136,13 @@ impl CatalogEntry {
         match paying {
             Paying::OnDemand => self.on_demand.as_ref(),
             Paying::Spot => self.spot.as_ref(),
+        }
+    }
+
+    pub fn quote_mut(&mut self, paying: Paying) -> &mut Option<Quote> {
+        match paying {
+            Paying::OnDemand => &mut self.on_demand,
+            Paying::Spot => &mut self.spot,
         }
     }
 
@@ -151,12 +166,8 @@ impl CatalogEntry {
     /// As a run is billed; a spot price says so in its name.
     pub fn price(&self, paying: Paying) -> Option<Price> {
         let quote = self.quote(paying)?;
-        let mark = match paying {
-            Paying::OnDemand => "",
-            Paying::Spot => lookup::SPOT_MARK,
-        };
         Some(Price {
-            machine: format!("{}{mark}", self.name()),
+            machine: format!("{}{}", self.name(), paying.mark()),
             per_hour: quote.per_hour,
             source: quote.source.clone(),
             date: quote.date.clone(),

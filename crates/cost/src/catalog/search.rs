@@ -20,22 +20,14 @@ impl Bound {
             format!("`{text}` is not a number such as 4 (at least), =4 (exactly) or 4-8 (between)")
         };
         let number = |text: &str| text.trim().parse::<Decimal>().map_err(|_| wrong());
-        let bound = match (text.strip_prefix('='), text.split_once('-')) {
-            (Some(exact), _) => {
-                let exact = number(exact)?;
-                Bound {
-                    least: exact,
-                    most: Some(exact),
-                }
-            }
-            (None, Some((least, most))) => Bound {
-                least: number(least)?,
-                most: Some(number(most)?),
-            },
-            (None, None) => Bound {
-                least: number(text)?,
-                most: None,
-            },
+        let (least, most) = match (text.strip_prefix('='), text.split_once('-')) {
+            (Some(exact), _) => (exact, Some(exact)),
+            (None, Some((least, most))) => (least, Some(most)),
+            (None, None) => (text, None),
+        };
+        let bound = Bound {
+            least: number(least)?,
+            most: most.map(number).transpose()?,
         };
         let reversed = bound.most.is_some_and(|most| most < bound.least);
         match reversed || bound.least < Decimal::ZERO {
@@ -91,8 +83,8 @@ pub enum SortBy {
 }
 
 /// What is looked for; what is not said may be anything.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MachineQuery {
     pub provider: Option<String>,
     pub region: Option<String>,
     pub vcpus: Option<Bound>,
@@ -106,26 +98,8 @@ pub struct Wanted {
     pub sort: SortBy,
 }
 
-impl Default for Wanted {
-    fn default() -> Self {
-        Wanted {
-            provider: None,
-            region: None,
-            vcpus: None,
-            memory_gib: None,
-            gpu: None,
-            gpus: None,
-            architecture: None,
-            currency: None,
-            most_per_hour: None,
-            paying: Paying::OnDemand,
-            sort: SortBy::Price,
-        }
-    }
-}
-
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Found<'c> {
+pub struct MachineMatches<'c> {
     pub entries: Vec<&'c CatalogEntry>,
     /// Fit as far as is known, but their cores, memory or processor are not known.
     pub of_unknown_shape: usize,
@@ -135,8 +109,8 @@ pub struct Found<'c> {
     pub of_other_currency: usize,
 }
 
-pub fn search<'c>(catalog: &'c Catalog, wanted: &Wanted) -> Found<'c> {
-    let mut found = Found::default();
+pub fn search<'c>(catalog: &'c Catalog, wanted: &MachineQuery) -> MachineMatches<'c> {
+    let mut found = MachineMatches::default();
     for entry in &catalog.entries {
         if !is_there(entry, wanted) {
             continue;
@@ -163,7 +137,7 @@ pub fn search<'c>(catalog: &'c Catalog, wanted: &Wanted) -> Found<'c> {
     found
 }
 
-fn is_there(entry: &CatalogEntry, wanted: &Wanted) -> bool {
+fn is_there(entry: &CatalogEntry, wanted: &MachineQuery) -> bool {
     let provider = wanted.provider.as_deref().map(provider_named);
     provider.is_none_or(|provider| entry.provider == provider)
         && wanted
@@ -178,7 +152,7 @@ fn is_there(entry: &CatalogEntry, wanted: &Wanted) -> bool {
 }
 
 /// `None` if it is not known.
-fn fits(shape: &Shape, wanted: &Wanted) -> Option<bool> {
+fn fits(shape: &Shape, wanted: &MachineQuery) -> Option<bool> {
     let holds = |bound: Option<Bound>, value: Option<Decimal>| match bound {
         None => Some(true),
         Some(bound) => value.map(|value| bound.holds(value)),
@@ -204,7 +178,7 @@ fn fits(shape: &Shape, wanted: &Wanted) -> Option<bool> {
 }
 
 /// Amounts of two currencies do not compare: each currency is a group of its own, dollars first.
-fn order(a: &CatalogEntry, b: &CatalogEntry, wanted: &Wanted) -> Ordering {
+fn order(a: &CatalogEntry, b: &CatalogEntry, wanted: &MachineQuery) -> Ordering {
     let amount = |e: &CatalogEntry| e.quote(wanted.paying).map(|q| q.per_hour.amount);
     let by_price = || {
         let group = |e: &CatalogEntry| (e.currency() != Some(Currency::USD), e.currency());
@@ -223,9 +197,9 @@ fn order(a: &CatalogEntry, b: &CatalogEntry, wanted: &Wanted) -> Ordering {
 
 /// What a machine of this shape could be exchanged for: as many cores and as much memory at
 /// least, at most twice as many cores, the same kind and number of GPUs.
-pub fn same_shape(shape: &Shape) -> Wanted {
+pub fn same_shape(shape: &Shape) -> MachineQuery {
     let two = Decimal::TWO;
-    Wanted {
+    MachineQuery {
         vcpus: shape.vcpus.map(|vcpus| Bound {
             least: vcpus,
             most: Some(vcpus.saturating_mul(two)),
@@ -243,6 +217,6 @@ pub fn same_shape(shape: &Shape) -> Wanted {
                 least: count,
                 most: Some(count),
             }),
-        ..Wanted::default()
+        ..MachineQuery::default()
     }
 }

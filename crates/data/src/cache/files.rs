@@ -25,33 +25,25 @@ pub fn write(
 ) -> Result<(), DataError> {
     let values = shape.iter().try_fold(1usize, |all, &n| all.checked_mul(n));
     if values != Some(images.len()) || shape[0] != labels.len() {
-        return Err(DataError::Shape {
-            shape,
-            values: images.len(),
-            labels: labels.len(),
-        });
+        let [count, channels, height, width] = shape;
+        return Err(DataError::new(format!(
+            "{} values and {} labels are not {count} images of {channels} × {height} × {width}",
+            images.len(),
+            labels.len()
+        )));
     }
     fs::create_dir_all(folder).map_err(DataError::written(folder))?;
-    let header = |kind, sizes: &[usize]| Header {
-        kind,
-        shape: sizes.iter().map(|&size| size as u64).collect(),
+    let write = |what: &str, kind: Kind, sizes: &[usize], bytes: Vec<u8>| {
+        let shape = sizes.iter().map(|&size| size as u64).collect();
+        let path = folder.join(format!("{part}-{what}.npy"));
+        let mut file = Array::create(&path, &Header { kind, shape })?;
+        file.put(&bytes)?;
+        file.finish()
     };
-    let path = folder.join(format!("{part}-images.npy"));
-    let mut file = Array::create(&path, &header(Kind::Float32, &shape))?;
-    let bytes: Vec<u8> = images
-        .iter()
-        .flat_map(|value| value.to_le_bytes())
-        .collect();
-    file.put(&bytes)?;
-    file.finish()?;
-    let path = folder.join(format!("{part}-labels.npy"));
-    let mut file = Array::create(&path, &header(Kind::Int32, &shape[..1]))?;
-    let bytes: Vec<u8> = labels
-        .iter()
-        .flat_map(|label| label.to_le_bytes())
-        .collect();
-    file.put(&bytes)?;
-    file.finish()
+    let bytes = images.iter().flat_map(|value| value.to_le_bytes());
+    write("images", Kind::Float32, &shape, bytes.collect())?;
+    let bytes = labels.iter().flat_map(|label| label.to_le_bytes());
+    write("labels", Kind::Int32, &shape[..1], bytes.collect())
 }
 
 /// A NumPy file that is being written.

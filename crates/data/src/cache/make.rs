@@ -156,11 +156,21 @@ fn check_room(folder: &Path, arrays: &[ArrayOf]) -> Result<(), DataError> {
     };
     let free_bytes = disk.f_bavail.saturating_mul(disk.f_frsize);
     match needed_bytes > free_bytes {
-        true => Err(DataError::NoRoom {
-            folder: folder.parent().unwrap_or(folder).to_owned(),
-            needed_bytes,
-            free_bytes,
-        }),
+        true => Err(DataError::new(format!(
+            "the image cache needs {}, but only {} are free in {}: free some space, use fewer or smaller images, or set BANCADA_CACHE to a folder on a different disk",
+            size(needed_bytes),
+            size(free_bytes),
+            folder.parent().unwrap_or(folder).display()
+        ))),
         false => Ok(()),
+    }
+}
+
+/// As a person reads it: 1.5 GB.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
     }
 }

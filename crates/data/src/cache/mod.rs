@@ -87,7 +87,10 @@ pub fn prepare(request: &DataRequest, home: &Path, raw: bool) -> Result<Cached, 
             made: true,
             ..cached
         }),
-        (None, Ok(())) => Err(DataError::CacheLost { folder }),
+        (None, Ok(())) => Err(DataError::new(format!(
+            "{} was created but is already damaged or gone: is something clearing that folder?",
+            folder.display()
+        ))),
     }
 }
 

@@ -1,5 +1,6 @@
 //! A cache folder, read batch by batch.
 
+use std::fmt;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -54,11 +55,11 @@ impl CachedImages {
         let mut images = Vec::with_capacity(rows.len() * values);
         for &row in rows {
             if row >= self.len() {
-                return Err(DataError::NoRow {
-                    path: self.path.clone(),
-                    row,
-                    rows: self.len(),
-                });
+                return Err(DataError::new(format!(
+                    "image {row} of {} was requested, which has {}",
+                    self.path.display(),
+                    self.len()
+                )));
             }
             let offset = self.data_offset + row as u64 * bytes.len() as u64;
             let read = self.file.read_exact_at(&mut bytes, offset);
@@ -87,12 +88,10 @@ fn open_part(folder: &Path, images: &str, labels: &str) -> Result<CachedImages, 
     let labels_path = folder.join(labels);
     let labels = read_labels(&labels_path)?;
     if labels.len() as u64 != count {
-        return Err(DataError::LabelsDiffer {
-            images_path: path,
-            images: count as usize,
-            labels_path,
-            labels: labels.len(),
-        });
+        return Err(DataError::labels_differ(
+            (&path, count as usize),
+            (&labels_path, labels.len()),
+        ));
     }
     Ok(CachedImages {
         channels,
@@ -137,10 +136,7 @@ impl ArrayFile {
         let length = file.metadata().map_err(failed())?.len();
         let mut head = vec![0; length.min(LONGEST_HEADER_BYTES as u64) as usize];
         file.read_exact_at(&mut head, 0).map_err(failed())?;
-        let found = npy::parse(&head).map_err(|error| DataError::Cache {
-            path: path.to_owned(),
-            error,
-        })?;
+        let found = npy::parse(&head).map_err(|problem| broken(path, problem))?;
         if found.header.kind != kind {
             return Err(broken(path, "contains a different type of numbers"));
         }
@@ -155,9 +151,10 @@ impl ArrayFile {
     }
 }
 
-fn broken(path: &Path, problem: &'static str) -> DataError {
-    DataError::Cache {
-        path: path.to_owned(),
-        error: npy::NpyError::new(problem),
-    }
+/// A file of a cache that cannot be used.
+fn broken(path: &Path, problem: impl fmt::Display) -> DataError {
+    DataError::new(format!(
+        "{} {problem}: delete its folder, and it is rebuilt",
+        path.display()
+    ))
 }

@@ -31,7 +31,7 @@ pub(crate) struct Recipe {
 
 /// The files that were read. Their contents would take as long to read as the cache to make;
 /// names, sizes and times of change tell a changed file as `make` does.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Sources {
     files: u64,
     bytes: u64,
@@ -42,10 +42,7 @@ struct Sources {
 impl Recipe {
     pub(crate) fn new(request: &DataRequest, survey: &Survey) -> Result<Self, DataError> {
         let count = |count: usize| {
-            u32::try_from(count).map_err(|_| DataError::TooLarge {
-                images: count as u64,
-                side: request.image,
-            })
+            u32::try_from(count).map_err(|_| DataError::too_large(count, request.image))
         };
         Ok(Recipe {
             schema: SCHEMA,
@@ -65,11 +62,7 @@ impl Recipe {
 }
 
 fn sources(survey: &Survey) -> Result<Sources, DataError> {
-    let mut found = Sources {
-        files: 0,
-        bytes: 0,
-        digest: String::new(),
-    };
+    let mut found = Sources::default();
     let mut digest = Digester::default();
     let folder = survey.folder.as_deref().unwrap_or(Path::new(""));
     for part in [&survey.train, &survey.held_out] {

@@ -1,24 +1,25 @@
 //! Errors of setting up and removing.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::caffe::caffe_advice;
 use crate::home::HomeError;
 use crate::spec::Spec;
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    Home(HomeError),
+    #[error(transparent)]
+    Home(#[from] HomeError),
     /// Another program works on it.
+    #[error("another bancada{} is working on {environment}: wait until it is finished", process.map(|id| format!(" (process {id})")).unwrap_or_default())]
     Locked {
         environment: String,
         process: Option<u32>,
     },
-    Platform {
-        spec: Spec,
-        platform: String,
-    },
+    #[error("{} is not available for {platform}: packages exist only for {}", .spec.name(), .spec.framework.platforms.join(", "))]
+    Platform { spec: Spec, platform: String },
+    #[error("{spec} needs {}", no_python(.accepted, .found, *.uv_failed))]
     NoPython {
         spec: Spec,
         accepted: Vec<String>,
@@ -27,43 +28,43 @@ pub enum SetupError {
         uv_failed: bool,
     },
     /// The environment it extends has a Python that it does not accept.
+    #[error("{spec} needs Python {}, but the environment of {base}, which it extends, has {found}: remove {base}, install Python {}, and set up {spec} again", either(.accepted), .accepted.first().map(String::as_str).unwrap_or_default())]
     BasePython {
         spec: Spec,
         base: Spec,
         found: String,
         accepted: Vec<String>,
     },
+    #[error("cannot start {program}: {source}{}", uv_advice(.program))]
     CannotStart {
         program: PathBuf,
         source: std::io::Error,
     },
     /// In the way, and not made by `setup`.
-    Foreign {
-        folder: PathBuf,
-    },
+    #[error("{folder} was not created by `bancada setup` and is not touched: move it elsewhere")]
+    Foreign { folder: PathBuf },
+    #[error("{0}")]
     Failed(Box<Failed>),
-    Stopped {
-        spec: Spec,
-    },
+    #[error("stopped; to continue: bancada setup {spec}")]
+    Stopped { spec: Spec },
+    #[error(
+        "no package index provides Caffe: build it, and put the program `caffe` on PATH or set BANCADA_CAFFE"
+    )]
     NoCaffe,
     /// The machine's `caffe` cannot train.
-    CaffeFails {
-        problem: String,
-    },
+    #[error("the installed caffe does not work: {problem}{}", more_caffe_advice(.problem))]
+    CaffeFails { problem: String },
     /// To remove: it is not there.
-    NotThere {
-        spec: Spec,
-    },
+    #[error("{spec} is not set up")]
+    NotThere { spec: Spec },
     /// To remove: it has no environment of its own.
-    Shared {
-        spec: Spec,
-        owner: &'static str,
-    },
+    #[error(
+        "{spec} has no environment of its own, it runs in that of {owner}: bancada setup --remove {owner}"
+    )]
+    Shared { spec: Spec, owner: &'static str },
     /// To remove: others extend it.
-    Used {
-        spec: Spec,
-        by: Vec<String>,
-    },
+    #[error("{spec} is needed by {}: bancada setup --remove {} {spec}", .by.join(", "), .by.join(" "))]
+    Used { spec: Spec, by: Vec<String> },
 }
 
 /// A step that went wrong.
@@ -87,120 +88,37 @@ impl SetupError {
     }
 }
 
-impl From<HomeError> for SetupError {
-    fn from(error: HomeError) -> SetupError {
-        SetupError::Home(error)
-    }
-}
-
-impl fmt::Display for SetupError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SetupError::Home(error) => error.fmt(f),
-            SetupError::Locked {
-                environment,
-                process,
-            } => {
-                write!(f, "another bancada")?;
-                if let Some(process) = process {
-                    write!(f, " (process {process})")?;
-                }
-                write!(f, " is working on {environment}: wait until it is finished")
-            }
-            SetupError::Platform { spec, platform } => write!(
-                f,
-                "{} is not available for {platform}: packages exist only for {}",
-                spec.name(),
-                spec.framework.platforms.join(", ")
-            ),
-            SetupError::NoPython {
-                spec,
-                accepted,
-                found,
-                uv_failed,
-            } => no_python(f, spec, &Pythons { accepted, found }, *uv_failed),
-            SetupError::BasePython {
-                spec,
-                base,
-                found,
-                accepted,
-            } => write!(
-                f,
-                "{spec} needs Python {}, but the environment of {base}, which it extends, has {found}: remove {base}, install Python {}, and set up {spec} again",
-                either(accepted),
-                accepted.first().map(String::as_str).unwrap_or_default()
-            ),
-            SetupError::CannotStart { program, source } => {
-                write!(f, "cannot start {}: {source}", program.display())?;
-                match program.ends_with("uv") {
-                    true => write!(
-                        f,
-                        "; set BANCADA_UV to the uv to use, or to an empty value for none"
-                    ),
-                    false => Ok(()),
-                }
-            }
-            SetupError::Foreign { folder } => write!(
-                f,
-                "{} was not created by `bancada setup` and is not touched: move it elsewhere",
-                folder.display()
-            ),
-            SetupError::Failed(failed) => failed.fmt(f),
-            SetupError::Stopped { spec } => write!(f, "stopped; to continue: bancada setup {spec}"),
-            SetupError::NoCaffe => write!(
-                f,
-                "no package index provides Caffe: build it, and put the program `caffe` on PATH or set BANCADA_CAFFE"
-            ),
-            SetupError::CaffeFails { problem } => {
-                write!(f, "the installed caffe does not work: {problem}")?;
-                match caffe_advice(problem) {
-                    Some(advice) if !problem.contains(advice) => write!(f, "; {advice}"),
-                    _ => Ok(()),
-                }
-            }
-            SetupError::NotThere { spec } => write!(f, "{spec} is not set up"),
-            SetupError::Shared { spec, owner } => write!(
-                f,
-                "{spec} has no environment of its own, it runs in that of {owner}: bancada setup --remove {owner}"
-            ),
-            SetupError::Used { spec, by } => write!(
-                f,
-                "{spec} is needed by {0}: bancada setup --remove {1} {spec}",
-                by.join(", "),
-                by.join(" ")
-            ),
+fn no_python(accepted: &[String], found: &[String], uv_failed: bool) -> String {
+    let first = accepted.first().map(String::as_str).unwrap_or("3");
+    let found = match found {
+        [] => "no Python".to_owned(),
+        found => found.join(", "),
+    };
+    let advice = match uv_failed {
+        true => {
+            format!("; uv could not download it. Install Python {first} (pyenv install {first})")
         }
-    }
-}
-
-impl std::error::Error for SetupError {}
-
-struct Pythons<'a> {
-    accepted: &'a [String],
-    found: &'a [String],
-}
-
-fn no_python(
-    f: &mut fmt::Formatter<'_>,
-    spec: &Spec,
-    pythons: &Pythons<'_>,
-    uv_failed: bool,
-) -> fmt::Result {
-    let first = pythons.accepted.first().map(String::as_str).unwrap_or("3");
-    write!(f, "{spec} needs Python {}, ", either(pythons.accepted))?;
-    match pythons.found {
-        [] => write!(f, "and this machine has no Python")?,
-        found => write!(f, "and this machine has {}", found.join(", "))?,
-    }
-    match uv_failed {
-        true => write!(
-            f,
-            "; uv could not download it. Install Python {first} (pyenv install {first})"
-        ),
-        false => write!(
-            f,
+        false => format!(
             ": install Python {first} (pyenv install {first}), or install uv, which downloads it"
         ),
+    };
+    format!(
+        "Python {}, and this machine has {found}{advice}",
+        either(accepted)
+    )
+}
+
+fn uv_advice(program: &Path) -> &'static str {
+    match program.ends_with("uv") {
+        true => "; set BANCADA_UV to the uv to use, or to an empty value for none",
+        false => "",
+    }
+}
+
+fn more_caffe_advice(problem: &str) -> String {
+    match caffe_advice(problem) {
+        Some(advice) if !problem.contains(advice) => format!("; {advice}"),
+        _ => String::new(),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Logs of `caffe train`.
 
-use formats::caffe::{LogEvent, log_line};
-use formats::glog;
 use jiff::Timestamp;
 use model::run::phase;
+use network::formats::caffe::{LogEvent, log_line};
+use network::formats::glog;
 
 use super::clock::Clock;
 use super::told::{Ended, Step, Told};
@@ -31,17 +31,8 @@ pub(super) fn read(text: &str, year: Option<i16>, modified: Timestamp) -> Told {
     let clock = Clock::of(moments, year, modified);
     let mut pauses = pauses(text, clock.clone()).into_iter().peekable();
     let mut reader = Reader {
-        told: Told::default(),
         clock,
-        paused_seconds: 0.0,
-        part: 0,
-        now_seconds: None,
-        aside_seconds: None,
-        max_iterations: None,
-        tested: false,
-        stopped_early: false,
-        saved: false,
-        after_saving: false,
+        ..Reader::default()
     };
     for (number, line) in (1..).zip(text.lines()) {
         let pause = pauses.next_if(|pause| pause.line == number);
@@ -96,6 +87,7 @@ fn pauses(text: &str, mut clock: Clock) -> Vec<Pause> {
     pauses
 }
 
+#[derive(Default)]
 struct Reader {
     told: Told,
     clock: Clock,

@@ -1,12 +1,12 @@
 //! Moments of log lines, most of which lack the year.
 
-use formats::glog::Moment;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
+use network::formats::glog::Moment;
 
 /// Gives every line the year it is of, going through them in their order.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Clock {
     year: i16,
     month: i8,

@@ -20,7 +20,8 @@ use crate::infer::{self, Inferred};
 use crate::levels::Scenarios;
 use crate::rows::{self, REPETITION, Row, Rows};
 use crate::runs;
-use crate::{ImportSpec, RowProblem, SpecError};
+use crate::spec::Words;
+use crate::{ImportSpec, RowProblem, SpecError, plain_name};
 use run::Run;
 use told::Told;
 
@@ -58,13 +59,6 @@ pub enum LogFormat {
 }
 
 impl LogFormat {
-    pub fn word(self) -> &'static str {
-        match self {
-            LogFormat::Caffe => "caffe",
-            LogFormat::TensorflowSlim => "tensorflow-slim",
-        }
-    }
-
     /// What trained, as studies name it.
     fn framework(self) -> &'static str {
         match self {
@@ -85,6 +79,13 @@ impl LogFormat {
     }
 }
 
+impl Words for LogFormat {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("caffe", LogFormat::Caffe),
+        ("tensorflow-slim", LogFormat::TensorflowSlim),
+    ];
+}
+
 impl fmt::Display for LogFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.word())
@@ -95,14 +96,7 @@ impl FromStr for LogFormat {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
-        [LogFormat::Caffe, LogFormat::TensorflowSlim]
-            .into_iter()
-            .find(|format| format.word() == text)
-            .ok_or_else(|| {
-                SpecError(format!(
-                    "`{text}` is not a log format: use caffe, tensorflow-slim or auto"
-                ))
-            })
+        Words::parse(text, "a log format: use caffe, tensorflow-slim or auto")
     }
 }
 
@@ -145,15 +139,15 @@ impl<'s> Logs<'s> {
             files: files.len(),
         };
         for file in files {
-            let name = file.name.strip_prefix("./").unwrap_or(&file.name);
+            let name = plain_name(&file.name);
             match understand(file, spec) {
                 Ok(log) => {
-                    if let Some(unread) = &log.told.unread {
-                        all.problem(name, unread.line, unread.sentence());
-                    }
+                    let unread = log.told.unread.as_ref();
+                    let problem = unread.map(|u| RowProblem::new(name, u.line, u.sentence()));
+                    all.problems.extend(problem);
                     all.logs.push(log);
                 }
-                Err(what) => all.problem(name, 1, what),
+                Err(what) => all.problems.push(RowProblem::new(name, 1, what)),
             }
         }
         all
@@ -171,21 +165,9 @@ impl<'s> Logs<'s> {
     pub fn records(self, study: &Study, plan: &Plan) -> LogRecords {
         let has = |name: &str| study.factors.iter().any(|f| f.name.to_lowercase() == name);
         let mut rows = self.rows(&has);
-        let scenarios = Scenarios::of(study, plan);
         let levels = levels_by_file(&rows);
-        let placed = match scenarios.columns(&rows.factors) {
-            Ok(columns) => scenarios.place(rows.rows, &columns, &mut rows.problems),
-            Err(problems) => {
-                let file = self.logs.first().map_or("", |log| log.name.as_str());
-                let whole = |what| RowProblem {
-                    file: file.to_owned(),
-                    line: 1,
-                    what,
-                };
-                rows.problems.extend(problems.into_iter().map(whole));
-                Vec::new()
-            }
-        };
+        let first = self.logs.first().map_or("", |log| log.name.as_str());
+        let placed = Scenarios::of(study, plan).place(&mut rows, first);
         let made = runs::records(placed, &self.spec.levels, study, &mut rows.problems);
         let mut records = made.records;
         let events = records
@@ -211,9 +193,7 @@ impl<'s> Logs<'s> {
         let spec = &self.spec.levels;
         let mut all = Rows {
             factors: rows::factors(spec),
-            rows: Vec::new(),
-            left_out: 0,
-            problems: Vec::new(),
+            ..Rows::default()
         };
         for own in [FRAMEWORK, BATCH] {
             if wanted(own) && !all.factors.iter().any(|known| known == own) {
@@ -223,11 +203,7 @@ impl<'s> Logs<'s> {
         for log in &self.logs {
             match row(log, &all.factors, spec) {
                 Ok(row) => all.rows.push(row),
-                Err(what) => all.problems.push(RowProblem {
-                    file: log.name.clone(),
-                    line: 1,
-                    what,
-                }),
+                Err(what) => all.problems.push(RowProblem::new(&log.name, 1, what)),
             }
         }
         rows::count_from_one(&mut all.rows);
@@ -256,14 +232,6 @@ impl<'s> Logs<'s> {
         record.warnings = run.warnings();
         run.events()
     }
-
-    fn problem(&mut self, file: &str, line: u64, what: String) {
-        self.problems.push(RowProblem {
-            file: file.to_owned(),
-            line,
-            what,
-        });
-    }
 }
 
 const FRAMEWORK: &str = "framework";
@@ -285,11 +253,7 @@ fn understand(file: &LogFile, spec: &LogSpec) -> Result<Log, String> {
         ));
     }
     Ok(Log {
-        name: file
-            .name
-            .strip_prefix("./")
-            .unwrap_or(&file.name)
-            .to_owned(),
+        name: plain_name(&file.name).to_owned(),
         format,
         told,
     })
@@ -297,31 +261,24 @@ fn understand(file: &LogFile, spec: &LogSpec) -> Result<Log, String> {
 
 fn row(log: &Log, factors: &[String], spec: &ImportSpec) -> Result<Row, String> {
     let named = rows::file_values(&log.name, spec)?;
-    let value = |name: &str| {
-        let found = named.iter().find(|(known, _)| known == name);
-        found.map(|(_, value)| value.clone())
-    };
     let own = |factor: &str| match factor {
         FRAMEWORK => Some(log.format.framework().to_owned()),
         BATCH => log.told.batch.map(|batch| batch.to_string()),
         _ => None,
     };
     let level = |factor: &String| {
-        let told = rows::constant(spec, factor).or_else(|| value(factor));
-        told.or_else(|| own(factor)).unwrap_or_default()
+        let fixed = rows::fixed_level(spec, &named, factor);
+        fixed.or_else(|| own(factor)).unwrap_or_default()
     };
-    let repetition =
-        match value(REPETITION) {
-            None => None,
-            Some(text) => Some(rows::parse_repetition(&text).ok_or_else(|| {
-                format!("`{text}` is not a repetition number; the log is skipped")
-            })?),
-        };
+    let repetition = named.get(REPETITION).map(|text| {
+        rows::parse_repetition(text)
+            .ok_or_else(|| format!("`{text}` is not a repetition number; the log is skipped"))
+    });
     Ok(Row {
         file: log.name.clone(),
         line: 1,
         levels: factors.iter().map(level).collect(),
-        repetition,
+        repetition: repetition.transpose()?,
         status: rows::Ended {
             status: log.told.ended.status(),
             exit_code: None,

@@ -6,7 +6,7 @@ use model::run::{metric, phase};
 use model::{Epoch, Event, EventKind, Metric, Outcome, Phase, Warning};
 
 use super::told::{Ended, Step, Told, TrainClock};
-use crate::summary::{IMAGES, STEPS};
+use crate::summary::{IMAGES, STEPS, in_unit};
 
 pub(super) struct Run<'t> {
     pub(super) told: &'t Told,
@@ -60,16 +60,7 @@ impl Run<'_> {
             ),
         ];
         told.into_iter()
-            .filter_map(|(name, unit, value)| {
-                let unit = unit.to_owned();
-                Some((
-                    name.to_owned(),
-                    Metric {
-                        value: value?,
-                        unit,
-                    },
-                ))
-            })
+            .filter_map(|(name, unit, value)| Some((name.to_owned(), in_unit(value?, unit))))
             .collect()
     }
 
@@ -188,22 +179,14 @@ impl Run<'_> {
     }
 
     pub(super) fn warnings(&self) -> Vec<Warning> {
-        let diverged = self
-            .told
-            .steps
-            .last()
-            .is_some_and(|step| !step.loss.is_finite());
+        let last = self.told.steps.last();
+        if last.is_none_or(|step| step.loss.is_finite()) {
+            return Vec::new();
+        }
         let mut epochs = self.epochs().into_iter();
-        let epoch = || {
-            epochs
-                .find(|epoch| epoch.loss.is_none())
-                .map(|epoch| epoch.epoch)
-        };
-        diverged
-            .then(epoch)
-            .map(|epoch| Warning::Diverged { epoch })
-            .into_iter()
-            .collect()
+        let diverged = epochs.find(|epoch| epoch.loss.is_none());
+        let epoch = diverged.map(|epoch| epoch.epoch);
+        vec![Warning::Diverged { epoch }]
     }
 
     /// By the times of the lines; or by the steps, each standing for those since the one before.
@@ -259,7 +242,8 @@ impl Run<'_> {
         let clock = self.told.phases.is_timed().then(|| TrainClock::of(&phases));
         let mut sum_seconds = 0.0;
         let mut before = self.told.earlier_steps();
-        let reached = |step: &'_ Step| {
+        let mut reached = Vec::with_capacity(self.told.steps.len());
+        for step in &self.told.steps {
             let trained_seconds = match &clock {
                 Some(clock) => step.at_seconds.map(|at| clock.until(at)),
                 None => step.seconds.map(|seconds| {
@@ -268,17 +252,12 @@ impl Run<'_> {
                 }),
             };
             before = step.number;
-            trained_seconds
-        };
-        let trained: Vec<Option<f64>> = self.told.steps.iter().map(reached).collect();
-        let steps = self.told.steps.iter();
-        steps
-            .zip(trained)
-            .map(|(step, trained_seconds)| Reached {
+            reached.push(Reached {
                 step,
                 trained_seconds,
-            })
-            .collect()
+            });
+        }
+        reached
     }
 
     /// Between the steps that were reported, in proportion; none before the first step of the log and

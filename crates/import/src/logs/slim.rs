@@ -1,10 +1,10 @@
 //! Logs of TensorFlow's slim, `global step 10: loss = 2.30 (0.25 sec/step)`, and of the training
 //! loops before it, `step 10, loss = 2.30 (480.1 examples/sec; 0.267 sec/batch)`.
 
-use formats::glog::{self, Moment};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use model::run::phase;
+use network::formats::glog::{self, Moment};
 
 use super::clock::Clock;
 use super::told::{Ended, Phases, Step, Told};

@@ -6,7 +6,7 @@ use import::{ImportSpec, InputFile, RowKind};
 use model::study::{FactorLevel, MeasureSettings};
 use model::{
     CommandWorkload, Currency, Environment, Factor, Level, Limits, Plan, RunSequence, Scenario,
-    Study, Timestamp, Workload,
+    Study, Workload,
 };
 
 pub(crate) fn study(factors: &[(&str, &[Level])]) -> Study {
@@ -27,6 +27,7 @@ pub(crate) fn study(factors: &[(&str, &[Level])]) -> Study {
             })
             .collect(),
         exclude: Vec::new(),
+        design: Default::default(),
         workload: Workload::Command(CommandWorkload {
             command: Vec::new(),
             env: Default::default(),
@@ -44,6 +45,7 @@ pub(crate) fn study(factors: &[(&str, &[Level])]) -> Study {
             device: None,
             service: None,
             hosts: None,
+            location: Default::default(),
         }],
         measure: MeasureSettings {
             interval_seconds: 1.0,
@@ -52,6 +54,8 @@ pub(crate) fn study(factors: &[(&str, &[Level])]) -> Study {
         },
         metrics: Vec::new(),
         target_accuracy_percent: None,
+        roles: std::collections::BTreeMap::new(),
+        equal_within_percent: None,
         import: None,
         network_files: Default::default(),
         scale: None,
@@ -97,7 +101,8 @@ pub(crate) fn spec(row: RowKind, factors: &[&str], metrics: &[&str]) -> ImportSp
             .iter()
             .map(|text| text.parse().expect("a metric"))
             .collect(),
-        ..ImportSpec::new(row, Timestamp::UNIX_EPOCH)
+        row: Some(row),
+        ..ImportSpec::default()
     }
 }
 

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
-use load::{Arrivals, End, Extent, Load, Open, Options, Request, Series, Watch};
+use load::{Arrivals, End, Extent, Load, Open, Options, Series, Watch};
 
 use crate::server::{Reply, ok, serve};
 use crate::{closed, post, run, within};
@@ -152,16 +152,11 @@ fn a_server_may_close_after_each_answer() {
 }
 
 #[test]
-fn without_keep_alive_each_request_has_its_connection() {
-    let server = serve(|asked| {
-        assert!(asked.head.contains("connection: close"));
+fn where_the_server_closes_each_request_has_its_connection() {
+    let server = serve(|_| {
         Reply::Then("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".to_owned())
     });
-    let request = Request {
-        keep_alive: false,
-        ..post(&server.url())
-    };
-    let outcome = run(&request, &closed(1, 10), &Options::default());
+    let outcome = run(&post(&server.url()), &closed(1, 10), &Options::default());
     assert_eq!(
         (outcome.counts.ok, server.seen.connections.load(SeqCst)),
         (10, 10)

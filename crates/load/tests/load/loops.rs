@@ -85,10 +85,7 @@ fn bodies_are_sent_in_turn() {
     });
     let bodies = (0..3).map(|n| format!("body {n}").into_bytes()).collect();
     let mut request = Request::post(server.url().parse().unwrap(), "text/plain", bodies);
-    request.headers.push(load::Header {
-        name: "x-test".into(),
-        value: "yes".into(),
-    });
+    request.headers.push(load::Header::new("x-test", "yes"));
     let outcome = run(&request, &closed(1, 30), &Options::default());
     assert_eq!(outcome.counts.ok, 30);
 }
@@ -241,7 +238,7 @@ fn a_load_can_be_watched_and_stopped() {
 }
 
 #[test]
-fn an_outcome_can_be_written_and_read() {
+fn an_outcome_is_written_as_json() {
     let server = serve(|_| Reply::Text(ok("{\"prediction_ms\":1}")));
     let series = Series {
         count: 3,
@@ -253,11 +250,12 @@ fn an_outcome_can_be_written_and_read() {
         &Load::Series(series),
         &Options::default(),
     );
-    let text = serde_json::to_string(&outcome).unwrap();
-    let again: load::Outcome = serde_json::from_str(&text).unwrap();
-    assert_eq!(again.counts, outcome.counts);
-    assert_eq!(again.singles, outcome.singles);
-    assert_eq!(again.latency.quantiles(), outcome.latency.quantiles());
+    let written = serde_json::to_value(&outcome).unwrap();
+    assert_eq!(written["counts"]["ok"], 3);
+    assert_eq!(written["singles"][2]["end"]["answered"], 200);
+    let quantiles = serde_json::to_value(outcome.latency.quantiles()).unwrap();
+    assert_eq!(written["latency"]["quantiles"], quantiles);
+    assert_eq!(written["prediction"]["buckets"][0][1], 3);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `/proc/diskstats`: bytes and requests of whole disks, since boot.
 
-use fence::bytes::{fields, lines, number};
+use host::limits::bytes::{fields, lines, number};
 
 /// The unit of diskstats, whatever the disk's own sector size (kernel: Documentation/admin-guide/iostats.rst).
 const SECTOR_BYTES: u64 = 512;

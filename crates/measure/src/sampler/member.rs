@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fence::bytes::parse_ids;
+use host::limits::bytes::parse_ids;
 
 use super::file::{Buffer, Source};
 use super::task::{Io, Scheduling, Stat, parse_io, parse_pages, parse_scheduling, parse_stat};

@@ -1,6 +1,6 @@
 //! `/proc/meminfo`.
 
-use fence::bytes::{fields, lines, number};
+use host::limits::bytes::{fields, lines, number};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Memory {

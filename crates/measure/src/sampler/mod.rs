@@ -14,16 +14,18 @@ pub(crate) mod task;
 pub(crate) mod trace;
 pub(crate) mod tree;
 
-pub(crate) use fence::bytes::value;
+pub(crate) use host::limits::bytes::value;
 
 use std::fs::File;
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
+use host::limits::cgroup::ForeignGroup;
 use model::Sample;
 
+use crate::container::Counts;
 use crate::error::MeasureError;
 use crate::samples;
 use probe::{Counters, Probe};
@@ -39,11 +41,13 @@ const FLUSH_EVERY: Duration = Duration::from_secs(1);
 const FLUSH_BYTES: usize = 64 * 1024;
 
 /// What the run's thread tells the sampler's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wish {
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum SampleRequest {
     /// One more now: a phase began, and its border should be sharp.
     Now,
-    /// The process has ended and is not yet buried: take the last.
+    /// The run's processes are these, from now on.
+    Follow(ForeignGroup),
+    /// The process has ended and was not waited for yet: take the last sample.
     Last,
 }
 
@@ -80,7 +84,7 @@ pub(crate) struct Sampled {
 /// Samples until the last is asked for or nobody listens any more.
 pub(crate) fn sample_until_last(
     mut sampling: Sampling,
-    wishes: &Receiver<Wish>,
+    wishes: &Receiver<SampleRequest>,
     samples: &Sender<Sample>,
 ) -> Result<Sampled, MeasureError> {
     let mut writer = Writer::new(&sampling)?;
@@ -113,7 +117,16 @@ pub(crate) fn sample_until_last(
         if is_last {
             break;
         }
-        is_last = schedule.wait(now, wishes) == Some(Wish::Last);
+        match schedule.wait(now, wishes) {
+            Some(SampleRequest::Last) => is_last = true,
+            Some(SampleRequest::Follow(group)) => {
+                let files = group.sampled_files();
+                sampling
+                    .probe
+                    .follow(Path::new("/proc"), group.leader, files);
+            }
+            Some(SampleRequest::Now) | None => {}
+        }
     }
     if let Some(row) = rows.finish() {
         writer.write(&row, Instant::now())?;
@@ -127,6 +140,18 @@ pub(crate) fn sample_until_last(
 }
 
 impl Sampled {
+    pub(crate) fn count_high_water(&mut self, bytes: u64) {
+        self.leader_high_water_bytes = self.leader_high_water_bytes.max(bytes);
+    }
+
+    /// A container's group is gone when its last sample is taken.
+    pub(crate) fn count_container(&mut self, counts: &Counts) {
+        self.count_high_water(counts.peak_bytes);
+        if let Some(cpu_seconds) = counts.cpu_seconds {
+            self.trace.count_last(counts.at_seconds, cpu_seconds);
+        }
+    }
+
     fn take(&mut self, sample: &Sample, counters: &Counters, ticks_per_second: f64) {
         let point = self.point(sample, counters, ticks_per_second);
         self.trace.push(point);
@@ -192,7 +217,7 @@ impl Schedule {
     }
 
     /// Waits for the next moment to sample after one taken at `now`.
-    fn wait(&mut self, now: Instant, wishes: &Receiver<Wish>) -> Option<Wish> {
+    fn wait(&mut self, now: Instant, wishes: &Receiver<SampleRequest>) -> Option<SampleRequest> {
         let due = *self.due.get_or_insert(now);
         if now >= due {
             self.judge(now);
@@ -207,10 +232,10 @@ impl Schedule {
                 .unwrap_or(now)
                 .saturating_duration_since(Instant::now());
             match wishes.recv_timeout(left) {
-                Ok(Wish::Now) if now.elapsed() < CLOSEST => {}
+                Ok(SampleRequest::Now) if now.elapsed() < CLOSEST => {}
                 Ok(wish) => return Some(wish),
                 Err(RecvTimeoutError::Timeout) => return None,
-                Err(RecvTimeoutError::Disconnected) => return Some(Wish::Last),
+                Err(RecvTimeoutError::Disconnected) => return Some(SampleRequest::Last),
             }
         }
     }
@@ -238,7 +263,7 @@ impl Writer {
         let file = sampling
             .file
             .try_clone()
-            .map_err(|source| folder(&path, source))?;
+            .map_err(MeasureError::folder(&path))?;
         let rows = samples::header(sampling.probe.gpus()).into_bytes();
         Ok(Writer {
             file,
@@ -260,16 +285,9 @@ impl Writer {
     fn flush(&mut self) -> Result<(), MeasureError> {
         self.file
             .write_all(&self.rows)
-            .map_err(|source| folder(&self.path, source))?;
+            .map_err(MeasureError::folder(&self.path))?;
         self.rows.clear();
         Ok(())
-    }
-}
-
-fn folder(path: &std::path::Path, source: io::Error) -> MeasureError {
-    MeasureError::Folder {
-        path: path.to_owned(),
-        source,
     }
 }
 

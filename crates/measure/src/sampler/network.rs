@@ -1,6 +1,6 @@
 //! `/proc/net/dev`: bytes over the machine's network interfaces, since boot.
 
-use fence::bytes::{fields, lines, number};
+use host::limits::bytes::{fields, lines, number};
 
 /// The loop back to the machine itself, and interfaces behind which the same bytes are counted
 /// a second time.

@@ -1,6 +1,6 @@
 //! `/proc/pressure/*`: share of time in which some task waited for CPU, memory or disk.
 
-use fence::bytes::{after, decimal, fields};
+use host::limits::bytes::{after, decimal, fields};
 
 /// The `some` average over ten seconds, in percent.
 pub(crate) fn parse(text: &[u8]) -> Option<f64> {

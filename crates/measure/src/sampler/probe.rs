@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use fence::cgroup::{GroupFiles, parse_cpu_seconds};
+use host::limits::cgroup::{GroupFiles, parse_cpu_seconds};
 use model::Sample;
 use model::sample::{MachineSample, TreeSample};
 

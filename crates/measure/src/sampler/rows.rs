@@ -30,7 +30,7 @@ struct Row {
 
 /// What becomes of a reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum RowUse {
     /// A row of its own.
     Own,
     /// Takes the place of the row before it, and covers both.
@@ -48,32 +48,32 @@ impl Rows {
         }
     }
 
-    pub(super) fn place(&self, seconds: f64, is_last: bool) -> Place {
+    pub(super) fn place(&self, seconds: f64, is_last: bool) -> RowUse {
         let Some(last) = &self.last else {
-            return Place::Own;
+            return RowUse::Own;
         };
         let is_short = seconds - last.sample.seconds < self.least_seconds;
         match (is_short, is_last) {
-            (false, _) => Place::Own,
-            (true, false) => Place::Skipped,
+            (false, _) => RowUse::Own,
+            (true, false) => RowUse::Skipped,
             // The first row covers nothing that could be longer.
-            (true, true) if self.before.is_none() => Place::Own,
-            (true, true) => Place::Merged,
+            (true, true) if self.before.is_none() => RowUse::Own,
+            (true, true) => RowUse::Merged,
         }
     }
 
     /// What the rates of a reading are to be counted from.
-    pub(super) fn since(&self, place: Place) -> Option<Counters> {
+    pub(super) fn since(&self, place: RowUse) -> Option<Counters> {
         match place {
-            Place::Own | Place::Skipped => self.last.as_ref().map(|row| row.counters),
-            Place::Merged => self.before,
+            RowUse::Own | RowUse::Skipped => self.last.as_ref().map(|row| row.counters),
+            RowUse::Merged => self.before,
         }
     }
 
     /// The row that is finished by this reading.
     pub(super) fn take(
         &mut self,
-        place: Place,
+        place: RowUse,
         sample: &Sample,
         counters: Counters,
     ) -> Option<Sample> {
@@ -82,12 +82,12 @@ impl Rows {
             counters,
         };
         match place {
-            Place::Skipped => None,
-            Place::Merged => {
+            RowUse::Skipped => None,
+            RowUse::Merged => {
                 self.last = Some(row());
                 None
             }
-            Place::Own => {
+            RowUse::Own => {
                 let finished = self.last.replace(row());
                 self.before = finished.as_ref().map(|row| row.counters);
                 finished.map(|row| row.sample)

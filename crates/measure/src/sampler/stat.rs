@@ -1,6 +1,6 @@
 //! `/proc/stat`: where the machine's CPU time went, since boot.
 
-use fence::bytes::{fields, lines, number};
+use host::limits::bytes::{fields, lines, number};
 
 /// Times in clock ticks, summed over all cores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,6 +1,6 @@
 //! What `/proc/<pid>` says of one process or thread.
 
-use fence::bytes::{fields, number, value};
+use host::limits::bytes::{fields, number, value};
 
 /// `/proc/<pid>/stat`, what is used of it. Times in clock ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

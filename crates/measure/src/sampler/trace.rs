@@ -23,7 +23,7 @@ pub(crate) struct Point {
 
 impl Point {
     /// Both, field by field: `self + share × other`.
-    fn plus(&self, share: f64, other: &Point) -> Point {
+    pub(crate) fn plus(&self, share: f64, other: &Point) -> Point {
         Point {
             seconds: self.seconds + share * other.seconds,
             run_cpu_seconds: self.run_cpu_seconds + share * other.run_cpu_seconds,
@@ -65,6 +65,24 @@ impl Trace {
             });
             self.every *= 2;
         }
+    }
+
+    /// What was counted elsewhere shortly before the last point, and then no more: the point itself
+    /// could not see it.
+    pub(crate) fn count_last(&mut self, seconds: f64, run_cpu_seconds: f64) {
+        let (Some(end), Some(last)) = (self.at(seconds), &mut self.last) else {
+            return;
+        };
+        last.run_cpu_seconds = last.run_cpu_seconds.max(run_cpu_seconds);
+        let (run_cpu_seconds, last) = (last.run_cpu_seconds, *last);
+        let after = self.points.partition_point(|p| p.seconds <= seconds);
+        self.points.truncate(after);
+        self.points.push(Point {
+            seconds,
+            run_cpu_seconds,
+            ..end
+        });
+        self.points.push(last);
     }
 
     pub(crate) fn last(&self) -> Option<Point> {

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use fence::bytes::parse_ids;
+use host::limits::bytes::parse_ids;
 
 use super::file::{Buffer, Source};
 use super::member::{Look, Member, MemberReading};

@@ -231,37 +231,64 @@ fn helper_measures() {
     let Ok(folder) = std::env::var("TEST_MEASURES_IN") else {
         return;
     };
-    let script = "setsid sleep 1000 & echo $$ $! > pids.part; mv pids.part pids; exec sleep 1000";
+    let last = std::env::var("TEST_LAST_COMMAND").unwrap_or_else(|_| "exec sleep 1000".to_owned());
+    let script = format!("setsid sleep 1000 & echo $$ $! > pids.part; mv pids.part pids; {last}");
+    let script = script.as_str();
     let mut request = request(&["sh", "-c", script], Path::new(&folder));
     request.directory = Some(folder.into());
     measure::run(&request, &Stop::new(), &mut |_| ()).unwrap();
 }
 
+fn start_measurer(folder: &Path) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["ends::helper_measures", "--exact", "--nocapture"])
+        .env("TEST_MEASURES_IN", folder)
+        .stdout(std::process::Stdio::null());
+    command
+}
+
+fn wait_until(what: &str, done: &dyn Fn() -> bool) {
+    let begin = std::time::Instant::now();
+    while !done() {
+        assert!(begin.elapsed().as_secs() < 60, "waited in vain for {what}");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+fn pids_in(folder: &Path) -> Vec<String> {
+    let pids = folder.join("pids");
+    wait_until("the run", &|| pids.exists());
+    let pids = fs::read_to_string(pids).unwrap();
+    pids.split_whitespace().map(str::to_owned).collect()
+}
+
 #[test]
 fn a_run_ends_with_its_measurer_even_by_sigkill() {
     let folder = tempfile::tempdir().unwrap();
-    let mut measurer = Command::new(std::env::current_exe().unwrap())
-        .args(["ends::helper_measures", "--exact", "--nocapture"])
-        .env("TEST_MEASURES_IN", folder.path())
-        .stdout(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    let wait_until = |what: &str, done: &dyn Fn() -> bool| {
-        let begin = std::time::Instant::now();
-        while !done() {
-            assert!(begin.elapsed().as_secs() < 60, "waited in vain for {what}");
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
-    };
-    let pids = folder.path().join("pids");
-    wait_until("the run", &|| pids.exists());
-    let pids = fs::read_to_string(pids).unwrap();
-    let pids: Vec<&str> = pids.split_whitespace().collect();
+    let mut measurer = start_measurer(folder.path()).spawn().unwrap();
+    let pids = pids_in(folder.path());
     assert!(pids.iter().all(|pid| is_alive(pid)), "{pids:?}");
     measurer.kill().unwrap();
     measurer.wait().unwrap();
     // The second one is in a session of its own.
     wait_until("its end", &|| !pids.iter().any(|pid| is_alive(pid)));
+}
+
+/// Before the measurer can do anything after the start.
+#[test]
+fn a_run_that_kills_its_measurer_at_once_ends_too() {
+    for _ in 0..10 {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = start_measurer(folder.path());
+        let mut measurer = command
+            .env("TEST_LAST_COMMAND", "kill -KILL $PPID; exec sleep 1000")
+            .spawn()
+            .unwrap();
+        measurer.wait().unwrap();
+        let pids = pids_in(folder.path());
+        wait_until("its end", &|| !pids.iter().any(|pid| is_alive(pid)));
+    }
 }
 
 /// Not a test of its own: started again by the test below. Each process starts another in a

@@ -62,6 +62,7 @@ fn request(command: &[&str], folder: &Path) -> Request {
         log: Vec::new(),
         tells_steps: false,
         client: None,
+        container: None,
         outlives: false,
         cgroup_name: "test".to_owned(),
     }

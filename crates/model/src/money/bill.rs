@@ -16,7 +16,7 @@ pub struct Bill {
 
 impl Bill {
     /// The total in the currency the study speaks, as far as a rate is known.
-    pub fn spoken_total(&self) -> Money {
+    pub fn total_in_study_currency(&self) -> Money {
         self.converted.as_ref().map_or(self.total, |c| c.total)
     }
 

@@ -305,6 +305,8 @@ metrics! {
     GPU_ENERGY_JOULES "gpu_energy_joules", "GPU energy", Joules, Lower, Measurement, Any,
         "energy used by the GPU"
         { aliases: &["energy"] };
+    IMAGE_BYTES "image_bytes", "size of the container image", Bytes, Lower, Measurement, Any,
+        "size of the image, for runs in a container, as its engine reports it";
     SAMPLER_CPU_SECONDS "sampler_cpu_seconds", "CPU time of the sampler", Seconds, Lower, Measurement, Any,
         "CPU time of the sampler";
 }

@@ -1,12 +1,12 @@
 //! A command and the factors that are to vary it.
 
-use source::{Diagnostic, Located, Problems};
+use diagnostics::{Diagnostic, Located, Problems};
 
 use crate::placeholder::{Piece, pieces};
 use crate::read::{Draft, DraftCommand};
 use crate::resolve::{CORES, ENVIRONMENT, MEMORY};
 
-pub(super) fn check(draft: &Draft, command: &DraftCommand, problems: &mut Problems) {
+pub(super) fn check(draft: &Draft, command: &DraftCommand, problems: &Problems) {
     let factors: Vec<&str> = draft
         .factors
         .iter()
@@ -15,7 +15,7 @@ pub(super) fn check(draft: &Draft, command: &DraftCommand, problems: &mut Proble
     let mut used: Vec<&str> = vec![ENVIRONMENT, CORES, MEMORY];
     for text in texts(command).filter(|text| text.value.contains('\0')) {
         let message = "arguments of a program cannot contain the character NUL (U+0000)";
-        problems.push(Diagnostic::at(text.span.clone(), message));
+        problems.push(text.wrong(message));
     }
     // Inputs may have levels in their names, but change nothing by themselves.
     let inputs = command.inputs.iter().map(|text| (text, false));
@@ -46,14 +46,13 @@ pub(super) fn check(draft: &Draft, command: &DraftCommand, problems: &mut Proble
     {
         let name = &factor.name.value;
         problems.push(
-            Diagnostic::at(
-                factor.name.span.clone(),
-                format!("factor `{name}` has no effect"),
-            )
-            .label(format!(
-                "use {{{name}}} in the command, its env or its directory"
-            ))
-            .other(command.span.clone(), "does not mention it"),
+            factor
+                .name
+                .wrong(format!("factor `{name}` has no effect"))
+                .label(format!(
+                    "use {{{name}}} in the command, its env or its directory"
+                ))
+                .other(command.span.clone(), "does not mention it"),
         );
     }
 }

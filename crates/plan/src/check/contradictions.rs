@@ -3,15 +3,15 @@
 use std::collections::HashSet;
 
 use data::DatasetInfo;
-use frameworks::{Spec, Wish};
+use diagnostics::{Diagnostic, Problems};
+use frameworks::{Capability, Spec};
 use model::{
     Environment, Level, Limits, LoadShape, Pipeline, Precision, Scenario, ServeWorkload, Service,
-    Study, TrainWorkload, Workload,
+    Study, TrainWorkload,
 };
 use network::InputSpec;
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive as _;
-use source::{Diagnostic, Problems};
 
 use super::networks::Networks;
 use super::{Origin, origin, serving};
@@ -24,7 +24,7 @@ pub(super) fn check(
     study: &Study,
     scenarios: &[Scenario],
     networks: &Networks,
-    problems: &mut Problems,
+    problems: &Problems,
 ) {
     let mut checker = Checker {
         draft,
@@ -38,28 +38,26 @@ pub(super) fn check(
             workload,
         } = resolve(study, scenario);
         checker.check_price(scenario, &environment);
-        let train = match workload {
-            Workload::Train(train) => train,
-            Workload::Serve(serve) => {
-                checker.check_serving(&serve, &environment);
-                checker.check_served(&serve, &environment);
-                checker.check_trace(&serve);
-                checker.check_worker(scenario, &environment);
-                continue;
-            }
-            Workload::Command(_) => continue,
+        if let Some(serve) = workload.as_serve() {
+            checker.check_serving(serve, &environment);
+            checker.check_served(serve, &environment);
+            checker.check_trace(serve);
+            checker.check_worker(scenario, &environment);
+        }
+        let Some(train) = workload.as_train() else {
+            continue;
         };
         if let (Some(device), Some(level)) = (&environment.device, scenario.level("device")) {
             checker.check_device(&environment.name, device, level);
         }
         checker.check_momentum(scenario);
-        checker.check_framework(&train);
-        checker.check_shares(&train);
-        checker.check_pictures(&train);
-        checker.check_folder(&train);
+        checker.check_framework(train);
+        checker.check_shares(train);
+        checker.check_pictures(train);
+        checker.check_folder(train);
         if let Some(info) = data::info(&train.dataset) {
-            checker.check_shape(&train, &info);
-            checker.check_counts(&train, &info);
+            checker.check_shape(train, &info);
+            checker.check_counts(train, &info);
         }
     }
 }
@@ -69,7 +67,7 @@ struct Checker<'c> {
     networks: &'c Networks<'c>,
     /// What was looked at already.
     seen: HashSet<String>,
-    problems: &'c mut Problems,
+    problems: &'c Problems,
 }
 
 impl Checker<'_> {
@@ -78,9 +76,7 @@ impl Checker<'_> {
             return;
         };
         for wrong in serving::wrong(workload, environment.service.as_ref()) {
-            let is_there = |field: &str| {
-                self.draft.value(field).is_some() || self.draft.factor(field).is_some()
-            };
+            let is_there = |field: &str| self.draft.place(field).is_some();
             if !wrong.needs.is_some_and(is_there) && self.seen.insert(wrong.message.clone()) {
                 let span = serving::place(self.draft, serve, wrong.field);
                 self.problems.push(Diagnostic::at(span, wrong.message));
@@ -193,7 +189,7 @@ impl Checker<'_> {
         if let Some(place) = place
             && self.seen.insert(format!("{} {message}", environment.name))
         {
-            let wrong = Diagnostic::at(place.name.span.clone(), message);
+            let wrong = place.name.wrong(message);
             self.problems
                 .push(wrong.label("name the machine to be billed, or an amount"));
         }
@@ -275,7 +271,7 @@ impl Checker<'_> {
         }
         let dataset = self.origin("dataset", Level::Text(name.clone()));
         if self.networks.is_missing(&folder) {
-            let typed = self.draft.train().and_then(|t| t.value("data_dir"));
+            let typed = self.draft.value("data_dir");
             let place = Origin {
                 span: typed.map(|v| v.level.span.clone()).or(dataset.span),
                 ..dataset
@@ -301,7 +297,7 @@ impl Checker<'_> {
 
     /// What the framework cannot do on any device; the rest its adapter tells when it starts.
     fn check_framework(&mut self, train: &TrainWorkload) {
-        let typed = self.draft.train().and_then(|t| t.value("framework"));
+        let typed = self.draft.value("framework");
         // A name that is wrong was complained about, and the default stands in its place.
         let is_wrong =
             |text: &str| text != train.framework && self.draft.factor("framework").is_none();
@@ -316,28 +312,28 @@ impl Checker<'_> {
             false => ("workers", Level::Int(i64::from(train.workers))),
         };
         let asked = [
-            (train.workers > 1, Wish::Workers, workers.0, workers.1),
+            (train.workers > 1, Capability::Workers, workers.0, workers.1),
             (
                 train.precision == Precision::Mixed,
-                Wish::Mixed,
+                Capability::Mixed,
                 "precision",
                 Level::Text("mixed".to_owned()),
             ),
             (
                 train.compile == Some(true),
-                Wish::Compile,
+                Capability::Compile,
                 "compile",
                 Level::Bool(true),
             ),
             (
                 train.compile == Some(false),
-                Wish::Eager,
+                Capability::Eager,
                 "compile",
                 Level::Bool(false),
             ),
             (
                 train.pipeline == Pipeline::Own,
-                Wish::OwnLoader,
+                Capability::OwnLoader,
                 "pipeline",
                 Level::Text("own".to_owned()),
             ),

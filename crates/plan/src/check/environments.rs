@@ -1,13 +1,13 @@
 //! Which environments a study uses.
 
+use diagnostics::{Diagnostic, Located, Problems};
 use model::{Environment, Level, Shared};
-use source::{Diagnostic, Located, Problems};
 
 use crate::read::{Draft, DraftEnvironment};
 use crate::resolve::{ENVIRONMENT, local};
 
 /// The study's environments: those of the file, or this machine.
-pub(super) fn check(draft: &Draft, problems: &mut Problems) -> Vec<Environment> {
+pub(super) fn check(draft: &Draft, problems: &Problems) -> Vec<Environment> {
     match draft.factor(ENVIRONMENT) {
         Some(factor) => {
             for environment in &draft.environments {
@@ -15,7 +15,7 @@ pub(super) fn check(draft: &Draft, problems: &mut Problems) -> Vec<Environment> 
                 if factor.find(&Level::Text(name.value.clone())).is_none() {
                     let unused = format!("environment `{}` is never used", name.value);
                     problems.push(
-                        Diagnostic::at(name.span.clone(), unused)
+                        name.wrong(unused)
                             .label("remove it, or add it to the factor")
                             .other(factor.name.span.clone(), "the factor"),
                     );
@@ -42,7 +42,7 @@ pub(super) fn complaint(draft: &Draft, level: &Located<Level>) -> Option<Diagnos
     let known: Vec<&str> = declared.chain(implied).collect();
     let Some(name) = level.value.as_text() else {
         let message = "a level of `environment` must be the name of an environment, in quotes";
-        return Some(Diagnostic::at(level.span.clone(), message));
+        return Some(level.wrong(message));
     };
     if known.contains(&name) {
         return None;
@@ -57,7 +57,7 @@ fn complain_of_choice(
     draft: &Draft,
     first: &DraftEnvironment,
     second: &DraftEnvironment,
-    problems: &mut Problems,
+    problems: &Problems,
 ) {
     let names: Vec<String> = draft
         .environments
@@ -66,7 +66,9 @@ fn complain_of_choice(
         .collect();
     let message = format!("{} environments, but no factor selects one", names.len());
     problems.push(
-        Diagnostic::at(second.name.span.clone(), message)
+        second
+            .name
+            .wrong(message)
             .other(first.name.span.clone(), "the first")
             .note(format!(
                 "to compare them, add to [factors]: environment = [{}]",
@@ -83,5 +85,6 @@ fn environment(draft: &DraftEnvironment) -> Environment {
         device: draft.device.clone(),
         service: draft.service.as_ref().map(|service| service.value.clone()),
         hosts: draft.hosts.as_ref().map(|hosts| hosts.value.clone()),
+        location: draft.location.clone(),
     }
 }

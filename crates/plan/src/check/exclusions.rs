@@ -1,8 +1,8 @@
 //! `exclude`: rules that leave scenarios out.
 
+use diagnostics::{Diagnostic, Problems};
 use model::Level;
 use model::study::Exclusion;
-use source::{Diagnostic, Problems};
 
 use crate::read::{Draft, DraftCondition, DraftExclusion};
 
@@ -10,7 +10,7 @@ use crate::read::{Draft, DraftCondition, DraftExclusion};
 const MAX_EXCLUSIONS: usize = 1000;
 
 /// The rules that can be applied, each list of levels written out.
-pub(super) fn check(draft: &Draft, problems: &mut Problems) -> Vec<Exclusion> {
+pub(super) fn check(draft: &Draft, problems: &Problems) -> Vec<Exclusion> {
     let mut exclusions = Vec::new();
     // Before each of them is compared with every level.
     if let Some(rule) = draft.head.exclude.get(MAX_EXCLUSIONS) {
@@ -33,7 +33,7 @@ pub(super) fn check(draft: &Draft, problems: &mut Problems) -> Vec<Exclusion> {
     exclusions
 }
 
-fn check_rule(draft: &Draft, rule: &DraftExclusion, problems: &mut Problems) -> bool {
+fn check_rule(draft: &Draft, rule: &DraftExclusion, problems: &Problems) -> bool {
     if rule.conditions.is_empty() {
         let empty = Diagnostic::at(rule.span.clone(), "this exclusion names no factor");
         problems.push(empty.label("for example { network = \"rede2\", image = 64 }"));
@@ -46,7 +46,7 @@ fn check_rule(draft: &Draft, rule: &DraftExclusion, problems: &mut Problems) -> 
     fine
 }
 
-fn check_condition(draft: &Draft, condition: &DraftCondition, problems: &mut Problems) -> bool {
+fn check_condition(draft: &Draft, condition: &DraftCondition, problems: &Problems) -> bool {
     let name = &condition.factor;
     let Some(factor) = draft.factor(&name.value) else {
         let known: Vec<&str> = draft
@@ -74,12 +74,12 @@ fn check_condition(draft: &Draft, condition: &DraftCondition, problems: &mut Pro
             "`{}` has no level `{}`: this excludes nothing",
             name.value, level.value
         );
-        let mut diagnostic = Diagnostic::at(level.span.clone(), message);
+        let mut diagnostic = level.wrong(message);
         let text = level.value.to_string();
-        if let Some(meant) = source::closest(&text, levels.iter().map(String::as_str)) {
+        if let Some(meant) = diagnostics::closest(&text, levels.iter().map(String::as_str)) {
             diagnostic = diagnostic.label(format!("did you mean `{meant}`?"));
         }
-        problems.push(diagnostic.note(format!("its levels: {}", source::few_of(&levels))));
+        problems.push(diagnostic.note(format!("its levels: {}", diagnostics::few_of(&levels))));
     }
     fine
 }

@@ -1,12 +1,12 @@
 //! Environments of several hosts: whether any scenario needs more than the first.
 
+use diagnostics::{Diagnostic, Problems};
 use model::{Scenario, Study, Workload};
-use source::{Diagnostic, Problems};
 
 use crate::read::{Draft, DraftEnvironment};
 use crate::resolve::{Resolved, resolve};
 
-pub(super) fn check(draft: &Draft, study: &Study, scenarios: &[Scenario], problems: &mut Problems) {
+pub(super) fn check(draft: &Draft, study: &Study, scenarios: &[Scenario], problems: &Problems) {
     for environment in &draft.environments {
         let Some(hosts) = &environment.hosts else {
             continue;

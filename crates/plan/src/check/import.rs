@@ -1,14 +1,14 @@
 //! `[import]`: are its factors and levels those of the study, and is each given once?
 
+use diagnostics::{Diagnostic, Located, Problems, Span};
 use model::study::{ImportColumn, ImportSettings};
-use source::{Diagnostic, Located, Problems, Span};
 
 use crate::read::{Draft, DraftColumn, DraftImport};
 
 /// In a file pattern, not a factor but the number of the run.
 const REPETITION: &str = "repetition";
 
-pub(super) fn check(draft: &Draft, problems: &mut Problems) -> Option<ImportSettings> {
+pub(super) fn check(draft: &Draft, problems: &Problems) -> Option<ImportSettings> {
     let import = draft.import.as_ref()?;
     let in_pattern = pattern_names(import, problems);
     check_factors(draft, import, &in_pattern, problems);
@@ -39,7 +39,7 @@ pub(super) fn check(draft: &Draft, problems: &mut Problems) -> Option<ImportSett
 }
 
 /// The factors that names of files tell.
-fn pattern_names(import: &DraftImport, problems: &mut Problems) -> Vec<Located<String>> {
+fn pattern_names(import: &DraftImport, problems: &Problems) -> Vec<Located<String>> {
     let Some(pattern) = &import.file_pattern else {
         return Vec::new();
     };
@@ -54,16 +54,13 @@ fn pattern_names(import: &DraftImport, problems: &mut Problems) -> Vec<Located<S
             }
             _ => {
                 let message = "this file pattern has an unmatched brace, or a brace without a name";
-                let broken = Diagnostic::at(pattern.span.clone(), message);
+                let broken = pattern.wrong(message);
                 problems.push(broken.label("such as \"{framework}-{image}px-r{repetition}.csv\""));
                 return Vec::new();
             }
         }
     }
-    let located = |name: &str| Located {
-        value: name.to_owned(),
-        span: pattern.span.clone(),
-    };
+    let located = |name: &str| Located::new(name.to_owned(), pattern.span.clone());
     let factors = names.into_iter().filter(|name| *name != REPETITION);
     factors.map(located).collect()
 }
@@ -72,7 +69,7 @@ fn check_factors(
     draft: &Draft,
     import: &DraftImport,
     in_pattern: &[Located<String>],
-    problems: &mut Problems,
+    problems: &Problems,
 ) {
     let columns = import.factors.iter().map(|column| &column.means);
     let levels = import.levels.iter().map(|level| &level.factor);
@@ -85,18 +82,15 @@ fn check_factors(
         }
         match told.iter().find(|earlier| earlier.value == name.value) {
             Some(earlier) => problems.push(
-                Diagnostic::at(
-                    name.span.clone(),
-                    format!("the level of `{}` is given twice", name.value),
-                )
-                .other(earlier.span.clone(), "first here"),
+                name.wrong(format!("the level of `{}` is given twice", name.value))
+                    .other(earlier.span.clone(), "first here"),
             ),
             None => told.push(name),
         }
     }
 }
 
-fn check_levels(draft: &Draft, import: &DraftImport, problems: &mut Problems) {
+fn check_levels(draft: &Draft, import: &DraftImport, problems: &Problems) {
     for constant in &import.levels {
         let Some(factor) = draft.factor(&constant.factor.value) else {
             continue;
@@ -113,7 +107,7 @@ fn check_levels(draft: &Draft, import: &DraftImport, problems: &mut Problems) {
     }
 }
 
-fn check_metrics(import: &DraftImport, problems: &mut Problems) {
+fn check_metrics(import: &DraftImport, problems: &Problems) {
     let mut told: Vec<(&str, &Span)> = Vec::new();
     for column in &import.metrics {
         let span = &column.means.span;

@@ -1,7 +1,7 @@
 //! Each level by itself: is it of the right type, is it a known word, is it in range?
 
+use diagnostics::{Diagnostic, Located, Problems};
 use model::{Factor, Level};
-use source::{Diagnostic, Located, Problems};
 
 use super::networks::Networks;
 use crate::field::{Field, FieldKind, find_field};
@@ -11,11 +11,7 @@ use crate::resolve::{CORES, ENVIRONMENT, MEMORY};
 use crate::{serve, train, values};
 
 /// The factors with their usable levels.
-pub(super) fn check(
-    draft: &Draft,
-    networks: &mut Networks,
-    problems: &mut Problems,
-) -> Vec<Factor> {
+pub(super) fn check(draft: &Draft, networks: &mut Networks, problems: &Problems) -> Vec<Factor> {
     let mut factors = Vec::new();
     for factor in &draft.factors {
         let meaning = meaning(draft, factor, problems);
@@ -37,7 +33,7 @@ pub(super) fn check(
 }
 
 /// A version that is written out and the one that is meant without are one level.
-fn check_versions(factor: &DraftFactor, problems: &mut Problems) {
+fn check_versions(factor: &DraftFactor, problems: &Problems) {
     let mut known: Vec<(String, &Located<Level>)> = Vec::new();
     for level in &factor.levels {
         let spec = level.value.as_text().map(frameworks::Spec::parse);
@@ -46,7 +42,7 @@ fn check_versions(factor: &DraftFactor, problems: &mut Problems) {
         match known.iter().find(|(other, _)| *other == spec) {
             Some((_, first)) => {
                 let message = format!("level `{}` of `framework` is listed twice", level.value);
-                let twice = Diagnostic::at(level.span.clone(), message);
+                let twice = level.wrong(message);
                 let same = format!("`{}` is that version", first.value);
                 problems.push(twice.other(first.span.clone(), same));
             }
@@ -60,20 +56,15 @@ pub(super) fn check_train<'d>(
     draft: &Draft,
     train: &'d DraftTrain,
     networks: &mut Networks,
-    problems: &mut Problems,
+    problems: &Problems,
 ) -> Vec<&'d FieldValue> {
-    if train.value("network").is_none() && draft.factor("network").is_none() {
+    if draft.place("network").is_none() {
         let missing = Diagnostic::at(train.span.clone(), "`network` is missing");
         let missing = missing.label("add network = \"rede1\" here, or a factor `network`");
         problems.push(missing.note(format!("known: {}", list(network::names()))));
     }
-    check_momentum(draft, train, problems);
-    let usable = |value: &&FieldValue| {
-        let meaning =
-            find_field(train::FIELDS, value.field).map_or(Meaning::Nothing, Meaning::Field);
-        check_level(draft, &meaning, &value.level, networks, problems)
-    };
-    train.values.iter().filter(usable).collect()
+    check_momentum(draft, problems);
+    usable(draft, &train.values, train::FIELDS, networks, problems)
 }
 
 /// The same for a workload that serves.
@@ -81,20 +72,29 @@ pub(super) fn check_serve<'d>(
     draft: &Draft,
     serve: &'d DraftServe,
     networks: &mut Networks,
-    problems: &mut Problems,
+    problems: &Problems,
 ) -> Vec<&'d FieldValue> {
-    let named = draft.value("model").is_some() || draft.factor("model").is_some();
-    if !named && super::serving::needs_model(draft) {
+    if draft.place("model").is_none() && super::serving::needs_model(draft) {
         let missing = Diagnostic::at(serve.span.clone(), "`model` is missing");
         let missing = missing.label("add model = \"mobilenet\" here, or a factor `model`");
         problems.push(missing.note(format!("known: {}", list(network::names()))));
     }
-    let usable = |value: &&FieldValue| {
-        let field = find_field(serve::FIELDS, value.field);
+    usable(draft, &serve.values, serve::FIELDS, networks, problems)
+}
+
+pub(super) fn usable<'d>(
+    draft: &Draft,
+    values: &'d [FieldValue],
+    fields: &'static [Field],
+    networks: &mut Networks,
+    problems: &Problems,
+) -> Vec<&'d FieldValue> {
+    let is_usable = |value: &&FieldValue| {
+        let field = find_field(fields, value.field);
         let meaning = field.map_or(Meaning::Nothing, Meaning::Field);
         check_level(draft, &meaning, &value.level, networks, problems)
     };
-    serve.values.iter().filter(usable).collect()
+    values.iter().filter(is_usable).collect()
 }
 
 /// What the levels of a factor act on.
@@ -109,45 +109,37 @@ enum Meaning {
     Nothing,
 }
 
-fn meaning(draft: &Draft, factor: &DraftFactor, problems: &mut Problems) -> Meaning {
+fn meaning(draft: &Draft, factor: &DraftFactor, problems: &Problems) -> Meaning {
     let name = factor.name.value.as_str();
     match (name, &draft.workload) {
         (ENVIRONMENT, _) => Meaning::Environment,
         (CORES, _) => Meaning::Cores,
         (MEMORY, _) => Meaning::Memory,
-        (_, Some(DraftWorkload::Command(_))) => Meaning::Placeholder,
         (_, None) => Meaning::Nothing,
-        (_, Some(DraftWorkload::Train(_))) => {
-            let kind = "factor of a training workload";
-            field_meaning(train::FIELDS, kind, factor, problems)
-        }
-        (_, Some(DraftWorkload::Serve(serve))) => {
-            let is_used = super::serving::mentions(serve, name);
-            match find_field(serve::FIELDS, name) {
-                None if is_used => Meaning::Placeholder,
-                _ => {
-                    let kind = "factor of a serving workload";
-                    field_meaning(serve::FIELDS, kind, factor, problems)
-                }
-            }
-        }
+        (_, Some(workload)) => workload_meaning(workload, factor, problems),
     }
 }
 
-fn field_meaning(
-    fields: &'static [Field],
-    kind: &str,
+fn workload_meaning(
+    workload: &DraftWorkload,
     factor: &DraftFactor,
-    problems: &mut Problems,
+    problems: &Problems,
 ) -> Meaning {
     let name = factor.name.value.as_str();
+    let Some(fields) = workload.fields() else {
+        return Meaning::Placeholder;
+    };
     if let Some(field) = find_field(fields, name) {
         return Meaning::Field(field);
     }
+    if workload.mentions(name) {
+        return Meaning::Placeholder;
+    }
     let own = [ENVIRONMENT, CORES, MEMORY];
     let known = own.into_iter().chain(fields.iter().map(|f| f.name));
+    let kind = format!("factor of a {} workload", workload.activity());
     let span = factor.name.span.clone();
-    problems.push(Diagnostic::unknown(kind, name, span, known));
+    problems.push(Diagnostic::unknown(&kind, name, span, known));
     Meaning::Nothing
 }
 
@@ -156,7 +148,7 @@ fn check_level(
     meaning: &Meaning,
     level: &Located<Level>,
     networks: &mut Networks,
-    problems: &mut Problems,
+    problems: &Problems,
 ) -> bool {
     let complaint = match meaning {
         Meaning::Environment => super::environments::complaint(draft, level),
@@ -164,11 +156,8 @@ fn check_level(
             let max = crate::read::MAX_CORES;
             let number = level.value.as_float();
             let fits = number.is_some_and(|cores| cores > 0.0 && cores <= max);
-            wrong_unless(
-                fits,
-                level,
-                &format!("a level of `cores` must be above 0 and at most {max}"),
-            )
+            let message = format!("a level of `cores` must be above 0 and at most {max}");
+            (!fits).then(|| level.wrong(message))
         }
         Meaning::Memory => memory_complaint(level),
         Meaning::Field(field) => return check_field(draft, field, level, networks, problems),
@@ -184,41 +173,33 @@ fn check_field(
     field: &Field,
     level: &Located<Level>,
     networks: &mut Networks,
-    problems: &mut Problems,
+    problems: &Problems,
 ) -> bool {
     let name = field.name;
-    let needs = |what: &str| wrong_unless(false, level, &format!("`{name}` must be {what}"));
+    let must_be = |fits: bool, what: &str| {
+        let message = format!("`{name}` must be {what}");
+        (!fits).then(|| level.wrong(message))
+    };
+    let needs = |what: &str| must_be(false, what);
+    let is = |fits: fn(f64) -> bool| level.value.as_float().is_some_and(fits);
     let complaint = match (field.kind, &level.value) {
-        (FieldKind::Count { at_most }, value) => {
+        (FieldKind::Count(most), value) => {
             let fits = value
                 .as_int()
-                .is_some_and(|v| (1..=i64::from(at_most)).contains(&v));
-            wrong_unless(
-                fits,
-                level,
-                &format!("`{name}` must be a whole number from 1 to {at_most}"),
-            )
+                .is_some_and(|v| (1..=i64::from(most)).contains(&v));
+            must_be(fits, &format!("a whole number from 1 to {most}"))
         }
-        (FieldKind::LearningRate, value) => {
-            let fits = value.as_float().is_some_and(|v| v > 0.0 && v <= 1000.0);
-            wrong_unless(
-                fits,
-                level,
-                &format!("`{name}` must be above 0 and at most 1000"),
-            )
+        (FieldKind::LearningRate, _) => {
+            must_be(is(|v| v > 0.0 && v <= 1000.0), "above 0 and at most 1000")
         }
-        (FieldKind::Momentum, value) => {
-            let fits = value.as_float().is_some_and(|v| (0.0..1.0).contains(&v));
-            wrong_unless(fits, level, &format!("`{name}` must be from 0 to below 1"))
-        }
-        (FieldKind::Rate, value) => {
-            let fits = value.as_float().is_some_and(|v| v > 0.0 && v <= 1e6);
-            let message = format!("`{name}` must be above 0 and at most a million a second");
-            wrong_unless(fits, level, &message)
-        }
+        (FieldKind::Momentum, _) => must_be(is(|v| (0.0..1.0).contains(&v)), "from 0 to below 1"),
+        (FieldKind::Rate, _) => must_be(
+            is(|v| v > 0.0 && v <= 1e6),
+            "above 0 and at most a million a second",
+        ),
         (FieldKind::Duration, Level::Text(text)) => values::duration_seconds(text)
             .err()
-            .map(|message| Diagnostic::at(level.span.clone(), message)),
+            .map(|message| level.wrong(message)),
         (FieldKind::Duration, _) => needs("a duration in quotes, such as \"5s\""),
         (FieldKind::Flag, Level::Bool(_)) => None,
         (FieldKind::Flag, _) => needs("true or false"),
@@ -249,7 +230,7 @@ fn check_field(
         }
         (FieldKind::Text, Level::Text(text)) if name == "device" => {
             let wrong = values::device_complaint(text);
-            wrong.map(|wrong| Diagnostic::at(level.span.clone(), wrong))
+            wrong.map(|wrong| level.wrong(wrong))
         }
         (FieldKind::Text, Level::Text(_)) => None,
         (_, _) => needs("a string in quotes"),
@@ -265,7 +246,7 @@ fn memory_complaint(level: &Located<Level>) -> Option<Diagnostic> {
         Some(Err(message)) => message,
         None => "a level of `memory` must be a size such as \"8 GB\" or \"512 MiB\"".to_owned(),
     };
-    Some(Diagnostic::at(level.span.clone(), complaint))
+    Some(level.wrong(complaint))
 }
 
 /// `data_dir` may have placeholders, so that each dataset has its folder.
@@ -286,26 +267,13 @@ fn path_complaint(draft: &Draft, text: &str, level: &Located<Level>) -> Option<D
     })
 }
 
-fn check_momentum(draft: &Draft, train: &DraftTrain, problems: &mut Problems) {
+fn check_momentum(draft: &Draft, problems: &Problems) {
     let is_sgd = |level: &Level| level.as_text() == Some("sgd");
-    let sgd = match draft.factor("optimizer") {
-        Some(factor) => factor.levels.iter().any(|l| is_sgd(&l.value)),
-        None => train
-            .value("optimizer")
-            .is_some_and(|v| is_sgd(&v.level.value)),
-    };
-    let place = match draft.factor("momentum") {
-        Some(factor) => Some(factor.name.span.clone()),
-        None => train.value("momentum").map(|v| v.level.span.clone()),
-    };
-    if let (false, Some(span)) = (sgd, place) {
+    let sgd = draft.levels("optimizer").into_iter().any(is_sgd);
+    if let (false, Some(span)) = (sgd, draft.place("momentum")) {
         let useless = Diagnostic::at(span, "`momentum` has no effect with the optimizer adam");
         problems.push(useless.label("add optimizer = \"sgd\", or remove it"));
     }
-}
-
-fn wrong_unless(fine: bool, level: &Located<Level>, message: &str) -> Option<Diagnostic> {
-    (!fine).then(|| Diagnostic::at(level.span.clone(), message))
 }
 
 fn unknown_unless_in(
@@ -327,7 +295,7 @@ fn framework_complaint(
         frameworks::SpecError::UnknownName { .. } => {
             Diagnostic::unknown("framework", text, level.span.clone(), frameworks::names())
         }
-        _ => Diagnostic::at(level.span.clone(), error.message()).label(error.hint()),
+        _ => level.wrong(error.message()).label(error.hint()),
     }
 }
 

@@ -5,6 +5,9 @@
 
 mod command;
 mod contradictions;
+mod design;
+mod design_list;
+mod design_names;
 mod environments;
 mod exclusions;
 mod hosts;
@@ -23,8 +26,9 @@ pub(crate) use scales::check as check_scales;
 
 use std::collections::BTreeMap;
 
+use diagnostics::screen::grouped;
+use diagnostics::{Diagnostic, Located, Problems, Span};
 use model::{CommandWorkload, Factor, Level, ServeWorkload, Study, TrainWorkload, Workload};
-use source::{Diagnostic, Located, Problems, Span};
 
 use crate::read::{Draft, DraftCommand, DraftServe, DraftWorkload, FieldValue, ReadOptions};
 use crate::{serve, train};
@@ -52,14 +56,11 @@ const DECISIVE: &[&str] = &[
 ];
 
 /// None where too little is right to say what the study means.
-pub(crate) fn check(
-    draft: &Draft,
-    options: &ReadOptions,
-    problems: &mut Problems,
-) -> Option<Study> {
+pub(crate) fn check(draft: &Draft, options: &ReadOptions, problems: &Problems) -> Option<Study> {
     let mut networks = networks::Networks::new(options);
     names::check(draft, problems);
-    let factors = levels::check(draft, &mut networks, problems);
+    let mut factors = levels::check(draft, &mut networks, problems);
+    let design = design::check(draft, &mut factors, problems);
     let environments = environments::check(draft, problems);
     let exclude = exclusions::check(draft, problems);
     let currency = money::check(draft, problems);
@@ -86,7 +87,9 @@ pub(crate) fn check(
     };
     serving::check_services(draft, matches!(workload, Workload::Serve(_)), problems);
     let import = import::check(draft, problems);
-    let small_enough = check_size(draft, problems);
+    decided &= design.is_some();
+    let design = design.unwrap_or_default();
+    let small_enough = check_size(draft, design::scenario_count(&design, &factors), problems);
     let study = Study {
         // Without a name there is an error already, and no study will come of this.
         name: draft
@@ -108,11 +111,19 @@ pub(crate) fn check(
         rates: draft.rates.clone(),
         factors,
         exclude,
+        design,
         workload,
         environments,
         measure: draft.measure.clone(),
         metrics: draft.head.metrics.iter().map(|m| m.value.clone()).collect(),
         target_accuracy_percent: draft.head.target_accuracy,
+        roles: draft
+            .head
+            .roles
+            .iter()
+            .map(|(name, role)| (name.value.clone(), *role))
+            .collect(),
+        equal_within_percent: draft.head.equal_within,
         import,
         network_files: BTreeMap::new(),
         scale: None,
@@ -169,9 +180,7 @@ fn command_workload(command: &DraftCommand) -> CommandWorkload {
 }
 
 /// Before anything is multiplied out.
-fn check_size(draft: &Draft, problems: &mut Problems) -> bool {
-    let mut counts = draft.factors.iter().map(|f| f.levels.len() as u128);
-    let scenarios = counts.try_fold(1, u128::checked_mul);
+fn check_size(draft: &Draft, scenarios: Option<u128>, problems: &Problems) -> bool {
     let repetitions = draft
         .head
         .repetitions
@@ -192,31 +201,20 @@ fn check_size(draft: &Draft, problems: &mut Problems) -> bool {
         return true;
     };
     let diagnostic = match draft.factors.first() {
-        Some(factor) => Diagnostic::at(factor.name.span.clone(), message),
+        Some(factor) => factor.name.wrong(message),
         None => Diagnostic::whole(message),
     };
-    problems.push(diagnostic.note("use fewer levels, fewer factors, or several studies"));
+    problems.push(
+        diagnostic.note("use fewer levels, fewer factors, a smaller [design], or several studies"),
+    );
     false
-}
-
-/// `1,000,000`.
-fn grouped(count: u128) -> String {
-    let digits = count.to_string();
-    let mut out = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 fn check_scenarios(
     draft: &Draft,
     study: &Study,
     networks: &networks::Networks,
-    problems: &mut Problems,
+    problems: &Problems,
 ) {
     let is_unusable = |factor: &Factor| factor.levels.is_empty();
     if study

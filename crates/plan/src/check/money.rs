@@ -1,13 +1,13 @@
 //! The currency of a study, and whether its budget can be compared with its prices.
 
+use diagnostics::{Diagnostic, Problems};
 use model::run::phase;
 use model::{Currency, PaidPhases, Price};
-use source::{Diagnostic, Problems};
 
 use crate::read::{Draft, DraftEnvironment, DraftWorkload};
 
 /// The currency of the study: as typed, else the budget's, else that of the first price.
-pub(super) fn check(draft: &Draft, problems: &mut Problems) -> Currency {
+pub(super) fn check(draft: &Draft, problems: &Problems) -> Currency {
     let prices: Vec<&Price> = draft
         .environments
         .iter()
@@ -27,11 +27,11 @@ pub(super) fn check(draft: &Draft, problems: &mut Problems) -> Currency {
         .unwrap_or(Currency::USD)
 }
 
-fn check_budget(draft: &Draft, prices: &[&Price], problems: &mut Problems) {
+fn check_budget(draft: &Draft, prices: &[&Price], problems: &Problems) {
     let Some(budget) = &draft.head.budget else {
         return;
     };
-    let at = |message: String| Diagnostic::at(budget.span.clone(), message);
+    let at = |message: String| budget.wrong(message);
     if budget.value.amount.is_zero() {
         problems
             .push(at("a budget of zero allows no runs".to_owned()).label("remove it for no limit"));
@@ -48,7 +48,7 @@ fn check_budget(draft: &Draft, prices: &[&Price], problems: &mut Problems) {
     let mut told: Vec<Currency> = Vec::new();
     for price in prices {
         let currency = price.per_hour.currency;
-        let comparable = cost::convert(budget.value, currency, &draft.rates).is_ok();
+        let comparable = cost::convert(budget.value, currency, &draft.rates).is_some();
         if comparable || told.contains(&currency) {
             continue;
         }
@@ -67,7 +67,7 @@ fn check_budget(draft: &Draft, prices: &[&Price], problems: &mut Problems) {
 }
 
 /// What a bill counts must be something that runs of this study have.
-fn check_paid(draft: &Draft, environment: &DraftEnvironment, problems: &mut Problems) {
+fn check_paid(draft: &Draft, environment: &DraftEnvironment, problems: &Problems) {
     let Some(price) = &environment.price else {
         return;
     };

@@ -1,7 +1,7 @@
 //! Names: of the study, its factors, its environments, its metrics.
 
+use diagnostics::{Diagnostic, Located, Problems};
 use model::run::metric::{self, Runs};
-use source::{Diagnostic, Located, Problems};
 
 use crate::read::{Draft, DraftWorkload};
 
@@ -9,7 +9,7 @@ use crate::read::{Draft, DraftWorkload};
 const COLUMNS: &[&str] = &["scenario", "repetition", "run", "status"];
 const MAX_NAME_BYTES: usize = 100;
 
-pub(super) fn check(draft: &Draft, problems: &mut Problems) {
+pub(super) fn check(draft: &Draft, problems: &Problems) {
     if let Some(name) = &draft.head.name {
         check_study_name(name, problems);
     }
@@ -19,10 +19,11 @@ pub(super) fn check(draft: &Draft, problems: &mut Problems) {
     for environment in &draft.environments {
         if !is_plain(&environment.name.value) {
             let message = "the name of an environment must consist of visible characters";
-            problems.push(Diagnostic::at(environment.name.span.clone(), message));
+            problems.push(environment.name.wrong(message));
         }
     }
     check_metrics(draft, problems);
+    check_roles(draft, problems);
 }
 
 /// Results go to a folder of the study's name: whether it can be one.
@@ -37,7 +38,7 @@ fn allowed(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '-' | '_' | '.')
 }
 
-fn check_study_name(name: &Located<String>, problems: &mut Problems) {
+fn check_study_name(name: &Located<String>, problems: &Problems) {
     let text = &name.value;
     if is_study_name(text) {
         return;
@@ -51,15 +52,15 @@ fn check_study_name(name: &Located<String>, problems: &mut Problems) {
         slug
     };
     let message = "the study's name must be a valid folder name: letters, digits, `-`, `_` and `.`";
-    let diagnostic = Diagnostic::at(name.span.clone(), message);
+    let diagnostic = name.wrong(message);
     problems.push(diagnostic.label(format!("such as \"{suggestion}\"")));
 }
 
-fn check_factor_name(draft: &Draft, name: &Located<String>, problems: &mut Problems) {
+fn check_factor_name(draft: &Draft, name: &Located<String>, problems: &Problems) {
     let text = name.value.as_str();
     // Training knows its factors anyway.
     // Of those that serve, `requests` is both a setting and what was counted.
-    let open = matches!(draft.workload, Some(DraftWorkload::Command(_)) | None);
+    let open = draft.workload.as_ref().is_none_or(|w| w.fields().is_none());
     let taken = open && (metric::definition(text).is_some() || COLUMNS.contains(&text));
     let message = if !is_plain(text) || text.contains(['{', '}']) {
         "the name of a factor must consist of visible characters, without braces".to_owned()
@@ -68,15 +69,34 @@ fn check_factor_name(draft: &Draft, name: &Located<String>, problems: &mut Probl
     } else {
         return;
     };
-    problems.push(Diagnostic::at(name.span.clone(), message).label("choose a different name"));
+    problems.push(name.wrong(message).label("choose a different name"));
 }
 
 fn is_plain(text: &str) -> bool {
-    !text.is_empty() && text.trim() == text && !text.contains(source::screen::is_hidden)
+    !text.is_empty() && text.trim() == text && !text.contains(diagnostics::screen::is_hidden)
+}
+
+/// Factors of measurements made elsewhere are known when they are read.
+fn check_roles(draft: &Draft, problems: &Problems) {
+    if draft.import.is_some() {
+        return;
+    }
+    let known = || {
+        draft
+            .factors
+            .iter()
+            .map(|factor| factor.name.value.as_str())
+    };
+    for (name, _) in &draft.head.roles {
+        if !known().any(|factor| factor == name.value) {
+            let span = name.span.clone();
+            problems.push(Diagnostic::unknown("factor", &name.value, span, known()));
+        }
+    }
 }
 
 /// A command may report metrics of its own that nothing here can know.
-fn check_metrics(draft: &Draft, problems: &mut Problems) {
+fn check_metrics(draft: &Draft, problems: &Problems) {
     let columns = draft.import.iter().flat_map(|import| &import.metrics);
     let imported: Vec<&str> = columns
         .map(|c| super::import::metric_name(&c.column, &c.means.value))
@@ -88,22 +108,19 @@ fn check_metrics(draft: &Draft, problems: &mut Problems) {
         }
         let mut earlier = draft.head.metrics[..index].iter();
         if earlier.any(|earlier| earlier.value == name) {
-            problems.push(Diagnostic::at(
-                asked.span.clone(),
-                format!("metric `{name}` is listed twice"),
-            ));
+            problems.push(asked.wrong(format!("metric `{name}` is listed twice")));
         }
     }
 }
 
 /// Why no run of the study will have the metric.
 fn unmeasured(draft: &Draft, asked: &Located<String>, imported: &[&str]) -> Option<Diagnostic> {
-    let others = match &draft.workload {
-        Some(DraftWorkload::Command(_)) => return None,
-        Some(DraftWorkload::Train(_)) => Some(Runs::Serving),
-        Some(DraftWorkload::Serve(_)) => Some(Runs::Training),
-        None => None,
-    };
+    let workload = draft.workload.as_ref();
+    // A command may report anything.
+    if workload.is_some_and(|workload| workload.fields().is_none()) {
+        return None;
+    }
+    let others = workload.and_then(DraftWorkload::other_runs);
     let (name, span) = (asked.value.as_str(), asked.span.clone());
     let is_measured = |metric: &&metric::Definition| Some(metric.runs) != others;
     if imported.contains(&name) || metric::meant(name).as_ref().is_some_and(is_measured) {

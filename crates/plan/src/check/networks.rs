@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use diagnostics::{Diagnostic, Span};
 use network::Description;
-use source::{Diagnostic, Span};
 
 use crate::field::{Field, FieldKind};
 use crate::read::{ReadOptions, Sent};

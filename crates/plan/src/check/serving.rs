@@ -1,7 +1,7 @@
 //! A workload that serves: whether its settings, its stack and its environments go together.
 
+use diagnostics::{Diagnostic, Problems, Span};
 use model::{LoadShape, ServePrecision, ServeWorkload, Service};
-use source::{Diagnostic, Problems, Span};
 
 use crate::placeholder::{Piece, pieces};
 use crate::read::{Draft, DraftEnvironment, DraftServe};
@@ -13,8 +13,9 @@ pub(super) const TENSORFLOW: &str = "fastapi-tensorflow";
 /// What `{…}` stands for in the command of a server, beside factors.
 const PORT: &str = "port";
 
-pub(super) fn check(draft: &Draft, serve: &DraftServe, problems: &mut Problems) {
-    let uses_command = is_stack(draft, COMMAND);
+pub(super) fn check(draft: &Draft, serve: &DraftServe, problems: &Problems) {
+    let mut stacks = draft.levels("stack").into_iter();
+    let uses_command = stacks.any(|stack| stack.as_text() == Some(COMMAND));
     let has_command = !serve.command.command.is_empty();
     if uses_command && !has_command {
         let missing = Diagnostic::at(serve.span.clone(), "stack = \"command\" needs `command`");
@@ -30,13 +31,11 @@ pub(super) fn check(draft: &Draft, serve: &DraftServe, problems: &mut Problems) 
 }
 
 /// Settings that no load of the study looks at.
-fn check_idle_settings(draft: &Draft, problems: &mut Problems) {
+fn check_idle_settings(draft: &Draft, problems: &Problems) {
     let loads = loads(draft);
     for (field, users) in USERS {
-        let place = match (draft.factor(field), draft.value(field)) {
-            (Some(factor), _) => factor.name.span.clone(),
-            (None, Some(value)) => value.level.span.clone(),
-            (None, None) => continue,
+        let Some(place) = draft.place(field) else {
+            continue;
         };
         if !loads.iter().any(|load| users.contains(load)) {
             let words: Vec<&str> = users.iter().map(|load| load.word()).collect();
@@ -67,30 +66,23 @@ const USERS: &[(&str, &[LoadShape])] = &[
 ];
 
 fn loads(draft: &Draft) -> Vec<LoadShape> {
-    let word = |level: &model::Level| level.as_text().and_then(LoadShape::named);
+    let levels = draft.levels("load").into_iter();
+    let known: Vec<LoadShape> = levels
+        .filter_map(|level| LoadShape::named(level.as_text()?))
+        .collect();
     match (draft.factor("load"), draft.value("load")) {
-        (Some(factor), _) => factor
-            .levels
-            .iter()
-            .filter_map(|l| word(&l.value))
-            .collect(),
         // A word that is wrong was told already; with it, nothing can be said of the rest.
-        (None, Some(value)) => match word(&value.level.value) {
-            Some(load) => vec![load],
-            None => LoadShape::ALL.to_vec(),
-        },
+        (None, Some(_)) if known.is_empty() => LoadShape::ALL.to_vec(),
         (None, None) => vec![serve::defaults().load],
+        _ => known,
     }
 }
 
 /// A server of one's own, and one that runs already, have their model.
 pub(super) fn needs_model(draft: &Draft) -> bool {
-    let is_own = |level: &model::Level| level.as_text() == Some(COMMAND);
-    let all_own = match (draft.factor("stack"), draft.value("stack")) {
-        (Some(factor), _) => factor.levels.iter().all(|level| is_own(&level.value)),
-        (None, Some(value)) => is_own(&value.level.value),
-        (None, None) => false,
-    };
+    let stacks = draft.levels("stack");
+    let all_own = draft.place("stack").is_some()
+        && stacks.iter().all(|stack| stack.as_text() == Some(COMMAND));
     let is_elsewhere = |e: &DraftEnvironment| {
         let service = e.service.as_ref().map(|service| &service.value);
         matches!(service, Some(Service::Url(_)))
@@ -100,18 +92,7 @@ pub(super) fn needs_model(draft: &Draft) -> bool {
     !all_own && !all_elsewhere
 }
 
-/// Whether some scenario may have it.
-fn is_stack(draft: &Draft, name: &str) -> bool {
-    let is_it = |level: &model::Level| level.as_text() == Some(name);
-    match draft.factor("stack") {
-        Some(factor) => factor.levels.iter().any(|level| is_it(&level.value)),
-        None => draft
-            .value("stack")
-            .is_some_and(|value| is_it(&value.level.value)),
-    }
-}
-
-fn check_placeholders(draft: &Draft, serve: &DraftServe, problems: &mut Problems) {
+fn check_placeholders(draft: &Draft, serve: &DraftServe, problems: &Problems) {
     let factors = || draft.factors.iter().map(|f| f.name.value.as_str());
     let known = || factors().chain([PORT]);
     let variables = serve.command.env.iter().map(|v| &v.value);
@@ -126,18 +107,6 @@ fn check_placeholders(draft: &Draft, serve: &DraftServe, problems: &mut Problems
             }
         }
     }
-}
-
-/// Whether the user's own server is told of a factor.
-pub(super) fn mentions(serve: &DraftServe, factor: &str) -> bool {
-    let variables = serve.command.env.iter().map(|v| &v.value);
-    let mut texts = serve.command.command.iter().chain(variables);
-    texts.any(|text| {
-        let pieces = pieces(&text.value, |name| name == factor);
-        pieces
-            .iter()
-            .any(|piece| matches!(piece, Piece::Placeholder { name, .. } if *name == factor))
-    })
 }
 
 /// What a scenario that serves lacks or has too much, as a sentence, with the field to show.
@@ -213,7 +182,7 @@ pub(super) fn wrong(workload: &ServeWorkload, service: Option<&Service>) -> Vec<
 const SERIES_PAUSE_SECONDS: f64 = 5.0;
 
 /// A service without a workload that asks it.
-pub(super) fn check_services(draft: &Draft, serves: bool, problems: &mut Problems) {
+pub(super) fn check_services(draft: &Draft, serves: bool, problems: &Problems) {
     if serves {
         return;
     }

@@ -1,16 +1,16 @@
 //! `billing`: how usage is billed.
 
 use cost::{UnitPrice, rules};
+use diagnostics::{Diagnostic, Located, Table, Value};
 use model::money::{
     AroundRun, Charge, Discount, DiscountTerms, Interruptions, LineKind, MonthOfUse, RentalScope,
     Unit,
 };
 use model::{BillingRule, PaidPhases};
 use rust_decimal::Decimal;
-use source::{Diagnostic, Problems, Table, Value};
 
 use super::{Typed, prices, take};
-use crate::values;
+use crate::{field, values};
 
 /// What a charge may be called for.
 pub(crate) const CHARGE_KINDS: &[&str] =
@@ -22,33 +22,28 @@ pub(super) fn read(
     parent: &Table<'_>,
     rule: &mut BillingRule,
     memory_mb: Option<u32>,
-    problems: &mut Problems,
 ) -> Written {
-    let Some(table) = parent.table("billing", problems) else {
+    let Some(table) = parent.table("billing") else {
         return Written::default();
     };
     let keys = KEYS.iter().filter(|key| table.key_span(key).is_some());
     let written = Written {
         keys: keys.copied().collect(),
     };
-    read_rule(&table, rule, memory_mb, problems);
-    if let Some(step) = take::parsed(&table, "step", whole_seconds, problems) {
-        rule.step_seconds = step.value;
-    }
-    if let Some(minimum) = take::parsed(&table, "minimum", whole_seconds, problems) {
-        rule.minimum_seconds = minimum.value;
-    }
-    if let Some(step) = take::parsed(&table, "request_step", whole_milliseconds, problems) {
-        rule.request_step_ms = step.value;
-    }
-    if let Some(minimum) = take::parsed(&table, "request_minimum", whole_milliseconds, problems) {
-        rule.request_minimum_ms = minimum.value;
-    }
-    read_paid(&table, rule, problems);
-    if let Some(scope) = take::parsed(&table, "rental", rental_scope, problems) {
-        rule.rental = scope.value;
-    }
-    if let Some(month) = read_month(typed, &table, problems) {
+    read_rule(&table, rule, memory_mb);
+    let seconds = |key: &str| take::parsed(&table, key, whole_seconds);
+    set(&mut rule.step_seconds, seconds("step"));
+    set(&mut rule.minimum_seconds, seconds("minimum"));
+    let milliseconds = |key: &str| take::parsed(&table, key, whole_milliseconds);
+    set(&mut rule.request_step_ms, milliseconds("request_step"));
+    set(
+        &mut rule.request_minimum_ms,
+        milliseconds("request_minimum"),
+    );
+    read_paid(&table, rule);
+    let scope = take::parsed(&table, "rental", rental_scope);
+    set(&mut rule.rental, scope);
+    if let Some(month) = read_month(typed, &table) {
         rule.month = MonthOfUse {
             hours: month.hours.or(rule.month.hours),
             requests: month.requests.or(rule.month.requests),
@@ -63,26 +58,27 @@ pub(super) fn read(
     if table.key_span("charges").is_some() {
         rule.charges.retain(|charge| !is_of_place(charge));
     }
-    let discounts = tables(&table, "discounts", problems);
+    let discounts = tables(&table, "discounts");
     let discounts = discounts.iter();
     rule.discounts
-        .extend(discounts.filter_map(|value| reader.discount(value, problems)));
+        .extend(discounts.filter_map(|value| reader.discount(value)));
     let unpaid_seconds = unpaid_of(rule);
-    if let Some(around) = read_around(&table, problems) {
-        rule.around = around;
-    }
-    if let Some(interruptions) = reader.interruptions(&table, unpaid_seconds, problems) {
-        rule.interruptions = Some(interruptions);
-    }
-    for value in tables(&table, "charges", problems) {
-        if let Some(charge) = reader.charge(&value, problems) {
-            check_month(&charge, &value, rule, problems);
+    field::set(&mut rule.around, read_around(&table));
+    let interruptions = reader.interruptions(&table, unpaid_seconds);
+    field::set_some(&mut rule.interruptions, interruptions);
+    for value in tables(&table, "charges") {
+        if let Some(charge) = reader.charge(&value) {
+            check_month(&charge, &value, rule);
             rule.charges.push(charge);
         }
     }
-    rule.tax_percent = reader.percent(&table, "tax", problems).or(rule.tax_percent);
-    table.finish(problems);
+    rule.tax_percent = reader.percent(&table, "tax").or(rule.tax_percent);
+    table.finish();
     written
+}
+
+fn set<T>(place: &mut T, read: Option<Located<T>>) {
+    field::set(place, read.map(|read| read.value));
 }
 
 const KEYS: [&str; 13] = [
@@ -110,61 +106,47 @@ pub(super) struct Written {
 impl Written {
     /// Each size has its own rule, with what was written over it.
     pub(super) fn pass_on(&self, from: &BillingRule, to: &mut BillingRule) {
-        let has = |key: &str| self.keys.contains(&key);
-        if has("rule") {
+        if self.keys.contains(&"rule") {
             *to = from.clone();
             return;
         }
-        let mut copy = |key: &str, field: &dyn Fn(&BillingRule, &mut BillingRule)| {
-            if has(key) {
-                field(from, to);
+        for key in &self.keys {
+            match *key {
+                "step" => to.step_seconds = from.step_seconds,
+                "minimum" => to.minimum_seconds = from.minimum_seconds,
+                "paid" => to.paid = from.paid.clone(),
+                "request_step" => to.request_step_ms = from.request_step_ms,
+                "request_minimum" => to.request_minimum_ms = from.request_minimum_ms,
+                "month" => to.month = from.month,
+                "tax" => to.tax_percent = from.tax_percent,
+                "around" => to.around = from.around,
+                "rental" => to.rental = from.rental,
+                "interruptions" => to.interruptions.clone_from(&from.interruptions),
+                "discounts" => {
+                    to.discounts.retain(|discount| !is_promise(discount));
+                    let promises = from.discounts.iter().filter(|d| is_promise(d)).cloned();
+                    to.discounts.extend(promises);
+                }
+                "charges" => {
+                    to.charges.retain(|charge| !is_of_place(charge));
+                    let charges = from.charges.iter().filter(|c| is_of_place(c)).cloned();
+                    to.charges.extend(charges);
+                }
+                _ => {}
             }
-        };
-        copy("step", &|from, to| to.step_seconds = from.step_seconds);
-        copy("minimum", &|from, to| {
-            to.minimum_seconds = from.minimum_seconds
-        });
-        copy("paid", &|from, to| to.paid = from.paid.clone());
-        copy("request_step", &|from, to| {
-            to.request_step_ms = from.request_step_ms
-        });
-        copy("request_minimum", &|from, to| {
-            to.request_minimum_ms = from.request_minimum_ms;
-        });
-        copy("month", &|from, to| to.month = from.month);
-        copy("tax", &|from, to| to.tax_percent = from.tax_percent);
-        copy("around", &|from, to| to.around = from.around);
-        copy("rental", &|from, to| to.rental = from.rental);
-        copy("interruptions", &|from, to| {
-            to.interruptions.clone_from(&from.interruptions);
-        });
-        copy("discounts", &|from, to| {
-            to.discounts.retain(|discount| !is_promise(discount));
-            let promises = from.discounts.iter().filter(|d| is_promise(d)).cloned();
-            to.discounts.extend(promises);
-        });
-        copy("charges", &|from, to| {
-            to.charges.retain(|charge| !is_of_place(charge));
-            let charges = from.charges.iter().filter(|c| is_of_place(c)).cloned();
-            to.charges.extend(charges);
-        });
+        }
     }
 }
 
 /// A provider's rule by its name, in place of the price's own.
-fn read_rule(
-    table: &Table<'_>,
-    rule: &mut BillingRule,
-    memory_mb: Option<u32>,
-    problems: &mut Problems,
-) {
-    let Some(name) = table.text("rule", problems) else {
+fn read_rule(table: &Table<'_>, rule: &mut BillingRule, memory_mb: Option<u32>) {
+    let Some(name) = table.text("rule") else {
         return;
     };
     if let Some((_, day)) = name.value.split_once('@')
         && let Err(message) = values::date(day)
     {
-        problems.push(Diagnostic::at(name.span, message));
+        table.complain(name.wrong(message));
         return;
     }
     match rules().named(&name.value) {
@@ -172,7 +154,7 @@ fn read_rule(
         None => {
             let known = rules().names().into_iter();
             let unknown = Diagnostic::unknown("rule", &name.value, name.span, known);
-            problems.push(
+            table.complain(
                 unknown.note(
                     "bancada price rules lists them; `gcp@2016-05-01` is the rule of that day",
                 ),
@@ -181,34 +163,31 @@ fn read_rule(
     }
 }
 
-fn read_paid(table: &Table<'_>, rule: &mut BillingRule, problems: &mut Problems) {
+fn read_paid(table: &Table<'_>, rule: &mut BillingRule) {
     match table.get("paid") {
         Some(value) if value.as_text() == Some("all") => rule.paid = PaidPhases::All,
         Some(value) if value.as_text() == Some("requests") => rule.paid = PaidPhases::Requests,
         Some(value) if value.kind() == "array" => {
-            let phases = take::texts(&value, "paid", problems);
+            let phases = take::texts(&value, "paid");
             if phases.is_empty() {
-                let nothing = Diagnostic::at(value.span, "no phase is billed");
-                problems.push(nothing.label("name some, or write paid = \"all\""));
+                let nothing = value.wrong("no phase is billed");
+                table.complain(nothing.label("name some, or write paid = \"all\""));
             }
             rule.paid = PaidPhases::Only(phases.into_iter().map(|p| p.value).collect());
         }
         Some(value) => {
-            let wrong = Diagnostic::at(
-                value.span,
-                "`paid` must be \"all\", \"requests\" or a list of phases",
-            );
-            problems.push(wrong.label("such as [\"train\"]"));
+            let wrong = value.wrong("`paid` must be \"all\", \"requests\" or a list of phases");
+            table.complain(wrong.label("such as [\"train\"]"));
         }
         None => {}
     }
 }
 
 /// `around = { startup = "45s", install = "2min", shutdown = "20s" }`.
-fn read_around(parent: &Table<'_>, problems: &mut Problems) -> Option<AroundRun> {
-    let table = parent.table("around", problems)?;
-    let mut seconds = |key: &str| {
-        let seconds = take::parsed(&table, key, whole_seconds, problems);
+fn read_around(parent: &Table<'_>) -> Option<AroundRun> {
+    let table = parent.table("around")?;
+    let seconds = |key: &str| {
+        let seconds = take::parsed(&table, key, whole_seconds);
         seconds.map_or(0, |seconds| seconds.value)
     };
     let around = AroundRun {
@@ -216,7 +195,7 @@ fn read_around(parent: &Table<'_>, problems: &mut Problems) -> Option<AroundRun>
         install_seconds: seconds("install"),
         shutdown_seconds: seconds("shutdown"),
     };
-    table.finish(problems);
+    table.finish();
     Some(around)
 }
 
@@ -228,16 +207,12 @@ fn rental_scope(text: &str) -> Result<RentalScope, String> {
     }
 }
 
-fn read_month(
-    typed: &Typed<'_>,
-    parent: &Table<'_>,
-    problems: &mut Problems,
-) -> Option<MonthOfUse> {
+fn read_month(typed: &Typed<'_>, parent: &Table<'_>) -> Option<MonthOfUse> {
     const MOST_HOURS: Decimal = Decimal::from_parts(744, 0, 0, false, 0);
-    let table = parent.table("month", problems)?;
-    let mut number = |key: &str| {
+    let table = parent.table("month")?;
+    let number = |key: &str| {
         table.get(key)?;
-        let number = prices::decimal(typed, &table, key, problems)?;
+        let number = prices::decimal(typed, &table, key)?;
         let wrong = match number <= Decimal::ZERO {
             true => Some(format!("`{key}` of a month must be above zero")),
             false if key == "hours" && number > MOST_HOURS => {
@@ -247,7 +222,7 @@ fn read_month(
         };
         match wrong {
             Some(wrong) => {
-                problems.push(Diagnostic::at(take::key_span(&table, key), wrong));
+                parent.complain(Diagnostic::at(take::key_span(&table, key), wrong));
                 None
             }
             None => Some(number),
@@ -258,7 +233,7 @@ fn read_month(
         requests: number("requests"),
         gigabytes: number("gigabytes"),
     };
-    table.finish(problems);
+    table.finish();
     Some(month)
 }
 
@@ -295,7 +270,7 @@ fn is_of_place(charge: &Charge) -> bool {
 
 /// A fee for a month is nobody's, and a free amount of a month nothing, unless it is known how
 /// much a month is used.
-fn check_month(charge: &Charge, value: &Value<'_>, rule: &BillingRule, problems: &mut Problems) {
+fn check_month(charge: &Charge, value: &Value<'_>, rule: &BillingRule) {
     let month = &rule.month;
     let missing = match charge.unit {
         Unit::Month if month.hours.is_none() => Some("hours"),
@@ -308,23 +283,23 @@ fn check_month(charge: &Charge, value: &Value<'_>, rule: &BillingRule, problems:
     };
     if !charge.free.is_zero() && matches!(charge.unit, Unit::Month | Unit::Run) {
         let message = format!("a price per {} has no free amount", charge.unit.word());
-        problems.push(Diagnostic::at(value.span.clone(), message).label("remove `free`"));
+        value.complain(value.wrong(message).label("remove `free`"));
     }
     let sent = (charge.unit == Unit::Gigabyte).then_some(charge.quantity);
     if let (Some(sent), Some(month)) = (sent, month.gigabytes)
         && sent > month
     {
         let message = "a run sends more than the whole month";
-        let wrong = Diagnostic::at(value.span.clone(), message);
-        problems.push(wrong.label(format!("of month = {{ gigabytes = {month} }}")));
+        let wrong = value.wrong(message);
+        value.complain(wrong.label(format!("of month = {{ gigabytes = {month} }}")));
     }
     if let Some(missing) = missing {
         let message = format!(
             "`{}` depends on monthly usage, which is not set",
             charge.what
         );
-        let unknown = Diagnostic::at(value.span.clone(), message);
-        problems.push(unknown.label(format!("add to billing: month = {{ {missing} = … }}")));
+        let unknown = value.wrong(message);
+        value.complain(unknown.label(format!("add to billing: month = {{ {missing} = … }}")));
     }
 }
 
@@ -333,16 +308,16 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn discount(&self, value: &Value<'_>, problems: &mut Problems) -> Option<Discount> {
-        let table = value.table("discounts", problems)?;
-        let what = table.text("what", problems).map(|text| text.value);
-        let percent = self.percent(&table, "percent", problems);
-        let share_percent = self.percent(&table, "share", problems);
+    fn discount(&self, value: &Value<'_>) -> Option<Discount> {
+        let table = value.table("discounts")?;
+        let what = table.text("what").map(|text| text.value);
+        let percent = self.percent(&table, "percent");
+        let share_percent = self.percent(&table, "share");
         if table.key_span("percent").is_none() {
-            let missing = Diagnostic::at(table.span.clone(), "a discount needs `percent`");
-            problems.push(missing.label("such as { what = \"savings plan\", percent = 30 }"));
+            let missing = table.wrong("a discount needs `percent`");
+            value.complain(missing.label("such as { what = \"savings plan\", percent = 30 }"));
         }
-        table.finish(problems);
+        table.finish();
         Some(Discount {
             what: what.unwrap_or_else(|| "discount".to_owned()),
             terms: DiscountTerms::Committed {
@@ -353,28 +328,23 @@ impl Reader<'_> {
     }
 
     /// From 0 to 100.
-    fn percent(&self, table: &Table<'_>, key: &str, problems: &mut Problems) -> Option<Decimal> {
+    fn percent(&self, table: &Table<'_>, key: &str) -> Option<Decimal> {
         table.get(key)?;
-        let number = prices::decimal(self.typed, table, key, problems)?;
+        let number = prices::decimal(self.typed, table, key)?;
         let range = Decimal::ZERO..=Decimal::ONE_HUNDRED;
         if range.contains(&number) {
             return Some(number);
         }
         let message = format!("`{key}` must be a percentage from 0 to 100");
-        problems.push(Diagnostic::at(take::key_span(table, key), message));
+        table.complain(Diagnostic::at(take::key_span(table, key), message));
         None
     }
 
-    fn interruptions(
-        &self,
-        parent: &Table<'_>,
-        unpaid_seconds: u32,
-        problems: &mut Problems,
-    ) -> Option<Interruptions> {
-        let table = parent.table("interruptions", problems)?;
-        let per_hour = prices::decimal(self.typed, &table, "per_hour", problems);
-        let mut seconds = |key: &str| {
-            let read = take::parsed(&table, key, whole_seconds, problems);
+    fn interruptions(&self, parent: &Table<'_>, unpaid_seconds: u32) -> Option<Interruptions> {
+        let table = parent.table("interruptions")?;
+        let per_hour = prices::decimal(self.typed, &table, "per_hour");
+        let seconds = |key: &str| {
+            let read = take::parsed(&table, key, whole_seconds);
             read.map(|seconds| seconds.value)
         };
         let restart = seconds("restart");
@@ -382,14 +352,14 @@ impl Reader<'_> {
         let unpaid = seconds("unpaid");
         if per_hour.is_some_and(|rate| rate.is_sign_negative()) {
             let span = take::key_span(&table, "per_hour");
-            problems.push(Diagnostic::at(span, "`per_hour` must not be negative"));
+            parent.complain(Diagnostic::at(span, "`per_hour` must not be negative"));
         }
         if checkpoint == Some(0) {
             let span = take::key_span(&table, "checkpoint");
             let wrong = Diagnostic::at(span, "`checkpoint` must be above zero");
-            problems.push(wrong.label("remove it if an interruption loses everything"));
+            parent.complain(wrong.label("remove it if an interruption loses everything"));
         }
-        table.finish(problems);
+        table.finish();
         Some(Interruptions {
             per_hour: per_hour?,
             restart_seconds: restart.unwrap_or(0),
@@ -398,30 +368,30 @@ impl Reader<'_> {
         })
     }
 
-    fn charge(&self, value: &Value<'_>, problems: &mut Problems) -> Option<Charge> {
-        let table = value.table("charges", problems)?;
-        let price = table.required("price", problems);
-        let price = price.and_then(|price| price.text("price", problems));
-        let kind = take::word(&table, "kind", CHARGE_KINDS, problems).and_then(kind_named);
-        let what = table.text("what", problems).map(|text| text.value);
-        let source = table.text("source", problems).map(|text| text.value);
-        let date = take::date(self.typed, &table, "date", problems).map(|date| date.value);
-        let gigabytes = self.amount(&table, "gigabytes", problems);
-        let count = self.amount(&table, "count", problems);
-        let free = self.amount(&table, "free", problems);
+    fn charge(&self, value: &Value<'_>) -> Option<Charge> {
+        let table = value.table("charges")?;
+        let price = table.required("price");
+        let price = price.and_then(|price| price.text("price"));
+        let kind = take::word(&table, "kind", CHARGE_KINDS).and_then(kind_named);
+        let what = table.text("what").map(|text| text.value);
+        let source = table.text("source").map(|text| text.value);
+        let date = take::date(self.typed, &table, "date").map(|date| date.value);
+        let gigabytes = self.amount(&table, "gigabytes");
+        let count = self.amount(&table, "count");
+        let free = self.amount(&table, "free");
         let known = price.as_ref().and_then(|p| rules().charge(&p.value));
         let unit_price = match (known, price) {
             (Some(known), _) => Some(known.unit_price),
             (None, Some(text)) => {
                 let named = |text: &str| cost::unit_price(text).map_err(with_names);
-                take::parse_located(text, named, problems).map(|located| located.value)
+                take::parse_located(text, named, value.problems).map(|located| located.value)
             }
             (None, None) => None,
         };
         if let Some(UnitPrice { unit, .. }) = unit_price {
-            check_quantity(&table, unit, problems);
+            check_quantity(&table, unit);
         }
-        table.finish(problems);
+        table.finish();
         let UnitPrice { price, unit } = unit_price?;
         let kind = kind
             .or_else(|| known.map(|known| known.kind))
@@ -448,14 +418,14 @@ impl Reader<'_> {
         })
     }
 
-    fn amount(&self, table: &Table<'_>, key: &str, problems: &mut Problems) -> Option<Decimal> {
+    fn amount(&self, table: &Table<'_>, key: &str) -> Option<Decimal> {
         table.get(key)?;
-        let number = prices::decimal(self.typed, table, key, problems)?;
+        let number = prices::decimal(self.typed, table, key)?;
         if !number.is_sign_negative() {
             return Some(number);
         }
         let message = format!("`{key}` must not be negative");
-        problems.push(Diagnostic::at(take::key_span(table, key), message));
+        table.complain(Diagnostic::at(take::key_span(table, key), message));
         None
     }
 }
@@ -467,7 +437,7 @@ fn unpaid_of(rule: &BillingRule) -> u32 {
     known.map_or(0, |known| known.unpaid_seconds)
 }
 
-fn check_quantity(table: &Table<'_>, unit: Unit, problems: &mut Problems) {
+fn check_quantity(table: &Table<'_>, unit: Unit) {
     let of_gigabytes = matches!(unit, Unit::GigabyteMonth | Unit::Gigabyte);
     let (wanted, other) = match of_gigabytes {
         true => ("gigabytes", "count"),
@@ -475,10 +445,10 @@ fn check_quantity(table: &Table<'_>, unit: Unit, problems: &mut Problems) {
     };
     if let Some(span) = table.key_span(other) {
         let message = format!("`{other}` has no meaning for a price per {}", unit.word());
-        problems.push(Diagnostic::at(span, message).label(format!("write `{wanted}`")));
+        table.complain(Diagnostic::at(span, message).label(format!("write `{wanted}`")));
     } else if of_gigabytes && table.key_span(wanted).is_none() {
-        let missing = Diagnostic::at(table.span.clone(), "the number of gigabytes is missing");
-        problems.push(missing.label("add gigabytes = …"));
+        let missing = table.wrong("the number of gigabytes is missing");
+        table.complain(missing.label("add gigabytes = …"));
     }
 }
 
@@ -520,8 +490,8 @@ fn usual_what(kind: LineKind) -> &'static str {
     }
 }
 
-fn tables<'t>(table: &Table<'t>, key: &str, problems: &mut Problems) -> Vec<Value<'t>> {
-    table.array(key, problems).unwrap_or_default()
+fn tables<'t>(table: &Table<'t>, key: &str) -> Vec<Value<'t>> {
+    table.array(key).unwrap_or_default()
 }
 
 fn whole_seconds(text: &str) -> Result<u32, String> {

@@ -1,35 +1,28 @@
 //! `[environments]`: where runs happen and what an hour there costs.
 
-use model::money::Charge;
+use diagnostics::{Diagnostic, Located, Table};
+use model::location::Within;
+use model::money::{Charge, RentalScope};
 use model::{BillingRule, Limits, PaidPhases, Price, Service};
-use source::{Diagnostic, Located, Problems, Table};
 
 use super::draft::DraftEnvironment;
 use super::prices::Known;
-use super::{Typed, billing, hosts, prices, services, take};
+use super::{Typed, billing, hosts, locations, prices, services, take};
 use crate::values;
 
 pub(crate) const MAX_CORES: f64 = 4096.0;
 
-pub(super) fn read(
-    typed: &Typed<'_>,
-    top: &Table<'_>,
-    known: &Known<'_>,
-    problems: &mut Problems,
-) -> Vec<DraftEnvironment> {
-    let Some(table) = top.table("environments", problems) else {
+pub(super) fn read(typed: &Typed<'_>, top: &Table<'_>, known: &Known<'_>) -> Vec<DraftEnvironment> {
+    let Some(table) = top.table("environments") else {
         return Vec::new();
     };
     let mut environments = Vec::new();
     for (name, value) in table.entries() {
-        let Some(inner) = value.table(&format!("environments.{}", name.value), problems) else {
+        let Some(inner) = value.table(&format!("environments.{}", name.value)) else {
             continue;
         };
-        let name = Located {
-            value: name.value.to_owned(),
-            span: name.span.clone(),
-        };
-        environments.push(read_one(typed, name, inner, known, problems));
+        let name = name.clone().map(str::to_owned);
+        environments.push(read_one(typed, name, inner, known));
     }
     environments
 }
@@ -39,11 +32,10 @@ fn read_one(
     name: Located<String>,
     table: Table<'_>,
     known: &Known<'_>,
-    problems: &mut Problems,
 ) -> DraftEnvironment {
-    let service = services::read(&table, problems);
+    let service = services::read(&table);
     if let Some(Service::Serverless(_)) = service.as_ref().map(|service| &service.value) {
-        check_worker_limits(&table, problems);
+        check_worker_limits(&table);
     }
     let worker = match service.as_ref().map(|service| &service.value) {
         Some(Service::Serverless(serverless)) => Some(serverless.memory_mb),
@@ -54,25 +46,33 @@ fn read_one(
         before: None,
         worker_memory_mb: worker,
     };
-    let price = read_price(typed, &table, &money, problems);
+    let mut price = read_price(typed, &table, &money);
     let limits = Limits {
-        cores: read_cores(&table, problems),
-        memory_bytes: take::parsed(&table, "memory", values::size_bytes, problems).map(|m| m.value),
+        cores: read_cores(&table),
+        memory_bytes: take::parsed(&table, "memory", values::size_bytes).map(|m| m.value),
     };
-    let device = table.text("device", problems);
+    let device = table.text("device");
     if let Some(device) = &device {
         let wrong = match device.value.is_empty() {
             true => Some("`device` is empty".to_owned()),
             false => values::device_complaint(&device.value),
         };
         if let Some(wrong) = wrong {
-            problems.push(
-                Diagnostic::at(device.span.clone(), wrong).label("such as \"cpu\" or \"cuda:0\""),
-            );
+            table.complain(device.wrong(wrong).label("such as \"cpu\" or \"cuda:0\""));
         }
     }
-    let hosts = hosts::read(&table, problems);
-    table.finish(problems);
+    let hosts = hosts::read(&table);
+    let location = locations::read(&table, price.as_ref());
+    if let (Within::Slurm(_), Some(price)) = (&location.within, &mut price)
+        && !writes_rental(&table)
+    {
+        // A cluster is paid for the time of its jobs, not for the time between them.
+        price.billing.rental = RentalScope::Run;
+        for size in &mut price.sizes {
+            size.billing.rental = RentalScope::Run;
+        }
+    }
+    table.finish();
     DraftEnvironment {
         name,
         price,
@@ -80,33 +80,36 @@ fn read_one(
         device: device.map(|d| d.value),
         service,
         hosts,
+        location,
     }
 }
 
+fn writes_rental(table: &Table<'_>) -> bool {
+    let billing = table.table("billing");
+    billing.is_some_and(|billing| billing.key_span("rental").is_some())
+}
+
 /// Limits would hold the emulator and all its workers together.
-fn check_worker_limits(table: &Table<'_>, problems: &mut Problems) {
+fn check_worker_limits(table: &Table<'_>) {
     for key in ["cores", "memory"] {
         if let Some(span) = table.key_span(key) {
             let message = format!(
                 "`{key}` cannot be combined with `serverless`, which sets the size of its workers"
             );
             let wrong = Diagnostic::at(span, message);
-            problems.push(wrong.label(
+            table.complain(wrong.label(
                 "remove it: `memory` of `serverless` sets the size, and cores follow from it",
             ));
         }
     }
 }
 
-fn read_cores(table: &Table<'_>, problems: &mut Problems) -> Option<f64> {
-    let cores = table.number("cores", problems)?;
+fn read_cores(table: &Table<'_>) -> Option<f64> {
+    let cores = table.number("cores")?;
     match cores.value > 0.0 && cores.value <= MAX_CORES {
         true => Some(cores.value),
         false => {
-            problems.push(Diagnostic::at(
-                cores.span,
-                "`cores` must be above 0 and at most 4096",
-            ));
+            table.complain(cores.wrong("`cores` must be above 0 and at most 4096"));
             None
         }
     }
@@ -121,39 +124,37 @@ pub(super) struct Money<'a> {
     pub(super) worker_memory_mb: Option<u32>,
 }
 
-pub(super) fn read_price(
-    typed: &Typed<'_>,
-    table: &Table<'_>,
-    money: &Money<'_>,
-    problems: &mut Problems,
-) -> Option<Price> {
-    let asked = AskedPrice::read(table, problems);
-    let own = prices::read_own(typed, table, problems);
-    let source = table.text("price_source", problems);
-    let date = take::date(typed, table, "price_date", problems);
+pub(super) fn read_price(typed: &Typed<'_>, table: &Table<'_>, money: &Money<'_>) -> Option<Price> {
+    let asked = AskedPrice::read(table);
+    let own = prices::read_own(typed, table);
+    let source = table.text("price_source");
+    let date = take::date(typed, table, "price_date");
     if table.key_span("price").is_some() && table.key_span("own").is_some() {
         let both = Diagnostic::at(
             take::key_span(table, "own"),
             "`price` and `own` are both set",
         );
-        problems.push(both.other(take::key_span(table, "price"), "remove one of them"));
+        table.complain(both.other(take::key_span(table, "price"), "remove one of them"));
     }
-    let look_up = |text: &Located<String>, problems: &mut Problems| {
-        prices::look_up(typed, text, money.known, money.worker_memory_mb, problems)
+    let look_up = |text: &Located<String>| {
+        prices::look_up(
+            typed,
+            text,
+            money.known,
+            money.worker_memory_mb,
+            table.problems,
+        )
     };
     let found = match &asked {
-        AskedPrice::One(text) => look_up(text, problems),
+        AskedPrice::One(text) => look_up(text),
         AskedPrice::Sizes(names) => {
             let found = names.iter().map(|name| {
-                let price = look_up(name, problems)?;
-                Some(Located {
-                    value: price,
-                    span: name.span.clone(),
-                })
+                let price = look_up(name)?;
+                Some(Located::new(price, name.span.clone()))
             });
             let found: Vec<Option<Located<Price>>> = found.collect();
             let found: Option<Vec<Located<Price>>> = found.into_iter().collect();
-            found.and_then(|found| prices::sizes(found, problems))
+            found.and_then(|found| prices::sizes(found, table.problems))
         }
         AskedPrice::Nothing => own.or_else(|| money.before.cloned()),
     };
@@ -173,7 +174,7 @@ pub(super) fn read_price(
             _ => {
                 let message =
                     format!("`{key}` needs a price written as an amount, such as \"0.169 USD/h\"");
-                problems.push(Diagnostic::at(take::key_span(table, key), message));
+                table.complain(Diagnostic::at(take::key_span(table, key), message));
             }
         }
     }
@@ -197,10 +198,10 @@ pub(super) fn read_price(
             ..BillingRule::requests()
         };
     }
-    let written_rule = billing::read(typed, table, &mut rule, money.worker_memory_mb, problems);
+    let written_rule = billing::read(typed, table, &mut rule, money.worker_memory_mb);
     if let (false, Some(span)) = (priced, table.key_span("billing")) {
         let unpriced = Diagnostic::at(span, "`billing` has no effect without a price");
-        problems.push(unpriced.label("add price = \"…\""));
+        table.complain(unpriced.label("add price = \"…\""));
     }
     let mut price = price?;
     for size in &mut price.sizes {
@@ -210,7 +211,7 @@ pub(super) fn read_price(
         written_rule.pass_on(&rule, &mut size.billing);
     }
     price.billing = rule;
-    check_charges(table, &price, problems);
+    check_charges(table, &price);
     Some(price)
 }
 
@@ -223,32 +224,25 @@ enum AskedPrice {
 }
 
 impl AskedPrice {
-    fn read(table: &Table<'_>, problems: &mut Problems) -> Self {
+    fn read(table: &Table<'_>) -> Self {
         let Some(value) = table.get("price") else {
             return AskedPrice::Nothing;
         };
         if value.kind() != "array" {
-            let one = value.text("price", problems);
+            let one = value.text("price");
             return one.map_or(AskedPrice::Nothing, AskedPrice::One);
         }
-        let values = value.array("price", problems).unwrap_or_default();
+        let values = value.array("price").unwrap_or_default();
         if values.is_empty() {
-            problems.push(Diagnostic::at(
-                value.span.clone(),
-                "the list in `price` is empty",
-            ));
+            table.complain(value.wrong("the list in `price` is empty"));
         }
         let names = values.iter();
-        AskedPrice::Sizes(
-            names
-                .filter_map(|name| name.text("price", problems))
-                .collect(),
-        )
+        AskedPrice::Sizes(names.filter_map(|name| name.text("price")).collect())
     }
 }
 
 /// A bill is in one currency.
-fn check_charges(table: &Table<'_>, price: &Price, problems: &mut Problems) {
+fn check_charges(table: &Table<'_>, price: &Price) {
     let currency = price.per_hour.currency;
     let other = |charge: &&Charge| charge.price.currency != currency;
     if let Some(charge) = price.billing.charges.iter().find(other) {
@@ -258,6 +252,6 @@ fn check_charges(table: &Table<'_>, price: &Price, problems: &mut Problems) {
         );
         let span = table.key_span("billing");
         let span = span.unwrap_or_else(|| take::key_span(table, "price"));
-        problems.push(Diagnostic::at(span, message));
+        table.complain(Diagnostic::at(span, message));
     }
 }

@@ -1,69 +1,55 @@
 //! `[factors]`: what is varied. Any names; a list of levels, a single one, or a range.
 
+use diagnostics::screen::is_hidden;
+use diagnostics::{Located, Problems, Table, Value};
 use model::Level;
-use source::screen::is_hidden;
-use source::{Diagnostic, Located, Problems, Table, Value};
 
 use super::draft::DraftFactor;
 use super::take;
-use crate::design::same_level;
+use crate::scenarios::same_level;
 
 /// More levels than anyone measures; a range beyond it is a slip of the finger.
 const MAX_LEVELS: usize = 10_000;
 
-pub(crate) fn read(top: &Table<'_>, problems: &mut Problems) -> Vec<DraftFactor> {
-    let Some(table) = top.table("factors", problems) else {
+pub(crate) fn read(top: &Table<'_>) -> Vec<DraftFactor> {
+    let Some(table) = top.table("factors") else {
         return Vec::new();
     };
     table
         .entries()
         .map(|(name, value)| DraftFactor {
-            name: Located {
-                value: name.value.to_owned(),
-                span: name.span.clone(),
-            },
-            levels: read_levels(name.value, value, problems),
+            name: name.clone().map(str::to_owned),
+            levels: read_levels(name.value, value),
         })
         .collect()
 }
 
-fn read_levels(name: &str, value: &Value<'_>, problems: &mut Problems) -> Vec<Located<Level>> {
-    let levels: Vec<Located<Level>> = match value.kind() {
-        "array" => {
-            let items = value.array(name, problems).unwrap_or_default();
-            if items.is_empty() {
-                let empty =
-                    Diagnostic::at(value.span.clone(), format!("factor `{name}` has no levels"));
-                problems.push(empty.label("list at least one, or remove the factor"));
-            }
-            items
-                .iter()
-                .filter_map(|item| take::level(item, name, problems))
-                .collect()
-        }
-        "table" => read_range(name, value, problems),
-        _ => take::level(value, name, problems).into_iter().collect(),
+fn read_levels(name: &str, value: &Value<'_>) -> Vec<Located<Level>> {
+    let is_empty = |items: Vec<Value<'_>>| items.is_empty();
+    if value.kind() == "array" && value.array(name).is_some_and(is_empty) {
+        let empty = value.wrong(format!("factor `{name}` has no levels"));
+        value.complain(empty.label("list at least one, or remove the factor"));
+    }
+    let levels = match value.kind() {
+        "table" => read_range(name, value),
+        _ => take::levels(value, name),
     };
-    let levels = without_hidden(name, levels, problems);
-    let levels = without_mixed(name, levels, problems);
-    let levels = without_doubles(name, levels, problems);
+    let levels = without_hidden(name, levels, value.problems);
+    let levels = without_mixed(name, levels, value.problems);
+    let levels = without_doubles(name, levels, value.problems);
     alike_numbers(levels)
 }
 
 /// `{ from = 1, to = 24, step = 1 }` or `{ powers_of = 2, from = 1, to = 512 }`.
-fn read_range(name: &str, value: &Value<'_>, problems: &mut Problems) -> Vec<Located<Level>> {
-    let Some(table) = value.table(&format!("factors.{name}"), problems) else {
+fn read_range(name: &str, value: &Value<'_>) -> Vec<Located<Level>> {
+    let Some(table) = value.table(&format!("factors.{name}")) else {
         return Vec::new();
     };
-    let from = table
-        .required("from", problems)
-        .and_then(|v| v.integer("from", problems));
-    let to = table
-        .required("to", problems)
-        .and_then(|v| v.integer("to", problems));
-    let step = take::whole(&table, "step", 1..=i64::MAX, problems);
-    let base = take::whole(&table, "powers_of", 2..=i64::MAX, problems);
-    table.finish(problems);
+    let from = table.required("from").and_then(|v| v.integer("from"));
+    let to = table.required("to").and_then(|v| v.integer("to"));
+    let step = take::whole(&table, "step", 1..=i64::MAX);
+    let base = take::whole(&table, "powers_of", 2..=i64::MAX);
+    table.finish();
     let (Some(from), Some(to)) = (from.map(|f| f.value), to.map(|t| t.value)) else {
         return Vec::new();
     };
@@ -84,13 +70,10 @@ fn read_range(name: &str, value: &Value<'_>, problems: &mut Problems) -> Vec<Loc
     };
     let too_many = (numbers.len() > MAX_LEVELS).then_some("a range can have at most 10000 levels");
     if let Some(complaint) = complaint.or(too_many) {
-        problems.push(Diagnostic::at(value.span.clone(), complaint));
+        value.complain(value.wrong(complaint));
         return Vec::new();
     }
-    let level = |number| Located {
-        value: Level::Int(number),
-        span: value.span.clone(),
-    };
+    let level = |number| Located::new(Level::Int(number), value.span.clone());
     numbers.into_iter().map(level).collect()
 }
 
@@ -98,14 +81,14 @@ fn read_range(name: &str, value: &Value<'_>, problems: &mut Problems) -> Vec<Loc
 fn without_hidden(
     name: &str,
     levels: Vec<Located<Level>>,
-    problems: &mut Problems,
+    problems: &Problems,
 ) -> Vec<Located<Level>> {
     let hidden = |level: &Located<Level>| level.value.as_text()?.chars().find(|c| is_hidden(*c));
     let (bad, good): (Vec<_>, Vec<_>) = levels.into_iter().partition(|l| hidden(l).is_some());
     for level in &bad {
         let c = hidden(level).unwrap_or_default() as u32;
         let message = format!("a level of `{name}` contains a control character (U+{c:04X})");
-        let diagnostic = Diagnostic::at(level.span.clone(), message);
+        let diagnostic = level.wrong(message);
         problems.push(diagnostic.label("use visible characters only"));
     }
     good
@@ -115,7 +98,7 @@ fn without_hidden(
 fn without_mixed(
     name: &str,
     levels: Vec<Located<Level>>,
-    problems: &mut Problems,
+    problems: &Problems,
 ) -> Vec<Located<Level>> {
     let Some(first) = levels.first().cloned() else {
         return levels;
@@ -126,7 +109,8 @@ fn without_mixed(
     if let Some(level) = odd.first() {
         let message = format!("levels of `{name}` have different types");
         problems.push(
-            Diagnostic::at(level.span.clone(), message)
+            level
+                .wrong(message)
                 .label(format!("this is {}", kind(&level.value)))
                 .other(first.span, format!("this is {}", kind(&first.value))),
         );
@@ -137,7 +121,7 @@ fn without_mixed(
 fn without_doubles(
     name: &str,
     levels: Vec<Located<Level>>,
-    problems: &mut Problems,
+    problems: &Problems,
 ) -> Vec<Located<Level>> {
     let mut unique: Vec<Located<Level>> = Vec::new();
     // Ranges have no doubles, and searching thousands of levels for them would take long.
@@ -149,11 +133,12 @@ fn without_doubles(
         };
         match first {
             Some(first) => problems.push(
-                Diagnostic::at(
-                    level.span,
-                    format!("level `{}` of `{name}` is listed twice", level.value),
-                )
-                .other(first.span.clone(), "first here"),
+                level
+                    .wrong(format!(
+                        "level `{}` of `{name}` is listed twice",
+                        level.value
+                    ))
+                    .other(first.span.clone(), "first here"),
             ),
             None => unique.push(level),
         }

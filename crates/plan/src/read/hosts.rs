@@ -1,33 +1,34 @@
 //! `hosts` and `launch` of an environment.
 
+use diagnostics::{Diagnostic, Located, Problems, Table};
 use model::Hosts;
 use model::hosts::HOST_PLACE;
-use source::{Diagnostic, Located, Problems, Table};
 
 use super::take;
 
-pub(super) fn read(table: &Table<'_>, problems: &mut Problems) -> Option<Located<Hosts>> {
+pub(super) fn read(table: &Table<'_>) -> Option<Located<Hosts>> {
     let launch = table.get("launch").map(|value| {
-        let words = take::texts(&value, "launch", problems);
+        let words = take::texts(&value, "launch");
         if !words.iter().any(|word| word.value.contains(HOST_PLACE)) {
-            let nowhere = Diagnostic::at(value.span, "`launch` does not contain {host}");
-            problems.push(nowhere.label("such as [\"ssh\", \"{host}\"]"));
+            let nowhere = value.wrong("`launch` does not contain {host}");
+            table.complain(nowhere.label("such as [\"ssh\", \"{host}\"]"));
         }
         words
     });
     let Some(value) = table.get("hosts") else {
         if let Some(span) = table.key_span("launch") {
             let message = "`launch` has no effect without `hosts`";
-            problems.push(Diagnostic::at(span, message).label("add hosts = [\"…\", \"…\"]"));
+            table.complain(Diagnostic::at(span, message).label("add hosts = [\"…\", \"…\"]"));
         }
         return None;
     };
-    let names = take::texts(&value, "hosts", problems);
-    check_names(&names, problems);
+    let names = take::texts(&value, "hosts");
+    let several = "if there are more `workers` than hosts, a host gets several";
+    check_names(&names, Some(several), table.problems);
     if names.len() < 2 {
         if value.kind() == "array" {
-            let few = Diagnostic::at(value.span, "`hosts` needs at least two machines");
-            problems.push(few.label("the first is this machine"));
+            let few = value.wrong("`hosts` needs at least two machines");
+            table.complain(few.label("the first is this machine"));
         }
         return None;
     }
@@ -41,24 +42,27 @@ pub(super) fn read(table: &Table<'_>, problems: &mut Problems) -> Option<Located
     })
 }
 
-fn check_names(names: &[Located<String>], problems: &mut Problems) {
+pub(super) fn check_names(
+    names: &[Located<String>],
+    note_on_twice: Option<&str>,
+    problems: &Problems,
+) {
     for (place, name) in names.iter().enumerate() {
         let text = name.value.as_str();
         let is_odd = |c: char| c.is_whitespace() || c.is_control();
         // One that begins with a dash would be an option of the program that is to reach it.
         if text.is_empty() || text.starts_with('-') || text.contains(is_odd) {
             let message = format!("`{}` is not a valid host name", text.escape_debug());
-            problems.push(Diagnostic::at(name.span.clone(), message));
+            problems.push(name.wrong(message));
         }
         if let Some(first) = names[..place].iter().find(|other| other.value == text) {
             let message = format!("host `{text}` is listed twice");
-            let twice = Diagnostic::at(name.span.clone(), message);
-            let several = "if there are more `workers` than hosts, a host gets several";
-            problems.push(
-                twice
-                    .other(first.span.clone(), "first listed here")
-                    .note(several),
-            );
+            let twice = name.wrong(message);
+            let twice = twice.other(first.span.clone(), "first listed here");
+            problems.push(match note_on_twice {
+                Some(note) => twice.note(note),
+                None => twice,
+            });
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `[import]`: what the columns and names of files of measurements made elsewhere mean.
 
-use source::{Diagnostic, Located, Problems, Table, Value};
+use diagnostics::{Located, Table, Value};
 
 use super::draft::{DraftColumn, DraftConstant, DraftImport};
 use super::take;
@@ -8,66 +8,66 @@ use super::take;
 pub(crate) const ROWS: &[&str] = &["run", "request", "step", "sample"];
 pub(crate) const DECIMAL_MARKS: &[&str] = &["auto", "point", "comma"];
 
-pub(super) fn read(top: &Table<'_>, problems: &mut Problems) -> Option<DraftImport> {
-    let table = top.table("import", problems)?;
-    let row = take::word(&table, "row", ROWS, problems);
+pub(super) fn read(top: &Table<'_>) -> Option<DraftImport> {
+    let table = top.table("import")?;
+    let row = take::word(&table, "row", ROWS);
     let factors = table.get("factors");
     let metrics = table.get("metrics");
-    let levels = table.table("levels", problems);
-    let file_pattern = table.text("file_pattern", problems);
-    let mut column = |key: &str| take::parsed(&table, key, column_name, problems).map(|c| c.value);
+    let levels = table.table("levels");
+    let file_pattern = table.text("file_pattern");
+    let column = |key: &str| take::parsed(&table, key, column_name).map(|c| c.value);
     let (repetition, status, started) = (column("repetition"), column("status"), column("started"));
-    let delimiter = take::parsed(&table, "delimiter", delimiter, problems);
+    let delimiter = take::parsed(&table, "delimiter", delimiter);
     let import = DraftImport {
-        factors: factors.map_or_else(Vec::new, |value| read_factors(&value, problems)),
-        metrics: metrics.map_or_else(Vec::new, |value| read_metrics(&value, problems)),
-        levels: levels.map_or_else(Vec::new, |table| read_levels(&table, problems)),
+        factors: factors.map_or_else(Vec::new, |value| read_factors(&value)),
+        metrics: metrics.map_or_else(Vec::new, |value| read_metrics(&value)),
+        levels: levels.map_or_else(Vec::new, |table| read_levels(&table)),
         file_pattern,
         row,
         repetition,
         status,
         started,
         delimiter: delimiter.map(|d| d.value),
-        decimal_mark: take::word(&table, "decimal_mark", DECIMAL_MARKS, problems),
+        decimal_mark: take::word(&table, "decimal_mark", DECIMAL_MARKS),
     };
-    table.finish(problems);
+    table.finish();
     Some(import)
 }
 
 /// `["framework", "batch"]` or `{ size = "image" }`.
-fn read_factors(value: &Value<'_>, problems: &mut Problems) -> Vec<DraftColumn> {
+fn read_factors(value: &Value<'_>) -> Vec<DraftColumn> {
     let named = |name: Located<String>| DraftColumn {
         column: name.value.clone(),
         means: name,
     };
     match value.kind() {
         "array" => {
-            let names = take::texts(value, "factors", problems);
+            let names = take::texts(value, "factors");
             names.into_iter().map(named).collect()
         }
-        "table" => read_columns(value, "factors", problems),
+        "table" => read_columns(value, "factors"),
         _ => {
             let message = "the factors of [import] must be a list of columns, or a table";
             let example = "such as [\"framework\"] or { size = \"image\" }";
-            problems.push(Diagnostic::at(value.span.clone(), message).label(example));
+            value.complain(value.wrong(message).label(example));
             Vec::new()
         }
     }
 }
 
 /// `{ time_ms = "train_seconds:ms" }`.
-fn read_metrics(value: &Value<'_>, problems: &mut Problems) -> Vec<DraftColumn> {
+fn read_metrics(value: &Value<'_>) -> Vec<DraftColumn> {
     if value.kind() == "array" {
         let message = "the metrics of [import] need the units of their columns";
         let example = "such as { time_ms = \"train_seconds:ms\", loss = \"\" }";
-        problems.push(Diagnostic::at(value.span.clone(), message).label(example));
+        value.complain(value.wrong(message).label(example));
         return Vec::new();
     }
-    read_columns(value, "metrics", problems)
+    read_columns(value, "metrics")
 }
 
-fn read_columns(value: &Value<'_>, key: &str, problems: &mut Problems) -> Vec<DraftColumn> {
-    let Some(table) = value.table(&format!("import.{key}"), problems) else {
+fn read_columns(value: &Value<'_>, key: &str) -> Vec<DraftColumn> {
+    let Some(table) = value.table(&format!("import.{key}")) else {
         return Vec::new();
     };
     let mut columns = Vec::new();
@@ -75,23 +75,20 @@ fn read_columns(value: &Value<'_>, key: &str, problems: &mut Problems) -> Vec<Dr
         match column_name(name.value) {
             Ok(column) => columns.extend(
                 value
-                    .text(name.value, problems)
+                    .text(name.value)
                     .map(|means| DraftColumn { column, means }),
             ),
-            Err(message) => problems.push(Diagnostic::at(name.span.clone(), message)),
+            Err(message) => value.complain(name.wrong(message)),
         }
     }
     columns
 }
 
-fn read_levels(table: &Table<'_>, problems: &mut Problems) -> Vec<DraftConstant> {
+fn read_levels(table: &Table<'_>) -> Vec<DraftConstant> {
     let mut levels = Vec::new();
     for (name, value) in table.entries() {
-        let factor = Located {
-            value: name.value.to_owned(),
-            span: name.span.clone(),
-        };
-        let level = take::level(value, name.value, problems);
+        let factor = name.clone().map(str::to_owned);
+        let level = take::level(value, name.value);
         levels.extend(level.map(|level| DraftConstant { factor, level }));
     }
     levels

@@ -2,11 +2,13 @@
 //! `check`.
 
 mod billing;
+mod design;
 mod draft;
 mod environments;
 mod factors;
 mod hosts;
 mod import;
+mod locations;
 mod prices;
 mod scale;
 mod services;
@@ -19,18 +21,21 @@ mod workload;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use model::{Study, Workload};
-use source::{Diagnostic, Problems, Table};
+use diagnostics::{Diagnostic, Problems, Table};
+use model::Study;
 
 pub(crate) use billing::CHARGE_KINDS;
+pub(crate) use design::DESIGNS;
 pub(crate) use draft::{
-    Draft, DraftColumn, DraftCommand, DraftCondition, DraftEnvironment, DraftExclusion,
-    DraftFactor, DraftImport, DraftScale, DraftServe, DraftTrain, DraftWorkload, FieldValue,
+    Draft, DraftColumn, DraftCommand, DraftCondition, DraftDesign, DraftEnvironment,
+    DraftExclusion, DraftFactor, DraftImport, DraftScale, DraftServe, DraftTrain, DraftWorkload,
+    FieldValue,
 };
 pub(crate) use environments::MAX_CORES;
 pub(crate) use factors::read as read_factors;
 pub(crate) use import::{DECIMAL_MARKS, ROWS};
-pub(crate) use study::{MAX_REPETITIONS, ORDERS};
+pub(crate) use locations::{ENGINES, PROVIDERS};
+pub(crate) use study::ORDERS;
 pub use what_if::WhatIf;
 pub(crate) use workload::{KINDS, LOG_EVENTS};
 
@@ -78,19 +83,29 @@ impl ReadOptions<'_> {
 
 /// Reads and checks a study file. All its errors come together, in the order of the file.
 pub fn read_study(text: &str, options: &ReadOptions) -> Result<Study, Vec<Diagnostic>> {
-    let mut problems = Problems::default();
-    let draft = source::parse(text, &mut problems, |top, problems| {
+    read_changed(text, options, |_| {})
+}
+
+/// The study that the file would be with a change.
+pub(crate) fn read_changed(
+    text: &str,
+    options: &ReadOptions,
+    change: impl FnOnce(&mut Draft),
+) -> Result<Study, Vec<Diagnostic>> {
+    let problems = Problems::default();
+    let draft = diagnostics::parse(text, &problems, |top| {
         // A text that is not TOML is only half read: what seems missing then may well be there.
         problems
             .is_empty()
-            .then(|| read_draft(&Typed::study(text, options.today), top, options, problems))
+            .then(|| read_draft(&Typed::study(text, options.today), top, options))
     });
     let study = draft.and_then(|mut draft| {
-        crate::check::check_scales(&draft, &mut problems);
+        crate::check::check_scales(&draft, &problems);
         let scale = options
             .scale
-            .and_then(|name| scale::apply(&mut draft, name, &mut problems));
-        let mut study = crate::check::check(&draft, options, &mut problems)?;
+            .and_then(|name| scale::apply(&mut draft, name, &problems));
+        change(&mut draft);
+        let mut study = crate::check::check(&draft, options, &problems)?;
         if let Some(scale) = &scale {
             study.name = format!("{}-{}", study.name, scale.name);
         }
@@ -106,13 +121,8 @@ pub fn read_study(text: &str, options: &ReadOptions) -> Result<Study, Vec<Diagno
 /// Keeps the text of the network files, which the check has read and found good.
 fn with_network_files(mut study: Study, options: &ReadOptions) -> Study {
     let mut names: Vec<String> = Vec::new();
-    let typed = match &study.workload {
-        Workload::Train(train) => Some(("network", &train.network)),
-        Workload::Serve(serve) => Some(("model", &serve.model)),
-        Workload::Command(_) => None,
-    };
-    if let Some((factor, name)) = typed {
-        names.push(name.clone());
+    if let Some((factor, name)) = study.workload.network() {
+        names.push(name.to_owned());
         let levels = study.factor(factor).map_or(&[][..], |f| &f.levels);
         names.extend(levels.iter().filter_map(|l| l.as_text()).map(str::to_owned));
     }
@@ -147,18 +157,21 @@ impl<'t> Typed<'t> {
         today.is_some_and(|today| date > today)
     }
 
-    fn at(&self, span: &source::Span) -> &'t str {
+    fn at(&self, span: &diagnostics::Span) -> &'t str {
         self.text.get(span.clone()).unwrap_or_default()
     }
 }
 
 /// A study is copied into its results and quoted in reports: a password in it would go along.
-fn refuse_passwords(top: &Table<'_>, problems: &mut Problems) {
+fn refuse_passwords(top: &Table<'_>) {
     let all = top.texts();
-    for text in all.iter().filter(|t| source::screen::has_password(t.value)) {
+    for text in all
+        .iter()
+        .filter(|t| diagnostics::screen::has_password(t.value))
+    {
         let message = "this URL contains a password";
-        problems.push(
-            Diagnostic::at(text.span.clone(), message)
+        top.complain(
+            text.wrong(message)
                 .label("remove `user:password@`")
                 .note(
                     "in an environment, use a header with an environment variable: headers = { Authorization = \"Basic {TOKEN}\" }",
@@ -168,29 +181,26 @@ fn refuse_passwords(top: &Table<'_>, problems: &mut Problems) {
     }
 }
 
-fn read_draft(
-    typed: &Typed<'_>,
-    top: Table<'_>,
-    options: &ReadOptions,
-    problems: &mut Problems,
-) -> Draft {
-    refuse_passwords(&top, problems);
-    let head = study::read(&top, problems);
-    let factors = factors::read(&top, problems);
-    let workload = workload::read(&top, problems);
+fn read_draft(typed: &Typed<'_>, top: Table<'_>, options: &ReadOptions) -> Draft {
+    refuse_passwords(&top);
+    let head = study::read(&top);
+    let factors = factors::read(&top);
+    let design = design::read(&top);
+    let workload = workload::read(&top);
     let known = prices::Known {
-        named: prices::read(typed, &top, problems),
+        named: prices::read(typed, &top),
         catalog: options.catalog,
     };
-    let environments = environments::read(typed, &top, &known, problems);
-    let rates = settings::read_rates(typed, &top, problems);
-    let measure = settings::read_measure(&top, problems);
-    let import = import::read(&top, problems);
-    let scales = scale::read(&top, workload.as_ref(), problems);
-    top.finish(problems);
+    let environments = environments::read(typed, &top, &known);
+    let rates = settings::read_rates(typed, &top);
+    let measure = settings::read_measure(&top);
+    let import = import::read(&top);
+    let scales = scale::read(&top, workload.as_ref());
+    top.finish();
     Draft {
         head,
         factors,
+        design,
         workload,
         environments,
         rates,

@@ -1,10 +1,10 @@
 //! Prices as a study writes them: `[prices]`, own machines, prices that move.
 
 use cost::{Catalog, LookupError, LookupProblem, own_machine_per_hour, rules};
+use diagnostics::{Diagnostic, Located, Problems, Table, Value};
 use model::money::{PriceChange, PricedShape};
 use model::{BillingRule, Money, OwnMachine, Price, Timestamp};
 use rust_decimal::Decimal;
-use source::{Diagnostic, Located, Problems, Table, Value};
 
 use super::{Typed, billing, take};
 use crate::values;
@@ -23,18 +23,18 @@ pub(super) struct Known<'c> {
 
 /// `[prices]`: `lab = "0.20 USD/h"`, or a table with where the price comes from. A name of the
 /// catalog takes the place of the catalog's price.
-pub(super) fn read(typed: &Typed<'_>, top: &Table<'_>, problems: &mut Problems) -> Vec<Price> {
-    let Some(table) = top.table("prices", problems) else {
+pub(super) fn read(typed: &Typed<'_>, top: &Table<'_>) -> Vec<Price> {
+    let Some(table) = top.table("prices") else {
         return Vec::new();
     };
     let mut prices = Vec::new();
     for (name, value) in table.entries() {
         let price = match value.kind() {
             "string" => value
-                .text(name.value, problems)
-                .and_then(|text| take::parse_located(text, values::price_per_hour, problems))
+                .text(name.value)
+                .and_then(|text| take::parse_located(text, values::price_per_hour, top.problems))
                 .map(|money| written_price(typed, money.value)),
-            _ => read_named(typed, name.value, value, problems),
+            _ => read_named(typed, name.value, value),
         };
         prices.extend(price.map(|price| Price {
             machine: name.value.to_owned(),
@@ -44,42 +44,37 @@ pub(super) fn read(typed: &Typed<'_>, top: &Table<'_>, problems: &mut Problems) 
     prices
 }
 
-fn read_named(
-    typed: &Typed<'_>,
-    name: &str,
-    value: &Value<'_>,
-    problems: &mut Problems,
-) -> Option<Price> {
-    let table = value.table(&format!("prices.{name}"), problems)?;
-    let per_hour = take::parsed(&table, "per_hour", values::money, problems);
-    let own = read_own(typed, &table, problems);
-    let source = table.text("source", problems).map(|t| t.value);
-    let date = take::date(typed, &table, "date", problems).map(|d| d.value);
+fn read_named(typed: &Typed<'_>, name: &str, value: &Value<'_>) -> Option<Price> {
+    let table = value.table(&format!("prices.{name}"))?;
+    let per_hour = take::parsed(&table, "per_hour", values::money);
+    let own = read_own(typed, &table);
+    let source = table.text("source").map(|t| t.value);
+    let date = take::date(typed, &table, "date").map(|d| d.value);
     let mut rule = own
         .as_ref()
         .map_or_else(BillingRule::default, |own| own.billing.clone());
-    billing::read(typed, &table, &mut rule, None, problems);
-    let changes = read_changes(typed, &table, problems);
+    billing::read(typed, &table, &mut rule, None);
+    let changes = read_changes(typed, &table);
     let vcpus = match table.key_span("vcpus") {
-        Some(_) => decimal(typed, &table, "vcpus", problems),
+        Some(_) => decimal(typed, &table, "vcpus"),
         None => table.get("vcpus").and(None),
     };
     let given = ["per_hour", "own"].map(|key| table.key_span(key).is_some());
     if given[0] == given[1] {
         let message = format!("[prices.{name}] needs either `per_hour` or `own`");
-        problems.push(Diagnostic::at(table.span.clone(), message));
+        value.complain(table.wrong(message));
     }
     let changes_span = take::key_span(&table, "changes");
     if given[1] && !changes.is_empty() {
         let wrong = Diagnostic::at(changes_span.clone(), "your own machine has a fixed price");
-        problems.push(wrong.label("`changes` needs `per_hour`"));
+        value.complain(wrong.label("`changes` needs `per_hour`"));
     }
-    table.finish(problems);
+    table.finish();
     let price = match own {
         Some(own) => own,
         None => written_price(typed, per_hour?.value),
     };
-    check_changes(&changes, &price, &changes_span, problems);
+    check_changes(&changes, &price, &changes_span, value.problems);
     Some(Price {
         source: source.unwrap_or_else(|| typed.origin.to_owned()),
         date: date.unwrap_or_else(|| UNDATED.to_owned()),
@@ -112,29 +107,25 @@ struct Change {
 }
 
 /// `changes = [{ from = 2026-11-16T12:00:00Z, per_hour = "0.05 USD" }]`.
-fn read_changes(
-    typed: &Typed<'_>,
-    parent: &Table<'_>,
-    problems: &mut Problems,
-) -> Vec<Located<Change>> {
-    let values = parent.array("changes", problems).unwrap_or_default();
+fn read_changes(typed: &Typed<'_>, parent: &Table<'_>) -> Vec<Located<Change>> {
+    let values = parent.array("changes").unwrap_or_default();
     let mut changes = Vec::new();
     for value in values {
-        let Some(table) = value.table("changes", problems) else {
+        let Some(table) = value.table("changes") else {
             continue;
         };
-        let from = table.required("from", problems);
+        let from = table.required("from");
         let from = from.and_then(|from| {
             let text = from.as_text().unwrap_or_else(|| typed.at(&from.span));
             let moment = moment(text);
             if moment.is_none() {
-                let wrong = Diagnostic::at(from.span.clone(), "`from` must be a date and time");
-                problems.push(wrong.label("such as 2026-11-16T12:00:00Z"));
+                let wrong = from.wrong("`from` must be a date and time");
+                parent.complain(wrong.label("such as 2026-11-16T12:00:00Z"));
             }
             moment
         });
-        let per_hour = take::required_parsed(&table, "per_hour", values::money, problems);
-        table.finish(problems);
+        let per_hour = take::required_parsed(&table, "per_hour", values::money);
+        table.finish();
         if let (Some(from), Some(money)) = (from, per_hour) {
             let change = PriceChange {
                 from,
@@ -162,14 +153,14 @@ fn moment(text: &str) -> Option<Timestamp> {
 fn check_changes(
     changes: &[Located<Change>],
     price: &Price,
-    whole: &source::Span,
-    problems: &mut Problems,
+    whole: &diagnostics::Span,
+    problems: &Problems,
 ) {
     let currency = price.per_hour.currency;
     for change in changes {
         if change.value.money.currency != currency {
             let message = format!("the price is in {currency}, but this change is not");
-            problems.push(Diagnostic::at(change.span.clone(), message));
+            problems.push(change.wrong(message));
         }
     }
     let in_order = changes
@@ -188,7 +179,7 @@ pub(super) fn look_up(
     text: &Located<String>,
     known: &Known<'_>,
     memory_mb: Option<u32>,
-    problems: &mut Problems,
+    problems: &Problems,
 ) -> Option<Price> {
     if let Some(price) = known.named.iter().find(|p| p.machine == text.value) {
         return Some(price.clone());
@@ -200,10 +191,7 @@ pub(super) fn look_up(
     {
         let money = take::parse_located(text.clone(), values::price_per_hour, problems)?;
         if money.value.amount > MAX_PER_HOUR {
-            problems.push(Diagnostic::at(
-                money.span,
-                "no machine costs that much per hour",
-            ));
+            problems.push(money.wrong("no machine costs that much per hour"));
             return None;
         }
         return Some(written_price(typed, money.value));
@@ -230,7 +218,7 @@ pub(super) fn look_up(
 }
 
 /// Several machines as one price: the largest, with the smaller ones as its sizes.
-pub(super) fn sizes(mut found: Vec<Located<Price>>, problems: &mut Problems) -> Option<Price> {
+pub(super) fn sizes(mut found: Vec<Located<Price>>, problems: &Problems) -> Option<Price> {
     let first = found.first()?.value.per_hour.currency;
     for price in &found {
         let Price {
@@ -241,15 +229,13 @@ pub(super) fn sizes(mut found: Vec<Located<Price>>, problems: &mut Problems) -> 
         } = &price.value;
         let wrong = match shape.vcpus {
             None => format!("the number of cores of `{machine}` is unknown"),
-            Some(_) if per_hour.currency != first => {
-                format!(
-                    "`{machine}` is priced in {}, the first in {first}",
-                    per_hour.currency
-                )
-            }
+            Some(_) if per_hour.currency != first => format!(
+                "`{machine}` is priced in {}, the first in {first}",
+                per_hour.currency
+            ),
             Some(_) => continue,
         };
-        let wrong = Diagnostic::at(price.span.clone(), wrong);
+        let wrong = price.wrong(wrong);
         problems.push(wrong.note("list machines of the catalog: each run pays for the cheapest with enough cores; a price of [prices] needs `vcpus`"));
         return None;
     }
@@ -268,11 +254,11 @@ fn price_of_memory(
     text: &Located<String>,
     rule: &cost::ProviderRule,
     memory_mb: Option<u32>,
-    problems: &mut Problems,
+    problems: &Problems,
 ) -> Option<Price> {
     let Some(memory_mb) = memory_mb else {
         let message = format!("`{}` is billed by the memory of a worker", text.value);
-        let missing = Diagnostic::at(text.span.clone(), message);
+        let missing = text.wrong(message);
         problems.push(missing.label("add serverless = { memory = 2048 }"));
         return None;
     };
@@ -292,7 +278,7 @@ fn not_found(text: &Located<String>, error: &LookupError) -> Diagnostic {
         LookupProblem::SeveralRegions => format!("`{name}` exists in several regions"),
         LookupProblem::OnlySpot | LookupProblem::NoSpot => error.to_string(),
     };
-    let mut diagnostic = Diagnostic::at(text.span.clone(), message);
+    let mut diagnostic = text.wrong(message);
     if let Some(nearest) = error.suggestions.first() {
         diagnostic = diagnostic.label(format!("did you mean `{nearest}`?"));
     }
@@ -303,25 +289,21 @@ fn not_found(text: &Located<String>, error: &LookupError) -> Diagnostic {
 }
 
 /// `own = { purchase = "5000 USD", years = 4, watts = 450, electricity = "0.15 USD/kWh" }`.
-pub(super) fn read_own(
-    typed: &Typed<'_>,
-    parent: &Table<'_>,
-    problems: &mut Problems,
-) -> Option<Price> {
-    let table = parent.table("own", problems)?;
-    let mut money = |key: &str, parse: fn(&str) -> Result<Money, String>| {
-        take::required_parsed(&table, key, parse, problems)
+pub(super) fn read_own(typed: &Typed<'_>, parent: &Table<'_>) -> Option<Price> {
+    let table = parent.table("own")?;
+    let money = |key: &str, parse: fn(&str) -> Result<Money, String>| {
+        take::required_parsed(&table, key, parse)
     };
     let purchase = money("purchase", values::money);
     let electricity = money("electricity", values::price_per_kilowatt_hour);
-    let years = decimal(typed, &table, "years", problems);
-    let watts = decimal(typed, &table, "watts", problems);
+    let years = decimal(typed, &table, "years");
+    let watts = decimal(typed, &table, "watts");
     let hours_per_day = match table.key_span("hours_per_day") {
-        Some(_) => Some(decimal(typed, &table, "hours_per_day", problems)?),
+        Some(_) => Some(decimal(typed, &table, "hours_per_day")?),
         None => table.get("hours_per_day").and(None),
     };
     let span = take::key_span(parent, "own");
-    table.finish(problems);
+    table.finish();
     let machine = OwnMachine {
         purchase: purchase?.value,
         years: years?,
@@ -330,7 +312,7 @@ pub(super) fn read_own(
         hours_per_day,
     };
     let per_hour = own_machine_per_hour(&machine)
-        .map_err(|error| problems.push(Diagnostic::at(span, error.to_string())))
+        .map_err(|error| parent.complain(Diagnostic::at(span, error)))
         .ok()?;
     Some(Price {
         own: Some(machine),
@@ -344,20 +326,12 @@ pub(super) fn read_own(
 }
 
 /// A number, exactly as typed, bare or in quotes.
-pub(super) fn decimal(
-    typed: &Typed<'_>,
-    table: &Table<'_>,
-    key: &str,
-    problems: &mut Problems,
-) -> Option<Decimal> {
-    let value = table.required(key, problems)?;
+pub(super) fn decimal(typed: &Typed<'_>, table: &Table<'_>, key: &str) -> Option<Decimal> {
+    let value = table.required(key)?;
     let text = value.as_text().unwrap_or_else(|| typed.at(&value.span));
     let number = values::decimal(text);
     if number.is_none() {
-        problems.push(Diagnostic::at(
-            value.span,
-            format!("`{key}` must be a decimal number"),
-        ));
+        table.complain(value.wrong(format!("`{key}` must be a decimal number")));
     }
     number
 }

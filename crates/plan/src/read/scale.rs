@@ -1,10 +1,12 @@
 //! `[scale.NAME]`: a reduced version of the study.
 
+use diagnostics::{Diagnostic, Located, Problems, Table};
 use model::study::{Scale, ScaleChange};
 use model::{Level, Service};
-use source::{Diagnostic, Located, Problems, Table};
 
-use super::draft::{Draft, DraftExclusion, DraftFactor, DraftScale, DraftWorkload, FieldValue};
+use super::draft::{
+    Draft, DraftEnvironment, DraftExclusion, DraftFactor, DraftScale, DraftWorkload, FieldValue,
+};
 use super::{factors, study, take, workload};
 use crate::resolve::ENVIRONMENT;
 use crate::{serve, train, values};
@@ -14,70 +16,62 @@ const FIELDS: [&str; 6] = ["epochs", "images", "held_out", "image", "batch", "da
 /// The same of a workload that serves.
 const SERVE_FIELDS: [&str; 5] = ["requests", "pause", "cold_pause", "duration", "image"];
 
-pub(super) fn read(
-    top: &Table<'_>,
-    workload: Option<&DraftWorkload>,
-    problems: &mut Problems,
-) -> Vec<DraftScale> {
-    let Some(table) = top.table("scale", problems) else {
+pub(super) fn read(top: &Table<'_>, workload: Option<&DraftWorkload>) -> Vec<DraftScale> {
+    let Some(table) = top.table("scale") else {
         return Vec::new();
     };
     let mut scales = Vec::new();
     for (name, value) in table.entries() {
-        let Some(inner) = value.table(&format!("scale.{}", name.value), problems) else {
+        let Some(inner) = value.table(&format!("scale.{}", name.value)) else {
             continue;
         };
         if !crate::is_study_name(name.value) {
             let message = format!("`{}` cannot be part of a folder's name", name.value);
-            problems.push(Diagnostic::at(name.span.clone(), message));
+            top.complain(name.wrong(message));
         }
         let span = inner.span.clone();
-        let repetitions = take::whole(&inner, "repetitions", 1..=study::MAX_REPETITIONS, problems);
+        let repetitions = take::whole(&inner, "repetitions", 1..=study::MAX_REPETITIONS);
         scales.push(DraftScale {
-            name: Located {
-                value: name.value.to_owned(),
-                span: name.span.clone(),
-            },
-            repetitions: repetitions.map(|r| Located {
-                value: u32::try_from(r.value).unwrap_or(u32::MAX),
-                span: r.span,
-            }),
+            name: name.clone().map(str::to_owned),
+            repetitions: repetitions
+                .map(|r| Located::new(u32::try_from(r.value).unwrap_or(u32::MAX), r.span)),
             values: match workload {
                 Some(DraftWorkload::Serve(_)) => {
-                    refuse(&inner, &FIELDS, &SERVE_FIELDS, "training", problems);
+                    refuse(&inner, &FIELDS, &SERVE_FIELDS, "training");
                     let wanted = |name: &str| SERVE_FIELDS.contains(&name);
-                    workload::field_values(&inner, serve::FIELDS, wanted, problems)
+                    workload::field_values(&inner, serve::FIELDS, wanted)
                 }
                 _ => {
-                    refuse(&inner, &SERVE_FIELDS, &FIELDS, "serving", problems);
+                    refuse(&inner, &SERVE_FIELDS, &FIELDS, "serving");
                     let wanted = |name: &str| FIELDS.contains(&name);
-                    workload::field_values(&inner, train::FIELDS, wanted, problems)
+                    workload::field_values(&inner, train::FIELDS, wanted)
                 }
             },
-            idle: take::parsed(&inner, "idle", values::duration_seconds, problems),
-            factors: factors::read(&inner, problems),
+            idle: take::parsed(&inner, "idle", values::duration_seconds),
+            here: inner.boolean("here").is_some_and(|here| here.value),
+            factors: factors::read(&inner),
         });
         if scales.last().is_some_and(DraftScale::is_empty) {
             let nothing = Diagnostic::at(span, format!("scale `{}` has no effect", name.value));
-            problems.push(nothing.label("set repetitions, epochs, images, or fewer levels"));
+            top.complain(nothing.label("set repetitions, epochs, images, or fewer levels"));
         }
-        inner.finish(problems);
+        inner.finish();
     }
     scales
 }
 
 /// What makes another kind of workload smaller.
-fn refuse(table: &Table<'_>, keys: &[&str], own: &[&str], goes: &str, problems: &mut Problems) {
+fn refuse(table: &Table<'_>, keys: &[&str], own: &[&str], goes: &str) {
     for key in keys.iter().filter(|key| !own.contains(key)) {
         table.get(key);
         if let Some(span) = table.key_span(key) {
-            problems.push(Diagnostic::at(span, format!("`{key}` is for {goes}")));
+            table.complain(Diagnostic::at(span, format!("`{key}` is for {goes}")));
         }
     }
 }
 
 /// The study as it is at that scale, and what was changed.
-pub(super) fn apply(draft: &mut Draft, name: &str, problems: &mut Problems) -> Option<Scale> {
+pub(super) fn apply(draft: &mut Draft, name: &str, problems: &Problems) -> Option<Scale> {
     let Some(place) = draft.scales.iter().position(|s| s.name.value == name) else {
         problems.push(unknown(draft, name));
         return None;
@@ -99,6 +93,9 @@ pub(super) fn apply(draft: &mut Draft, name: &str, problems: &mut Problems) -> O
     if let Some(idle) = &scale.idle {
         changes.extend(change_idle(draft, idle.value));
     }
+    if scale.here {
+        changes.extend(draft.environments.iter_mut().filter_map(bring_here));
+    }
     for smaller in scale.factors {
         let found = draft.factors.iter_mut();
         // A factor that is not there is told by the check.
@@ -118,6 +115,15 @@ pub(super) fn apply(draft: &mut Draft, name: &str, problems: &mut Problems) -> O
     Some(Scale {
         name: name.to_owned(),
         changes,
+    })
+}
+
+fn bring_here(environment: &mut DraftEnvironment) -> Option<ScaleChange> {
+    let before = std::mem::take(&mut environment.location);
+    (!before.is_here()).then(|| ScaleChange {
+        what: format!("environment {}", environment.name.value),
+        from: Some(before.words()),
+        to: environment.location.words(),
     })
 }
 
@@ -145,6 +151,16 @@ fn drop_what_is_gone(draft: &mut Draft) {
         conditions.all(|condition| !condition.levels.is_empty())
     };
     draft.head.exclude.retain(excludes_something);
+    let is_whole = |factor: &DraftFactor| {
+        let mut levels = factor.levels.iter();
+        levels.all(|level| is_left(&factor.name.value, &level.value))
+    };
+    draft.design.levels.retain(is_whole);
+    let is_scenario = |row: &DraftExclusion| {
+        let mut conditions = row.conditions.iter();
+        conditions.all(|c| c.levels.iter().all(|l| is_left(&c.factor.value, &l.value)))
+    };
+    draft.design.list.retain(is_scenario);
     draft.factors = factors;
 }
 
@@ -152,12 +168,9 @@ fn change_value(draft: &mut Draft, value: FieldValue) -> ScaleChange {
     let to = value.level.value.to_string();
     let what = value.field.to_owned();
     let mut from = None;
-    let settings = match &mut draft.workload {
-        Some(DraftWorkload::Train(train)) => Some((&mut train.values, train::FIELDS)),
-        Some(DraftWorkload::Serve(serve)) => Some((&mut serve.values, serve::FIELDS)),
-        _ => None,
-    };
-    if let Some((values, fields)) = settings {
+    let fields = draft.workload.as_ref().and_then(DraftWorkload::fields);
+    let values = draft.workload.as_mut().and_then(DraftWorkload::values_mut);
+    if let (Some(values), Some(fields)) = (values, fields) {
         let before = values.iter().find(|v| v.field == value.field);
         from = before.map(|v| v.level.value.to_string());
         values.retain(|v| v.field != value.field);

@@ -1,9 +1,9 @@
 //! `[[rates]]` and `[measure]`.
 
+use diagnostics::{Diagnostic, Located, Table, Value};
 use model::study::MeasureSettings;
 use model::{Currency, ExchangeRate};
 use rust_decimal::Decimal;
-use source::{Diagnostic, Located, Problems, Table, Value};
 
 use super::{Typed, prices, take};
 use crate::values;
@@ -12,49 +12,37 @@ const SHORTEST_INTERVAL_SECONDS: f64 = 0.01;
 const DEFAULT_INTERVAL_SECONDS: f64 = 1.0;
 const DEFAULT_GRACE_SECONDS: f64 = 5.0;
 
-pub(super) fn read_rates(
-    typed: &Typed<'_>,
-    top: &Table<'_>,
-    problems: &mut Problems,
-) -> Vec<ExchangeRate> {
+pub(super) fn read_rates(typed: &Typed<'_>, top: &Table<'_>) -> Vec<ExchangeRate> {
     let Some(value) = top.get("rates") else {
         return Vec::new();
     };
     if value.kind() == "table" {
-        let single = Diagnostic::at(value.span, "`rates` must be an array of tables");
-        problems.push(single.label("write [[rates]] with from, to, rate and date"));
+        let single = value.wrong("`rates` must be an array of tables");
+        top.complain(single.label("write [[rates]] with from, to, rate and date"));
         return Vec::new();
     }
-    let items = value.array("rates", problems).unwrap_or_default();
+    let items = value.array("rates").unwrap_or_default();
     items
         .iter()
-        .filter_map(|item| read_rate(typed, item, problems))
+        .filter_map(|item| read_rate(typed, item))
         .collect()
 }
 
-fn read_rate(
-    typed: &Typed<'_>,
-    value: &Value<'_>,
-    problems: &mut Problems,
-) -> Option<ExchangeRate> {
-    let table = value.table("rates", problems)?;
-    let mut currency =
-        |key: &str| take::required_parsed(&table, key, str::parse::<Currency>, problems);
+fn read_rate(typed: &Typed<'_>, value: &Value<'_>) -> Option<ExchangeRate> {
+    let table = value.table("rates")?;
+    let currency = |key: &str| take::required_parsed(&table, key, str::parse::<Currency>);
     let (from, to) = (currency("from"), currency("to"));
-    let rate = prices::decimal(typed, &table, "rate", problems);
-    let date = take::date(typed, &table, "date", problems);
+    let rate = prices::decimal(typed, &table, "rate");
+    let date = take::date(typed, &table, "date");
     if table.key_span("date").is_none() {
-        let undated = Diagnostic::at(
-            value.span.clone(),
-            "the `date` of this exchange rate is missing",
-        );
-        problems.push(undated.label("add date = \"2024-03-01\""));
+        let undated = value.wrong("the `date` of this exchange rate is missing");
+        value.complain(undated.label("add date = \"2024-03-01\""));
     }
-    let source = table.text("source", problems);
+    let source = table.text("source");
     let rate_span = take::key_span(&table, "rate");
-    table.finish(problems);
+    table.finish();
     if rate.is_some_and(|r| r <= Decimal::ZERO) {
-        problems.push(Diagnostic::at(
+        value.complain(Diagnostic::at(
             rate_span,
             "an exchange rate must be above zero",
         ));
@@ -63,7 +51,7 @@ fn read_rate(
     let (from, to) = (from?, to?);
     if from.value == to.value {
         let message = format!("a rate from {} to itself", from.value);
-        problems.push(Diagnostic::at(to.span, message).label("name a different currency"));
+        value.complain(to.wrong(message).label("name a different currency"));
         return None;
     }
     Some(ExchangeRate {
@@ -75,37 +63,33 @@ fn read_rate(
     })
 }
 
-pub(super) fn read_measure(top: &Table<'_>, problems: &mut Problems) -> MeasureSettings {
+pub(super) fn read_measure(top: &Table<'_>) -> MeasureSettings {
     let mut settings = MeasureSettings {
         interval_seconds: DEFAULT_INTERVAL_SECONDS,
         timeout_seconds: None,
         grace_seconds: DEFAULT_GRACE_SECONDS,
     };
-    let Some(table) = top.table("measure", problems) else {
+    let Some(table) = top.table("measure") else {
         return settings;
     };
-    let mut duration = |key: &str| -> Option<Located<f64>> {
-        take::parsed(&table, key, values::duration_seconds, problems)
-    };
+    let duration =
+        |key: &str| -> Option<Located<f64>> { take::parsed(&table, key, values::duration_seconds) };
     let (interval, timeout, grace) = (duration("interval"), duration("timeout"), duration("grace"));
     if let Some(interval) = interval {
         if interval.value < SHORTEST_INTERVAL_SECONDS {
-            let short = Diagnostic::at(interval.span, "the sampling interval is below 10 ms");
-            problems.push(short.label("sampling would disturb what it measures"));
+            let short = interval.wrong("the sampling interval is below 10 ms");
+            top.complain(short.label("sampling would disturb what it measures"));
         }
         settings.interval_seconds = interval.value;
     }
     if let Some(timeout) = timeout {
         if timeout.value <= 0.0 {
-            let none = Diagnostic::at(
-                timeout.span,
-                "the timeout is zero: every run would be stopped at once",
-            );
-            problems.push(none.label("remove it for no timeout"));
+            let none = timeout.wrong("the timeout is zero: every run would be stopped at once");
+            top.complain(none.label("remove it for no timeout"));
         }
         settings.timeout_seconds = Some(timeout.value);
     }
     settings.grace_seconds = grace.map_or(DEFAULT_GRACE_SECONDS, |g| g.value);
-    table.finish(problems);
+    table.finish();
     settings
 }

@@ -1,7 +1,7 @@
 //! `[study]`: the question itself.
 
-use model::{Currency, RunSequence};
-use source::{Diagnostic, Located, Problems, Table, Value};
+use diagnostics::{Diagnostic, Located, Table, Value};
+use model::{Currency, Role, RunSequence};
 
 use super::draft::{DraftCondition, DraftExclusion, Head};
 use super::take;
@@ -10,36 +10,32 @@ use crate::values;
 pub(crate) const ORDERS: &[&str] = &["blocks", "random", "listed"];
 pub(crate) const MAX_REPETITIONS: i64 = 10_000;
 
-pub(super) fn read(top: &Table<'_>, problems: &mut Problems) -> Head {
+pub(super) fn read(top: &Table<'_>) -> Head {
     let Some(value) = top.get("study") else {
         let missing = Diagnostic::whole("[study] is missing");
-        problems.push(missing.note("a study begins with:  [study]  and  name = \"my-study\""));
+        top.complain(missing.note("a study begins with:  [study]  and  name = \"my-study\""));
         return Head::default();
     };
-    let Some(table) = value.table("study", problems) else {
+    let Some(table) = value.table("study") else {
         return Head::default();
     };
-    let name = table
-        .required("name", problems)
-        .and_then(|v| v.text("name", problems));
-    let objective = table.text("objective", problems).map(|t| t.value);
-    let repetitions = take::whole(&table, "repetitions", 1..=MAX_REPETITIONS, problems);
-    let seed = take::whole(&table, "seed", 0..=i64::MAX, problems);
-    let order = take::word(&table, "order", ORDERS, problems);
-    let budget = take::parsed(&table, "budget", values::money, problems);
-    let currency = take::parsed(&table, "currency", str::parse::<Currency>, problems);
-    let target_accuracy = read_target(&table, problems);
+    let name = table.required_text("name");
+    let objective = table.text("objective").map(|t| t.value);
+    let repetitions = take::whole(&table, "repetitions", 1..=MAX_REPETITIONS);
+    let seed = take::whole(&table, "seed", 0..=i64::MAX);
+    let order = take::word(&table, "order", ORDERS);
+    let budget = take::parsed(&table, "budget", values::money);
+    let currency = take::parsed(&table, "currency", str::parse::<Currency>);
+    let target_accuracy = read_target(&table);
+    let roles = read_roles(&table);
+    let equal_within = read_equal_within(&table);
     let metrics = table.get("metrics");
-    let exclude = table.array("exclude", problems).unwrap_or_default();
+    let exclude = table.array("exclude").unwrap_or_default();
     let head = Head {
         name,
         objective,
-        repetitions: repetitions.and_then(|r| {
-            Some(Located {
-                value: u32::try_from(r.value).ok()?,
-                span: r.span,
-            })
-        }),
+        repetitions: repetitions
+            .and_then(|r| Some(Located::new(u32::try_from(r.value).ok()?, r.span))),
         seed: seed.and_then(|s| u64::try_from(s.value).ok()),
         order: order.map(|word| match word {
             "random" => RunSequence::Random,
@@ -49,53 +45,66 @@ pub(super) fn read(top: &Table<'_>, problems: &mut Problems) -> Head {
         budget,
         currency: currency.map(|c| c.value),
         target_accuracy,
+        roles,
+        equal_within,
         metrics: metrics
-            .map(|v| take::texts(&v, "metrics", problems))
+            .map(|v| take::texts(&v, "metrics"))
             .unwrap_or_default(),
         exclude: exclude
             .iter()
-            .filter_map(|rule| read_exclusion(rule, problems))
+            .filter_map(|rule| read_exclusion(rule, "exclude"))
             .collect(),
     };
-    table.finish(problems);
+    table.finish();
     head
 }
 
 /// Percent, above 0 and up to 100.
-fn read_target(table: &Table<'_>, problems: &mut Problems) -> Option<f64> {
-    let target = table.number("target_accuracy", problems)?;
+fn read_target(table: &Table<'_>) -> Option<f64> {
+    let target = table.number("target_accuracy")?;
     if target.value > 0.0 && target.value <= 100.0 {
         return Some(target.value);
     }
-    let wrong = Diagnostic::at(
-        target.span,
-        "`target_accuracy` must be a percentage above 0 and at most 100",
-    );
-    problems.push(wrong.label("such as 98.5"));
+    let wrong = target.wrong("`target_accuracy` must be a percentage above 0 and at most 100");
+    table.complain(wrong.label("such as 98.5"));
+    None
+}
+
+/// `{ images = "choice" }`
+fn read_roles(table: &Table<'_>) -> Vec<(Located<String>, Role)> {
+    let Some(given) = table.table("roles") else {
+        return Vec::new();
+    };
+    let names: Vec<Located<String>> = given
+        .entries()
+        .map(|(name, _)| name.clone().map(str::to_owned))
+        .collect();
+    let mut roles = Vec::new();
+    for name in names {
+        let word = take::word(&given, &name.value, &Role::WORDS);
+        roles.extend(word.and_then(Role::named).map(|role| (name, role)));
+    }
+    roles
+}
+
+/// Percent.
+fn read_equal_within(table: &Table<'_>) -> Option<f64> {
+    let within = table.number("equal_within")?;
+    if within.value > 0.0 && within.value <= 50.0 {
+        return Some(within.value);
+    }
+    let wrong = within.wrong("`equal_within` must be a percentage above 0 and at most 50");
+    table.complain(wrong.label("such as 2"));
     None
 }
 
 /// `{ framework = "caffe", image = [64, 128] }`: a list stands for any of its levels.
-fn read_exclusion(rule: &Value<'_>, problems: &mut Problems) -> Option<DraftExclusion> {
-    let table = rule.table("exclude", problems)?;
+pub(super) fn read_exclusion(rule: &Value<'_>, key: &str) -> Option<DraftExclusion> {
+    let table = rule.table(key)?;
     let mut conditions = Vec::new();
     for (name, value) in table.entries() {
-        let levels = match value.kind() {
-            "array" => {
-                let items = value.array(name.value, problems).unwrap_or_default();
-                items
-                    .iter()
-                    .filter_map(|v| take::level(v, name.value, problems))
-                    .collect()
-            }
-            _ => take::level(value, name.value, problems)
-                .into_iter()
-                .collect(),
-        };
-        let factor = Located {
-            value: name.value.to_owned(),
-            span: name.span.clone(),
-        };
+        let levels = take::levels(value, name.value);
+        let factor = name.clone().map(str::to_owned);
         conditions.push(DraftCondition { factor, levels });
     }
     Some(DraftExclusion {

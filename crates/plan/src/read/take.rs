@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use diagnostics::{Diagnostic, Located, Problems, Span, Table, Value};
 use model::Level;
-use source::{Diagnostic, Located, Problems, Span, Table, Value};
 
 use super::Typed;
 use crate::values;
@@ -13,10 +13,9 @@ pub(crate) fn parsed<T>(
     table: &Table<'_>,
     key: &str,
     parse: impl FnOnce(&str) -> Result<T, String>,
-    problems: &mut Problems,
 ) -> Option<Located<T>> {
-    let text = text_of(&table.get(key)?, key, problems)?;
-    parse_located(text, parse, problems)
+    let text = text_of(&table.get(key)?, key)?;
+    parse_located(text, parse, table.problems)
 }
 
 /// The same for a key that must be there.
@@ -24,45 +23,30 @@ pub(crate) fn required_parsed<T>(
     table: &Table<'_>,
     key: &str,
     parse: impl FnOnce(&str) -> Result<T, String>,
-    problems: &mut Problems,
 ) -> Option<Located<T>> {
-    let text = text_of(&table.required(key, problems)?, key, problems)?;
-    parse_located(text, parse, problems)
+    let text = text_of(&table.required(key)?, key)?;
+    parse_located(text, parse, table.problems)
 }
 
 /// A bare number is passed on too: whoever parses it says which unit is missing.
-fn text_of(value: &Value<'_>, key: &str, problems: &mut Problems) -> Option<Located<String>> {
+fn text_of(value: &Value<'_>, key: &str) -> Option<Located<String>> {
     match value.as_number() {
-        Some(number) => Some(Located {
-            value: number.to_string(),
-            span: value.span.clone(),
-        }),
-        None => value.text(key, problems),
+        Some(number) => Some(Located::new(number.to_string(), value.span.clone())),
+        None => value.text(key),
     }
 }
 
 /// A date in quotes, or bare as TOML has it.
-pub(crate) fn date(
-    typed: &Typed<'_>,
-    table: &Table<'_>,
-    key: &str,
-    problems: &mut Problems,
-) -> Option<Located<String>> {
+pub(crate) fn date(typed: &Typed<'_>, table: &Table<'_>, key: &str) -> Option<Located<String>> {
     let value = table.get(key)?;
     let text = match value.kind() {
-        "datetime" => Located {
-            value: typed.at(&value.span).to_owned(),
-            span: value.span.clone(),
-        },
-        _ => text_of(&value, key, problems)?,
+        "datetime" => Located::new(typed.at(&value.span).to_owned(), value.span.clone()),
+        _ => text_of(&value, key)?,
     };
-    let date = parse_located(text, values::date, problems)?;
+    let date = parse_located(text, values::date, table.problems)?;
     if typed.is_future(&date.value) {
-        let future = Diagnostic::at(
-            date.span.clone(),
-            format!("{} is in the future", date.value),
-        );
-        problems.push(future.label("use the day on which it was read"));
+        let future = date.wrong(format!("{} is in the future", date.value));
+        table.complain(future.label("use the day on which it was read"));
     }
     Some(date)
 }
@@ -70,15 +54,12 @@ pub(crate) fn date(
 pub(crate) fn parse_located<T>(
     text: Located<String>,
     parse: impl FnOnce(&str) -> Result<T, String>,
-    problems: &mut Problems,
+    problems: &Problems,
 ) -> Option<Located<T>> {
     match parse(&text.value) {
-        Ok(value) => Some(Located {
-            value,
-            span: text.span,
-        }),
+        Ok(value) => Some(Located::new(value, text.span)),
         Err(message) => {
-            problems.push(Diagnostic::at(text.span, message));
+            problems.push(text.wrong(message));
             None
         }
     }
@@ -88,9 +69,8 @@ pub(crate) fn whole(
     table: &Table<'_>,
     key: &str,
     range: RangeInclusive<i64>,
-    problems: &mut Problems,
 ) -> Option<Located<i64>> {
-    let number = table.integer(key, problems)?;
+    let number = table.integer(key)?;
     if range.contains(&number.value) {
         return Some(number);
     }
@@ -99,21 +79,16 @@ pub(crate) fn whole(
         true => format!("`{key}` must be {from} or more"),
         false => format!("`{key}` must be from {from} to {to}"),
     };
-    problems.push(Diagnostic::at(number.span, message));
+    table.complain(number.wrong(message));
     None
 }
 
 /// A word out of a list; the kind is for the message: `order`.
-pub(crate) fn word<'k>(
-    table: &Table<'_>,
-    key: &str,
-    known: &[&'k str],
-    problems: &mut Problems,
-) -> Option<&'k str> {
-    let text = table.text(key, problems)?;
+pub(crate) fn word<'k>(table: &Table<'_>, key: &str, known: &[&'k str]) -> Option<&'k str> {
+    let text = table.text(key)?;
     let found = known.iter().find(|k| **k == text.value).copied();
     if found.is_none() {
-        problems.push(Diagnostic::unknown(
+        table.complain(Diagnostic::unknown(
             key,
             &text.value,
             text.span,
@@ -124,20 +99,23 @@ pub(crate) fn word<'k>(
 }
 
 /// A list of texts, none of them empty.
-pub(crate) fn texts(value: &Value<'_>, key: &str, problems: &mut Problems) -> Vec<Located<String>> {
-    let items = value.array(key, problems).unwrap_or_default();
-    items
-        .iter()
-        .filter_map(|item| item.text(key, problems))
-        .collect()
+pub(crate) fn texts(value: &Value<'_>, key: &str) -> Vec<Located<String>> {
+    let items = value.array(key).unwrap_or_default();
+    items.iter().filter_map(|item| item.text(key)).collect()
+}
+
+/// One or a list of them.
+pub(crate) fn levels(value: &Value<'_>, key: &str) -> Vec<Located<Level>> {
+    let items = match value.kind() {
+        "array" => value.array(key).unwrap_or_default(),
+        _ => vec![value.clone()],
+    };
+    let levels = items.iter().filter_map(|item| level(item, key));
+    levels.collect()
 }
 
 /// A text, number or truth value.
-pub(crate) fn level(
-    value: &Value<'_>,
-    key: &str,
-    problems: &mut Problems,
-) -> Option<Located<Level>> {
+pub(crate) fn level(value: &Value<'_>, key: &str) -> Option<Located<Level>> {
     let level = if let Some(text) = value.as_text() {
         Some(Level::Text(text.to_owned()))
     } else if let Some(flag) = value.as_boolean() {
@@ -158,12 +136,9 @@ pub(crate) fn level(
                 "a level of `{key}` must be a string, a number, true or false; this is of type {kind}"
             ),
         };
-        problems.push(Diagnostic::at(value.span.clone(), message));
+        value.complain(value.wrong(message));
     }
-    level.map(|level| Located {
-        value: level,
-        span: value.span.clone(),
-    })
+    level.map(|level| Located::new(level, value.span.clone()))
 }
 
 /// The place of a key, for an error about its being there at all.

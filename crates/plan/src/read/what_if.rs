@@ -1,7 +1,7 @@
 //! The same measurements at different prices: a file, or options, that override a study's prices.
 
+use diagnostics::{Diagnostic, Problems, Table};
 use model::{BillingRule, ExchangeRate, Price, Service, Shared, Study};
-use source::{Diagnostic, Problems, Table};
 
 use super::prices::Known;
 use super::{Typed, billing, environments, prices, settings, take};
@@ -29,8 +29,8 @@ impl WhatIf {
     /// Names of `[prices]` of the study's file; of a file that has errors by now, none.
     #[must_use]
     pub fn knowing(self, text: &str) -> Self {
-        let known = whole(&Typed::study(text, None), |typed, top, problems| WhatIf {
-            named: prices::read(typed, &top, problems),
+        let known = whole(&Typed::study(text, None), |typed, top| WhatIf {
+            named: prices::read(typed, &top),
             ..self.clone()
         });
         known.unwrap_or(self)
@@ -50,12 +50,12 @@ impl WhatIf {
             origin,
             today: None,
         };
-        whole(&typed, |typed, top, problems| {
-            let currency = take::parsed(&top, "currency", str::parse, problems);
+        whole(&typed, |typed, top| {
+            let currency = take::parsed(&top, "currency", str::parse);
             let mut what_if = self.clone();
             what_if.study.currency = currency.map_or(self.study.currency, |c| c.value);
-            let what_if = over(what_if, typed, &top, catalog, Else::IsWrong, problems);
-            top.finish(problems);
+            let what_if = over(what_if, typed, &top, catalog, Else::IsWrong);
+            top.finish();
             what_if
         })
     }
@@ -67,14 +67,13 @@ impl WhatIf {
         text: &str,
         catalog: &cost::Catalog,
     ) -> Result<Self, Vec<Diagnostic>> {
-        whole(&Typed::study(text, None), |typed, top, problems| {
-            let head = top.table("study", problems);
-            let currency =
-                head.and_then(|head| take::parsed(&head, "currency", str::parse, problems));
+        whole(&Typed::study(text, None), |typed, top| {
+            let head = top.table("study");
+            let currency = head.and_then(|head| take::parsed(&head, "currency", str::parse));
             let mut what_if = self.clone();
             what_if.study.currency = currency.map_or(self.study.currency, |c| c.value);
             what_if.study.rates = Vec::new();
-            over(what_if, typed, &top, catalog, Else::IsElsewhere, problems)
+            over(what_if, typed, &top, catalog, Else::IsElsewhere)
         })
     }
 }
@@ -89,13 +88,13 @@ enum Else {
 
 fn whole(
     typed: &Typed<'_>,
-    read: impl FnOnce(&Typed<'_>, Table<'_>, &mut Problems) -> WhatIf,
+    read: impl FnOnce(&Typed<'_>, Table<'_>) -> WhatIf,
 ) -> Result<WhatIf, Vec<Diagnostic>> {
-    let mut problems = Problems::default();
-    let what_if = source::parse(typed.text, &mut problems, |top, problems| {
+    let problems = Problems::default();
+    let what_if = diagnostics::parse(typed.text, &problems, |top| {
         problems.is_empty().then(|| {
-            super::refuse_passwords(&top, problems);
-            read(typed, top, problems)
+            super::refuse_passwords(&top);
+            read(typed, top)
         })
     });
     match what_if {
@@ -110,20 +109,19 @@ fn over(
     top: &Table<'_>,
     catalog: &cost::Catalog,
     other: Else,
-    problems: &mut Problems,
 ) -> WhatIf {
     let WhatIf {
         mut study,
         mut changed,
         named,
     } = what_if;
-    let rates = settings::read_rates(typed, top, problems);
+    let rates = settings::read_rates(typed, top);
     // Of two rates the newer counts: what is asked takes the place of what was, whatever its day.
     let pair = |rate: &ExchangeRate| [rate.from.min(rate.to), rate.from.max(rate.to)];
     let is_asked = |rate: &ExchangeRate| rates.iter().any(|asked| pair(asked) == pair(rate));
     study.rates.retain(|rate| !is_asked(rate));
     study.rates.extend(rates);
-    let said = prices::read(typed, top, problems);
+    let said = prices::read(typed, top);
     for environment in &mut study.environments {
         let Some(before) = &environment.price else {
             continue;
@@ -139,9 +137,9 @@ fn over(
         named: said.into_iter().chain(named.iter().cloned()).collect(),
         catalog,
     };
-    if let Some(table) = top.table("environments", problems) {
+    if let Some(table) = top.table("environments") {
         for (name, value) in table.entries() {
-            let Some(inner) = value.table(&format!("environments.{}", name.value), problems) else {
+            let Some(inner) = value.table(&format!("environments.{}", name.value)) else {
                 continue;
             };
             let names: Vec<String> = study.environments.iter().map(|e| e.name.clone()).collect();
@@ -152,7 +150,7 @@ fn over(
                 }
                 let names = names.iter().map(String::as_str);
                 let span = name.span.clone();
-                problems.push(Diagnostic::unknown("environment", name.value, span, names));
+                top.complain(Diagnostic::unknown("environment", name.value, span, names));
                 continue;
             };
             let worker = match &environment.service {
@@ -167,9 +165,9 @@ fn over(
                     .filter(|_| other == Else::IsWrong),
                 worker_memory_mb: worker,
             };
-            let price: Option<Price> = environments::read_price(typed, &inner, &money, problems);
+            let price: Option<Price> = environments::read_price(typed, &inner, &money);
             if other == Else::IsWrong {
-                inner.finish(problems);
+                inner.finish();
             }
             if price.is_some() || other == Else::IsElsewhere {
                 environment.price = price.map(Shared::new);

@@ -1,9 +1,9 @@
 //! `[workload]`: what a run does.
 
+use diagnostics::{Diagnostic, Located, Problems, Table, Value};
 use model::run::metric;
 use model::study::{LogEvent, LogPattern};
 use regex::Regex;
-use source::{Diagnostic, Located, Problems, Table, Value};
 
 use super::draft::{
     DraftCommand, DraftServe, DraftTrain, DraftVariable, DraftWorkload, FieldValue,
@@ -59,21 +59,21 @@ pub(crate) struct LogEventRule {
 const KEEP_MODEL: &str = "keep_model";
 const COMMAND_KEYS: &[&str] = &["env", "directory", "log", "inputs"];
 
-pub(super) fn read(top: &Table<'_>, problems: &mut Problems) -> Option<DraftWorkload> {
+pub(super) fn read(top: &Table<'_>) -> Option<DraftWorkload> {
     let Some(value) = top.get("workload") else {
         // Measurements made elsewhere need nothing to run here.
         if top.key_span("import").is_some() {
             return Some(DraftWorkload::Command(DraftCommand::nothing()));
         }
         let missing = Diagnostic::whole("[workload] is missing: nothing would be run");
-        problems.push(missing.note(
+        top.complain(missing.note(
             "add [workload] with  kind = \"train\",  kind = \"serve\"  or with  command = [\"python3\", \"train.py\", \"{batch}\"]",
         ));
         return None;
     };
-    let table = value.table("workload", problems)?;
+    let table = value.table("workload")?;
     let kind_typed = table.key_span("kind").is_some();
-    let kind = take::word(&table, "kind", KINDS, problems);
+    let kind = take::word(&table, "kind", KINDS);
     let has_command = table.key_span("command").is_some();
     let kind = match kind {
         Some(kind) => Some(kind),
@@ -82,11 +82,11 @@ pub(super) fn read(top: &Table<'_>, problems: &mut Problems) -> Option<DraftWork
         None if has_command => Some(COMMAND),
         None => Some(TRAIN),
     };
-    let command = read_command(&table, problems);
+    let command = read_command(&table);
     let workload = match kind {
-        Some(TRAIN) => Some(read_train(&table, problems)),
-        Some(SERVE) => Some(read_serve(&table, command, problems)),
-        Some(_) => read_own_command(&table, command, problems),
+        Some(TRAIN) => Some(read_train(&table)),
+        Some(SERVE) => Some(read_serve(&table, command)),
+        Some(_) => read_own_command(&table, command),
         None => None,
     };
     // What another kind of workload has is known, and told better than as an unknown key.
@@ -102,7 +102,7 @@ pub(super) fn read(top: &Table<'_>, problems: &mut Problems) -> Option<DraftWork
     if kind != Some(TRAIN) {
         table.get(KEEP_MODEL);
     }
-    table.finish(problems);
+    table.finish();
     workload
 }
 
@@ -110,21 +110,16 @@ const TRAIN: &str = "train";
 const SERVE: &str = "serve";
 const COMMAND: &str = "command";
 
-fn read_own_command(
-    table: &Table<'_>,
-    command: DraftCommand,
-    problems: &mut Problems,
-) -> Option<DraftWorkload> {
+fn read_own_command(table: &Table<'_>, command: DraftCommand) -> Option<DraftWorkload> {
     let others = field_names(train::FIELDS).chain(field_names(serve::FIELDS));
     refuse(
         table,
         others.chain([KEEP_MODEL]),
         "is for training or serving; pass it to a command as an argument",
-        problems,
     );
     if table.key_span("command").is_none() {
-        let missing = Diagnostic::at(table.span.clone(), "`command` is missing in [workload]");
-        problems.push(missing.label("add command = [\"program\", \"argument\"]"));
+        let missing = table.wrong("`command` is missing in [workload]");
+        table.complain(missing.label("add command = [\"program\", \"argument\"]"));
         return None;
     }
     Some(DraftWorkload::Command(command))
@@ -142,46 +137,41 @@ fn only_of(
     field_names(fields).filter(move |name| find_field(others, name).is_none())
 }
 
-fn refuse<'k>(
-    table: &Table<'_>,
-    keys: impl Iterator<Item = &'k str>,
-    why: &str,
-    problems: &mut Problems,
-) {
+fn refuse<'k>(table: &Table<'_>, keys: impl Iterator<Item = &'k str>, why: &str) {
     let mut told: Vec<&str> = Vec::new();
     for key in keys {
         if let Some(span) = table.key_span(key).filter(|_| !told.contains(&key)) {
-            problems.push(Diagnostic::at(span, format!("`{key}` {why}")));
+            table.complain(Diagnostic::at(span, format!("`{key}` {why}")));
             told.push(key);
         }
     }
 }
 
-fn read_train(table: &Table<'_>, problems: &mut Problems) -> DraftWorkload {
+fn read_train(table: &Table<'_>) -> DraftWorkload {
     if let Some(span) = table.key_span(COMMAND) {
         let message = "`command` and kind = \"train\" exclude each other";
-        problems.push(Diagnostic::at(span, message).label("remove one of them"));
+        table.complain(Diagnostic::at(span, message).label("remove one of them"));
     }
     let why = "is for a command, not for training";
-    refuse(table, COMMAND_KEYS.iter().copied(), why, problems);
+    refuse(table, COMMAND_KEYS.iter().copied(), why);
     let why = "is for serving, not for training";
-    refuse(table, only_of(serve::FIELDS, train::FIELDS), why, problems);
+    refuse(table, only_of(serve::FIELDS, train::FIELDS), why);
     DraftWorkload::Train(DraftTrain {
         span: table.span.clone(),
-        values: field_values(table, train::FIELDS, |_| true, problems),
-        keep_model: table.boolean(KEEP_MODEL, problems).map(|keep| keep.value),
+        values: field_values(table, train::FIELDS, |_| true),
+        keep_model: table.boolean(KEEP_MODEL).map(|keep| keep.value),
     })
 }
 
-fn read_serve(table: &Table<'_>, command: DraftCommand, problems: &mut Problems) -> DraftWorkload {
+fn read_serve(table: &Table<'_>, command: DraftCommand) -> DraftWorkload {
     let why = "is for training, not for serving";
     let others = only_of(train::FIELDS, serve::FIELDS).chain([KEEP_MODEL]);
-    refuse(table, others, why, problems);
+    refuse(table, others, why);
     let why = "is for a command, not for serving";
-    refuse(table, ["directory", "log"].into_iter(), why, problems);
+    refuse(table, ["directory", "log"].into_iter(), why);
     DraftWorkload::Serve(DraftServe {
         span: table.span.clone(),
-        values: field_values(table, serve::FIELDS, |_| true, problems),
+        values: field_values(table, serve::FIELDS, |_| true),
         command,
     })
 }
@@ -191,16 +181,12 @@ pub(super) fn field_values(
     table: &Table<'_>,
     fields: &'static [Field],
     wanted: impl Fn(&str) -> bool,
-    problems: &mut Problems,
 ) -> Vec<FieldValue> {
-    let read = |field: &'static Field, problems: &mut Problems| {
+    let read = |field: &'static Field| {
         let value = table.get(field.name)?;
         if matches!(value.kind(), "array" | "table") {
-            let list = Diagnostic::at(
-                value.span.clone(),
-                format!("`{}` must be a single value here", field.name),
-            );
-            problems.push(list.label(format!(
+            let list = value.wrong(format!("`{}` must be a single value here", field.name));
+            table.complain(list.label(format!(
                 "to vary it, move it to [factors]: {} = […]",
                 field.name
             )));
@@ -208,42 +194,40 @@ pub(super) fn field_values(
         }
         Some(FieldValue {
             field: field.name,
-            level: take::level(&value, field.name, problems)?,
+            level: take::level(&value, field.name)?,
         })
     };
     fields
         .iter()
         .filter(|field| wanted(field.name))
-        .filter_map(|field| read(field, problems))
+        .filter_map(read)
         .collect()
 }
 
-fn read_command(table: &Table<'_>, problems: &mut Problems) -> DraftCommand {
+fn read_command(table: &Table<'_>) -> DraftCommand {
     let command = match table.get("command") {
         Some(value) if value.kind() == "string" => {
             let message = "`command` must be a list: the program, then each argument";
             let example = "such as [\"python3\", \"train.py\", \"--batch\", \"{batch}\"]";
-            problems.push(Diagnostic::at(value.span, message).label(example));
+            table.complain(value.wrong(message).label(example));
             Vec::new()
         }
         Some(value) => {
-            let words = take::texts(&value, "command", problems);
+            let words = take::texts(&value, "command");
             if words.first().is_some_and(|w| w.value.is_empty())
                 || (words.is_empty() && value.kind() == "array")
             {
-                problems.push(Diagnostic::at(value.span, "`command` names no program"));
+                table.complain(value.wrong("`command` names no program"));
             }
             words
         }
         None => Vec::new(),
     };
-    let env = table
-        .table("env", problems)
-        .map(|env| read_env(&env, problems));
-    let directory = table.text("directory", problems);
-    let log = table.array("log", problems).unwrap_or_default();
+    let env = table.table("env").map(|env| read_env(&env));
+    let directory = table.text("directory");
+    let log = table.array("log").unwrap_or_default();
     let inputs = table.get("inputs");
-    let inputs = inputs.map(|value| take::texts(&value, "inputs", problems));
+    let inputs = inputs.map(|value| take::texts(&value, "inputs"));
     DraftCommand {
         span: table.span.clone(),
         command,
@@ -251,23 +235,20 @@ fn read_command(table: &Table<'_>, problems: &mut Problems) -> DraftCommand {
         directory,
         log: log
             .iter()
-            .filter_map(|pattern| read_pattern(pattern, problems))
+            .filter_map(|pattern| read_pattern(pattern))
             .collect(),
         inputs: inputs.unwrap_or_default(),
     }
 }
 
-fn read_env(env: &Table<'_>, problems: &mut Problems) -> Vec<DraftVariable> {
+fn read_env(env: &Table<'_>) -> Vec<DraftVariable> {
     let mut variables = Vec::new();
     for (name, value) in env.entries() {
         if name.value.is_empty() || name.value.contains(['=', '\0']) {
             let message = format!("`{}` is not a valid name of a variable", name.value);
-            problems.push(Diagnostic::at(name.span.clone(), message));
-        } else if let Some(level) = take::level(value, name.value, problems) {
-            let value = Located {
-                value: level.value.to_string(),
-                span: level.span,
-            };
+            env.complain(name.wrong(message));
+        } else if let Some(level) = take::level(value, name.value) {
+            let value = Located::new(level.value.to_string(), level.span);
             variables.push(DraftVariable {
                 name: name.value.to_owned(),
                 value,
@@ -277,19 +258,17 @@ fn read_env(env: &Table<'_>, problems: &mut Problems) -> Vec<DraftVariable> {
     variables
 }
 
-fn read_pattern(value: &Value<'_>, problems: &mut Problems) -> Option<LogPattern> {
-    let table = value.table("workload.log", problems)?;
+fn read_pattern(value: &Value<'_>) -> Option<LogPattern> {
+    let table = value.table("workload.log")?;
     let words: Vec<&str> = LOG_EVENTS.iter().map(|rule| rule.word).collect();
     let missing = table.key_span("event").is_none();
     let event = match missing {
-        true => table.required("event", problems).and(None),
-        false => take::word(&table, "event", &words, problems),
+        true => table.required("event").and(None),
+        false => take::word(&table, "event", &words),
     };
     let rule = event.and_then(|word| LOG_EVENTS.iter().find(|rule| rule.word == word));
-    let pattern = table
-        .required("pattern", problems)
-        .and_then(|v| v.text("pattern", problems));
-    let name = table.text("name", problems);
+    let pattern = table.required_text("pattern");
+    let name = table.text("name");
     let is_refused =
         |name: &&Located<String>| name.value.trim().is_empty() || metric::is_of_bills(&name.value);
     if let Some(refused) = name.as_ref().filter(is_refused) {
@@ -297,18 +276,18 @@ fn read_pattern(value: &Value<'_>, problems: &mut Problems) -> Option<LogPattern
             true => "the name of a metric is empty".to_owned(),
             false => format!("`{}` is reserved for the bill", refused.value),
         };
-        let wrong = Diagnostic::at(refused.span.clone(), message);
-        problems.push(wrong.label("give the metric a different name"));
+        let wrong = refused.wrong(message);
+        value.complain(wrong.label("give the metric a different name"));
     }
     let name = name.map(|t| t.value);
-    let unit = table.text("unit", problems).map(|t| t.value);
+    let unit = table.text("unit").map(|t| t.value);
     if rule.is_some_and(|r| r.event == LogEvent::Metric) && name.is_none() {
-        let unnamed = Diagnostic::at(value.span.clone(), "a metric needs a `name`");
-        problems.push(unnamed.label("such as name = \"perplexity\""));
+        let unnamed = value.wrong("a metric needs a `name`");
+        value.complain(unnamed.label("such as name = \"perplexity\""));
     }
-    table.finish(problems);
+    table.finish();
     let (rule, pattern) = (rule?, pattern?);
-    check_pattern(rule, &pattern, problems);
+    check_pattern(rule, &pattern, value.problems);
     Some(LogPattern {
         event: rule.event,
         pattern: pattern.value,
@@ -317,7 +296,7 @@ fn read_pattern(value: &Value<'_>, problems: &mut Problems) -> Option<LogPattern
     })
 }
 
-fn check_pattern(rule: &LogEventRule, pattern: &Located<String>, problems: &mut Problems) {
+fn check_pattern(rule: &LogEventRule, pattern: &Located<String>, problems: &Problems) {
     let span = pattern.span.clone();
     let regex = match Regex::new(&pattern.value) {
         Ok(regex) => regex,

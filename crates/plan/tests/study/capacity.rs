@@ -17,11 +17,14 @@ fn check(more: &str, expected: &str) {
     assert_eq!(shown(&text, &mistakes), expected.trim_start(), "{more}");
 }
 
-fn machine(has_real_endpoints: bool) -> Machine {
+fn machine(has_real_endpoints: bool) -> Machine<'static> {
     Machine {
-        capacity: Capacity {
-            cores: 2.0,
-            memory_bytes: 24_000_000_000,
+        capacity_of: &|environment| {
+            let known = Capacity {
+                cores: 2.0,
+                memory_bytes: 24_000_000_000,
+            };
+            environment.location.is_here().then_some(known)
         },
         has_real_endpoints,
     }
@@ -32,6 +35,8 @@ fn what_fits_is_fine() {
     check("", "");
     check("[factors]\ncores = [0.5, 1, 2]\n", "");
     check("[environments.a]\ncores = 2\nmemory = \"24 GB\"\n", "");
+    // Another machine says what it has when it is reached.
+    check("[environments.a]\nssh = \"big\"\ncores = 64\n", "");
 }
 
 #[test]

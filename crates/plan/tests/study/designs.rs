@@ -19,6 +19,7 @@ fn study(factors: Vec<Factor>, exclude: Vec<Exclusion>) -> Study {
         rates: vec![],
         factors,
         exclude,
+        design: Default::default(),
         workload: Workload::Command(CommandWorkload {
             command: vec![],
             env: BTreeMap::new(),
@@ -34,6 +35,8 @@ fn study(factors: Vec<Factor>, exclude: Vec<Exclusion>) -> Study {
         },
         metrics: vec![],
         target_accuracy_percent: None,
+        roles: BTreeMap::new(),
+        equal_within_percent: None,
         import: None,
         network_files: Default::default(),
         scale: None,

@@ -84,6 +84,21 @@ const PIECES: &[&str] = &[
     "memory = [\"8 GB\"]\n",
     "cores = [1, 1e308]\n",
     "billing = { step = \"4294967296s\" }\n",
+    "[design]\n",
+    "kind = \"two-level\"\n",
+    "kind = \"fractional\"\n",
+    "kind = \"plackett-burman\"\n",
+    "kind = \"d-optimal\"\n",
+    "kind = \"latin-hypercube\"\n",
+    "kind = \"one-at-a-time\"\n",
+    "kind = \"list\"\n",
+    "resolution = 8\n",
+    "scenarios = 1024\n",
+    "scenarios = 2\n",
+    "generators = [\"B=-é\", \"A=AA\", \"=\", \"C=A*\", \"n=image*batch\"]\n",
+    "interactions = [\"n*image\", \"*\"]\n",
+    "list = [{ n = 1.5, image = 1, batch = 1 }, {}, { n = [] }]\n",
+    "levels = { n = [1, 2], image = [], é = 3 }\n",
 ];
 
 proptest! {

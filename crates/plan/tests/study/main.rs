@@ -9,6 +9,7 @@
 
 mod capacity;
 mod designs;
+mod file_designs;
 mod fingerprints;
 mod hostile;
 mod imports;

@@ -46,3 +46,23 @@ fn a_metric_of_other_runs_is_refused() {
     let command = "[workload]\ncommand = [\"true\"]\n";
     check("p99", command, "");
 }
+
+/// A small network is not the better choice for someone who needs a large one.
+#[test]
+fn factors_have_the_role_of_their_name_or_the_study_s() {
+    use model::Role;
+    let text = "[study]\nname = \"s\"\nroles = { batch = \"task\" }\n[factors]\nnetwork = [\"rede1\", \"rede2\"]\nbatch = [1, 2]\nthreads = [1, 2]\n[workload]\ndataset = \"digits\"\n";
+    let study = read(text).unwrap();
+    let roles = ["network", "batch", "threads"].map(|name| study.role(name));
+    assert_eq!(roles, [Role::Task, Role::Task, Role::Choice]);
+    assert_eq!(Role::usual("day"), Role::Block);
+    // Images of containers are chosen; the size of pictures is not.
+    let image = |levels: &str| {
+        let text = format!(
+            "[study]\nname = \"s\"\n[factors]\nimage = {levels}\n[workload]\ncommand = [\"true\", \"{{image}}\"]\n"
+        );
+        read(&text).unwrap().role("image")
+    };
+    assert_eq!(image("[32, 64]"), Role::Task);
+    assert_eq!(image("[\"slim\", \"full\"]"), Role::Choice);
+}

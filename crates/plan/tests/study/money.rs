@@ -406,3 +406,18 @@ fn a_price_or_rate_of_a_day_to_come_is_a_mistake() {
     check("2026", false);
     check("2027", true);
 }
+
+#[test]
+fn jobs_of_a_cluster_pay_for_their_own_time() {
+    let check = |environment: &str, expected: RentalScope| {
+        let study = good(&format!(
+            "[study]\nname = \"s\"\n[workload]\ncommand = [\"true\"]\n[environments.a]\nprice = \"1 USD/h\"\n{environment}"
+        ));
+        assert_eq!(price_of(&study).billing.rental, expected, "{environment}");
+    };
+    check("", RentalScope::Study);
+    check("slurm = {}\n", RentalScope::Run);
+    check("slurm = {}\nbilling = { tax = 5 }\n", RentalScope::Run);
+    let explicit = "slurm = {}\nbilling = { rental = \"study\" }\n";
+    check(explicit, RentalScope::Study);
+}

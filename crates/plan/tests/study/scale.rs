@@ -83,3 +83,22 @@ fn an_unknown_scale_names_those_there_are() {
         "{told}"
     );
 }
+
+/// A study of rented machines can be tried anywhere, and nothing is created for that.
+#[test]
+fn a_scale_brings_all_runs_here_and_says_so() {
+    let rented = STUDY
+        .replace("[environments.cpu]", "[environments.cpu]\nssh = \"node1\"")
+        .replace("repetitions = 1\n", "repetitions = 1\nhere = true\n");
+    assert!(!good(&rented).environments[0].location.is_here());
+    let small = read_at(&rented, Some("small")).unwrap();
+    assert!(small.environments.iter().all(|e| e.location.is_here()));
+    let scale = small.scale.unwrap();
+    let said = scale.changes.iter().find(|c| c.what == "environment cpu");
+    assert_eq!(said.unwrap().from.as_deref(), Some("node1 by SSH"));
+    // The same runs as those of a study that never named another machine.
+    let plain = STUDY.replace("repetitions = 1\n", "repetitions = 1\nhere = true\n");
+    let plain = read_at(&plain, Some("small")).unwrap();
+    let small = read_at(&rented, Some("small")).unwrap();
+    assert_eq!(digest(&plain), digest(&small));
+}

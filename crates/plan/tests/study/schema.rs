@@ -15,6 +15,7 @@ const SECTIONS: &[(&str, &str)] = &[
         "/properties/factors/additionalProperties/anyOf/2",
         "[factors]\nn = { zzz = 1 }",
     ),
+    ("/properties/design", "[design]\nzzz = 1"),
     ("/properties/workload", "[workload]\nzzz = 1"),
     (
         "/properties/workload/properties/log/items",
@@ -39,6 +40,18 @@ const SECTIONS: &[(&str, &str)] = &[
     (
         "/properties/environments/additionalProperties/properties/sagemaker",
         "[environments.a.sagemaker]\nzzz = 1",
+    ),
+    (
+        "/properties/environments/additionalProperties/properties/container/anyOf/1",
+        "[environments.a.container]\nzzz = 1",
+    ),
+    (
+        "/properties/environments/additionalProperties/properties/slurm",
+        "[environments.a.slurm]\nzzz = 1",
+    ),
+    (
+        "/properties/environments/additionalProperties/properties/rent",
+        "[environments.a.rent]\nzzz = 1",
     ),
     (
         "/properties/prices/additionalProperties/anyOf/1",

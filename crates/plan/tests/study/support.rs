@@ -2,9 +2,9 @@
 use std::io;
 use std::path::Path;
 
+use diagnostics::{Diagnostic, Source, Style};
 use model::Study;
 use plan::{ReadOptions, Sent, read_study};
-use source::{Diagnostic, Source, Style};
 
 /// The files beside the study under test.
 const FILES: &[(&str, &str)] = &[
@@ -52,7 +52,7 @@ pub(crate) fn read_at(text: &str, scale: Option<&str>) -> Result<Study, Vec<Diag
     read_study(text, &ReadOptions { scale, ..options() })
 }
 
-fn options() -> ReadOptions<'static> {
+pub(crate) fn options() -> ReadOptions<'static> {
     ReadOptions {
         folder: None,
         read: &read_file,

@@ -1,8 +1,8 @@
 //! Which column of a file holds what.
 
-use super::layout::{Field, LAYOUTS, Layout};
+use super::Format;
+use super::layout::{Field, Layout, layouts};
 use super::tags::is_key;
-use super::{Format, NearestFormat};
 use crate::charge::Tag;
 use crate::values::DayOrder;
 
@@ -17,23 +17,16 @@ pub(super) struct Columns {
     header: Vec<String>,
 }
 
-pub(super) struct Unfit {
-    pub(super) nearest: Option<NearestFormat>,
-}
-
 impl Columns {
-    pub(super) fn find(header: &[String], tag: &Tag) -> Result<Columns, Unfit> {
+    /// Fails with the format that it is nearest to and what that one still needs, if there is one.
+    pub(super) fn find(header: &[String], tag: &Tag) -> Result<Columns, Option<String>> {
         let keys: Vec<String> = header.iter().map(|name| key_of(name)).collect();
-        let mut nearest: Option<(usize, NearestFormat)> = None;
-        for layout in LAYOUTS {
+        let mut nearest: Option<(usize, String)> = None;
+        for layout in layouts() {
             let places = places(layout, &keys);
-            let is_missing = |field: &&Field| places[**field as usize].is_none();
-            let missing: Vec<&'static str> = layout
-                .needed
-                .iter()
-                .filter(is_missing)
-                .map(|field| preferred_name(layout, *field))
-                .collect();
+            let needed = layout.needed.iter();
+            let missing = needed.filter(|field| places[**field as usize].is_none());
+            let missing: Vec<&str> = missing.map(|f| preferred_name(layout, *f)).collect();
             if missing.is_empty() {
                 return Ok(Columns {
                     layout,
@@ -44,14 +37,14 @@ impl Columns {
                 });
             }
             let found = places.iter().flatten().count();
-            let format = layout.format;
             if found >= 3 && nearest.as_ref().is_none_or(|(most, _)| found > *most) {
-                nearest = Some((found, NearestFormat { format, missing }));
+                let title = layout.format.title();
+                let missing = missing.join(", ");
+                let near = format!("the most similar format is {title}, but {missing} is missing");
+                nearest = Some((found, near));
             }
         }
-        Err(Unfit {
-            nearest: nearest.map(|(_, near)| near),
-        })
+        Err(nearest.map(|(_, near)| near))
     }
 
     pub(super) fn format(&self) -> Format {
@@ -75,21 +68,19 @@ impl Columns {
 
 fn places(layout: &Layout, keys: &[String]) -> [Option<usize>; Field::COUNT] {
     let mut places = [None; Field::COUNT];
-    for column in layout.columns {
-        places[column.field as usize] = column
-            .names
+    for (field, names) in &layout.columns {
+        places[*field as usize] = names
             .iter()
             .find_map(|name| keys.iter().position(|key| *key == key_of(name)));
     }
     places
 }
 
-fn preferred_name(layout: &Layout, field: Field) -> &'static str {
-    let found = layout.columns.iter().find(|column| column.field == field);
-    found
-        .and_then(|column| column.names.first())
-        .copied()
-        .unwrap_or("?")
+fn preferred_name(layout: &'static Layout, field: Field) -> &'static str {
+    let names = layout.columns.get(&field);
+    names
+        .and_then(|names| names.first())
+        .map_or("?", String::as_str)
 }
 
 /// Letters and digits alone, in lower case; of `Ressourcengruppe (ResourceGroup)` what is in
@@ -123,7 +114,7 @@ fn day_order(header: &[String]) -> DayOrder {
 fn tag_column(layout: &Layout, header: &[String], tag: &Tag) -> Option<usize> {
     layout.tag_prefixes.iter().find_map(|prefix| {
         header.iter().position(|name| {
-            name.strip_prefix(prefix)
+            name.strip_prefix(prefix.as_str())
                 .is_some_and(|key| is_key(key, &tag.key))
         })
     })

@@ -4,19 +4,22 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::Read;
 
-use model::Currency;
+use model::{Currency, Money};
 use rust_decimal::Decimal;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};
 
 use super::quantity::{Counted, machine_seconds};
 use super::tags::is_key;
-use super::{BillError, FileCounts, Format, Listener, google};
-use crate::charge::{Charge, Interval, ListCost, Provider, Tag};
+use super::{BillError, FileCounts, Format, Listener};
+use crate::charge::{Charge, Interval, Provider, Tag};
 use crate::reconciliation::RowProblem;
 use crate::records::Records;
 use crate::values::{DayOrder, HOUR_MS, bounded, moment, number};
 
+/// The label in which Google says the machine type.
+const MACHINE: &str = "compute.googleapis.com/machine_spec";
+pub(super) const CORES: &str = "compute.googleapis.com/cores";
 const EXPECTED: &str = "expected an object with service, usage_start_time, cost and currency";
 
 pub(super) fn read<R: Read>(
@@ -54,17 +57,14 @@ pub(super) fn read<R: Read>(
     }
     match counts.rows > counts.left_out {
         true => Ok(counts),
-        false => Err(BillError::UnknownFormat {
-            columns: vec!["{ … }".to_owned()],
-            nearest: None,
-        }),
+        false => Err(BillError::unknown_format(&["{ … }".to_owned()], None)),
     }
 }
 
 /// The sum of a list of credits, `[{"name": "…", "amount": -0.1}]`.
-pub(super) fn credits_of(text: &str) -> Decimal {
-    let list: Vec<Credit> = serde_json::from_str(text).unwrap_or_default();
-    list.iter().map(|credit| credit.amount.0).sum()
+pub(super) fn credits_of(text: &str) -> Option<Decimal> {
+    let list: Vec<Credit> = serde_json::from_str(text).ok()?;
+    Some(list.iter().map(|credit| credit.amount.0).sum())
 }
 
 #[derive(Deserialize)]
@@ -75,27 +75,17 @@ struct Wire<'l> {
     sku: Described<'l>,
     #[serde(borrow)]
     usage_start_time: Cow<'l, str>,
-    #[serde(default)]
     usage_end_time: Option<String>,
-    #[serde(default)]
     project: Option<Project>,
-    #[serde(default)]
     labels: Option<Vec<Label>>,
-    #[serde(default)]
     system_labels: Option<Vec<Label>>,
-    #[serde(default)]
     location: Option<Location>,
-    #[serde(default)]
     resource: Option<Resource>,
     cost: Amount,
     currency: Currency,
-    #[serde(default)]
     currency_conversion_rate: Option<Amount>,
-    #[serde(default)]
     usage: Option<Usage>,
-    #[serde(default)]
     credits: Option<Vec<Credit>>,
-    #[serde(default)]
     cost_type: Option<String>,
 }
 
@@ -155,9 +145,9 @@ impl<'l> Wire<'l> {
             all.find(|label| label.key == key)?.value.clone()
         };
         let time = self.time();
-        let machine = label(google::MACHINE).unwrap_or_default();
-        let cores = label(google::CORES)
-            .map(|cores| format!("{{\"{}\":\"{cores}\"}}", google::CORES))
+        let machine = label(MACHINE).unwrap_or_default();
+        let cores = label(CORES)
+            .map(|cores| format!("{{\"{}\":\"{cores}\"}}", CORES))
             .unwrap_or_default();
         let seconds = self.usage.as_ref().and_then(|usage| {
             machine_seconds(&Counted {
@@ -179,10 +169,7 @@ impl<'l> Wire<'l> {
             .as_ref()
             .filter(|_| self.currency != Currency::USD)
             .and_then(|rate| bounded(self.cost.0.checked_div(rate.0)?))
-            .map(|amount| ListCost {
-                amount: amount.round_dp(18),
-                currency: Currency::USD,
-            });
+            .map(|amount| Money::new(amount.round_dp(18), Currency::USD));
         let resource = self
             .resource
             .and_then(|resource| resource.global_name.or(resource.name));

@@ -1,9 +1,15 @@
-//! What the columns of a format are called.
+//! What the columns of a format are called: `columns.toml` as types.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
 
 use super::Format;
 
 /// What a column of a bill tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Field {
     Cost,
     Currency,
@@ -42,31 +48,42 @@ impl Field {
     pub(super) const COUNT: usize = Field::ListCost as usize + 1;
 }
 
-/// A column by the names it goes by, the preferred first. Names are compared without case,
-/// spaces, and whatever is no letter or digit.
-pub(super) struct Named {
-    pub(super) field: Field,
-    pub(super) names: &'static [&'static str],
-}
-
-pub(super) const fn named(field: Field, names: &'static [&'static str]) -> Named {
-    Named { field, names }
-}
-
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Layout {
     pub(super) format: Format,
-    pub(super) columns: &'static [Named],
     /// Without these it is not this format.
-    pub(super) needed: &'static [Field],
-    /// What the machine type is called in the column of details.
-    pub(super) machine_detail: &'static str,
-    /// Columns of a tag each begin so.
-    pub(super) tag_prefixes: &'static [&'static str],
+    pub(super) needed: Vec<Field>,
+    pub(super) machine_detail: String,
+    pub(super) tag_prefixes: Vec<String>,
+    pub(super) columns: BTreeMap<Field, Vec<String>>,
 }
 
-pub(super) static LAYOUTS: [&Layout; 4] = [
-    &super::focus::LAYOUT,
-    &super::aws::LAYOUT,
-    &super::google::LAYOUT,
-    &super::azure::LAYOUT,
-];
+#[derive(Debug, Default, Deserialize)]
+struct Layouts {
+    #[serde(rename = "format")]
+    formats: Vec<Layout>,
+}
+
+pub(super) fn layouts() -> &'static [Layout] {
+    static EMBEDDED: LazyLock<Layouts> = LazyLock::new(|| {
+        // That the embedded text is whole is a test.
+        toml::from_str(include_str!("columns.toml")).unwrap_or_default()
+    });
+    &EMBEDDED.formats
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_embedded_columns_are_whole() {
+        let layouts: Layouts = toml::from_str(include_str!("columns.toml")).unwrap();
+        assert_eq!(layouts.formats.len(), 4);
+        for layout in layouts.formats {
+            let is_named = |field: &Field| !layout.columns[field].is_empty();
+            assert!(layout.needed.iter().all(is_named), "{:?}", layout.format);
+        }
+    }
+}

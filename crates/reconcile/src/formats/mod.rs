@@ -1,10 +1,6 @@
 //! Bills of several formats, read as a stream of [`Charge`]s. The format is known by the header.
 
-mod aws;
-mod azure;
 mod columns;
-mod focus;
-mod google;
 mod google_json;
 mod layout;
 mod quantity;
@@ -21,7 +17,7 @@ use crate::charge::{Charge, Tag};
 use crate::reconciliation::RowProblem;
 use crate::records::{LONGEST_ROW, Next, Records};
 
-use self::columns::{Columns, Unfit};
+use self::columns::Columns;
 use self::rows::{RowRead, RowReader};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,73 +51,40 @@ pub struct FileCounts {
     pub left_out: u64,
 }
 
-/// Why a file could not be read at all.
+/// Why a file could not be read at all, in a sentence.
 #[derive(Debug)]
-pub enum BillError {
-    Io(io::Error),
-    Empty,
-    /// UTF-16, which spreadsheets write as "Unicode text".
-    Utf16,
-    /// Not text at all: what it is, and what to do.
-    NotText {
-        what: &'static str,
-        todo: &'static str,
-    },
-    UnknownFormat {
-        columns: Vec<String>,
-        /// The format it is nearest to, and what that one still needs.
-        nearest: Option<NearestFormat>,
-    },
-}
+pub struct BillError(String);
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NearestFormat {
-    pub format: Format,
-    pub missing: Vec<&'static str>,
+impl BillError {
+    fn empty() -> Self {
+        BillError("it is empty; expected a bill with a header line".to_owned())
+    }
+
+    /// `nearest` says which format it is nearest to.
+    fn unknown_format(columns: &[String], nearest: Option<String>) -> Self {
+        const SHOWN: usize = 8;
+        let shown = columns.iter().take(SHOWN);
+        let shown: Vec<String> = shown.map(|c| format!("`{}`", short(c))).collect();
+        let more = if columns.len() > SHOWN { ", …" } else { "" };
+        BillError(format!(
+            "no known bill format has the columns {}{more}; {}",
+            shown.join(", "),
+            nearest.unwrap_or_else(|| format!("expected {EXPECTED}"))
+        ))
+    }
 }
 
 impl std::error::Error for BillError {}
 
 impl From<io::Error> for BillError {
     fn from(error: io::Error) -> Self {
-        BillError::Io(error)
+        BillError(format!("it cannot be read: {error}"))
     }
 }
 
 impl fmt::Display for BillError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BillError::Io(error) => write!(f, "it cannot be read: {error}"),
-            BillError::Empty => write!(f, "it is empty; expected a bill with a header line"),
-            BillError::Utf16 => write!(
-                f,
-                "it is UTF-16 text; save it as CSV in UTF-8 (in Excel: \"CSV UTF-8\")"
-            ),
-            BillError::NotText { what, todo } => write!(f, "it is {what}; {todo}"),
-            BillError::UnknownFormat { columns, nearest } => {
-                const SHOWN: usize = 8;
-                let shown: Vec<String> = columns
-                    .iter()
-                    .take(SHOWN)
-                    .map(|c| format!("`{}`", short(c)))
-                    .collect();
-                let more = if columns.len() > SHOWN { ", …" } else { "" };
-                write!(
-                    f,
-                    "no known bill format has the columns {}{more}",
-                    shown.join(", ")
-                )?;
-                match nearest {
-                    Some(near) => write!(
-                        f,
-                        "; the most similar format is {}, but {} is missing",
-                        near.format.title(),
-                        near.missing.join(", ")
-                    ),
-                    None => write!(f, "; expected {EXPECTED}"),
-                }
-            }
-        }
+        f.write_str(&self.0)
     }
 }
 
@@ -167,28 +130,26 @@ fn read_plain<R: Read>(
     listener: &mut impl Listener,
 ) -> Result<FileCounts, BillError> {
     let start = records.peek(4)?;
-    match start {
+    let not_a_bill = match start {
+        // Spreadsheets write it as "Unicode text".
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [_, 0, _, 0, ..] | [0, _, 0, _, ..] => {
-            return Err(BillError::Utf16);
+            Some("UTF-16 text; save it as CSV in UTF-8 (in Excel: \"CSV UTF-8\")")
         }
-        [b'P', b'A', b'R', b'1', ..] => {
-            return Err(BillError::NotText {
-                what: "a Parquet file",
-                todo: "export it as CSV, or convert it",
-            });
-        }
+        [b'P', b'A', b'R', b'1', ..] => Some("a Parquet file; export it as CSV, or convert it"),
         [b'P', b'K', 3, 4, ..] => {
-            return Err(BillError::NotText {
-                what: "a zip archive or a workbook",
-                todo: "unpack it, or save it as CSV in UTF-8",
-            });
+            Some("a zip archive or a workbook; unpack it, or save it as CSV in UTF-8")
         }
-        [0xef, 0xbb, 0xbf, ..] => records.skip(3),
-        _ => {}
+        _ => None,
+    };
+    if let Some(what) = not_a_bill {
+        return Err(BillError(format!("it is {what}")));
+    }
+    if start.starts_with(b"\xef\xbb\xbf") {
+        records.skip(3);
     }
     let head = records.peek(LONGEST_ROW / 16)?.trim_ascii_start();
     if head.is_empty() {
-        return Err(BillError::Empty);
+        return Err(BillError::empty());
     }
     if head[0] == b'{' {
         return google_json::read(records, tag, listener);
@@ -211,19 +172,17 @@ fn find_header<R: Read>(records: &mut Records<R>, tag: &Tag) -> Result<Columns, 
                 let header: Vec<String> = (0..row.len()).map(|c| row.cell(c).into()).collect();
                 match Columns::find(&header, tag) {
                     Ok(columns) => return Ok(columns),
-                    Err(Unfit { nearest }) => {
-                        let better = nearest.is_some() || first.is_none();
-                        if better {
-                            first = Some((header, nearest));
-                        }
+                    Err(nearest) if nearest.is_some() || first.is_none() => {
+                        first = Some((header, nearest));
                     }
+                    Err(_) => {}
                 }
             }
         }
     }
     match first {
-        Some((columns, nearest)) => Err(BillError::UnknownFormat { columns, nearest }),
-        None => Err(BillError::Empty),
+        Some((columns, nearest)) => Err(BillError::unknown_format(&columns, nearest)),
+        None => Err(BillError::empty()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use rust_decimal::Decimal;
 
-use super::google;
+use super::google_json::CORES;
 use super::tags::entry;
 use crate::charge::{Interval, Provider, contains};
 
@@ -73,7 +73,7 @@ fn of_parts(counted: &Counted, seconds: Decimal) -> Option<Decimal> {
     if !is("core") {
         return Some(seconds);
     }
-    let told = entry(counted.details, google::CORES).and_then(|cores| cores.parse().ok());
+    let told = entry(counted.details, CORES).and_then(|cores| cores.parse().ok());
     let cores: Decimal = told.or_else(|| {
         let digits = counted.machine.rsplit('-').next()?;
         digits.parse().ok()

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use model::Currency;
+use model::{Currency, Money};
 use rust_decimal::Decimal;
 
 use super::columns::Columns;
@@ -10,10 +10,10 @@ use super::layout::Field;
 use super::quantity::{Counted, machine_seconds};
 use super::tags::{entry, has_tag};
 use super::{Format, Listener};
-use crate::charge::{Charge, Interval, ListCost, Provider, Tag, contains};
+use crate::charge::{Charge, Interval, Provider, Tag, contains};
 use crate::reconciliation::RowProblem;
 use crate::records::Row;
-use crate::values::{DAY_MS, DayOrder, HOUR_MS, OrderRead, bounded, moment, number};
+use crate::values::{DAY_MS, DayOrder, HOUR_MS, OrderRead, ReadMoment, bounded, moment, number};
 
 /// Half a cent: an amount rounded to cents is no further from the exact one.
 const HALF_A_CENT: Decimal = Decimal::from_parts(5, 0, 0, false, 3);
@@ -123,7 +123,7 @@ impl<'t> RowReader<'t> {
             seconds,
             cost,
             currency,
-            credits: self.credits(row),
+            credits: self.credits(row, listener),
             rounding: match seconds {
                 Some(_) => self.rounding(row, cost, quantity),
                 None => Decimal::ZERO,
@@ -152,11 +152,8 @@ impl<'t> RowReader<'t> {
         let found = self.number(row, Field::Quantity);
         let text = self.text(row, Field::Quantity);
         if found.is_none() && text.contains(|c: char| c.is_alphabetic() && c != 'e' && c != 'E') {
-            let what = format!(
-                "`{}` is {}; expected a number; the row counts without it",
-                self.columns.name(Field::Quantity),
-                shown(&text)
-            );
+            let what = self.unreadable(Field::Quantity, &text, "a number");
+            let what = format!("{what}; the row counts without it");
             listener.problem(RowProblem::used(row.line, what));
         }
         found
@@ -177,14 +174,9 @@ impl<'t> RowReader<'t> {
     }
 
     fn cost(&self, row: &Row) -> Result<Decimal, String> {
-        self.number(row, Field::Cost).ok_or_else(|| {
-            let text = self.text(row, Field::Cost);
-            format!(
-                "`{}` is {}; expected an amount such as 12.34",
-                self.columns.name(Field::Cost),
-                shown(&text)
-            )
-        })
+        let text = || self.text(row, Field::Cost);
+        let wrong = || self.unreadable(Field::Cost, &text(), "an amount such as 12.34");
+        self.number(row, Field::Cost).ok_or_else(wrong)
     }
 
     fn currency(&self, row: &Row) -> Result<Currency, String> {
@@ -193,13 +185,8 @@ impl<'t> RowReader<'t> {
             // Reports without the column are of accounts that pay in dollars.
             return Ok(Currency::USD);
         }
-        text.to_ascii_uppercase().parse().map_err(|_| {
-            format!(
-                "`{}` is {}; expected a currency code such as USD",
-                self.columns.name(Field::Currency),
-                shown(&text)
-            )
-        })
+        let wrong = || self.unreadable(Field::Currency, &text, "a currency code such as USD");
+        text.to_ascii_uppercase().parse().map_err(|_| wrong())
     }
 
     fn provider(&self, row: &Row) -> Provider {
@@ -227,7 +214,7 @@ impl<'t> RowReader<'t> {
             return named;
         }
         let details = self.text(row, Field::Details);
-        entry(&details, self.columns.layout.machine_detail).map_or(Cow::Borrowed(""), Cow::Owned)
+        entry(&details, &self.columns.layout.machine_detail).map_or(Cow::Borrowed(""), Cow::Owned)
     }
 
     /// `None` if the row tells no time at all.
@@ -236,15 +223,7 @@ impl<'t> RowReader<'t> {
         if start.is_empty() {
             return Ok(None);
         }
-        let unreadable = |field: Field, text: &str, columns: &Columns| {
-            format!(
-                "`{}` is {}; expected a date such as 2024-03-21; the row counts without its time",
-                columns.name(field),
-                shown(text)
-            )
-        };
-        let read = moment(&start, self.order)
-            .ok_or_else(|| unreadable(Field::Start, &start, &self.columns))?;
+        let read = self.moment(Field::Start, &start)?;
         match read.order {
             OrderRead::Certain => {}
             OrderRead::ByCustom => self.any_by_custom = true,
@@ -259,12 +238,7 @@ impl<'t> RowReader<'t> {
         let end = self.text(row, Field::End);
         let end_ms = match end.is_empty() {
             true => None,
-            false => Some(
-                moment(&end, self.order)
-                    .ok_or_else(|| unreadable(Field::End, &end, &self.columns))?
-                    .moment
-                    .ms,
-            ),
+            false => Some(self.moment(Field::End, &end)?.moment.ms),
         };
         let daily = start.day_only || self.columns.format() == Format::AzureExport;
         let custom = start.ms + if daily { DAY_MS } else { HOUR_MS };
@@ -272,6 +246,18 @@ impl<'t> RowReader<'t> {
             start_ms: start.ms,
             end_ms: end_ms.filter(|end| *end > start.ms).unwrap_or(custom),
         }))
+    }
+
+    fn moment(&self, field: Field, text: &str) -> Result<ReadMoment, String> {
+        moment(text, self.order).ok_or_else(|| {
+            let what = self.unreadable(field, text, "a date such as 2024-03-21");
+            format!("{what}; the row counts without its time")
+        })
+    }
+
+    fn unreadable(&self, field: Field, text: &str, expected: &str) -> String {
+        let column = self.columns.name(field);
+        format!("`{column}` is {}; expected {expected}", shown(text))
     }
 
     fn scope<'r>(&self, row: &Row<'r>) -> Cow<'r, str> {
@@ -286,12 +272,19 @@ impl<'t> RowReader<'t> {
         }
     }
 
-    fn credits(&self, row: &Row) -> Decimal {
+    fn credits(&self, row: &Row, listener: &mut impl Listener) -> Decimal {
         let text = self.text(row, Field::Credits);
-        match text.starts_with('[') {
-            true => super::google_json::credits_of(&text),
-            false => number(&text, self.comma_parts_cells).unwrap_or_default(),
-        }
+        let found = match text.trim() {
+            "" => Some(Decimal::ZERO),
+            list if list.starts_with('[') => super::google_json::credits_of(list),
+            one => number(one, self.comma_parts_cells),
+        };
+        found.unwrap_or_else(|| {
+            let what = self.unreadable(Field::Credits, &text, "an amount such as -0.1");
+            let what = format!("{what}; the row counts without it");
+            listener.problem(RowProblem::used(row.line, what));
+            Decimal::ZERO
+        })
     }
 
     fn rounding(&self, row: &Row, cost: Decimal, quantity: Option<Decimal>) -> Decimal {
@@ -310,7 +303,7 @@ impl<'t> RowReader<'t> {
         }
     }
 
-    fn list_cost(&self, row: &Row, cost: Decimal, currency: Currency) -> Option<ListCost> {
+    fn list_cost(&self, row: &Row, cost: Decimal, currency: Currency) -> Option<Money> {
         let listed: Currency = match self.columns.format() {
             // Google's list is in dollars, and the rate is from them.
             Format::GoogleCsv => Currency::USD,
@@ -323,10 +316,7 @@ impl<'t> RowReader<'t> {
             Some(amount) => amount,
             None => bounded(cost.checked_div(self.number(row, Field::Rate)?)?)?.round_dp(18),
         };
-        Some(ListCost {
-            amount,
-            currency: listed,
-        })
+        Some(Money::new(amount, listed))
     }
 
     fn is_tagged(&self, row: &Row) -> bool {

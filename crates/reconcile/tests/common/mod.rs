@@ -236,6 +236,18 @@ pub(crate) fn causes(found: &Reconciliation) -> Vec<String> {
     list
 }
 
+pub(crate) fn items(found: &Reconciliation) -> Vec<String> {
+    let text = |item: &reconcile::Item| {
+        let share = match item.of_study == item.amount || item.of_study.amount.is_zero() {
+            true => String::new(),
+            false => format!(", {} of the study", item.of_study),
+        };
+        format!("{:?} {}: {}{share}", item.whose, item.what, item.amount)
+    };
+    found.items.iter().map(text).collect()
+}
+
+/// The lines are the difference, and the items are the file.
 #[track_caller]
 pub(crate) fn sums_up(found: &Reconciliation) {
     let lines: Decimal = found.lines.iter().map(|line| line.amount.amount).sum();
@@ -249,6 +261,15 @@ pub(crate) fn sums_up(found: &Reconciliation) {
     assert_eq!(found.difference.amount, difference);
     assert_eq!(lines + found.unexplained.amount.amount, difference);
     assert_eq!(parts, found.unexplained.amount.amount, "{found:#?}");
+    let mut items: BTreeMap<Currency, Decimal> = BTreeMap::new();
+    for item in &found.items {
+        *items.entry(item.amount.currency).or_default() += item.amount.amount;
+    }
+    let total = found.total.iter().map(|sum| (sum.currency, sum.amount));
+    assert_eq!(items, total.collect(), "{found:#?}");
+    let rows: u64 = found.items.iter().map(|item| item.rows).sum();
+    let read = found.files.iter().map(|file| file.rows - file.left_out);
+    assert_eq!(rows, read.sum::<u64>(), "{found:#?}");
 }
 
 pub(crate) fn money(text: &str) -> Money {

@@ -50,41 +50,11 @@ impl Grid {
 /// Spreadsheets compute cells that begin with one of these; an apostrophe in front makes them text.
 /// Numbers stay numbers.
 fn harmless(cell: &str) -> Cow<'_, str> {
-    let cell = source::screen::safe(cell);
+    let cell = diagnostics::screen::safe(cell);
     let is_formula = cell.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
     match is_formula && cell.parse::<f64>().is_err() {
         true => Cow::Owned(format!("'{cell}")),
         false => cell,
-    }
-}
-
-/// Makes a [`Grid`] row by row.
-#[derive(Default)]
-pub(super) struct Writer {
-    row: Vec<String>,
-    rows: Vec<Vec<String>>,
-}
-
-impl Writer {
-    pub(super) fn texts<const N: usize>(&mut self, fields: [&str; N]) {
-        self.row.extend(fields.map(str::to_owned));
-    }
-
-    pub(super) fn all(&mut self, fields: impl IntoIterator<Item = String>) {
-        self.row.extend(fields);
-    }
-
-    pub(super) fn end_row(&mut self) {
-        self.rows.push(std::mem::take(&mut self.row));
-    }
-
-    /// The first row names the columns.
-    pub(super) fn finish(self) -> Grid {
-        let mut rows = self.rows.into_iter();
-        Grid {
-            headers: rows.next().unwrap_or_default(),
-            rows: rows.collect(),
-        }
     }
 }
 

@@ -1,244 +1,170 @@
 //! Tables for other programs: one a function, numbers unrounded, units in the column names. The
 //! columns are documented in docs/results.md.
 
+mod columns;
 mod grid;
 mod money;
 mod told;
 
-use analyse::{Analysis, LevelFacts, MetricInfo, ScenarioResult, VariationTerm};
+use analyse::{
+    Analysis, CostResult, MetricInfo, RunRow, ScenarioResult, Summary, Variation, VariationTerm,
+};
 use model::Money;
 use model::run::metric;
 
+use columns::Columns;
 pub use grid::Grid;
-use grid::Writer;
 pub(crate) use money::{bills, break_evens};
 pub use told::ToldStep;
 pub(crate) use told::{losses, profile, steps};
 
+/// The name of a column and what it is of.
+type Named<T, R> = (&'static str, fn(&T) -> R);
+
 /// One row per run.
 pub(crate) fn runs(analysis: &Analysis) -> Grid {
-    let factors: Vec<&str> = analysis
-        .study
-        .factors
-        .iter()
-        .map(|f| f.name.as_str())
-        .collect();
-    let mut out = Writer::default();
-    out.texts([
-        "study",
-        "run",
-        "scenario",
-        "repetition",
-        "status",
-        "excluded",
-        "imported",
-        "environment",
-        "started_utc",
-    ]);
-    out.all(factors.iter().map(|f| format!("factor_{f}")));
-    for what in ["cost", "unused_cost", "not_work_cost", "expected_lost_cost"] {
-        out.all([money_column(analysis, what)]);
-    }
-    out.all(metrics(analysis).map(|(_, info)| metric_column(info)));
-    out.all(["warnings".to_owned()]);
-    out.all(billed_column(analysis));
-    out.end_row();
-    for run in &analysis.runs {
-        let scenario = crate::tables::scenario(analysis, run.scenario);
-        out.all([
-            analysis.study.name.clone(),
-            run.run.to_string(),
-            format!("C{}", run.scenario),
-        ]);
-        out.all([
-            run.repetition.to_string(),
-            run.status.to_string(),
-            run.excluded.clone().unwrap_or_default(),
-            run.imported.to_string(),
-        ]);
+    let mut table = Columns::new(analysis);
+    table.add("run", |run: &&RunRow| run.run.to_string());
+    table.add("scenario", |run| format!("C{}", run.scenario));
+    table.add("repetition", |run| run.repetition.to_string());
+    table.add("status", |run| run.status.to_string());
+    table.add("excluded", |run| run.excluded.clone().unwrap_or_default());
+    table.add("imported", |run| run.imported.to_string());
+    table.add("environment", |run| run.environment.clone());
+    table.add("started_utc", |run| {
         let started = run.started.map(|moment| moment.to_string());
-        out.all([run.environment.clone(), started.unwrap_or_default()]);
-        out.all(
-            factors
-                .iter()
-                .map(|f| scenario.map(|s| level(&s.levels, f)).unwrap_or_default()),
-        );
-        let parts = [
-            run.cost,
-            run.unused.map(|u| u.unused),
-            run.unused.map(|u| u.not_work),
-            run.unused.map(|u| u.expected_lost),
-        ];
-        out.all(parts.map(exact));
-        out.all(
-            metrics(analysis).map(|(place, _)| number(run.values.get(place).copied().flatten())),
-        );
-        out.all([run.warnings.to_string()]);
-        out.all(analysis.study.repriced.clone());
-        out.end_row();
+        started.unwrap_or_default()
+    });
+    table.factors(|run| run.scenario);
+    let unused: [Named<RunRow, Option<Money>>; 4] = [
+        ("cost", |run| run.cost),
+        ("unused_cost", |run| run.unused.map(|u| u.unused)),
+        ("not_work_cost", |run| run.unused.map(|u| u.not_work)),
+        ("expected_lost_cost", |run| {
+            run.unused.map(|u| u.expected_lost)
+        }),
+    ];
+    for (what, money) in unused {
+        table.add(money_column(analysis, what), move |run| exact(money(run)));
     }
-    out.finish()
+    for (place, info) in metrics(analysis) {
+        table.add(metric_column(info), move |run| {
+            number(run.values.get(place).copied().flatten())
+        });
+    }
+    table.add("warnings", |run| run.warnings.to_string());
+    table.billed();
+    table.grid(&analysis.runs)
 }
 
 /// One row a scenario: of each metric its mean with the interval, and the rest of its summary.
 pub(crate) fn scenarios(analysis: &Analysis) -> Grid {
-    let factors: Vec<&str> = analysis
-        .study
-        .factors
-        .iter()
-        .map(|f| f.name.as_str())
-        .collect();
-    let mut out = Writer::default();
-    out.texts(["study", "scenario", "environment"]);
-    out.all(factors.iter().map(|f| format!("factor_{f}")));
-    out.texts([
-        "runs_planned",
-        "runs_ok",
-        "runs_failed",
-        "runs_out_of_memory",
-        "runs_timed_out",
-    ]);
-    out.texts([
-        "runs_interrupted",
-        "runs_not_measurable",
-        "runs_with_warnings",
-    ]);
-    for what in [
-        "cost_mean",
-        "cost_total",
-        "cost_per_epoch",
-        "cost_per_thousand_images",
-        "cost_per_thousand_steps",
-    ] {
-        out.all([money_column(analysis, what)]);
+    let mut table = Columns::new(analysis);
+    table.add("scenario", |s: &&ScenarioResult| s.label.clone());
+    table.add("environment", |s| s.environment.clone());
+    table.factors(|s| s.number);
+    let counts: [Named<ScenarioResult, usize>; 8] = [
+        ("runs_planned", |s| s.planned),
+        ("runs_ok", |s| s.runs.ok),
+        ("runs_failed", |s| s.runs.failed),
+        ("runs_out_of_memory", |s| s.runs.out_of_memory),
+        ("runs_timed_out", |s| s.runs.timed_out),
+        ("runs_interrupted", |s| s.runs.interrupted),
+        ("runs_not_measurable", |s| s.runs.not_measurable),
+        ("runs_with_warnings", |s| s.warned_runs),
+    ];
+    for (name, count) in counts {
+        table.add(name, move |s| count(s).to_string());
+    }
+    let costs: [Named<CostResult, Option<Money>>; 5] = [
+        ("cost_mean", |cost| Some(cost.mean)),
+        ("cost_total", |cost| Some(cost.total)),
+        ("cost_per_epoch", |cost| cost.per_epoch),
+        ("cost_per_thousand_images", |cost| cost.per_thousand_images),
+        ("cost_per_thousand_steps", |cost| cost.per_thousand_steps),
+    ];
+    for (what, money) in costs {
+        table.add(money_column(analysis, what), move |s| {
+            exact(s.cost.as_ref().and_then(money))
+        });
     }
     for (_, info) in metrics(analysis) {
         let name = metric_column(info);
-        out.all(SUMMARY.iter().map(|what| format!("{name}_{what}")));
+        for (what, value) in SUMMARY {
+            table.add(format!("{name}_{what}"), move |s| {
+                number(s.metrics.get(&info.name).and_then(value))
+            });
+        }
     }
-    out.all(billed_column(analysis));
-    out.end_row();
-    for scenario in &analysis.scenarios {
-        scenario_row(analysis, &factors, scenario, &mut out);
-    }
-    out.finish()
+    table.billed();
+    table.grid(&analysis.scenarios)
 }
 
-const SUMMARY: [&str; 9] = [
-    "count", "mean", "low", "high", "sd", "median", "min", "max", "cv",
+const SUMMARY: [Named<Summary, Option<f64>>; 9] = [
+    ("count", |s| Some(s.count as f64)),
+    ("mean", |s| Some(s.mean.value)),
+    ("low", |s| s.mean.interval.map(|i| i.low)),
+    ("high", |s| s.mean.interval.map(|i| i.high)),
+    ("sd", |s| Some(s.sd)),
+    ("median", |s| Some(s.median)),
+    ("min", |s| Some(s.min)),
+    ("max", |s| Some(s.max)),
+    ("cv", |s| s.cv),
 ];
 
-fn scenario_row(
-    analysis: &Analysis,
-    factors: &[&str],
-    scenario: &ScenarioResult,
-    out: &mut Writer,
-) {
-    out.all([
-        analysis.study.name.clone(),
-        scenario.label.clone(),
-        scenario.environment.clone(),
-    ]);
-    out.all(factors.iter().map(|f| level(&scenario.levels, f)));
-    let runs = &scenario.runs;
-    let counts = [
-        scenario.planned,
-        runs.ok,
-        runs.failed,
-        runs.out_of_memory,
-        runs.timed_out,
-        runs.interrupted,
-        runs.not_measurable,
-    ];
-    out.all(counts.iter().map(|n| n.to_string()));
-    out.all([scenario.warned_runs.to_string()]);
-    let cost = scenario.cost.as_ref();
-    let amounts = [
-        cost.map(|c| c.mean),
-        cost.map(|c| c.total),
-        cost.and_then(|c| c.per_epoch),
-        cost.and_then(|c| c.per_thousand_images),
-        cost.and_then(|c| c.per_thousand_steps),
-    ];
-    out.all(amounts.map(exact));
-    for (_, info) in metrics(analysis) {
-        let Some(s) = scenario.metrics.get(&info.name) else {
-            out.all(SUMMARY.iter().map(|_| String::new()));
-            continue;
-        };
-        let interval = s.mean.interval;
-        out.all([s.count.to_string(), number(Some(s.mean.value))]);
-        out.all([
-            number(interval.map(|i| i.low)),
-            number(interval.map(|i| i.high)),
-        ]);
-        out.all([s.sd, s.median, s.min, s.max].map(|v| number(Some(v))));
-        out.all([number(s.cv)]);
-    }
-    out.all(analysis.study.repriced.clone());
-    out.end_row();
+/// A term of the analysis of variance, or the noise.
+struct Part<'a> {
+    variation: &'a Variation,
+    /// `None` for the noise.
+    term: Option<&'a VariationTerm>,
+    degrees_of_freedom: usize,
+    sum_of_squares: f64,
+    share: f64,
 }
 
-/// One row a term of each metric's analysis of variance, the noise last.
+/// One row per term.
 pub(crate) fn variation(analysis: &Analysis) -> Grid {
-    let mut out = Writer::default();
-    out.texts([
-        "study",
-        "metric",
-        "scale",
-        "term",
-        "degrees_of_freedom",
-        "sum_of_squares",
-        "share_fraction",
-    ]);
-    out.texts(["f", "p", "verdict", "sentence"]);
-    out.end_row();
-    for variation in &analysis.variations {
-        let mut row = |name: String, numbers: [Option<f64>; 5], verdict: &str, sentence: &str| {
-            let scale = variation.scale.word().to_owned();
-            out.all([
-                analysis.study.name.clone(),
-                variation.metric.clone(),
-                scale,
-                name,
-            ]);
-            out.all(numbers.map(number));
-            out.all([verdict.to_owned(), sentence.to_owned()]);
-            out.end_row();
-        };
-        for term in &variation.terms {
-            let VariationTerm {
-                degrees_of_freedom,
-                sum_of_squares,
-                share,
-                ..
-            } = term;
-            let numbers = [
-                Some(*degrees_of_freedom as f64),
-                Some(*sum_of_squares),
-                Some(*share),
-                term.f,
-                term.p,
-            ];
-            row(
-                term.name(),
-                numbers,
-                term.verdict.words(),
-                term.sentence.as_deref().unwrap_or(""),
-            );
-        }
-        if let Some(noise) = &variation.noise {
-            let numbers = [
-                Some(noise.degrees_of_freedom as f64),
-                Some(noise.sum_of_squares),
-                Some(noise.share),
-                None,
-                None,
-            ];
-            row("noise".to_owned(), numbers, "", "");
-        }
-    }
-    out.finish()
+    let mut table = Columns::new(analysis);
+    table.add("metric", |part: &Part| part.variation.metric.clone());
+    table.add("scale", |part| part.variation.scale.word().to_owned());
+    table.add("term", |part| {
+        part.term.map_or_else(|| "noise".to_owned(), |t| t.name())
+    });
+    table.add("degrees_of_freedom", |part| {
+        part.degrees_of_freedom.to_string()
+    });
+    table.add("sum_of_squares", |part| number(Some(part.sum_of_squares)));
+    table.add("share_fraction", |part| number(Some(part.share)));
+    table.add("f", |part| number(part.term.and_then(|t| t.f)));
+    table.add("p", |part| number(part.term.and_then(|t| t.p)));
+    table.add("adjusted_p", |part| {
+        number(part.term.and_then(|t| t.adjusted_p))
+    });
+    table.add("verdict", |part| {
+        part.term.map_or("", |t| t.verdict.words()).to_owned()
+    });
+    table.add("sentence", |part| {
+        part.term
+            .and_then(|t| t.sentence.clone())
+            .unwrap_or_default()
+    });
+    let parts = analysis.variations.iter().flat_map(|variation| {
+        let terms = variation.terms.iter().map(move |term| Part {
+            variation,
+            term: Some(term),
+            degrees_of_freedom: term.degrees_of_freedom,
+            sum_of_squares: term.sum_of_squares,
+            share: term.share,
+        });
+        terms.chain(variation.noise.as_ref().map(|noise| Part {
+            variation,
+            term: None,
+            degrees_of_freedom: noise.degrees_of_freedom,
+            sum_of_squares: noise.sum_of_squares,
+            share: noise.share,
+        }))
+    });
+    table.grid(parts)
 }
 
 /// Cost is written from the exact money, not from its `f64`.
@@ -254,13 +180,6 @@ fn metrics(analysis: &Analysis) -> impl Iterator<Item = (usize, &MetricInfo)> {
         .iter()
         .enumerate()
         .filter(move |(_, info)| !money.contains(&info.name.as_str()))
-}
-
-/// Only where costs are not those that were frozen with the runs, so that no file of a what-if is
-/// taken for the bills themselves.
-fn billed_column(analysis: &Analysis) -> Option<String> {
-    let repriced = analysis.study.repriced.as_ref();
-    repriced.map(|_| "billed".to_owned())
 }
 
 fn exact(money: Option<Money>) -> String {
@@ -298,14 +217,6 @@ fn metric_column(info: &MetricInfo) -> String {
         true => info.name.clone(),
         false => format!("{}_{unit}", info.name),
     }
-}
-
-fn level(levels: &[LevelFacts], factor: &str) -> String {
-    levels
-        .iter()
-        .find(|l| l.factor == factor)
-        .map(|l| l.level.clone())
-        .unwrap_or_default()
 }
 
 /// All digits; powers of ten only where they would be a row of noughts.

@@ -1,21 +1,23 @@
-//! What runs reported: losses by epoch, times of operators.
+//! What runs reported: losses by epoch, times of steps and operators.
 
 use analyse::{Analysis, RunRow};
 use model::RunId;
+use model::run::{Epoch, OperatorTime};
 
-use super::{Grid, Writer, level, number};
+use super::{Columns, Grid, number};
 
 /// One row per epoch of a run.
 pub(crate) fn losses(analysis: &Analysis) -> Grid {
-    let mut table = Told::new(analysis, &["epoch", "loss", "accuracy_percent", "seconds"]);
-    for run in &analysis.runs {
-        for epoch in &run.epochs {
-            let percent = epoch.accuracy.map(|fraction| fraction * 100.0);
-            let numbers = [epoch.loss, percent, epoch.seconds].map(number);
-            table.row(run, [epoch.epoch.to_string()].into_iter().chain(numbers));
-        }
-    }
-    table.out.finish()
+    type Row<'a> = (&'a RunRow, &'a Epoch);
+    let mut table = Columns::of_runs(analysis, |(run, _): &Row| run);
+    table.add("epoch", |(_, epoch)| epoch.epoch.to_string());
+    table.add("loss", |(_, epoch)| number(epoch.loss));
+    table.add("accuracy_percent", |(_, epoch)| {
+        number(epoch.accuracy.map(|fraction| fraction * 100.0))
+    });
+    table.add("seconds", |(_, epoch)| number(epoch.seconds));
+    let runs = analysis.runs.iter();
+    table.grid(runs.flat_map(|run| run.epochs.iter().map(move |epoch| (run, epoch))))
 }
 
 /// A step as a run told it.
@@ -31,88 +33,26 @@ pub struct ToldStep {
 /// One row per step of a run. Steps are too many to be part of an analysis: `steps` finds those of a
 /// run.
 pub(crate) fn steps(analysis: &Analysis, steps: &dyn Fn(RunId) -> Vec<ToldStep>) -> Grid {
-    let columns = ["step", "epoch", "loss", "seconds", "images"];
-    let mut table = Told::new(analysis, &columns);
+    type Row<'a> = (&'a RunRow, ToldStep);
     let whole = |number: Option<u64>| number.map(|n| n.to_string()).unwrap_or_default();
-    for run in &analysis.runs {
-        for told in steps(run.run) {
-            table.row(
-                run,
-                [
-                    told.step.to_string(),
-                    whole(told.epoch.map(u64::from)),
-                    number(told.loss),
-                    number(told.seconds),
-                    whole(told.images),
-                ],
-            );
-        }
-    }
-    table.out.finish()
+    let mut table = Columns::of_runs(analysis, |(run, _): &Row| run);
+    table.add("step", |(_, told)| told.step.to_string());
+    table.add("epoch", move |(_, told)| whole(told.epoch.map(u64::from)));
+    table.add("loss", |(_, told)| number(told.loss));
+    table.add("seconds", |(_, told)| number(told.seconds));
+    table.add("images", move |(_, told)| whole(told.images));
+    let runs = analysis.runs.iter();
+    table.grid(runs.flat_map(|run| steps(run.run).into_iter().map(move |step| (run, step))))
 }
 
 /// One row an operator of a run, the largest of each run first.
 pub(crate) fn profile(analysis: &Analysis) -> Grid {
-    let mut table = Told::new(analysis, &["operator", "kind", "calls", "seconds"]);
-    for run in &analysis.runs {
-        for operator in &run.profile {
-            table.row(
-                run,
-                [
-                    operator.name.clone(),
-                    operator.kind.clone(),
-                    operator.calls.to_string(),
-                    number(Some(operator.seconds)),
-                ],
-            );
-        }
-    }
-    table.out.finish()
-}
-
-/// Rows that begin with the run and its levels.
-pub(super) struct Told<'a> {
-    analysis: &'a Analysis,
-    factors: Vec<&'a str>,
-    pub(super) out: Writer,
-}
-
-impl<'a> Told<'a> {
-    pub(super) fn new(analysis: &'a Analysis, columns: &[&str]) -> Self {
-        let factors = analysis.study.factors.iter().map(|f| f.name.as_str());
-        let factors: Vec<&str> = factors.collect();
-        let mut out = Writer::default();
-        out.texts([
-            "study",
-            "run",
-            "scenario",
-            "repetition",
-            "status",
-            "environment",
-        ]);
-        out.all(factors.iter().map(|f| format!("factor_{f}")));
-        out.all(columns.iter().map(|column| (*column).to_owned()));
-        out.end_row();
-        Told {
-            analysis,
-            factors,
-            out,
-        }
-    }
-
-    pub(super) fn row(&mut self, run: &RunRow, told: impl IntoIterator<Item = String>) {
-        let scenario = crate::tables::scenario(self.analysis, run.scenario);
-        self.out.all([
-            self.analysis.study.name.clone(),
-            run.run.to_string(),
-            format!("C{}", run.scenario),
-            run.repetition.to_string(),
-            run.status.to_string(),
-            run.environment.clone(),
-        ]);
-        let levels = |f: &&str| scenario.map(|s| level(&s.levels, f)).unwrap_or_default();
-        self.out.all(self.factors.iter().map(levels));
-        self.out.all(told);
-        self.out.end_row();
-    }
+    type Row<'a> = (&'a RunRow, &'a OperatorTime);
+    let mut table = Columns::of_runs(analysis, |(run, _): &Row| run);
+    table.add("operator", |(_, operator)| operator.name.clone());
+    table.add("kind", |(_, operator)| operator.kind.clone());
+    table.add("calls", |(_, operator)| operator.calls.to_string());
+    table.add("seconds", |(_, operator)| number(Some(operator.seconds)));
+    let runs = analysis.runs.iter();
+    table.grid(runs.flat_map(|run| run.profile.iter().map(move |one| (run, one))))
 }

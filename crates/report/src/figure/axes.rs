@@ -97,13 +97,7 @@ fn category_names(out: &mut String, layout: &Layout, categories: &[Category]) {
         let short = fitted(&category.short, LONGEST_SHORT);
         match words {
             CategoryWords::Long => {
-                let _ = write!(
-                    out,
-                    "<text class=\"strong\" text-anchor=\"middle\" x=\"{}\" y=\"{}\">{}</text>",
-                    px(x),
-                    px(foot + 17.0),
-                    escape(&short)
-                );
+                styled(out, "strong", "middle", [x, foot + 17.0], &short);
                 for (line, level) in category.long.iter().enumerate() {
                     let y = foot + 32.0 + 15.0 * line as f64;
                     text(out, "middle", x, y, level);
@@ -131,10 +125,10 @@ fn titles(out: &mut String, layout: &Layout) {
     let (left, right) = (layout.margins.left, WIDTH - layout.margins.right);
     if !figure.y.title.is_empty() {
         let x = (left - 8.0 - width(&figure.y.title)).max(2.0);
-        titled(out, "start", x, 14.0, &figure.y.title);
+        styled(out, "title", "start", [x, 14.0], &figure.y.title);
     }
     if let Some(title) = figure.right.as_ref().map(|axis| &axis.title) {
-        titled(out, "end", WIDTH - 2.0, 14.0, title);
+        styled(out, "title", "end", [WIDTH - 2.0, 14.0], title);
     }
     let is_long = match &figure.x.scale {
         Scale::Categories(all) => {
@@ -144,28 +138,26 @@ fn titles(out: &mut String, layout: &Layout) {
     };
     if !figure.x.title.is_empty() && !is_long {
         let middle = (left + right) / 2.0;
-        titled(out, "middle", middle, layout.height - 6.0, &figure.x.title);
+        let place = [middle, layout.height - 6.0];
+        styled(out, "title", "middle", place, &figure.x.title);
     }
 }
 
-fn titled(out: &mut String, anchor: &str, x: f64, y: f64, text: &str) {
+/// A text of this class at these places from the left and from the top.
+fn styled(out: &mut String, class: &str, anchor: &str, place: [f64; 2], text: &str) {
+    let ([x, y], text) = (place.map(px), escape(text));
+    let class = match class {
+        "" => String::new(),
+        class => format!("class=\"{class}\" "),
+    };
     let _ = write!(
         out,
-        "<text class=\"title\" text-anchor=\"{anchor}\" x=\"{}\" y=\"{}\">{}</text>",
-        px(x),
-        px(y),
-        escape(text)
+        "<text {class}text-anchor=\"{anchor}\" x=\"{x}\" y=\"{y}\">{text}</text>"
     );
 }
 
 fn text(out: &mut String, anchor: &str, x: f64, y: f64, text: &str) {
-    let _ = write!(
-        out,
-        "<text text-anchor=\"{anchor}\" x=\"{}\" y=\"{}\">{}</text>",
-        px(x),
-        px(y),
-        escape(text)
-    );
+    styled(out, "", anchor, [x, y], text);
 }
 
 fn line(out: &mut String, class: &str, ends: [f64; 4]) {

@@ -46,7 +46,7 @@ struct Drawn<'a> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Place {
+struct Position {
     x: f64,
     y: f64,
 }
@@ -73,10 +73,10 @@ impl Drawn<'_> {
         }
     }
 
-    fn place(&self, point: &Point) -> Option<Place> {
+    fn place(&self, point: &Point) -> Option<Position> {
         let y = self.layout.up(self.series, point.y?);
         let x = self.layout.x.at(point.x);
-        (x.is_finite() && y.is_finite()).then_some(Place { x, y })
+        (x.is_finite() && y.is_finite()).then_some(Position { x, y })
     }
 
     fn bars(&self) -> String {
@@ -140,7 +140,7 @@ impl Drawn<'_> {
         let mut dots = String::new();
         let mut pen = 'M';
         for point in &self.series.points {
-            let Some(Place { x, y }) = self.place(point) else {
+            let Some(Position { x, y }) = self.place(point) else {
                 pen = 'M';
                 continue;
             };
@@ -191,7 +191,7 @@ impl Drawn<'_> {
     fn symbols(&self, out: &mut String, size: f64) {
         let mut dots = String::new();
         for point in &self.series.points {
-            let Some(Place { x, y }) = self.place(point) else {
+            let Some(Position { x, y }) = self.place(point) else {
                 continue;
             };
             let (x, y) = (px(x), px(y));
@@ -219,7 +219,7 @@ impl Drawn<'_> {
 
     fn words(&self, out: &mut String) {
         for point in &self.series.points {
-            if let Some(Place { x, y }) = self.place(point) {
+            if let Some(Position { x, y }) = self.place(point) {
                 let _ = write!(
                     out,
                     "<text class=\"word\" transform=\"translate({},{})rotate(-90)\" y=\"4\">{}</text>",
@@ -236,7 +236,8 @@ impl Drawn<'_> {
             return;
         }
         for (point, place) in self.series.points.iter().zip(places) {
-            let Some(Place { x, y }) = self.place(point).filter(|_| !point.label.is_empty()) else {
+            let Some(Position { x, y }) = self.place(point).filter(|_| !point.label.is_empty())
+            else {
                 continue;
             };
             let (off, dy) = match place {
@@ -316,7 +317,8 @@ fn place_labels(layout: &Layout) -> Vec<Vec<LabelPlace>> {
                 bases,
             };
             let mut free = |point: &Point| {
-                let Some(Place { x, y }) = drawn.place(point).filter(|_| !point.label.is_empty())
+                let Some(Position { x, y }) =
+                    drawn.place(point).filter(|_| !point.label.is_empty())
                 else {
                     return LabelPlace::Nowhere;
                 };

@@ -1,6 +1,8 @@
 //! From values to places and back: ranges of axes, the values that are marked on them, and how
 //! these are written.
 
+use analyse::{Estimate, format};
+
 use super::{Axis, Extent, Scale};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -12,6 +14,12 @@ pub(crate) struct Range {
 impl Range {
     pub(crate) fn new(low: f64, high: f64) -> Self {
         Range { low, high }
+    }
+
+    /// The interval of an estimate, where it has one.
+    pub(crate) fn of(estimate: &Estimate) -> Option<Self> {
+        let interval = estimate.interval;
+        interval.map(|i| Range::new(i.low, i.high))
     }
 
     /// `None` if no value is a number.
@@ -217,7 +225,7 @@ pub(super) fn tick_text(value: f64) -> String {
     if size > 0.0 && !(1e-7..1e9).contains(&size) {
         return scientific(value);
     }
-    grouped(&value.to_string()).replace('-', "−")
+    format::group(&value.to_string())
 }
 
 /// The same, with as many decimals as the others have where steps between them are equal.
@@ -262,26 +270,6 @@ fn scientific(value: f64) -> String {
         "1" => format!("10{raised}"),
         sign => format!("{sign}×10{raised}"),
     }
-}
-
-/// Commas between thousands, from five digits on.
-fn grouped(text: &str) -> String {
-    let (whole, rest) = match text.find('.') {
-        Some(place) => text.split_at(place),
-        None => (text, ""),
-    };
-    let digits = whole.trim_start_matches('-');
-    if digits.len() < 5 {
-        return text.to_owned();
-    }
-    let mut out = whole[..whole.len() - digits.len()].to_owned();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out + rest
 }
 
 #[cfg(test)]

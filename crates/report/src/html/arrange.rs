@@ -1,7 +1,8 @@
 //! Which scenario is drawn in which small figure, in which colour: the factor with the most
 //! numeric levels gives the colours, a small one the dashes, the others a figure each.
 
-use analyse::ScenarioResult;
+use analyse::lists::{entry, push_new};
+use analyse::{LevelFacts, ScenarioResult};
 
 use crate::figure::{Colour, Dash};
 use crate::view::level_of;
@@ -125,15 +126,13 @@ fn colour_factor<'f, 'a>(factors: &'f [Factor<'a>]) -> Option<&'f Factor<'a>> {
 fn varied<'a>(scenarios: &[&'a ScenarioResult]) -> Vec<Factor<'a>> {
     let mut factors: Vec<Factor> = Vec::new();
     for level in scenarios.iter().flat_map(|s| &s.levels) {
-        match factors.iter_mut().find(|f| f.name == level.factor) {
-            Some(factor) if factor.levels.contains(&level.level.as_str()) => {}
-            Some(factor) => factor.levels.push(&level.level),
-            None => factors.push(Factor {
-                name: &level.factor,
-                levels: vec![&level.level],
-                numeric: false,
-            }),
-        }
+        let new = || Factor {
+            name: &level.factor,
+            levels: Vec::new(),
+            numeric: false,
+        };
+        let factor = entry(&mut factors, |f| f.name == level.factor, new);
+        push_new(&mut factor.levels, level.level.as_str());
     }
     factors.retain(|f| f.levels.len() > 1);
     for factor in &mut factors {
@@ -152,6 +151,5 @@ fn phrase(scenario: &ScenarioResult, factors: &[Factor], wanted: impl Fn(&str) -
         let varied = factors.iter().any(|f| f.name == l.factor);
         varied && wanted(&l.factor)
     });
-    let phrases: Vec<&str> = levels.map(|l| l.phrase.as_str()).collect();
-    phrases.join(" · ")
+    LevelFacts::phrase_of(levels)
 }

@@ -3,7 +3,7 @@
 use analyse::{Analysis, MetricInfo, ScenarioResult, format, metric_value};
 
 use crate::figure::{Axis, Category, Colour, Mark, Point, Series};
-use crate::view::unit_of;
+use crate::view::{typical, unit_of};
 
 /// Part of a scenario's room that its single runs are spread over.
 const RUNS_WIDTH: f64 = 0.5;
@@ -25,10 +25,9 @@ pub(super) fn by_environment(analysis: &Analysis) -> Vec<Group<'_>> {
             .iter()
             .filter(|s| s.environment == environment && s.runs.total() > 0)
             .collect(),
-        place: if several {
-            format!(" on {environment}")
-        } else {
-            String::new()
+        place: match several {
+            true => format!(" on {environment}"),
+            false => String::new(),
         },
     };
     environments.into_iter().map(group).collect()
@@ -42,15 +41,10 @@ pub(super) struct MetricAxis<'a> {
 
 impl<'a> MetricAxis<'a> {
     pub(super) fn new(info: &'a MetricInfo, scenarios: &[&ScenarioResult]) -> Self {
-        let mut means: Vec<f64> = scenarios
-            .iter()
-            .filter_map(|s| s.mean(&info.name))
-            .map(|e| e.value)
-            .collect();
-        means.sort_by(f64::total_cmp);
+        let means = scenarios.iter().filter_map(|s| s.mean(&info.name));
         MetricAxis {
             info,
-            unit: unit_of(info, means.get(means.len() / 2).copied().unwrap_or(0.0)),
+            unit: unit_of(info, typical(means.map(|e| e.value)).unwrap_or(0.0)),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Break-even points.
 
-use analyse::{Analysis, BuyOrRent, Buying, Dearer, DearerMachine, format};
+use analyse::lists::push_new;
+use analyse::{Analysis, BuyOrRent, Buying, CostVerdict, ExpensiveMachine, format};
 
 use super::page::Page;
 use super::serving;
@@ -29,16 +30,8 @@ pub(super) fn break_evens(page: &mut Page, analysis: &Analysis) {
         return;
     }
     let found = &analysis.money.break_even;
-    let said = |text: &&String| !analysis.money.sentences.contains(*text);
-    let more: Vec<&str> = found
-        .sentences
-        .iter()
-        .filter(said)
-        .map(String::as_str)
-        .collect();
-    if !more.is_empty() {
-        page.list("findings", more);
-    }
+    let is_more = |text: &&String| !analysis.money.sentences.contains(*text);
+    page.list("findings", found.sentences.iter().filter(is_more));
     for note in &found.notes {
         page.note(note);
     }
@@ -108,11 +101,9 @@ fn buying_figure(buying: &[BuyOrRent]) -> Figure {
 }
 
 fn is_new<'a>(machines: &mut Vec<&'a str>, name: &'a str) -> bool {
-    let is_new = !machines.contains(&name);
-    if is_new {
-        machines.push(name);
-    }
-    is_new
+    let before = machines.len();
+    push_new(machines, name);
+    machines.len() > before
 }
 
 fn place_of(machines: &[&str], name: &str) -> usize {
@@ -140,7 +131,7 @@ fn crossing(one: &BuyOrRent, each: f64, end: f64) -> Option<Point> {
         of(&one.phrase, one.own)
     );
     Some(Point {
-        x_ends: hours.interval.map(|i| Range::new(i.low, i.high)),
+        x_ends: Range::of(hours),
         ..Point::new(hours.value, each * hours.value).says(says)
     })
 }
@@ -152,33 +143,20 @@ fn number(money: model::Money) -> f64 {
 }
 
 /// A row a pair and combination: the measured speed-up against the one from which it pays.
-fn more_expensive_figure(analysis: &Analysis, more_expensive: &[DearerMachine]) -> Figure {
+fn more_expensive_figure(analysis: &Analysis, more_expensive: &[ExpensiveMachine]) -> Figure {
     let shown = &more_expensive[..more_expensive.len().min(MOST_ROWS)];
-    let several = shown.iter().any(|one| {
-        let first = &shown[0];
-        one.expensive_environment != first.expensive_environment
-            || one.cheap_environment != first.cheap_environment
-    });
-    let name = |one: &DearerMachine| {
-        let pair = format!(
-            "{} over {}",
-            one.expensive_environment, one.cheap_environment
-        );
-        match (one.phrase.as_str(), several) {
-            ("", _) => pair,
-            (phrase, false) => phrase.to_owned(),
-            (phrase, true) => format!("{pair}: {phrase}"),
-        }
+    let several = shown.iter().any(|one| pair(one) != pair(&shown[0]));
+    let name = |one: &ExpensiveMachine| match (one.phrase.as_str(), several) {
+        ("", _) => pair(one),
+        (phrase, false) => phrase.to_owned(),
+        (phrase, true) => format!("{}: {phrase}", pair(one)),
     };
-    let row = |one: &DearerMachine| Category {
+    let row = |one: &ExpensiveMachine| Category {
         short: name(one),
         long: Vec::new(),
     };
-    let pair = match (several, shown.first()) {
-        (false, Some(one)) => format!(
-            " of {} over {}",
-            one.expensive_environment, one.cheap_environment
-        ),
+    let of = match (several, shown.first()) {
+        (false, Some(one)) => format!(" of {}", pair(one)),
         _ => String::new(),
     };
     let more = match more_expensive.len() > MOST_ROWS {
@@ -186,7 +164,7 @@ fn more_expensive_figure(analysis: &Analysis, more_expensive: &[DearerMachine]) 
         false => String::new(),
     };
     let caption = format!(
-        "Measured speed-up{pair} (dots, with {} intervals) and break-even point of the more expensive machine (strokes): it is cheaper to the right of its stroke.{more}",
+        "Measured speed-up{of} (dots, with {} intervals) and break-even point of the more expensive machine (strokes): it is cheaper to the right of its stroke.{more}",
         format::percent(analysis.study.confidence)
     );
     Figure::new(
@@ -195,15 +173,20 @@ fn more_expensive_figure(analysis: &Analysis, more_expensive: &[DearerMachine]) 
         Axis::logarithmic("speed-up"),
         Axis::categories("", shown.iter().map(row).collect()),
     )
-    .with(dearer_series(shown))
+    .with(verdict_series(shown))
 }
 
-fn dearer_series(shown: &[DearerMachine]) -> Vec<Series> {
+fn pair(one: &ExpensiveMachine) -> String {
+    let (expensive, cheap) = (&one.expensive_environment, &one.cheap_environment);
+    format!("{expensive} over {cheap}")
+}
+
+fn verdict_series(shown: &[ExpensiveMachine]) -> Vec<Series> {
     let mut series: Vec<Series> = Vec::new();
     for (kind, colour) in [
-        (Dearer::Cheaper, Colour::Series(2)),
-        (Dearer::MoreExpensive, Colour::Series(1)),
-        (Dearer::Inconclusive, Colour::Muted),
+        (CostVerdict::Cheaper, Colour::Series(2)),
+        (CostVerdict::MoreExpensive, Colour::Series(1)),
+        (CostVerdict::Inconclusive, Colour::Muted),
     ] {
         let own = shown.iter().enumerate();
         let own = own.filter(|(_, one)| one.verdict == kind);
@@ -213,7 +196,7 @@ fn dearer_series(shown: &[DearerMachine]) -> Vec<Series> {
             series.push(Series::new(verdict(kind), colour, mark).with(points));
         }
     }
-    let stroke = |(row, one): (usize, &DearerMachine)| Point {
+    let stroke = |(row, one): (usize, &ExpensiveMachine)| Point {
         symbol: Symbol::Stroke,
         ..Point::new(one.break_even, row as f64)
     };
@@ -223,18 +206,16 @@ fn dearer_series(shown: &[DearerMachine]) -> Vec<Series> {
     series
 }
 
-fn measured(row: usize, one: &DearerMachine) -> Point {
+fn measured(row: usize, one: &ExpensiveMachine) -> Point {
     let says = format!(
-        "{} over {}: {} measured, {} needed\n{}",
-        one.expensive_environment,
-        one.cheap_environment,
+        "{}: {} measured, {} needed\n{}",
+        pair(one),
         format::ratio(one.speed_up.value),
         format::ratio(one.break_even),
         of(&one.phrase, one.expensive)
     );
-    let interval = one.speed_up.interval;
     Point {
-        x_ends: interval.map(|i| Range::new(i.low, i.high)),
+        x_ends: Range::of(&one.speed_up),
         ..Point::new(one.speed_up.value, row as f64).says(says)
     }
 }

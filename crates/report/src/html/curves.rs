@@ -1,8 +1,7 @@
 //! Loss and accuracy against epochs: small figures side by side, so that eighty scenarios stay
 //! readable (study D of docs/studies.md).
 
-use std::collections::BTreeMap;
-
+use analyse::lists::entry;
 use analyse::{Analysis, CurvePoint, ScenarioResult, format};
 
 use super::arrange::{Arrangement, Placed};
@@ -77,65 +76,44 @@ fn told(analysis: &Analysis, what: Curve) -> Vec<&ScenarioResult> {
 }
 
 fn loss_panels(scenarios: &[&ScenarioResult]) -> Panels {
-    let values: Vec<f64> = scenarios
-        .iter()
-        .flat_map(|s| &s.curve)
-        .flat_map(|p| [p.loss, p.loss_low, p.loss_high])
-        .flatten()
-        .collect();
-    let axis = value_axis("loss", &values);
-    let spread = scenarios
-        .iter()
-        .flat_map(|s| &s.curve)
-        .any(|p| p.loss_low < p.loss_high);
-    let band = match spread {
+    let points = || scenarios.iter().flat_map(|s| &s.curve);
+    let values = points().flat_map(|p| [p.loss, p.loss_low, p.loss_high]);
+    let axis = value_axis("loss", values.flatten());
+    let band = match points().any(|p| p.loss_low < p.loss_high) {
         true => "; bands show their range",
         false => "",
     };
-    panels(
-        scenarios,
-        &axis,
-        Curve::Loss,
-        &format!("Loss after each epoch, mean over the repetitions{band}."),
-    )
+    let about = format!("Loss after each epoch, mean over the repetitions{band}.");
+    panels(scenarios, &axis, Curve::Loss, &about)
 }
 
 fn accuracy_panels(scenarios: &[&ScenarioResult]) -> Panels {
-    let values: Vec<f64> = scenarios
-        .iter()
-        .flat_map(|s| &s.curve)
-        .filter_map(|p| p.accuracy_percent)
-        .collect();
+    let points = scenarios.iter().flat_map(|s| &s.curve);
+    let values = points.filter_map(|p| p.accuracy_percent);
     let axis = Axis {
         scale: Scale::Linear,
         switchable: false,
-        ..value_axis("accuracy (%)", &values)
+        ..value_axis("accuracy (%)", values)
     };
-    panels(
-        scenarios,
-        &axis,
-        Curve::Accuracy,
-        "Accuracy after each epoch, mean over the repetitions.",
-    )
+    let about = "Accuracy after each epoch, mean over the repetitions.";
+    panels(scenarios, &axis, Curve::Accuracy, about)
 }
 
 fn panels(scenarios: &[&ScenarioResult], axis: &Axis, what: Curve, about: &str) -> Panels {
     let arrangement = Arrangement::new(scenarios);
-    let mut order: Vec<&str> = Vec::new();
-    let mut groups: BTreeMap<&str, Vec<&Placed>> = BTreeMap::new();
+    let mut groups: Vec<(&str, Vec<&Placed>)> = Vec::new();
     for placed in &arrangement.placed {
-        let lines = groups.entry(&placed.panel).or_default();
-        if lines.is_empty() {
-            order.push(&placed.panel);
-        }
-        lines.push(placed);
+        let title = placed.panel.as_str();
+        let new = || (title, Vec::new());
+        entry(&mut groups, |(known, _)| *known == title, new)
+            .1
+            .push(placed);
     }
-    let height = match order.len() {
+    let height = match groups.len() {
         1 => ONLY_PANEL_HEIGHT,
         _ => PANEL_HEIGHT,
     };
-    let panel = |title: &&str| {
-        let lines = groups.get(*title).map_or(&[][..], Vec::as_slice);
+    let panel = |(title, lines): &(&str, Vec<&Placed>)| {
         let epochs = Axis {
             whole: true,
             ..Axis::linear("epoch", Extent::Points)
@@ -150,17 +128,13 @@ fn panels(scenarios: &[&ScenarioResult], axis: &Axis, what: Curve, about: &str) 
             },
         }
     };
-    let left = order.len().saturating_sub(MOST_PANELS);
-    let more = match left {
-        0 => String::new(),
-        left => format!(
-            " The first {MOST_PANELS} of {} figures.",
-            MOST_PANELS + left
-        ),
+    let more = match groups.len() > MOST_PANELS {
+        true => format!(" The first {MOST_PANELS} of {} figures.", groups.len()),
+        false => String::new(),
     };
     Panels {
         caption: format!("{about}{}{more}", arrangement.sentence),
-        panels: order.iter().take(MOST_PANELS).map(panel).collect(),
+        panels: groups.iter().take(MOST_PANELS).map(panel).collect(),
         legend: arrangement.legend(),
     }
 }
@@ -169,14 +143,13 @@ impl Arrangement<'_> {
     fn legend(&self) -> Vec<LegendEntry> {
         let mut entries: Vec<LegendEntry> = Vec::new();
         for placed in &self.placed {
-            if entries.iter().all(|e| e.group != placed.group) {
-                entries.push(LegendEntry {
-                    group: placed.group.clone(),
-                    name: placed.name.clone(),
-                    swatch: swatch(&line(placed)),
-                    shown: true,
-                });
-            }
+            let new = || LegendEntry {
+                group: placed.group.clone(),
+                name: placed.name.clone(),
+                swatch: swatch(&line(placed)),
+                shown: true,
+            };
+            entry(&mut entries, |e| e.group == placed.group, new);
         }
         entries
     }
@@ -238,8 +211,8 @@ fn series(placed: &Placed, what: Curve) -> Vec<Series> {
 }
 
 /// What the values of all figures of a group share.
-fn value_axis(title: &str, values: &[f64]) -> Axis {
-    let over = Range::over(values.iter().copied()).unwrap_or(Range::new(0.0, 1.0));
+fn value_axis(title: &str, values: impl Iterator<Item = f64>) -> Axis {
+    let over = Range::over(values).unwrap_or(Range::new(0.0, 1.0));
     let positive = over.low > 0.0;
     Axis {
         // More than a decade does not fit on a linear axis.

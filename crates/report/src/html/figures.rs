@@ -1,6 +1,6 @@
 //! Time and cost of scenarios.
 
-use analyse::{Analysis, MetricInfo, ScenarioResult};
+use analyse::{Analysis, LevelFacts, MetricInfo, ScenarioResult};
 
 use super::axis::{Group, MetricAxis, by_environment, heading, scenario_axis};
 use super::page::Page;
@@ -121,19 +121,15 @@ pub(super) fn choice(page: &mut Page, analysis: &Analysis) {
         return;
     }
     page.open("choice", "What to choose");
-    page.list(
-        "findings",
-        analysis.best.sentences.iter().map(String::as_str),
-    );
+    page.list("findings", &analysis.best.sentences);
     page.figure(&choice_figure(analysis, info, &priced));
     page.close();
 }
 
 fn choice_figure(analysis: &Analysis, info: &MetricInfo, priced: &[&ScenarioResult]) -> Figure {
     let axis = MetricAxis::new(info, priced);
-    let pareto = &analysis.best.pareto;
+    let pareto: Vec<u32> = analysis.best.pareto().collect();
     let found = |number: &u32| priced.iter().find(|s| s.number == *number).copied();
-    let on_line: Vec<&ScenarioResult> = pareto.iter().filter_map(found).collect();
     let others = priced.iter().copied();
     let others: Vec<&ScenarioResult> = others.filter(|s| !pareto.contains(&s.number)).collect();
     let labelled = priced.len() <= MOST_LABELS;
@@ -142,19 +138,27 @@ fn choice_figure(analysis: &Analysis, info: &MetricInfo, priced: &[&ScenarioResu
         dots: size,
         ..Line::plain(2.0, Dash::Dotted)
     };
-    let series = vec![
+    let mut series = vec![
         Series::new(
             "slower and more expensive",
             Colour::Muted,
             Mark::Symbols { size },
         )
         .with(choice_points(&axis, &others, labelled)),
-        Series::new("Pareto line", Colour::Series(2), Mark::Line(line))
-            .with(choice_points(&axis, &on_line, true)),
     ];
+    let tasks = &analysis.best.tasks;
+    for (place, task) in tasks.iter().enumerate() {
+        let on_line: Vec<&ScenarioResult> = task.pareto.iter().filter_map(found).collect();
+        let (name, colour) = match tasks.len() {
+            1 => ("Pareto line".to_owned(), Colour::Series(2)),
+            _ => (LevelFacts::phrase_of(&task.task), Colour::Series(place)),
+        };
+        let line = Series::new(&name, colour, Mark::Line(line));
+        series.push(line.with(choice_points(&axis, &on_line, labelled || tasks.len() == 1)));
+    }
     let cost = format!("cost of a run ({})", analysis.study.currency);
     Figure::new(
-        "Time against cost per run, one point per scenario. Lower left is better; no scenario is both faster and cheaper than a point on the Pareto line.",
+        "Time against cost per run, one point per scenario. Lower left is better; no scenario of the same task is both faster and cheaper than a point on its Pareto line.",
         420,
         Axis::linear(axis.title(), Extent::FromZero).switchable(),
         Axis::linear(cost, Extent::FromZero).switchable(),

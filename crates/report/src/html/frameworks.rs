@@ -19,14 +19,10 @@ pub(super) fn frameworks(page: &mut Page, analysis: &Analysis) {
         },
     );
     if !found.cautions.is_empty() {
-        page.callout(
-            "Do the frameworks compute the same?",
-            found.cautions.iter().map(String::as_str),
-        );
+        page.callout("Do the frameworks compute the same?", &found.cautions);
     }
-    let sentences = effects(analysis);
-    if several && !sentences.is_empty() {
-        page.list("findings", sentences);
+    if several {
+        page.list("findings", effects(analysis));
     }
     if let Some(table) = comparison_table(analysis, found) {
         page.table(&table);

@@ -29,7 +29,7 @@ pub(super) fn bills(page: &mut Page, analysis: &Analysis) {
             .map(|s| {
                 let runs = format::counted(s.runs, "run", "runs");
                 let text = format!("{} for {runs}, {}", s.money, format::duration(s.seconds));
-                (s.environment.clone(), escape(&text))
+                (s.environment.clone(), text)
             })
             .collect();
         page.facts(&rows);
@@ -47,29 +47,18 @@ fn bill(page: &mut Page, facts: &BillFacts, several: bool) {
         page.subtitle(&facts.environment);
     }
     let price = &facts.price;
-    let mut rows = vec![
-        (
-            "machine".to_owned(),
-            escape(price.name_in(&facts.environment)),
-        ),
-        (
-            "price".to_owned(),
-            escape(&format!(
-                "{} per hour",
-                format::exact_money(&price.per_hour)
-            )),
-        ),
-        (
-            "source".to_owned(),
-            escape(&format!("{}, {}", price.source, price.date)),
-        ),
-        ("billing".to_owned(), escape(&billing_words(&price.billing))),
-    ];
+    let mut rows: Vec<(String, String)> = Vec::new();
+    let mut add = |name: &str, value: String| rows.push((name.to_owned(), value));
+    add("machine", price.name_in(&facts.environment).to_owned());
+    let hourly = format::exact_money(&price.per_hour);
+    add("price", format!("{hourly} per hour"));
+    add("source", format!("{}, {}", price.source, price.date));
+    add("billing", billing_words(&price.billing));
     if let Some(origin) = &price.billing.origin {
         let text = format!("{}, since {}: {}", origin.name, origin.since, origin.source);
-        rows.push(("rule".to_owned(), escape(&text)));
+        add("rule", text);
     }
-    rows.push(("rented".to_owned(), escape(&rented_words(facts))));
+    add("rented", rented_words(facts));
     page.facts(&rows);
     page.paragraph(&format!("The bill of {}, for example:", facts.example_run));
     page.table(&bill_table(facts));
@@ -122,22 +111,20 @@ fn rented_words(facts: &BillFacts) -> String {
 pub(super) fn measured(page: &mut Page, analysis: &Analysis) {
     page.open("method", "How it was measured");
     let study = &analysis.study;
-    let mut rows: Vec<(String, String)> = vec![("each run".to_owned(), escape(&study.workload))];
+    let mut rows: Vec<(String, String)> = Vec::new();
+    let mut add = |name: &str, value: String| rows.push((name.to_owned(), value));
+    add("each run", study.workload.clone());
     for factor in &study.factors {
-        rows.push((
-            format!("factor {}", factor.name),
-            escape(&format::listed(&factor.levels, 24)),
-        ));
+        let levels = format::listed(&factor.levels, 24);
+        add(&format!("factor {}", factor.name), levels);
     }
-    rows.push(("repetitions".to_owned(), study.repetitions.to_string()));
+    add("repetitions", study.repetitions.to_string());
     if analysis.runs.iter().any(|run| !run.imported) {
-        rows.push(("order".to_owned(), escape(&order(study.order, study.seed))));
-        rows.push((
-            "samples".to_owned(),
-            format!("every {}", format::duration(study.interval_seconds)),
-        ));
+        add("order", order(study.order, study.seed));
+        let interval = format::duration(study.interval_seconds);
+        add("samples", format!("every {interval}"));
         if let Some(timeout) = study.timeout_seconds {
-            rows.push(("time limit".to_owned(), format::duration(timeout)));
+            add("time limit", format::duration(timeout));
         }
     }
     if let Some(sampler) = &analysis.sampler {
@@ -146,24 +133,19 @@ pub(super) fn measured(page: &mut Page, analysis: &Analysis) {
             format::duration(sampler.cpu_seconds),
             format::percent(sampler.share)
         );
-        rows.push(("overhead of sampling".to_owned(), escape(&text)));
+        add("overhead of sampling", text);
     }
     if study.excluded_rules > 0 {
-        let text = format::counted(study.excluded_rules, "rule excludes", "rules exclude");
-        rows.push((
-            "excluded by the study".to_owned(),
-            format!("{text} combinations of levels"),
-        ));
+        let rules = format::counted(study.excluded_rules, "rule excludes", "rules exclude");
+        let text = format!("{rules} combinations of levels");
+        add("excluded by the study", text);
     }
     let totals = &analysis.totals;
     if let (Some(first), Some(last)) = (totals.first_started, totals.last_ended) {
-        rows.push((
-            "when".to_owned(),
-            format!("{} to {}", minute(first), minute(last)),
-        ));
+        add("when", format!("{} to {}", minute(first), minute(last)));
     }
     if let Some(drift) = &analysis.drift {
-        rows.push(("drift".to_owned(), escape(&drift.sentence)));
+        add("drift", drift.sentence.clone());
     }
     page.facts(&rows);
     page.close();
@@ -189,14 +171,11 @@ pub(super) fn machines(page: &mut Page, analysis: &Analysis) {
     if analysis.machines.is_empty() {
         return;
     }
-    page.open(
-        "machines",
-        if analysis.machines.len() == 1 {
-            "The machine"
-        } else {
-            "The machines"
-        },
-    );
+    let title = match analysis.machines.len() {
+        1 => "The machine",
+        _ => "The machines",
+    };
+    page.open("machines", title);
     for used in analysis.machines.iter().take(MOST_MACHINES) {
         if analysis.machines.len() > 1 {
             page.subtitle(&format!(
@@ -224,34 +203,27 @@ fn machine(used: &MachineUse) -> Vec<(String, String)> {
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut add = |name: &str, value: String| {
         if !value.is_empty() {
-            rows.push((name.to_owned(), escape(&value)));
+            rows.push((name.to_owned(), value));
         }
     };
     add("name", m.hostname.clone());
     add("environment", used.environments.join(", "));
-    let clock = m
-        .cpu_max_megahertz
-        .map(|mhz| format!(", up to {} GHz", format::significant(mhz / 1000.0, 3)));
-    add(
-        "CPU",
-        format!("{}{}", m.cpu_model, clock.unwrap_or_default()),
-    );
+    let gigahertz = |mhz: f64| format::significant(mhz / 1000.0, 3);
+    let clock = m.cpu_max_megahertz;
+    let clock = clock.map(|mhz| format!(", up to {} GHz", gigahertz(mhz)));
+    add("CPU", m.cpu_model.clone() + &clock.unwrap_or_default());
     let physical = m.physical_cores.map(|n| format!(", {n} physical"));
+    let physical = physical.unwrap_or_default();
+    let (logical, usable) = (m.logical_cores, format::significant(m.usable_cores, 3));
     add(
         "cores",
-        format!(
-            "{} logical{}, {} usable here",
-            m.logical_cores,
-            physical.unwrap_or_default(),
-            format::significant(m.usable_cores, 3)
-        ),
+        format!("{logical} logical{physical}, {usable} usable here"),
     );
     add("limits by", used.limits_by.join(", "));
     add("governor", m.governor.clone().unwrap_or_default());
-    let swap = if m.swap_bytes == 0 {
-        ", no swap".to_owned()
-    } else {
-        format!(", swap {}", format::memory(m.swap_bytes))
+    let swap = match m.swap_bytes {
+        0 => ", no swap".to_owned(),
+        bytes => format!(", swap {}", format::memory(bytes)),
     };
     add("memory", format::memory(m.memory_bytes) + &swap);
     for gpu in &m.gpus {
@@ -289,7 +261,7 @@ pub(super) fn glossary(page: &mut Page, analysis: &Analysis) {
         ),
         (
             "± and [low, high]",
-            "The 95 % confidence interval of a mean or a ratio. Fewer repetitions or more noise make it wider. Of many such intervals, 19 in 20 contain the true value. If two intervals do not overlap, the difference is hardly due to chance.",
+            "The 95 % confidence interval of a mean or a ratio. Fewer repetitions or more noise make it wider. Of many such intervals, 19 in 20 contain the true value.",
         ),
         (
             "variation, share",
@@ -297,7 +269,7 @@ pub(super) fn glossary(page: &mut Page, analysis: &Analysis) {
         ),
         (
             "F, p",
-            "F compares a factor's share, per degree of freedom, with the noise; p is the probability of an F this large if the factor had no effect.",
+            "F compares a factor's share, per degree of freedom, with the noise; p is the probability of an F this large if the factor had no effect. Both are those of the usual analysis of variance (type II). The verdict rests on the adjusted p: each scenario with its own spread, corrected for all questions of the study.",
         ),
         (
             "logarithmic model",
@@ -308,7 +280,7 @@ pub(super) fn glossary(page: &mut Page, analysis: &Analysis) {
             "The part of each run's result that the model does not explain. If they look random, the intervals and p-values can be trusted.",
         ),
     ];
-    if !analysis.best.pareto.is_empty() {
+    if analysis.best.pareto().next().is_some() {
         words.push(("Pareto line", "Scenarios for which no other is both faster and cheaper. Whether you care more about time or cost, the best choice is on this line."));
     }
     let mut out = String::from("<dl class=\"words\">\n");

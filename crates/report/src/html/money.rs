@@ -18,9 +18,7 @@ pub(super) fn money(page: &mut Page, analysis: &Analysis) {
         return;
     }
     page.open("money", "Money");
-    if !money.sentences.is_empty() {
-        page.list("findings", money.sentences.iter().map(String::as_str));
-    }
+    page.list("findings", &money.sentences);
     if let Some(table) = work {
         page.subtitle("Cost");
         page.table(&table);

@@ -1,6 +1,6 @@
 //! The pieces a page is built of. All text passes [`escape`]; all JSON passes [`inline_json`].
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 use serde_json::Value;
 
@@ -62,23 +62,27 @@ impl Page {
         let _ = writeln!(self.body, "<h3>{}</h3>", escape(text));
     }
 
-    pub(super) fn list<'a>(&mut self, class: &str, items: impl IntoIterator<Item = &'a str>) {
-        let _ = writeln!(self.body, "<ul class=\"{class}\">");
-        for item in items {
-            let _ = writeln!(self.body, "<li>{}</li>", prose(item));
+    /// Nothing for no items.
+    pub(super) fn list(&mut self, class: &str, items: impl IntoIterator<Item = impl AsRef<str>>) {
+        let items = items.into_iter();
+        let items: String = items
+            .map(|item| format!("<li>{}</li>\n", prose(item.as_ref())))
+            .collect();
+        if !items.is_empty() {
+            let _ = write!(self.body, "<ul class=\"{class}\">\n{items}</ul>\n");
         }
-        self.body.push_str("</ul>\n");
     }
 
-    /// Rows of a name and what it is; values are already HTML.
+    /// Rows of a name and what it is.
     pub(super) fn facts(&mut self, rows: &[(String, String)]) {
         self.body
             .push_str("<div class=\"wide\"><table class=\"facts\">\n<tbody>\n");
         for (name, value) in rows {
             let _ = writeln!(
                 self.body,
-                "<tr><th scope=\"row\">{}</th><td>{value}</td></tr>",
-                escape(name)
+                "<tr><th scope=\"row\">{}</th><td>{}</td></tr>",
+                escape(name),
+                escape(value)
             );
         }
         self.body.push_str("</tbody>\n</table></div>\n");
@@ -153,6 +157,28 @@ impl Page {
             .iter()
             .map(|s| format!("<li><a href=\"#{}\">{}</a></li>\n", s.id, escape(&s.title)));
         (links.collect(), self.body)
+    }
+}
+
+/// A table up to its first row. Names of columns are HTML already; those of numbers are marked so.
+pub(super) fn table_head(
+    class: &str,
+    columns: impl IntoIterator<Item = (impl Display, bool)>,
+) -> String {
+    let mut out = format!("<div class=\"wide\"><table class=\"{class}\">\n<thead>\n<tr>");
+    for (name, is_number) in columns {
+        let class = number_class(is_number);
+        let _ = write!(out, "<th scope=\"col\"{class}>{name}</th>");
+    }
+    out + "</tr>\n</thead>\n<tbody>\n"
+}
+
+pub(super) const TABLE_END: &str = "</tbody>\n</table></div>";
+
+pub(super) fn number_class(is_number: bool) -> &'static str {
+    match is_number {
+        true => " class=\"number\"",
+        false => "",
     }
 }
 

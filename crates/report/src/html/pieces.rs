@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::page::{LegendEntry, Page, escape, prose};
+use super::page::{LegendEntry, Page, TABLE_END, escape, number_class, prose, table_head};
 use crate::figure::Figure;
 use crate::tables::{Table, TableCell, Tone};
 
@@ -28,21 +28,8 @@ pub(super) const ONLY_PANEL_HEIGHT: u32 = 400;
 
 impl Page {
     pub(super) fn table(&mut self, table: &Table) {
-        let mut out =
-            String::from("<div class=\"wide\"><table class=\"data grid\">\n<thead>\n<tr>");
-        for header in &table.headers {
-            let class = if header.is_number {
-                " class=\"number\""
-            } else {
-                ""
-            };
-            let _ = write!(
-                out,
-                "<th scope=\"col\"{class}>{}</th>",
-                escape(&header.text)
-            );
-        }
-        out.push_str("</tr>\n</thead>\n<tbody>\n");
+        let headers = table.headers.iter();
+        let mut out = table_head("data grid", headers.map(|h| (escape(&h.text), h.is_number)));
         for row in &table.rows {
             out.push_str("<tr>");
             for (cell, header) in row.iter().zip(&table.headers) {
@@ -50,15 +37,16 @@ impl Page {
             }
             out.push_str("</tr>\n");
         }
-        self.html(&(out + "</tbody>\n</table></div>"));
+        self.html(&(out + TABLE_END));
         if let Some(rest) = table.rest_sentence() {
             self.note(&rest);
         }
     }
 
     /// What must be read before the numbers next to it.
-    pub(super) fn callout<'a>(&mut self, name: &str, items: impl IntoIterator<Item = &'a str>) {
-        let items: Vec<String> = items.into_iter().map(prose).collect();
+    pub(super) fn callout(&mut self, name: &str, items: impl IntoIterator<Item = impl AsRef<str>>) {
+        let items = items.into_iter();
+        let items: Vec<String> = items.map(|item| prose(item.as_ref())).collect();
         let _ = writeln!(
             self.body,
             "<aside class=\"callout\" aria-label=\"{}\">",
@@ -99,10 +87,9 @@ impl Page {
                     escape(&to.title)
                 );
             }
-            let class = if alone {
-                "panel-grid alone"
-            } else {
-                "panel-grid"
+            let class = match alone {
+                true => "panel-grid alone",
+                false => "panel-grid",
             };
             let _ = writeln!(self.body, "<div class=\"{class}\">");
             for (id, panel) in part {
@@ -141,13 +128,10 @@ fn table_cell(cell: &TableCell, is_number: bool) -> String {
         Tone::Warning => "bad",
         Tone::Absent => "absent",
     };
-    let classes: Vec<&str> = [if is_number { "number" } else { "" }, tone]
-        .into_iter()
-        .filter(|c| !c.is_empty())
-        .collect();
-    let class = match classes.is_empty() {
-        true => String::new(),
-        false => format!(" class=\"{}\"", classes.join(" ")),
+    let class = match (is_number, tone) {
+        (_, "") => number_class(is_number).to_owned(),
+        (true, tone) => format!(" class=\"number {tone}\""),
+        (false, tone) => format!(" class=\"{tone}\""),
     };
     let small = match cell.small.as_str() {
         "" => String::new(),

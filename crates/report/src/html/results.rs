@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use analyse::{Analysis, ScenarioResult, Topic, format};
+use analyse::{Analysis, Ranking, ScenarioResult, Topic, format};
 use model::run::metric;
 
-use super::page::{Page, escape, prose};
-use crate::tables::currency_symbol;
-use crate::view::{Cell, Column, costs_besides_spent, wide_scenario_table};
+use super::page::{Page, TABLE_END, escape, number_class, prose, table_head};
+use crate::tables::{currency_symbol, scenario};
+use crate::view::{Cell, Column, costs_besides_spent, scenario_table};
 
 pub(super) fn head(page: &mut Page, analysis: &Analysis) {
     let study = &analysis.study;
@@ -28,96 +28,63 @@ pub(super) fn head(page: &mut Page, analysis: &Analysis) {
     }
     page.open("summary", "In short");
     page.paragraph(&crate::markdown::totals(analysis));
-    let findings = analysis
-        .findings
-        .iter()
-        .filter(|f| f.topic != Topic::Caution);
-    let findings: Vec<&str> = findings.map(|f| f.text.as_str()).collect();
-    if !findings.is_empty() {
-        page.list("findings", findings);
-    }
-    let cautions = analysis
-        .findings
-        .iter()
-        .filter(|f| f.topic == Topic::Caution);
-    let cautions: Vec<&str> = cautions.map(|f| f.text.as_str()).collect();
-    if !cautions.is_empty() {
-        page.list("cautions", cautions);
-    }
+    let of = |cautions: bool| {
+        let findings = analysis.findings.iter();
+        let wanted = findings.filter(move |f| (f.topic == Topic::Caution) == cautions);
+        wanted.map(|f| f.text.as_str())
+    };
+    page.list("findings", of(false));
+    page.list("cautions", of(true));
     if !analysis.advice.is_empty() {
         page.subtitle("What to do next");
-        page.list("advice", analysis.advice.iter().map(String::as_str));
+        page.list("advice", &analysis.advice);
     }
-    if analysis
-        .scenarios
-        .iter()
-        .any(|s| s.mean_has_interval(analysis))
-    {
+    let scenarios = analysis.scenarios.iter();
+    let mut times = scenarios.filter_map(|s| analysis.time_of(s));
+    if times.any(|mean| mean.interval.is_some()) {
         page.note(&format!(
-            "Numbers in [brackets], or after ±, are {} confidence intervals: the range in which the true value is likely to be. Of many such intervals, 19 in 20 contain it.",
+            "Numbers after ± are half of {} confidence intervals: the range in which the true value is likely to be. Of many such intervals, 19 in 20 contain it. Those in [brackets] behind a difference are wider: they allow for everything else that the study asks, so that interval and verdict agree.",
             format::percent(study.confidence)
         ));
     }
     page.close();
 }
 
-trait HasInterval {
-    fn mean_has_interval(&self, analysis: &Analysis) -> bool;
-}
-
-impl HasInterval for ScenarioResult {
-    fn mean_has_interval(&self, analysis: &Analysis) -> bool {
-        let time = analysis
-            .time_metric
-            .as_deref()
-            .and_then(|name| self.mean(name));
-        time.is_some_and(|mean| mean.interval.is_some())
-    }
-}
-
 pub(super) fn key_numbers(page: &mut Page, analysis: &Analysis) {
     let totals = &analysis.totals;
+    let (count, runs) = (format::count, totals.runs.total());
     let mut cards: Vec<(String, String, String)> = Vec::new();
     let of = match analysis.study.import_only {
-        true => format!("of {} imported", format::count(totals.runs.total())),
-        false if totals.runs.total() > totals.planned => format!(
-            "of {}; {} planned",
-            format::count(totals.runs.total()),
-            format::count(totals.planned)
-        ),
-        false => format!("of {} planned", format::count(totals.planned)),
+        true => format!("of {} imported", count(runs)),
+        false if runs > totals.planned => {
+            format!("of {}; {} planned", count(runs), count(totals.planned))
+        }
+        false => format!("of {} planned", count(totals.planned)),
     };
-    cards.push((
-        "successful runs".to_owned(),
-        format::count(totals.runs.ok),
-        of,
-    ));
-    cards.push((
-        "all runs in total".to_owned(),
-        format::duration(totals.seconds),
-        totals
-            .span_seconds
-            .map(|s| format!("{} elapsed", format::duration(s)))
-            .unwrap_or_default(),
-    ));
+    cards.push(("successful runs".to_owned(), count(totals.runs.ok), of));
+    let span = totals.span_seconds.map(format::duration);
+    let span = span.map(|span| format!("{span} elapsed"));
+    let seconds = format::duration(totals.seconds);
+    let all = "all runs in total".to_owned();
+    cards.push((all, seconds, span.unwrap_or_default()));
     cards.extend(money_cards(analysis));
-    let find = |number: Option<u32>| analysis.scenarios.iter().find(|s| Some(s.number) == number);
-    if let Some(fastest) = find(analysis.best.fastest).filter(|_| analysis.scenarios.len() > 1) {
-        let time = analysis
-            .time_metric
-            .as_deref()
-            .and_then(|name| fastest.mean(name));
+    // With several tasks there is no fastest of all: a small network is not a better large one.
+    let only = match analysis.best.tasks.as_slice() {
+        [only] => Some(only),
+        _ => None,
+    };
+    let first = |ranking: Option<&Ranking>| {
+        let settled = ranking.filter(|ranking| ranking.verdict.is_different())?;
+        scenario(analysis, *settled.first.first()?)
+    };
+    if let Some(fastest) = first(only.and_then(|task| task.time.as_ref())) {
+        let time = analysis.time_of(fastest);
         let time = time.map(|e| format::duration(e.value)).unwrap_or_default();
-        cards.push((
-            format!("fastest: {}", fastest.label),
-            time,
-            fastest.phrase(),
-        ));
+        let name = format!("fastest: {}", fastest.label);
+        cards.push((name, time, fastest.phrase()));
     }
-    if let Some((cheapest, cost)) = find(analysis.best.cheapest)
-        .filter(|_| analysis.scenarios.len() > 1)
-        .and_then(|s| Some((s, s.cost.as_ref()?)))
-    {
+    let cheapest = first(only.and_then(|task| task.cost.as_ref()));
+    if let Some((cheapest, cost)) = cheapest.and_then(|s| Some((s, s.cost.as_ref()?))) {
         let answer = cheapest.mean(metric::COST_PER_INFERENCE);
         let (value, of) = match answer {
             Some(each) => {
@@ -139,10 +106,9 @@ pub(super) fn key_numbers(page: &mut Page, analysis: &Analysis) {
             out,
             "<div><dt>{}</dt><dd><strong{}>{}</strong><span>{}</span></dd></div>",
             escape(&name),
-            if value.chars().count() > 11 {
-                " class=\"long\""
-            } else {
-                ""
+            match value.chars().count() > 11 {
+                true => " class=\"long\"",
+                false => "",
             },
             escape(&value),
             escape(&more)
@@ -190,11 +156,9 @@ pub(super) fn cautions(page: &mut Page, analysis: &Analysis) {
         return;
     }
     let mut out = String::from("<aside class=\"callout\" aria-label=\"Read this first\">\n<ul>\n");
-    for warning in &analysis.warnings {
-        let _ = writeln!(out, "<li>{}</li>", prose(&warning.text));
-    }
-    for note in &analysis.notes {
-        let _ = writeln!(out, "<li>{}</li>", prose(note));
+    let warnings = analysis.warnings.iter().map(|warning| &warning.text);
+    for text in warnings.chain(&analysis.notes) {
+        let _ = writeln!(out, "<li>{}</li>", prose(text));
     }
     out.push_str("</ul>\n");
     if !analysis.warnings.is_empty() {
@@ -205,22 +169,13 @@ pub(super) fn cautions(page: &mut Page, analysis: &Analysis) {
 
 pub(super) fn scenarios(page: &mut Page, analysis: &Analysis) {
     page.open("scenarios", "Scenarios");
-    let table = wide_scenario_table(analysis);
-    let mut out =
-        String::from("<div class=\"wide\"><table class=\"data sortable\">\n<thead>\n<tr>");
-    for column in &table.columns {
-        let class = if column.is_number() {
-            " class=\"number\""
-        } else {
-            ""
-        };
-        let _ = write!(
-            out,
-            "<th scope=\"col\"{class}><button type=\"button\">{}</button></th>",
-            escape(&column.header_with_unit())
-        );
-    }
-    out.push_str("</tr>\n</thead>\n<tbody>\n");
+    let table = scenario_table(analysis, true);
+    let columns = table.columns.iter().map(|column| {
+        let name = escape(&column.header_with_unit());
+        let button = format!("<button type=\"button\">{name}</button>");
+        (button, column.is_number())
+    });
+    let mut out = table_head("data sortable", columns);
     for (scenario, row) in analysis.scenarios.iter().zip(&table.rows) {
         out.push_str("<tr>");
         for (place, (cell, column)) in row.iter().zip(&table.columns).enumerate() {
@@ -231,7 +186,7 @@ pub(super) fn scenarios(page: &mut Page, analysis: &Analysis) {
         }
         out.push_str("</tr>\n");
     }
-    page.html(&(out + "</tbody>\n</table></div>"));
+    page.html(&(out + TABLE_END));
     page.note(&format!(
         "Means over successful runs; ± is half the {} interval (Student). Click a heading to sort.{}",
         format::percent(analysis.study.confidence),
@@ -242,12 +197,21 @@ pub(super) fn scenarios(page: &mut Page, analysis: &Analysis) {
 
 fn scenario_cell(analysis: &Analysis, scenario: &ScenarioResult, cell: &Cell) -> String {
     let mut marks = String::new();
-    let several = analysis.scenarios.len() > 1;
-    if several && analysis.best.fastest == Some(scenario.number) {
-        marks.push_str(" <span class=\"badge fast\">fastest</span>");
-    }
-    if several && analysis.best.cheapest == Some(scenario.number) {
-        marks.push_str(" <span class=\"badge cheap\">cheapest</span>");
+    let mut mark = |ranking: Option<&Ranking>, class: &str, word: &str| {
+        // Where nothing can be told apart, a mark on everything would tell nothing.
+        let is_told = |r: &&Ranking| r.verdict.is_different() || !r.behind.is_empty();
+        let Some(ranking) = ranking.filter(|r| is_told(r) && r.is_first(scenario.number)) else {
+            return;
+        };
+        let word = match ranking.first.len() {
+            1 => word.to_owned(),
+            _ => format!("among the {word}"),
+        };
+        let _ = write!(marks, " <span class=\"badge {class}\">{word}</span>");
+    };
+    for task in &analysis.best.tasks {
+        mark(task.time.as_ref(), "fast", "fastest");
+        mark(task.cost.as_ref(), "cheap", "cheapest");
     }
     if scenario.warned_runs > 0 {
         let runs = format::counted(scenario.warned_runs, "run has", "runs have");
@@ -269,11 +233,7 @@ fn data_cell(cell: &Cell, column: &Column) -> String {
         .filter(|v| v.is_finite())
         .map(|v| format!(" data-sort=\"{v}\""))
         .unwrap_or_default();
-    let class = if column.is_number() {
-        " class=\"number\""
-    } else {
-        ""
-    };
+    let class = number_class(column.is_number());
     let half = match cell.half_width.as_str() {
         "" => String::new(),
         half => format!(" <span class=\"half\">± {}</span>", escape(half)),
@@ -287,9 +247,8 @@ pub(super) fn outcomes(page: &mut Page, analysis: &Analysis) {
     }
     page.open("outcomes", "Unsuccessful runs");
     page.paragraph("Running out of memory or time is a result. `bancada run` re-runs interrupted runs, unless `--keep-interrupted` is given; `bancada run --retry failed` re-runs failed ones.");
-    let mut out = String::from(
-        "<div class=\"wide\"><table class=\"data\">\n<thead>\n<tr><th scope=\"col\">scenario</th><th scope=\"col\">levels</th><th scope=\"col\">outcome</th><th scope=\"col\">runs</th><th scope=\"col\">detail</th></tr>\n</thead>\n<tbody>\n",
-    );
+    let columns = ["scenario", "levels", "outcome", "runs", "detail"];
+    let mut out = table_head("data", columns.map(|name| (name, false)));
     for group in &analysis.outcomes {
         let runs: Vec<String> = group.runs.iter().map(|r| r.to_string()).collect();
         let _ = writeln!(
@@ -302,7 +261,7 @@ pub(super) fn outcomes(page: &mut Page, analysis: &Analysis) {
             escape(group.detail.as_deref().unwrap_or(format::NONE))
         );
     }
-    page.html(&(out + "</tbody>\n</table></div>"));
+    page.html(&(out + TABLE_END));
     page.close();
 }
 

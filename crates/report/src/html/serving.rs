@@ -1,5 +1,6 @@
 //! Serving: latency and cost per response.
 
+use analyse::lists::unique;
 use analyse::{Analysis, BreakEven, ServedScenario, Serving, format};
 
 use super::page::Page;
@@ -13,9 +14,7 @@ pub(super) fn serving(page: &mut Page, analysis: &Analysis) {
         return;
     };
     page.open("serving", "Answers");
-    if !serving.sentences.is_empty() {
-        page.list("findings", serving.sentences.iter().map(String::as_str));
-    }
+    page.list("findings", &serving.sentences);
     page.figure(&latency_figure(serving));
     if let Some(figure) = cost_figure(analysis, serving) {
         page.figure(&figure);
@@ -53,17 +52,8 @@ pub(super) fn break_even(page: &mut Page, analysis: &Analysis) {
 }
 
 fn services(serving: &Serving) -> Vec<&str> {
-    let mut known: Vec<&str> = Vec::new();
-    for service in serving
-        .scenarios
-        .iter()
-        .filter_map(|s| s.service.as_deref())
-    {
-        if !known.contains(&service) {
-            known.push(service);
-        }
-    }
-    known
+    let scenarios = serving.scenarios.iter();
+    unique(scenarios.filter_map(|s| s.service.as_deref()))
 }
 
 /// What of the latency is the model, and what is around it.
@@ -141,7 +131,7 @@ fn cost_figure(analysis: &Analysis, serving: &Serving) -> Option<Figure> {
     ] {
         let own = priced
             .iter()
-            .filter(|s| matches!(s.place, analyse::Place::OnDemand { .. }) == on_demand);
+            .filter(|s| matches!(s.place, analyse::ServedBy::OnDemand { .. }) == on_demand);
         let points: Vec<Point> = own.filter_map(|s| cost_point(s)).collect();
         if !points.is_empty() {
             let mark = Mark::Symbols { size: 10.0 };

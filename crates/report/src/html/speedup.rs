@@ -1,7 +1,6 @@
 //! How much faster several are than one, and a GPU than a CPU.
 
-use std::collections::BTreeMap;
-
+use analyse::lists::entry;
 use analyse::{Analysis, LevelFacts, SpeedUp, SpeedUpKind, SpeedUpLine, SpeedUpPoint, format};
 
 use super::lines::{Looks, level_axis};
@@ -19,7 +18,7 @@ pub(super) fn speed_ups(page: &mut Page, analysis: &Analysis) {
         if several {
             page.subtitle(&format!("By {}", speed_up.factor));
         }
-        page.list("findings", speed_up.sentences.iter().map(String::as_str));
+        page.list("findings", &speed_up.sentences);
         let figure = match speed_up.kind {
             SpeedUpKind::Count => Some(count_figure(analysis, speed_up)),
             SpeedUpKind::Device => device_figure(analysis, speed_up),
@@ -79,24 +78,19 @@ fn count_figure(analysis: &Analysis, speed_up: &SpeedUp) -> Figure {
 /// Along the numeric factor with the most levels; without one the table says it all.
 fn device_figure(analysis: &Analysis, speed_up: &SpeedUp) -> Option<Figure> {
     let sweep = pivot(analysis, speed_up)?;
-    let mut lines: BTreeMap<usize, (String, Vec<Point>)> = BTreeMap::new();
-    let mut names: Vec<String> = Vec::new();
+    let mut lines: Vec<(String, Vec<Point>)> = Vec::new();
     for line in &speed_up.lines {
         let own = line.levels.iter().find(|l| l.factor == sweep.factor)?;
         for point in &line.points {
             let name = device_name(line, point, &sweep.factor);
-            let place = names.iter().position(|n| *n == name).unwrap_or_else(|| {
-                names.push(name.clone());
-                names.len() - 1
-            });
-            let (_, points) = lines.entry(place).or_insert_with(|| (name, Vec::new()));
+            let new = || (name.clone(), Vec::new());
+            let (_, points) = entry(&mut lines, |(known, _)| *known == name, new);
             points.extend(measured_point(line, point, own));
         }
     }
-    let looks = Looks::new(names.iter().map(String::as_str));
+    let looks = Looks::new(lines.iter().map(|(name, _)| name.as_str()));
     let mut series = Vec::new();
-    for ((_, points), look) in lines.into_values().zip(&looks.looks) {
-        let mut points = points;
+    for ((_, mut points), look) in lines.into_iter().zip(&looks.looks) {
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
         series.push(look.line().with(points));
     }
@@ -138,7 +132,7 @@ fn measured_point(line: &SpeedUpLine, point: &SpeedUpPoint, at: &LevelFacts) -> 
         line.phrase
     );
     Some(Point {
-        y_ends: speed_up.interval.map(|i| Range::new(i.low, i.high)),
+        y_ends: Range::of(speed_up),
         ..Point::new(at.level.parse().ok()?, speed_up.value).says(said.trim_end())
     })
 }

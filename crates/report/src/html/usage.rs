@@ -1,12 +1,14 @@
 //! Figures of resource use and phases.
 
-use analyse::{Analysis, MetricInfo, Place, ScenarioResult, format};
+use analyse::lists::unique;
+use analyse::{Analysis, MetricInfo, ScenarioResult, ServedBy, format};
 use model::run::metric;
 
 use super::axis::{Group, MetricAxis, by_environment, scenario_axis};
 use super::page::Page;
 use super::timeline;
 use crate::figure::{Axis, BarMode, Colour, Extent, Figure, Mark, Point, Range, Series};
+use crate::view::typical;
 
 pub(super) fn resources(page: &mut Page, analysis: &Analysis) {
     let has = |name: &str| analysis.scenarios.iter().any(|s| s.mean(name).is_some());
@@ -42,26 +44,20 @@ pub(super) fn resources(page: &mut Page, analysis: &Analysis) {
     // A worker on demand may use a part of the machine, which its share of the whole says nothing of.
     let on_demand = |scenario: &ScenarioResult| {
         let mut served = analysis.serving.iter().flat_map(|s| &s.scenarios);
-        served.any(|s| s.scenario == scenario.number && matches!(s.place, Place::OnDemand { .. }))
+        served
+            .any(|s| s.scenario == scenario.number && matches!(s.place, ServedBy::OnDemand { .. }))
     };
     for group in by_environment(analysis) {
-        let shares = Group {
-            scenarios: group
-                .scenarios
-                .iter()
-                .copied()
-                .filter(|s| !on_demand(s))
-                .collect(),
+        let mut shares = Group {
+            scenarios: group.scenarios.clone(),
             place: group.place.clone(),
         };
+        shares.scenarios.retain(|s| !on_demand(s));
         let told = |info: &MetricInfo, group: &Group| {
             group.scenarios.iter().any(|s| s.mean(&info.name).is_some())
         };
-        let used: Vec<(&MetricInfo, Colour)> = used
-            .iter()
-            .filter(|(info, _)| told(info, &shares))
-            .copied()
-            .collect();
+        let mut used = used.clone();
+        used.retain(|(info, _)| told(info, &shares));
         if !used.is_empty() {
             page.figure(&use_figure(&used, &shares));
         }
@@ -112,21 +108,13 @@ pub(super) fn phases(page: &mut Page, analysis: &Analysis) {
     if all.is_empty() {
         return;
     }
-    let mut names: Vec<&str> = Vec::new();
-    for phase in all.iter().flat_map(|s| &s.phases) {
-        if !names.contains(&phase.phase.as_str()) {
-            names.push(&phase.phase);
-        }
-    }
+    let phases = all.iter().flat_map(|s| &s.phases);
+    let names: Vec<&str> = unique(phases.map(|phase| phase.phase.as_str()));
     let seconds = |s: &ScenarioResult, name: &str| {
         s.phases.iter().find(|p| p.phase == name).map(|p| p.seconds)
     };
-    let mut totals: Vec<f64> = all
-        .iter()
-        .map(|s| s.phases.iter().map(|p| p.seconds).sum())
-        .collect();
-    totals.sort_by(f64::total_cmp);
-    let unit = format::seconds_unit(totals[totals.len() / 2]);
+    let totals = all.iter().map(|s| s.phases.iter().map(|p| p.seconds).sum());
+    let unit = format::seconds_unit(typical(totals).unwrap_or(0.0));
     let bars = names.iter().enumerate().map(|(place, name)| {
         let bar = |(at, scenario): (usize, &&ScenarioResult)| {
             let seconds = seconds(scenario, name);

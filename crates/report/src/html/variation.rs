@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use analyse::{Analysis, Comparison, LevelEffect, Variation, VariationTerm, format};
 
-use super::page::{Page, escape};
+use super::page::{Page, TABLE_END, escape, table_head};
 use crate::markdown::capital;
-use crate::view::{noise_text, noun};
+use crate::view::{largest_shares, noise_text, tested_p};
 
 pub(super) fn variations(page: &mut Page, analysis: &Analysis) {
     if analysis.variations.is_empty() {
@@ -15,14 +15,13 @@ pub(super) fn variations(page: &mut Page, analysis: &Analysis) {
     }
     page.open("variation", "What decides");
     page.paragraph("The runs differ. The share of a factor is how much of this variation it explains: if image size has 71 %, then 71 % of the variation between runs is explained by image size. “Factor × factor” is an interaction: the effect of one factor depends on the other. Noise is the rest: the differences between repetitions of the same scenario.");
-    page.paragraph("A share is significant if chance alone would hardly make it this large. p is that probability: below 0.05 the verdict is “decides” (half of the variation or more), “matters” (a tenth or more) or “significant but small”; otherwise the effect is not significant, which does not prove that there is no effect.");
+    page.paragraph("The verdict says what may be concluded. “Different”: chance alone would hardly make the effect this large, given everything that this study asks. “Practically equal”: the whole interval is within the margin of the study. “Inconclusive”: the data leave both open, and more repetitions would decide. “Not estimable”: the runs cannot tell. Metrics that the study does not ask for (`metrics`) are described, not tested. All statements of a study are one family: the probability that any of them is false is at most 5 %.");
     for (place, variation) in analysis.variations.iter().enumerate() {
-        let title = capital(noun(analysis, variation));
+        let title = capital(analysis.noun(variation));
         // The first is the study's question; the others can be opened.
-        let open = if place == 0 || analysis.study.metrics.contains(&variation.metric) {
-            " open"
-        } else {
-            ""
+        let open = match place == 0 || analysis.study.metrics.contains(&variation.metric) {
+            true => " open",
+            false => "",
         };
         page.html(&format!(
             "<details class=\"metric\"{open}>\n<summary><h3>{}</h3> <span>{}</span></summary>",
@@ -43,24 +42,7 @@ fn headline(variation: &Variation) -> String {
     if variation.follows_time {
         return "same ranking as time".to_owned();
     }
-    let said = variation
-        .terms
-        .iter()
-        .filter(|t| t.verdict.is_sure() && t.share >= 0.01)
-        .take(3);
-    let mut said: Vec<String> = said
-        .map(|t| format!("{} {}", t.name(), format::percent(t.share)))
-        .collect();
-    if said.is_empty() {
-        return "no significant effect".to_owned();
-    }
-    said.extend(
-        variation
-            .noise
-            .as_ref()
-            .map(|n| format!("noise {}", format::percent(n.share))),
-    );
-    said.join(", ")
+    largest_shares(variation, 3)
 }
 
 fn one(page: &mut Page, analysis: &Analysis, variation: &Variation) {
@@ -90,13 +72,24 @@ fn one(page: &mut Page, analysis: &Analysis, variation: &Variation) {
 const MOST_UNSURE: usize = 12;
 
 fn table(analysis: &Analysis, variation: &Variation) -> String {
-    let mut out = String::from(
-        "<div class=\"wide\"><table class=\"data\">\n<thead>\n<tr><th scope=\"col\">what</th><th scope=\"col\">share of the variation</th><th scope=\"col\">verdict</th><th scope=\"col\">effect</th><th scope=\"col\" class=\"number\"><abbr title=\"degrees of freedom\">df</abbr></th><th scope=\"col\" class=\"number\">F</th><th scope=\"col\" class=\"number\">p</th></tr>\n</thead>\n<tbody>\n",
-    );
+    let columns = [
+        ("what", false),
+        ("share of the variation", false),
+        ("verdict", false),
+        ("effect", false),
+        ("<abbr title=\"degrees of freedom\">df</abbr>", true),
+        ("F", true),
+        ("p", true),
+        (
+            "<abbr title=\"corrected for all questions of the study, without assuming equal spread\">adjusted p</abbr>",
+            true,
+        ),
+    ];
+    let mut out = table_head("data", columns);
     let (shown, rest): (Vec<&VariationTerm>, Vec<&VariationTerm>) = variation
         .terms
         .iter()
-        .partition(|t| t.factors.len() == 1 || t.verdict.is_sure());
+        .partition(|t| t.factors.len() == 1 || t.verdict.is_different());
     let mut rows: Vec<Row> = shown.into_iter().map(Row::of_term).collect();
     if rest.len() <= MOST_UNSURE {
         rows.extend(rest.into_iter().map(Row::of_term));
@@ -121,7 +114,7 @@ fn table(analysis: &Analysis, variation: &Variation) -> String {
         });
     }
     rows.iter().for_each(|row| row.write(&mut out));
-    out + "</tbody>\n</table></div>"
+    out + TABLE_END
 }
 
 #[derive(Default)]
@@ -133,6 +126,7 @@ struct Row {
     df: usize,
     f: String,
     p: String,
+    adjusted_p: String,
     class: &'static str,
 }
 
@@ -146,11 +140,11 @@ impl Row {
             words: term.sentence.clone().unwrap_or_default(),
             df: term.degrees_of_freedom,
             f: term.f.map_or_else(none, |f| format::significant(f, 3)),
-            p: term.p.map_or_else(none, format::p_value),
-            class: if term.verdict.is_sure() {
-                "sure"
-            } else {
-                "unsure"
+            p: tested_p(term).map_or_else(none, format::p_value),
+            adjusted_p: term.adjusted_p.map_or_else(none, format::p_value),
+            class: match term.verdict.is_different() {
+                true => "sure",
+                false => "unsure",
             },
         }
     }
@@ -163,7 +157,7 @@ impl Row {
         };
         let _ = writeln!(
             out,
-            "<tr class=\"{}\"><th scope=\"row\">{}</th><td class=\"share\"><span class=\"bar\" style=\"--share:{bar:.1}%\"></span><span>{}</span></td><td class=\"verdict\">{}</td><td class=\"words\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td></tr>",
+            "<tr class=\"{}\"><th scope=\"row\">{}</th><td class=\"share\"><span class=\"bar\" style=\"--share:{bar:.1}%\"></span><span>{}</span></td><td class=\"verdict\">{}</td><td class=\"words\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td></tr>",
             self.class,
             escape(&self.name),
             escape(&format::percent(self.share)),
@@ -172,14 +166,20 @@ impl Row {
             self.df,
             escape(&self.f),
             escape(&self.p),
+            escape(&self.adjusted_p),
         );
     }
 }
 
 fn effects(variation: &Variation) -> String {
-    let mut out = String::from(
-        "<details>\n<summary>Each level compared with the first of its factor</summary>\n<div class=\"wide\"><table class=\"data\">\n<thead>\n<tr><th scope=\"col\">factor</th><th scope=\"col\">level</th><th scope=\"col\">against</th><th scope=\"col\" class=\"number\">by</th><th scope=\"col\">in words</th></tr>\n</thead>\n<tbody>\n",
-    );
+    let columns = [
+        ("factor", false),
+        ("level", false),
+        ("against", false),
+        ("by", true),
+        ("in words", false),
+    ];
+    let mut out = table_head("data", columns);
     for effect in &variation.effects {
         let _ = writeln!(
             out,
@@ -191,17 +191,16 @@ fn effects(variation: &Variation) -> String {
             escape(&effect.sentence)
         );
     }
-    out + "</tbody>\n</table></div>\n</details>"
+    format!(
+        "<details>\n<summary>Each level compared with the first of its factor</summary>\n{out}{TABLE_END}\n</details>"
+    )
 }
 
 fn by(effect: &LevelEffect) -> String {
+    let value = effect.estimate.value;
     match effect.comparison {
-        Comparison::Ratio => format!("× {}", format::significant(effect.estimate.value, 3)),
-        Comparison::Difference if effect.estimate.value > 0.0 => {
-            format!("+ {}", format::significant(effect.estimate.value, 3))
-        }
-        Comparison::Difference => {
-            format!("− {}", format::significant(effect.estimate.value.abs(), 3))
-        }
+        Comparison::Ratio => format!("× {}", format::significant(value, 3)),
+        Comparison::Difference if value > 0.0 => format!("+ {}", format::significant(value, 3)),
+        Comparison::Difference => format!("− {}", format::significant(value.abs(), 3)),
     }
 }

@@ -10,25 +10,17 @@ use super::{Table, TableCell, Tone};
 
 /// One row a line, the total last.
 pub(crate) fn bill_table(facts: &BillFacts) -> Table {
-    let mut table = Table::default();
-    table.text("line");
-    table.number("counted");
-    table.number("unit price");
-    table.number("amount");
+    let mut table = Table::new(&["line"], &["counted", "unit price", "amount"]);
     for line in &facts.example.lines {
         let tone = match line.kind.is_unused_time() {
             true => Tone::Warning,
             false => Tone::Plain,
         };
         table.rows.push(vec![
-            TableCell {
-                text: line.what.clone(),
-                small: what_for(line).to_owned(),
-                tone,
-            },
-            cell(counted(line)),
-            cell(unit_price(line)),
-            cell(format::amount(&line.amount)),
+            TableCell::new(&line.what).small(what_for(line)).tone(tone),
+            TableCell::new(counted(line)),
+            TableCell::new(unit_price(line)),
+            TableCell::new(format::amount(&line.amount)),
         ]);
     }
     table.rows.push(total_row(&facts.example));
@@ -39,16 +31,15 @@ fn total_row(bill: &Bill) -> Vec<TableCell> {
     let amount = format::amount(&bill.total);
     let (name, total) = match bill.is_lower_bound() {
         true => (
-            TableCell {
-                text: "total".to_owned(),
-                small: "a lower bound: lost attempts are capped".to_owned(),
-                tone: Tone::Warning,
-            },
+            TableCell::new("total")
+                .small("a lower bound: lost attempts are capped")
+                .tone(Tone::Warning),
             format!("at least {amount}"),
         ),
-        false => (cell("total".to_owned()), amount),
+        false => (TableCell::new("total"), amount),
     };
-    vec![name, cell(String::new()), cell(String::new()), cell(total)]
+    let empty = TableCell::default;
+    vec![name, empty(), empty(), TableCell::new(total)]
 }
 
 /// Where the unit prices were read that are not the machine's.
@@ -62,13 +53,6 @@ pub(crate) fn charge_sources(facts: &BillFacts) -> Vec<String> {
         ))
     });
     sources.collect()
-}
-
-fn cell(text: String) -> TableCell {
-    TableCell {
-        text,
-        ..TableCell::default()
-    }
 }
 
 fn what_for(line: &BillLine) -> &'static str {

@@ -1,6 +1,6 @@
 //! Break-even points.
 
-use analyse::{Basis, BuyOrRent, Buying, Dearer, DearerMachine, Estimate, format};
+use analyse::{Basis, BuyOrRent, Buying, CostVerdict, Estimate, ExpensiveMachine, format};
 
 use model::Money;
 
@@ -11,22 +11,21 @@ pub(crate) fn buying_table(buying: &[BuyOrRent]) -> Option<Table> {
     if buying.is_empty() {
         return None;
     }
-    let mut table = Table::default();
-    for header in ["of", "bought", "rented"] {
-        table.text(header);
-    }
-    for header in [
-        "a month",
-        "electricity per hour",
-        "rent per hour",
-        "time on the rented one",
-        "cheaper from (hours per month)",
-    ] {
-        table.number(header);
-    }
+    let mut table = Table::new(
+        &["of", "bought", "rented"],
+        &[
+            "a month",
+            "electricity per hour",
+            "rent per hour",
+            "time on the rented one",
+            "cheaper from (hours per month)",
+        ],
+    );
     for one in buying {
         let from = match (&one.hours_per_month, one.verdict) {
-            (Some(hours), Buying::Pays) => estimate(hours, format::whole),
+            (Some(hours), Buying::Pays) => {
+                TableCell::new(format::whole(hours.value)).interval(hours, format::whole)
+            }
             (_, Buying::Inconclusive) => TableCell::new("inconclusive").tone(Tone::Ended),
             (Some(hours), _) => TableCell::new("not within a month")
                 .tone(Tone::Ended)
@@ -48,22 +47,19 @@ pub(crate) fn buying_table(buying: &[BuyOrRent]) -> Option<Table> {
 }
 
 /// `None` if no two rented machines differ in price.
-pub(crate) fn more_expensive_table(more_expensive: &[DearerMachine]) -> Option<Table> {
+pub(crate) fn more_expensive_table(more_expensive: &[ExpensiveMachine]) -> Option<Table> {
     if more_expensive.is_empty() {
         return None;
     }
-    let mut table = Table::default();
-    for header in ["of", "more expensive", "against"] {
-        table.text(header);
-    }
-    for header in [
-        "price per hour",
-        "break-even speed-up",
-        "measured speed-up",
-        "its cost",
-    ] {
-        table.number(header);
-    }
+    let mut table = Table::new(
+        &["of", "more expensive", "against"],
+        &[
+            "price per hour",
+            "break-even speed-up",
+            "measured speed-up",
+            "its cost",
+        ],
+    );
     table.text("verdict");
     for one in more_expensive {
         let even = TableCell::new(format::ratio(one.break_even));
@@ -92,11 +88,11 @@ pub(crate) fn more_expensive_table(more_expensive: &[DearerMachine]) -> Option<T
     Some(table.cut())
 }
 
-pub(crate) fn verdict(verdict: Dearer) -> &'static str {
+pub(crate) fn verdict(verdict: CostVerdict) -> &'static str {
     match verdict {
-        Dearer::Cheaper => "cheaper",
-        Dearer::MoreExpensive => "more expensive",
-        Dearer::Inconclusive => "inconclusive",
+        CostVerdict::Cheaper => "cheaper",
+        CostVerdict::MoreExpensive => "more expensive",
+        CostVerdict::Inconclusive => "inconclusive",
     }
 }
 
@@ -115,17 +111,5 @@ fn rounded(mut money: Money) -> String {
 }
 
 fn ratio(estimate: &Estimate) -> TableCell {
-    let ends = estimate.interval;
-    TableCell::new(format::ratio(estimate.value)).small(
-        ends.map(|i| format::interval(i.low, i.high, format::bare_ratio))
-            .unwrap_or_default(),
-    )
-}
-
-fn estimate(estimate: &Estimate, write: impl Fn(f64) -> String) -> TableCell {
-    let ends = estimate.interval;
-    TableCell::new(write(estimate.value)).small(
-        ends.map(|i| format::interval(i.low, i.high, &write))
-            .unwrap_or_default(),
-    )
+    TableCell::new(format::ratio(estimate.value)).interval(estimate, format::bare_ratio)
 }

@@ -10,12 +10,10 @@ use super::{Table, TableCell, Tone};
 
 /// Who trained, and whether it was shown to compute the same.
 pub(crate) fn checks_table(frameworks: &Frameworks) -> Table {
-    let mut table = Table::default();
-    for header in ["framework", "version", "network", "verified", "on"] {
-        table.text(header);
-    }
-    table.number("first loss differs by");
-    table.number("after the steps");
+    let mut table = Table::new(
+        &["framework", "version", "network", "verified", "on"],
+        &["first loss differs by", "after the steps"],
+    );
     for framework in &frameworks.frameworks {
         let versions = match framework.versions.is_empty() {
             true => TableCell::none(),
@@ -37,8 +35,7 @@ pub(crate) fn checks_table(frameworks: &Frameworks) -> Table {
 }
 
 fn check_cells(check: &FrameworkCheck) -> Vec<TableCell> {
-    let network = check.network.as_ref();
-    let mut cells = vec![network.map_or_else(TableCell::none, TableCell::new)];
+    let mut cells = vec![TableCell::or_none(check.network.as_ref())];
     let verified = check.verified.as_ref();
     cells.push(match check.state {
         CheckState::Reference => TableCell::new("the reference"),
@@ -59,33 +56,27 @@ fn check_cells(check: &FrameworkCheck) -> Vec<TableCell> {
         cells.resize(5, TableCell::none());
         return cells;
     };
-    cells.push(TableCell::new(
-        verified.when.strftime("%Y-%m-%d").to_string(),
-    ));
-    cells.push(TableCell::new(format::difference(
-        verified.first_loss_difference,
-    )));
     let after = format::counted(verified.steps as usize, "step", "steps");
-    cells.push(TableCell::new(format::difference(verified.last_loss_difference)).small(after));
+    cells.extend([
+        TableCell::new(verified.when.strftime("%Y-%m-%d").to_string()),
+        TableCell::new(format::difference(verified.first_loss_difference)),
+        TableCell::new(format::difference(verified.last_loss_difference)).small(after),
+    ]);
     cells
 }
 
 /// What each took, over the combinations that all of them carried out.
 pub(crate) fn comparison_table(analysis: &Analysis, frameworks: &Frameworks) -> Option<Table> {
-    let columns: Vec<Column> = COLUMNS
-        .iter()
-        .filter(|column| {
-            let has = |f: &FrameworkResult| column.value(f).is_some();
-            frameworks.frameworks.iter().any(has)
-        })
-        .copied()
-        .collect();
+    let mut columns = COLUMNS.to_vec();
+    columns.retain(|column| {
+        let mut values = frameworks.frameworks.iter().map(|f| column.value(f));
+        values.any(|value| value.is_some())
+    });
     if columns.is_empty() {
         return None;
     }
-    let mut table = Table::default();
-    table.text("framework");
-    columns.iter().for_each(|c| table.number(c.header));
+    let headers: Vec<&str> = columns.iter().map(|column| column.header).collect();
+    let mut table = Table::new(&["framework"], &headers);
     for framework in &frameworks.frameworks {
         let mut row = vec![TableCell::new(&framework.name)];
         for column in &columns {
@@ -110,42 +101,26 @@ struct Column {
     unit: &'static str,
 }
 
+const fn column(header: &'static str, metric: &'static str, unit: &'static str) -> Column {
+    Column {
+        header,
+        metric: Some(metric),
+        unit,
+    }
+}
+
 const COLUMNS: [Column; 7] = [
-    Column {
-        header: "time per epoch",
-        metric: Some(metric::EPOCH_SECONDS),
-        unit: "s",
-    },
-    Column {
-        header: "images/s",
-        metric: Some(metric::IMAGES_PER_SECOND),
-        unit: "",
-    },
-    Column {
-        header: "accuracy",
-        metric: Some(metric::ACCURACY),
-        unit: "%",
-    },
-    Column {
-        header: "peak memory",
-        metric: Some(metric::PEAK_MEMORY_BYTES),
-        unit: "B",
-    },
+    column("time per epoch", metric::EPOCH_SECONDS, "s"),
+    column("images/s", metric::IMAGES_PER_SECOND, ""),
+    column("accuracy", metric::ACCURACY, "%"),
+    column("peak memory", metric::PEAK_MEMORY_BYTES, "B"),
     Column {
         header: "before training",
         metric: None,
         unit: "s",
     },
-    Column {
-        header: "first step",
-        metric: Some(metric::FIRST_STEP_SECONDS),
-        unit: "s",
-    },
-    Column {
-        header: "later steps",
-        metric: Some(metric::STEP_SECONDS),
-        unit: "s",
-    },
+    column("first step", metric::FIRST_STEP_SECONDS, "s"),
+    column("later steps", metric::STEP_SECONDS, "s"),
 ];
 
 impl Column {

@@ -18,7 +18,7 @@ pub(crate) use serving::{answers_table, break_even_table, currency_symbol};
 pub(crate) use speedup::{pivot, speed_up_table};
 pub(crate) use sweep::{sweep_table, sweep_unit};
 
-use analyse::{Analysis, ScenarioResult, format};
+use analyse::{Analysis, Estimate, ScenarioResult, format};
 
 /// More rows than this nobody reads on a page; the exports have them all.
 pub(crate) const MOST_ROWS: usize = 60;
@@ -58,6 +58,14 @@ pub(crate) enum Tone {
 }
 
 impl Table {
+    /// Columns of words, then columns of numbers.
+    pub(crate) fn new(words: &[&str], numbers: &[&str]) -> Self {
+        let mut table = Table::default();
+        words.iter().for_each(|header| table.text(header));
+        numbers.iter().for_each(|header| table.number(header));
+        table
+    }
+
     pub(crate) fn text(&mut self, header: &str) {
         self.header(header, false);
     }
@@ -108,6 +116,25 @@ impl TableCell {
     pub(crate) fn small(mut self, small: impl Into<String>) -> Self {
         self.small = small.into();
         self
+    }
+
+    /// Its interval stands smaller next to it, where it has one; nothing here is below zero.
+    pub(crate) fn interval(self, of: &Estimate, write: impl Fn(f64) -> String) -> Self {
+        let ends = of.interval;
+        let ends = ends.map(|i| format::interval(i.low.max(0.0), i.high, write));
+        self.small(ends.unwrap_or_default())
+    }
+
+    /// A time, with its interval.
+    pub(crate) fn seconds(estimate: Option<&Estimate>) -> Self {
+        estimate.map_or_else(TableCell::none, |e| {
+            TableCell::new(format::duration(e.value)).interval(e, format::duration)
+        })
+    }
+
+    /// What is known, or a dash.
+    pub(crate) fn or_none(text: Option<impl Into<String>>) -> Self {
+        text.map_or_else(TableCell::none, TableCell::new)
     }
 
     pub(crate) fn tone(mut self, tone: Tone) -> Self {

@@ -22,9 +22,7 @@ pub(crate) fn work_table(analysis: &Analysis) -> Option<Table> {
     if parts.is_empty() {
         return None;
     }
-    let mut table = Table::default();
-    table.text("scenario");
-    table.number("per run");
+    let mut table = Table::new(&["scenario"], &["per run"]);
     parts.iter().for_each(|(header, _)| table.number(header));
     let symbol = currency_symbol(analysis);
     for (scenario, cost) in priced() {
@@ -32,10 +30,8 @@ pub(crate) fn work_table(analysis: &Analysis) -> Option<Table> {
             TableCell::new(&scenario.label).small(scenario.phrase()),
             amount(Some(&cost.estimate), &symbol),
         ];
-        row.extend(parts.iter().map(|(_, part)| {
-            let money = part(cost).map(|money| money.to_string());
-            money.map_or_else(TableCell::none, TableCell::new)
-        }));
+        let parts = parts.iter().map(|(_, part)| part(cost));
+        row.extend(parts.map(|money| TableCell::or_none(money.map(|m| m.to_string()))));
         table.rows.push(row);
     }
     Some(table.cut())
@@ -45,11 +41,10 @@ type Part = (&'static str, fn(&CostResult) -> Option<Money>);
 
 /// What each scenario takes to get to the accuracy that the study asks for.
 pub(crate) fn target_table(analysis: &Analysis, target: &Target) -> Table {
-    let mut table = Table::default();
-    table.text("scenario");
-    for header in ["runs that reach it", "time", "cost", "final accuracy"] {
-        table.number(header);
-    }
+    let mut table = Table::new(
+        &["scenario"],
+        &["runs that reach it", "time", "cost", "final accuracy"],
+    );
     let symbol = currency_symbol(analysis);
     for result in &target.scenarios {
         let reached = format!("{} of {}", result.reached, result.runs);
@@ -61,11 +56,11 @@ pub(crate) fn target_table(analysis: &Analysis, target: &Target) -> Table {
         table.rows.push(vec![
             TableCell::new(&result.label).small(result.phrase.clone()),
             reached,
-            seconds(result.seconds.as_ref()),
+            TableCell::seconds(result.seconds.as_ref()),
             amount(result.cost.as_ref(), &symbol),
-            accuracy.map_or_else(TableCell::none, |percent| {
-                TableCell::new(format!("{} %", format::significant(percent, 3)))
-            }),
+            TableCell::or_none(
+                accuracy.map(|percent| format!("{} %", format::significant(percent, 3))),
+            ),
         ]);
     }
     table.cut()
@@ -80,9 +75,7 @@ pub(crate) fn unused_table(unused: &[Unused]) -> Option<Table> {
     if columns.is_empty() {
         return None;
     }
-    let mut table = Table::default();
-    table.text("environment");
-    table.number("paid");
+    let mut table = Table::new(&["environment"], &["paid"]);
     for column in &columns {
         table.number(column.header);
     }
@@ -115,46 +108,33 @@ impl UnusedColumn {
     }
 }
 
+const fn column(header: &'static str, amount: fn(&Unused) -> Decimal) -> UnusedColumn {
+    UnusedColumn {
+        header,
+        amount,
+        small: |_| String::new(),
+    }
+}
+
 const UNUSED: [UnusedColumn; 8] = [
+    column("idle between runs", |one| one.idle.amount),
+    column("rounding up", |one| one.rounding.amount),
+    column("minimum", |one| one.minimum.amount),
+    column("no result", |one| one.no_result.amount),
+    column("re-run", |one| one.done_again.amount),
     UnusedColumn {
-        header: "idle between runs",
-        amount: |one| one.idle.amount,
-        small: |_| String::new(),
-    },
-    UnusedColumn {
-        header: "rounding up",
-        amount: |one| one.rounding.amount,
-        small: |_| String::new(),
-    },
-    UnusedColumn {
-        header: "minimum",
-        amount: |one| one.minimum.amount,
-        small: |_| String::new(),
-    },
-    UnusedColumn {
-        header: "no result",
-        amount: |one| one.no_result.amount,
-        small: |_| String::new(),
-    },
-    UnusedColumn {
-        header: "re-run",
-        amount: |one| one.done_again.amount,
-        small: |_| String::new(),
-    },
-    UnusedColumn {
-        header: "wasted in total",
-        amount: |one| one.unused.amount,
         small: |one| format::percent(one.unused_share),
+        ..column("wasted in total", |one| one.unused.amount)
     },
     UnusedColumn {
-        header: "overhead",
-        amount: |one| one.not_work.iter().map(|phase| phase.cost.amount).sum(),
         small: phases,
+        ..column("overhead", |one| {
+            one.not_work.iter().map(|phase| phase.cost.amount).sum()
+        })
     },
     UnusedColumn {
-        header: "expected to be lost",
-        amount: |one| one.expected_lost.amount,
         small: |one| format::percent(one.expected_lost_share),
+        ..column("expected to be lost", |one| one.expected_lost.amount)
     },
 ];
 
@@ -173,10 +153,7 @@ pub(crate) fn provisioning_table(found: &[Provisioning]) -> Option<Table> {
         return None;
     }
     let has_gpu = found.iter().any(|one| one.gpu_percent.is_some());
-    let mut table = Table::default();
-    table.text("environment");
-    table.number("CPU");
-    table.number("memory");
+    let mut table = Table::new(&["environment"], &["CPU", "memory"]);
     if has_gpu {
         table.number("GPU");
         table.number("its memory");
@@ -208,17 +185,6 @@ fn fit_words(one: &Provisioning) -> &'static str {
         Fit::TooSmall => "nearly too small",
         Fit::StarvedGpu => "GPU waits for the CPU: use more cores",
     }
-}
-
-fn seconds(estimate: Option<&Estimate>) -> TableCell {
-    let Some(estimate) = estimate else {
-        return TableCell::none();
-    };
-    let ends = estimate.interval;
-    TableCell::new(format::duration(estimate.value)).small(
-        ends.map(|i| format::interval(i.low.max(0.0), i.high, format::duration))
-            .unwrap_or_default(),
-    )
 }
 
 fn amount(estimate: Option<&Estimate>, symbol: &str) -> TableCell {

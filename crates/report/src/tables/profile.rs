@@ -27,12 +27,10 @@ pub(crate) fn kinds_table(analysis: &Analysis) -> Option<Table> {
     if kinds.is_empty() {
         return None;
     }
-    let mut table = Table::default();
-    table.text("scenario");
-    table.text("levels");
-    kinds
-        .iter()
-        .for_each(|kind| table.number(&kind.replace('-', " ")));
+    let mut table = Table::new(&["scenario", "levels"], &[]);
+    for kind in &kinds {
+        table.number(&kind.replace('-', " "));
+    }
     table.number("profiled time");
     for (scenario, profile) in profiled {
         let mut row = vec![
@@ -41,9 +39,7 @@ pub(crate) fn kinds_table(analysis: &Analysis) -> Option<Table> {
         ];
         row.extend(kinds.iter().map(|kind| {
             let found = profile.kinds.iter().find(|k| k.kind == *kind);
-            found.map_or_else(TableCell::none, |k| {
-                TableCell::new(format::percent(k.share))
-            })
+            TableCell::or_none(found.map(|k| format::percent(k.share)))
         }));
         row.push(TableCell::new(format::duration(profile.seconds)));
         table.rows.push(row);
@@ -52,12 +48,7 @@ pub(crate) fn kinds_table(analysis: &Analysis) -> Option<Table> {
 }
 
 pub(crate) fn operators_table(profile: &ProfileResult) -> Table {
-    let mut table = Table::default();
-    table.text("operator");
-    table.text("kind");
-    table.number("calls");
-    table.number("time");
-    table.number("share");
+    let mut table = Table::new(&["operator", "kind"], &["calls", "time", "share"]);
     for operator in &profile.operators {
         table.rows.push(vec![
             TableCell::new(&operator.name),

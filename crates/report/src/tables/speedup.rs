@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use analyse::lists::{entry, push_new, unique};
 use analyse::{
     Analysis, LevelFacts, SpeedUp, SpeedUpKind, SpeedUpLine, SpeedUpPoint, Sweep, format,
 };
@@ -16,14 +17,11 @@ pub(crate) fn speed_up_table(analysis: &Analysis, speed_up: &SpeedUp) -> Table {
 }
 
 fn counts(speed_up: &SpeedUp) -> Table {
-    let mut levels: Vec<&LevelFacts> = Vec::new();
-    for line in &speed_up.lines {
-        for level in std::iter::once(&line.baseline).chain(line.points.iter().map(|p| &p.level)) {
-            if !levels.contains(&level) {
-                levels.push(level);
-            }
-        }
-    }
+    let levels = speed_up.lines.iter().flat_map(|line| {
+        let points = line.points.iter().map(|p| &p.level);
+        std::iter::once(&line.baseline).chain(points)
+    });
+    let mut levels: Vec<&LevelFacts> = unique(levels);
     let number = |l: &LevelFacts| l.level.parse().unwrap_or(f64::NAN);
     levels.sort_by(|a, b| number(a).total_cmp(&number(b)));
     let mut table = Table::default();
@@ -117,17 +115,15 @@ fn columns(analysis: &Analysis, speed_up: &SpeedUp) -> Columns {
     }
     let mut factors: Vec<Columns> = Vec::new();
     for level in speed_up.lines.iter().flat_map(|l| &l.levels) {
-        let known = factors
-            .iter_mut()
-            .find(|f| f.factor.as_ref() == Some(&level.factor));
-        match known {
-            Some(known) if known.levels.contains(&level.level) => {}
-            Some(known) => known.levels.push(level.level.clone()),
-            None => factors.push(Columns {
-                factor: Some(level.factor.clone()),
-                levels: vec![level.level.clone()],
-            }),
-        }
+        let is_it = |f: &Columns| f.factor.as_ref() == Some(&level.factor);
+        let new = || Columns {
+            factor: Some(level.factor.clone()),
+            levels: Vec::new(),
+        };
+        push_new(
+            &mut entry(&mut factors, is_it, new).levels,
+            level.level.clone(),
+        );
     }
     // The first of equals.
     let largest = factors.into_iter().rev().max_by_key(|f| f.levels.len());

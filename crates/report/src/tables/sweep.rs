@@ -4,7 +4,7 @@ use analyse::format::{self, Unit};
 use analyse::{Analysis, CellState, MetricInfo, ScenarioResult, Sweep, SweepCell};
 
 use super::{Table, TableCell, Tone, scenario};
-use crate::view::unit_of;
+use crate::view::{typical, unit_of};
 
 pub(crate) fn sweep_table(analysis: &Analysis, sweep: &Sweep) -> Option<Table> {
     let info = analysis.metric(&sweep.metric)?;
@@ -35,12 +35,8 @@ pub(crate) fn sweep_table(analysis: &Analysis, sweep: &Sweep) -> Option<Table> {
 /// One unit for the whole table and its figure.
 pub(crate) fn sweep_unit(analysis: &Analysis, sweep: &Sweep, info: &MetricInfo) -> Unit {
     let cells = sweep.lines.iter().flat_map(|l| &l.cells);
-    let mut means: Vec<f64> = cells
-        .filter_map(|c| scenario(analysis, c.scenario?)?.mean(&info.name))
-        .map(|e| e.value)
-        .collect();
-    means.sort_by(f64::total_cmp);
-    unit_of(info, means.get(means.len() / 2).copied().unwrap_or(0.0))
+    let means = cells.filter_map(|c| scenario(analysis, c.scenario?)?.mean(&info.name));
+    unit_of(info, typical(means.map(|e| e.value)).unwrap_or(0.0))
 }
 
 fn sweep_cell(analysis: &Analysis, cell: &SweepCell, info: &MetricInfo, unit: Unit) -> TableCell {

@@ -30,19 +30,14 @@ impl Screen<'_> {
             let more = format!("and {more} were not successful");
             self.paragraph("! ", Style::Warn, &more);
         }
-        for warning in &analysis.warnings {
-            self.paragraph("! ", Style::Warn, &warning.text);
-        }
+        let warnings = analysis.warnings.iter().map(|w| &w.text);
+        self.paragraphs("! ", Style::Warn, warnings);
         let said = |kind: &str| analysis.warnings.iter().any(|w| w.kind == kind);
         // Runs made before verification was requested, or imported, carry no warning of it.
         if !said("not-verified") && !said("computes-otherwise") {
             let frameworks = analysis.frameworks.iter();
-            for caution in frameworks.flat_map(|f| &f.cautions) {
-                self.paragraph("! ", Style::Warn, caution);
-            }
+            self.paragraphs("! ", Style::Warn, frameworks.flat_map(|f| &f.cautions));
         }
-        for note in &analysis.notes {
-            self.paragraph("· ", Style::Dim, note);
-        }
+        self.paragraphs("· ", Style::Dim, &analysis.notes);
     }
 }

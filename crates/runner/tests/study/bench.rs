@@ -5,11 +5,11 @@ use std::io;
 use std::path::Path;
 use std::sync::mpsc;
 
-use model::{Order, Plan, RunId, RunRecord, Status, Stop, Study};
+use model::{MachineLife, Order, Plan, RunId, RunRecord, Status, Stop, Study};
 use place::{Fake, Place, Script};
 use runner::{
-    Assigned, Ended, Listed, Options, OrderBuilder, Progress, RunForecast, RunnerError, Schedule,
-    StudyRunner, Wanted, due_runs,
+    Assigned, Ended, Listed, Options, OrderBuilder, Progress, RunForecast, RunSelection,
+    RunnerError, Schedule, StudyRunner, due_runs,
 };
 use store::{Store, StudyIdentity};
 use tempfile::TempDir;
@@ -18,9 +18,11 @@ pub(crate) struct Bench {
     pub(crate) study: Study,
     pub(crate) plan: Plan,
     pub(crate) folder: TempDir,
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: RunSelection,
     pub(crate) expected: BTreeMap<u32, RunForecast>,
     pub(crate) over_budget: bool,
+    /// Machines that are on, by environment.
+    pub(crate) rented: BTreeMap<String, MachineLife>,
     pub(crate) stop: Stop,
 }
 
@@ -68,9 +70,10 @@ impl Bench {
             plan: plan::plan(&study),
             study,
             folder: tempfile::tempdir().unwrap(),
-            wanted: Wanted::default(),
+            wanted: RunSelection::default(),
             expected: BTreeMap::new(),
             over_budget: false,
+            rented: BTreeMap::new(),
             stop: Stop::new(),
         }
     }
@@ -117,15 +120,15 @@ impl Bench {
         let builder = OrderBuilder::new(&self.study, self.folder.path(), self.folder.path());
         let orders = builder.of_runs(&self.plan, &self.plan.runs).unwrap();
         let assigned = places.into_iter().map(|(place, environments)| Assigned {
-            place,
-            environments,
+            places: environments.into_iter().map(|name| (name, place)).collect(),
+            rented: self.rented.clone(),
         });
         let runner = StudyRunner {
             study: &self.study,
             plan: &self.plan,
             store: &store,
             orders: &orders,
-            places: assigned.collect(),
+            machines: assigned.collect(),
             options: Options {
                 stop: &self.stop,
                 over_budget: self.over_budget,

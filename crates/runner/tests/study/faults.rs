@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::{RunId, Status};
-use place::{Fault, Script};
+use place::{Fake, Fault, Script};
 use runner::{Ended, Progress, RunnerError};
 
 use crate::bench::{Bench, TWO_LEVELS, fake, good, run};
@@ -150,4 +150,34 @@ fn an_error_of_the_store_ends_what_runs_and_is_reported() {
     assert!(matches!(came.ended, Err(RunnerError::Store(_))));
     assert_eq!(place.started().len(), 2);
     assert_eq!(place.left(), 0);
+}
+
+/// Two machines share the runs of an environment: one that dies costs time, and no run.
+#[test]
+fn what_a_machine_did_not_finish_another_one_does() {
+    let bench = Bench::new(TWO_LEVELS);
+    let dying = Fake::new("first", |order| at(order, "C1-r1", Fault::Dies));
+    let living = Fake::new("second", |_| Script::default());
+    let all = || BTreeSet::from(["local".to_owned()]);
+    let came = bench.run(vec![(&dying, all()), (&living, all())]);
+    assert_eq!(came.ended(), Ended::AllDone);
+    let statuses = bench.statuses();
+    assert_eq!(statuses.len(), 6);
+    assert!(statuses.values().all(|status| *status == Status::Ok));
+    assert_eq!(dying.started(), [run("C1-r1")]);
+    assert!(living.started().contains(&run("C1-r1")));
+}
+
+#[test]
+fn a_run_that_takes_every_machine_down_ends_the_study() {
+    let bench = Bench::new(TWO_LEVELS);
+    let dies = |name| Fake::new(name, |order| at(order, "C1-r1", Fault::Dies));
+    let machines = [dies("a"), dies("b"), dies("c"), dies("d"), dies("e")];
+    let all = || BTreeSet::from(["local".to_owned()]);
+    let places = machines.iter().map(|m| (m as &dyn place::Place, all()));
+    let came = bench.run(places.collect());
+    assert_eq!(came.ended(), Ended::PlaceFailed);
+    assert_eq!(bench.statuses()[&run("C1-r1")], Status::Interrupted);
+    let tries = machines.iter().flat_map(|machine| machine.started());
+    assert_eq!(tries.filter(|tried| *tried == run("C1-r1")).count(), 3);
 }

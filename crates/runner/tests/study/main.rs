@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod adoption;
 mod bench;
 mod budgets;
 mod faults;

@@ -1,5 +1,7 @@
 //! Which runs are carried out, and in which order.
 
+use std::sync::{Arc, Mutex};
+
 use model::{Asked, Outcome, RunId, RunRecord, Status};
 use place::Script;
 use runner::{Ended, Known, Next, Only, Progress, Schedule};
@@ -169,6 +171,10 @@ impl Schedule for UntilFast {
         }
     }
 
+    fn again(&mut self, run: RunId) {
+        self.next = run.repetition;
+    }
+
     fn left(&self) -> &[RunId] {
         &[]
     }
@@ -185,4 +191,23 @@ fn a_schedule_decides_by_what_is_known_so_far() {
     let came = bench.run_by(&mut UntilFast { next: 1 }, vec![(&place, environments)]);
     assert_eq!(came.ended(), Ended::AllDone);
     assert_eq!(came.runs(), named(&["C1-r1", "C1-r2", "C1-r3"]));
+}
+
+/// A queue makes a time limit of it.
+#[test]
+fn an_order_says_how_long_it_is_expected_to_take() {
+    let bench = Bench::new(TWO_LEVELS);
+    let seen: Arc<Mutex<Vec<Option<f64>>>> = Arc::default();
+    let seen_there = Arc::clone(&seen);
+    let place = fake(move |order| {
+        seen_there.lock().unwrap().push(order.expected_seconds);
+        Script {
+            seconds: 10.0,
+            ..Script::default()
+        }
+    });
+    bench.run_at(&place);
+    // Nothing is known of the first run of each level; one run alone says nothing of its spread.
+    let of_first_level: Vec<_> = seen.lock().unwrap().iter().copied().step_by(2).collect();
+    assert_eq!(of_first_level, [None, Some(12.0), Some(10.0)]);
 }

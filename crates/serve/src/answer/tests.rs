@@ -13,12 +13,9 @@ fn port(name: &str) -> Port {
 fn answered(description: &str, untrained: bool, outputs: &[Tensor]) -> Result<String, ModelError> {
     let description = Description::parse(description)?;
     let signature = Signature {
-        inputs: Vec::new(),
         outputs: ["y", "z"].map(port)[..outputs.len()].to_vec(),
-        batched: true,
-        softmax: None,
         untrained,
-        runtime: String::new(),
+        ..Signature::default()
     };
     let writer = Writer {
         model: "m",

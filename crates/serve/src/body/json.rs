@@ -10,10 +10,10 @@ mod list;
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::refusal::Refusal;
-use list::{Gathered, List, Part};
+use list::{Any, Gathered, List, Part};
 
 /// More than any model has.
 const MOST_INPUTS: usize = 1000;
@@ -34,8 +34,8 @@ pub(super) struct Named {
 pub(super) fn read(body: &[u8]) -> Result<Sent, Refusal> {
     let mut found = Found::default();
     let mut text = serde_json::Deserializer::from_slice(body);
-    let read = Whole(&mut found)
-        .deserialize(&mut text)
+    let read = text
+        .deserialize_any(Whole(&mut found))
         .and_then(|()| text.end());
     read.map_err(|problem| {
         Refusal::unprocessable(format!("the body is not a JSON tensor: {problem}"))
@@ -82,14 +82,6 @@ impl Found {
 /// The whole body.
 struct Whole<'f>(&'f mut Found);
 
-impl<'de> DeserializeSeed<'de> for Whole<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
 impl<'de> Visitor<'de> for Whole<'_> {
     type Value = ();
 
@@ -98,7 +90,7 @@ impl<'de> Visitor<'de> for Whole<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<(), A::Error> {
-        Part::of(&mut self.0.one).visit_seq(list)
+        Part::at(0, &mut self.0.one).visit_seq(list)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
@@ -106,11 +98,11 @@ impl<'de> Visitor<'de> for Whole<'_> {
             match key.as_str() {
                 "instances" => {
                     self.0.check_empty()?;
-                    map.next_value_seed(Part::of(&mut self.0.one))?;
+                    map.next_value_seed(Any(Part::at(0, &mut self.0.one)))?;
                 }
                 "inputs" => {
                     self.0.check_empty()?;
-                    map.next_value_seed(Inputs(self.0))?;
+                    map.next_value_seed(Any(Inputs(self.0)))?;
                 }
                 _ => _ = map.next_value::<IgnoredAny>()?,
             }
@@ -122,14 +114,6 @@ impl<'de> Visitor<'de> for Whole<'_> {
 /// What stands under `inputs`.
 struct Inputs<'f>(&'f mut Found);
 
-impl<'de> DeserializeSeed<'de> for Inputs<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
 impl<'de> Visitor<'de> for Inputs<'_> {
     type Value = ();
 
@@ -140,7 +124,7 @@ impl<'de> Visitor<'de> for Inputs<'_> {
     /// By name.
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(name) = map.next_key::<String>()? {
-            let given = map.next_value_seed(Input)?;
+            let given = map.next_value_seed(Any(Input))?;
             let (datatype, list) = (given.datatype, given.list);
             self.0.add(Named {
                 name,
@@ -156,7 +140,7 @@ impl<'de> Visitor<'de> for Inputs<'_> {
         self.0.one.shape.push(0);
         self.0.one.known.push(true);
         let mut length = 0;
-        while list.next_element_seed(Item(self.0))?.is_some() {
+        while list.next_element_seed(Any(Item(self.0)))?.is_some() {
             length += 1;
         }
         self.0.one.shape[0] = length;
@@ -166,14 +150,6 @@ impl<'de> Visitor<'de> for Inputs<'_> {
 
 /// One of a list under `inputs`.
 struct Item<'f>(&'f mut Found);
-
-impl<'de> DeserializeSeed<'de> for Item<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
 
 impl<'de> Visitor<'de> for Item<'_> {
     type Value = ();
@@ -220,10 +196,7 @@ impl<'de> Visitor<'de> for Item<'_> {
 impl<'f> Item<'f> {
     fn numbers<E: Error>(self) -> Result<Part<'f>, E> {
         match self.0.named.is_empty() {
-            true => Ok(Part {
-                gathered: &mut self.0.one,
-                depth: 1,
-            }),
+            true => Ok(Part::at(1, &mut self.0.one)),
             false => Err(E::custom("numbers are among objects")),
         }
     }
@@ -236,14 +209,6 @@ struct Given {
     name: Option<String>,
     datatype: Option<String>,
     list: List,
-}
-
-impl<'de> DeserializeSeed<'de> for Input {
-    type Value = Given;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Given, D::Error> {
-        deserializer.deserialize_any(self)
-    }
 }
 
 impl<'de> Visitor<'de> for Input {
@@ -281,7 +246,9 @@ impl<'de> Visitor<'de> for Input {
                 "name" => name = Some(map.next_value()?),
                 "datatype" => datatype = Some(map.next_value()?),
                 "shape" => shape = Some(map.next_value()?),
-                "data" if data.shape.is_empty() => map.next_value_seed(Part::of(&mut data))?,
+                "data" if data.shape.is_empty() => {
+                    map.next_value_seed(Any(Part::at(0, &mut data)))?
+                }
                 "data" => return Err(A::Error::duplicate_field("data")),
                 _ => _ = map.next_value::<IgnoredAny>()?,
             }
@@ -307,7 +274,7 @@ impl<'de> Visitor<'de> for Input {
 
 fn gathered<E>(read: impl FnOnce(Part<'_>) -> Result<(), E>) -> Result<Given, E> {
     let mut gathered = Gathered::default();
-    read(Part::of(&mut gathered))?;
+    read(Part::at(0, &mut gathered))?;
     Ok(Given {
         name: None,
         datatype: None,

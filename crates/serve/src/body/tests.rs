@@ -9,24 +9,16 @@ fn port(name: &str, kind: Kind, sizes: &[Option<usize>]) -> Port {
     }
 }
 
-fn signature(inputs: Vec<Port>) -> Signature {
-    Signature {
-        inputs,
-        outputs: Vec::new(),
-        batched: true,
-        softmax: None,
-        untrained: false,
-        runtime: String::new(),
-    }
-}
-
 fn read(
     format: Format,
     body: &[u8],
     inputs: Vec<Port>,
     description: &str,
 ) -> Result<Vec<Tensor>, Refusal> {
-    let signature = signature(inputs);
+    let signature = Signature {
+        inputs,
+        ..Signature::default()
+    };
     let described = Description::parse(description).unwrap();
     let preparation = described.preparation(&signature).unwrap();
     let reader = Reader {
@@ -51,8 +43,10 @@ fn sent(
     read(format, body, inputs, description).map(|mut tensors| tensors.remove(0))
 }
 
-fn floats(tensor: Result<Tensor, Refusal>) -> Vec<f32> {
-    tensor.unwrap().floats().unwrap().to_vec()
+fn check_picture(body: &[u8], sizes: &[usize], description: &str, expected: &[f32]) {
+    let found = sent(Format::Picture, body, sizes, description).unwrap();
+    assert_eq!(found.shape()[1..], *sizes);
+    assert_eq!(found.floats().unwrap(), expected, "{description}");
 }
 
 fn png(width: u32, height: u32, channels: u32, pixels: Vec<u8>) -> Vec<u8> {
@@ -82,50 +76,28 @@ fn content_types() {
 }
 
 #[test]
-fn pictures_are_normalised_channel_by_channel() {
+fn pictures_become_the_models_input() {
+    let plain = r#"{"mean": [0], "std": [1]}"#;
+    // Normalised channel by channel.
     let body = png(2, 1, 3, vec![0, 10, 20, 100, 110, 120]);
     let means = r#"{"mean": [0, 10, 20], "std": [1, 2, 4]}"#;
-    let found = sent(Format::Picture, &body, &[3, 1, 2], means);
-    assert_eq!(found.as_ref().unwrap().shape(), [1, 3, 1, 2]);
-    assert_eq!(floats(found), [0.0, 100.0, 0.0, 50.0, 0.0, 25.0]);
-}
-
-#[test]
-fn channels_may_come_last() {
+    let expected = [0.0, 100.0, 0.0, 50.0, 0.0, 25.0];
+    check_picture(&body, &[3, 1, 2], means, &expected);
+    // Channels last.
     let body = png(2, 1, 3, vec![1, 2, 3, 4, 5, 6]);
-    let plain = r#"{"mean": [0], "std": [1], "input": {"channels": 3, "height": 1, "width": 2, "layout": "nhwc"}}"#;
-    let found = sent(Format::Picture, &body, &[1, 2, 3], plain);
-    assert_eq!(floats(found), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-}
-
-#[test]
-fn grey_and_coloured_pictures_fit_each_other() {
-    let plain = r#"{"mean": [0], "std": [1]}"#;
+    let last = r#"{"mean": [0], "std": [1], "input": {"channels": 3, "height": 1, "width": 2, "layout": "nhwc"}}"#;
+    check_picture(&body, &[1, 2, 3], last, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    // Grey ones for a model of coloured ones, and the reverse.
     let grey = png(2, 1, 1, vec![7, 9]);
-    assert_eq!(
-        floats(sent(Format::Picture, &grey, &[3, 1, 2], plain)),
-        [7.0, 9.0, 7.0, 9.0, 7.0, 9.0]
-    );
+    check_picture(&grey, &[3, 1, 2], plain, &[7.0, 9.0, 7.0, 9.0, 7.0, 9.0]);
     let red = png(1, 1, 3, vec![255, 0, 0]);
-    assert_eq!(
-        floats(sent(Format::Picture, &red, &[1, 1, 1], plain)),
-        [76.0]
-    );
-}
-
-#[test]
-fn the_middle_is_kept() {
+    check_picture(&red, &[1, 1, 1], plain, &[76.0]);
+    // The middle is kept.
     let crop = r#"{"resize": "crop", "mean": [0], "std": [1]}"#;
     let wide = png(4, 2, 1, vec![1, 2, 3, 4, 5, 6, 7, 8]);
-    assert_eq!(
-        floats(sent(Format::Picture, &wide, &[1, 2, 2], crop)),
-        [2.0, 3.0, 6.0, 7.0]
-    );
+    check_picture(&wide, &[1, 2, 2], crop, &[2.0, 3.0, 6.0, 7.0]);
     let tall = png(1, 3, 1, vec![1, 2, 3]);
-    assert_eq!(
-        floats(sent(Format::Picture, &tall, &[1, 1, 1], crop)),
-        [2.0]
-    );
+    check_picture(&tall, &[1, 1, 1], crop, &[2.0]);
 }
 
 #[test]

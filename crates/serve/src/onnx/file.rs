@@ -16,7 +16,7 @@ pub struct OnnxFile {
     pub untrained: bool,
 }
 
-/// Key and value that mark untrained weights; `formats` writes them.
+/// Key and value that mark untrained weights; `network::formats` writes them.
 const WEIGHTS: &[u8] = b"bancada.weights";
 const UNTRAINED: &[u8] = b"untrained";
 

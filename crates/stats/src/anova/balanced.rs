@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::columns::{factors_of, term_sets};
-use super::{Anova, Cells, Parts, RawTerm, ResidualSource, Source, Sums};
+use super::{Anova, Cells, Explained, Parts, RawTerm, ResidualSource, Source, Sums};
 use crate::precise::{Accumulator, sum_of_squares};
 
 /// Every cell holds equally many values, so the terms are orthogonal and each sum of squares is that of its own
@@ -11,32 +11,23 @@ use crate::precise::{Accumulator, sum_of_squares};
 pub(super) fn analyse(cells: &Cells, max_order: usize) -> Anova {
     let sets = term_sets(cells, cells.usable_order(max_order));
     let effects = Effects::of(cells, &sets);
-    let block_effects = cells.block_means();
-    let mut terms = Vec::new();
-    if cells.blocks > 1 {
-        terms.push(block_term(cells, &block_effects));
-    }
-    terms.extend(
-        sets.iter()
-            .map(|set| effect_term(cells, *set, effects.table(*set))),
-    );
+    let mut terms: Vec<RawTerm> = sets
+        .iter()
+        .map(|set| effect_term(cells, *set, effects.table(*set)))
+        .collect();
     let higher = higher_order_term(cells, &effects, &terms);
     let parts = if cells.replicated {
-        terms.extend((higher.degrees_of_freedom > 0).then_some(higher));
+        terms.extend((higher.explained.degrees_of_freedom > 0).then_some(higher));
         Parts {
             terms,
-            residual_degrees_of_freedom: cells.count()
-                - cells.cells.len()
-                - cells.blocks.saturating_sub(1),
-            residual_sum_of_squares: within_squares(cells, &block_effects),
+            residual: cells.within_cells(),
             residual_source: ResidualSource::Replication,
             sums: Sums::Balanced,
         }
     } else {
         Parts {
             terms,
-            residual_degrees_of_freedom: higher.degrees_of_freedom,
-            residual_sum_of_squares: higher.sum_of_squares,
+            residual: higher.explained,
             residual_source: ResidualSource::HigherOrder,
             sums: Sums::Balanced,
         }
@@ -59,23 +50,15 @@ pub(crate) fn rank(cells: &Cells, order: usize) -> usize {
     1 + of_terms.sum::<usize>()
 }
 
-fn block_term(cells: &Cells, block_effects: &[f64]) -> RawTerm {
-    let each = cells.count() as f64 / cells.blocks as f64;
-    RawTerm {
-        source: Source::Block,
-        factors: Vec::new(),
-        degrees_of_freedom: cells.blocks - 1,
-        sum_of_squares: each * sum_of_squares(block_effects.iter().copied()),
-    }
-}
-
 fn effect_term(cells: &Cells, set: u32, table: &[f64]) -> RawTerm {
     let each = cells.count() as f64 / table.len().max(1) as f64;
     RawTerm {
         source: Source::Effect,
         factors: factors_of(set),
-        degrees_of_freedom: degrees_of_freedom(cells, set),
-        sum_of_squares: each * sum_of_squares(table.iter().copied()),
+        explained: Explained {
+            degrees_of_freedom: degrees_of_freedom(cells, set),
+            sum_of_squares: each * sum_of_squares(table.iter().copied()),
+        },
     }
 }
 
@@ -88,33 +71,22 @@ fn degrees_of_freedom(cells: &Cells, set: u32) -> usize {
 
 /// What the terms leave between the cells; nothing but rounding where they leave no degrees of freedom.
 fn higher_order_term(cells: &Cells, effects: &Effects, terms: &[RawTerm]) -> RawTerm {
-    let of_terms = terms.iter().filter(|term| term.source == Source::Effect);
-    let explained: usize = of_terms.map(|term| term.degrees_of_freedom).sum();
+    let explained: usize = terms
+        .iter()
+        .map(|term| term.explained.degrees_of_freedom)
+        .sum();
     let degrees_of_freedom = cells.cells.len() - 1 - explained;
     let each = cells.count() as f64 / cells.cells.len() as f64;
     RawTerm {
         source: Source::HigherOrder,
         factors: cells.varying(),
-        degrees_of_freedom,
-        sum_of_squares: if degrees_of_freedom > 0 {
-            each * sum_of_squares(effects.left_over(cells))
-        } else {
-            0.0
+        explained: Explained {
+            degrees_of_freedom,
+            sum_of_squares: match degrees_of_freedom {
+                0 => 0.0,
+                _ => each * sum_of_squares(effects.left_over(cells)),
+            },
         },
-    }
-}
-
-fn within_squares(cells: &Cells, block_effects: &[f64]) -> f64 {
-    let within = cells.within();
-    if cells.blocks > 1 {
-        sum_of_squares(
-            within
-                .iter()
-                .zip(&cells.block_of)
-                .map(|(value, block)| value - block_effects[*block]),
-        )
-    } else {
-        sum_of_squares(within)
     }
 }
 

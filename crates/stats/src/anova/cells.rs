@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Design, Observation};
+use super::{Design, Explained, Observation};
 use crate::error::StatsError;
-use crate::precise::{Accumulator, centre, sum, sum_of_squares};
+use crate::precise::{centre, sum, sum_of_squares};
 
 /// Observations gathered by combination of levels, centred, with levels that never occur left out.
 #[derive(Debug)]
@@ -17,9 +17,6 @@ pub(crate) struct Cells {
     pub(crate) cells: Vec<Cell>,
     /// For each observation, its cell.
     pub(crate) cell_of: Vec<usize>,
-    /// For each observation, its block among those that occur; empty if blocks are not wanted.
-    pub(crate) block_of: Vec<usize>,
-    pub(crate) blocks: usize,
     /// Values less their mean.
     pub(crate) values: Vec<f64>,
     pub(crate) mean: f64,
@@ -37,19 +34,12 @@ pub(crate) struct Cell {
     pub(crate) mean: f64,
 }
 
-/// Each block is a column as long as the observations.
-const MOST_BLOCKS: usize = 500;
-
 /// Terms are kept as sets of bits.
 const MOST_FACTORS: usize = 32;
 
 impl Cells {
-    pub(crate) fn new(
-        design: &Design,
-        observations: &[Observation],
-        blocks: bool,
-    ) -> Result<Self, StatsError> {
-        check(design, observations, blocks)?;
+    pub(crate) fn new(design: &Design, observations: &[Observation]) -> Result<Self, StatsError> {
+        check(design, observations)?;
         let place_of_level = occurring_levels(design, observations);
         let levels: Vec<usize> = place_of_level
             .iter()
@@ -82,25 +72,11 @@ impl Cells {
                 mean: sum(&values) / values.len() as f64,
             });
         }
-        let block_of = if blocks {
-            occurring_blocks(observations)
-        } else {
-            Vec::new()
-        };
-        let block_count = block_of.iter().max().map_or(0, |last| last + 1);
-        if block_count > MOST_BLOCKS {
-            return Err(StatsError::TooManyBlocks {
-                most: MOST_BLOCKS,
-                given: block_count,
-            });
-        }
         let mut gathered = Self {
             levels,
             place_of_level,
             cells,
             cell_of,
-            blocks: block_count,
-            block_of,
             total_sum_of_squares: sum_of_squares(centred.values.iter().copied()),
             mean: centred.shift,
             values: centred.values,
@@ -143,40 +119,22 @@ impl Cells {
             .collect()
     }
 
-    /// Mean of each block's values, which are centred.
-    pub(crate) fn block_means(&self) -> Vec<f64> {
-        let mut sums = vec![Accumulator::default(); self.blocks];
-        let mut counts = vec![0usize; self.blocks];
-        for (value, block) in self.values.iter().zip(&self.block_of) {
-            sums[*block].add(*value);
-            counts[*block] += 1;
+    /// What repetitions of the same combination differ by.
+    pub(crate) fn within_cells(&self) -> Explained {
+        Explained {
+            degrees_of_freedom: self.count() - self.cells.len(),
+            sum_of_squares: sum_of_squares(self.within()),
         }
-        sums.iter()
-            .zip(counts)
-            .map(|(sum, count)| sum.total() / count.max(1) as f64)
-            .collect()
     }
 
-    /// All combinations of levels occur equally often, and in every block equally often.
+    /// All combinations of levels occur equally often.
     fn is_balanced(&self) -> bool {
         let combinations = self
             .levels
             .iter()
             .try_fold(1usize, |product, levels| product.checked_mul(*levels));
         let each = self.cells.first().map_or(0, |cell| cell.count);
-        if combinations != Some(self.cells.len())
-            || self.cells.iter().any(|cell| cell.count != each)
-        {
-            return false;
-        }
-        if self.blocks < 2 {
-            return true;
-        }
-        let mut counts = vec![0usize; self.blocks * self.cells.len()];
-        for (cell, block) in self.cell_of.iter().zip(&self.block_of) {
-            counts[block * self.cells.len() + cell] += 1;
-        }
-        counts.iter().all(|count| *count == counts[0])
+        combinations == Some(self.cells.len()) && self.cells.iter().all(|cell| cell.count == each)
     }
 
     /// At least half of the cells are repeated: fewer would leave a residual too uncertain to test against.
@@ -186,7 +144,7 @@ impl Cells {
     }
 }
 
-fn check(design: &Design, observations: &[Observation], blocks: bool) -> Result<(), StatsError> {
+fn check(design: &Design, observations: &[Observation]) -> Result<(), StatsError> {
     if design.levels.len() > MOST_FACTORS {
         return Err(StatsError::TooManyFactors {
             most: MOST_FACTORS,
@@ -220,9 +178,6 @@ fn check(design: &Design, observations: &[Observation], blocks: bool) -> Result<
         if !observation.value.is_finite() {
             return Err(StatsError::NotFinite { index });
         }
-        if blocks && observation.block.is_none() {
-            return Err(StatsError::MissingBlock { index });
-        }
     }
     Ok(())
 }
@@ -248,21 +203,6 @@ fn occurring_levels(design: &Design, observations: &[Observation]) -> Vec<Vec<Op
                 })
                 .collect()
         })
-        .collect()
-}
-
-fn occurring_blocks(observations: &[Observation]) -> Vec<usize> {
-    let mut place: BTreeMap<usize, usize> = observations
-        .iter()
-        .filter_map(|observation| observation.block)
-        .map(|block| (block, 0))
-        .collect();
-    for (next, entry) in place.values_mut().enumerate() {
-        *entry = next;
-    }
-    observations
-        .iter()
-        .filter_map(|observation| place.get(&observation.block?).copied())
         .collect()
 }
 

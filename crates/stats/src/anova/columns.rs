@@ -1,4 +1,4 @@
-//! The linear model as columns: one for the mean, then blocks, then the terms.
+//! The linear model as columns: one for the mean, then the terms.
 
 use std::ops::Range;
 
@@ -39,17 +39,12 @@ pub(crate) fn factors_of(set: u32) -> Vec<usize> {
         .collect()
 }
 
-/// The model, reduced. Rows are cells, weighted by the square root of their size, and below them what the
-/// differences within cells say of the blocks; both together are an orthogonal picture of all observations.
+/// The model, reduced. Rows are cells, weighted by the square root of their size.
 #[derive(Debug, Clone)]
 pub(crate) struct Model {
     pub(crate) reduced: Reduced,
-    /// Columns of the blocks, after column 0, which is the mean.
-    pub(crate) blocks: Range<usize>,
-    /// Columns of each term.
+    /// Columns of each term, after column 0, which is the mean.
     pub(crate) terms: Vec<TermColumns>,
-    /// Blocks after cells; what it leaves is noise of replication.
-    pub(crate) within: Reduced,
 }
 
 #[derive(Debug, Clone)]
@@ -60,23 +55,12 @@ pub(crate) struct TermColumns {
 
 impl Model {
     pub(crate) fn new(cells: &Cells, sets: &[u32]) -> Self {
-        let within = reduce(within_block_columns(cells), cells.within());
         let roots: Vec<f64> = cells
             .cells
             .iter()
             .map(|cell| (cell.count as f64).sqrt())
             .collect();
         let mut columns = vec![roots.clone()];
-        for (mean, below) in block_cell_means(cells).into_iter().zip(&within.columns) {
-            let mut column: Vec<f64> = mean
-                .iter()
-                .zip(&roots)
-                .map(|(mean, root)| mean * root)
-                .collect();
-            column.extend(below);
-            columns.push(column);
-        }
-        let blocks = 1..columns.len();
         let mut terms = Vec::with_capacity(sets.len());
         for set in sets {
             let first = columns.len();
@@ -86,29 +70,21 @@ impl Model {
                 columns: first..columns.len(),
             });
         }
-        let mut right: Vec<f64> = cells
+        let right = cells
             .cells
             .iter()
             .zip(&roots)
             .map(|(cell, root)| cell.mean * root)
             .collect();
-        right.extend(&within.right[..within.rank()]);
         Self {
             reduced: reduce(columns, right),
-            blocks,
             terms,
-            within,
         }
     }
 
     /// Degrees of freedom that the terms leave between the cells.
     pub(crate) fn lack_of_fit_degrees(&self, cells: &Cells) -> usize {
-        (cells.cells.len() + self.within.rank()).saturating_sub(self.reduced.rank())
-    }
-
-    /// Degrees of freedom within cells, after blocks.
-    pub(crate) fn within_degrees(&self, cells: &Cells) -> usize {
-        (cells.count() - cells.cells.len()).saturating_sub(self.within.rank())
+        cells.cells.len().saturating_sub(self.reduced.rank())
     }
 }
 
@@ -144,34 +120,4 @@ fn term_columns(cells: &Cells, set: u32, roots: &[f64]) -> Vec<Vec<f64>> {
             .collect();
     }
     columns
-}
-
-/// For each comparison of blocks, its mean over the observations of each cell.
-fn block_cell_means(cells: &Cells) -> Vec<Vec<f64>> {
-    (0..cells.blocks.saturating_sub(1))
-        .map(|number| {
-            let mut means = vec![0.0; cells.cells.len()];
-            for (cell, block) in cells.cell_of.iter().zip(&cells.block_of) {
-                means[*cell] +=
-                    comparison(cells.blocks, number, *block) / cells.cells[*cell].count as f64;
-            }
-            means
-        })
-        .collect()
-}
-
-/// For each comparison of blocks, each observation's less the mean over its cell.
-fn within_block_columns(cells: &Cells) -> Vec<Vec<f64>> {
-    block_cell_means(cells)
-        .iter()
-        .enumerate()
-        .map(|(number, means)| {
-            cells
-                .cell_of
-                .iter()
-                .zip(&cells.block_of)
-                .map(|(cell, block)| comparison(cells.blocks, number, *block) - means[*cell])
-                .collect()
-        })
-        .collect()
 }

@@ -1,41 +1,44 @@
 //! Data with missing or unequal cells: type II sums of squares by least squares.
 
 use super::columns::{Model, factors_of, term_sets};
-use super::reduce::{Explained, reduce};
-use super::{Anova, Cells, Parts, RawTerm, ResidualSource, Source, Sums};
+use super::reduce::reduce;
+use super::{Anova, Cells, Explained, Parts, RawTerm, ResidualSource, Source, Sums};
 use crate::precise::sum_of_squares;
 
 /// Each term after all terms that do not contain it (Langsrud 2003). The big matrix is reduced once; every
 /// term then needs only its small triangle.
 pub(super) fn analyse(cells: &Cells, max_order: usize) -> Anova {
-    if cells.varying().len() <= 1 && cells.blocks < 2 {
+    if cells.varying().len() <= 1 {
         return single_factor(cells);
     }
     let mut order = cells.usable_order(max_order);
-    let mut model = Model::new(cells, &term_sets(cells, order));
+    // The interaction of all factors is whatever the others leave between the cells: its columns, which may be
+    // thousands, are not needed.
+    let is_saturated = cells.replicated && order > 1 && order == cells.varying().len();
+    let fitted = if is_saturated { order - 1 } else { order };
+    let mut model = Model::new(cells, &term_sets(cells, fitted));
     // Incomplete cells may leave nothing to test against: the highest interactions then stand in.
     while !cells.replicated && order > 1 && model.lack_of_fit_degrees(cells) == 0 {
         order -= 1;
         model = Model::new(cells, &term_sets(cells, order));
     }
-    let mut terms = Vec::new();
-    if cells.blocks > 1 {
-        terms.push(raw(Source::Block, Vec::new(), block_term(cells, &model)));
-    }
-    for term in &model.terms {
-        let explained = explained_after_others(&model, term.set);
-        terms.push(raw(Source::Effect, factors_of(term.set), explained));
-    }
+    let mut terms: Vec<RawTerm> = model
+        .terms
+        .iter()
+        .map(|term| {
+            let explained = explained_after_others(&model, term.set);
+            raw(Source::Effect, factors_of(term.set), explained)
+        })
+        .collect();
     let lack_of_fit = Explained {
         degrees_of_freedom: model.lack_of_fit_degrees(cells),
         sum_of_squares: model.reduced.residual_squares(),
     };
-    let within = Explained {
-        degrees_of_freedom: model.within_degrees(cells),
-        sum_of_squares: model.within.residual_squares(),
-    };
-    let (residual, source) = if cells.replicated {
-        if lack_of_fit.degrees_of_freedom > 0 {
+    let within = cells.within_cells();
+    let (mut residual, residual_source) = if cells.replicated {
+        if is_saturated {
+            terms.push(raw(Source::Effect, cells.varying(), lack_of_fit));
+        } else if lack_of_fit.degrees_of_freedom > 0 {
             terms.push(raw(Source::HigherOrder, cells.varying(), lack_of_fit));
         }
         (within, ResidualSource::Replication)
@@ -46,16 +49,13 @@ pub(super) fn analyse(cells: &Cells, max_order: usize) -> Anova {
         };
         (both, ResidualSource::HigherOrder)
     };
-    let residual_sum_of_squares = if residual.degrees_of_freedom > 0 {
-        residual.sum_of_squares
-    } else {
-        0.0
-    };
+    if residual.degrees_of_freedom == 0 {
+        residual.sum_of_squares = 0.0;
+    }
     Parts {
         terms,
-        residual_degrees_of_freedom: residual.degrees_of_freedom,
-        residual_sum_of_squares,
-        residual_source: source,
+        residual,
+        residual_source,
         sums: Sums::TypeII,
     }
     .finish(cells)
@@ -72,26 +72,19 @@ fn single_factor(cells: &Cells) -> Anova {
                 .map(|cell| (cell.count as f64).sqrt() * cell.mean),
         ),
     };
-    let varies = |factor: usize| cells.levels[factor] > 1;
-    let nothing = || Explained {
-        degrees_of_freedom: 0,
-        sum_of_squares: 0.0,
-    };
     let mut between = Some(between);
     let terms = (0..cells.levels.len())
         .map(|factor| {
-            let explained = if varies(factor) { between.take() } else { None };
-            raw(
-                Source::Effect,
-                vec![factor],
-                explained.unwrap_or_else(nothing),
-            )
+            let explained = match cells.levels[factor] > 1 {
+                true => between.take().unwrap_or_default(),
+                false => Explained::default(),
+            };
+            raw(Source::Effect, vec![factor], explained)
         })
         .collect();
     Parts {
         terms,
-        residual_degrees_of_freedom: cells.count() - cells.cells.len(),
-        residual_sum_of_squares: sum_of_squares(cells.within()),
+        residual: cells.within_cells(),
         residual_source: ResidualSource::Replication,
         sums: Sums::TypeII,
     }
@@ -102,24 +95,13 @@ fn raw(source: Source, factors: Vec<usize>, explained: Explained) -> RawTerm {
     RawTerm {
         source,
         factors,
-        degrees_of_freedom: explained.degrees_of_freedom,
-        sum_of_squares: explained.sum_of_squares,
+        explained,
     }
 }
 
-/// Blocks after everything else: after all cells if these are replicated, else after the terms.
-fn block_term(cells: &Cells, model: &Model) -> Explained {
-    if cells.replicated {
-        return model.within.explained_from(0);
-    }
-    let others: Vec<usize> = (0..model.reduced.columns.len())
-        .filter(|column| !model.blocks.contains(column))
-        .collect();
-    explained_last(model, others, model.blocks.clone())
-}
-
+/// What a term explains after the mean and all terms that do not contain it.
 fn explained_after_others(model: &Model, set: u32) -> Explained {
-    let mut others: Vec<usize> = (0..model.blocks.end).collect();
+    let mut others = vec![0];
     let mut own = 0..0;
     for term in &model.terms {
         if term.set == set {
@@ -128,10 +110,6 @@ fn explained_after_others(model: &Model, set: u32) -> Explained {
             others.extend(term.columns.clone());
         }
     }
-    explained_last(model, others, own)
-}
-
-fn explained_last(model: &Model, others: Vec<usize>, own: std::ops::Range<usize>) -> Explained {
     let first = others.len();
     let columns = others
         .into_iter()

@@ -86,31 +86,23 @@ impl Reduced {
         }
         coefficients
     }
-
-    /// The weights of the right-hand side that make up a linear combination of the coefficients: their product
-    /// with it is its value, their squares its variance in units of the residual's. `None` if the data do not
-    /// determine it.
-    pub(crate) fn weights(&self, combination: &[f64]) -> Option<Vec<f64>> {
-        let mut weights: Vec<f64> = Vec::with_capacity(self.rank());
-        for (row, index) in self.kept.iter().enumerate() {
-            let column = &self.columns[*index];
-            let known = product(&weights, &column[..row]);
-            weights.push((combination[*index] - known) / column[row]);
-        }
-        // A column passed over is a mixture of earlier ones; the combination must be the same mixture.
-        const AGREE: f64 = 1e-7;
-        let determined = (0..self.columns.len())
-            .filter(|index| !self.kept.contains(index))
-            .all(|index| {
-                (combination[index] - product(&weights, &self.columns[index])).abs() < AGREE
-            });
-        determined.then_some(weights)
-    }
 }
 
+/// A part of the variation. The default is none of it.
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Explained {
     pub(crate) degrees_of_freedom: usize,
     pub(crate) sum_of_squares: f64,
+}
+
+impl Explained {
+    /// Zero without degrees of freedom.
+    pub(crate) fn mean_square(self) -> f64 {
+        match self.degrees_of_freedom {
+            0 => 0.0,
+            degrees => self.sum_of_squares / degrees as f64,
+        }
+    }
 }
 
 struct Mirror {

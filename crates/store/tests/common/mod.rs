@@ -176,7 +176,7 @@ fn machine() -> Inventory {
         versions: [
             ("bancada", "0.1.0"),
             ("engine", "0.1.0"),
-            ("burn", "0.22.1"),
+            ("gemm-f32", "0.19.0"),
         ]
         .into_iter()
         .map(|(name, version)| (name.to_owned(), version.to_owned()))

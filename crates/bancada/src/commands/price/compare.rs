@@ -1,16 +1,15 @@
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cost::{Catalog, CatalogEntry, Comparison, Paying, Repriced};
 use model::{Price, RunRecord, Study};
 use report::format;
 use runner::TooSmall;
 use serde_json::{Value, json};
+use workbench::{Paid, ResultsRequest, open_results};
 
-use super::super::results::Paid;
 use super::{find, unknown};
-use crate::args::{PriceCompareArgs, ResultsArgs};
+use crate::args::PriceCompareArgs;
 use crate::exit::{CommandResult, Exit, Failure};
-use crate::locate::open_results;
 use crate::printer::Printer;
 use crate::table::Table;
 
@@ -93,16 +92,17 @@ fn of_results(
     printer: &Printer,
 ) -> CommandResult {
     let results = open_results(
-        &ResultsArgs {
-            study: PathBuf::from(first),
-            out: args.out.clone(),
-            scale: args.scale.clone(),
+        ResultsRequest {
+            study: Path::new(first),
+            out: args.out.as_deref(),
+            scale: args.scale.as_deref(),
         },
-        printer,
+        &printer.teller(),
     )?;
     let Paid {
         records,
         superseded,
+        ..
     } = Paid::settled(&results)?;
     let mut groups = Vec::new();
     for (environment, mut records) in by_environment(&records) {
@@ -236,7 +236,7 @@ fn same_shape(
             "the price of environment `{environment}` is not a machine in the catalog: name the machines to compare"
         ))
     })?;
-    let wanted = cost::Wanted {
+    let wanted = cost::MachineQuery {
         paying,
         currency: entry.currency(),
         ..cost::same_shape(&entry.shape)

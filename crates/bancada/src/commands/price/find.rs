@@ -1,4 +1,4 @@
-use cost::{Catalog, CatalogEntry, Found, GpuWanted, Paying, Shape, SortBy, Wanted};
+use cost::{Catalog, CatalogEntry, GpuWanted, MachineMatches, MachineQuery, Paying, Shape, SortBy};
 use report::format;
 use serde_json::Value;
 
@@ -29,8 +29,8 @@ pub(super) fn find(args: &PriceFindArgs, catalog: &Catalog, printer: &Printer) -
     })
 }
 
-fn wanted(args: &PriceFindArgs) -> Wanted {
-    Wanted {
+fn wanted(args: &PriceFindArgs) -> MachineQuery {
+    MachineQuery {
         provider: args.provider.clone(),
         region: args.region.clone(),
         vcpus: args.vcpus,
@@ -107,7 +107,13 @@ fn read(entry: &CatalogEntry) -> &str {
 }
 
 /// What fits and is not in the table, and why.
-fn tell_rest(found: &Found, shown: usize, wanted: &Wanted, catalog: &Catalog, printer: &Printer) {
+fn tell_rest(
+    found: &MachineMatches,
+    shown: usize,
+    wanted: &MachineQuery,
+    catalog: &Catalog,
+    printer: &Printer,
+) {
     let rest = found.entries.len() - shown;
     if found.entries.is_empty() {
         printer.talk(&format!(
@@ -140,7 +146,7 @@ fn tell_rest(found: &Found, shown: usize, wanted: &Wanted, catalog: &Catalog, pr
 }
 
 /// What the catalog has instead.
-fn hint(wanted: &Wanted, catalog: &Catalog) -> String {
+fn hint(wanted: &MachineQuery, catalog: &Catalog) -> String {
     let check = |asked: Option<&str>, of: fn(&CatalogEntry) -> &str, what: &str| {
         let asked = asked?;
         let mut known: Vec<&str> = catalog.entries.iter().map(of).collect();

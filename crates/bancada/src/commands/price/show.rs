@@ -3,7 +3,7 @@ use report::format;
 use serde_json::Value;
 
 use super::find::gpu;
-use super::{json, today, unknown};
+use super::{json, unknown};
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
 use crate::table::Table;
@@ -38,7 +38,7 @@ fn page(entries: &[&CatalogEntry]) -> String {
     let Some(first) = entries.first() else {
         return String::new();
     };
-    let today = today();
+    let today = workbench::today();
     let mut table = Table::default()
         .text("region")
         .text("paid")
@@ -56,7 +56,7 @@ fn page(entries: &[&CatalogEntry]) -> String {
                 word.to_owned(),
                 format::exact_money(&quote.per_hour),
                 quote.date.clone(),
-                prices::age(&quote.date, &today),
+                fetch::prices::age(&quote.date, &today),
                 quote.source.clone(),
             ]);
         }

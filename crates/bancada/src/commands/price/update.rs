@@ -1,15 +1,13 @@
 use std::path::{Path, PathBuf};
 
+use fetch::prices::{Addresses, Fetching, Given, PriceList, Progress, Source};
 use frameworks::Home;
 use indicatif::ProgressBar;
-use prices::{Addresses, Fetching, Given, PriceList, Progress, Source};
 use report::format;
 use serde_json::{Value, json};
 
-use super::{checked, today};
 use crate::args::PriceUpdateArgs;
 use crate::exit::{CommandResult, Exit, Failure};
-use crate::files::read_text;
 use crate::printer::Printer;
 use crate::table::Table;
 
@@ -26,7 +24,7 @@ pub(super) fn update(args: &PriceUpdateArgs, printer: &Printer) -> CommandResult
         args,
         home: home.path(),
         printer,
-        today: today(),
+        today: workbench::today(),
         failed: 0,
         told: Vec::new(),
     };
@@ -113,7 +111,7 @@ fn regions(args: &PriceUpdateArgs, home: &str) -> Vec<String> {
 
 fn google_key(args: &PriceUpdateArgs) -> Result<Option<String>, Failure> {
     let key = match &args.key_file {
-        Some(path) => read_text(path).map_err(|error| {
+        Some(path) => diagnostics::read_text(path).map_err(|error| {
             Failure::trouble(format!(
                 "cannot read the key in {}: {error}",
                 path.display()
@@ -166,7 +164,7 @@ impl Update<'_> {
             provider: self.args.provider.as_deref(),
             date: self.args.date.as_deref(),
         };
-        for read in prices::read_files(files, &given) {
+        for read in fetch::prices::read_files(files, &given) {
             let names: Vec<String> = read.paths.iter().map(|p| p.display().to_string()).collect();
             let list = read.list.map_err(|error| error.to_string());
             self.came(&names.join(", "), list);
@@ -176,7 +174,7 @@ impl Update<'_> {
     fn came(&mut self, name: &str, list: Result<PriceList, String>) {
         let kept = list.and_then(|mut list| {
             list.leave_out_after(&self.today);
-            let kept = prices::keep(self.home, list.catalog.clone());
+            let kept = fetch::prices::keep(self.home, list.catalog.clone());
             match kept {
                 Ok(_) => Ok(list),
                 Err(error) => Err(format!("the prices cannot be stored: {error}")),
@@ -199,13 +197,14 @@ impl Update<'_> {
 
     /// Whatever came, there are prices, and they have an age.
     fn tell_what_there_is(&self) {
-        let loaded = checked(prices::load(self.home), self.printer);
+        let loaded = fetch::prices::load(self.home);
+        workbench::tell_left_out(&loaded, &self.printer.teller());
         let known = format::count(loaded.catalog.entries.len());
         let age = match &loaded.kept {
             Some(kept) => format!(
                 "{} of them updated, the newest {} ({})",
                 format::count(kept.entries),
-                prices::age(&kept.newest, &self.today),
+                fetch::prices::age(&kept.newest, &self.today),
                 kept.newest
             ),
             None => "none of them updated: these come with bancada".to_owned(),

@@ -1,18 +1,13 @@
 //! Serves models: of the zoo, of runs, or any ONNX file.
 
-mod brain;
-mod offers;
-mod ready;
 mod stacked;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use frameworks::Home;
 use serve::{Keep, OnnxRuntime, Told};
+use workloads::models::{NO_LIBRARY, Offered, Runtime, find_library};
 
-use self::offers::Runtime;
-pub(super) use self::offers::{NO_LIBRARY, Offered};
-pub(super) use self::ready::make_model;
 use crate::args::ServeCommandArgs;
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
@@ -29,7 +24,7 @@ pub(super) fn serve(args: &ServeCommandArgs, printer: &Printer) -> CommandResult
         .options()
         .map_err(|problem| Failure::new(Exit::Trouble, problem))?;
     let library = args.server.library.clone().or_else(|| find_library(&home));
-    let offered = all_offered(args, printer)?;
+    let offered = all_offered(args)?;
     if let Some(name) = first_double(&offered) {
         return Err(Failure::trouble(format!(
             "two models are called `{name}`: name one of them with NAME=MODEL"
@@ -38,8 +33,8 @@ pub(super) fn serve(args: &ServeCommandArgs, printer: &Printer) -> CommandResult
     if args.server.prepare {
         return prepare(&offered, library.as_deref());
     }
-    let runtime = Runtime::choose(args.runtime, library);
-    if let Runtime::Engine { told: false } = runtime {
+    let runtime = Runtime::choose(args.runtime.into(), library);
+    if let Runtime::Engine { explicit: false } = runtime {
         printer.talk(
             "! ONNX Runtime was not found; using the embedded engine, which is slower: bancada setup onnxruntime",
         );
@@ -47,7 +42,7 @@ pub(super) fn serve(args: &ServeCommandArgs, printer: &Printer) -> CommandResult
     let offers = offered
         .into_iter()
         .map(|offered| offered.offer(&runtime, &home))
-        .collect::<Result<Vec<_>, Failure>>()?;
+        .collect::<Result<Vec<_>, _>>()?;
     let tell = |told: Told| {
         if let Some(words) = in_words(&told) {
             printer.talk(&words);
@@ -58,13 +53,13 @@ pub(super) fn serve(args: &ServeCommandArgs, printer: &Printer) -> CommandResult
 }
 
 /// The models that were named, with what was said of their outputs.
-fn all_offered(args: &ServeCommandArgs, printer: &Printer) -> Result<Vec<Offered>, Failure> {
+fn all_offered(args: &ServeCommandArgs) -> Result<Vec<Offered>, Failure> {
     let outputs = args
         .server
         .outputs()
         .map_err(|problem| Failure::new(Exit::WrongArguments, problem))?;
     let offered = args.server.named().into_iter().map(|(name, model)| {
-        let mut offered = Offered::find(model, args.instance, printer)?;
+        let mut offered = Offered::find(model, args.instance.input.wish(), args.instance.seed)?;
         if let Some(name) = name {
             offered.name = name.to_owned();
         }
@@ -74,15 +69,6 @@ fn all_offered(args: &ServeCommandArgs, printer: &Printer) -> Result<Vec<Offered
         Ok(offered)
     });
     offered.collect()
-}
-
-pub(super) fn find_library(home: &Home) -> Option<PathBuf> {
-    let environments = std::fs::read_dir(home.frameworks())
-        .into_iter()
-        .flatten()
-        .flatten();
-    let roots: Vec<PathBuf> = environments.map(|entry| entry.path()).collect();
-    serve::library::find(&roots)
 }
 
 fn first_double(offered: &[Offered]) -> Option<&str> {

@@ -2,15 +2,12 @@
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use frameworks::{
-    Front, Home, Machine, Spec, StackError, StackModel, StackNetwork, StackStart, StackWish, Stacks,
-};
+use frameworks::{Front, Home, Machine, Spec, StackStart, StackWish, Stacks};
+use workloads::models::Offered;
 
 use super::all_offered;
-use super::offers::Offered;
 use crate::args::ServeCommandArgs;
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
@@ -22,9 +19,9 @@ pub(super) fn serve(args: &ServeCommandArgs, spec: &Spec, printer: &Printer) -> 
         home: &home,
         machine: &machine,
     };
-    let offered = the_one(args, printer)?;
+    let offered = the_one(args)?;
     let onnx = offered.on_disk(&home)?;
-    let folder = stack_model(&offered, &onnx, |model| stacks.prepare(spec, model))?;
+    let folder = offered.for_stack(spec, &stacks, &onnx, false)?;
     if args.server.prepare {
         printer.data(&folder.display().to_string());
         return Ok(Exit::Ok);
@@ -77,27 +74,8 @@ fn become_it(
     )))
 }
 
-/// A model as stacks are told of it.
-pub(super) fn stack_model(
-    offered: &Offered,
-    onnx: &Path,
-    prepare: impl FnOnce(&StackModel<'_>) -> Result<PathBuf, StackError>,
-) -> Result<PathBuf, Failure> {
-    let network = || -> Result<StackNetwork, String> { offered.network() };
-    let model = StackModel {
-        name: &offered.name,
-        onnx,
-        description: &offered.description_text()?,
-        network: match offered.is_file() {
-            true => None,
-            false => Some(&network),
-        },
-    };
-    prepare(&model).map_err(Failure::trouble)
-}
-
-fn the_one(args: &ServeCommandArgs, printer: &Printer) -> Result<Offered, Failure> {
-    let mut offered = all_offered(args, printer)?;
+fn the_one(args: &ServeCommandArgs) -> Result<Offered, Failure> {
+    let mut offered = all_offered(args)?;
     match (offered.pop(), offered.is_empty()) {
         (Some(only), true) => Ok(only),
         _ => Err(Failure::trouble("a stack serves a single model: name one")),

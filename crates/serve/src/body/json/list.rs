@@ -56,13 +56,13 @@ impl Gathered {
 
 /// A number or a list at some depth of a nested list.
 pub(super) struct Part<'g> {
-    pub(super) gathered: &'g mut Gathered,
-    pub(super) depth: usize,
+    gathered: &'g mut Gathered,
+    depth: usize,
 }
 
 impl<'g> Part<'g> {
-    pub(super) fn of(gathered: &'g mut Gathered) -> Part<'g> {
-        Part { gathered, depth: 0 }
+    pub(super) fn at(depth: usize, gathered: &'g mut Gathered) -> Part<'g> {
+        Part { gathered, depth }
     }
 
     fn check_depth<E: Error>(&self) -> Result<(), E> {
@@ -73,11 +73,14 @@ impl<'g> Part<'g> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Part<'_> {
-    type Value = ();
+/// Whatever comes next is given to the visitor.
+pub(super) struct Any<V>(pub(super) V);
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
+impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Any<V> {
+    type Value = V::Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
+        deserializer.deserialize_any(self.0)
     }
 }
 
@@ -125,10 +128,7 @@ impl<'de> Visitor<'de> for Part<'_> {
         }
         let mut length = 0;
         while list
-            .next_element_seed(Part {
-                gathered,
-                depth: depth + 1,
-            })?
+            .next_element_seed(Any(Part::at(depth + 1, gathered)))?
             .is_some()
         {
             length += 1;

@@ -1,0 +1,316 @@
+//! Which scenario to choose, per task: the fastest, the cheapest, what lies between, and how sure that is.
+
+use std::collections::BTreeMap;
+
+use model::run::metric;
+use model::{Role, Status};
+use serde::Serialize;
+use stats::Point;
+
+use crate::RANKING_LEVEL;
+use crate::analysis::{LevelFacts, ScenarioResult, StatusCounts};
+use crate::decides::Verdict;
+use crate::scenarios::ok_rows;
+use crate::serving::Serving;
+use crate::table::{Row, Table};
+use crate::words::names::MetricInfo;
+use crate::words::ranking as words;
+
+/// What to choose, for every task of the study.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Best {
+    /// In the order of the scenarios; one without levels where the study has one task.
+    pub tasks: Vec<TaskBest>,
+    /// What holds for all tasks, then each.
+    pub sentences: Vec<String>,
+}
+
+impl Best {
+    /// Whether it is the fastest of its task, or cannot be told from the fastest.
+    pub fn is_among_fastest(&self, scenario: u32) -> bool {
+        let mut rankings = self.tasks.iter().filter_map(|task| task.time.as_ref());
+        rankings.any(|ranking| ranking.is_first(scenario))
+    }
+
+    pub fn is_among_cheapest(&self, scenario: u32) -> bool {
+        let mut rankings = self.tasks.iter().filter_map(|task| task.cost.as_ref());
+        rankings.any(|ranking| ranking.is_first(scenario))
+    }
+
+    /// Of all tasks: which scenarios no other of their task beats in time and in cost.
+    pub fn pareto(&self) -> impl Iterator<Item = u32> {
+        self.tasks
+            .iter()
+            .flat_map(|task| task.pareto.iter().copied())
+    }
+}
+
+/// Scenarios that do the same, by what one may choose.
+#[derive(Debug, Clone, Serialize)]
+pub struct TaskBest {
+    /// Levels of the factors that say what is to be done.
+    pub task: Vec<LevelFacts>,
+    pub time: Option<Ranking>,
+    pub cost: Option<Ranking>,
+    /// From the fastest to the cheapest, as measured.
+    pub pareto: Vec<u32>,
+    /// Scenarios whose runs all succeeded.
+    pub ranked: Vec<u32>,
+    /// Never ranked by what survived.
+    pub unranked: Vec<Unranked>,
+    pub sentences: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Ranking {
+    pub metric: String,
+    /// The best as measured, then those that cannot be told from it.
+    pub first: Vec<u32>,
+    /// Worse ones, the nearest first.
+    pub behind: Vec<Behind>,
+    /// Different: there is one best. Practically equal: all in `first` are.
+    pub verdict: Verdict,
+    /// How often the best was best in resamplings of the means.
+    pub stability: Option<f64>,
+    /// Repetitions that would probably decide it.
+    pub repetitions: Option<usize>,
+}
+
+impl Ranking {
+    pub fn is_first(&self, scenario: u32) -> bool {
+        self.verdict != Verdict::NotEstimable && self.first.contains(&scenario)
+    }
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Behind {
+    pub scenario: u32,
+    /// By how much of the best one's value, with its interval.
+    pub by: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Unranked {
+    pub scenario: u32,
+    pub why: String,
+}
+
+/// A run that ended badly by itself is an outcome of its scenario; one that was interrupted is not.
+pub(crate) fn has_failed(row: &Row) -> bool {
+    let bad = [Status::Failed, Status::OutOfMemory, Status::TimedOut];
+    row.status().is_some_and(|status| bad.contains(&status))
+}
+
+pub(crate) fn best(
+    table: &Table,
+    scenarios: &[ScenarioResult],
+    time: Option<usize>,
+    serving: Option<&Serving>,
+) -> Best {
+    let Some(time) = time else {
+        return Best::default();
+    };
+    let cost = table.column(metric::COST_PER_INFERENCE);
+    let cost = cost.or_else(|| table.column(metric::COST));
+    let mut tasks: BTreeMap<Vec<&str>, Vec<&ScenarioResult>> = BTreeMap::new();
+    let is_task = |level: &&LevelFacts| table.study.role(&level.factor) == Role::Task;
+    let mut order = Vec::new();
+    for scenario in scenarios {
+        let levels = scenario.levels.iter().filter(is_task);
+        let key: Vec<&str> = levels.map(|level| level.level.as_str()).collect();
+        if !tasks.contains_key(&key) {
+            order.push(key.clone());
+        }
+        tasks.entry(key).or_default().push(scenario);
+    }
+    let maker = Maker {
+        table,
+        serving,
+        time,
+        cost,
+        level: RANKING_LEVEL / (2 * tasks.len().max(1)) as f64,
+    };
+    let made = order.iter().filter_map(|key| maker.task(&tasks[key]));
+    let tasks: Vec<TaskBest> = made.collect();
+    Best {
+        sentences: words::sentences(&tasks, scenarios, table),
+        tasks,
+    }
+}
+
+struct Maker<'t, 'a> {
+    table: &'t Table<'a>,
+    serving: Option<&'t Serving>,
+    time: usize,
+    cost: Option<usize>,
+    /// Error rate of one ranking.
+    level: f64,
+}
+
+/// A scenario and its values of one metric.
+struct Measured {
+    scenario: u32,
+    values: Vec<f64>,
+    mean: f64,
+}
+
+impl Maker<'_, '_> {
+    fn task(&self, scenarios: &[&ScenarioResult]) -> Option<TaskBest> {
+        let mut unranked = Vec::new();
+        let mut ranked = Vec::new();
+        for scenario in scenarios.iter().filter(|s| s.runs.total() > 0) {
+            match self.why_not(scenario) {
+                Some(why) => unranked.push(Unranked {
+                    scenario: scenario.number,
+                    why,
+                }),
+                None => ranked.push(*scenario),
+            }
+        }
+        if ranked.len() + unranked.len() < 2 {
+            return None;
+        }
+        let time = self.ranking(&ranked, self.time);
+        let cost = self.cost.and_then(|column| self.ranking(&ranked, column));
+        let is_task = |level: &&LevelFacts| self.table.study.role(&level.factor) == Role::Task;
+        let levels = scenarios.first()?.levels.iter().filter(is_task);
+        let mut best = TaskBest {
+            task: levels.cloned().collect(),
+            time,
+            cost,
+            pareto: self.pareto(&ranked),
+            ranked: ranked.iter().map(|scenario| scenario.number).collect(),
+            unranked,
+            sentences: Vec::new(),
+        };
+        best.sentences = words::of_task(&best, scenarios, self.infos());
+        Some(best)
+    }
+
+    fn infos(&self) -> (&MetricInfo, Option<&MetricInfo>) {
+        let info = |column: usize| &self.table.columns[column];
+        (info(self.time), self.cost.map(info))
+    }
+
+    /// Why a scenario is not ranked by the runs that succeeded.
+    fn why_not(&self, scenario: &ScenarioResult) -> Option<String> {
+        let runs = &scenario.runs;
+        let failed = StatusCounts {
+            failed: runs.failed,
+            out_of_memory: runs.out_of_memory,
+            timed_out: runs.timed_out,
+            ..StatusCounts::default()
+        };
+        if failed.total() > 0 {
+            return Some(format!("{} of its {} runs", failed.text(), runs.total()));
+        }
+        let served = self.serving.iter().flat_map(|serving| &serving.scenarios);
+        let mut own = served.filter(|one| one.scenario == scenario.number);
+        own.any(|one| !one.is_reliable())
+            .then(|| "requests that failed".to_owned())
+    }
+
+    fn measured(&self, scenario: &ScenarioResult, column: usize) -> Option<Measured> {
+        let rows = ok_rows(self.table, scenario.number);
+        let values: Vec<f64> = rows.iter().filter_map(|row| row.values[column]).collect();
+        let mean = stats::summary(&values, crate::CONFIDENCE)?.mean.value;
+        Some(Measured {
+            scenario: scenario.number,
+            values,
+            mean,
+        })
+    }
+
+    fn ranking(&self, scenarios: &[&ScenarioResult], column: usize) -> Option<Ranking> {
+        let measured = scenarios.iter().filter_map(|s| self.measured(s, column));
+        let mut measured: Vec<Measured> = measured.collect();
+        measured.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+        let (best, others) = measured.split_first()?;
+        if others.is_empty() {
+            return None;
+        }
+        let mut ranking = Ranking {
+            metric: self.table.columns[column].name.clone(),
+            first: vec![best.scenario],
+            behind: Vec::new(),
+            verdict: Verdict::NotEstimable,
+            stability: None,
+            repetitions: None,
+        };
+        if measured.iter().any(|one| one.values.len() < 2) {
+            return Some(ranking);
+        }
+        // Every other one is a question; which of them is the best was picked from the data.
+        let level = self.level / others.len() as f64;
+        let within = self.table.study.equal_within() / 100.0;
+        let margin = within * best.mean.abs();
+        let mut all_equal = true;
+        for other in others {
+            let compared =
+                stats::welch_difference(&other.values, &best.values, 1.0 - level).ok()?;
+            let interval = compared.estimate.interval;
+            if compared.p <= level && compared.estimate.value > 0.0 {
+                let part = |value: f64| value / best.mean.abs();
+                ranking.behind.push(Behind {
+                    scenario: other.scenario,
+                    by: part(compared.estimate.value),
+                    low: part(interval.map_or(f64::NAN, |i| i.low)),
+                    high: part(interval.map_or(f64::NAN, |i| i.high)),
+                });
+                continue;
+            }
+            ranking.first.push(other.scenario);
+            let is_same = compared.estimate.value == 0.0 && compared.p >= 1.0;
+            let is_equal = interval.is_some_and(|i| i.low >= -margin && i.high <= margin);
+            all_equal &= is_equal || is_same;
+            if !is_equal && !is_same {
+                let needed = more(best, other, margin, level);
+                ranking.repetitions = ranking.repetitions.max(needed);
+            }
+        }
+        ranking.verdict = match (ranking.first.len(), all_equal) {
+            (1, _) => Verdict::Different,
+            (_, true) => Verdict::PracticallyEqual,
+            (_, false) => Verdict::Inconclusive,
+        };
+        let values: Vec<&[f64]> = measured.iter().map(|one| one.values.as_slice()).collect();
+        ranking.stability = stats::chance_of_lowest(&values, self.table.study.seed);
+        Some(ranking)
+    }
+
+    fn pareto(&self, scenarios: &[&ScenarioResult]) -> Vec<u32> {
+        let Some(cost) = self.cost else {
+            return Vec::new();
+        };
+        let both = scenarios.iter().filter_map(|scenario| {
+            let x = self.measured(scenario, self.time)?.mean;
+            let y = self.measured(scenario, cost)?.mean;
+            Some((scenario.number, Point { x, y }))
+        });
+        let (numbers, points): (Vec<u32>, Vec<Point>) = both.unzip();
+        let front = stats::pareto(&points);
+        front.into_iter().map(|place| numbers[place]).collect()
+    }
+}
+
+/// Repetitions that would tell two scenarios apart, or show them to be equal.
+fn more(best: &Measured, other: &Measured, margin: f64, level: f64) -> Option<usize> {
+    let spread = |one: &Measured| stats::summary(&one.values, crate::CONFIDENCE);
+    let (a, b) = (spread(best)?, spread(other)?);
+    let part = |one: &stats::Summary| one.sd * one.sd / one.count as f64;
+    let repetitions = best.values.len().min(other.values.len());
+    let contrast = stats::Contrast {
+        value: other.mean - best.mean,
+        standard_error: (part(&a) + part(&b)).sqrt(),
+        degrees_of_freedom: (a.count + b.count - 2) as f64,
+        count: a.count + b.count,
+    };
+    let wanted = stats::Decision {
+        margin,
+        level,
+        repetitions,
+    };
+    stats::repetitions_to_decide(&contrast, wanted)
+}

@@ -1,0 +1,141 @@
+//! What to choose under a deadline, a limit of cost, or both.
+
+use model::Money;
+use rust_decimal::prelude::ToPrimitive;
+use stats::Estimate;
+
+use crate::analysis::{Analysis, LevelFacts, ScenarioResult};
+use crate::compare::values;
+use crate::ranking::TaskBest;
+use crate::words::format;
+
+/// What a run may take and cost.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wishes {
+    pub deadline_seconds: Option<f64>,
+    pub most_cost: Option<Money>,
+}
+
+/// A recommendation for each task, as sentences. The error is a sentence, too.
+pub fn recommend(analysis: &Analysis, wishes: &Wishes) -> Result<Vec<String>, String> {
+    if let Some(most) = wishes.most_cost
+        && most.currency.code() != analysis.study.currency
+    {
+        return Err(format!(
+            "the costs are in {}, the limit is in {}; --currency changes the costs",
+            analysis.study.currency,
+            most.currency.code()
+        ));
+    }
+    let tasks = analysis.best.tasks.iter();
+    let said: Vec<String> = tasks.map(|task| of_task(analysis, wishes, task)).collect();
+    match said.is_empty() {
+        true => Err("there are no scenarios to choose between".to_owned()),
+        false => Ok(said),
+    }
+}
+
+/// Whether a limit is kept, as far as the interval tells.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Keeps {
+    Surely,
+    Perhaps,
+    Not,
+}
+
+impl Keeps {
+    fn of(estimate: Option<&Estimate>, limit: Option<f64>) -> Self {
+        let (Some(estimate), Some(limit)) = (estimate, limit) else {
+            return match limit {
+                None => Keeps::Surely,
+                Some(_) => Keeps::Not,
+            };
+        };
+        match estimate.interval {
+            Some(interval) if interval.high <= limit => Keeps::Surely,
+            Some(interval) if interval.low > limit => Keeps::Not,
+            None if estimate.value > limit => Keeps::Not,
+            _ => Keeps::Perhaps,
+        }
+    }
+}
+
+fn of_task(analysis: &Analysis, wishes: &Wishes, task: &TaskBest) -> String {
+    let limit = wishes.most_cost.and_then(|most| most.amount.to_f64());
+    let ranked = analysis.scenarios.iter();
+    let ranked = ranked.filter(|scenario| task.ranked.contains(&scenario.number));
+    let judged = ranked.map(|scenario| {
+        let time = Keeps::of(analysis.time_of(scenario), wishes.deadline_seconds);
+        let cost = scenario.cost.as_ref().map(|cost| &cost.estimate);
+        (time.max(Keeps::of(cost, limit)), scenario)
+    });
+    let judged: Vec<(Keeps, &ScenarioResult)> = judged.collect();
+    let of = |keeps: Keeps| -> Vec<&ScenarioResult> {
+        let kept = judged.iter().filter(|(found, _)| *found == keeps);
+        kept.map(|(_, scenario)| *scenario).collect()
+    };
+    let (surely, perhaps) = (of(Keeps::Surely), of(Keeps::Perhaps));
+    let about = match task.task.is_empty() {
+        true => String::new(),
+        false => format!("{}: ", LevelFacts::phrase_of(&task.task)),
+    };
+    let within = within(wishes);
+    let names = |scenarios: &[&ScenarioResult]| {
+        let names: Vec<String> = scenarios.iter().map(|s| s.label.clone()).collect();
+        format::listed(&names, 5)
+    };
+    let open = match perhaps.is_empty() {
+        true => String::new(),
+        false => format!(" Not settled by their intervals: {}.", names(&perhaps)),
+    };
+    match best(analysis, wishes, &surely) {
+        Some(best) => format!("{about}{within}, choose {best}.{open}"),
+        None => format!("{about}no scenario is surely {within}.{open}"),
+    }
+}
+
+/// `within 2 h and US$ 5.00`.
+fn within(wishes: &Wishes) -> String {
+    let time = wishes.deadline_seconds.map(format::duration);
+    let cost = wishes.most_cost.map(|most| most.to_string());
+    let parts: Vec<String> = time.into_iter().chain(cost).collect();
+    format!("within {}", parts.join(" and "))
+}
+
+/// The cheapest under a deadline, the fastest under a limit of cost alone or without prices.
+fn best(analysis: &Analysis, wishes: &Wishes, among: &[&ScenarioResult]) -> Option<String> {
+    let by_cost = wishes.deadline_seconds.is_some() && among.iter().all(|s| s.cost.is_some());
+    let time = analysis.time_metric.as_deref()?;
+    let metric = match by_cost {
+        true => model::run::metric::COST,
+        false => time,
+    };
+    let mean = |scenario: &ScenarioResult| scenario.mean(metric).map(|mean| mean.value);
+    let mut among: Vec<&ScenarioResult> = among
+        .iter()
+        .copied()
+        .filter(|s| mean(s).is_some())
+        .collect();
+    among.sort_by(|a, b| {
+        mean(a)
+            .unwrap_or(f64::NAN)
+            .total_cmp(&mean(b).unwrap_or(f64::NAN))
+    });
+    let first = among.first()?;
+    let lists: Vec<Vec<f64>> = among
+        .iter()
+        .map(|scenario| values(analysis, scenario.number, metric))
+        .collect();
+    let lists: Vec<&[f64]> = lists.iter().map(Vec::as_slice).collect();
+    let stability = stats::chance_of_lowest(&lists, analysis.study.seed);
+    let mut facts = vec![first.phrase()];
+    facts.extend(first.mean(time).map(|mean| format::duration(mean.value)));
+    facts.extend(first.cost.as_ref().map(|cost| cost.mean.to_string()));
+    let word = if by_cost { "cheapest" } else { "fastest" };
+    facts.push(match (among.len(), stability) {
+        (1, _) => "the only one".to_owned(),
+        (_, Some(share)) => format!("{word} in {} of resamplings", format::percent(share)),
+        (_, None) => format!("{word} as measured"),
+    });
+    Some(format!("{} ({})", first.label, facts.join(", ")))
+}

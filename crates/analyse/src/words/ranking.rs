@@ -1,0 +1,343 @@
+//! What to choose, in sentences.
+
+use std::collections::BTreeMap;
+
+use model::{Money, Role, Study};
+use rust_decimal::Decimal;
+
+use crate::analysis::{LevelFacts, ScenarioResult};
+use crate::decides::Verdict;
+use crate::findings::MOST_REPETITIONS;
+use crate::lists::unique;
+use crate::ranking::{Behind, Ranking, TaskBest};
+use crate::table::Table;
+use crate::words::format;
+use crate::words::names::{MetricInfo, metric_value};
+use crate::words::verbs;
+
+/// More tasks than this are summed up; the report has each.
+const MOST_TASKS: usize = 6;
+
+/// All of it: what holds for all tasks, then each.
+pub(crate) fn sentences(
+    tasks: &[TaskBest],
+    scenarios: &[ScenarioResult],
+    table: &Table,
+) -> Vec<String> {
+    if tasks.is_empty() {
+        return nothing_to_choose(scenarios, table.study);
+    }
+    let mut said = Vec::new();
+    let mut is_enough = false;
+    if tasks.len() > 1 {
+        let summary = Summary { tasks, scenarios };
+        let time = summary.of(|task| task.time.as_ref());
+        let cost = summary.of(|task| task.cost.as_ref());
+        is_enough = [&time, &cost]
+            .into_iter()
+            .flatten()
+            .all(|found| found.is_of_all);
+        match (time, cost) {
+            (Some(time), Some(cost)) if time.rest == cost.rest => {
+                said.push(format!("Cheapest and fastest{}", time.rest));
+            }
+            (time, cost) => {
+                said.extend(time.map(|found| format!("Fastest{}", found.rest)));
+                said.extend(cost.map(|found| format!("Cheapest{}", found.rest)));
+            }
+        }
+    }
+    let each = || tasks.iter().flat_map(|task| task.sentences.iter().cloned());
+    // What holds for all tasks needs no list of them, unless something was not ranked.
+    let has_more = tasks.iter().any(|task| !task.unranked.is_empty());
+    if said.is_empty() || (tasks.len() <= MOST_TASKS && (!is_enough || has_more)) {
+        said.extend(each());
+    }
+    said
+}
+
+fn nothing_to_choose(scenarios: &[ScenarioResult], study: &Study) -> Vec<String> {
+    let measured = scenarios.iter().filter(|s| s.runs.total() > 0).count();
+    let varied = || study.factors.iter().filter(|f| f.levels.len() > 1);
+    let all_tasks = varied().all(|f| study.role(&f.name) == Role::Task);
+    match measured > 1 && all_tasks && varied().count() > 0 {
+        true => vec![format!(
+            "There is nothing to choose: {} what is to be done (`roles` in the study file changes that).",
+            match varied().count() {
+                1 => "the factor says",
+                _ => "all factors say",
+            }
+        )],
+        false => Vec::new(),
+    }
+}
+
+/// What may be said of all tasks, behind `Fastest` or `Cheapest`.
+struct Found {
+    rest: String,
+    /// The same holds for every task.
+    is_of_all: bool,
+}
+
+/// Which choice is best for which task.
+struct Summary<'a> {
+    tasks: &'a [TaskBest],
+    scenarios: &'a [ScenarioResult],
+}
+
+impl Summary<'_> {
+    fn of<'s>(&'s self, ranking: impl Fn(&'s TaskBest) -> Option<&'s Ranking>) -> Option<Found> {
+        let ranked: Vec<(&TaskBest, &Ranking)> = self
+            .tasks
+            .iter()
+            .filter_map(|task| Some((task, ranking(task)?)))
+            .collect();
+        let is_estimable = |r: &Ranking| r.verdict != Verdict::NotEstimable;
+        if ranked.len() < 2 || !ranked.iter().all(|(_, r)| is_estimable(r)) {
+            return None;
+        }
+        let choices = |task: &TaskBest, r: &Ranking| -> Vec<String> {
+            r.first
+                .iter()
+                .filter_map(|n| self.choice(task, *n))
+                .collect()
+        };
+        let sets: Vec<Vec<String>> = ranked.iter().map(|(t, r)| choices(t, r)).collect();
+        let in_all = |choice: &&String| sets.iter().all(|set| set.contains(choice));
+        let common: Vec<String> = sets.first()?.iter().filter(in_all).cloned().collect();
+        let number = format::count(ranked.len());
+        let is_all = common.len() == 1 && sets.iter().all(|set| set.len() == 1);
+        let rest = match common.as_slice() {
+            [] => self.by_choice(&ranked, &sets),
+            [only] if is_all => format!(" for all {number} tasks: {only}."),
+            [only] => {
+                format!(" for all {number} tasks, or indistinguishable from the best: {only}.")
+            }
+            several => format!(
+                ": {} cannot be distinguished in any of the {number} tasks.",
+                format::listed(several, 5)
+            ),
+        };
+        Some(Found {
+            rest,
+            is_of_all: !common.is_empty(),
+        })
+    }
+
+    /// `Cheapest: 2 GB for VGG19; 1 GB for MobileNet.`
+    fn by_choice(&self, ranked: &[(&TaskBest, &Ranking)], sets: &[Vec<String>]) -> String {
+        let mut by_choice: Vec<(String, Vec<String>)> = Vec::new();
+        let mut open = Vec::new();
+        for ((task, _), set) in ranked.iter().zip(sets) {
+            let name = LevelFacts::phrase_of(&task.task);
+            match set.as_slice() {
+                [only] => match by_choice.iter_mut().find(|(choice, _)| choice == only) {
+                    Some((_, tasks)) => tasks.push(name),
+                    None => by_choice.push((only.clone(), vec![name])),
+                },
+                _ => open.push(name),
+            }
+        }
+        let said = by_choice
+            .iter()
+            .map(|(choice, tasks)| format!("{choice} for {}", format::listed(tasks, 4)));
+        let mut said: Vec<String> = said.collect();
+        if !open.is_empty() {
+            said.push(format!("not settled for {}", format::listed(&open, 4)));
+        }
+        format!(": {}.", said.join("; "))
+    }
+
+    /// Levels of a scenario that its task does not say.
+    fn choice(&self, task: &TaskBest, number: u32) -> Option<String> {
+        let scenario = self.scenarios.iter().find(|s| s.number == number)?;
+        Some(choice_of(task, scenario))
+    }
+}
+
+fn choice_of(task: &TaskBest, scenario: &ScenarioResult) -> String {
+    let is_said = |level: &&LevelFacts| task.task.iter().any(|t| t.factor == level.factor);
+    LevelFacts::phrase_of(scenario.levels.iter().filter(|level| !is_said(level)))
+}
+
+/// Of one task.
+pub(crate) fn of_task(
+    task: &TaskBest,
+    scenarios: &[&ScenarioResult],
+    (time, cost): (&MetricInfo, Option<&MetricInfo>),
+) -> Vec<String> {
+    let by_number = scenarios.iter().map(|s| (s.number, *s)).collect();
+    let words = Words {
+        task,
+        by_number,
+        time,
+        cost,
+    };
+    words.sentences()
+}
+
+struct Words<'a> {
+    task: &'a TaskBest,
+    by_number: BTreeMap<u32, &'a ScenarioResult>,
+    time: &'a MetricInfo,
+    cost: Option<&'a MetricInfo>,
+}
+
+impl Words<'_> {
+    fn sentences(&self) -> Vec<String> {
+        let mut said = Vec::new();
+        match (&self.task.time, &self.task.cost) {
+            (Some(time), Some(cost)) if time.first == cost.first => {
+                let rest = self.on_the_line(&time.first);
+                let is_only = self.task.task.is_empty() && rest.is_empty();
+                let line = match (time.verdict, is_only) {
+                    (Verdict::Different, true) => " Nothing else is on the Pareto line.",
+                    _ => "",
+                };
+                said.push(format!(
+                    "{}{line}",
+                    self.ranked("Cheapest and fastest", time, self.time)
+                ));
+            }
+            (Some(time), Some(cost)) => {
+                said.push(self.ranked("Fastest", time, self.time));
+                said.push(self.ranked("Cheapest", cost, self.cost.unwrap_or(self.time)));
+                let known = unique([time.first.as_slice(), &cost.first].concat());
+                let rest = self.on_the_line(&known);
+                if !rest.is_empty() {
+                    said.push(format!(
+                        "Between them on the Pareto line (nothing is faster and cheaper at once): {}.",
+                        format::listed(&rest, 8)
+                    ));
+                }
+            }
+            (Some(time), None) => said.push(self.ranked("Fastest", time, self.time)),
+            (None, _) => {}
+        }
+        if let Some(first) = said.first_mut()
+            && !self.task.task.is_empty()
+        {
+            let name = LevelFacts::phrase_of(&self.task.task);
+            *first = format!("{name}: {}{}", first[..1].to_lowercase(), &first[1..]);
+        }
+        said.extend(self.unranked());
+        said
+    }
+
+    fn ranked(&self, word: &str, ranking: &Ranking, info: &MetricInfo) -> String {
+        let names: Vec<String> = ranking.first.iter().map(|n| self.label(*n)).collect();
+        match (ranking.verdict, ranking.first.as_slice()) {
+            (Verdict::NotEstimable, [first, ..]) => format!(
+                "{word} as measured: {}. One repetition cannot be distinguished from noise.",
+                self.named(*first)
+            ),
+            (Verdict::Different, [only]) => match ranking.behind.first() {
+                Some(next) => format!(
+                    "{word}: {}; {}.",
+                    self.named(*only),
+                    self.behind(next, info)
+                ),
+                None => format!("{word}: {}.", self.named(*only)),
+            },
+            (Verdict::PracticallyEqual, _) => {
+                format!("{word}: {}, practically equal.", format::listed(&names, 6))
+            }
+            _ => format!(
+                "{word}: {} (inconclusive{}{}).",
+                either(&names),
+                self.stability(ranking),
+                match ranking.repetitions.filter(|n| *n <= MOST_REPETITIONS) {
+                    Some(needed) =>
+                        format!("; about {} repetitions would decide", format::count(needed)),
+                    None => String::new(),
+                }
+            ),
+        }
+    }
+
+    fn stability(&self, ranking: &Ranking) -> String {
+        match (ranking.stability, ranking.first.first()) {
+            (Some(share), Some(best)) => format!(
+                "; {} is best in {} of resamplings",
+                self.label(*best),
+                format::percent(share)
+            ),
+            _ => String::new(),
+        }
+    }
+
+    /// `the next, C3, takes 12 % longer [5 %, 20 %]`.
+    fn behind(&self, next: &Behind, info: &MetricInfo) -> String {
+        let percent = |part: f64| format::percent(part.max(0.0));
+        let words = verbs::words(info);
+        let said = words.fill(words.more, &percent(next.by));
+        let said = said
+            .trim_end_matches(" than")
+            .trim_end_matches(" as")
+            .trim_end();
+        format!(
+            "the next, {}, {said} {}",
+            self.label(next.scenario),
+            format::interval(next.low, next.high, percent)
+        )
+    }
+
+    fn on_the_line(&self, known: &[u32]) -> Vec<String> {
+        let others = self.task.pareto.iter().filter(|n| !known.contains(n));
+        others.map(|n| self.label(*n)).collect()
+    }
+
+    fn unranked(&self) -> Option<String> {
+        let each = self.task.unranked.iter();
+        let named: Vec<String> = each
+            .map(|one| format!("{} ({})", self.label(one.scenario), one.why))
+            .collect();
+        (!named.is_empty()).then(|| {
+            format!(
+                "Not ranked, because not every run succeeded: {}.",
+                format::listed(&named, 4)
+            )
+        })
+    }
+
+    fn label(&self, number: u32) -> String {
+        format!("C{number}")
+    }
+
+    /// `C1 (1.92 s, US$ 0.00009)`.
+    fn named(&self, number: u32) -> String {
+        let Some(scenario) = self.by_number.get(&number) else {
+            return self.label(number);
+        };
+        let mut figures = Vec::new();
+        figures.extend(
+            scenario
+                .mean(&self.time.name)
+                .map(|e| metric_value(self.time, e.value)),
+        );
+        let cost = scenario.cost.as_ref().map(|cost| cost.mean);
+        let each = self
+            .cost
+            .filter(|info| info.name == model::run::metric::COST_PER_INFERENCE);
+        match (cost, each.and_then(|info| scenario.mean(&info.name))) {
+            (Some(cost), Some(each)) => {
+                let million = Decimal::from_f64_retain(each.value * 1e6).unwrap_or_default();
+                let million = Money::new(million, cost.currency);
+                figures.push(format!("{million} per million responses"));
+            }
+            (Some(cost), None) => figures.push(cost.to_string()),
+            (None, _) => {}
+        }
+        format!("{} ({})", scenario.label, figures.join(", "))
+    }
+}
+
+/// `C1, C2 or C5`.
+fn either(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] if names.len() <= 6 => format!("{} or {last}", first.join(", ")),
+        _ => format!("{} or {} others", names[..5].join(", "), names.len() - 5),
+    }
+}

@@ -1,0 +1,368 @@
+//! A sentence is a claim: for each kind, data for which it must not be made.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use analyse::{Analysis, Variation, Verdict, analyse};
+use common::{Recipe, World, factor};
+use model::run::metric;
+use model::{Level, Metric, Role, Status};
+
+/// Times of every scenario, in the order of the factors' levels, the last factor fastest.
+fn world(factors: &[(&str, &[&str])], times: &[&[f64]]) -> World {
+    let factors = factors.iter().map(|(name, levels)| {
+        let levels: Vec<Level> = levels.iter().map(|level| Level::from(*level)).collect();
+        factor(name, &levels)
+    });
+    let repetitions = times.iter().map(|values| values.len()).max().unwrap();
+    let mut world = Recipe {
+        factors: factors.collect(),
+        repetitions: repetitions as u32,
+        noise: 0.0,
+        ..Recipe::default()
+    }
+    .world();
+    world.records.retain_mut(|record| {
+        let values = times[record.run.scenario as usize - 1];
+        let Some(value) = values.get(record.run.repetition as usize - 1) else {
+            return false;
+        };
+        set(record, metric::TRAIN_SECONDS, *value);
+        record.seconds = *value;
+        (record.bill, record.price) = (None, None);
+        true
+    });
+    world
+}
+
+fn set(record: &mut model::RunRecord, name: &str, value: f64) {
+    let unit = "s".to_owned();
+    record
+        .metrics
+        .insert(name.to_owned(), Metric { value, unit });
+}
+
+fn found(world: &World) -> Analysis {
+    analyse(&world.input())
+}
+
+fn time(found: &Analysis) -> &Variation {
+    found.variation(metric::TRAIN_SECONDS).unwrap()
+}
+
+fn verdict(found: &Analysis, name: &str) -> Verdict {
+    let mut terms = time(found).terms.iter();
+    terms.find(|t| t.name() == name).unwrap().verdict
+}
+
+fn said(found: &Analysis) -> String {
+    let findings = found.findings.iter().map(|f| f.text.clone());
+    let all: Vec<String> = findings.chain(found.advice.iter().cloned()).collect();
+    all.join("\n")
+}
+
+const NOISY: [&[f64]; 2] = [&[1.00, 1.10, 0.95], &[1.20, 1.02, 1.12]];
+
+#[test]
+fn what_the_data_leave_open_is_inconclusive_and_not_equal() {
+    let open = found(&world(&[("batch", &["a", "b"])], &NOISY));
+    assert_eq!(verdict(&open, "batch"), Verdict::Inconclusive);
+    let text = said(&open);
+    assert!(text.contains("inconclusive"), "{text}");
+    assert!(text.contains("repetitions would decide"), "{text}");
+    for wrong in ["practically", "no effect", "Nothing else", "; the next"] {
+        assert!(!text.contains(wrong), "{wrong}: {text}");
+    }
+    // Both are named, and neither alone.
+    assert!(open.best.is_among_fastest(1) && open.best.is_among_fastest(2));
+}
+
+#[test]
+fn equal_within_the_margin_is_said_with_evidence_only() {
+    let close: [&[f64]; 2] = [
+        &[1.000, 1.002, 0.999, 1.001, 1.000],
+        &[1.001, 1.000, 1.002, 0.999, 1.003],
+    ];
+    let factors: [(&str, &[&str]); 1] = [("batch", &["a", "b"])];
+    let mut world = world(&factors, &close);
+    let equal = found(&world);
+    assert_eq!(verdict(&equal, "batch"), Verdict::PracticallyEqual);
+    assert!(said(&equal).contains("practically"), "{}", said(&equal));
+    // A narrower margin is not met by the same data.
+    world.study.equal_within_percent = Some(0.05);
+    let open = found(&world);
+    assert_eq!(verdict(&open, "batch"), Verdict::Inconclusive);
+    assert!(!said(&open).contains("practically"), "{}", said(&open));
+}
+
+/// Eight of ten runs timed out: the two that ended do not make it the fastest.
+#[test]
+fn survivors_are_not_ranked() {
+    let times: [&[f64]; 2] = [
+        &[1.0, 1.01, 1.0, 1.01, 1.0, 1.01, 1.0, 1.01, 1.0, 1.01],
+        &[2.0, 2.01, 2.0, 2.01, 2.0, 2.01, 2.0, 2.01, 2.0, 2.01],
+    ];
+    let mut world = world(&[("batch", &["a", "b"])], &times);
+    for repetition in 3..=10 {
+        world.end_as(
+            &format!("C1-r{repetition}"),
+            Status::TimedOut,
+            "after 600 s",
+        );
+    }
+    let found = found(&world);
+    assert!(!found.best.is_among_fastest(1));
+    let text = said(&found);
+    assert!(
+        text.contains(
+            "Not ranked, because not every run succeeded: C1 (8 timed-out of its 10 runs)"
+        ),
+        "{text}"
+    );
+    assert!(
+        time(&found)
+            .assumptions
+            .iter()
+            .any(|a| a.contains("did not succeed"))
+    );
+}
+
+/// +30 s with one network and −18 s with the other: no flat main effect, and advice on what interacts.
+#[test]
+fn a_reversed_effect_is_stated_per_level() {
+    let times: [&[f64]; 4] = [
+        &[60.0, 60.5, 59.5],
+        &[90.0, 90.5, 89.5],
+        &[80.0, 80.5, 79.5],
+        &[62.0, 62.5, 61.5],
+    ];
+    let factors: [(&str, &[&str]); 2] = [("network", &["n1", "n2"]), ("framework", &["x", "y"])];
+    let found = found(&world(&factors, &times));
+    let terms = &time(&found).terms;
+    let main = terms.iter().find(|t| t.name() == "framework").unwrap();
+    assert_eq!(main.reversed_by.as_deref(), Some("network"));
+    let sentence = main.sentence.as_ref().unwrap();
+    assert!(sentence.contains("with n1, y takes"), "{sentence}");
+    assert!(sentence.contains("with n2, y takes"), "{sentence}");
+    let text = said(&found);
+    assert!(
+        !text.contains("\ny takes") && !text.starts_with("y takes"),
+        "{text}"
+    );
+    // Per task the answer is clear, and different.
+    assert!(text.contains("Fastest: x for n1; y for n2."), "{text}");
+}
+
+/// All of it in three factors together: not "no factor makes a difference".
+#[test]
+fn what_three_factors_do_together_is_not_nothing() {
+    let times: Vec<Vec<f64>> = (0..8u32)
+        .map(|cell| {
+            let base = if cell.count_ones() % 2 == 0 {
+                10.0
+            } else {
+                20.0
+            };
+            vec![base, base * 1.01, base * 0.99]
+        })
+        .collect();
+    let times: Vec<&[f64]> = times.iter().map(Vec::as_slice).collect();
+    let factors: [(&str, &[&str]); 3] =
+        [("a", &["0", "1"]), ("b", &["0", "1"]), ("c", &["0", "1"])];
+    let found = found(&world(&factors, &times));
+    assert_eq!(verdict(&found, "a × b × c"), Verdict::Different);
+    let text = said(&found);
+    assert!(!text.contains("no difference in time"), "{text}");
+    assert!(text.contains("act together"), "{text}");
+}
+
+/// The extremes of many levels are picked from the data: an ordinary interval would find something in most studies.
+#[test]
+fn the_extremes_of_many_levels_are_not_a_planned_pair() {
+    let mut state = 5u64;
+    let mut next = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) as f64 / (1u64 << 31) as f64
+    };
+    let levels: Vec<String> = (0..12).map(|n| format!("l{n}")).collect();
+    let levels: Vec<&str> = levels.iter().map(String::as_str).collect();
+    let mut claims = 0;
+    for _ in 0..40 {
+        let times: Vec<Vec<f64>> = (0..12)
+            .map(|_| {
+                (0..4)
+                    .map(|_| 1.0 + 0.05 * (next() + next() + next() - 1.5))
+                    .collect()
+            })
+            .collect();
+        let times: Vec<&[f64]> = times.iter().map(Vec::as_slice).collect();
+        let found = found(&world(&[("batch", &levels)], &times));
+        claims += usize::from(verdict(&found, "batch") == Verdict::Different);
+    }
+    assert!(claims <= 5, "{claims} of 40");
+}
+
+/// "fastest" must not be decided by one outlier of the rival, nor drop the rival that is badly known.
+#[test]
+fn a_badly_known_rival_stays_a_rival() {
+    let times: [&[f64]; 2] = [&[1.00, 1.01, 0.99, 1.00], &[0.97, 0.98, 0.97, 5.00]];
+    let found = found(&world(&[("batch", &["a", "b"])], &times));
+    assert!(found.best.is_among_fastest(1) && found.best.is_among_fastest(2));
+    assert_ne!(verdict(&found, "batch"), Verdict::Different);
+}
+
+/// A regular half of three factors, repeated: main effects are told, with what they assume.
+#[test]
+fn a_fraction_with_repetitions_is_analysed() {
+    let times: Vec<Vec<f64>> = (0..8u32)
+        .map(|cell| {
+            let base = if cell & 4 != 0 { 20.0 } else { 10.0 };
+            vec![base, base * 1.02, base * 0.98]
+        })
+        .collect();
+    let times: Vec<&[f64]> = times.iter().map(Vec::as_slice).collect();
+    let factors: [(&str, &[&str]); 3] =
+        [("a", &["0", "1"]), ("b", &["0", "1"]), ("c", &["0", "1"])];
+    let mut world = world(&factors, &times);
+    world
+        .records
+        .retain(|r| (r.run.scenario - 1).count_ones() % 2 == 0);
+    let found = found(&world);
+    assert_eq!(verdict(&found, "a"), Verdict::Different);
+    let assumed = time(&found).assumptions.join("\n");
+    assert!(
+        assumed.contains("interactions are assumed to be zero (a with b × c,"),
+        "{assumed}"
+    );
+}
+
+/// Different numbers of results must not weigh the levels: every combination counts once.
+#[test]
+fn unbalanced_data_are_weighed_equally() {
+    // a1 is slower by 10 within b0 and by 2 within b1; nearly all runs are of b1.
+    let times: [&[f64]; 4] = [
+        &[10.0, 10.1],
+        &[30.0, 30.1, 29.9, 30.0, 30.1, 29.9, 30.0, 30.0, 30.1, 29.9],
+        &[20.0, 20.1],
+        &[32.0, 32.1, 31.9, 32.0, 32.1, 31.9, 32.0, 32.0, 32.1, 31.9],
+    ];
+    let factors: [(&str, &[&str]); 2] = [("a", &["a0", "a1"]), ("b", &["b0", "b1"])];
+    let found = found(&world(&factors, &times));
+    let effect = time(&found)
+        .effects
+        .iter()
+        .find(|e| e.factor == "a")
+        .unwrap();
+    let expected = match effect.comparison {
+        analyse::Comparison::Difference => 6.0,
+        analyse::Comparison::Ratio => (20.05_f64 / 10.05 * 32.0 / 30.0).sqrt(),
+    };
+    assert!(
+        (effect.estimate.value / expected - 1.0).abs() < 0.01,
+        "{effect:?}"
+    );
+}
+
+/// Metrics nobody asked for are described: no verdict, however many there are.
+#[test]
+fn what_nobody_asked_for_is_not_tested() {
+    let mut world = Recipe::default().world();
+    let memory = |found: &Analysis| {
+        let of = found.variation(metric::PEAK_MEMORY_BYTES).unwrap();
+        (of.is_asked, of.terms[0].verdict)
+    };
+    assert_eq!(memory(&found(&world)), (false, Verdict::Described));
+    let text = said(&found(&world));
+    assert!(!text.contains("memory than"), "{text}");
+    world.study.metrics = vec![metric::PEAK_MEMORY_BYTES.to_owned()];
+    assert_eq!(memory(&found(&world)), (true, Verdict::Different));
+}
+
+/// A small network is not the better choice for someone who needs a large one.
+#[test]
+fn tasks_are_not_compared_with_each_other() {
+    let times: [&[f64]; 4] = [
+        &[1.0, 1.01, 0.99],
+        &[1.5, 1.51, 1.49],
+        &[9.0, 9.05, 8.95],
+        &[6.0, 6.05, 5.95],
+    ];
+    let factors: [(&str, &[&str]); 2] = [
+        ("network", &["small", "large"]),
+        ("memory", &["1 GB", "2 GB"]),
+    ];
+    let mut world = world(&factors, &times);
+    let by_task = found(&world);
+    assert!(by_task.best.is_among_fastest(1) && by_task.best.is_among_fastest(4));
+    let text = said(&by_task);
+    assert!(
+        text.contains("Fastest: 1 GB for small; 2 GB for large."),
+        "{text}"
+    );
+    // The study may say otherwise.
+    world.study.roles.insert("network".to_owned(), Role::Choice);
+    let one_task = found(&world);
+    assert!(one_task.best.is_among_fastest(1) && !one_task.best.is_among_fastest(4));
+}
+
+#[test]
+fn nothing_to_choose_is_said() {
+    let times: [&[f64]; 2] = [&[1.0, 1.01, 0.99], &[2.0, 2.02, 1.98]];
+    let found = found(&world(&[("network", &["small", "large"])], &times));
+    let text = found.best.sentences.join("\n");
+    assert!(text.starts_with("There is nothing to choose"), "{text}");
+    assert!(!found.best.is_among_fastest(1));
+}
+
+/// Bills alike to the digit are ties: all are named.
+#[test]
+fn ties_are_ties() {
+    let times: [&[f64]; 3] = [&[1.0, 1.0, 1.0], &[1.0, 1.0, 1.0], &[2.0, 2.0, 2.0]];
+    let found = found(&world(&[("batch", &["a", "b", "c"])], &times));
+    let first = &found.best.tasks[0].time.as_ref().unwrap();
+    assert_eq!(
+        (first.first.as_slice(), first.verdict),
+        (&[1, 2][..], Verdict::PracticallyEqual)
+    );
+    assert_eq!(first.behind.len(), 1);
+}
+
+/// By how much more cores are faster is said where they were found to be.
+#[test]
+fn speed_ups_need_a_difference() {
+    let numbers = |times: &[&[f64]]| {
+        let mut world = world(&[("cores", &["1", "2"])], times);
+        for level in &mut world.study.factors[0].levels {
+            *level = Level::from(level.to_string().parse::<i64>().unwrap());
+        }
+        said(&found(&world))
+    };
+    let open = numbers(&NOISY);
+    assert!(!open.contains("as fast as 1"), "{open}");
+    let sure: [&[f64]; 2] = [&[2.0, 2.01, 1.99], &[1.0, 1.01, 0.99]];
+    let sure = numbers(&sure);
+    assert!(
+        sure.contains("2.0× as fast as 1") || sure.contains("2.00× as fast as 1"),
+        "{sure}"
+    );
+}
+
+/// A day on which everything was slower is not noise of the choice.
+#[test]
+fn days_are_blocks() {
+    let days: [&str; 4] = ["mon", "tue", "wed", "thu"];
+    let times: Vec<Vec<f64>> = (0..8)
+        .map(|cell| {
+            let day = [1.0, 1.3, 0.8, 1.5][cell / 2];
+            let choice = if cell % 2 == 1 { 1.05 } else { 1.0 };
+            vec![10.0 * day * choice, 10.01 * day * choice]
+        })
+        .collect();
+    let times: Vec<&[f64]> = times.iter().map(Vec::as_slice).collect();
+    let factors: [(&str, &[&str]); 2] = [("day", &days), ("batch", &["a", "b"])];
+    let found = found(&world(&factors, &times));
+    assert!(time(&found).terms.iter().all(|t| t.name() != "day"));
+    assert_eq!(verdict(&found, "batch"), Verdict::Different);
+}

@@ -1,0 +1,40 @@
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, ValueEnum};
+
+/// Two sides.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CompareArgs {
+    /// A study file or a results folder; with a scenario, PATH:C1
+    #[arg(value_name = "A")]
+    pub(crate) first: PathBuf,
+    /// The same; `C2` alone is a scenario of A
+    #[arg(value_name = "B")]
+    pub(crate) second: PathBuf,
+    /// What to compare: time, cost, accuracy, p99, or a metric of the workload's own
+    #[arg(long, value_name = "NAME")]
+    pub(crate) metric: Option<String>,
+    /// Percentage within which a difference counts as none [default: that of A's study, or 2]
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) margin: Option<f64>,
+    /// Exit with code 7 if B is worse; `unproven`: also if the data leave it open
+    #[arg(long, value_name = "WHEN", num_args = 0..=1, default_missing_value = "worse")]
+    pub(crate) gate: Option<Gate>,
+    /// How to print the answer
+    #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
+    pub(crate) format: CompareFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Gate {
+    Worse,
+    Unproven,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompareFormat {
+    Text,
+    /// For a pull request
+    Markdown,
+    Json,
+}

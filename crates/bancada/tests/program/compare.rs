@@ -1,0 +1,156 @@
+//! `bancada compare`: two scenarios, two studies, and a gate.
+
+use crate::common::Bench;
+
+/// The time of a run is what it reports: exact, whatever the machine does.
+fn study(name: &str, times: [&str; 2]) -> String {
+    let [a, b] = times;
+    format!(
+        r#"
+[study]
+name = "{name}"
+repetitions = 4
+[factors]
+batch = ["a", "b"]
+[workload]
+command = ["sh", "-c", '''
+set -- {a} {b}
+test "$BATCH" = a || shift 4
+n=$(cat "$0.{name}.{{batch}}" 2>/dev/null || echo 0)
+n=$((n + 1)); echo $n > "$0.{name}.{{batch}}"
+eval echo value=\$$n
+''', "./count"]
+env = {{ BATCH = "{{batch}}" }}
+[[workload.log]]
+event = "metric"
+name = "value_seconds"
+pattern = 'value=(\S+)'
+"#
+    )
+}
+
+const FAST: &str = "1.00 1.01 0.99 1.00";
+const SLOW: &str = "1.30 1.31 1.29 1.30";
+const NOISY: &str = "0.80 1.50 1.00 1.20";
+
+fn measured(folder: &Bench, name: &str, times: [&str; 2]) -> String {
+    let file = format!("{name}.toml");
+    folder.write(&file, &study(name, times));
+    folder.bancada(&["run", &file]).ends_with(0);
+    file
+}
+
+#[test]
+fn two_scenarios_are_one_sentence() {
+    let folder = Bench::new();
+    let file = measured(&folder, "one", [FAST, SLOW]);
+    let first = format!("{file}:C1");
+    let metric = ["--metric", "value_seconds"];
+    let ask = |second: &str, more: &[&str]| {
+        folder.bancada(&[&["compare", &first, second], &metric[..], more].concat())
+    };
+    ask("C2", &[])
+        .ends_with(0)
+        .says("C2 has 1.30× the value seconds of C1 [1.")
+        .says("(4 and 4 runs).");
+    ask("C2", &["--gate"]).ends_with(7);
+    ask("C2", &["--format", "markdown"])
+        .ends_with(0)
+        .says("** (different)");
+    ask("C2", &["--format", "json"])
+        .ends_with(0)
+        .says("\"is_worse\": true");
+    // Against itself nothing is worse, and nothing is claimed to differ.
+    ask("C1", &["--gate", "unproven"])
+        .ends_with(0)
+        .says("practically equal");
+    ask("C9", &[])
+        .ends_with(2)
+        .says("has no scenario C9: it has C1 to C2");
+    folder
+        .bancada(&["compare", &first, "C2", "--metric", "valu"])
+        .ends_with(2)
+        .says("no metric `valu`; there are");
+}
+
+#[test]
+fn two_studies_are_compared_scenario_by_scenario() {
+    let folder = Bench::new();
+    let old = measured(&folder, "old", [FAST, SLOW]);
+    let new = measured(&folder, "new", [NOISY, SLOW]);
+    let better = measured(&folder, "better", [SLOW, FAST]);
+    let ask = |a: &str, b: &str, more: &[&str]| {
+        let all = [&["compare", a, b, "--metric", "value_seconds"], more].concat();
+        folder.bancada(&all)
+    };
+    // Open is not worse, unless proof is asked for.
+    ask(&old, &new, &["--gate"])
+        .ends_with(0)
+        .says("inconclusive: new against old [")
+        .says("(8 and 8 runs over 2 scenarios).");
+    ask(&old, &new, &["--gate", "unproven"]).ends_with(7);
+    ask(&old, &better, &[])
+        .ends_with(0)
+        .says("Scenarios differ in opposite ways: more with a, less with b.");
+    ask(&old, "missing.toml", &[]).ends_with(3);
+    let one_sided = format!("{old}:C1");
+    ask(&one_sided, &new, &[])
+        .ends_with(2)
+        .says("on both sides");
+}
+
+/// The cheapest that keeps a deadline, the fastest that keeps a limit; what is not settled is not recommended.
+#[test]
+fn a_deadline_and_a_limit_of_cost() {
+    let bench = Bench::new();
+    let mut csv = "environment,repetition,train_seconds\n".to_owned();
+    for (size, seconds) in [("small", 100.0), ("large", 40.0)] {
+        for repetition in 1..=4 {
+            let seconds = seconds + f64::from(repetition) * 0.1;
+            csv += &format!("{size},{repetition},{seconds}\n");
+        }
+    }
+    bench.write("runs.csv", &csv);
+    bench.write(
+        "study.toml",
+        r#"[study]
+name = "sizes"
+repetitions = 4
+[factors]
+environment = ["small", "large"]
+[import]
+factors = ["environment"]
+repetition = "repetition"
+metrics = { train_seconds = "train_seconds:s" }
+[environments.small]
+price = "0.36 USD/h"
+[environments.large]
+price = "3.6 USD/h"
+"#,
+    );
+    bench
+        .bancada(&["import", "--study", "study.toml", "runs.csv"])
+        .ends_with(0);
+    let show = |more: &[&str]| bench.bancada(&[&["show", "study.toml"], more].concat());
+    show(&["--deadline", "2min"])
+        .ends_with(0)
+        .says("within 2 min 00 s, choose C1 (small,")
+        .says("cheapest in 100 % of resamplings");
+    show(&["--deadline", "1min"])
+        .ends_with(0)
+        .says("choose C2 (large,")
+        .says("the only one");
+    show(&["--most-cost", "0.02 USD"])
+        .ends_with(0)
+        .says("choose C1 (small,");
+    show(&["--deadline", "1min", "--most-cost", "0.02 USD"])
+        .ends_with(0)
+        .says("no scenario is surely within 1 min 00 s and US$ 0.02");
+    show(&["--deadline", "100.2s"])
+        .ends_with(0)
+        .says("Not settled by their intervals: C1");
+    show(&["--deadline", "soon"]).ends_with(2);
+    show(&["--most-cost", "5 BRL"])
+        .ends_with(2)
+        .says("the costs are in USD, the limit is in BRL");
+}

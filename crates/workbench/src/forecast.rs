@@ -1,0 +1,250 @@
+//! The forecast, from what is known already or from a pilot.
+
+use std::collections::BTreeMap;
+
+use model::{Asked, RunId, RunRecord, Scenario, Stop, Workload};
+use report::format;
+use runner::forecast::{self, MoneySpread};
+use runner::{
+    BadPilot, Forecast, OrderBuilder, Pilot, PilotOptions, Rentals, RunnerError, ScenarioOrder,
+};
+
+use crate::Tell;
+use crate::error::{Error, ErrorKind};
+use crate::here::Here;
+use crate::lacks::Lacks;
+use crate::open::Opened;
+use crate::places::Places;
+
+pub struct Ask<'a> {
+    pub opened: &'a Opened,
+    pub earlier: &'a [RunRecord],
+    pub due: &'a [RunId],
+    pub pilot: bool,
+    pub here: &'a Here,
+    pub places: &'a Places,
+    pub builder: &'a OrderBuilder<'a>,
+    pub stop: &'a Stop,
+    /// Called before each pilot run.
+    pub on_pilot: &'a dyn Fn(&Scenario),
+    /// Of the scenarios that are due, where they were built already.
+    pub orders: Option<&'a BTreeMap<u32, ScenarioOrder>>,
+}
+
+impl Ask<'_> {
+    /// Whether there is a machine for it now.
+    fn has_place(&self, scenario: &Scenario) -> bool {
+        let environment = plan::resolve(&self.opened.study, scenario).environment;
+        self.places.of_environment(&environment.name).is_some()
+    }
+}
+
+/// `None` where nothing is known and no pilot may be run.
+pub fn forecast(ask: &Ask<'_>, tell: Tell<'_>) -> Result<Option<Forecast>, Error> {
+    let Opened { study, plan, .. } = ask.opened;
+    let known = forecast::from_records(ask.earlier);
+    let all_known = ask.due.iter().all(|run| known.contains_key(&run.scenario));
+    let can_pilot =
+        ask.pilot && matches!(study.workload, Workload::Train(_)) && !ask.due.is_empty();
+    let (scenarios, method) = match (all_known, can_pilot) {
+        (true, _) => (known, from_earlier(ask.earlier)),
+        (false, true) => {
+            let Pilot {
+                mut expected,
+                tried,
+                ended_badly,
+            } = pilot(ask)?;
+            for line in failed_pilots(&ended_badly) {
+                tell(&line);
+            }
+            expected.extend(known);
+            if expected.is_empty() {
+                return Ok(None);
+            }
+            forecast::fill_unknown(&mut expected, &plan.scenarios);
+            let runs = if tried == 1 { "run" } else { "runs" };
+            (expected, format!("from {tried} short pilot {runs}"))
+        }
+        (false, false) if matches!(study.workload, Workload::Serve(_)) => {
+            let mut expected = runner::from_loads(study, plan);
+            if expected.is_empty() && known.is_empty() {
+                return Ok(None);
+            }
+            expected.extend(known);
+            forecast::fill_unknown(&mut expected, &plan.scenarios);
+            (expected, "from the length of the loads".to_owned())
+        }
+        (false, false) if known.is_empty() => return Ok(None),
+        (false, false) => {
+            let mut expected = known;
+            forecast::fill_unknown(&mut expected, &plan.scenarios);
+            let is_known = |run: &RunId| expected.contains_key(&run.scenario);
+            let earlier = from_earlier(ask.earlier);
+            if ask.due.iter().any(is_known) {
+                (expected, earlier)
+            } else {
+                let due = runner::scenarios_of(plan, ask.due);
+                forecast::fill_with_usual(&mut expected, &due);
+                (expected, format!("{earlier} of other scenarios"))
+            }
+        }
+    };
+    let none_rented = Rentals::new(study);
+    let forecast = Forecast {
+        method,
+        ..forecast::add_up(study, plan, ask.due, scenarios, &none_rented)
+    };
+    let is_any = forecast.unknown_runs < forecast.runs || forecast.runs == 0;
+    Ok(is_any.then_some(forecast))
+}
+
+fn from_earlier(records: &[RunRecord]) -> String {
+    let runs = records.iter().filter(|r| forecast::tells(r)).count();
+    format!(
+        "from {runs} earlier run{}",
+        if runs == 1 { "" } else { "s" }
+    )
+}
+
+/// Worth knowing before hours are spent. Pilots that ended for the same reason share a line.
+fn failed_pilots(bad: &[BadPilot]) -> Vec<String> {
+    let mut reasons: Vec<(String, Vec<&BadPilot>)> = Vec::new();
+    for pilot in bad {
+        let outcome = &pilot.outcome;
+        let cause = outcome.in_a_line();
+        let reason = format!(
+            "ended as {}{}",
+            outcome.status,
+            cause.map(|cause| format!(" ({cause})")).unwrap_or_default()
+        );
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, pilots)) => pilots.push(pilot),
+            None => reasons.push((reason, vec![pilot])),
+        }
+    }
+    let lines = reasons.iter().map(|(reason, pilots)| {
+        let names: Vec<String> = pilots.iter().map(|pilot| scenario_words(pilot)).collect();
+        let (pilots, times) = match pilots.len() {
+            1 => ("the pilot of", "its time is"),
+            _ => ("the pilots of", "their times are"),
+        };
+        let names = format::listed(&names, 3);
+        format!("  ! {pilots} {names} {reason}: {times} not known")
+    });
+    lines.collect()
+}
+
+fn scenario_words(pilot: &BadPilot) -> String {
+    let label = pilot.scenario.label();
+    match pilot.scenario.levels_label() {
+        none if none.is_empty() => label,
+        levels => format!("{label} ({levels})"),
+    }
+}
+
+fn pilot(ask: &Ask<'_>) -> Result<Pilot, Error> {
+    let opened = ask.opened;
+    // What is done already needs no pilot, nor what it would take to run it.
+    let due = runner::scenarios_of(&opened.plan, ask.due);
+    let due: Vec<&Scenario> = due
+        .into_iter()
+        .filter(|scenario| ask.has_place(scenario))
+        .collect();
+    let lacks = Lacks::of(
+        &opened.study,
+        due.iter().copied(),
+        &opened.folder,
+        &ask.here.home,
+    );
+    lacks.refuse(&opened.path)?;
+    let scenarios: Vec<Scenario> = due.into_iter().cloned().collect();
+    let result = try_scenarios(ask, &scenarios);
+    if ask.stop.asked() != Asked::Nothing {
+        return Err(Error::new(
+            ErrorKind::Interrupted,
+            "interrupted before the first run; nothing was changed",
+        ));
+    }
+    result.map_err(Error::other)
+}
+
+fn try_scenarios(ask: &Ask<'_>, scenarios: &[Scenario]) -> Result<Pilot, RunnerError> {
+    let built;
+    let orders = match ask.orders {
+        Some(orders) => orders,
+        None => {
+            built = ask.builder.of_runs(&ask.opened.plan, ask.due)?;
+            &built
+        }
+    };
+    let options = PilotOptions {
+        orders,
+        builder: ask.builder,
+        place_of: &|environment| ask.places.of_environment(environment),
+        stop: ask.stop,
+        folder: ask.here.scratch.path(),
+    };
+    runner::pilot(scenarios, &options, &mut |scenario| {
+        (ask.on_pilot)(scenario)
+    })
+}
+
+/// The end of a sentence on what the forecast leaves out.
+pub fn without(forecast: &Forecast) -> String {
+    match forecast.unknown_runs {
+        0 => String::new(),
+        1 => ", without 1 run of which nothing is known".to_owned(),
+        runs => format!(", without {runs} runs of which nothing is known"),
+    }
+}
+
+/// `1 min 50 s [1 min 40 s, 2 min 5 s]`.
+pub fn time_words(seconds: runner::Spread) -> String {
+    format!(
+        "{} [{}, {}]",
+        format::duration(seconds.value),
+        format::duration(seconds.low),
+        format::duration(seconds.high)
+    )
+}
+
+pub fn money_words(money: MoneySpread) -> String {
+    format!("{} [{}, {}]", money.value, money.low, money.high)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::study::FactorLevel;
+    use model::{Outcome, Scenario, Status};
+
+    use super::*;
+
+    fn bad(number: u32, detail: &str) -> BadPilot {
+        BadPilot {
+            scenario: Scenario {
+                number,
+                levels: vec![FactorLevel {
+                    factor: "batch".into(),
+                    level: i64::from(number).into(),
+                }],
+            },
+            outcome: Outcome {
+                status: Status::Failed,
+                detail: Some(detail.to_owned()),
+                ..Outcome::ok()
+            },
+        }
+    }
+
+    #[test]
+    fn pilots_that_failed_alike_share_a_line() {
+        let all = [bad(1, "no room"), bad(2, "no luck"), bad(3, "no room")];
+        let lines = failed_pilots(&all);
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(lines[0].starts_with("  ! the pilots of C1 (") && lines[0].contains("C3 ("));
+        assert!(lines[0].ends_with("ended as failed (no room): their times are not known"));
+        assert!(
+            lines[1].contains("the pilot of C2") && lines[1].ends_with("its time is not known")
+        );
+    }
+}

@@ -1,0 +1,45 @@
+//! What a person does with a study, without a screen: open it, see what this machine lacks for it,
+//! forecast it, keep its results, analyse them, ask what other prices would make of them.
+//!
+//! The command line is one user of this crate, a page in a browser would be another. Nothing is
+//! printed here: what a person should know beside the result is passed to a [`Tell`].
+
+mod analysis;
+mod catalog;
+mod claim;
+mod designs;
+mod elsewhere;
+mod error;
+mod fits;
+mod forecast;
+mod here;
+mod inputs;
+mod lacks;
+mod only;
+mod open;
+mod places;
+mod run_files;
+mod what_if;
+
+pub use analysis::{Paid, analyse, tell_damaged, write_report};
+pub use catalog::{age_note, catalog, tell_left_out, today};
+pub use claim::{Claim, Claimed};
+pub use designs::{DesignOption, Designs, Impossible, designs};
+pub use elsewhere::{Given, given_elsewhere};
+pub use error::{Error, ErrorKind};
+pub use fits::{CapacityQuestion, refuse_too_large};
+pub use forecast::{Ask, forecast, money_words, time_words, without};
+pub use here::{Here, own_program, scratch};
+pub use inputs::{Changed, changed_inputs, changed_runs};
+pub use lacks::{Lacks, Missing};
+pub use only::only;
+pub use open::{
+    Opened, Results, ResultsRequest, open_results, open_study, results_folder, save_question,
+    saved_study,
+};
+pub use places::{Bring, Places, RentedHost, Wanted};
+pub use run_files::{Read, steps};
+pub use what_if::{OtherPrices, WhatIfRequest, quoted};
+
+/// Where sentences go that a person should read, one at a time.
+pub type Tell<'a> = &'a dyn Fn(&str);

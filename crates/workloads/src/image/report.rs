@@ -1,0 +1,103 @@
+//! What was built, and how large it is.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::image::architecture::Architecture;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    pub name: String,
+    pub architecture: Architecture,
+    /// Of the manifest: the same files make the same digest, unless the model was prepared while building.
+    pub digest: String,
+    /// Of the configuration; engines call it the image's ID.
+    pub config_digest: String,
+    pub layers: Vec<Layer>,
+    pub total: Size,
+    /// Nor its prepared copy.
+    pub without_model: Size,
+    /// Of the archive, where one was requested.
+    pub archive_bytes: Option<u64>,
+    pub warnings: Vec<Warning>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Layer {
+    pub kind: LayerKind,
+    pub digest: String,
+    pub diff_id: String,
+    pub size: Size,
+    pub files: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LayerKind {
+    /// Of the base that was given.
+    Base,
+    /// The loader and shared libraries of this system.
+    Libraries,
+    /// The server and ONNX Runtime.
+    Server,
+    Model,
+    /// The model as the runtime has optimised it. Apart, because the runtime does not write it twice alike: the model's own
+    /// layer stays the same.
+    Prepared,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Size {
+    /// As it is kept in a registry and pulled.
+    pub compressed_bytes: u64,
+    /// Of the files, unpacked.
+    pub disk_bytes: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Warning {
+    /// Files of an image have one fixed time, by which a copy is found; this one was prepared from a model with another.
+    NotPrepared { copy: PathBuf },
+    /// Compressed in a way that is not read here, so its libraries and its size on disk are unknown.
+    BaseNotRead { digest: String },
+}
+
+impl LayerKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            LayerKind::Base => "base",
+            LayerKind::Libraries => "libraries",
+            LayerKind::Server => "server",
+            LayerKind::Model => "model",
+            LayerKind::Prepared => "prepared",
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::NotPrepared { copy } => write!(
+                f,
+                "{} will not be used in the image, where files have different times: use --prepare while building the image",
+                copy.display()
+            ),
+            Warning::BaseNotRead { digest } => write!(
+                f,
+                "the base's layer {digest} is compressed with zstd: its size on disk is not counted, and its libraries were not checked"
+            ),
+        }
+    }
+}
+
+impl Size {
+    pub(crate) fn of<'a>(layers: impl IntoIterator<Item = &'a Layer>) -> Size {
+        layers.into_iter().fold(Size::default(), |sum, layer| Size {
+            compressed_bytes: sum.compressed_bytes + layer.size.compressed_bytes,
+            disk_bytes: sum.disk_bytes + layer.size.disk_bytes,
+        })
+    }
+}
