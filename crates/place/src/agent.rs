@@ -58,7 +58,10 @@ pub fn serve<L: Launcher>(
                 wire::send(output, done(put), 0)?;
             }
             Request::Fetch { ticket, have } => agent.fetch(&ticket, &have, output)?,
-            request => agent.answer_in_time(request, output)?,
+            request => {
+                let answer = in_time(output, || agent.answer(request))?;
+                wire::send(output, answer, 0)?;
+            }
         }
     }
     Ok(())
@@ -70,6 +73,23 @@ struct Agent<'a, L> {
     is_notice_passed_on: AtomicBool,
 }
 
+/// With a sign of life every now and then: whoever waits cannot tell work from a dead connection.
+fn in_time<T: Send>(output: &mut dyn Write, work: impl FnOnce() -> T + Send) -> io::Result<T> {
+    thread::scope(|scope| {
+        let (sender, results) = mpsc::channel();
+        scope.spawn(move || sender.send(work()));
+        loop {
+            match results.recv_timeout(HEARTBEAT) {
+                Ok(result) => return Ok(result),
+                Err(RecvTimeoutError::Timeout) => wire::send(output, Answer::Working, 0)?,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(io::Error::other("the request was not answered"));
+                }
+            }
+        }
+    })
+}
+
 fn done(result: Result<(), PlaceError>) -> Answer {
     match result {
         Ok(()) => Answer::Done,
@@ -78,24 +98,6 @@ fn done(result: Result<(), PlaceError>) -> Answer {
 }
 
 impl<L: Launcher> Agent<'_, L> {
-    /// With a sign of life every now and then: whoever waits cannot tell work from a dead connection.
-    fn answer_in_time(&self, request: Request, output: &mut dyn Write) -> io::Result<()> {
-        let answer = thread::scope(|scope| {
-            let (sender, answers) = mpsc::channel();
-            scope.spawn(move || sender.send(self.answer(request)));
-            loop {
-                match answers.recv_timeout(HEARTBEAT) {
-                    Ok(answer) => return Ok(answer),
-                    Err(RecvTimeoutError::Timeout) => wire::send(output, Answer::Working, 0)?,
-                    Err(RecvTimeoutError::Disconnected) => {
-                        return Err(io::Error::other("the request was not answered"));
-                    }
-                }
-            }
-        })?;
-        wire::send(output, answer, 0)
-    }
-
     fn answer(&self, request: Request) -> Answer {
         let answered = match request {
             Request::Describe => self.runs.describe().map(|d| Answer::Described(Box::new(d))),
@@ -211,16 +213,17 @@ impl<L: Launcher> Agent<'_, L> {
     }
 
     fn fetch(&self, ticket: &Ticket, have: &[FileOf], output: &mut dyn Write) -> io::Result<()> {
-        let folder = self.runs.folder(ticket);
-        let listed = self.runs.files(ticket).and_then(|paths| {
-            let files = paths
-                .into_iter()
-                .map(|path| FileOf::of(Folder::Run, &folder, path));
+        // A queue may need seconds to account for a job.
+        let listed = in_time(output, || {
+            let ended = self.runs.ended(ticket)?;
+            let folder = ended.folder;
+            let describe = |path| FileOf::of(Folder::Run, &folder, path);
+            let files = ended.files.into_iter().map(describe);
             let files = files.collect::<io::Result<Vec<FileOf>>>();
             let files = files.map_err(|error| PlaceError::io("read", &folder, &error))?;
-            Ok((files, self.runs.why_no_measurement(ticket)?))
-        });
-        let (mut files, no_measurement) = match listed {
+            Ok((folder, files, ended.measurement.err()))
+        })?;
+        let (folder, mut files, no_measurement) = match listed {
             Ok(listed) => listed,
             Err(error) => return wire::send(output, Answer::Failed(error), 0),
         };

@@ -44,21 +44,13 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, PlaceE
     parsed.map(Some).map_err(|error| failed(error.into()))
 }
 
-/// Regular files and folders, however deep; nothing else, and no links.
-pub(crate) fn copy_all(from: &Path, to: &Path) -> Result<(), PlaceError> {
-    let entries = fs::read_dir(from).map_err(|error| PlaceError::io("read", from, &error))?;
-    for entry in entries.flatten() {
-        let (source, target) = (entry.path(), to.join(entry.file_name()));
-        let Ok(kind) = entry.file_type() else {
-            continue;
-        };
-        if kind.is_dir() {
-            fs::create_dir_all(&target).map_err(|error| PlaceError::io("make", &target, &error))?;
-            copy_all(&source, &target)?;
-        } else if kind.is_file() {
-            let copied = fs::copy(&source, &target);
-            copied.map_err(|error| PlaceError::io("write", &target, &error))?;
-        }
+/// Files by their paths below `from`, to the same paths below `to`.
+pub(crate) fn copy(paths: &[PathBuf], from: &Path, to: &Path) -> Result<(), PlaceError> {
+    for path in paths {
+        let target = to.join(path);
+        let copied = target.parent().map_or(Ok(()), fs::create_dir_all);
+        let copied = copied.and_then(|()| fs::copy(from.join(path), &target));
+        copied.map_err(|error| PlaceError::io("write", &target, &error))?;
     }
     Ok(())
 }

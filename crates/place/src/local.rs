@@ -169,7 +169,7 @@ impl Place for Local {
     fn fetch(&self, ticket: &Ticket, folder: &Path) -> Result<Measurement, PlaceError> {
         self.with(ticket, |started| {
             if folder != started.folder {
-                files::copy_all(&started.folder, folder)?;
+                files::copy(&files::list_all(&started.folder)?, &started.folder, folder)?;
             }
             started.measurement()
         })

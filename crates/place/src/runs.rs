@@ -28,11 +28,12 @@ const RUNS: &str = "runs";
 /// when the next one is asked for the same.
 const LOCK: &str = ".starting";
 /// Files of the place alone, which do not go home.
-const OWN_FILES: [&str; 4] = [
+const OWN_FILES: [&str; 5] = [
     LAUNCHED,
     ORDER_FILE,
     crate::detached::PROCESS_FILE,
     crate::slurm::SCRIPT_FILE,
+    crate::slurm::NUMBER_FILE,
 ];
 
 /// Starts workers and knows what became of them.
@@ -107,6 +108,15 @@ pub struct Progressed {
     pub has_ended: bool,
 }
 
+/// An order that has ended: what it left.
+#[derive(Debug)]
+pub struct Ended {
+    pub measurement: Result<Measurement, PlaceError>,
+    pub folder: PathBuf,
+    /// By their paths in the folder.
+    pub files: Vec<PathBuf>,
+}
+
 impl<L: Launcher> Runs<L> {
     /// `root` is for everything of this place, and stays.
     pub fn new(program: &Path, study_folder: &Path, root: &Path, launcher: L) -> Self {
@@ -159,28 +169,27 @@ impl<L: Launcher> Runs<L> {
         })
     }
 
-    /// The files of an ended order that go home, by their paths in its folder.
-    pub fn files(&self, ticket: &Ticket) -> Result<Vec<PathBuf>, PlaceError> {
+    /// What goes home of an order that has ended, with what the launcher knows of its job.
+    pub fn ended(&self, ticket: &Ticket) -> Result<Ended, PlaceError> {
         let job = self.job(ticket)?;
-        let found = files::list_all(&job.folder)?;
-        let is_own = |path: &Path| OWN_FILES.iter().any(|name| path == Path::new(name));
-        let is_empty = |path: &Path| {
-            let found = fs::metadata(job.folder.join(path));
-            path == Path::new(WORKER_OUTPUT) && found.is_ok_and(|file| file.len() == 0)
+        let path = job.folder.join(MEASUREMENT_FILE);
+        let left: Option<Measurement> = files::read(&path)?;
+        let measurement = match left {
+            Some(left) => {
+                let mut measurement = left.clone();
+                self.launcher.ended(&job, &mut measurement)?;
+                if measurement != left {
+                    files::write_private(&path, &measurement)?;
+                }
+                Ok(measurement)
+            }
+            None => Err(self.no_measurement(&job)?),
         };
-        let found = found.into_iter();
-        let found = found.filter(|path| !is_own(path) && !is_empty(path));
-        Ok(found.collect())
-    }
-
-    /// None where the order left a measurement; else why it left none.
-    pub fn why_no_measurement(&self, ticket: &Ticket) -> Result<Option<PlaceError>, PlaceError> {
-        let job = self.job(ticket)?;
-        let measurement: Option<Measurement> = files::read(&job.folder.join(MEASUREMENT_FILE))?;
-        match measurement {
-            Some(_) => Ok(None),
-            None => self.no_measurement(&job).map(Some),
-        }
+        Ok(Ended {
+            measurement,
+            files: files_for_home(&job.folder)?,
+            folder: job.folder,
+        })
     }
 
     fn job(&self, ticket: &Ticket) -> Result<Job, PlaceError> {
@@ -342,17 +351,9 @@ impl<L: Launcher> Place for Runs<L> {
     }
 
     fn fetch(&self, ticket: &Ticket, folder: &Path) -> Result<Measurement, PlaceError> {
-        let job = self.job(ticket)?;
-        let measurement = files::read(&job.folder.join(MEASUREMENT_FILE))?;
-        let Some(mut measurement) = measurement else {
-            return Err(self.no_measurement(&job)?);
-        };
-        self.launcher.ended(&job, &mut measurement)?;
-        files::copy_all(&job.folder, folder)?;
-        // The coordinator's folder is not a place's.
-        for name in OWN_FILES.iter().chain(&unattended::FILES) {
-            _ = fs::remove_file(folder.join(name));
-        }
+        let ended = self.ended(ticket)?;
+        let measurement = ended.measurement?;
+        files::copy(&ended.files, &ended.folder, folder)?;
         Ok(measurement)
     }
 
@@ -392,6 +393,22 @@ impl Job {
         let words = files::read(&self.folder.join(LAUNCHED))?;
         words.ok_or_else(|| PlaceError::Refused(format!("{} was not started", self.name)))
     }
+}
+
+/// The files of an ended order but the place's own.
+fn files_for_home(folder: &Path) -> Result<Vec<PathBuf>, PlaceError> {
+    let is_own = |path: &Path| {
+        let mut own = OWN_FILES.iter().chain(&unattended::FILES);
+        own.any(|name| path == Path::new(name))
+    };
+    let is_empty = |path: &Path| {
+        let found = fs::metadata(folder.join(path));
+        path == Path::new(WORKER_OUTPUT) && found.is_ok_and(|file| file.len() == 0)
+    };
+    let found = files::list_all(folder)?.into_iter();
+    Ok(found
+        .filter(|path| !is_own(path) && !is_empty(path))
+        .collect())
 }
 
 /// Workers may begin in another folder.

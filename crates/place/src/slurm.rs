@@ -35,7 +35,7 @@ use time_limit::TimeLimit;
 const SCRIPT: &str = "#!/bin/sh\ntrap '' TERM USR1\nexec \"$@\"\n";
 pub(crate) const SCRIPT_FILE: &str = "job.sh";
 /// For people, and for accounting.
-const NUMBER_FILE: &str = "slurm-job";
+pub(crate) const NUMBER_FILE: &str = "slurm-job";
 
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// A worker without a sign of life for so long is looked for in the queue.

@@ -12,9 +12,9 @@ case $1 in
   create-network)
     ip netns add "$NAME"
     ip link add "$link" type veth peer name eth0 netns "$NAME"
-    ip addr add "$SUBNET.1/30" dev "$link"
+    ip addr add "$GATEWAY/30" dev "$link"
     ip link set "$link" up
-    ip -n "$NAME" addr add "$SUBNET.2/30" dev eth0
+    ip -n "$NAME" addr add "$ADDRESS/30" dev eth0
     ip -n "$NAME" link set eth0 up
     ip -n "$NAME" link set lo up
     ;;
@@ -73,6 +73,8 @@ case $1 in
         sleep "$BOOT"
         python3 /run/notice.py > /dev/null 2>&1 &
         /usr/sbin/sshd -E /var/log/sshd.log
+        # Its starter ends before it listens; what user data does to it would meet nothing until then.
+        until [ -s /run/sshd.pid ]; do sleep 0.05; done
         sh /var/lib/cloud/user-data > /var/log/user-data.log 2>&1
         wait' &
     while :; do sleep 1 & wait $!; done

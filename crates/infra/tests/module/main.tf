@@ -15,23 +15,31 @@ variable "user_data" {
 }
 
 locals {
-  subnet  = "10.231.${parseint(substr(sha1(var.name), 0, 2), 16)}"
+  # One of 16,384 networks of four addresses: machines that live at the same time must not share one.
+  number  = parseint(substr(sha1(var.name), 0, 4), 16)
+  subnet  = "10.231.${floor(local.number / 256)}"
+  base    = local.number % 256 - local.number % 4
+  gateway = "${local.subnet}.${local.base + 1}"
+  address = "${local.subnet}.${local.base + 2}"
   machine = "${path.module}/machine.sh"
 }
 
 resource "terraform_data" "network" {
-  input            = { name = var.name, machine = local.machine, subnet = local.subnet }
+  input            = { name = var.name, machine = local.machine, gateway = local.gateway, address = local.address }
   triggers_replace = [var.name]
 
   provisioner "local-exec" {
-    command     = "exec sh \"$MACHINE\" create-network"
-    environment = { MACHINE = self.output.machine, NAME = self.output.name, SUBNET = self.output.subnet }
+    command = "exec sh \"$MACHINE\" create-network"
+    environment = {
+      MACHINE = self.output.machine, NAME = self.output.name
+      GATEWAY = self.output.gateway, ADDRESS = self.output.address
+    }
   }
 
   provisioner "local-exec" {
     when        = destroy
     command     = "exec sh \"$MACHINE\" destroy-network"
-    environment = { MACHINE = self.output.machine, NAME = self.output.name, SUBNET = self.output.subnet }
+    environment = { MACHINE = self.output.machine, NAME = self.output.name }
   }
 }
 
@@ -52,7 +60,7 @@ resource "terraform_data" "machine" {
 }
 
 output "address" {
-  value      = "${local.subnet}.2"
+  value      = local.address
   depends_on = [terraform_data.machine]
 }
 

@@ -1,0 +1,1 @@
+//! Learning curves: time and cost to a target accuracy or loss.

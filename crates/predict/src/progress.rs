@@ -1,0 +1,1 @@
+//! Progress that programs print: bars and counters recognised in lines of text.

@@ -1,0 +1,1 @@
+//! Which scenario to measure next, and when enough is known for a goal.

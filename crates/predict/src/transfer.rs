@@ -1,0 +1,1 @@
+//! A workload measured on one machine, carried over to another one that was probed.
