@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use model::machine::Inventory;
-use model::run::{Epoch, FrameworkRecord, OperatorTime, Status};
+use model::run::{Epoch, FrameworkRecord, OperatorTime, Prediction, Status};
 use model::{Bill, Limits, Money, Price, Role, RunId, RunSequence, Shared, Timestamp};
 use rust_decimal::Decimal;
 use serde::Serialize;
@@ -174,6 +174,8 @@ pub struct Totals {
     /// where there are any.
     pub capped_losses: usize,
     pub imported: usize,
+    /// Of which only the beginning was carried out.
+    pub predicted: usize,
 }
 
 impl Totals {
@@ -342,6 +344,9 @@ pub struct RunRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub excluded: Option<String>,
     pub imported: bool,
+    /// What it was predicted from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prediction: Option<Prediction>,
     pub environment: String,
     /// `None` if nobody told it.
     pub started: Option<Timestamp>,

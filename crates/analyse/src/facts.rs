@@ -157,6 +157,7 @@ pub(crate) fn totals(table: &Table, plan: &Plan, superseded: &[RunRecord]) -> To
     for row in &table.runs {
         let record = row.record;
         totals.runs.add(row.status());
+        totals.predicted += usize::from(record.prediction().is_some());
         totals.imported += usize::from(matches!(record.origin, Origin::Imported { .. }));
         let seconds = Some(record.seconds)
             .filter(|s| s.is_finite())
@@ -301,6 +302,7 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
             format::counted(runs, "run was", "runs were")
         ));
     }
+    notes.extend(crate::predicted::notes(table));
     notes.extend(several_runtimes(table));
     notes.extend(crate::percentiles::notes(table));
     for metric in &table.unknown_metrics {

@@ -60,7 +60,7 @@ pub(crate) fn counted(table: &Table, superseded: &[RunRecord]) -> Counted {
     let currency = table.study.currency;
     let sum = |records: &mut dyn Iterator<Item = &RunRecord>| {
         records
-            .filter(|r| !matches!(r.origin, Origin::Imported { .. }))
+            .filter(|r| matches!(r.origin, Origin::Measured { .. }))
             .filter_map(|r| r.bill.as_ref())
             .map(|bill| bill.total_in_study_currency())
             .filter(|money| money.currency == currency)
@@ -181,7 +181,7 @@ pub(crate) fn other_machines(table: &Table) -> Vec<String> {
         let place = table.study.environment(&record.environment.name);
         let has_hosts = place.is_some_and(|place| place.hosts.is_some());
         let is_here = !has_hosts && !serving.is_some_and(|serving| serving.is_elsewhere);
-        let is_measured = matches!(record.origin, Origin::Measured { .. });
+        let is_measured = !matches!(record.origin, Origin::Imported { .. });
         let Some(price) = record.price.as_ref().filter(|_| is_here && is_measured) else {
             continue;
         };

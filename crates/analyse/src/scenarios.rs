@@ -186,6 +186,7 @@ pub(crate) fn run_rows(rows: Vec<Row>) -> Vec<RunRow> {
         status: row.record.outcome.status,
         excluded: excluded(&row),
         imported: matches!(row.record.origin, model::run::Origin::Imported { .. }),
+        prediction: row.record.prediction().copied(),
         environment: row.record.environment.name.clone(),
         started: row.record.is_dated().then_some(row.record.started),
         cost: row.cost,

@@ -184,6 +184,18 @@ pub(crate) struct RunArgs {
     /// Skip the short pilot runs that forecast time and cost
     #[arg(long)]
     pub(crate) no_pilot: bool,
+    /// Run only the beginning of each training (at most 4 % of its steps) and predict the whole
+    #[arg(long)]
+    pub(crate) predict: bool,
+    /// With --predict: run this many scenarios to their end and report the error of the predictions
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        requires = "predict",
+        hide_default_value = true
+    )]
+    pub(crate) measure_some: usize,
     /// Print events as JSON lines on stdout
     #[arg(long)]
     pub(crate) json: bool,

@@ -50,7 +50,7 @@ impl Reporter {
                     projected,
                 } = progress
                 {
-                    let left = if done < total {
+                    let left = if done < total && *seconds_left > 0.0 {
                         format!(", {} left", format::duration(*seconds_left))
                     } else {
                         String::new()
@@ -301,8 +301,17 @@ fn ended_line(record: &RunRecord) -> String {
         Some(detail) if status != Status::Ok => format!(": {detail}"),
         _ => String::new(),
     };
+    let from = match record.prediction() {
+        Some(prediction) => format!(
+            " predicted from {} ({} of {} steps)",
+            format::duration(prediction.seen_seconds),
+            prediction.steps_seen,
+            prediction.steps
+        ),
+        None => String::new(),
+    };
     format!(
-        "{}  {levels}  {status}  {}{detail}",
+        "{}  {levels}  {status}  {}{from}{detail}",
         record.run,
         format::duration(record.seconds)
     )

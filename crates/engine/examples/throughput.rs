@@ -58,6 +58,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         accuracy_each_epoch: false,
         profile: false,
         checkpoint: None,
+        preview: None,
         verify: None,
     };
     let began = Instant::now();

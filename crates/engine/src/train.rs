@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use model::job::{JOB_PROTOCOL, TrainJob};
+use model::job::{JOB_PROTOCOL, PreviewJob, TrainJob};
 use model::run::phase;
 use model::{EventKind, Optimizer};
 use network::Graph;
@@ -46,12 +46,13 @@ fn run(job: &TrainJob, executor: Executor, tell: &mut Tell<'_>) -> Result<(), En
     tell(begins(phase::TRAIN));
     for epoch in 1..=job.epochs {
         let passed = trainer.epoch(epoch, &images.train, tell)?;
-        let is_last = epoch == job.epochs;
+        let is_over = trainer.is_over();
+        let is_last = epoch == job.epochs || is_over;
         let is_asked = (is_last || job.accuracy_each_epoch) && !images.held_out.is_empty();
         let mut accuracy = None;
         if is_asked {
             tell(begins(phase::VERIFY));
-            accuracy = Some(trainer.accuracy(&images.held_out)?);
+            accuracy = Some(trainer.accuracy(&images.held_out, tell)?);
         }
         tell(EventKind::Epoch {
             epoch,
@@ -63,6 +64,9 @@ fn run(job: &TrainJob, executor: Executor, tell: &mut Tell<'_>) -> Result<(), En
             Some(value) if is_last => tell(EventKind::Accuracy { value }),
             Some(_) => tell(begins(phase::TRAIN)),
             None => {}
+        }
+        if is_over {
+            break;
         }
     }
 
@@ -109,6 +113,7 @@ struct Trainer {
     seed: u64,
     /// Whether the loss has already been said to be no number.
     lost: bool,
+    preview: Option<PreviewJob>,
 }
 
 /// What an epoch came to.
@@ -124,6 +129,7 @@ impl Trainer {
             batch: job.batch as usize,
             seed: job.seed,
             lost: false,
+            preview: job.preview.clone(),
         })
     }
 
@@ -152,6 +158,9 @@ impl Trainer {
                 let text = format!("the loss became NaN at step {step}: lower the learning rate");
                 tell(EventKind::Note { text });
             }
+            if self.is_over() {
+                break;
+            }
         }
         Ok(Passed {
             loss: finite(loss_sum / images.len().max(1) as f64),
@@ -159,15 +168,29 @@ impl Trainer {
         })
     }
 
-    /// The fraction of images answered right.
-    fn accuracy(&self, images: &Pictures) -> Result<f64, EngineError> {
+    /// Whether enough was seen of a training of which only the beginning is wanted.
+    fn is_over(&self) -> bool {
+        self.preview.as_ref().is_some_and(|preview| {
+            let enough = preview.enough.as_ref();
+            self.learner.steps >= u64::from(preview.steps)
+                || enough.is_some_and(|path| path.exists())
+        })
+    }
+
+    /// The fraction of images answered right; of a preview, of the first batches.
+    fn accuracy(&self, images: &Pictures, tell: &mut Tell<'_>) -> Result<f64, EngineError> {
         let Learner {
             executor, weights, ..
         } = &self.learner;
         let classes = executor.graph().classes as usize;
         let order: Vec<usize> = (0..images.len()).collect();
         let mut right = 0;
-        for rows in order.chunks(self.batch) {
+        let asked = self.preview.as_ref().filter(|_| self.is_over());
+        let most = asked.map_or(usize::MAX, |preview| preview.held_out_batches as usize);
+        for (number, rows) in order.chunks(self.batch).enumerate().take(most) {
+            if asked.is_some() && number == 1 {
+                tell(begins(phase::VERIFY));
+            }
             let Batch { pixels, labels } = images.batch(rows)?;
             let forward = executor.forward(weights, &pixels, Mode::Answer)?;
             right += right_answers(&forward.logits, classes, &labels);

@@ -3,7 +3,7 @@
 
 use data::{DataRequest, Images};
 use engine::{Predictor, train};
-use model::job::{DataJob, JOB_PROTOCOL, TrainJob};
+use model::job::{DataJob, JOB_PROTOCOL, PreviewJob, TrainJob};
 use model::{EventKind, Optimizer};
 use network::{Graph, InputSpec, Weights};
 
@@ -49,6 +49,7 @@ fn job(name: &str, dataset: &str, images: u32) -> TrainJob {
         accuracy_each_epoch: false,
         profile: false,
         checkpoint: None,
+        preview: None,
         verify: None,
     }
 }
@@ -118,6 +119,39 @@ fn held_out_images_are_asked_at_the_end_or_after_every_epoch() {
     assert_eq!(course(&each), expected);
     // Asking changes nothing of the training.
     assert_eq!(losses(&each), losses(&at_the_end));
+}
+
+#[test]
+fn a_preview_ends_after_its_steps_and_times_the_first_answer_apart() {
+    let preview = PreviewJob {
+        steps: 3,
+        held_out_batches: 2,
+        enough: None,
+        precision: 0.01,
+        seconds: None,
+    };
+    let whole = TrainJob {
+        epochs: 4,
+        batch: 4,
+        ..job("rede1", "digits", 32)
+    };
+    let short = TrainJob {
+        preview: Some(preview.clone()),
+        ..whole.clone()
+    };
+    let expected = ["train", "verify", "verify", "epoch 1 true", "accuracy"];
+    assert_eq!(course(&short), expected);
+    assert_eq!(losses(&short), losses(&whole)[..3]);
+    // A file ends it earlier.
+    let enough = std::env::current_exe().unwrap();
+    let short = TrainJob {
+        preview: Some(PreviewJob {
+            enough: Some(enough),
+            ..preview
+        }),
+        ..whole.clone()
+    };
+    assert_eq!(losses(&short), losses(&whole)[..1]);
 }
 
 #[test]

@@ -50,6 +50,7 @@ class Job:
     one_process = False
     hosts = None
     accuracy_each_epoch = False
+    preview = None
 
     def __init__(self, fields):
         for name, value in fields.items():
@@ -302,6 +303,8 @@ class Training:
         self.train = self.held_out = None
         self.steps = 0
         self.lost = False
+        # A preview ends the training early.
+        self.is_over = False
 
     def run(self):
         job, events = self.job, self.events
@@ -320,18 +323,22 @@ class Training:
         events.phase("train")
         for epoch in range(1, job.epochs + 1):
             passed = self.epoch(epoch)
-            is_last = epoch == job.epochs
+            is_last = epoch == job.epochs or self.is_over
             accuracy = None
             if (is_last or job.accuracy_each_epoch) and len(self.held_out) and job.rank == 0:
                 events.phase("verify")
                 accuracy = self.accuracy()
             events.tell("epoch", epoch=epoch, accuracy=accuracy, **passed)
             if accuracy is None:
+                if self.is_over:
+                    break
                 continue
             if is_last:
                 events.tell("accuracy", value=accuracy)
             else:
                 events.phase("train")
+            if self.is_over:
+                break
         if job.checkpoint and job.rank == 0:
             events.phase("save")
             write_weights(job.checkpoint, self.adapter.weights())
@@ -370,18 +377,31 @@ class Training:
             now = clock()
             events.step(self.steps, epoch, loss, now - step_began, size)
             step_began = now
+            self.is_over = self.job.preview is not None and self.is_enough()
             if loss - loss != 0 and not self.lost:
                 self.lost = True
                 events.tell("note", text=f"the loss became NaN at step {self.steps}: lower the learning rate")
+            if self.is_over:
+                break
         # Not after every step: the next batch is read while the device is still at work, as in any training.
         if synchronise is not None:
             synchronise()
         mean = loss_sum / count if count else 0.0
         return {"loss": mean if mean - mean == 0 else None, "seconds": clock() - began}
 
+    def is_enough(self):
+        preview = self.job.preview
+        # Workers that look at a file one after the other might not end at the same step.
+        enough = getattr(preview, "enough", None) if self.job.processes == 1 else None
+        return self.steps >= preview.steps or (enough is not None and os.path.exists(enough))
+
     def accuracy(self):
         right = 0
-        for begin in range(0, len(self.held_out), self.job.batch):
+        for number, begin in enumerate(range(0, len(self.held_out), self.job.batch)):
+            if self.is_over and number == self.job.preview.held_out_batches:
+                break
+            if self.is_over and number == 1:
+                self.events.phase("verify")
             rows = np.arange(begin, min(begin + self.job.batch, len(self.held_out)))
             images, labels = self.held_out.take(rows)
             right += int((np.argmax(self.adapter.logits(images), axis=1) == labels).sum())

@@ -52,9 +52,30 @@ pub struct TrainJob {
     /// Where the trained network is saved, safetensors; the framework's own format and ONNX lie
     /// next to it under the same name. None saves nothing.
     pub checkpoint: Option<PathBuf>,
+    /// Only the beginning of the training.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<PreviewJob>,
     /// Instead of training: tell what the first steps compute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verify: Option<VerifyJob>,
+}
+
+/// Enough of a training to predict the whole: its start, steps until their time is known, a part of
+/// the validation, its end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PreviewJob {
+    /// At most so many steps.
+    pub steps: u32,
+    /// Batches of held-out images: the first one, then the others as a phase `verify` of their own.
+    pub held_out_batches: u32,
+    /// The training ends after the step in which this file is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enough: Option<PathBuf>,
+    /// Half the width of the 95 % interval of a step's time, relative, at which it is known.
+    pub precision: f64,
+    /// Of training, at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
 }
 
 fn one() -> u32 {

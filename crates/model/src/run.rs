@@ -118,6 +118,14 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
+    /// What it was predicted from; `None` for a run that was measured, here or elsewhere.
+    pub fn prediction(&self) -> Option<&Prediction> {
+        match &self.origin {
+            Origin::Predicted { prediction, .. } => Some(prediction),
+            Origin::Measured { .. } | Origin::Imported { .. } => None,
+        }
+    }
+
     /// Whether `started` is when the run began.
     pub fn is_dated(&self) -> bool {
         !matches!(self.origin, Origin::Imported { undated: true, .. })
@@ -263,6 +271,11 @@ pub enum Origin {
     Measured {
         bancada: String,
     },
+    /// Only its beginning was carried out; everything that depends on its length is a prediction.
+    Predicted {
+        bancada: String,
+        prediction: Prediction,
+    },
     /// Brought by `bancada import` from this file and line.
     Imported {
         file: String,
@@ -271,6 +284,20 @@ pub enum Origin {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         undated: bool,
     },
+}
+
+/// What a predicted run was made from.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Prediction {
+    pub steps_seen: u64,
+    /// Of the whole run.
+    pub steps: u64,
+    /// That the beginning took, with start and end.
+    pub seen_seconds: f64,
+    /// Standard error of the whole time by what was seen of this run, relative.
+    pub relative_error: f64,
+    /// Whether the warm-up was over before the second half of what was seen.
+    pub is_settled: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

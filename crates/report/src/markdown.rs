@@ -172,10 +172,15 @@ fn table(out: &mut String, table: &Table) {
 pub(crate) fn totals(analysis: &Analysis) -> String {
     let totals = &analysis.totals;
     let mut text = format!(
-        "{} ({}) of {} took {}",
+        "{} ({}) of {} {} {}",
         format::counted(totals.runs.total(), "run", "runs"),
         totals.runs.text(),
         format::counted(totals.scenarios, "scenario", "scenarios"),
+        match totals.predicted {
+            0 => "took",
+            // Of some that were measured and some that were not, neither is true of the sum.
+            _ => "take, as predicted,",
+        },
         format::duration(totals.seconds)
     );
     text += &money(analysis);

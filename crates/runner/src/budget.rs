@@ -38,8 +38,8 @@ impl Ledger {
         for life in on {
             ledger.rentals.add_machine(study, life);
         }
-        // Measurements made elsewhere were paid from another budget.
-        records.retain(|record| !matches!(record.origin, Origin::Imported { .. }));
+        // Measurements made elsewhere were paid from another budget; predicted ones are not paid.
+        records.retain(|record| matches!(record.origin, Origin::Measured { .. }));
         // A machine that was left on goes on being paid: its runs are part of its life.
         let is_on = |record: &RunRecord| on.iter().any(|life| is_of(record, life));
         let (still, over): (Vec<RunRecord>, Vec<RunRecord>) = records.into_iter().partition(is_on);
@@ -88,7 +88,8 @@ impl Ledger {
 
     /// A run of this session.
     pub fn add(&mut self, record: &RunRecord) {
-        let (Some(price), Some(bill)) = (&record.price, &record.bill) else {
+        let (Some(price), Some(bill), None) = (&record.price, &record.bill, record.prediction())
+        else {
             return;
         };
         let request = BillRequest::of(record, price, bill.total.currency, &[]);

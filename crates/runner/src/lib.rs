@@ -17,6 +17,7 @@ mod lane;
 mod load_length;
 mod orders;
 mod pilot;
+mod preview;
 mod progress;
 mod record;
 mod schedule;
@@ -33,6 +34,7 @@ pub use inputs::{InputChange, InputError, InputReader, KeptInputs, input_changes
 pub use load_length::from_loads;
 pub use orders::{OrderBuilder, OrderError, ScenarioOrder, scenarios_of};
 pub use pilot::{BadPilot, Pilot, PilotOptions, pilot};
+pub use preview::Preview;
 pub use progress::{Count, Progress};
 pub use record::was_elsewhere;
 pub use schedule::{Known, Listed, Next, Only, RunSelection, Schedule, due_runs};

@@ -13,9 +13,11 @@ use model::{
     Workload,
 };
 use network::InputSpec;
+use predict::whole_run::Length;
 
 use crate::datasets::Datasets;
 use crate::inputs::InputReader;
+use crate::preview::Preview;
 
 /// Builds the orders of a study.
 pub struct OrderBuilder<'a> {
@@ -26,6 +28,8 @@ pub struct OrderBuilder<'a> {
     pub cache: &'a Path,
     /// Whether endpoints at a provider are used where the study describes them, and paid for.
     pub real: bool,
+    /// Of trainings only the beginning is wanted.
+    pub preview: Option<Preview>,
     datasets: Datasets,
     digests: RefCell<HashMap<String, Option<String>>>,
 }
@@ -34,6 +38,8 @@ pub struct OrderBuilder<'a> {
 #[derive(Debug, Clone)]
 pub struct ScenarioOrder {
     pub order: Order,
+    /// Of the whole training.
+    pub length: Option<Length>,
     /// With the price of what the scenario needs.
     pub environment: Environment,
 }
@@ -63,6 +69,7 @@ impl<'a> OrderBuilder<'a> {
             folder,
             cache,
             real: false,
+            preview: None,
             datasets: Datasets::default(),
             digests: RefCell::default(),
         }
@@ -84,8 +91,12 @@ impl<'a> OrderBuilder<'a> {
             environment,
             workload,
         } = plan::resolve(self.study, scenario);
+        let mut length = None;
         let work = match workload {
-            Workload::Train(train) => Work::Train(Box::new(self.training(&train, &environment)?)),
+            Workload::Train(train) => {
+                length = Some(self.length(&train)?);
+                Work::Train(Box::new(self.training(&train, &environment)?))
+            }
             Workload::Serve(serve) => Work::Serve(Box::new(self.serving(serve, &environment))),
             Workload::Command(command) if command.command.is_empty() => {
                 return Err(OrderError::Nothing);
@@ -107,7 +118,23 @@ impl<'a> OrderBuilder<'a> {
             expected_seconds: None,
             inputs: Vec::new(),
         };
-        Ok(ScenarioOrder { order, environment })
+        Ok(ScenarioOrder {
+            order,
+            length,
+            environment,
+        })
+    }
+
+    fn length(&self, train: &TrainWorkload) -> Result<Length, OrderError> {
+        let info = self.dataset(&train.dataset, train.data_dir.as_deref());
+        let info = info.map_err(OrderError::Data)?;
+        Ok(Length {
+            epochs: train.epochs,
+            images: train.images.unwrap_or(info.images),
+            batch: train.batch,
+            held_out: train.held_out.unwrap_or(info.held_out),
+            validates_each_epoch: self.study.target_accuracy_percent.is_some(),
+        })
     }
 
     fn training(
@@ -134,7 +161,7 @@ impl<'a> OrderBuilder<'a> {
             let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
             failed(problems.join("; "))
         })?;
-        let job = TrainJob {
+        let mut job = TrainJob {
             protocol: JOB_PROTOCOL,
             framework: name_of(&train.framework).to_owned(),
             network: serde_json::to_value(&graph).map_err(|e| failed(e.to_string()))?,
@@ -165,8 +192,15 @@ impl<'a> OrderBuilder<'a> {
             accuracy_each_epoch: self.study.target_accuracy_percent.is_some(),
             profile: train.profile,
             checkpoint: None,
+            preview: None,
             verify: None,
         };
+        if let Some(preview) = &self.preview {
+            let Length {
+                images, held_out, ..
+            } = self.length(train)?;
+            job.preview = preview.of(&job, images, held_out);
+        }
         Ok(TrainOrder {
             framework: train.framework.clone(),
             network: train.network.clone(),

@@ -72,6 +72,8 @@ pub struct RunSelection {
     pub keep_interrupted: bool,
     /// Scenarios that have all of these.
     pub only: Vec<Only>,
+    /// These alone, where not all are wanted.
+    pub runs: Option<BTreeSet<RunId>>,
     /// Runs that are repeated whatever became of them: their inputs have changed since.
     pub redo: BTreeSet<RunId>,
 }
@@ -99,7 +101,8 @@ pub fn due_runs(
 ) -> Vec<RunId> {
     let is_asked = |run: &RunId| {
         let holds = |scenario: &Scenario| wanted.only.iter().all(|only| only.holds(scenario));
-        wanted.only.is_empty() || plan.scenario(run.scenario).is_some_and(holds)
+        let is_named = wanted.runs.as_ref().is_none_or(|runs| runs.contains(run));
+        is_named && (wanted.only.is_empty() || plan.scenario(run.scenario).is_some_and(holds))
     };
     let is_due = |run: &&RunId| match statuses.get(run) {
         None => true,

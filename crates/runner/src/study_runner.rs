@@ -11,6 +11,7 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::Instant;
 
+use model::run::Origin;
 use model::{
     Asked, Happening, MachineLife, Measurement, Money, Order, Plan, RunId, RunRecord, Status, Stop,
     Study, Timestamp,
@@ -25,6 +26,7 @@ use crate::in_progress::{InProgress, UsedInputs};
 use crate::inputs::{InputReader, KeptInputs};
 use crate::lane::{self, FromLane, News, Stops, ToLane};
 use crate::orders::ScenarioOrder;
+use crate::preview;
 use crate::progress::Progress;
 use crate::record;
 use crate::schedule::Schedule;
@@ -336,7 +338,20 @@ impl<'a> Session<'a> {
                 record::without_measurement(&order, &failure, seconds)
             }
         };
-        let record = self.record(&order, measurement, &state, &inputs)?;
+        let length = self.runner.orders.get(&run.scenario);
+        let length = length.and_then(|built| built.length);
+        let (measurement, prediction) =
+            match preview::predict(&order, length, measurement, staging.folder()) {
+                Ok(predicted) => (predicted.measurement, Some(predicted.prediction)),
+                Err(measurement) => (*measurement, None),
+            };
+        let mut record = self.record(&order, measurement, &state, &inputs)?;
+        if let (Some(prediction), Origin::Measured { bancada }) = (prediction, &record.origin) {
+            record.origin = Origin::Predicted {
+                bancada: bancada.clone(),
+                prediction,
+            };
+        }
         record::remove_worker_files(staging.folder());
         staging.commit(&record)?;
         match (outliving, ticket) {

@@ -114,7 +114,7 @@ impl<'r> Earlier<'r> {
 fn place(record: &RunRecord) -> Option<(&str, u64, u32)> {
     match &record.origin {
         Origin::Imported { file, line, .. } => Some((file, *line, record.run.scenario)),
-        Origin::Measured { .. } => None,
+        Origin::Measured { .. } | Origin::Predicted { .. } => None,
     }
 }
 

@@ -263,6 +263,7 @@ impl Index {
                 record.outcome.status.word(),
                 match record.origin {
                     Origin::Measured { .. } => "measured",
+                    Origin::Predicted { .. } => "predicted",
                     Origin::Imported { .. } => "imported",
                 },
                 record.started.to_string(),

@@ -18,6 +18,7 @@ mod lacks;
 mod only;
 mod open;
 mod places;
+mod prediction;
 mod run_files;
 mod what_if;
 
@@ -38,6 +39,7 @@ pub use open::{
     saved_study,
 };
 pub use places::{Bring, Places, RentedHost, Wanted};
+pub use prediction::{CheckedPredictions, CheckedRun, check_predictions, runs_to_check};
 pub use run_files::{Read, steps};
 pub use what_if::{OtherPrices, WhatIfRequest, quoted};
 

@@ -18,6 +18,7 @@ const PLAN_FILE: &str = "plan.json";
 const STUDY_COPY: &str = "study.toml";
 
 /// A study file, read and planned.
+#[derive(Debug, Clone)]
 pub struct Opened {
     pub study: Study,
     pub plan: Plan,

@@ -255,6 +255,7 @@ pub(crate) fn job(question: &Question, folder: &Path) -> Result<TrainJob, WorkEr
         accuracy_each_epoch: false,
         profile: false,
         checkpoint: None,
+        preview: None,
         verify: None,
     })
 }

@@ -121,7 +121,7 @@ fn told_by_file<'r>(records: &[RunRecord], read: &'r LogRecords) -> Vec<ToldBy<'
 fn file_of(record: &RunRecord) -> Option<&str> {
     match &record.origin {
         Origin::Imported { file, .. } => Some(file),
-        Origin::Measured { .. } => None,
+        Origin::Measured { .. } | Origin::Predicted { .. } => None,
     }
 }
 

@@ -19,6 +19,7 @@ mod manual;
 mod network;
 mod onboard;
 mod plan;
+mod predict;
 mod prepare;
 mod price;
 mod quantise;

@@ -9,8 +9,8 @@ use model::location::MachineAt;
 use model::{Capacity, Environment, MachineLife, Money, RunId, RunRecord, Status, Study};
 use place::{DecodedImages, ReadyImage};
 use runner::{
-    Ended, Forecast, InputReader, Ledger, Listed, Options, OrderBuilder, RunSelection, RunnerError,
-    ScenarioOrder, Shortfall, StudyRunner,
+    Ended, Forecast, InputReader, Ledger, Listed, Options, OrderBuilder, Preview, RunSelection,
+    RunnerError, ScenarioOrder, Shortfall, StudyRunner,
 };
 use store::Store;
 use workbench::{
@@ -36,26 +36,51 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
     super::infra::mention_machines(printer);
     let opened = open_study(&args.study, args.scale.as_deref(), &printer.teller())?;
     super::designs::warn(&opened.study, printer);
-    let wanted = wanted(args, &opened.study)?;
     let folder = results_folder(&args.study, &opened.study, args.out.as_deref());
+    if args.predict {
+        return super::predict::run(args, opened, &folder, printer);
+    }
+    let wish = Wish {
+        selection: wanted(args, &opened.study)?,
+        preview: None,
+    };
+    let (results, ended) = carried_out(args, opened, &folder, wish, printer)?;
+    conclude(&results, ended, args, printer)
+}
+
+/// Which runs are to be carried out, and how much of them.
+pub(super) struct Wish {
+    pub(super) selection: RunSelection,
+    /// Only the beginning of trainings.
+    pub(super) preview: Option<Preview>,
+}
+
+/// The runs of a study that are due, in a folder of results.
+pub(super) fn carried_out(
+    args: &RunArgs,
+    opened: Opened,
+    folder: &Path,
+    wish: Wish,
+    printer: &Printer,
+) -> Result<(Results, Ended), Failure> {
     let claim = Claim {
-        folder: &folder,
+        folder,
         study: &opened.study,
         plan: &opened.plan,
         start_again: Some(args.redo_changed),
     };
     let claimed = claim.make(&printer.teller())?;
     signals::listen();
-    match carry_out(args, &opened, wanted, &claimed.store, printer) {
+    match carry_out(args, &opened, wish, &claimed.store, printer) {
         Ok(ended) => {
             let Claimed { store, lock: _lock } = claimed;
             let results = Results {
                 study: opened.study,
                 plan: opened.plan,
                 store,
-                folder,
+                folder: folder.to_owned(),
             };
-            conclude(&results, ended, args, printer)
+            Ok((results, ended))
         }
         Err(failure) => {
             claimed.give_up();
@@ -68,7 +93,7 @@ pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
 fn carry_out(
     args: &RunArgs,
     opened: &Opened,
-    mut wanted: RunSelection,
+    wish: Wish,
     store: &Store,
     printer: &Printer,
 ) -> Result<Ended, Failure> {
@@ -78,6 +103,8 @@ fn carry_out(
     let here = Here::find()?;
     let mut builder = here.orders(opened);
     builder.real = args.real;
+    builder.preview = wish.preview;
+    let mut wanted = wish.selection;
     let earlier = store.records()?;
     endpoints::refuse_mixture(study, &earlier, args)?;
     if !earlier.is_empty() {
@@ -205,7 +232,8 @@ fn at_places(known: &Prepared<'_>, args: &RunArgs, printer: &Printer) -> Result<
         opened,
         earlier,
         due,
-        pilot: !args.no_pilot,
+        // The beginnings are pilots themselves.
+        pilot: !args.no_pilot && !args.predict,
         here,
         places: &places,
         builder,
@@ -278,7 +306,12 @@ fn follow(
 }
 
 /// Tables, report and the word that the exit code says too.
-fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) -> CommandResult {
+pub(super) fn conclude(
+    results: &Results,
+    ended: Ended,
+    args: &RunArgs,
+    printer: &Printer,
+) -> CommandResult {
     let tell = printer.teller();
     let analysis = workbench::analyse(results, None, &tell)?;
     let report = workbench::write_report(&analysis, results, None, meta(), &tell)?;
@@ -333,12 +366,12 @@ fn conclude(results: &Results, ended: Ended, args: &RunArgs, printer: &Printer) 
     }
 }
 
-fn wanted(args: &RunArgs, study: &Study) -> Result<RunSelection, Failure> {
+pub(super) fn wanted(args: &RunArgs, study: &Study) -> Result<RunSelection, Failure> {
     Ok(RunSelection {
         retry: args.retry.iter().map(|r| status_of(*r)).collect(),
         keep_interrupted: args.keep_interrupted,
         only: workbench::only(&args.only, study)?,
-        redo: BTreeSet::new(),
+        ..RunSelection::default()
     })
 }
 

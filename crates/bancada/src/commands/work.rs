@@ -17,7 +17,7 @@ use place::Cancel;
 use place::unattended::{self, Claim};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use worker::{Context, Worker};
+use worker::{Context, Preview, Worker};
 
 use crate::args::{MakeReadyArgs, WorkArgs};
 use crate::exit::{CommandResult, Exit, Failure};
@@ -60,8 +60,9 @@ pub(super) fn work(args: &WorkArgs) -> CommandResult {
     let reserve = Reserve::make(&args.folder);
     let (sender, happenings) = mpsc::channel();
     let path = args.folder.join(PROGRESS_FILE);
+    let preview = Preview::of(&mut order, &args.folder);
     // Not on the measuring thread: a slow disk would be measured with the run.
-    let writer = thread::spawn(move || write_progress(&path, &happenings));
+    let writer = thread::spawn(move || write_progress(&path, &happenings, preview));
     let measured = worker.work(&order, &args.folder, &mut |happening| {
         // What happens is in the measurement, too.
         _ = sender.send(happening);
@@ -119,12 +120,19 @@ fn claim(folder: &Path) -> Result<(), Failure> {
 }
 
 /// Whoever follows the run reads the file as it grows. It may hold what happened before the run.
-fn write_progress(path: &Path, happenings: &Receiver<Happening>) -> std::io::Result<()> {
+fn write_progress(
+    path: &Path,
+    happenings: &Receiver<Happening>,
+    mut preview: Option<Preview>,
+) -> std::io::Result<()> {
     let mut file = OpenOptions::new().append(true).create(true).open(path)?;
     let mut lines = Vec::new();
     while let Ok(first) = happenings.recv() {
         lines.clear();
         for happening in std::iter::once(first).chain(happenings.try_iter()) {
+            if let Some(preview) = &mut preview {
+                preview.take(&happening);
+            }
             serde_json::to_writer(&mut lines, &happening)?;
             lines.push(b'\n');
         }

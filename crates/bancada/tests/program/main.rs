@@ -30,6 +30,7 @@ mod limits;
 mod logs;
 mod onnx;
 mod places;
+mod predicted;
 mod price;
 mod published;
 mod quantise;

@@ -30,6 +30,7 @@ pub(crate) fn runs(analysis: &Analysis) -> Grid {
     table.add("status", |run| run.status.to_string());
     table.add("excluded", |run| run.excluded.clone().unwrap_or_default());
     table.add("imported", |run| run.imported.to_string());
+    table.add("predicted", |run| run.prediction.is_some().to_string());
     table.add("environment", |run| run.environment.clone());
     table.add("started_utc", |run| {
         let started = run.started.map(|moment| moment.to_string());

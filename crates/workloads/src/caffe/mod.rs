@@ -101,15 +101,23 @@ impl Task<'_> {
             .ok_or_else(|| Error::failed("the job has no image cache; bancada run creates one"))?;
         let images = data::cache::open(cache).map_err(Error::failed)?;
         let count = |images: &data::cache::CachedImages| images.len() as u32;
-        let kept = match &job.verify {
-            Some(verify) => job.batch.saturating_mul(verify.steps),
-            None => count(&images.train),
+        let images_in = |steps: u32| job.batch.saturating_mul(steps);
+        let all = count(&images.train);
+        let (kept, epochs) = match (&job.verify, &job.preview) {
+            (Some(verify), _) => (images_in(verify.steps), job.epochs),
+            (None, Some(preview)) => (all.min(images_in(preview.steps)), 1),
+            (None, None) => (all, job.epochs),
         };
-        let iterations = Iterations::of(kept, job.batch, job.epochs);
+        let held_out = count(&images.held_out);
+        let held_out = match &job.preview {
+            Some(preview) => held_out.min(images_in(preview.held_out_batches)),
+            None => held_out,
+        };
+        let iterations = Iterations::of(kept, job.batch, epochs);
         let training = Training {
             batch: job.batch,
             iterations: iterations.map_err(Error::failed)?,
-            test: Test::of(count(&images.held_out), job.batch),
+            test: Test::of(held_out, job.batch),
             optimizer: job.optimizer.clone(),
             device: Device::parse(&job.device).map_err(Error::failed)?,
             seed: job.seed,

@@ -1,0 +1,117 @@
+//! `run --predict`: the beginning of every training, and the whole from it.
+
+use std::fs;
+
+use crate::common::Bench;
+
+/// 1,024 steps of a small network.
+const STUDY: &str = r#"
+[study]
+name = "whole"
+repetitions = 2
+[factors]
+batch = [16, 32]
+[workload]
+network = "lenet5"
+images = 2048
+held_out = 256
+epochs = 8
+[environments.here]
+price = "1 USD/h"
+"#;
+
+#[test]
+fn a_whole_study_is_predicted_and_checked() {
+    let bench = Bench::new();
+    bench.write("study.toml", STUDY);
+    let ran = bench.bancada(&["run", "study.toml", "--predict", "--measure-some", "1"]);
+    let ran = ran
+        .ends_with(0)
+        .says("4 runs are predicted from the beginning")
+        .says("Loss and accuracy are not predicted")
+        .says("Predictions beside whole runs");
+    assert!(ran.out.contains("of 1 whole run"), "{}", ran.out);
+    let record = bench.record("whole/predicted", "C1-r1");
+    let prediction = &record["origin"]["prediction"];
+    assert_eq!(record["origin"]["kind"], "predicted");
+    assert_eq!(prediction["steps"], 1024);
+    let seen = prediction["steps_seen"].as_u64().unwrap();
+    assert!((12..=41).contains(&seen), "{seen} steps");
+    let metrics = record["metrics"].as_object().unwrap();
+    assert!(metrics.contains_key("train_seconds") && metrics.contains_key("peak_memory_bytes"));
+    for not_seen in ["accuracy_percent", "loss", "cpu_seconds"] {
+        assert!(!metrics.contains_key(not_seen), "{not_seen}");
+    }
+    let phases = record["phases"].as_array().unwrap();
+    let sum: f64 = phases.iter().map(|p| p["seconds"].as_f64().unwrap()).sum();
+    let whole = record["seconds"].as_f64().unwrap();
+    assert!((sum - whole).abs() < 1e-6 && whole > prediction["seen_seconds"].as_f64().unwrap());
+    assert!(
+        !bench
+            .path()
+            .join("results/whole/predicted/runs/C1-r1/enough")
+            .exists()
+    );
+    let check = fs::read(bench.path().join("results/whole/predicted/check.json")).unwrap();
+    let check: serde_json::Value = serde_json::from_slice(&check).unwrap();
+    assert_eq!(check["runs"].as_array().unwrap().len(), 1);
+    // What was run to its end is part of the measured study, and nothing in it is predicted.
+    assert_eq!(bench.bundles("whole").len(), 1);
+    let shown = bench.bancada(&["show", "study.toml"]).ends_with(0);
+    assert!(!shown.out.contains("predicted"), "{}", shown.out);
+}
+
+#[test]
+fn what_is_predicted_is_not_spent() {
+    let bench = Bench::new();
+    bench.write("study.toml", STUDY);
+    bench
+        .bancada(&["run", "study.toml", "--predict"])
+        .ends_with(0);
+    let runs = bench.bundles("whole/predicted").into_iter();
+    let seconds = |run: String| {
+        bench.record("whole/predicted", &run)["seconds"]
+            .as_f64()
+            .unwrap()
+    };
+    let whole: f64 = runs.map(seconds).sum();
+    // Of the predicted cost a half, of the cost of the beginnings many times.
+    let budget = format!(
+        "repetitions = 2\nbudget = \"{:.5} USD\"",
+        whole / 3600.0 / 2.0
+    );
+    bench.write("study.toml", &STUDY.replace("repetitions = 2", &budget));
+    let again = ["run", "study.toml", "--predict", "--out", "again"];
+    bench.bancada(&again).ends_with(0).says("4 runs (4 ok)");
+}
+
+#[test]
+fn short_trainings_are_measured_whole() {
+    let bench = Bench::new();
+    bench.write(
+        "study.toml",
+        &STUDY
+            .replace("epochs = 8", "epochs = 1")
+            .replace("2048", "512"),
+    );
+    let ran = bench
+        .bancada(&["run", "study.toml", "--predict"])
+        .ends_with(0);
+    assert!(!ran.out.contains("predicted from"), "{}", ran.out);
+    let record = bench.record("whole/predicted", "C1-r1");
+    assert_eq!(record["origin"]["kind"], "measured");
+    assert!(record["metrics"]["accuracy_percent"].is_object());
+}
+
+#[test]
+fn commands_are_not_predicted() {
+    let bench = Bench::new();
+    bench.write(
+        "study.toml",
+        "[study]\nname = \"c\"\n[workload]\ncommand = [\"true\"]\n",
+    );
+    let ran = bench.bancada(&["run", "study.toml", "--predict"]);
+    ran.ends_with(2)
+        .says("--predict needs a study that trains networks");
+    assert!(!bench.path().join("results").exists());
+}
