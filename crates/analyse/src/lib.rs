@@ -56,6 +56,7 @@ pub use frameworks::{CheckState, FrameworkCheck, FrameworkResult, Frameworks};
 pub use growth::{CheapestLevel, GrowthLaw, GrowthLine, GrowthPoint, GrowthResult, LevelChance};
 pub use money::MoneyResult;
 pub use predicted::spread_of_predictions;
+pub use predict::growth::{MOST_EXTRAPOLATION, Predicted};
 pub use profile::{KindTime, MOST_OPERATORS, OPERATOR_KINDS, OperatorMean, ProfileResult};
 pub use provisioning::{Fit, Provisioning};
 pub use ranking::{Behind, Best, Ranking, TaskBest, Unranked};

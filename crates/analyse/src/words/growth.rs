@@ -1,14 +1,12 @@
 //! Laws of growth in words.
 
-use model::Money;
 use predict::growth::{Kind, Law, Refusal};
-use rust_decimal::Decimal;
-use rust_decimal::prelude::FromPrimitive;
 use stats::Estimate;
 
 use crate::growth::{CheapestLevel, GrowthLaw, GrowthLine, GrowthResult};
 use crate::table::Table;
 use crate::words::format;
+use crate::words::names::numeric_phrase;
 
 /// With more combinations the report's table has them.
 const MOST_SENTENCES: usize = 3;
@@ -93,9 +91,8 @@ impl Words<'_, '_> {
         let interval = furthest.typical.interval?;
         let write = |seconds: f64| format::duration(seconds);
         Some(format!(
-            "Predicted, not measured: {} {} would take {} {}; nothing is predicted beyond that.",
-            self.factor(),
-            format::significant(furthest.at, 4),
+            "Predicted, not measured: {} would take {} {}; nothing is predicted beyond that.",
+            numeric_phrase(self.factor(), &level(furthest.at)),
             write(furthest.typical.value),
             format::interval(interval.low, interval.high, write)
         ))
@@ -138,14 +135,14 @@ impl Words<'_, '_> {
                     "linear, {} plus {} for each unit of {factor} (constant share at {}: {})",
                     constant(0),
                     format::duration(each),
-                    format::significant(law.reference, 4),
+                    level(law.reference),
                     share(0)
                 )
             }
             (Law::Amdahl, Kind::Size) => format!(
                 "a constant {} and a part that falls as 1/{factor} (constant share at {}: {})",
                 constant(0),
-                format::significant(law.reference, 4),
+                level(law.reference),
                 share(0)
             ),
             (Law::Power, _) => format!(
@@ -245,10 +242,8 @@ impl Words<'_, '_> {
     }
 
     fn money(&self, amount: f64) -> String {
-        match Decimal::from_f64(amount) {
-            Some(amount) => Money::new(amount, self.table.currency).to_string(),
-            None => format::significant(amount, 3),
-        }
+        let symbol = self.table.currency.symbol();
+        format!("{symbol} {}", format::significant(amount, 3))
     }
 }
 
@@ -277,15 +272,24 @@ fn stability(cheapest: &CheapestLevel) -> String {
     text
 }
 
+/// `48`, `0.25`.
+fn level(at: f64) -> String {
+    let rounded = (at * 1e4).round() / 1e4;
+    format!("{rounded}")
+}
+
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|c| c.to_uppercase().to_string());
     first.unwrap_or_default() + letters.as_str()
 }
 
-/// `10 % [9.2, 11 %]`.
+/// `10 % [9.2 %, 11 %]`.
 fn percent(estimate: &Estimate) -> String {
-    bounds(estimate, format::percent)
+    bounds(estimate, |v| match v {
+        0.0 => "0 %".to_owned(),
+        v => format!("{} %", format::significant(100.0 * v, 2)),
+    })
 }
 
 fn number(estimate: &Estimate) -> String {
