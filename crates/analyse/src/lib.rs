@@ -6,6 +6,7 @@ mod analysis;
 mod assumptions;
 mod breakeven;
 mod compare;
+mod continued;
 mod curves;
 mod decides;
 mod design;
@@ -50,6 +51,7 @@ pub use analysis::{
 };
 pub use breakeven::{Basis, BreakEvens, BuyOrRent, Buying, CostVerdict, ExpensiveMachine};
 pub use compare::{CompareRequest, Compared, ComparedScenario, Side, compare};
+pub use continued::{PredictedMoment, PredictedTarget};
 pub use curves::CurvePoint;
 pub use decides::{Comparison, LevelEffect, Noise, Variation, VariationTerm, Verdict};
 pub use frameworks::{CheckState, FrameworkCheck, FrameworkResult, Frameworks};

@@ -9,16 +9,18 @@
 
 mod cheapest;
 mod fit;
+mod fitted;
 mod law;
 
 use std::fmt;
 
 use serde::Serialize;
-use stats::distribution::{f_sf, student_quantile};
+use stats::distribution::f_sf;
 use stats::{Estimate, Interval};
 
 pub use cheapest::{Cheapest, Priced};
 pub(crate) use fit::{Best, Fitter, Mean};
+pub(crate) use fitted::{Fitted, Spread};
 pub use law::Law;
 
 /// Runs at one level of a factor.
@@ -148,8 +150,15 @@ pub struct Growth {
     pub turning_point: Option<f64>,
     means: Vec<Mean>,
     /// The chosen one first, then those that are supported too.
-    supported: Vec<Fitted>,
+    supported: Vec<Candidate>,
     confidence: f64,
+}
+
+/// A law that the data support.
+#[derive(Debug, Clone)]
+struct Candidate {
+    fitted: Fitted,
+    aicc: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -187,13 +196,15 @@ pub fn grow(levels: &[Level], kind: Kind, confidence: f64) -> Result<Growth, Ref
     let supported = fits.iter().enumerate().filter(|(place, fit)| {
         *place == 0 || fit.aicc - best.aicc <= SUPPORTED && !fit.is_rejected()
     });
-    let supported: Vec<Fitted> = supported
-        .map(|(_, fit)| data.fitted(fit, confidence))
+    let supported: Vec<Candidate> = supported
+        .map(|(_, fit)| Candidate {
+            fitted: data.fitted(fit, confidence),
+            aicc: fit.aicc,
+        })
         .collect();
-    let chosen = &supported[0];
     Ok(Growth {
         law: best.law,
-        parameters: chosen.parameters(confidence, data.runs),
+        parameters: parameters(&supported[0].fitted, confidence, data.runs),
         reference: data.reference,
         laws: fits.iter().map(|fit| fit.shown(best.aicc)).collect(),
         measured: data.range(),
@@ -220,19 +231,20 @@ impl Growth {
             return Err(TooFar { allowed });
         }
         let extrapolated = !self.measured.contains(at);
-        let chosen = &self.supported[0];
+        let best = &self.supported[0];
+        let chosen = &best.fitted;
         let u = at / self.reference;
         let value = chosen.ln_at(u);
         let furthest = if extrapolated { SUPPORTED } else { NEARLY_BEST };
         let asked = self.supported.iter();
-        let asked = asked.filter(|law| law.aicc - chosen.aicc <= furthest);
+        let asked = asked.filter(|law| law.aicc - best.aicc <= furthest);
         let hull = |ends: Interval, other: Interval| Interval {
             low: ends.low.min(other.low),
             high: ends.high.max(other.high),
         };
         let own = chosen.ln_interval(u);
-        let ends = asked.map(|law| law.ln_interval(u)).fold(own, hull);
-        let run = chosen.quantile * chosen.run_sd;
+        let ends = asked.map(|law| law.fitted.ln_interval(u)).fold(own, hull);
+        let run = chosen.quantile * chosen.spread.run_sd;
         let wider = |end: f64| (end - value).hypot(run);
         let method = "law of growth, hull of the profile likelihood intervals of supported laws";
         Ok(Predicted {
@@ -386,21 +398,14 @@ impl Data {
         let within = self.pure / (runs - levels);
         // What levels deviate by for reasons of their own.
         let own = ((variance - within) * levels / runs).max(0.0);
-        let quantile = student_quantile(0.5 + confidence / 2.0, freedom);
-        let limit = tried.best.squares + variance * quantile.powi(2);
-        Fitted {
-            law,
-            aicc: tried.aicc,
-            best: tried.best,
-            region: fitter.region(&tried.best, limit),
-            limit,
-            weight: runs,
-            quantile,
+        let spread = Spread {
             variance,
             freedom,
             level_sd: if doubtful { own.sqrt() } else { 0.0 },
             run_sd: pooled.sqrt(),
-        }
+            confidence,
+        };
+        Fitted::new(&fitter, tried.best, spread)
     }
 }
 
@@ -419,71 +424,19 @@ impl Tried {
     }
 }
 
-/// A law with the shapes that the data allow.
-#[derive(Debug, Clone)]
-struct Fitted {
-    law: Law,
-    aicc: f64,
-    best: Best,
-    region: Vec<Best>,
-    limit: f64,
-    weight: f64,
-    quantile: f64,
-    /// Of a run about the law, and what it is known by.
-    variance: f64,
-    freedom: f64,
-    /// Of a level's mean about the law, beyond what the spread of runs explains.
-    level_sd: f64,
-    run_sd: f64,
-}
-
-impl Fitted {
-    fn ln_at(&self, u: f64) -> f64 {
-        self.best.ln_scale + self.law.ln_shape(self.best.shape, u)
-    }
-
-    /// The lowest and the highest value of any law within the limit: given the shape, the scale is free within what
-    /// the shape leaves of it.
-    fn ln_interval(&self, u: f64) -> Interval {
-        let value = self.ln_at(u);
-        let mut ends = Interval {
-            low: value,
-            high: value,
-        };
-        for point in &self.region {
-            let there = point.ln_scale + self.law.ln_shape(point.shape, u);
-            let free = ((self.limit - point.squares).max(0.0) / self.weight).sqrt();
-            ends.low = ends.low.min(there - free);
-            ends.high = ends.high.max(there + free);
-        }
-        let level = self.quantile * self.level_sd;
-        Interval {
-            low: value - (value - ends.low).hypot(level),
-            high: value + (ends.high - value).hypot(level),
-        }
-    }
-
-    fn parameters(&self, confidence: f64, runs: usize) -> Vec<Parameter> {
-        let slots = self.law.slots().iter().enumerate();
-        let parameter = |(place, slot): (usize, &law::Slot)| {
-            let values = || self.region.iter().map(|point| point.shape[place]);
-            let interval = Interval {
-                low: values().fold(f64::INFINITY, f64::min),
-                high: values().fold(f64::NEG_INFINITY, f64::max),
-            };
-            Parameter {
-                name: slot.name,
-                estimate: Estimate {
-                    interval: Some(interval),
-                    ..Estimate::bare(
-                        self.best.shape[place],
-                        confidence,
-                        runs,
-                        "least squares on logarithms, profile likelihood",
-                    )
-                },
-            }
-        };
-        slots.map(parameter).collect()
-    }
+fn parameters(fitted: &Fitted, confidence: f64, runs: usize) -> Vec<Parameter> {
+    let slots = fitted.law.slots().iter().enumerate();
+    let parameter = |(place, slot): (usize, &law::Slot)| Parameter {
+        name: slot.name,
+        estimate: Estimate {
+            interval: Some(fitted.parameter(place)),
+            ..Estimate::bare(
+                fitted.best.shape[place],
+                confidence,
+                runs,
+                "least squares on logarithms, profile likelihood",
+            )
+        },
+    };
+    slots.map(parameter).collect()
 }

@@ -150,7 +150,7 @@ impl Words<'_, '_> {
                 parameter(0).map(number).unwrap_or_default(),
                 format::ratio(2.0_f64.powf(value(0)))
             ),
-            (Law::PowerAndConstant | Law::DecayAndConstant, _) => format!(
+            (Law::PowerAndConstant | Law::PowerDecay | Law::ExponentialDecay, _) => format!(
                 "a constant {} and a part that goes with {factor} to the power of {}",
                 constant(1),
                 parameter(0).map(number).unwrap_or_default()
@@ -317,7 +317,8 @@ pub fn name(law: Law, kind: Kind) -> String {
         (Law::Linear, _) => "linear",
         (Law::Power, _) => "power law",
         (Law::PowerAndConstant, _) => "constant and power law",
-        (Law::DecayAndConstant, _) => "constant and exponential decay",
+        (Law::PowerDecay, _) => "constant and power decay",
+        (Law::ExponentialDecay, _) => "constant and exponential decay",
     }
     .to_owned()
 }

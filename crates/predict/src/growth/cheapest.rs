@@ -53,7 +53,7 @@ impl Growth {
     pub fn cheapest(&self, priced: &[Priced], seed: u64) -> Option<Cheapest> {
         let usable = |priced: &&Priced| priced.rate > 0.0 && self.measured.contains(priced.at);
         let priced: Vec<Priced> = priced.iter().filter(usable).copied().collect();
-        let chosen = self.supported.first()?;
+        let chosen = &self.supported.first()?.fitted;
         let search = Search {
             growth: self,
             chosen,
@@ -99,7 +99,7 @@ struct Search<'g> {
 }
 
 /// A shape with its logarithms where they are needed, so that a resampling only multiplies.
-struct Candidate {
+struct ShapeAt {
     at_means: Vec<f64>,
     at_priced: Vec<f64>,
 }
@@ -107,16 +107,16 @@ struct Candidate {
 impl Search<'_> {
     fn wins(&self, seed: u64) -> Vec<usize> {
         let (law, means) = (self.chosen.law, &self.growth.means);
-        let limit = self.chosen.best.squares + REACH * self.chosen.variance;
+        let limit = self.chosen.best.squares + REACH * self.chosen.spread.variance;
         let shapes = Fitter { law, means }.region(&self.chosen.best, limit);
-        let candidate = |point: &Best| Candidate {
+        let candidate = |point: &Best| ShapeAt {
             at_means: self.shape_at(point, means.iter().map(|mean| mean.u)),
             at_priced: self.shape_at(
                 point,
                 self.priced.iter().map(|p| p.at / self.growth.reference),
             ),
         };
-        let candidates: Vec<Candidate> = shapes.iter().map(candidate).collect();
+        let candidates: Vec<ShapeAt> = shapes.iter().map(candidate).collect();
         let mut random = SplitMix64::new(seed);
         let mut wins = vec![0; self.priced.len()];
         for _ in 0..RESAMPLINGS {
@@ -142,7 +142,7 @@ impl Search<'_> {
 
     /// Means of all levels, about the law.
     fn drawn(&self, random: &mut SplitMix64) -> Vec<f64> {
-        let freedom = self.chosen.freedom;
+        let freedom = self.chosen.spread.freedom;
         let spread = match freedom < NEARLY_KNOWN {
             true => {
                 let squares = (0..freedom as usize).map(|_| normal(random).powi(2));
@@ -150,7 +150,7 @@ impl Search<'_> {
             }
             false => 1.0,
         };
-        let sd = self.chosen.variance.sqrt() / spread;
+        let sd = self.chosen.spread.variance.sqrt() / spread;
         let means = self.growth.means.iter();
         means
             .map(|mean| self.chosen.ln_at(mean.u) + sd * normal(random) / mean.count.sqrt())
@@ -159,7 +159,7 @@ impl Search<'_> {
 }
 
 /// Weighted squares of drawn means about a shape, with its best scale.
-fn squares(means: &[Mean], drawn: &[f64], candidate: &Candidate) -> f64 {
+fn squares(means: &[Mean], drawn: &[f64], candidate: &ShapeAt) -> f64 {
     let (mut weight, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for ((mean, drawn), shape) in means.iter().zip(drawn).zip(&candidate.at_means) {
         let rest = drawn - shape;

@@ -19,8 +19,10 @@ pub enum Law {
     Power,
     /// A constant part and a power: `s + (1 − s)·u^p`.
     PowerAndConstant,
-    /// A constant part and an exponential decay: `s + (1 − s)·e^(−r(u − 1))`.
-    DecayAndConstant,
+    /// Of learning curves: `s + (1 − s)·u^(−r)`.
+    PowerDecay,
+    /// Of learning curves: `s + (1 − s)·e^(−r(u − 1))`.
+    ExponentialDecay,
 }
 
 /// One parameter of a shape.
@@ -63,7 +65,7 @@ impl Law {
             Law::Linear => &[CONSTANT_SHARE],
             Law::Power => &[EXPONENT],
             Law::PowerAndConstant => &[EXPONENT, CONSTANT_SHARE],
-            Law::DecayAndConstant => &DECAY,
+            Law::PowerDecay | Law::ExponentialDecay => &DECAY,
         }
     }
 
@@ -86,7 +88,8 @@ impl Law {
             Law::Linear => mixed(first, u),
             Law::Power => first * u.ln(),
             Law::PowerAndConstant => mixed(second, u.powf(first)),
-            Law::DecayAndConstant => mixed(second, (-first * (u - 1.0)).exp()),
+            Law::PowerDecay => mixed(second, u.powf(-first)),
+            Law::ExponentialDecay => mixed(second, (-first * (u - 1.0)).exp()),
         }
     }
 
