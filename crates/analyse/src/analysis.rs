@@ -13,6 +13,7 @@ use stats::{Estimate, Summary};
 use crate::curves::CurvePoint;
 use crate::decides::Variation;
 use crate::frameworks::Frameworks;
+use crate::growth::GrowthResult;
 use crate::lists::unique;
 use crate::money::MoneyResult;
 use crate::profile::ProfileResult;
@@ -46,6 +47,8 @@ pub struct Analysis {
     pub sweeps: Vec<Sweep>,
     /// Of workers, cores and threads, then of devices.
     pub speed_ups: Vec<SpeedUp>,
+    /// Laws of the time against numeric factors.
+    pub growths: Vec<GrowthResult>,
     /// `None` if only the embedded engine trained, or nothing did.
     pub frameworks: Option<Frameworks>,
     /// Of a study that serves.
@@ -384,6 +387,7 @@ pub enum Topic {
     Cost,
     Metric,
     SpeedUp,
+    Growth,
     Serving,
     Best,
     Caution,

@@ -29,6 +29,8 @@ pub(crate) fn findings(analysis: &Analysis) -> Vec<Finding> {
         findings.extend(texts.iter().cloned().map(|text| topic.finding(text)));
     };
     counted.for_each(|s| add(Topic::SpeedUp, &s.sentences));
+    let growths = analysis.growths.iter();
+    growths.for_each(|g| add(Topic::Growth, &g.sentences));
     let serving = analysis.serving.iter();
     serving.for_each(|s| add(Topic::Serving, &s.sentences));
     add(Topic::Best, &analysis.best.sentences);

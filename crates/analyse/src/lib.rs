@@ -6,6 +6,7 @@ mod analysis;
 mod assumptions;
 mod breakeven;
 mod compare;
+mod continued;
 mod curves;
 mod decides;
 mod design;
@@ -15,6 +16,7 @@ mod facts;
 mod findings;
 mod follows;
 mod frameworks;
+mod growth;
 mod inputs;
 pub mod lists;
 mod money;
@@ -49,11 +51,14 @@ pub use analysis::{
 };
 pub use breakeven::{Basis, BreakEvens, BuyOrRent, Buying, CostVerdict, ExpensiveMachine};
 pub use compare::{CompareRequest, Compared, ComparedScenario, Side, compare};
+pub use continued::{PredictedMoment, PredictedTarget};
 pub use curves::CurvePoint;
 pub use decides::{Comparison, LevelEffect, Noise, Variation, VariationTerm, Verdict};
 pub use frameworks::{CheckState, FrameworkCheck, FrameworkResult, Frameworks};
+pub use growth::{CheapestLevel, GrowthLaw, GrowthLine, GrowthPoint, GrowthResult, LevelChance};
 pub use money::MoneyResult;
 pub use predicted::spread_of_predictions;
+pub use predict::growth::{MOST_EXTRAPOLATION, Predicted};
 pub use profile::{KindTime, MOST_OPERATORS, OPERATOR_KINDS, OperatorMean, ProfileResult};
 pub use provisioning::{Fit, Provisioning};
 pub use ranking::{Behind, Best, Ranking, TaskBest, Unranked};
@@ -68,6 +73,7 @@ pub use timeline::{Timeline, UsePoint, use_over_time};
 pub use unused::{PhaseCost, RunUnused, Unused};
 pub use words::billing::billing_words;
 pub use words::format;
+pub use words::growth::name as law_name;
 pub use words::names::{MetricInfo, metric_info, metric_value};
 
 use table::Table;
@@ -97,6 +103,7 @@ pub fn analyse(input: &Input) -> Analysis {
     let time = table.time_column();
     let scenarios = scenarios::scenarios(&table, input.plan);
     let serving = serving::serving(&table, &scenarios);
+    let variations = variations(&table, time);
     let mut analysis = Analysis {
         schema: ANALYSIS_SCHEMA,
         study: facts::study_facts(&table, input.repriced),
@@ -105,12 +112,13 @@ pub fn analyse(input: &Input) -> Analysis {
         best: ranking::best(&table, &scenarios, time, serving.as_ref()),
         sweeps: sweeps::sweeps(&table, &scenarios),
         speed_ups: speedup::speed_ups(&table, &scenarios),
+        growths: growth::growths(&table, &scenarios, &variations),
         frameworks: frameworks::frameworks(&table, &scenarios),
         money: money::money(&table, &scenarios, input.superseded),
         serving,
         scenarios,
         runs: Vec::new(),
-        variations: variations(&table, time),
+        variations,
         findings: Vec::new(),
         advice: Vec::new(),
         drift: time.and_then(|column| drift::drift(&table, column)),

@@ -75,7 +75,7 @@ pub(crate) fn speed_ups(table: &Table, scenarios: &[ScenarioResult]) -> Vec<Spee
     counts.chain(devices).collect()
 }
 
-const COUNTS: [&str; 5] = ["workers", "cores", "threads", "vcpus", "gpus"];
+pub(crate) const COUNTS: [&str; 5] = ["workers", "cores", "threads", "vcpus", "gpus"];
 const DEVICES: [&str; 2] = ["environment", "device"];
 
 struct Maker<'t, 'a> {

@@ -2,15 +2,19 @@
 //! first epoch that is good enough.
 
 use cost::{AMOUNT_PLACES, BillRequest};
+use model::Status;
 use model::run::{metric, phase};
 use model::{Bill, Currency, ExchangeRate, Money, Phase, RunRecord, Study};
+use predict::curve::{Median, NotContinued, Observed, to_target};
 use rust_decimal::Decimal;
 use serde::Serialize;
 use stats::Estimate;
 
+use crate::CONFIDENCE;
 use crate::analysis::ScenarioResult;
-use crate::scenarios::{decimal_mean, ok_rows};
-use crate::table::Table;
+use crate::continued::{self, PredictedTarget, Unfinished};
+use crate::scenarios::{decimal_mean, rows_of};
+use crate::table::{Row, Table};
 use crate::words::format;
 
 /// The accuracy that a study asks for, and who gets there.
@@ -30,9 +34,20 @@ pub struct TargetResult {
     pub scenario: u32,
     pub label: String,
     pub phrase: String,
-    /// That told an accuracy.
+    /// That told an accuracy: successful ones, and those that their time limit ended.
     pub runs: usize,
     pub reached: usize,
+    /// `reached` over `runs`, with Wilson's interval.
+    pub share: Option<Estimate>,
+    /// Median time over all runs, those that did not get there counted as longer than they lasted (Kaplan–Meier);
+    /// `None` where half of them or more did not.
+    pub median: Option<Median>,
+    /// Where some did not get there, and all of these allow a prediction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predicted: Option<PredictedTarget>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_predicted: Option<NotContinued>,
     /// Over the runs that got there.
     pub seconds: Option<Estimate>,
     /// The same, in the study's currency.
@@ -232,28 +247,50 @@ pub(crate) fn target(table: &Table, scenarios: &[ScenarioResult]) -> Option<Targ
 
 fn result(table: &Table, scenario: &ScenarioResult) -> Option<TargetResult> {
     let mut amounts: Vec<Decimal> = Vec::new();
-    let (mut runs, mut reached) = (0, 0);
-    for row in ok_rows(table, scenario.number) {
+    let mut observed: Vec<Observed> = Vec::new();
+    let mut unfinished: Vec<Unfinished> = Vec::new();
+    let mut paid_for = 0;
+    let ended = |row: &&Row| matches!(row.status(), Some(Status::Ok | Status::TimedOut));
+    for row in rows_of(table, scenario.number).iter().filter(ended) {
+        let whole = whole_seconds(row.record);
         match course(table.study, row.record) {
             Course::Untold => continue,
-            Course::NotReached => {}
+            Course::NotReached => {
+                observed.extend(whole.map(|seconds| Observed {
+                    seconds,
+                    reached: false,
+                }));
+                unfinished.push(on_its_way(row));
+            }
             Course::Reached(arrival) => {
-                reached += 1;
-                let paid = row.cost.and_then(|_| arrival.cost(row.record));
+                observed.push(Observed {
+                    seconds: arrival.seconds,
+                    reached: true,
+                });
+                let paid = row.cost.filter(|_| row.is_ok());
+                let paid = paid.and_then(|_| arrival.cost(row.record));
+                paid_for += usize::from(row.is_ok());
                 amounts.extend(paid.map(|money| money.amount));
             }
         }
-        runs += 1;
     }
     // A mean of some of them would be of others than the time.
-    let all_paid = amounts.len() == reached;
+    let all_paid = amounts.len() == paid_for;
     let mean = |name: &str| scenario.mean(name).cloned();
+    let found = to_target(&observed, CONFIDENCE);
+    let wanted = table.study.target_accuracy_percent?;
+    let predicted = (!unfinished.is_empty()).then(|| continued::predicted(&unfinished, wanted));
+    let runs = observed.len();
     (runs > 0).then(|| TargetResult {
         scenario: scenario.number,
         label: scenario.label.clone(),
         phrase: scenario.phrase(),
         runs,
-        reached,
+        reached: observed.iter().filter(|run| run.reached).count(),
+        share: found.as_ref().map(|found| found.share.clone()),
+        median: found.and_then(|found| found.median),
+        not_predicted: predicted.as_ref().and_then(|p| p.as_ref().err().copied()),
+        predicted: predicted.and_then(Result::ok),
         seconds: mean(metric::TO_TARGET_SECONDS),
         cost: mean(metric::COST_TO_TARGET).filter(|_| all_paid),
         mean_cost: decimal_mean(&amounts)
@@ -263,6 +300,22 @@ fn result(table: &Table, scenario: &ScenarioResult) -> Option<TargetResult> {
     })
 }
 
+fn on_its_way<'r>(row: &Row<'r>) -> Unfinished<'r> {
+    let record = row.record;
+    let end = |place: usize| match record.epochs.is_empty() {
+        true => end_of_training(record),
+        false => end_of_epoch(record, place),
+    };
+    let last = record.epochs.len().saturating_sub(1);
+    Unfinished {
+        record,
+        paid: row.cost,
+        accuracies: accuracies(record),
+        first_epoch_seconds: end(0).unwrap_or(0.0),
+        last_epoch_seconds: end(last).unwrap_or(record.seconds),
+    }
+}
+
 fn sentences(target: &Target, currency: Currency) -> Vec<String> {
     let percent = target.name();
     let find = |number: Option<u32>| target.scenarios.iter().find(|r| Some(r.scenario) == number);
@@ -270,12 +323,18 @@ fn sentences(target: &Target, currency: Currency) -> Vec<String> {
         return Vec::new();
     }
     let Some(fastest) = find(target.fastest) else {
-        return vec![nobody(target, &percent)];
+        let mut said = vec![nobody(target, &percent)];
+        said.extend(predictions(target, &percent));
+        return said;
     };
     let alone = target.scenarios.len() == 1;
     let seconds = |r: &TargetResult| {
-        let told = r.seconds.as_ref();
-        told.map(|e| format::duration(e.value)).unwrap_or_default()
+        let told = r.seconds.as_ref().map(|e| format::duration(e.value));
+        let median = r.median.map(|m| format::duration(m.seconds));
+        match (r.is_sure(), median) {
+            (false, Some(median)) => format!("{median} (median of all runs)"),
+            _ => told.unwrap_or_default(),
+        }
     };
     let named = |r: &TargetResult| match r.is_sure() {
         true => r.label.clone(),
@@ -325,6 +384,39 @@ fn sentences(target: &Target, currency: Currency) -> Vec<String> {
     if !sometimes.is_empty() {
         let reached = format::listed(&sometimes, 6);
         said.push(format!("{percent} is not reached in every run: {reached}."));
+    }
+    said.extend(predictions(target, &percent));
+    said
+}
+
+/// Of scenarios in which not every run got there. That a curve is too short to be continued is no news where nobody
+/// expects it: it is in the table.
+fn predictions(target: &Target, percent: &str) -> Vec<String> {
+    const MOST: usize = 3;
+    let known = target.scenarios.iter();
+    let known = known.filter_map(|r| Some((r, r.predicted.as_ref()?)));
+    let mut said: Vec<String> = known
+        .take(MOST)
+        .map(|(r, predicted)| {
+            let when = continued::words(predicted);
+            let runs = format::counted(predicted.runs, "run", "runs");
+            format!(
+                "Predicted, not measured: {} reaches {percent} {when}, from the learning curves of {runs} that did not reach it.",
+                r.label
+            )
+        })
+        .collect();
+    let refused = target.scenarios.iter().filter_map(|r| {
+        let why = r.not_predicted?;
+        let is_news = !matches!(why, NotContinued::TooFewEpochs { .. });
+        is_news.then(|| format!("{} ({why})", r.label))
+    });
+    let refused: Vec<String> = refused.collect();
+    if !refused.is_empty() {
+        let refused = format::listed(&refused, MOST);
+        said.push(format!(
+            "Not predicted when {percent} is reached: {refused}."
+        ));
     }
     said
 }

@@ -196,3 +196,94 @@ fn where_nobody_gets_there_it_is_said() {
     assert!(analysis(&world).money.target.is_none());
     assert!(analysis(&world).metric(TO_TARGET_SECONDS).is_none());
 }
+
+/// Twenty epochs of one second on the way down to 2 % of errors, a dollar a run.
+fn on_its_way(record: &mut RunRecord, shape: impl Fn(f64) -> f64) {
+    made_up(record, [0.0; 4]);
+    let wiggle = |epoch: u32| 1.0 + 0.01 * f64::from((epoch * 7 + record.run.repetition * 3) % 5);
+    record.epochs = (1..=20)
+        .map(|epoch| Epoch {
+            epoch,
+            loss: None,
+            accuracy: Some(1.0 - shape(f64::from(epoch)) * wiggle(epoch)),
+            seconds: Some(1.0),
+        })
+        .collect();
+    record.phases = common::phases_of(&[("train", 0.0, 20.0)]);
+}
+
+fn continued_world(target: f64, shape: impl Fn(f64) -> f64) -> World {
+    let mut world = world();
+    world.study.target_accuracy_percent = Some(target);
+    for record in &mut world.records {
+        on_its_way(record, &shape);
+    }
+    world
+}
+
+#[test]
+fn a_curve_that_is_on_its_way_is_continued() {
+    let shape = |n: f64| 0.02 + 0.4 * n.powf(-0.8);
+    // Reached at about 33 epochs.
+    let found = analysis(&continued_world(95.5, shape));
+    let target = found.money.target.as_ref().unwrap();
+    let first = &target.scenarios[0];
+    assert_eq!((first.reached, first.runs), (0, 3));
+    assert_eq!(first.not_predicted, None);
+    let predicted = first.predicted.as_ref().unwrap();
+    assert_eq!(predicted.runs, 3);
+    assert!(predicted.earliest.epoch <= 33 && predicted.typical.epoch > 20);
+    assert!(predicted.latest.as_ref().is_none_or(|l| l.epoch >= 33));
+    // A second an epoch, and a dollar for twenty.
+    let typical = &predicted.typical;
+    assert!((typical.seconds - typical.epoch as f64).abs() < 1e-9);
+    let dollars = typical.cost.unwrap().amount.to_string();
+    let share = typical.epoch as f64 / 20.0;
+    assert!((dollars.parse::<f64>().unwrap() - share).abs() < 1e-6);
+    let said = target.sentences.join(" ");
+    assert!(
+        said.contains("Predicted, not measured: C1 reaches 95.5 % after about"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_target_beyond_the_floor_is_not_promised() {
+    let shape = |n: f64| 0.05 + 0.5 * (-0.3 * n).exp();
+    let found = analysis(&continued_world(99.5, shape));
+    let target = found.money.target.as_ref().unwrap();
+    assert!(target.scenarios.iter().all(|r| r.predicted.is_none()));
+    let said = target.sentences.join(" ");
+    assert!(!said.contains("Predicted, not measured"), "{said}");
+    assert!(
+        said.contains("Not predicted when 99.5 % is reached"),
+        "{said}"
+    );
+}
+
+/// Four epochs are too few; so they are everywhere in this file, and nothing is said of it.
+#[test]
+fn short_curves_are_not_continued() {
+    let found = analysis(&world());
+    let target = found.money.target.as_ref().unwrap();
+    assert!(target.scenarios.iter().all(|r| r.predicted.is_none()));
+    assert!(!target.sentences.join(" ").contains("redicted"));
+    assert!(target.scenarios[2].not_predicted.is_some());
+}
+
+/// A run that its time limit ended without the accuracy counts against it.
+#[test]
+fn a_run_that_timed_out_is_censored() {
+    let mut world = world();
+    for record in &mut world.records {
+        if record.run.scenario == 2 && record.run.repetition == 3 {
+            record.outcome.status = model::Status::TimedOut;
+        }
+    }
+    let found = analysis(&world);
+    let second = &found.money.target.as_ref().unwrap().scenarios[1];
+    assert_eq!((second.reached, second.runs), (2, 3));
+    let share = second.share.as_ref().unwrap();
+    assert!((share.value - 2.0 / 3.0).abs() < 1e-12 && share.interval.is_some());
+    assert_eq!(second.median.unwrap().seconds, 18.0);
+}

@@ -54,6 +54,8 @@ pub fn terminal(analysis: &Analysis, options: &TerminalOptions) -> String {
     let speed_ups = analysis.speed_ups.iter();
     let counted = speed_ups.filter(|s| s.kind == SpeedUpKind::Count);
     screen.paragraphs("", Style::Plain, counted.flat_map(|s| &s.sentences));
+    let growths = analysis.growths.iter();
+    screen.paragraphs("", Style::Plain, growths.flat_map(|g| &g.sentences));
     screen.paragraphs("→ ", Style::Accent, &analysis.advice);
     screen.cautions(analysis);
     let mut text = screen.lines.join("\n");

@@ -4,6 +4,7 @@ pub(crate) mod billing;
 pub(crate) mod breakeven;
 pub(crate) mod comparison;
 pub mod format;
+pub(crate) mod growth;
 pub(crate) mod names;
 pub(crate) mod ranking;
 pub(crate) mod serving;

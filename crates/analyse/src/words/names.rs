@@ -65,7 +65,7 @@ pub(crate) fn level_phrase(study: &Study, factor: &str, level: &Level) -> String
     }
 }
 
-fn numeric_phrase(factor: &str, text: &str) -> String {
+pub(crate) fn numeric_phrase(factor: &str, text: &str) -> String {
     let one = text == "1";
     match factor {
         "image" | "image_size" | "resolution" | "pixels" => format!("{text} px"),

@@ -7,6 +7,7 @@ mod breakeven;
 mod curves;
 mod figures;
 mod frameworks;
+mod growth;
 mod lines;
 mod method;
 mod money;
@@ -40,6 +41,7 @@ pub fn html(analysis: &Analysis, meta: &ReportMeta) -> String {
     frameworks::frameworks(&mut page, analysis);
     sweeps::sweeps(&mut page, analysis);
     speedup::speed_ups(&mut page, analysis);
+    growth::growths(&mut page, analysis);
     figures::choice(&mut page, analysis);
     curves::learning(&mut page, analysis);
     usage::resources(&mut page, analysis);

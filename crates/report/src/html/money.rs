@@ -50,5 +50,5 @@ pub(super) fn money(page: &mut Page, analysis: &Analysis) {
 fn to_target(page: &mut Page, analysis: &Analysis, target: &Target) {
     page.subtitle(&format!("Up to {}", target.name()));
     page.table(&target_table(analysis, target));
-    page.note("From the start of a run to the end of the first epoch whose accuracy on held-out images reaches the target, over the runs that reach it; the cost is the corresponding part of the run's bill. A run that reports an accuracy only at the end is taken to reach it with the last epoch.");
+    page.note("From the start of a run to the end of the first epoch whose accuracy on held-out images reaches the target, over the runs that reach it; the cost is the corresponding part of the run's bill. A run that reports an accuracy only at the end is taken to reach it with the last epoch. The share of runs has Wilson's interval; in the median time of all runs, those that did not reach the target count as longer than they lasted (Kaplan–Meier). Predicted times continue the learning curves of runs that did not reach it.");
 }

@@ -3,6 +3,7 @@
 mod bill;
 mod breakeven;
 mod frameworks;
+mod growth;
 mod money;
 mod profile;
 mod serving;
@@ -12,6 +13,7 @@ mod sweep;
 pub(crate) use bill::{bill_table, charge_sources};
 pub(crate) use breakeven::{buying_table, more_expensive_table, of, verdict};
 pub(crate) use frameworks::{checks_table, comparison_table, shared_sentence};
+pub(crate) use growth::growth_table;
 pub(crate) use money::{provisioning_table, target_table, unused_table, work_table};
 pub(crate) use profile::{kinds_of, kinds_table, operators_table, profiled};
 pub(crate) use serving::{answers_table, break_even_table, currency_symbol};

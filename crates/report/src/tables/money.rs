@@ -1,6 +1,8 @@
 //! Money other than the scenarios' costs.
 
-use analyse::{Analysis, CostResult, Estimate, Fit, Provisioning, Target, Unused, format};
+use analyse::{
+    Analysis, CostResult, Estimate, Fit, Provisioning, Target, TargetResult, Unused, format,
+};
 use model::Money;
 use rust_decimal::Decimal;
 
@@ -43,7 +45,14 @@ type Part = (&'static str, fn(&CostResult) -> Option<Money>);
 pub(crate) fn target_table(analysis: &Analysis, target: &Target) -> Table {
     let mut table = Table::new(
         &["scenario"],
-        &["runs that reach it", "time", "cost", "final accuracy"],
+        &[
+            "runs that reach it",
+            "time",
+            "median time of all runs",
+            "cost",
+            "final accuracy",
+            "predicted",
+        ],
     );
     let symbol = currency_symbol(analysis);
     for result in &target.scenarios {
@@ -52,18 +61,54 @@ pub(crate) fn target_table(analysis: &Analysis, target: &Target) -> Table {
             0 => TableCell::new(reached).tone(Tone::Ended),
             _ => TableCell::new(reached),
         };
+        let share = result.share.as_ref().and_then(|share| share.interval);
+        let share = share.map(|i| format::interval(i.low, i.high, format::percent));
+        let reached = reached.small(share.unwrap_or_default());
         let accuracy = result.accuracy_percent;
         table.rows.push(vec![
             TableCell::new(&result.label).small(result.phrase.clone()),
             reached,
             TableCell::seconds(result.seconds.as_ref()),
+            median_cell(result),
             amount(result.cost.as_ref(), &symbol),
             TableCell::or_none(
                 accuracy.map(|percent| format!("{} %", format::significant(percent, 3))),
             ),
+            predicted_cell(result),
         ]);
     }
     table.cut()
+}
+
+fn median_cell(result: &TargetResult) -> TableCell {
+    let open = |end: Option<f64>| end.map_or_else(|| "open".to_owned(), format::duration);
+    result.median.map_or_else(TableCell::none, |median| {
+        let ends = format!("[{}, {}]", open(median.low), open(median.high));
+        let known = median.low.is_some() || median.high.is_some();
+        let ends = if known { ends } else { String::new() };
+        TableCell::new(format::duration(median.seconds)).small(ends)
+    })
+}
+
+/// Epochs and time to the target by continued learning curves, or why there is none.
+fn predicted_cell(result: &TargetResult) -> TableCell {
+    let Some(predicted) = &result.predicted else {
+        let why = result.not_predicted.map(|why| why.to_string());
+        return match why {
+            Some(why) => TableCell::new("none").tone(Tone::Absent).small(why),
+            None => TableCell::none(),
+        };
+    };
+    let latest = predicted.latest.as_ref();
+    let latest = latest.map_or_else(|| "open".to_owned(), |l| l.epoch.to_string());
+    let ends = format!("epochs [{}, {latest}]", predicted.earliest.epoch);
+    let typical = &predicted.typical;
+    let text = format!(
+        "{}, {} epochs",
+        format::duration(typical.seconds),
+        typical.epoch
+    );
+    TableCell::new(text).small(ends)
 }
 
 /// A row an environment; columns without an amount are left out. `None` if nothing is to be said.
