@@ -59,6 +59,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         profile: false,
         checkpoint: None,
         verify: None,
+        probe: None,
     };
     let began = Instant::now();
     let mut steps: Vec<f64> = Vec::new();

@@ -50,6 +50,7 @@ fn job(name: &str, dataset: &str, images: u32) -> TrainJob {
         profile: false,
         checkpoint: None,
         verify: None,
+        probe: None,
     }
 }
 

@@ -166,6 +166,7 @@ impl<'a> OrderBuilder<'a> {
             profile: train.profile,
             checkpoint: None,
             verify: None,
+            probe: None,
         };
         Ok(TrainOrder {
             framework: train.framework.clone(),

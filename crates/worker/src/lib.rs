@@ -14,6 +14,7 @@ mod finish;
 mod hosts;
 mod make_ready;
 mod picture;
+pub mod probe;
 mod scratch;
 mod serving;
 mod training_files;

@@ -256,6 +256,7 @@ pub(crate) fn job(question: &Question, folder: &Path) -> Result<TrainJob, WorkEr
         profile: false,
         checkpoint: None,
         verify: None,
+        probe: None,
     })
 }
 

@@ -21,6 +21,7 @@ mod onboard;
 mod plan;
 mod prepare;
 mod price;
+mod probe;
 mod quantise;
 mod reconcile;
 mod rented;
@@ -60,6 +61,7 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
         Command::Serve(args) => serve::serve(&args, printer),
         Command::Serverless(args) => serverless::serverless(&args, printer),
         Command::Price(command) => price::price(command, printer),
+        Command::Probe(args) => probe::probe(&args, printer),
         Command::Network(command) => network::network(command, printer),
         Command::Infra(command) => infra::infra(command, printer),
         Command::Onboard(args) => onboard::onboard(&args, printer),

@@ -31,6 +31,7 @@ mod logs;
 mod onnx;
 mod places;
 mod price;
+mod probe;
 mod published;
 mod quantise;
 mod reconcile;
