@@ -57,8 +57,8 @@ pub use decides::{Comparison, LevelEffect, Noise, Variation, VariationTerm, Verd
 pub use frameworks::{CheckState, FrameworkCheck, FrameworkResult, Frameworks};
 pub use growth::{CheapestLevel, GrowthLaw, GrowthLine, GrowthPoint, GrowthResult, LevelChance};
 pub use money::MoneyResult;
-pub use predicted::spread_of_predictions;
 pub use predict::growth::{MOST_EXTRAPOLATION, Predicted};
+pub use predicted::spread_of_predictions;
 pub use profile::{KindTime, MOST_OPERATORS, OPERATOR_KINDS, OperatorMean, ProfileResult};
 pub use provisioning::{Fit, Provisioning};
 pub use ranking::{Behind, Best, Ranking, TaskBest, Unranked};

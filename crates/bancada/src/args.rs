@@ -6,6 +6,7 @@ mod import;
 mod infra;
 mod load;
 mod price;
+mod probe;
 mod quantise;
 mod reconcile;
 mod serve;
@@ -33,6 +34,7 @@ pub(crate) use self::load::{LoadArgs, SeriesArg};
 pub(crate) use self::price::{
     PriceCommand, PriceCompareArgs, PriceFindArgs, PriceSort, PriceUpdateArgs,
 };
+pub(crate) use self::probe::ProbeArgs;
 pub(crate) use self::quantise::QuantiseArgs;
 pub(crate) use self::reconcile::ReconcileArgs;
 pub(crate) use self::serve::{InstanceArgs, ServeCommandArgs};
@@ -99,6 +101,8 @@ pub(crate) enum Command {
     /// Prices of machines: find, show, rules, compare, update
     #[command(subcommand)]
     Price(PriceCommand),
+    /// Measure this machine in half a minute, to predict times of other machines
+    Probe(ProbeArgs),
     /// List and describe networks
     #[command(subcommand)]
     Network(NetworkCommand),

@@ -60,6 +60,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         checkpoint: None,
         preview: None,
         verify: None,
+        probe: None,
     };
     let began = Instant::now();
     let mut steps: Vec<f64> = Vec::new();

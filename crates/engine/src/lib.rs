@@ -19,6 +19,7 @@ mod optimizer;
 mod pass;
 mod pictures;
 mod predict;
+mod probe;
 mod product;
 mod train;
 mod verify;
@@ -30,5 +31,6 @@ mod gradient_tests;
 
 pub use error::EngineError;
 pub use predict::{Prediction, Predictor};
+pub use probe::probe;
 pub use train::train;
 pub use verify::verify;

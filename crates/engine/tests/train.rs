@@ -51,6 +51,7 @@ fn job(name: &str, dataset: &str, images: u32) -> TrainJob {
         checkpoint: None,
         preview: None,
         verify: None,
+        probe: None,
     }
 }
 

@@ -470,6 +470,57 @@ class Training:
             json.dump(report, file, allow_nan=False)
 
 
+class Probe:
+    """Measures steps of several small networks by turns, instead of training."""
+
+    WARM_UP_STEPS = 3
+
+    def __init__(self, job, adapter_class):
+        self.job, self.adapter_class = job, adapter_class
+        self.random = np.random.default_rng(job.seed)
+
+    def run(self):
+        asked = self.job.probe
+        subjects = [self.subject(network) for network in asked.networks]
+        for adapter, images, labels in subjects:
+            for _ in range(self.WARM_UP_STEPS):
+                float(adapter.step(images, labels))
+        measured = [[] for _ in subjects]
+        for _ in range(asked.rounds):
+            for subject, rounds in zip(subjects, measured):
+                rounds.append(self.turn(*subject, asked.turn_seconds))
+        with open(asked.report, "w") as file:
+            json.dump({"version": self.adapter_class.version, "rounds": measured}, file)
+
+    def subject(self, network):
+        graph, batch = network["network"], network["batch"]
+        shape = graph["nodes"][0]["shape"]
+        shape = (batch, shape["channels"], shape["height"], shape["width"])
+        images = aligned(shape)
+        images[:] = self.random.uniform(-1, 1, shape)
+        labels = np.arange(batch, dtype=np.int32) % graph["classes"]
+        weights = {parameter["name"]: self.initial(parameter)
+                   for node in graph["nodes"] for parameter in node["parameters"]}
+        return self.adapter_class(self.job, graph, weights), images, labels
+
+    def initial(self, parameter):
+        name, shape = parameter["name"], parameter["shape"]
+        if len(shape) > 1:
+            inputs = np.prod(shape[1:])
+            return self.random.normal(0, np.sqrt(2 / inputs), shape).astype(np.float32)
+        return np.full(shape, float(name.endswith((".gamma", ".variance"))), np.float32)
+
+    def turn(self, adapter, images, labels, turn_seconds):
+        """As many steps as fit, at least one: their mean."""
+        clock, began, cpu_began, steps = time.perf_counter, time.perf_counter(), time.process_time(), 0
+        while True:
+            float(adapter.step(images, labels))
+            steps += 1
+            passed = clock() - began
+            if passed >= turn_seconds:
+                return {"seconds": passed / steps, "cpu_seconds": (time.process_time() - cpu_began) / steps}
+
+
 def lead_workers():
     """Starts the other workers if the framework has no launcher of its own; call it before the
     framework is imported, so that all import it at once. Their addresses are in BANCADA_WORKERS."""
@@ -506,7 +557,10 @@ def main(adapter_class):
     job.one_process = getattr(adapter_class, "shards_itself", False) and not job.hosts
     events = Events(job.rank)
     try:
-        Training(job, events, adapter_class).run()
+        if getattr(job, "probe", None):
+            Probe(job, adapter_class).run()
+        else:
+            Training(job, events, adapter_class).run()
         workers.end()
         if job.hosts or job.processes > 1:
             # Exit immediately: at exit a framework would wait for workers that are gone, or crash while threads

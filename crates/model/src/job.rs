@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::profile::HostRates;
 use crate::serving::{LoadShape, Service};
 use crate::study::{Optimizer, Pipeline, Precision};
 
@@ -58,6 +59,9 @@ pub struct TrainJob {
     /// Instead of training: tell what the first steps compute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verify: Option<VerifyJob>,
+    /// Instead of training: the time of steps of these networks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<ProbeJob>,
 }
 
 /// Enough of a training to predict the whole: its start, steps until their time is known, a part of
@@ -126,6 +130,45 @@ pub struct VerifyJob {
     pub steps: u32,
     /// Where the [`crate::verify::VerifyReport`] is written, JSON.
     pub report: PathBuf,
+}
+
+/// Networks whose steps are measured by turns, so that a machine that is busy for a while is busy for
+/// all of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProbeJob {
+    pub networks: Vec<ProbeNetwork>,
+    pub rounds: u32,
+    /// Of each network in each round. Processor quotas are given by tenths of a second: a turn must
+    /// have whole ones.
+    pub turn_seconds: f64,
+    /// Whether memory, disk and threads are measured too, which only the embedded engine does.
+    pub host: bool,
+    /// Where the [`ProbeReport`] is written, JSON.
+    pub report: PathBuf,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProbeNetwork {
+    pub name: String,
+    /// The layer graph, with random weights.
+    pub network: serde_json::Value,
+    pub batch: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProbeReport {
+    pub version: String,
+    /// Of each network, in each round: the mean of its steps.
+    pub rounds: Vec<Vec<StepSeconds>>,
+    #[serde(default)]
+    pub host: HostRates,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct StepSeconds {
+    pub seconds: f64,
+    /// Of all threads of the process.
+    pub cpu_seconds: f64,
 }
 
 /// What the client of a serving run is asked to do.

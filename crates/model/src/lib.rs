@@ -15,6 +15,7 @@ pub mod machine;
 pub mod measurement;
 pub mod money;
 pub mod order;
+pub mod profile;
 mod role;
 pub mod run;
 pub mod sample;
@@ -39,6 +40,7 @@ pub use money::{
     Price,
 };
 pub use order::{Order, Work};
+pub use profile::{LayerWork, MachineProfile, WorkKind};
 pub use role::Role;
 pub use run::{
     Epoch, FrameworkRecord, MachineLife, Metric, OperatorTime, Outcome, Phase, RentalPart, RunId,

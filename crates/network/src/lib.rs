@@ -14,6 +14,7 @@ pub mod graph;
 mod initial;
 mod layer;
 mod names;
+mod probe;
 mod random;
 mod settings;
 mod shapes;
@@ -21,6 +22,7 @@ mod summary;
 mod typed;
 mod weights;
 mod window;
+mod work;
 mod zoo;
 
 pub use count::TrainingMemory;
@@ -28,6 +30,8 @@ pub use description::{Count, Description, InputSpec, Layer, LayerOp, PaddingRule
 pub use error::{NetworkError, ShapeProblem};
 pub use graph::{Graph, Image, Node, Op, Padding, Parameter, Shape, Window};
 pub use initial::initial_weights;
+pub use probe::{ProbedNetwork, probe_networks};
 pub use summary::render_summary;
 pub use weights::{Tensor, Weights, WeightsError};
+pub use work::NotProbed;
 pub use zoo::{find, load, names};

@@ -194,6 +194,7 @@ impl<'a> OrderBuilder<'a> {
             checkpoint: None,
             preview: None,
             verify: None,
+            probe: None,
         };
         if let Some(preview) = &self.preview {
             let Length {

@@ -5,6 +5,7 @@
 //! printed here: what a person should know beside the result is passed to a [`Tell`].
 
 mod analysis;
+mod carried;
 mod catalog;
 mod claim;
 mod designs;
@@ -15,14 +16,17 @@ mod forecast;
 mod here;
 mod inputs;
 mod lacks;
+mod machines;
 mod only;
 mod open;
 mod places;
 mod prediction;
+mod probe;
 mod run_files;
 mod what_if;
 
 pub use analysis::{Paid, analyse, tell_damaged, write_report};
+pub use carried::{Carried, CarriedScenario, Carrier};
 pub use catalog::{age_note, catalog, tell_left_out, today};
 pub use claim::{Claim, Claimed};
 pub use designs::{DesignOption, Designs, Impossible, designs};
@@ -33,6 +37,7 @@ pub use forecast::{Ask, forecast, money_words, time_words, without};
 pub use here::{Here, own_program, scratch};
 pub use inputs::{Changed, changed_inputs, changed_runs};
 pub use lacks::{Lacks, Missing};
+pub use machines::{Machines, keep_machine, machines, read_machine};
 pub use only::only;
 pub use open::{
     Opened, Results, ResultsRequest, open_results, open_study, results_folder, save_question,
@@ -40,6 +45,7 @@ pub use open::{
 };
 pub use places::{Bring, Places, RentedHost, Wanted};
 pub use prediction::{CheckedPredictions, CheckedRun, check_predictions, runs_to_check};
+pub use probe::{ProbeRequest, probe_machine};
 pub use run_files::{Read, steps};
 pub use what_if::{OtherPrices, WhatIfRequest, quoted};
 

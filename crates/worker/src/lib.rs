@@ -15,6 +15,7 @@ mod hosts;
 mod make_ready;
 mod picture;
 mod preview;
+pub mod probe;
 mod scratch;
 mod serving;
 mod training_files;

@@ -257,6 +257,7 @@ pub(crate) fn job(question: &Question, folder: &Path) -> Result<TrainJob, WorkEr
         checkpoint: None,
         preview: None,
         verify: None,
+        probe: None,
     })
 }
 

@@ -9,6 +9,7 @@ pub mod caffe;
 mod error;
 pub mod image;
 pub mod models;
+mod probe;
 pub mod protocol;
 pub mod quantise;
 pub mod serverless;
@@ -20,12 +21,15 @@ use model::run::phase;
 
 use crate::protocol::{Events, begins};
 
-/// A training with the embedded engine, or its part of a comparison of frameworks.
+/// A training with the embedded engine, its part of a comparison of frameworks, or of a probe.
 pub fn train_with_engine() -> Result<(), Error> {
     let job: TrainJob = protocol::read_job()?;
     if let Some(asked) = &job.verify {
         let report = engine::verify(&job, asked).map_err(Error::failed)?;
         return protocol::write_report(&report, &asked.report);
+    }
+    if let Some(asked) = &job.probe {
+        return probe::probe(&job, asked);
     }
     let mut events = Events::open()?;
     engine::train(&job, &mut |kind| events.tell(kind)).map_err(Error::failed)?;

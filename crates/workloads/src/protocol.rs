@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use model::event::{EVENTS_VARIABLE, JOB_VARIABLE};
-use model::verify::VerifyReport;
 use model::{Event, EventKind};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::Error;
@@ -59,7 +59,7 @@ pub(crate) fn begins(phase: &str) -> EventKind {
     }
 }
 
-pub(crate) fn write_report(report: &VerifyReport, path: &Path) -> Result<(), Error> {
+pub(crate) fn write_report<R: Serialize>(report: &R, path: &Path) -> Result<(), Error> {
     let failed = |why: String| Error::failed(format!("cannot write {}: {why}", path.display()));
     let text = serde_json::to_vec(report).map_err(|e| failed(e.to_string()))?;
     fs::write(path, text).map_err(|e| failed(e.to_string()))

@@ -84,9 +84,9 @@ pub(crate) enum PriceSort {
 
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "With results, the measured time is billed at each machine's price. The same time is \
-                  assumed everywhere: this compares prices and does not predict speed. Without machines, those \
-                  of similar size are used."
+    after_help = "With results, the measured time is billed at each machine's price. For machines with a profile \
+                  (`bancada probe`) the time is predicted; everywhere else the same time is assumed, which compares \
+                  prices and does not predict speed. Without machines, those of similar size are used."
 )]
 pub(crate) struct PriceCompareArgs {
     /// A study file or a folder of results, then machines; or only machines

@@ -22,6 +22,7 @@ mod plan;
 mod predict;
 mod prepare;
 mod price;
+mod probe;
 mod quantise;
 mod reconcile;
 mod rented;
@@ -61,6 +62,7 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
         Command::Serve(args) => serve::serve(&args, printer),
         Command::Serverless(args) => serverless::serverless(&args, printer),
         Command::Price(command) => price::price(command, printer),
+        Command::Probe(args) => probe::probe(&args, printer),
         Command::Network(command) => network::network(command, printer),
         Command::Infra(command) => infra::infra(command, printer),
         Command::Onboard(args) => onboard::onboard(&args, printer),

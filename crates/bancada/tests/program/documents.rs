@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use crate::common::{Bench, Ran};
 
-/// Commands that need what this test cannot have: frameworks, a server, a network, an account, or
-/// hours. Their arguments are checked here; the scripts under `.ci` carry out their like.
+/// Commands that need what this test cannot have: frameworks, a server, a network, an account, another
+/// machine's file, or much time. Their arguments are checked here; the scripts under `.ci` carry out their like.
 const NOT_CARRIED_OUT: &[&str] = &[
     "bancada setup",
     "bancada data fetch",
@@ -20,6 +20,7 @@ const NOT_CARRIED_OUT: &[&str] = &[
     "bancada run studies/",
     "bancada run study.toml --real",
     "bancada price update azure",
+    "bancada probe",
 ];
 
 struct Shown {

@@ -32,6 +32,7 @@ mod onnx;
 mod places;
 mod predicted;
 mod price;
+mod probe;
 mod published;
 mod quantise;
 mod reconcile;

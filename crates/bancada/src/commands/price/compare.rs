@@ -1,21 +1,20 @@
 use std::path::Path;
 
 use cost::{Catalog, CatalogEntry, Comparison, Paying, Repriced};
+use frameworks::Home;
 use model::{Price, RunRecord, Study};
 use report::format;
 use runner::TooSmall;
 use serde_json::{Value, json};
-use workbench::{Paid, ResultsRequest, open_results};
+use workbench::{Carried, Carrier, Paid, ResultsRequest, open_results};
 
+use super::predicted::{NOT_INCLUDED, carried_json, study_folder, time_words, use_predicted};
 use super::{find, unknown};
 use crate::args::PriceCompareArgs;
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
 use crate::table::Table;
 
-/// Said with every comparison: people would read a prediction into it.
-const SAME_TIME: &str = "The same time is assumed on every machine: this compares prices, it does not predict speed. \
-     Discounts, disks, traffic, fees, taxes and lost attempts are not included; `bancada show --price` includes them.";
 /// More machines than these do not fit beside each other; they stand below each other.
 const MOST_COLUMNS: usize = 4;
 
@@ -104,6 +103,14 @@ fn of_results(
         superseded,
         ..
     } = Paid::settled(&results)?;
+    let home = Home::find().map_err(Failure::trouble)?;
+    let machines_probed = workbench::machines(home.path());
+    let carrier = Carrier {
+        results: &results,
+        folder: &study_folder(first),
+        home: &home,
+        machines: &machines_probed,
+    };
     let mut groups = Vec::new();
     for (environment, mut records) in by_environment(&records) {
         let as_billed = drop_unfounded_bills(&mut records, &results.study);
@@ -111,14 +118,23 @@ fn of_results(
             [] => same_shape(&environment, &records, catalog, paying(args))?,
             machines => named(machines, catalog, paying(args))?,
         };
-        let (prices, mut too_small) = that_fit(prices, &records);
+        let carried: Vec<Carried> = prices
+            .iter()
+            .filter_map(|p| carrier.carry(&records, p))
+            .collect();
+        let (prices, mut too_small) = that_fit(prices, &records, &carried);
         // Named once, where it is asked about too.
         too_small.retain(|found| as_billed.iter().all(|own| own.machine != found.machine));
         too_small.extend(as_billed);
+        let mut comparison = cost::compare(&records, &superseded, &prices);
+        for carried in &carried {
+            use_predicted(&mut comparison, carried, &records, &superseded);
+        }
         groups.push(Group {
-            comparison: cost::compare(&records, &superseded, &prices),
+            comparison,
             environment,
             too_small,
+            carried,
         });
     }
     refuse_if_none_fits(&groups)?;
@@ -135,7 +151,7 @@ fn of_results(
             .iter()
             .map(|g| g.text(machines.len(), args.limit))
             .collect();
-        printer.data(&format!("{}\n{SAME_TIME}", texts.join("\n")));
+        printer.data(&format!("{}\n{NOT_INCLUDED}", texts.join("\n")));
     }
     Ok(Exit::Ok)
 }
@@ -146,18 +162,31 @@ struct Group {
     comparison: Comparison,
     /// Machines on which the measured times do not hold.
     too_small: Vec<TooSmall>,
+    /// Machines that were probed.
+    carried: Vec<Carried>,
 }
 
-fn that_fit(prices: Vec<Price>, records: &[RunRecord]) -> (Vec<Price>, Vec<TooSmall>) {
+/// Fewer cores than the runs kept busy are no reason against a predicted time.
+fn that_fit(
+    prices: Vec<Price>,
+    records: &[RunRecord],
+    carried: &[Carried],
+) -> (Vec<Price>, Vec<TooSmall>) {
+    let is_predicted = |price: &Price| {
+        let mut own = carried.iter().filter(|c| c.machine == price.machine);
+        own.any(|carried| carried.outcome.is_ok())
+    };
     let mut too_small = Vec::new();
     let mut prices = prices;
-    prices.retain(|price| match TooSmall::find(records, price) {
-        Some(found) => {
-            too_small.push(found);
-            false
-        }
-        None => true,
-    });
+    prices.retain(
+        |price| match TooSmall::find(records, price).filter(|_| !is_predicted(price)) {
+            Some(found) => {
+                too_small.push(found);
+                false
+            }
+            None => true,
+        },
+    );
     (prices, too_small)
 }
 
@@ -278,7 +307,11 @@ impl Group {
         for too_small in &self.too_small {
             table += &format!("{too_small}.\n");
         }
-        format!("{head}\n\n{table}")
+        format!("{head}\n\n{table}{}", self.time_words())
+    }
+
+    fn time_words(&self) -> String {
+        time_words(&self.carried, self.comparison.machines.len())
     }
 
     /// Scenarios below each other, machines beside each other: the mean of a run.
@@ -360,16 +393,24 @@ impl Group {
                 "measured": scenario.measured,
             })
         });
+        let predicted = |machine: &Repriced| {
+            let own = self
+                .carried
+                .iter()
+                .find(|c| c.machine == machine.price.machine);
+            own.map(carried_json)
+        };
         let machines = comparison.machines.iter().map(|machine| {
             json!({
                 "price": machine.price,
+                "predicted": predicted(machine),
                 "per_run": machine.per_run,
                 "total": machine.total,
             })
         });
         json!({
             "environment": self.environment,
-            "assumption": SAME_TIME,
+            "assumption": format!("{} {NOT_INCLUDED}", self.time_words().trim_end()),
             "runs": comparison.runs,
             "other_runs": comparison.other_runs,
             "by_request": comparison.by_request,

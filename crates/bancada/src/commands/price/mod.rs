@@ -3,6 +3,7 @@
 mod compare;
 mod find;
 mod json;
+mod predicted;
 mod rules;
 mod show;
 mod update;

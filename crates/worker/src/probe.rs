@@ -1,0 +1,262 @@
+//! What a machine can do: training steps of small networks, in processes that are held to the cores
+//! of the question, by the embedded engine and by every framework that is asked for.
+
+use std::fs;
+use std::path::Path;
+
+use frameworks::{Kind, Spec};
+use measure::Stop;
+use model::event::JOB_VARIABLE;
+use model::job::{DataJob, JOB_PROTOCOL, ProbeJob, ProbeNetwork, ProbeReport, StepSeconds};
+use model::profile::{FrameworkProbe, HostRates, Measured, StepTime};
+use model::study::{Limits, MeasureSettings};
+use model::{LayerWork, Optimizer, Status, TrainJob, WorkKind};
+use network::Graph;
+
+use crate::bind::{Context, Start, start};
+use crate::error::WorkError;
+use crate::work::write_json;
+
+const ONE_CORE_ROUNDS: u32 = 3;
+const TURN_SECONDS: f64 = 0.3;
+/// A framework may compile ten networks first.
+const TIMEOUT_SECONDS: f64 = 900.0;
+/// Numbers that Adam keeps beside each parameter.
+const ADAM_SLOTS: u32 = 2;
+const SEED: u64 = 1;
+
+/// A network whose steps are measured.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    pub name: String,
+    /// Of networks that are mostly one kind.
+    pub kind: Option<WorkKind>,
+    pub graph: Graph,
+    pub batch: u32,
+    work: Vec<LayerWork>,
+}
+
+impl Subject {
+    /// Of the user's.
+    pub fn new(name: &str, graph: Graph, batch: u32) -> Result<Self, network::NotProbed> {
+        Ok(Subject {
+            name: name.to_owned(),
+            kind: None,
+            work: graph.training_work(batch, ADAM_SLOTS)?,
+            graph,
+            batch,
+        })
+    }
+
+    /// Those that every probe has.
+    pub fn all() -> Vec<Self> {
+        let made = network::probe_networks().into_iter();
+        made.filter_map(|probed| {
+            let subject = Subject::new(probed.name, probed.graph, probed.batch).ok()?;
+            Some(Subject {
+                kind: Some(probed.kind),
+                ..subject
+            })
+        })
+        .collect()
+    }
+}
+
+/// What one process is asked.
+pub struct ProbeQuestion<'a> {
+    pub spec: &'a Spec,
+    pub subjects: &'a [Subject],
+    /// That it may use; `None` for all.
+    pub cores: Option<f64>,
+    /// Whether one core is compared with all: fewer networks, fewer rounds.
+    pub one_core: bool,
+    /// Turns of each network.
+    pub rounds: u32,
+}
+
+/// What came of it.
+pub struct Probed {
+    pub framework: FrameworkProbe,
+    pub host: HostRates,
+    /// Cores that the process really had.
+    pub cores: f64,
+}
+
+/// `folder` is for scratch.
+pub fn probe(
+    question: &ProbeQuestion<'_>,
+    context: Context<'_>,
+    folder: &Path,
+    stop: &Stop,
+) -> Result<Result<Probed, String>, WorkError> {
+    let spec = question.spec;
+    let cores = if question.one_core {
+        Some(1.0)
+    } else {
+        question.cores
+    };
+    let given = cores.unwrap_or(f64::MAX).min(measure::usable_cores());
+    let is_asked = |subject: &&Subject| !question.one_core || subject.is_large();
+    let subjects: Vec<&Subject> = question.subjects.iter().filter(is_asked).collect();
+    let folder = folder.join(format!("{spec}-{given}"));
+    fs::create_dir_all(&folder).map_err(|e| WorkError::write(&folder, e))?;
+    let job = job(question, &subjects, given, &folder)?;
+    let Start {
+        command, mut env, ..
+    } = match start(spec, &job, context) {
+        Ok(start) => start,
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    let path = folder.join("job.json");
+    write_json(&path, &job)?;
+    env.push((JOB_VARIABLE.to_owned(), path.to_string_lossy().into_owned()));
+    let request = measure::Request {
+        command,
+        env,
+        directory: None,
+        folder: folder.clone(),
+        limits: Limits {
+            cores,
+            memory_bytes: None,
+        },
+        settings: MeasureSettings {
+            interval_seconds: 1.0,
+            timeout_seconds: Some(TIMEOUT_SECONDS),
+            grace_seconds: 5.0,
+        },
+        log: Vec::new(),
+        tells_steps: false,
+        client: None,
+        container: None,
+        outlives: false,
+        cgroup_name: format!("bancada-{}-probe", std::process::id()),
+    };
+    let measured = measure::run(&request, stop, &mut |_| ()).map_err(WorkError::Measure)?;
+    if measured.outcome.status != Status::Ok {
+        let detail = measured.outcome.in_a_line();
+        return Ok(Err(detail.unwrap_or_else(|| "failed".to_owned())));
+    }
+    let report = read_report(&folder.join("report.json"));
+    Ok(report.and_then(|report| probed(question, &subjects, &job, report, given)))
+}
+
+impl Subject {
+    fn is_large(&self) -> bool {
+        self.name.ends_with("-large")
+    }
+}
+
+fn job(
+    question: &ProbeQuestion<'_>,
+    subjects: &[&Subject],
+    cores: f64,
+    folder: &Path,
+) -> Result<TrainJob, WorkError> {
+    let mut networks = Vec::new();
+    for subject in subjects {
+        let network = serde_json::to_value(&subject.graph).map_err(|e| WorkError::Network {
+            network: subject.name.clone(),
+            why: e.to_string(),
+        })?;
+        networks.push(ProbeNetwork {
+            name: subject.name.clone(),
+            network,
+            batch: subject.batch,
+        });
+    }
+    let is_engine = question.spec.framework.kind == Kind::Engine;
+    Ok(TrainJob {
+        protocol: JOB_PROTOCOL,
+        framework: question.spec.name().to_owned(),
+        network: serde_json::Value::Null,
+        data: DataJob {
+            dataset: "noise".to_owned(),
+            data_dir: None,
+            image: 0,
+            images: None,
+            held_out: None,
+            seed: SEED,
+            cache: None,
+            pipeline: model::Pipeline::Cache,
+        },
+        epochs: 1,
+        batch: 1,
+        // So slowly that no loss runs away: numbers that are NaN or tiny take other times.
+        optimizer: Optimizer::Adam {
+            learning_rate: 1e-6,
+            beta1: 0.9,
+            beta2: 0.999,
+            epsilon: 1e-7,
+        },
+        threads: Some(cores.ceil().max(1.0) as u32),
+        device: "cpu".to_owned(),
+        seed: SEED,
+        weights: None,
+        precision: model::Precision::Float32,
+        compile: None,
+        workers: 1,
+        hosts: None,
+        accuracy_each_epoch: false,
+        profile: false,
+        checkpoint: None,
+        preview: None,
+        verify: None,
+        probe: Some(ProbeJob {
+            networks,
+            rounds: match question.one_core {
+                true => question.rounds.min(ONE_CORE_ROUNDS),
+                false => question.rounds,
+            },
+            turn_seconds: TURN_SECONDS,
+            host: is_engine && !question.one_core,
+            report: folder.join("report.json"),
+        }),
+    })
+}
+
+fn read_report(path: &Path) -> Result<ProbeReport, String> {
+    let bytes = fs::read(path).map_err(|_| "it succeeded but reported nothing".to_owned())?;
+    serde_json::from_slice(&bytes).map_err(|e| format!("its output cannot be parsed: {e}"))
+}
+
+fn probed(
+    question: &ProbeQuestion<'_>,
+    subjects: &[&Subject],
+    job: &TrainJob,
+    report: ProbeReport,
+    cores: f64,
+) -> Result<Probed, String> {
+    let mut steps = Vec::new();
+    for (subject, rounds) in subjects.iter().zip(&report.rounds) {
+        let median = |of: fn(&StepSeconds) -> f64| {
+            let values: Vec<f64> = rounds.iter().map(of).collect();
+            Measured::of(&values)
+                .ok_or_else(|| format!("it reported no time for `{}`", subject.name))
+        };
+        steps.push(StepTime {
+            network: subject.name.clone(),
+            kind: subject.kind,
+            batch: subject.batch,
+            work: subject.work.clone(),
+            seconds: median(|round| round.seconds)?,
+            cpu_seconds: median(|round| round.cpu_seconds)?,
+        });
+    }
+    if steps.len() < subjects.len() {
+        return Err(format!(
+            "it reported {} of {} networks",
+            steps.len(),
+            subjects.len()
+        ));
+    }
+    Ok(Probed {
+        framework: FrameworkProbe {
+            framework: question.spec.to_string(),
+            version: report.version,
+            threads: job.threads,
+            steps,
+        },
+        host: report.host,
+        cores,
+    })
+}
