@@ -133,7 +133,10 @@ fn memory(analysis: &Analysis) -> Option<Finding> {
         .scenarios
         .iter()
         .filter(full)
-        .map(|s| format!("{} ({})", s.label, s.phrase()))
+        .map(|s| match s.levels.is_empty() {
+            true => s.label.clone(),
+            false => format!("{} ({})", s.label, s.phrase()),
+        })
         .collect();
     let text = format!("Runs out of memory: {}.", format::listed(&names, 4));
     (!names.is_empty()).then(|| Topic::Caution.finding(text))

@@ -128,7 +128,8 @@ fn best(analysis: &Analysis, wishes: &Wishes, among: &[&ScenarioResult]) -> Opti
         .collect();
     let lists: Vec<&[f64]> = lists.iter().map(Vec::as_slice).collect();
     let stability = stats::chance_of_lowest(&lists, analysis.study.seed);
-    let mut facts = vec![first.phrase()];
+    let levels = Some(first.phrase()).filter(|levels| !levels.is_empty());
+    let mut facts: Vec<String> = levels.into_iter().collect();
     facts.extend(first.mean(time).map(|mean| format::duration(mean.value)));
     facts.extend(first.cost.as_ref().map(|cost| cost.mean.to_string()));
     let word = if by_cost { "cheapest" } else { "fastest" };

@@ -40,10 +40,12 @@ impl Printer {
         self.data_as_is(&shown(text));
     }
 
-    /// Text whose parts were made safe before they were coloured.
+    /// Text whose parts were made safe before they were coloured. Passwords are hidden here: a
+    /// workload may have logged them.
     ///
     /// A closed pipe (`| head`) is no reason to complain; a full disk is.
     pub(crate) fn data_as_is(&self, text: &str) {
+        let text: &str = &screen::redacted(text);
         let end = if text.ends_with('\n') { "" } else { "\n" };
         let mut out = std::io::stdout().lock();
         let written = out
@@ -72,8 +74,10 @@ impl Printer {
         _ = writeln!(std::io::stderr(), "{text}");
     }
 
-    /// Messages are made safe where they are made, before their places are coloured.
+    /// Messages are made safe where they are made, before their places are coloured. Passwords are
+    /// hidden here, whoever made the message.
     pub(crate) fn complain(&self, message: &str) {
+        let message: &str = &screen::redacted(message);
         let head = if self.talk_coloured {
             "\x1b[1;31merror\x1b[0m:"
         } else {

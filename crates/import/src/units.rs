@@ -123,6 +123,12 @@ pub(crate) fn check(metric: &str, unit: &str) -> Result<(), String> {
     if is_known(unit) {
         return Ok(());
     }
+    if let Some(metric) = metric::definition(unit) {
+        let symbol = metric.unit.symbol();
+        return Err(format!(
+            "`{unit}` is a metric, not a unit: write {unit}:{symbol}"
+        ));
+    }
     let lower = unit.to_lowercase();
     let same = |word: &&&str| word.to_lowercase() == lower;
     let meant = UNITS.iter().flat_map(|(words, ..)| *words);

@@ -151,6 +151,9 @@ fn flags_are_understood_or_explained() {
             .to_string()
             .contains("such as time=train_seconds:s")
     );
+    let said = metric("secs=train_seconds").expect_err("has no unit");
+    let meant = "`train_seconds` is a metric, not a unit: write train_seconds:s";
+    assert!(said.to_string().contains(meant), "{said}");
     assert!("=x".parse::<import::ColumnFactor>().is_err());
     assert!(
         "epoch"

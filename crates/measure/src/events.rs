@@ -1,5 +1,6 @@
 //! The file a workload tells its events on: followed while it grows, put in order at the end.
 
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileExt;
@@ -198,7 +199,12 @@ impl EventFile {
 
     /// Keeps a line as the workload wrote it, or as the event put in its place.
     fn keep(&mut self, line: &Line, instead: Option<&Event>) -> io::Result<()> {
-        if !self.kept.takes(line.bytes.as_deref().unwrap_or_default()) {
+        let told = line.bytes.as_deref().unwrap_or_default();
+        let written = match instead {
+            Some(event) => Cow::Owned(serde_json::to_vec(event)?),
+            None => Cow::Borrowed(told),
+        };
+        if !self.kept.takes(&written) {
             return self.order_up_to(line.begin).map(|_| ());
         }
         if instead.is_some() {
@@ -207,12 +213,7 @@ impl EventFile {
         let Some(ordered) = &mut self.ordered else {
             return Ok(());
         };
-        match instead {
-            Some(event) => serde_json::to_writer(&mut ordered.writer, event)?,
-            None => ordered
-                .writer
-                .write_all(line.bytes.as_deref().unwrap_or_default())?,
-        }
+        ordered.writer.write_all(&written)?;
         ordered.writer.write_all(b"\n")
     }
 

@@ -115,6 +115,42 @@ fn the_terminal_shows_the_result() {
 }
 
 #[test]
+fn a_study_without_factors_has_no_empty_parentheses() {
+    let mut world = Recipe {
+        factors: Vec::new(),
+        ..Recipe::default()
+    }
+    .world();
+    world.end_as("C1-r1", Status::Failed, "ended with exit code 3");
+    let text = terminal(&analysis(&world), &TerminalOptions::default());
+    assert!(
+        text.contains("C1-r1 failed: ended with exit code 3"),
+        "{text}"
+    );
+}
+
+/// Under a header as wide as its levels nothing is gained by cutting them, nor by a table of
+/// scenario numbers alone.
+#[test]
+fn levels_are_not_cut_below_the_width_of_their_header() {
+    let levels = [
+        Level::from("a-long-level-one"),
+        Level::from("a-long-level-two"),
+    ];
+    let world = Recipe {
+        factors: vec![factor("a_factor_of_a_long_name", &levels)],
+        ..Recipe::default()
+    };
+    let options = TerminalOptions {
+        width: Some(30),
+        ..TerminalOptions::default()
+    };
+    let text = terminal(&analysis(&world.world()), &options);
+    assert!(text.contains("C1         a-long-level-one\n"), "{text}");
+    assert!(!text.contains("  scenario\n"), "{text}");
+}
+
+#[test]
 fn no_line_is_wider_than_the_terminal() {
     let made_up = [quickstart(), troubled(), hostile_levels()];
     for world in made_up.into_iter().chain(of_studies()) {

@@ -99,32 +99,13 @@ impl InputReader {
 
     /// The files, and where the pattern has wildcards an entry for the names it matches.
     fn listed(&self, pattern: &str, folder: &Path) -> Result<Vec<RunInput>, InputError> {
-        let wrong = |why: String| InputError {
-            pattern: pattern.to_owned(),
-            why,
-        };
-        let from = glob::Pattern::escape(&folder.to_string_lossy());
-        let from = if Path::new(pattern).is_absolute() {
-            pattern.to_owned()
-        } else {
-            format!("{from}/{pattern}")
-        };
-        let paths = glob::glob(&from).map_err(|e| wrong(e.to_string()))?;
         let mut inputs = Vec::new();
-        for path in paths {
-            let path = path.map_err(|e| wrong(e.to_string()))?;
-            if !path.is_file() {
-                continue;
-            }
-            if inputs.len() == MOST_FILES {
-                return Err(wrong(format!("matches more than {MOST_FILES} files")));
-            }
-            let input = self.file(&path, true);
-            inputs.push(input.map_err(|e| wrong(format!("cannot read {}: {e}", path.display())))?);
-        }
-        if inputs.is_empty() {
-            let why = "matches no file; for all files in a folder write folder/**/*";
-            return Err(wrong(why.to_owned()));
+        for path in matching(pattern, folder)? {
+            let input = self.file(&path, true).map_err(|e| InputError {
+                pattern: pattern.to_owned(),
+                why: format!("cannot read {}: {e}", path.display()),
+            });
+            inputs.push(input?);
         }
         if is_pattern(pattern) {
             let names: Vec<&str> = inputs.iter().map(|input| input.path.as_str()).collect();
@@ -198,6 +179,42 @@ pub(crate) struct Settled {
     pub(crate) inputs: Vec<RunInput>,
     /// Listed ones that did not stay what they were.
     pub(crate) changed: Vec<String>,
+}
+
+/// What is wrong with patterns of `inputs`, without reading the files that they match.
+pub fn wrong_inputs(patterns: &[String], folder: &Path) -> Vec<InputError> {
+    let wrong = |pattern: &String| matching(pattern, folder).err();
+    patterns.iter().filter_map(wrong).collect()
+}
+
+/// One file at least.
+fn matching(pattern: &str, folder: &Path) -> Result<Vec<PathBuf>, InputError> {
+    let wrong = |why: String| InputError {
+        pattern: pattern.to_owned(),
+        why,
+    };
+    let from = glob::Pattern::escape(&folder.to_string_lossy());
+    let from = if Path::new(pattern).is_absolute() {
+        pattern.to_owned()
+    } else {
+        format!("{from}/{pattern}")
+    };
+    let mut files = Vec::new();
+    for path in glob::glob(&from).map_err(|e| wrong(e.to_string()))? {
+        let path = path.map_err(|e| wrong(e.to_string()))?;
+        if !path.is_file() {
+            continue;
+        }
+        if files.len() == MOST_FILES {
+            return Err(wrong(format!("matches more than {MOST_FILES} files")));
+        }
+        files.push(path);
+    }
+    if files.is_empty() {
+        let why = "matches no file; for all files in a folder write folder/**/*";
+        return Err(wrong(why.to_owned()));
+    }
+    Ok(files)
 }
 
 fn is_pattern(text: &str) -> bool {

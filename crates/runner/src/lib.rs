@@ -30,7 +30,7 @@ pub use error::RunnerError;
 pub use finish::{add_machine_life, machine_lives, price_record, reprice_record, settle};
 pub use fits::{TooSmall, drop_unfounded_costs};
 pub use forecast::{EnvironmentForecast, Forecast, RunForecast, Spread};
-pub use inputs::{InputChange, InputError, InputReader, KeptInputs, input_changes};
+pub use inputs::{InputChange, InputError, InputReader, KeptInputs, input_changes, wrong_inputs};
 pub use load_length::from_loads;
 pub use orders::{OrderBuilder, OrderError, ScenarioOrder, scenarios_of};
 pub use pilot::{BadPilot, Pilot, PilotOptions, pilot};

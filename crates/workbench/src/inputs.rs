@@ -24,6 +24,10 @@ pub fn changed_runs(
     due: &[RunId],
     changed: Changed,
 ) -> Result<BTreeSet<RunId>, Error> {
+    if earlier.is_empty() {
+        // What is missing is said with everything else that the machine lacks.
+        return Ok(BTreeSet::new());
+    }
     let due: BTreeSet<&RunId> = due.iter().collect();
     let kept = KeptInputs::of(earlier.iter().filter(|record| !due.contains(&record.run)));
     let reader = InputReader::new(&opened.folder);

@@ -40,6 +40,8 @@ enum Need {
     /// Program and first argument, and where they are started: most scenarios differ in later
     /// arguments only.
     Program(Vec<String>, Option<PathBuf>),
+    /// Patterns of `inputs`, and the folder they are relative to.
+    Inputs(Vec<String>, Option<PathBuf>),
 }
 
 impl Lacks {
@@ -223,6 +225,12 @@ impl Lacks {
             if looked_at.insert(Need::Program(first, command.directory.clone())) {
                 self.own.extend(complaints(command, folder));
             }
+            let inputs = Need::Inputs(command.inputs.clone(), command.directory.clone());
+            if looked_at.insert(inputs) {
+                let folder = started_in(command, folder);
+                let wrong = runner::wrong_inputs(&command.inputs, &folder);
+                self.own.extend(wrong.iter().map(ToString::to_string));
+            }
         }
     }
 
@@ -240,22 +248,29 @@ impl Lacks {
     }
 }
 
+fn started_in(command: &CommandWorkload, folder: &Path) -> PathBuf {
+    match &command.directory {
+        Some(directory) => folder.join(directory),
+        None => folder.to_owned(),
+    }
+}
+
 /// What a command names and is not there: its directory, its program, its script.
 fn complaints(command: &CommandWorkload, folder: &Path) -> Vec<String> {
     let Some(program) = command.command.first() else {
         return Vec::new();
     };
-    let directory = match &command.directory {
-        Some(directory) => folder.join(directory),
-        None => folder.to_owned(),
-    };
-    if !directory.is_dir() {
-        let directory = directory.display();
-        return vec![format!("working directory {directory}: no such folder")];
-    }
+    let directory = started_in(command, folder);
+    let has_directory = directory.is_dir();
     let mut found = Vec::new();
+    if !has_directory {
+        let directory = directory.display();
+        found.push(format!("working directory {directory}: no such folder"));
+    }
     let own_path = command.env.get("PATH").map(String::as_str);
-    if !is_program(program, &directory, own_path) {
+    // What is looked for in a folder that is not there is not reported beside it.
+    let may_be_there = !has_directory && program.contains('/');
+    if !may_be_there && !is_program(program, &directory, own_path) {
         let place = match program.contains('/') {
             true => format!("no such program in {}", directory.display()),
             false => "not found in PATH".to_owned(),
@@ -265,6 +280,7 @@ fn complaints(command: &CommandWorkload, folder: &Path) -> Vec<String> {
     let name = Path::new(program).file_name().and_then(|n| n.to_str());
     let script = script_of(&command.command);
     if let (true, Some(script)) = (name.is_some_and(|n| INTERPRETERS.contains(&n)), script)
+        && has_directory
         && !directory.join(script).exists()
     {
         let directory = directory.display();
@@ -339,7 +355,13 @@ mod tests {
         );
         check(&["python3", "-u", "-c", "pass"], None, &[]);
         check(&["sh", "no-such.sh"], None, &["script `no-such.sh`"]);
-        check(&["nope", "x"], Some("nowhere"), &["working directory"]);
+        check(
+            &["nope", "x"],
+            Some("nowhere"),
+            &["working directory", "program `nope`"],
+        );
+        check(&["./nope"], Some("nowhere"), &["working directory"]);
+        check(&["sh", "no.sh"], Some("nowhere"), &["working directory"]);
         check(&[], None, &[]);
     }
 }

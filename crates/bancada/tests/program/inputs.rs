@@ -54,6 +54,22 @@ fn a_password_in_a_study_goes_nowhere() {
     assert!(!bench.path().join("results").exists());
 }
 
+/// It is in the run's log, which is the workload's own; nothing repeats it.
+#[test]
+fn a_password_that_a_workload_logs_is_not_repeated() {
+    let bench = Bench::new();
+    bench.write("fails.sh", "echo https://me:geheim@example.org; exit 4\n");
+    let study =
+        "[study]\nname = \"s\"\nrepetitions = 1\n[workload]\ncommand = [\"sh\", \"fails.sh\"]\n";
+    bench.write("study.toml", study);
+    let ran = bench.bancada(&["run", "study.toml"]).ends_with(5);
+    let report = std::fs::read_to_string(bench.path().join("results/s/report.html")).unwrap();
+    for told in [&ran.out, &ran.err, &report] {
+        assert!(!told.contains("geheim"), "{told}");
+        assert!(told.contains("https://me:******@example.org"), "{told}");
+    }
+}
+
 #[test]
 fn a_study_that_may_hold_tokens_is_kept_private() {
     use std::os::unix::fs::PermissionsExt as _;
@@ -78,7 +94,7 @@ fn a_study_that_may_hold_tokens_is_kept_private() {
 fn everything_that_is_missing_is_said_at_once() {
     let bench = Bench::new();
     let study = "[study]\nname = \"s\"\n[factors]\nprogram = [\"no-such-a\", \"./no-such-b\", \"sh\"]\n\
-                 [workload]\ncommand = [\"{program}\", \"no-such.sh\"]\n";
+                 [workload]\ncommand = [\"{program}\", \"no-such.sh\"]\ninputs = [\"no-such.yaml\"]\n";
     bench.write("study.toml", study);
     for command in ["check", "run"] {
         bench
@@ -86,7 +102,8 @@ fn everything_that_is_missing_is_said_at_once() {
             .ends_with(3)
             .says("program `no-such-a` of the command: not found in PATH")
             .says("program `./no-such-b` of the command: no such program")
-            .says("script `no-such.sh` of the command: no such file");
+            .says("script `no-such.sh` of the command: no such file")
+            .says("inputs: `no-such.yaml` matches no file");
     }
     let study = "[study]\nname = \"t\"\n[factors]\nframework = [\"pytorch\", \"mxnet\"]\ndataset = [\"mnist\", \"cifar10\"]\n\
                  [workload]\nkind = \"train\"\nnetwork = \"rede1\"\nimages = 64\nheld_out = 16\nepochs = 1\n";

@@ -232,10 +232,37 @@ fn prices_are_fetched_and_stay_when_nobody_answers() {
         .ends_with(0)
         .says("US$ 0.171")
         .says("Azure Retail Prices API");
+    // A list of one's own, whose address has a password.
+    let secret = url.replace("http://", "http://me:hunter2@") + "/list.csv";
+    let told = bench.bancada(&["price", "update", &secret]).ends_with(1);
+    assert!(!told.err.contains("hunter2"), "{}", told.err);
+    told.says("error: http://me:*******@127.0.0.1:");
+    bench.write("list.csv", "provider,machine\nlab,bi\nlab");
+    bench
+        .bancada(&["price", "update", "list.csv"])
+        .ends_with(1)
+        .says("error: list.csv: is truncated in line 3");
     let mut keyless = bench.command(&["price", "update", "google"]);
     Ran::new(keyless.env_remove("GOOGLE_API_KEY").output().unwrap())
         .ends_with(1)
         .says("google needs an API key, in GOOGLE_API_KEY or --key-file");
+}
+
+/// The prices of Azure that come with the program are of 2025.
+#[test]
+fn old_prices_of_the_catalog_are_mentioned_by_plan_and_run() {
+    let told = |price: &str, arguments: &str| {
+        let bench = Bench::new();
+        let priced = format!("[environments.here]\nprice = \"{price}\"\n");
+        let study = shell_study("old", "true", 1, "") + &priced;
+        bench.write("study.toml", &study);
+        let ran = bench.bancada(&words(arguments)).ends_with(0);
+        (ran.out + &ran.err).contains("(read 2025-09-11): `bancada price update` fetches today's")
+    };
+    for command in ["plan study.toml --no-pilot", "run study.toml --no-pilot"] {
+        assert!(told("azure/Standard_F4s_v2@eastus", command), "{command}");
+        assert!(!told("0.169 USD/h", command), "{command}");
+    }
 }
 
 #[test]

@@ -240,3 +240,17 @@ fn what_is_beyond_the_limit_counts_but_is_not_kept() {
     check(3, 3, Some(3));
     check(0, 0, Some(6));
 }
+
+/// A line without its time is written with it, and is longer than the workload wrote it.
+#[test]
+fn the_limit_is_that_of_the_file_that_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("events.jsonl");
+    let mut file = EventFile::create(&path).unwrap();
+    file.kept.most_bytes = 1000;
+    fs::write(&path, "{\"event\":\"note\",\"text\":\"x\"}\n".repeat(30)).unwrap();
+    let warnings = file.finish(9.0, |_| {}).unwrap();
+    let bytes = fs::metadata(&path).unwrap().len();
+    assert!((900..=1000).contains(&bytes), "{bytes} bytes, {warnings:?}");
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+}

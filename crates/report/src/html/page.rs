@@ -196,6 +196,7 @@ fn legend_entries(figure: &Figure) -> Vec<LegendEntry> {
 
 /// For text and for attributes in double quotes.
 pub(crate) fn escape(text: &str) -> String {
+    let text = diagnostics::screen::redacted(text);
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {

@@ -15,19 +15,22 @@ impl Screen<'_> {
         for outcome in analysis.outcomes.iter().take(MOST_OUTCOMES) {
             let detail = outcome.cause.as_deref().unwrap_or("");
             let runs: Vec<String> = outcome.runs.iter().map(|r| r.to_string()).collect();
+            let levels = match outcome.phrase.is_empty() {
+                true => String::new(),
+                false => format!(" ({})", outcome.phrase),
+            };
             let text = format!(
-                "{} {} ({}){}{detail}",
+                "{} {}{levels}{}{detail}",
                 format::listed(&runs, 3),
                 outcome.status,
-                outcome.phrase,
                 if detail.is_empty() { "" } else { ": " }
             );
             self.paragraph("! ", Style::Warn, &text);
         }
         if analysis.outcomes.len() > MOST_OUTCOMES {
             let left = analysis.outcomes.len() - MOST_OUTCOMES;
-            let more = format::counted(left, "more scenario", "more scenarios");
-            let more = format!("and {more} were not successful");
+            let more = format::counted(left, "more scenario was", "more scenarios were");
+            let more = format!("and {more} not successful");
             self.paragraph("! ", Style::Warn, &more);
         }
         let warnings = analysis.warnings.iter().map(|w| &w.text);

@@ -141,8 +141,11 @@ fn blocks(columns: &[ColumnWidth], screen: usize) -> Vec<Range<usize>> {
     for (place, column) in columns.iter().enumerate() {
         used = used.saturating_add(column.total + GAP);
         match blocks.last_mut() {
-            // The line is indented by two, and nothing follows its last column.
-            Some(block) if used + 2 <= screen.saturating_add(GAP) => block.end = place + 1,
+            // The line is indented by two, and nothing follows its last column. The scenario never
+            // stands alone: a block of its own would make the next one no narrower.
+            Some(block) if used + 2 <= screen.saturating_add(GAP) || *block == (0..1) => {
+                block.end = place + 1;
+            }
             Some(_) => {
                 blocks.push(place..place + 1);
                 used = scenario + column.total + GAP;
@@ -165,7 +168,8 @@ fn shorten_levels(table: &mut ScenarioTable, most: Option<usize>) {
         }
         let cells = table.rows.iter().filter_map(|row| row.get(place));
         let texts: Vec<&str> = cells.map(|cell| cell.value.as_str()).collect();
-        let short = shortened_apart(&texts, most);
+        // The header has to stand there anyway.
+        let short = shortened_apart(&texts, most.max(width(&safe(&column.header))));
         for (row, text) in table.rows.iter_mut().zip(short) {
             if let Some(cell) = row.get_mut(place) {
                 cell.value = text;

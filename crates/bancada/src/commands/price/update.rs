@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::args::PriceUpdateArgs;
 use crate::exit::{CommandResult, Exit, Failure};
-use crate::printer::Printer;
+use crate::printer::{Printer, shown};
 use crate::table::Table;
 
 const KEY_VARIABLE: &str = "GOOGLE_API_KEY";
@@ -190,7 +190,12 @@ impl Update<'_> {
             Err(why) => {
                 self.failed += 1;
                 self.told.push(json!({ "list": name, "error": why }));
-                self.printer.complain(&format!("error: {name}: {why}"));
+                // The reader of a file names it itself.
+                let why = match why.starts_with(name) {
+                    true => why,
+                    false => format!("{name}: {why}"),
+                };
+                self.printer.complain(&format!("error: {}", shown(&why)));
             }
         }
     }
