@@ -201,8 +201,9 @@ impl Maker<'_, '_> {
             sentences: Vec::new(),
         };
         self.add_pareto(&mut best, &ranked);
-        best.sentences = words::of_task(&best, scenarios, self.infos());
-        if !self.table.study.pareto.is_empty() && !self.criteria.columns.is_empty() {
+        let is_asked = !self.table.study.pareto.is_empty();
+        best.sentences = words::of_task(&best, scenarios, self.infos(), !is_asked);
+        if is_asked && !self.criteria.columns.is_empty() {
             let infos: Vec<&MetricInfo> = self.criteria_infos().collect();
             best.sentences.extend(pareto_words::set(&best, &infos));
         }

