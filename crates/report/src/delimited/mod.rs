@@ -221,6 +221,7 @@ fn metric_column(info: &MetricInfo) -> String {
         "%" => "percent",
         "1/s" => "per_second",
         "J" => "joules",
+        "g" => "grams",
         other => other,
     };
     let plain = |c: char| {
