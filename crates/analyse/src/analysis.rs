@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use model::machine::Inventory;
 use model::run::{Epoch, FrameworkRecord, OperatorTime, Prediction, Status};
-use model::{Bill, Limits, Money, Price, Role, RunId, RunSequence, Shared, Timestamp};
+use model::{
+    Bill, EnergySource, Limits, Money, Price, Role, RunId, RunSequence, Shared, Timestamp,
+};
 use rust_decimal::Decimal;
 use serde::Serialize;
 use stats::{Estimate, Summary};
@@ -362,6 +364,9 @@ pub struct RunRow {
     /// Parts of the cost that were paid and not used, or not for the work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unused: Option<RunUnused>,
+    /// `None` without an energy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub energy_source: Option<EnergySource>,
     pub warnings: usize,
     /// In the order of `Analysis::metrics`.
     pub values: Vec<Option<f64>>,

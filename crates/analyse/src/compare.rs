@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use model::Status;
 use model::run::metric::Better;
+use model::{EnergySource, Status};
 use serde::Serialize;
 use stats::{CellMeans, Contrast, Design, Estimate, LevelPair, Observation, Scale};
 
 use crate::analysis::{Analysis, LevelFacts, RunRow, ScenarioResult};
 use crate::decides::{Comparison, Verdict};
+use crate::energy;
 use crate::findings::MOST_REPETITIONS;
+use crate::lists::unique;
 use crate::words::comparison::Pair;
 use crate::words::format;
 use crate::words::names::MetricInfo;
@@ -84,6 +86,28 @@ struct Comparer<'a> {
     values: Vec<[Vec<f64>; 2]>,
 }
 
+/// What was measured and what was modelled differ by the model, too.
+fn same_source(request: &CompareRequest, matched: &[Matched]) -> Result<(), String> {
+    let of = |side: &Side, number: u32| {
+        let runs = side.analysis.runs.iter().filter(|r| r.scenario == number);
+        let sources: Vec<EnergySource> = runs.filter_map(|run| run.energy_source).collect();
+        sources
+    };
+    let mut found = Vec::new();
+    for pair in matched {
+        found.extend(of(&request.first, pair.first.number));
+        found.extend(of(&request.second, pair.second.number));
+    }
+    let words: Vec<String> = unique(found).iter().map(|s| s.word().to_owned()).collect();
+    match words.len() {
+        0 | 1 => Ok(()),
+        _ => Err(format!(
+            "energy from different sources is not compared ({})",
+            words.join(", ")
+        )),
+    }
+}
+
 impl<'a> Comparer<'a> {
     fn new(request: &'a CompareRequest<'a>) -> Result<Self, String> {
         let CompareRequest { first, second, .. } = request;
@@ -98,6 +122,9 @@ impl<'a> Comparer<'a> {
         let info = first.analysis.metric(&name);
         let info = info.ok_or_else(|| format!("no run of {} has {name}", first.name))?;
         let matched = matched(first, second)?;
+        if energy::is_energy(&name) {
+            same_source(request, &matched)?;
+        }
         let values: Vec<[Vec<f64>; 2]> = matched
             .iter()
             .map(|m| {

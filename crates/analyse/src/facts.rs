@@ -16,7 +16,7 @@ use crate::scenarios::level_facts;
 use crate::smaller::scale_facts;
 use crate::table::{Row, Table};
 use crate::words::format;
-use crate::{CONFIDENCE, frameworks, inputs, prices, profile};
+use crate::{CONFIDENCE, energy, frameworks, inputs, prices, profile};
 
 pub(crate) fn study_facts(table: &Table, repriced: Option<&str>) -> StudyFacts {
     let study = table.study;
@@ -331,6 +331,7 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
             table.currency
         ));
     }
+    notes.extend(energy::notes(table));
     notes.extend(inputs::notes(table));
     notes.extend(prices::notes(table));
     notes.extend(prices::other_machines(table));

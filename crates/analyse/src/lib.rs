@@ -12,6 +12,7 @@ mod decides;
 mod design;
 mod drift;
 mod effects;
+mod energy;
 mod facts;
 mod findings;
 mod follows;
@@ -20,6 +21,7 @@ mod growth;
 mod inputs;
 pub mod lists;
 mod money;
+mod pareto;
 mod percentiles;
 mod predicted;
 mod prices;
@@ -57,6 +59,7 @@ pub use decides::{Comparison, LevelEffect, Noise, Variation, VariationTerm, Verd
 pub use frameworks::{CheckState, FrameworkCheck, FrameworkResult, Frameworks};
 pub use growth::{CheapestLevel, GrowthLaw, GrowthLine, GrowthPoint, GrowthResult, LevelChance};
 pub use money::MoneyResult;
+pub use pareto::{Dominated, Reason};
 pub use predict::growth::{MOST_EXTRAPOLATION, Predicted};
 pub use predicted::spread_of_predictions;
 pub use profile::{KindTime, MOST_OPERATORS, OPERATOR_KINDS, OperatorMean, ProfileResult};
@@ -72,6 +75,7 @@ pub use target::{Target, TargetResult};
 pub use timeline::{Timeline, UsePoint, use_over_time};
 pub use unused::{PhaseCost, RunUnused, Unused};
 pub use words::billing::billing_words;
+pub use words::energy::{gram_unit, joule_unit};
 pub use words::format;
 pub use words::growth::name as law_name;
 pub use words::names::{MetricInfo, metric_info, metric_value};
@@ -80,11 +84,13 @@ use table::Table;
 
 /// Of every interval that stands by itself.
 pub const CONFIDENCE: f64 = 0.95;
-/// Probability that any statement of a study about effects is false. With the two below it is less than one in twenty:
+/// Probability that any statement of a study about effects is false. With the three below it is less than one in twenty:
 /// the rest is for what the tests only approximate (three runs, noise that drifts).
 pub const EFFECTS_LEVEL: f64 = 0.03;
 /// The same for which scenarios are the fastest and the cheapest.
 pub const RANKING_LEVEL: f64 = 0.0125;
+/// The same for which scenarios others beat in everything that counts.
+pub(crate) const DOMINANCE_LEVEL: f64 = 0.0025;
 /// The same for a machine that changed while the study ran.
 pub(crate) const DRIFT_LEVEL: f64 = 0.0025;
 
@@ -131,6 +137,7 @@ pub fn analyse(input: &Input) -> Analysis {
         timelines: Vec::new(),
         metrics: table.columns,
     };
+    analysis.notes.extend(analysis.best.left_out.clone());
     analysis.runs = scenarios::run_rows(table.runs);
     analysis.findings = findings::findings(&analysis);
     analysis.advice = findings::advice(&analysis);
@@ -145,7 +152,7 @@ fn variations(table: &Table, time: Option<usize>) -> Vec<Variation> {
         Some(_) => metric::COST_PER_INFERENCE,
         None => metric::COST,
     };
-    let has_value = |column: &usize| table.has_ok_value(*column);
+    let has_value = |column: &usize| table.has_ok_value(*column) && table.is_comparable(*column);
     let mut asked: Vec<usize> = table.asked().chain(time).collect();
     if table.has_several_prices() {
         asked.extend(table.column(cost));

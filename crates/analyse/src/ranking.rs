@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use model::run::metric;
+use model::run::metric::{self, Better};
 use model::{Role, Status};
 use serde::Serialize;
-use stats::Point;
 
-use crate::RANKING_LEVEL;
 use crate::analysis::{LevelFacts, ScenarioResult, StatusCounts};
 use crate::decides::Verdict;
+use crate::pareto::{self, Candidate, Criteria, Dominated, Reason};
 use crate::scenarios::ok_rows;
 use crate::serving::Serving;
 use crate::table::{Row, Table};
 use crate::words::names::MetricInfo;
-use crate::words::ranking as words;
+use crate::words::{pareto as pareto_words, ranking as words};
+use crate::{DOMINANCE_LEVEL, RANKING_LEVEL};
 
 /// What to choose, for every task of the study.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -23,6 +23,10 @@ pub struct Best {
     pub tasks: Vec<TaskBest>,
     /// What holds for all tasks, then each.
     pub sentences: Vec<String>,
+    /// Metrics that the Pareto set is over; empty without one.
+    pub criteria: Vec<String>,
+    /// Why metrics that the study asks for are not among them.
+    pub left_out: Vec<String>,
 }
 
 impl Best {
@@ -37,7 +41,7 @@ impl Best {
         rankings.any(|ranking| ranking.is_first(scenario))
     }
 
-    /// Of all tasks: which scenarios no other of their task beats in time and in cost.
+    /// Of all tasks: which scenarios no other of their task beats in all criteria, as measured.
     pub fn pareto(&self) -> impl Iterator<Item = u32> {
         self.tasks
             .iter()
@@ -52,8 +56,10 @@ pub struct TaskBest {
     pub task: Vec<LevelFacts>,
     pub time: Option<Ranking>,
     pub cost: Option<Ranking>,
-    /// From the fastest to the cheapest, as measured.
+    /// Not beaten in all criteria as measured, from the best by the first (the fastest) to the worst (the cheapest).
     pub pareto: Vec<u32>,
+    /// Beaten in all criteria, with evidence.
+    pub dominated: Vec<Dominated>,
     /// Scenarios whose runs all succeeded.
     pub ranked: Vec<u32>,
     /// Never ranked by what survived.
@@ -130,13 +136,18 @@ pub(crate) fn best(
         serving,
         time,
         cost,
+        criteria: Criteria::of(table, time, cost),
         level: RANKING_LEVEL / (2 * tasks.len().max(1)) as f64,
+        dominance_level: DOMINANCE_LEVEL / tasks.len().max(1) as f64,
     };
     let made = order.iter().filter_map(|key| maker.task(&tasks[key]));
     let tasks: Vec<TaskBest> = made.collect();
+    let criteria = maker.criteria_infos();
     Best {
         sentences: words::sentences(&tasks, scenarios, table),
         tasks,
+        criteria: criteria.map(|info| info.name.clone()).collect(),
+        left_out: maker.criteria.left_out,
     }
 }
 
@@ -145,8 +156,11 @@ struct Maker<'t, 'a> {
     serving: Option<&'t Serving>,
     time: usize,
     cost: Option<usize>,
+    criteria: Criteria,
     /// Error rate of one ranking.
     level: f64,
+    /// Of all that is said of dominated scenarios of one task.
+    dominance_level: f64,
 }
 
 /// A scenario and its values of one metric.
@@ -180,13 +194,25 @@ impl Maker<'_, '_> {
             task: levels.cloned().collect(),
             time,
             cost,
-            pareto: self.pareto(&ranked),
+            pareto: Vec::new(),
+            dominated: Vec::new(),
             ranked: ranked.iter().map(|scenario| scenario.number).collect(),
             unranked,
             sentences: Vec::new(),
         };
-        best.sentences = words::of_task(&best, scenarios, self.infos());
+        self.add_pareto(&mut best, &ranked);
+        let is_asked = !self.table.study.pareto.is_empty();
+        best.sentences = words::of_task(&best, scenarios, self.infos(), !is_asked);
+        if is_asked && !self.criteria.columns.is_empty() {
+            let infos: Vec<&MetricInfo> = self.criteria_infos().collect();
+            best.sentences.extend(pareto_words::set(&best, &infos));
+        }
         Some(best)
+    }
+
+    fn criteria_infos(&self) -> impl Iterator<Item = &MetricInfo> {
+        let columns = self.criteria.columns.iter();
+        columns.map(|column| &self.table.columns[*column])
     }
 
     fn infos(&self) -> (&MetricInfo, Option<&MetricInfo>) {
@@ -280,18 +306,51 @@ impl Maker<'_, '_> {
         Some(ranking)
     }
 
-    fn pareto(&self, scenarios: &[&ScenarioResult]) -> Vec<u32> {
-        let Some(cost) = self.cost else {
-            return Vec::new();
+    fn add_pareto(&self, best: &mut TaskBest, scenarios: &[&ScenarioResult]) {
+        if self.criteria.columns.is_empty() {
+            return;
+        }
+        let candidates = scenarios.iter().filter_map(|s| self.candidate(s));
+        let candidates: Vec<Candidate> = candidates.collect();
+        let limits = pareto::Limits {
+            level: self.dominance_level,
+            equal_within: self.table.study.equal_within() / 100.0,
         };
-        let both = scenarios.iter().filter_map(|scenario| {
-            let x = self.measured(scenario, self.time)?.mean;
-            let y = self.measured(scenario, cost)?.mean;
-            Some((scenario.number, Point { x, y }))
+        let front = pareto::front(&candidates, limits);
+        let infos: Vec<&MetricInfo> = self.criteria_infos().collect();
+        best.pareto = front.measured;
+        let beaten = front.beaten.iter().map(|beaten| {
+            let (scenario, by) = (beaten.scenario, beaten.by);
+            let each = beaten.reasons.iter().zip(&infos);
+            let reasons: Vec<Reason> = each.map(|(found, info)| found.reason(info)).collect();
+            Dominated {
+                sentence: pareto_words::dominated(scenario, by, &reasons, &infos),
+                scenario,
+                by,
+                reasons,
+            }
         });
-        let (numbers, points): (Vec<u32>, Vec<Point>) = both.unzip();
-        let front = stats::pareto(&points);
-        front.into_iter().map(|place| numbers[place]).collect()
+        best.dominated = beaten.collect();
+    }
+
+    /// `None` unless it has all criteria.
+    fn candidate(&self, scenario: &ScenarioResult) -> Option<Candidate> {
+        let mut candidate = Candidate {
+            scenario: scenario.number,
+            values: Vec::new(),
+            means: Vec::new(),
+        };
+        for column in &self.criteria.columns {
+            let sign = match self.table.columns[*column].better {
+                Better::Higher => -1.0,
+                Better::Lower | Better::Neither => 1.0,
+            };
+            let measured = self.measured(scenario, *column)?;
+            let values = measured.values.iter().map(|value| sign * value);
+            candidate.values.push(values.collect());
+            candidate.means.push(sign * measured.mean);
+        }
+        Some(candidate)
     }
 }
 

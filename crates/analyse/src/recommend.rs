@@ -1,19 +1,34 @@
 //! What to choose under a deadline, a limit of cost, or both.
 
 use model::Money;
+use model::run::metric;
 use rust_decimal::prelude::ToPrimitive;
 use stats::Estimate;
 
 use crate::analysis::{Analysis, LevelFacts, ScenarioResult};
 use crate::compare::values;
+use crate::lists::unique;
 use crate::ranking::TaskBest;
 use crate::words::format;
+use crate::words::names::metric_value;
 
 /// What a run may take and cost.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wishes {
     pub deadline_seconds: Option<f64>,
     pub most_cost: Option<Money>,
+    pub most_joules: Option<f64>,
+}
+
+impl Wishes {
+    pub fn is_empty(&self) -> bool {
+        let Wishes {
+            deadline_seconds,
+            most_cost,
+            most_joules,
+        } = self;
+        deadline_seconds.is_none() && most_cost.is_none() && most_joules.is_none()
+    }
 }
 
 /// A recommendation for each task, as sentences. The error is a sentence, too.
@@ -27,11 +42,23 @@ pub fn recommend(analysis: &Analysis, wishes: &Wishes) -> Result<Vec<String>, St
             most.currency.code()
         ));
     }
+    if wishes.most_joules.is_some() {
+        check_energy(analysis)?;
+    }
     let tasks = analysis.best.tasks.iter();
     let said: Vec<String> = tasks.map(|task| of_task(analysis, wishes, task)).collect();
     match said.is_empty() {
         true => Err("there are no scenarios to choose between".to_owned()),
         false => Ok(said),
+    }
+}
+
+fn check_energy(analysis: &Analysis) -> Result<(), String> {
+    let sources = unique(analysis.runs.iter().filter_map(|run| run.energy_source));
+    match sources.len() {
+        0 => Err("no run has an energy to compare with the limit".to_owned()),
+        1 => Ok(()),
+        _ => Err("the energy of these runs has different sources".to_owned()),
     }
 }
 
@@ -67,7 +94,8 @@ fn of_task(analysis: &Analysis, wishes: &Wishes, task: &TaskBest) -> String {
     let judged = ranked.map(|scenario| {
         let time = Keeps::of(analysis.time_of(scenario), wishes.deadline_seconds);
         let cost = scenario.cost.as_ref().map(|cost| &cost.estimate);
-        (time.max(Keeps::of(cost, limit)), scenario)
+        let energy = Keeps::of(scenario.mean(metric::ENERGY_JOULES), wishes.most_joules);
+        (time.max(Keeps::of(cost, limit)).max(energy), scenario)
     });
     let judged: Vec<(Keeps, &ScenarioResult)> = judged.collect();
     let of = |keeps: Keeps| -> Vec<&ScenarioResult> {
@@ -79,7 +107,7 @@ fn of_task(analysis: &Analysis, wishes: &Wishes, task: &TaskBest) -> String {
         true => String::new(),
         false => format!("{}: ", LevelFacts::phrase_of(&task.task)),
     };
-    let within = within(wishes);
+    let within = within(analysis, wishes);
     let names = |scenarios: &[&ScenarioResult]| {
         let names: Vec<String> = scenarios.iter().map(|s| s.label.clone()).collect();
         format::listed(&names, 5)
@@ -95,22 +123,26 @@ fn of_task(analysis: &Analysis, wishes: &Wishes, task: &TaskBest) -> String {
 }
 
 /// `within 2 h and US$ 5.00`.
-fn within(wishes: &Wishes) -> String {
+fn within(analysis: &Analysis, wishes: &Wishes) -> String {
     let time = wishes.deadline_seconds.map(format::duration);
     let cost = wishes.most_cost.map(|most| most.to_string());
-    let parts: Vec<String> = time.into_iter().chain(cost).collect();
-    format!("within {}", parts.join(" and "))
+    let info = analysis.metric(metric::ENERGY_JOULES);
+    let energy = wishes.most_joules.zip(info);
+    let energy =
+        energy.map(|(most, info)| format!("{} of {}", metric_value(info, most), info.label));
+    let parts: Vec<String> = time.into_iter().chain(cost).chain(energy).collect();
+    format!("within {}", format::listed(&parts, 3))
 }
 
 /// The cheapest under a deadline, the fastest under a limit of cost alone or without prices.
 fn best(analysis: &Analysis, wishes: &Wishes, among: &[&ScenarioResult]) -> Option<String> {
     let by_cost = wishes.deadline_seconds.is_some() && among.iter().all(|s| s.cost.is_some());
     let time = analysis.time_metric.as_deref()?;
-    let metric = match by_cost {
-        true => model::run::metric::COST,
+    let name = match by_cost {
+        true => metric::COST,
         false => time,
     };
-    let mean = |scenario: &ScenarioResult| scenario.mean(metric).map(|mean| mean.value);
+    let mean = |scenario: &ScenarioResult| scenario.mean(name).map(|mean| mean.value);
     let mut among: Vec<&ScenarioResult> = among
         .iter()
         .copied()
@@ -124,7 +156,7 @@ fn best(analysis: &Analysis, wishes: &Wishes, among: &[&ScenarioResult]) -> Opti
     let first = among.first()?;
     let lists: Vec<Vec<f64>> = among
         .iter()
-        .map(|scenario| values(analysis, scenario.number, metric))
+        .map(|scenario| values(analysis, scenario.number, name))
         .collect();
     let lists: Vec<&[f64]> = lists.iter().map(Vec::as_slice).collect();
     let stability = stats::chance_of_lowest(&lists, analysis.study.seed);
@@ -132,6 +164,10 @@ fn best(analysis: &Analysis, wishes: &Wishes, among: &[&ScenarioResult]) -> Opti
     let mut facts: Vec<String> = levels.into_iter().collect();
     facts.extend(first.mean(time).map(|mean| format::duration(mean.value)));
     facts.extend(first.cost.as_ref().map(|cost| cost.mean.to_string()));
+    let energy = analysis.metric(metric::ENERGY_JOULES);
+    let energy = energy.filter(|_| wishes.most_joules.is_some());
+    let mean = energy.and_then(|info| Some((info, first.mean(&info.name)?.value)));
+    facts.extend(mean.map(|(info, value)| metric_value(info, value)));
     let word = if by_cost { "cheapest" } else { "fastest" };
     facts.push(match (among.len(), stability) {
         (1, _) => "the only one".to_owned(),

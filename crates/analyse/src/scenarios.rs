@@ -11,7 +11,7 @@ use crate::analysis::{CostResult, LevelFacts, PhaseMean, RunRow, ScenarioResult,
 use crate::lists::entry;
 use crate::table::{self, Row, Table};
 use crate::words::names::level_phrase;
-use crate::{CONFIDENCE, curves, percentiles, profile, unused};
+use crate::{CONFIDENCE, curves, energy, percentiles, profile, unused};
 
 /// The half-width of an interval, relative to its value, that is requested.
 pub(crate) const WANTED_PRECISION: f64 = 0.05;
@@ -74,6 +74,9 @@ pub(crate) fn ok_rows<'t, 'a>(table: &'t Table<'a>, number: u32) -> Vec<&'t Row<
 
 fn summaries(table: &Table, ok: &[&Row]) -> BTreeMap<String, Summary> {
     let columns = table.columns.iter().enumerate();
+    // A mean over measured and modelled runs is neither.
+    let is_mixed = energy::sources(ok.iter().copied()).len() > 1;
+    let columns = columns.filter(|(_, column)| !(is_mixed && energy::is_energy(&column.name)));
     let summaries = columns.filter_map(|(place, column)| {
         let values: Vec<f64> = ok.iter().filter_map(|row| row.values[place]).collect();
         let mut summary = stats::summary(&values, CONFIDENCE)?;
@@ -193,6 +196,7 @@ pub(crate) fn run_rows(rows: Vec<Row>) -> Vec<RunRow> {
         price: row.record.price.clone(),
         bill: row.record.bill.clone(),
         unused: unused::of_run(row.record, row.cost),
+        energy_source: row.energy_source,
         warnings: row.record.warnings.len(),
         values: row.values,
         framework: row.record.framework.clone(),

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use model::run::{metric, phase};
-use model::{Currency, Money, RunId, RunRecord, Status, Study, UnmetLimit, Workload};
+use model::{Currency, EnergySource, Money, RunId, RunRecord, Status, Study, UnmetLimit, Workload};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
+use crate::energy;
 use crate::lists::unique;
 use crate::target::{self, Course};
+use crate::words;
 use crate::words::names::{MetricInfo, metric_info};
 
 pub(crate) struct Table<'a> {
@@ -30,6 +32,8 @@ pub(crate) struct Row<'a> {
     pub(crate) cost: Option<Money>,
     /// Limits that the run did not have: what it measured is not what was asked.
     pub(crate) unmet: Vec<UnmetLimit>,
+    /// `None` without an energy.
+    pub(crate) energy_source: Option<EnergySource>,
 }
 
 /// Every conclusion goes through these two: what may be concluded from is decided here alone.
@@ -107,6 +111,11 @@ impl<'a> Table<'a> {
         unique(prices.map(|price| price.per_hour.to_string())).len() > 1
     }
 
+    /// Whether all values of the column mean the same.
+    pub(crate) fn is_comparable(&self, column: usize) -> bool {
+        !energy::is_energy(&self.columns[column].name) || energy::sources(&self.runs).len() < 2
+    }
+
     /// Whether a successful run has a value in the column.
     pub(crate) fn has_ok_value(&self, column: usize) -> bool {
         let mut ok = self.runs.iter().filter(|row| row.is_ok());
@@ -142,6 +151,7 @@ struct Measured<'a> {
     cost: Option<Money>,
     /// Besides the record's own metrics.
     derived: Vec<Named<'static>>,
+    energy_source: Option<EnergySource>,
 }
 
 impl<'a> Measured<'a> {
@@ -188,10 +198,16 @@ impl<'a> Measured<'a> {
             .map(|m| m.value);
         let per_image = rate.filter(|rate| *rate > 0.0).map(|rate| 1.0 / rate);
         add(metric::SECONDS_PER_IMAGE, per_image);
+        let energy = energy::of_run(study, record);
+        let carbon = energy::carbon(study, record);
+        add(metric::ENERGY_JOULES, energy.map(|energy| energy.joules));
+        let grams = energy.zip(carbon).map(|(e, carbon)| carbon.grams(e.joules));
+        add(metric::CO2_GRAMS, grams);
         Measured {
             record,
             cost,
             derived,
+            energy_source: energy.map(|energy| energy.source),
         }
     }
 
@@ -222,6 +238,7 @@ impl<'a> Measured<'a> {
             values,
             cost: self.cost,
             unmet: self.record.unmet_limits(),
+            energy_source: self.energy_source,
         }
     }
 }
@@ -318,6 +335,7 @@ fn columns(
         true => metric::TRAIN_SECONDS,
         false => metric::TOTAL_SECONDS,
     };
+    let sources = unique(measured.iter().filter_map(|run| run.energy_source));
     let column = |name: &str| {
         let unit = match metric::is_of_bills(name) {
             true => currency.code(),
@@ -326,6 +344,9 @@ fn columns(
         let mut info = metric_info(name, unit);
         if is_any_command(study) && name == time {
             info.label = "time".to_owned();
+        }
+        if energy::is_energy(name) {
+            info.label = words::energy::marked(&info.label, &sources);
         }
         info
     };

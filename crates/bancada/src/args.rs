@@ -294,8 +294,21 @@ pub(crate) struct ShowArgs {
     /// Recommend the fastest scenario whose run costs no more, such as "5 USD"
     #[arg(long, value_name = "MONEY")]
     pub(crate) most_cost: Option<model::Money>,
+    /// Recommend a scenario whose run uses no more energy, such as "50 kJ" or "2 kWh"
+    #[arg(long, value_name = "ENERGY", value_parser = plan::joules)]
+    pub(crate) most_energy: Option<f64>,
+    #[command(flatten)]
+    pub(crate) criteria: CriteriaArgs,
     #[command(flatten)]
     pub(crate) what_if: WhatIfArgs,
+}
+
+/// What the Pareto set is over.
+#[derive(Debug, Default, ClapArgs)]
+pub(crate) struct CriteriaArgs {
+    /// Pareto set over these metrics, such as time,cost,accuracy [default: `pareto` of the study, or time,cost]
+    #[arg(long, value_name = "METRICS", value_delimiter = ',')]
+    pub(crate) pareto: Vec<String>,
 }
 
 /// Different prices for the same measurements.
@@ -343,6 +356,8 @@ impl WhatIfArgs {
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) results: ResultsArgs,
+    #[command(flatten)]
+    pub(crate) criteria: CriteriaArgs,
     #[command(flatten)]
     pub(crate) what_if: WhatIfArgs,
     /// The file to write [default: report.html in the folder of the results; with what-if prices

@@ -76,6 +76,8 @@ pub(crate) fn of_rows(name: &str, read: &Rows, spec: &ImportSpec, first: &str) -
         target_accuracy_percent: None,
         roles: BTreeMap::new(),
         equal_within_percent: None,
+        pareto: Vec::new(),
+        carbon: None,
         import: None,
         network_files: Default::default(),
         scale: None,
@@ -200,6 +202,8 @@ fn environments(factors: &[Factor]) -> Vec<Environment> {
         service: None,
         hosts: None,
         location: model::Location::default(),
+        power: None,
+        carbon: None,
     };
     names.into_iter().map(environment).collect()
 }

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use model::Inventory;
 
 use crate::sampler::gpu::Gpus;
+use crate::sampler::rapl::{self, Rapl};
 use crate::sampler::{memory, stat};
 use crate::usable_cores;
 use crate::warnings::governor;
@@ -21,6 +22,7 @@ pub fn inventory(versions: BTreeMap<String, String>) -> Inventory {
         inventory.gpus = gpus.inventory();
         inventory.gpu_driver = gpus.driver();
     }
+    inventory.energy_counters = Rapl::open(Path::new(rapl::FOLDER)).state();
     inventory.versions = versions;
     inventory
 }

@@ -39,7 +39,8 @@ impl Facts<'_> {
         let ours = ours
             .chain(self.of_cpu())
             .chain(self.of_memory_and_disk())
-            .chain(self.of_gpus());
+            .chain(self.of_gpus())
+            .chain(self.of_energy());
         for (name, value) in ours {
             let definition = metric::definition(name);
             let unit = definition.map_or("", |metric| metric.unit.symbol());
@@ -195,7 +196,6 @@ impl Facts<'_> {
             return Vec::new();
         }
         let work = self.work();
-        let joules = self.sampled.trace.whole().map(|point| point.gpu_joules);
         vec![
             (
                 metric::GPU_PERCENT,
@@ -205,9 +205,20 @@ impl Facts<'_> {
                 metric::GPU_MEMORY_PERCENT,
                 work.map(|t| t.gpu_memory_percent_seconds / t.seconds),
             ),
+        ]
+    }
+
+    /// Of the whole machine, from the first sample to the last.
+    fn of_energy(&self) -> Vec<Named> {
+        let sampled = self.sampled;
+        let by_power = sampled.trace.whole().map(|point| point.gpu_joules);
+        let by_power = by_power.filter(|_| sampled.has_gpu_power);
+        let counted = sampled.last.and_then(|counters| counters.joules);
+        vec![
+            (metric::CPU_ENERGY_JOULES, counted),
             (
                 metric::GPU_ENERGY_JOULES,
-                joules.filter(|_| self.sampled.has_gpu_power),
+                sampled.gpu_counter_joules.or(by_power),
             ),
         ]
     }

@@ -23,6 +23,7 @@ use crate::patterns::Patterns;
 use crate::process::{self, NotStarted, Process, Started, Usage};
 use crate::request::{Contained, Measured, Request, Watched};
 use crate::sampler::probe::{Parts, Probe};
+use crate::sampler::rapl;
 use crate::sampler::{self, SampleRequest, Sampling};
 use crate::story::Story;
 use crate::threads::Threads;
@@ -61,7 +62,8 @@ pub fn run(
     let root = Path::new("/");
     let before = Conditions::read(root);
     let probe = Probe::open(&root.join("proc"), Parts::ALL)
-        .map_err(MeasureError::system("a look at /proc"))?;
+        .map_err(MeasureError::system("a look at /proc"))?
+        .with_energy(Path::new(rapl::FOLDER));
     let own_bytes = sampler::own_resident_bytes();
     let mut fence = match &request.container {
         None => Fence::build(root, &request.limits, &request.cgroup_name),

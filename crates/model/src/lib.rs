@@ -7,6 +7,7 @@
 pub mod capacity;
 pub mod date;
 pub mod design;
+pub mod energy;
 pub mod event;
 pub mod hosts;
 pub mod job;
@@ -29,6 +30,7 @@ pub mod warning;
 pub use capacity::{Capacity, UnmetLimit};
 pub use date::KnownDate;
 pub use design::{AliasTable, Design, Effect};
+pub use energy::{CarbonIntensity, EnergyCounters, EnergySource, PowerModel};
 pub use event::{Event, EventKind};
 pub use hosts::Hosts;
 pub use job::{LoadClientJob, TrainJob};

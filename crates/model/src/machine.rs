@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::capacity::Capacity;
+use crate::energy::EnergyCounters;
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Inventory {
@@ -24,6 +25,9 @@ pub struct Inventory {
     pub architecture: String,
     pub gpus: Vec<Gpu>,
     pub gpu_driver: Option<String>,
+    /// `None` where the machine has none, or nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy_counters: Option<EnergyCounters>,
     /// `bancada`, `engine`, and later each framework, with its version.
     pub versions: std::collections::BTreeMap<String, String>,
     /// Commit of the repository that holds the study file, `+` when it has changes.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::design::Design;
+use crate::energy::{CarbonIntensity, PowerModel};
 use crate::hosts::Hosts;
 use crate::location::Location;
 use crate::money::{Currency, ExchangeRate, Money, Price};
@@ -52,6 +53,12 @@ pub struct Study {
     /// Differences within this percentage, up or down, count as none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub equal_within_percent: Option<f64>,
+    /// Metrics that the Pareto set is over; empty means time and cost.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pareto: Vec<String>,
+    /// Of all environments that have none of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carbon: Option<CarbonIntensity>,
     /// How to read measurements made elsewhere.
     #[serde(default)]
     pub import: Option<ImportSettings>,
@@ -413,6 +420,12 @@ pub struct Environment {
     pub hosts: Option<Hosts>,
     #[serde(default, skip_serializing_if = "Location::is_here")]
     pub location: Location,
+    /// What its machine draws, where no counter measures it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<PowerModel>,
+    /// Goes before the study's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carbon: Option<CarbonIntensity>,
 }
 
 /// What a run may use of its machine; none means all of it.

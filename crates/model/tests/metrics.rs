@@ -78,6 +78,7 @@ fn names_say_their_units() {
         ("_percent", Unit::Percent),
         ("_per_second", Unit::PerSecond),
         ("_joules", Unit::Joules),
+        ("_grams", Unit::Grams),
     ];
     for metric in metric::ALL {
         let said = ends.iter().find(|(end, _)| metric.name.ends_with(end));

@@ -94,6 +94,7 @@ fn words(kind: &Kind) -> String {
         "number" | "decimal" => "number",
         "flag" => "true or false",
         "duration" => "duration: `\"10s\"`",
+        "power" => "power: `\"60 W\"`",
         "size" => "size: `\"8 GB\"`",
         "money" => "money: `\"1.50 USD\"`",
         "price" => "price, or a list",

@@ -66,6 +66,8 @@ pub(crate) fn local() -> Environment {
         service: None,
         hosts: None,
         location: model::Location::default(),
+        power: None,
+        carbon: None,
     }
 }
 

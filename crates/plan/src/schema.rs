@@ -60,6 +60,7 @@ fn of_kind(kind: &Kind) -> Value {
         "flag" => json!({ "type": "boolean" }),
         "decimal" => json!({ "anyOf": [{ "type": "number" }, pattern("^[0-9.]+$", "4.865")] }),
         "duration" => pattern("^[0-9._]+ *(ms|s|min|h|d)$", "10s"),
+        "power" => pattern("^[0-9._]+ *k?W$", "60 W"),
         "size" => size(),
         "money" => pattern("^[0-9.]+ +[A-Z]{3}$", "200 USD"),
         "price" => {

@@ -3,6 +3,7 @@
 
 use std::str::FromStr;
 
+use model::energy::JOULES_PER_KILOWATT_HOUR;
 use model::{Currency, KnownDate, Money};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
@@ -47,6 +48,34 @@ pub(crate) fn size_bytes(text: &str) -> Result<u64, String> {
         .and_then(|bytes| bytes.round().to_u64())
         .filter(|bytes| *bytes > 0)
         .ok_or_else(expected)
+}
+
+/// `60 W` or `0.06 kW`.
+pub(crate) fn watts(text: &str) -> Result<f64, String> {
+    let expected = || format!("`{text}` is not a power such as \"60 W\"");
+    let Quantity { number, unit } = quantity(text).ok_or_else(expected)?;
+    let watts = match unit {
+        "W" => Some(number),
+        "kW" => number.checked_mul(Decimal::ONE_THOUSAND),
+        _ => None,
+    };
+    watts.and_then(|watts| watts.to_f64()).ok_or_else(expected)
+}
+
+/// `50 kJ` or `2 kWh`.
+pub fn joules(text: &str) -> Result<f64, String> {
+    let expected = || format!("`{text}` is not an energy such as \"50 kJ\" or \"2 kWh\"");
+    let Quantity { number, unit } = quantity(text).ok_or_else(expected)?;
+    let unit_joules = match unit {
+        "J" => 1.0,
+        "kJ" => 1e3,
+        "MJ" => 1e6,
+        "Wh" => 3600.0,
+        "kWh" => JOULES_PER_KILOWATT_HOUR,
+        _ => return Err(expected()),
+    };
+    let joules = number.to_f64().map(|number| number * unit_joules);
+    joules.ok_or_else(expected)
 }
 
 /// `0.169 USD/h`, as money an hour. Also a minute (`/min`) or a second (`/s`).
@@ -174,6 +203,23 @@ mod tests {
         check("1.5GB", Some(1_500_000_000));
         check("100B", Some(100));
         for wrong in ["", "8", "GB", "8 gb", "-8 GB", "0 GB", "99999999999 TB"] {
+            check(wrong, None);
+        }
+    }
+
+    #[test]
+    fn power_and_energy() {
+        let check = |text, expected| assert_eq!(watts(text).ok(), expected, "{text}");
+        check("60 W", Some(60.0));
+        check("0.18kW", Some(180.0));
+        for wrong in ["", "60", "W", "-1 W", "60 w", "60 J"] {
+            check(wrong, None);
+        }
+        let check = |text, expected| assert_eq!(joules(text).ok(), expected, "{text}");
+        check("850 J", Some(850.0));
+        check("50 kJ", Some(50_000.0));
+        check("2 kWh", Some(7.2e6));
+        for wrong in ["", "2", "2 kW", "-1 J"] {
             check(wrong, None);
         }
     }

@@ -21,6 +21,8 @@ fn main() -> std::io::Result<()> {
     write(&folder, "study-d", studies::study_d())?;
     write(&folder, "workers", studies::workers())?;
     write(&folder, "paying", studies::paying())?;
+    write(&folder, "choices", choices(&[]))?;
+    write(&folder, "criteria", choices(&["time", "cost", "energy"]))?;
     write(&folder, "troubled", troubled())?;
     write(&folder, "thousand", thousand())?;
     write(&folder, "thousand-with-holes", thousand_with_holes())?;
@@ -41,6 +43,32 @@ fn quickstart() -> common::World {
         got: 1.4,
         asked: 2.0,
     });
+    world
+}
+
+/// One task, with intervals that matter, by the criteria that are asked for.
+fn choices(criteria: &[&str]) -> common::World {
+    let mut world = Recipe {
+        factors: vec![
+            factor("environment", &["nuc", "cpu", "gpu"].map(Level::from)),
+            factor("batch", &[16, 64, 256].map(Level::from)),
+        ],
+        repetitions: 5,
+        noise: 0.08,
+        ..Recipe::default()
+    }
+    .world();
+    world.study.pareto = criteria.iter().map(|name| (*name).to_owned()).collect();
+    for environment in &mut world.study.environments {
+        environment.power = Some(model::PowerModel {
+            idle_watts: 20.0,
+            full_watts: 60.0,
+            source: None,
+        });
+    }
+    for record in &mut world.records {
+        record.metrics.remove(model::run::metric::GPU_ENERGY_JOULES);
+    }
     world
 }
 

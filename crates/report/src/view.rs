@@ -298,7 +298,8 @@ pub(crate) fn unit_of(info: &MetricInfo, typical: f64) -> Unit {
         "s" => format::seconds_unit(typical),
         "B" => format::byte_unit(typical),
         "%" => Unit::new("%", 1.0),
-        "J" => Unit::new("J", 1.0),
+        "J" => analyse::joule_unit(typical),
+        "g" => analyse::gram_unit(typical),
         // Images per second have their unit in the label, money in every cell.
         _ => Unit::new("", 1.0),
     }

@@ -1,5 +1,6 @@
 //! Is the difference real?
 
+use crate::cell_means::Contrast;
 use crate::distribution::student_two_sided;
 use crate::error::{StatsError, logarithms, require_finite, require_probability};
 use crate::estimate::{Estimate, StudentParts};
@@ -41,6 +42,26 @@ pub fn welch_difference(
     ));
     Ok(Comparison::new(estimate, welch.p, 0.0))
 }
+
+/// The same without an interval, for questions by the thousand: a quantile costs more than a probability.
+pub fn welch_contrast(first: &[f64], second: &[f64]) -> Result<Contrast, StatsError> {
+    let StudentParts {
+        value,
+        standard_error,
+        degrees_of_freedom,
+        count,
+        ..
+    } = Welch::of(first, second, ANY_CONFIDENCE)?.parts;
+    Ok(Contrast {
+        value,
+        standard_error,
+        degrees_of_freedom,
+        count,
+    })
+}
+
+/// Of parts that no interval is made of.
+const ANY_CONFIDENCE: f64 = 0.95;
 
 /// First geometric mean over second: Welch's comparison of the logarithms. All values must be above zero.
 pub fn welch_ratio(

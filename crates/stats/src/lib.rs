@@ -31,13 +31,13 @@ pub use anova::{Anova, Design, Observation, Residual, ResidualSource, Source, Su
 pub use anova::{factorial, one_way};
 pub use bootstrap::{Bootstrap, bootstrap};
 pub use cell_means::{At, CellMeans, Contrast, LevelPair, TermTest};
-pub use compare::{Comparison, Verdict, welch_difference, welch_ratio};
+pub use compare::{Comparison, Verdict, welch_contrast, welch_difference, welch_ratio};
 pub use effects::{Effect, Effects2k, effects_2k};
 pub use error::StatsError;
 pub use estimate::{Estimate, Interval};
 pub use family::{Answer, Question, weighted_holm};
 pub use fit::slope;
-pub use pareto::{Point, pareto};
+pub use pareto::pareto;
 pub use proportion::proportion;
 pub use residuals::{ResidualCheck, Residuals, check_residuals, residuals};
 pub use sample_size::{Decision, Spread, repetitions_for, repetitions_to_decide};

@@ -1,30 +1,29 @@
-//! Which of many choices are not beaten in both of two criteria at once.
+//! Which of many choices are not beaten in all of several criteria at once.
 
-/// One choice by two criteria, the smaller the better in both.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Point {
-    pub x: f64,
-    pub y: f64,
-}
-
-/// Indices of the points that no other beats in both, by growing `x`. Both criteria are minimised. Points equal in
-/// both are all kept; points that are not finite are left out.
-pub fn pareto(points: &[Point]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..points.len())
-        .filter(|index| points[*index].x.is_finite() && points[*index].y.is_finite())
-        .collect();
-    order.sort_by(|a, b| {
-        let (a, b) = (points[*a], points[*b]);
-        a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y))
-    });
+/// Indices of the choices that no other beats, by growing first criterion. A choice beats another if it is as low
+/// in every criterion and lower in one. Equal choices are all kept; choices with values that are not finite are left
+/// out.
+pub fn pareto(choices: &[Vec<f64>]) -> Vec<usize> {
+    let is_finite = |index: &usize| choices[*index].iter().all(|value| value.is_finite());
+    let mut order: Vec<usize> = (0..choices.len()).filter(is_finite).collect();
+    let compare = |a: &Vec<f64>, b: &Vec<f64>| {
+        let pairs = a.iter().zip(b).map(|(a, b)| a.total_cmp(b));
+        pairs.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
+    };
+    order.sort_by(|a, b| compare(&choices[*a], &choices[*b]));
+    // Whoever beats a choice is before it in this order, and so is somebody who is beaten by nobody.
     let mut front: Vec<usize> = Vec::new();
     for index in order {
-        let beaten = front.last().is_some_and(|best| {
-            points[*best].y <= points[index].y && points[*best] != points[index]
-        });
-        if !beaten {
+        if !front
+            .iter()
+            .any(|other| beats(&choices[*other], &choices[index]))
+        {
             front.push(index);
         }
     }
     front
+}
+
+fn beats(a: &[f64], b: &[f64]) -> bool {
+    a.iter().zip(b).all(|(a, b)| a <= b) && a != b
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use stats::distribution::{normal_cdf, normal_quantile, student_quantile, student_two_sided};
 use stats::{
-    Anova, Design, Observation, Point, Source, Sums, factorial, one_way, pareto, quantile, summary,
+    Anova, Design, Observation, Source, Sums, factorial, one_way, pareto, quantile, summary,
     welch_difference,
 };
 
@@ -203,10 +203,10 @@ proptest! {
     }
 
     #[test]
-    fn nothing_beats_the_front(points in prop::collection::vec((0u8..10, 0u8..10), 0..40)) {
-        let points: Vec<Point> = points.iter().map(|(x, y)| Point { x: f64::from(*x), y: f64::from(*y) }).collect();
+    fn nothing_beats_the_front(points in prop::collection::vec(prop::collection::vec(0u8..6, 3), 0..40)) {
+        let points: Vec<Vec<f64>> = points.iter().map(|p| p.iter().map(|x| f64::from(*x)).collect()).collect();
         let front = pareto(&points);
-        let beats = |a: &Point, b: &Point| a.x <= b.x && a.y <= b.y && a != b;
+        let beats = |a: &Vec<f64>, b: &Vec<f64>| (0..3).all(|i| a[i] <= b[i]) && a != b;
         for (index, point) in points.iter().enumerate() {
             let beaten = points.iter().any(|other| beats(other, point));
             prop_assert_eq!(front.contains(&index), !beaten);

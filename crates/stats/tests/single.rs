@@ -1,7 +1,7 @@
 //! Summaries, comparisons, fits, scale, residual checks, resampling and Pareto sets, one worked case each or more.
 
 use stats::{
-    Bootstrap, Design, Observation, Point, Scale, StatsError, Verdict, bootstrap, check_residuals,
+    Bootstrap, Design, Observation, Scale, StatsError, Verdict, bootstrap, check_residuals,
     choose_scale, pareto, proportion, quantile, quantile_interval, residuals, slope, summary,
     welch_difference, welch_ratio,
 };
@@ -120,7 +120,7 @@ fn lines() {
 
 #[test]
 fn pareto_front() {
-    let point = |x: f64, y: f64| Point { x, y };
+    let point = |x: f64, y: f64| vec![x, y];
     let points = [
         point(3.0, 1.0),
         point(1.0, 3.0),
@@ -131,6 +131,13 @@ fn pareto_front() {
     ];
     assert_eq!(pareto(&points), [1, 5, 2, 0]);
     assert!(pareto(&[]).is_empty());
+    // Worse in two criteria, better in the third.
+    let third = [
+        vec![1.0, 1.0, 9.0],
+        vec![2.0, 2.0, 8.0],
+        vec![2.0, 2.0, 9.0],
+    ];
+    assert_eq!(pareto(&third), [0, 1]);
 }
 
 #[test]

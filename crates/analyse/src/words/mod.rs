@@ -3,9 +3,11 @@
 pub(crate) mod billing;
 pub(crate) mod breakeven;
 pub(crate) mod comparison;
+pub(crate) mod energy;
 pub mod format;
 pub(crate) mod growth;
 pub(crate) mod names;
+pub(crate) mod pareto;
 pub(crate) mod ranking;
 pub(crate) mod serving;
 pub(crate) mod speedup;

@@ -5,7 +5,7 @@ use model::{Level, Money, Study};
 use rust_decimal::Decimal;
 use serde::Serialize;
 
-use crate::words::format;
+use crate::words::{energy, format};
 
 /// A column: what a number is called, its unit, and which way is good.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -38,6 +38,8 @@ pub fn metric_value(info: &MetricInfo, value: f64) -> String {
         "s" => format::duration(value),
         "B" => format::bytes(value),
         _ if !value.is_finite() => format::NONE.to_owned(),
+        "J" => in_unit(value, energy::joule_unit(value)),
+        "g" => in_unit(value, energy::gram_unit(value)),
         "%" => format!("{} %", format::significant(value, 3)),
         "" => format::significant(value, 3),
         "1/s" => format!("{}/s", format::significant(value, 3)),
@@ -46,6 +48,11 @@ pub fn metric_value(info: &MetricInfo, value: f64) -> String {
             None => format!("{} {unit}", format::significant(value, 3)),
         },
     }
+}
+
+fn in_unit(value: f64, unit: format::Unit) -> String {
+    let number = format::significant(value / unit.scale, 3);
+    format!("{number} {}", unit.name)
 }
 
 /// Of costs only: a workload may report in any unit, also one that looks like a currency.

@@ -165,6 +165,7 @@ pub(crate) fn of_task(
     task: &TaskBest,
     scenarios: &[&ScenarioResult],
     (time, cost): (&MetricInfo, Option<&MetricInfo>),
+    has_line: bool,
 ) -> Vec<String> {
     let by_number = scenarios.iter().map(|s| (s.number, *s)).collect();
     let words = Words {
@@ -172,6 +173,7 @@ pub(crate) fn of_task(
         by_number,
         time,
         cost,
+        has_line,
     };
     words.sentences()
 }
@@ -181,6 +183,8 @@ struct Words<'a> {
     by_number: BTreeMap<u32, &'a ScenarioResult>,
     time: &'a MetricInfo,
     cost: Option<&'a MetricInfo>,
+    /// The Pareto set is over time and cost; any other has a sentence of its own.
+    has_line: bool,
 }
 
 impl Words<'_> {
@@ -189,7 +193,7 @@ impl Words<'_> {
         match (&self.task.time, &self.task.cost) {
             (Some(time), Some(cost)) if time.first == cost.first => {
                 let rest = self.on_the_line(&time.first);
-                let is_only = self.task.task.is_empty() && rest.is_empty();
+                let is_only = self.has_line && self.task.task.is_empty() && rest.is_empty();
                 let line = match (time.verdict, is_only) {
                     (Verdict::Different, true) => " Nothing else is on the Pareto line.",
                     _ => "",
@@ -204,7 +208,7 @@ impl Words<'_> {
                 said.push(self.ranked("Cheapest", cost, self.cost.unwrap_or(self.time)));
                 let known = unique([time.first.as_slice(), &cost.first].concat());
                 let rest = self.on_the_line(&known);
-                if !rest.is_empty() {
+                if self.has_line && !rest.is_empty() {
                     said.push(format!(
                         "Between them on the Pareto line (nothing is faster and cheaper at once): {}.",
                         format::listed(&rest, 8)

@@ -55,6 +55,18 @@ pub(crate) fn words(info: &MetricInfo) -> Words {
             "needs {} less memory than",
             None,
         ),
+        Comparison::UsesEnergy => (
+            "uses {} the {label} of",
+            "uses {} more {label} than",
+            "uses {} less {label} than",
+            None,
+        ),
+        Comparison::Emits => (
+            "emits {} the {label} of",
+            "emits {} more {label} than",
+            "emits {} less {label} than",
+            None,
+        ),
         Comparison::TakesForAnImage => (
             "takes {} as long per image as",
             "takes {} longer per image than",

@@ -88,6 +88,7 @@ pub(super) fn machine(gpu: bool) -> Inventory {
             Vec::new()
         },
         gpu_driver: gpu.then(|| "550.54".to_owned()),
+        energy_counters: None,
         versions: BTreeMap::from([
             ("bancada".to_owned(), "0.1.0".to_owned()),
             ("engine".to_owned(), "0.1.0".to_owned()),

@@ -182,6 +182,8 @@ impl Recipe {
                     service: None,
                     hosts: None,
                     location: Default::default(),
+                    power: None,
+                    carbon: None,
                     limits: Limits {
                         cores: Some(2.0),
                         memory_bytes: None,
@@ -198,6 +200,8 @@ impl Recipe {
             target_accuracy_percent: None,
             roles: BTreeMap::new(),
             equal_within_percent: None,
+            pareto: Vec::new(),
+            carbon: None,
             import: None,
             network_files: Default::default(),
             scale: None,

@@ -6,7 +6,7 @@ use report::{ReportMeta, TerminalOptions};
 use store::Store;
 use workbench::{OtherPrices, Results, open_results};
 
-use crate::args::{ReportArgs, ResultsArgs, ShowArgs, WhatIfArgs};
+use crate::args::{CriteriaArgs, ReportArgs, ResultsArgs, ShowArgs, WhatIfArgs};
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
 
@@ -16,14 +16,15 @@ pub(super) fn show(args: &ShowArgs, printer: &Printer) -> CommandResult {
     super::infra::mention_machines(printer);
     let Shown {
         analysis, results, ..
-    } = Shown::open(&args.results, &args.what_if, printer)?;
+    } = Shown::by(&args.results, &args.what_if, &args.criteria, printer)?;
     print_tables(&analysis, printer);
     mention_left(&results.store, printer);
     let wishes = Wishes {
         deadline_seconds: args.deadline,
         most_cost: args.most_cost,
+        most_joules: args.most_energy,
     };
-    if args.deadline.is_some() || args.most_cost.is_some() {
+    if !wishes.is_empty() {
         let said = analyse::recommend(&analysis, &wishes).map_err(Failure::wrong_arguments)?;
         said.iter()
             .for_each(|sentence| printer.data(&format!("  → {sentence}")));
@@ -51,7 +52,7 @@ pub(super) fn mention_left(store: &Store, printer: &Printer) {
 }
 
 pub(super) fn report(args: &ReportArgs, printer: &Printer) -> CommandResult {
-    let shown = Shown::open(&args.results, &args.what_if, printer)?;
+    let shown = Shown::by(&args.results, &args.what_if, &args.criteria, printer)?;
     let results = &shown.results;
     // The report of what was paid stays what it is.
     let what_if = shown
@@ -77,12 +78,30 @@ impl Shown {
         what_if: &WhatIfArgs,
         printer: &Printer,
     ) -> Result<Self, Failure> {
+        Shown::by(results, what_if, &CriteriaArgs::default(), printer)
+    }
+
+    /// With a Pareto set over other metrics than the study's, where these are asked for.
+    fn by(
+        results: &ResultsArgs,
+        what_if: &WhatIfArgs,
+        criteria: &CriteriaArgs,
+        printer: &Printer,
+    ) -> Result<Self, Failure> {
         let tell = printer.teller();
         let path = &results.study;
-        let results = open_results(results.request(), &tell)?;
+        let mut results = open_results(results.request(), &tell)?;
+        let is_asked = !criteria.pareto.is_empty();
+        if is_asked {
+            results.study.pareto.clone_from(&criteria.pareto);
+        }
         let other = OtherPrices::read(&what_if.request(), path, &results, &tell)?;
+        let analysis = workbench::analyse(&results, other.as_ref(), &tell)?;
+        if let Some(wrong) = analysis.best.left_out.first().filter(|_| is_asked) {
+            return Err(Failure::wrong_arguments(wrong));
+        }
         Ok(Shown {
-            analysis: workbench::analyse(&results, other.as_ref(), &tell)?,
+            analysis,
             is_what_if: other.is_some(),
             results,
         })

@@ -19,6 +19,7 @@ mod data;
 mod designs;
 mod documents;
 mod endpoints;
+mod energy;
 mod frameworks;
 mod growth;
 mod hosts;

@@ -46,6 +46,8 @@ pub(crate) fn study(factors: &[(&str, &[Level])]) -> Study {
             service: None,
             hosts: None,
             location: Default::default(),
+            power: None,
+            carbon: None,
         }],
         measure: MeasureSettings {
             interval_seconds: 1.0,
@@ -56,6 +58,8 @@ pub(crate) fn study(factors: &[(&str, &[Level])]) -> Study {
         target_accuracy_percent: None,
         roles: std::collections::BTreeMap::new(),
         equal_within_percent: None,
+        pareto: Vec::new(),
+        carbon: None,
         import: None,
         network_files: Default::default(),
         scale: None,

@@ -38,6 +38,16 @@ impl Gpus {
         }));
     }
 
+    /// Since the driver was loaded; `None` unless every GPU counts, as those since Volta do.
+    pub(crate) fn counter_joules(&self) -> Option<f64> {
+        let joules = |index| {
+            let device = self.nvml.device_by_index(index).ok()?;
+            let millijoules = device.total_energy_consumption().ok()?;
+            Some(millijoules as f64 / 1000.0)
+        };
+        (0..self.count).map(joules).sum()
+    }
+
     pub(crate) fn inventory(&self) -> Vec<Gpu> {
         let describe = |index| {
             let device = self.nvml.device_by_index(index).ok()?;

@@ -8,6 +8,7 @@ pub(crate) mod memory;
 mod network;
 mod pressure;
 pub(crate) mod probe;
+pub(crate) mod rapl;
 mod rows;
 pub(crate) mod stat;
 pub(crate) mod task;
@@ -75,6 +76,8 @@ pub(crate) struct Sampled {
     pub(crate) most_swap_used_bytes: u64,
     pub(crate) gpus: u32,
     pub(crate) has_gpu_power: bool,
+    /// By the GPUs' own counters, where all of them have one.
+    pub(crate) gpu_counter_joules: Option<f64>,
     pub(crate) late: u64,
     pub(crate) worst_gap_seconds: f64,
     /// CPU time of the sampler's thread.
@@ -96,6 +99,7 @@ pub(crate) fn sample_until_last(
     let mut schedule = Schedule::new(sampling.interval);
     let mut is_last = false;
     let mut next_peak = sampling.start;
+    let gpus_before = sampling.probe.gpu_counter_joules();
     loop {
         let now = Instant::now();
         let seconds = now.duration_since(sampling.start).as_secs_f64();
@@ -133,6 +137,9 @@ pub(crate) fn sample_until_last(
         let _ = samples.send(row);
     }
     writer.flush()?;
+    let gpus_after = sampling.probe.gpu_counter_joules();
+    let gpus = gpus_before.zip(gpus_after);
+    sampled.gpu_counter_joules = gpus.map(|(before, after)| after - before);
     sampled.late = schedule.late;
     sampled.worst_gap_seconds = schedule.worst.as_secs_f64();
     sampled.cpu_seconds = thread_cpu_seconds();

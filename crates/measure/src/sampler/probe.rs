@@ -9,6 +9,7 @@ use model::sample::{MachineSample, TreeSample};
 
 use super::file::{Buffer, Source};
 use super::gpu::Gpus;
+use super::rapl::Rapl;
 use super::tree::{Tree, TreeParts, TreeReading, Units};
 use super::{disk, memory, network, pressure, stat};
 
@@ -21,6 +22,7 @@ pub(crate) struct Probe {
     network: Option<Source>,
     pressure: Pressure,
     gpus: Option<Gpus>,
+    rapl: Rapl,
     tree: Option<Tree>,
     group_cpu: Option<Source>,
     units: Units,
@@ -46,6 +48,8 @@ pub(crate) struct Counters {
     pub(crate) disk: disk::Disk,
     pub(crate) network: network::Network,
     pub(crate) run: TreeReading,
+    /// Of processors and memory, since the first reading.
+    pub(crate) joules: Option<f64>,
 }
 
 /// Which parts are read; all but for measuring what reading costs.
@@ -90,6 +94,7 @@ impl Probe {
                 io: pressure("pressure/io"),
             },
             gpus: if parts.gpus { Gpus::find() } else { None },
+            rapl: Rapl::default(),
             tree: None,
             group_cpu: None,
             units: units(),
@@ -98,6 +103,16 @@ impl Probe {
             counters: Counters::default(),
             sample: Sample::default(),
         })
+    }
+
+    /// Energy counters are read as well.
+    pub(crate) fn with_energy(mut self, powercap: &Path) -> Self {
+        self.rapl = Rapl::open(powercap);
+        self
+    }
+
+    pub(crate) fn gpu_counter_joules(&self) -> Option<f64> {
+        self.gpus.as_ref()?.counter_joules()
     }
 
     pub(crate) fn gpus(&self) -> u32 {
@@ -147,6 +162,7 @@ impl Probe {
             ..self.counters
         };
         let buffer = &mut self.buffer;
+        now.joules = self.rapl.read(buffer);
         if let Some(cpu) = self.stat.read(buffer).ok().and_then(stat::parse) {
             now.cpu = cpu;
         }

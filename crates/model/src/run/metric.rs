@@ -46,6 +46,7 @@ pub enum Unit {
     Percent,
     PerSecond,
     Joules,
+    Grams,
     /// A pure number.
     Number,
     /// The study's currency.
@@ -61,6 +62,7 @@ impl Unit {
             Unit::Percent => "%",
             Unit::PerSecond => "1/s",
             Unit::Joules => "J",
+            Unit::Grams => "g",
             Unit::Number | Unit::Currency => "",
         }
     }
@@ -128,6 +130,8 @@ pub enum Comparison {
     CostsAnAnswer,
     HandlesImages,
     NeedsMemory,
+    UsesEnergy,
+    Emits,
 }
 
 macro_rules! metrics {
@@ -278,6 +282,12 @@ metrics! {
     GPU_MEMORY_PERCENT "gpu_memory_percent", "GPU memory use", Percent, Neither, Measurement, Any,
         "use of the GPU's memory"
         { header: Some("GPU memory"), column: Column::Usual(8), digits: Digits::Whole };
+    ENERGY_JOULES "energy_joules", "energy", Joules, Lower, Analysis, Any,
+        "energy of the run: RAPL and NVML where they can be read, otherwise the environment's `power` model, marked as modelled. Missing without either"
+        { aliases: &["energy"], column: Column::Usual(6), comparison: Comparison::UsesEnergy };
+    CO2_GRAMS "co2_grams", "CO₂", Grams, Lower, Analysis, Any,
+        "`energy_joules` times the stated `carbon` intensity; missing without one"
+        { aliases: &["co2"], column: Column::Usual(8), comparison: Comparison::Emits };
     ACCURACY "accuracy_percent", "accuracy", Percent, Higher, Workload, Any,
         "held-out images classified correctly; for a served model, from its description"
         { aliases: &["accuracy"], column: Column::Usual(5) };
@@ -303,8 +313,9 @@ metrics! {
     DISK_WRITE_BYTES "disk_write_bytes", "written to disk", Bytes, Neither, Measurement, Any,
         "bytes that the run's processes wrote to disks";
     GPU_ENERGY_JOULES "gpu_energy_joules", "GPU energy", Joules, Lower, Measurement, Any,
-        "energy used by the GPU"
-        { aliases: &["energy"] };
+        "energy of the GPUs while the run lasted, from NVML: its energy counter, or power times time";
+    CPU_ENERGY_JOULES "cpu_energy_joules", "CPU energy", Joules, Lower, Measurement, Any,
+        "energy of processors and memory of the whole machine while the run lasted, other programs included, from RAPL";
     IMAGE_BYTES "image_bytes", "size of the container image", Bytes, Lower, Measurement, Any,
         "size of the image, for runs in a container, as its engine reports it";
     SAMPLER_CPU_SECONDS "sampler_cpu_seconds", "CPU time of the sampler", Seconds, Lower, Measurement, Any,

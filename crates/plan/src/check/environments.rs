@@ -86,5 +86,7 @@ fn environment(draft: &DraftEnvironment) -> Environment {
         service: draft.service.as_ref().map(|service| service.value.clone()),
         hosts: draft.hosts.as_ref().map(|hosts| hosts.value.clone()),
         location: draft.location.clone(),
+        power: draft.power.clone(),
+        carbon: draft.carbon.clone(),
     }
 }

@@ -124,6 +124,8 @@ pub(crate) fn check(draft: &Draft, options: &ReadOptions, problems: &Problems) -
             .map(|(name, role)| (name.value.clone(), *role))
             .collect(),
         equal_within_percent: draft.head.equal_within,
+        pareto: draft.head.pareto.iter().map(|m| m.value.clone()).collect(),
+        carbon: draft.head.carbon.clone(),
         import,
         network_files: BTreeMap::new(),
         scale: None,

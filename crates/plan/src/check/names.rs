@@ -22,7 +22,12 @@ pub(super) fn check(draft: &Draft, problems: &Problems) {
             problems.push(environment.name.wrong(message));
         }
     }
-    check_metrics(draft, problems);
+    let columns = draft.import.iter().flat_map(|import| &import.metrics);
+    let imported: Vec<&str> = columns
+        .map(|c| super::import::metric_name(&c.column, &c.means.value))
+        .collect();
+    check_metrics(draft, &imported, problems);
+    check_pareto(draft, &imported, problems);
     check_roles(draft, problems);
 }
 
@@ -96,20 +101,46 @@ fn check_roles(draft: &Draft, problems: &Problems) {
 }
 
 /// A command may report metrics of its own that nothing here can know.
-fn check_metrics(draft: &Draft, problems: &Problems) {
-    let columns = draft.import.iter().flat_map(|import| &import.metrics);
-    let imported: Vec<&str> = columns
-        .map(|c| super::import::metric_name(&c.column, &c.means.value))
-        .collect();
-    for (index, asked) in draft.head.metrics.iter().enumerate() {
-        let name = asked.value.as_str();
-        if let Some(problem) = unmeasured(draft, asked, &imported) {
+fn check_metrics(draft: &Draft, imported: &[&str], problems: &Problems) {
+    for asked in &draft.head.metrics {
+        if let Some(problem) = unmeasured(draft, asked, imported) {
             problems.push(problem);
         }
-        let mut earlier = draft.head.metrics[..index].iter();
+    }
+    check_unique(&draft.head.metrics, problems);
+}
+
+fn check_unique(metrics: &[Located<String>], problems: &Problems) {
+    for (index, asked) in metrics.iter().enumerate() {
+        let name = asked.value.as_str();
+        let mut earlier = metrics[..index].iter();
         if earlier.any(|earlier| earlier.value == name) {
             problems.push(asked.wrong(format!("metric `{name}` is listed twice")));
         }
+    }
+}
+
+/// One choice is better than another only by what is good low or high.
+fn check_pareto(draft: &Draft, imported: &[&str], problems: &Problems) {
+    let pareto = &draft.head.pareto;
+    for asked in pareto {
+        let name = asked.value.as_str();
+        // Whatever the workload: of a run that serves, time is latency.
+        if name == "time" {
+            continue;
+        }
+        let neither = |metric: &&metric::Definition| metric.better == metric::Better::Neither;
+        if let Some(problem) = unmeasured(draft, asked, imported) {
+            problems.push(problem);
+        } else if metric::meant(name).as_ref().is_some_and(neither) {
+            let undirected = format!("`{name}` is neither better low nor better high");
+            problems.push(asked.wrong(undirected).label("name a different metric"));
+        }
+    }
+    check_unique(pareto, problems);
+    if let [only] = pareto.as_slice() {
+        let single = only.wrong("a Pareto set needs at least two metrics");
+        problems.push(single.label("such as [\"time\", \"cost\"]"));
     }
 }
 

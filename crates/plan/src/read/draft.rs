@@ -4,8 +4,8 @@ use diagnostics::{Located, Span};
 use model::run::metric::Runs;
 use model::study::{LogPattern, MeasureSettings};
 use model::{
-    Currency, ExchangeRate, Hosts, Level, Limits, Location, Money, Price, Role, RunSequence,
-    Service,
+    CarbonIntensity, Currency, ExchangeRate, Hosts, Level, Limits, Location, Money, PowerModel,
+    Price, Role, RunSequence, Service,
 };
 
 use crate::field::Field;
@@ -77,6 +77,8 @@ pub(crate) struct Head {
     pub(crate) target_accuracy: Option<f64>,
     pub(crate) roles: Vec<(Located<String>, Role)>,
     pub(crate) equal_within: Option<f64>,
+    pub(crate) pareto: Vec<Located<String>>,
+    pub(crate) carbon: Option<CarbonIntensity>,
     pub(crate) exclude: Vec<DraftExclusion>,
 }
 
@@ -291,6 +293,8 @@ pub(crate) struct DraftEnvironment {
     pub(crate) service: Option<Located<Service>>,
     pub(crate) hosts: Option<Located<Hosts>>,
     pub(crate) location: Location,
+    pub(crate) power: Option<PowerModel>,
+    pub(crate) carbon: Option<CarbonIntensity>,
 }
 
 /// `[import]`. What has no place here cannot be wrong once it is read.

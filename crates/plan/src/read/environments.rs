@@ -7,7 +7,7 @@ use model::{BillingRule, Limits, PaidPhases, Price, Service};
 
 use super::draft::DraftEnvironment;
 use super::prices::Known;
-use super::{Typed, billing, hosts, locations, prices, services, take};
+use super::{Typed, billing, energy, hosts, locations, prices, services, take};
 use crate::values;
 
 pub(crate) const MAX_CORES: f64 = 4096.0;
@@ -63,6 +63,8 @@ fn read_one(
     }
     let hosts = hosts::read(&table);
     let location = locations::read(&table, price.as_ref());
+    let power = energy::read_power(&table);
+    let carbon = energy::read_carbon(typed, &table);
     if let (Within::Slurm(_), Some(price)) = (&location.within, &mut price)
         && !writes_rental(&table)
     {
@@ -81,6 +83,8 @@ fn read_one(
         service,
         hosts,
         location,
+        power,
+        carbon,
     }
 }
 

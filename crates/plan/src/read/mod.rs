@@ -4,6 +4,7 @@
 mod billing;
 mod design;
 mod draft;
+mod energy;
 mod environments;
 mod factors;
 mod hosts;
@@ -183,7 +184,7 @@ fn refuse_passwords(top: &Table<'_>) {
 
 fn read_draft(typed: &Typed<'_>, top: Table<'_>, options: &ReadOptions) -> Draft {
     refuse_passwords(&top);
-    let head = study::read(&top);
+    let head = study::read(typed, &top);
     let factors = factors::read(&top);
     let design = design::read(&top);
     let workload = workload::read(&top);

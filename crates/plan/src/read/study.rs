@@ -4,13 +4,13 @@ use diagnostics::{Diagnostic, Located, Table, Value};
 use model::{Currency, Role, RunSequence};
 
 use super::draft::{DraftCondition, DraftExclusion, Head};
-use super::take;
+use super::{Typed, energy, take};
 use crate::values;
 
 pub(crate) const ORDERS: &[&str] = &["blocks", "random", "listed"];
 pub(crate) const MAX_REPETITIONS: i64 = 10_000;
 
-pub(super) fn read(top: &Table<'_>) -> Head {
+pub(super) fn read(typed: &Typed<'_>, top: &Table<'_>) -> Head {
     let Some(value) = top.get("study") else {
         let missing = Diagnostic::whole("[study] is missing");
         top.complain(missing.note("a study begins with:  [study]  and  name = \"my-study\""));
@@ -29,7 +29,13 @@ pub(super) fn read(top: &Table<'_>) -> Head {
     let target_accuracy = read_target(&table);
     let roles = read_roles(&table);
     let equal_within = read_equal_within(&table);
-    let metrics = table.get("metrics");
+    let texts = |key: &str| {
+        let list = table.get(key);
+        list.map(|list| take::texts(&list, key)).unwrap_or_default()
+    };
+    let metrics = texts("metrics");
+    let pareto = texts("pareto");
+    let carbon = energy::read_carbon(typed, &table);
     let exclude = table.array("exclude").unwrap_or_default();
     let head = Head {
         name,
@@ -47,9 +53,9 @@ pub(super) fn read(top: &Table<'_>) -> Head {
         target_accuracy,
         roles,
         equal_within,
-        metrics: metrics
-            .map(|v| take::texts(&v, "metrics"))
-            .unwrap_or_default(),
+        pareto,
+        carbon,
+        metrics,
         exclude: exclude
             .iter()
             .filter_map(|rule| read_exclusion(rule, "exclude"))

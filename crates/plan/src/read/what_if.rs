@@ -4,7 +4,7 @@ use diagnostics::{Diagnostic, Problems, Table};
 use model::{BillingRule, ExchangeRate, Price, Service, Shared, Study};
 
 use super::prices::Known;
-use super::{Typed, billing, environments, prices, settings, take};
+use super::{Typed, billing, energy, environments, prices, settings, take};
 
 /// A study with other money, and which places it changed.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,6 +54,8 @@ impl WhatIf {
             let currency = take::parsed(&top, "currency", str::parse);
             let mut what_if = self.clone();
             what_if.study.currency = currency.map_or(self.study.currency, |c| c.value);
+            let carbon = energy::read_carbon(typed, &top);
+            state(&mut what_if.study.carbon, carbon, Else::IsWrong);
             let what_if = over(what_if, typed, &top, catalog, Else::IsWrong);
             top.finish();
             what_if
@@ -69,10 +71,14 @@ impl WhatIf {
     ) -> Result<Self, Vec<Diagnostic>> {
         whole(&Typed::study(text, None), |typed, top| {
             let head = top.table("study");
-            let currency = head.and_then(|head| take::parsed(&head, "currency", str::parse));
+            let said = head.as_ref();
+            let currency = said.and_then(|head| take::parsed(head, "currency", str::parse));
             let mut what_if = self.clone();
             what_if.study.currency = currency.map_or(self.study.currency, |c| c.value);
             what_if.study.rates = Vec::new();
+            what_if.study.carbon = head
+                .as_ref()
+                .and_then(|head| energy::read_carbon(typed, head));
             over(what_if, typed, &top, catalog, Else::IsElsewhere)
         })
     }
@@ -166,6 +172,12 @@ fn over(
                 worker_memory_mb: worker,
             };
             let price: Option<Price> = environments::read_price(typed, &inner, &money);
+            state(&mut environment.power, energy::read_power(&inner), other);
+            state(
+                &mut environment.carbon,
+                energy::read_carbon(typed, &inner),
+                other,
+            );
             if other == Else::IsWrong {
                 inner.finish();
             }
@@ -179,6 +191,13 @@ fn over(
         study,
         changed,
         named,
+    }
+}
+
+/// What a file asks about goes over what was; what a study says by now takes its place.
+fn state<T>(before: &mut Option<T>, said: Option<T>, other: Else) {
+    if said.is_some() || other == Else::IsElsewhere {
+        *before = said;
     }
 }
 

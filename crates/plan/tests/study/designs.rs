@@ -37,6 +37,8 @@ fn study(factors: Vec<Factor>, exclude: Vec<Exclusion>) -> Study {
         target_accuracy_percent: None,
         roles: BTreeMap::new(),
         equal_within_percent: None,
+        pareto: Vec::new(),
+        carbon: None,
         import: None,
         network_files: Default::default(),
         scale: None,

@@ -9,6 +9,7 @@
 
 mod capacity;
 mod designs;
+mod energy;
 mod file_designs;
 mod fingerprints;
 mod hostile;

@@ -34,6 +34,18 @@ const SECTIONS: &[(&str, &str)] = &[
         "[environments.a.billing]\nzzz = 1",
     ),
     (
+        "/properties/environments/additionalProperties/properties/power",
+        "[environments.a.power]\nzzz = 1",
+    ),
+    (
+        "/properties/environments/additionalProperties/properties/carbon",
+        "[environments.a.carbon]\nzzz = 1",
+    ),
+    (
+        "/properties/study/properties/carbon",
+        "[study.carbon]\nzzz = 1",
+    ),
+    (
         "/properties/environments/additionalProperties/properties/serverless",
         "[environments.a.serverless]\nzzz = 1",
     ),

@@ -6,11 +6,12 @@ mod grid;
 mod money;
 mod told;
 
+use analyse::lists::unique;
 use analyse::{
     Analysis, CostResult, MetricInfo, RunRow, ScenarioResult, Summary, Variation, VariationTerm,
 };
-use model::Money;
 use model::run::metric;
+use model::{EnergySource, Money};
 
 use columns::Columns;
 pub use grid::Grid;
@@ -51,6 +52,11 @@ pub(crate) fn runs(analysis: &Analysis) -> Grid {
     for (place, info) in metrics(analysis) {
         table.add(metric_column(info), move |run| {
             number(run.values.get(place).copied().flatten())
+        });
+    }
+    if has_energy(analysis) {
+        table.add("energy_source", |run| {
+            run.energy_source.map_or("", EnergySource::word).to_owned()
         });
     }
     table.add("warnings", |run| run.warnings.to_string());
@@ -97,8 +103,21 @@ pub(crate) fn scenarios(analysis: &Analysis) -> Grid {
             });
         }
     }
+    if has_energy(analysis) {
+        table.add("energy_source", |s| energy_sources(analysis, s.number));
+    }
     table.billed();
     table.grid(&analysis.scenarios)
+}
+
+fn has_energy(analysis: &Analysis) -> bool {
+    analysis.runs.iter().any(|run| run.energy_source.is_some())
+}
+
+fn energy_sources(analysis: &Analysis, scenario: u32) -> String {
+    let runs = analysis.runs.iter().filter(|run| run.scenario == scenario);
+    let words = unique(runs.filter_map(|run| run.energy_source.map(EnergySource::word)));
+    words.join(", ")
 }
 
 const SUMMARY: [Named<Summary, Option<f64>>; 9] = [
@@ -202,6 +221,7 @@ fn metric_column(info: &MetricInfo) -> String {
         "%" => "percent",
         "1/s" => "per_second",
         "J" => "joules",
+        "g" => "grams",
         other => other,
     };
     let plain = |c: char| {

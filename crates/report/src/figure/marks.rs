@@ -240,18 +240,21 @@ impl Drawn<'_> {
             else {
                 continue;
             };
-            let (off, dy) = match place {
-                LabelPlace::Above => ("", ABOVE),
-                LabelPlace::Below => ("", BELOW),
-                LabelPlace::Nowhere => (" off", ABOVE),
+            let (off, right, dy) = match place {
+                LabelPlace::At { right, down } => ("", *right, *down),
+                LabelPlace::Nowhere => (" off", 0.0, ABOVE),
             };
             // Whole inside the axes.
             let half = width(&point.label) / 2.0;
             let ends = [self.layout.x.from + half, self.layout.x.to - half];
-            let dx = x.min(ends[1]).max(ends[0]) - x;
+            let dx = (x + right).min(ends[1]).max(ends[0]) - x;
+            let mark = match point.y_ends {
+                Some(_) => " data-beside=\"\"",
+                None => "",
+            };
             let _ = write!(
                 out,
-                "<text class=\"label{off}\" transform=\"translate({},{})\" x=\"{}\" y=\"{dy}\">{}</text>",
+                "<text class=\"label{off}\"{mark} transform=\"translate({},{})\" x=\"{}\" y=\"{dy}\">{}</text>",
                 px(x),
                 px(y),
                 px(dx),
@@ -281,10 +284,10 @@ pub(super) fn shape(symbol: Symbol, r: f64) -> Option<Shape> {
 const ABOVE: f64 = -9.0;
 const BELOW: f64 = 18.0;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Of the middle of a label, from its point.
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum LabelPlace {
-    Above,
-    Below,
+    At { right: f64, down: f64 },
     Nowhere,
 }
 
@@ -304,9 +307,54 @@ impl Taken {
     }
 }
 
+/// Where a label may stand, the best place first: beside a whisker, not on it.
+fn possible(point: &Point) -> Vec<LabelPlace> {
+    const GAP: f64 = 5.0;
+    let sides: &[f64] = match point.y_ends {
+        Some(_) => &[1.0, -1.0],
+        None => &[0.0],
+    };
+    let beside = width(&point.label) / 2.0 + GAP;
+    let at = |down: f64| {
+        let sides = sides.iter();
+        sides.map(move |side| LabelPlace::At {
+            right: side * beside,
+            down,
+        })
+    };
+    at(ABOVE).chain(at(BELOW)).collect()
+}
+
+/// Points with whiskers, which no label may cover.
+fn with_whiskers(layout: &Layout) -> Vec<Taken> {
+    let mut taken = Vec::new();
+    for (series, bases) in layout.figure.series.iter().zip(&layout.bases) {
+        let drawn = Drawn {
+            layout,
+            series,
+            bases,
+        };
+        let labelled = |point: &&Point| point.y_ends.is_some() && !point.label.is_empty();
+        let places = series.points.iter().filter(labelled);
+        taken.extend(
+            places
+                .filter_map(|point| drawn.place(point))
+                .map(|at| Taken {
+                    left: at.x - HALF_POINT,
+                    right: at.x + HALF_POINT,
+                    // A label's middle is above its foot.
+                    middle: at.y + HALF_POINT,
+                }),
+        );
+    }
+    taken
+}
+
+const HALF_POINT: f64 = 4.0;
+
 /// Later series are more important, and labelled first.
 fn place_labels(layout: &Layout) -> Vec<Vec<LabelPlace>> {
-    let mut taken: Vec<Taken> = Vec::new();
+    let mut taken = with_whiskers(layout);
     let series = layout.figure.series.iter().zip(&layout.bases);
     let mut places: Vec<Vec<LabelPlace>> = series
         .rev()
@@ -323,11 +371,14 @@ fn place_labels(layout: &Layout) -> Vec<Vec<LabelPlace>> {
                     return LabelPlace::Nowhere;
                 };
                 let half = width(&point.label) / 2.0 + 2.0;
-                for (place, dy) in [(LabelPlace::Above, ABOVE), (LabelPlace::Below, BELOW)] {
+                for place in possible(point) {
+                    let LabelPlace::At { right, down } = place else {
+                        continue;
+                    };
                     let own = Taken {
-                        left: x - half,
-                        right: x + half,
-                        middle: y + dy,
+                        left: x + right - half,
+                        right: x + right + half,
+                        middle: y + down,
                     };
                     if taken.iter().all(|other| !own.meets(other)) {
                         taken.push(own);

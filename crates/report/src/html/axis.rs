@@ -56,9 +56,13 @@ impl<'a> MetricAxis<'a> {
     }
 
     pub(super) fn value(&self, scenario: &ScenarioResult) -> Option<f64> {
-        scenario
-            .mean(&self.info.name)
-            .map(|e| e.value / self.unit.scale)
+        let mean = scenario.mean(&self.info.name);
+        mean.map(|mean| self.scaled(mean.value))
+    }
+
+    /// In the unit of the axis.
+    pub(super) fn scaled(&self, value: f64) -> f64 {
+        value / self.unit.scale
     }
 
     pub(super) fn text(&self, scenario: &ScenarioResult) -> String {

@@ -1,15 +1,13 @@
 //! Time and cost of scenarios.
 
-use analyse::{Analysis, LevelFacts, MetricInfo, ScenarioResult};
+use analyse::{Analysis, MetricInfo, ScenarioResult};
 
-use super::axis::{Group, MetricAxis, by_environment, heading, scenario_axis};
+use super::axis::{Group, MetricAxis, by_environment, scenario_axis};
 use super::page::Page;
-use crate::figure::{Axis, Colour, Dash, Extent, Figure, Line, Mark, Point, Series, Side, Symbol};
+use crate::figure::{Axis, Colour, Extent, Figure, Mark, Point, Series, Side, Symbol};
 
 /// Above this, single runs are a cloud.
 const MOST_POINTS: usize = 600;
-/// More names than this cover each other.
-const MOST_LABELS: usize = 40;
 
 /// Bars of time with the cost beside them, one figure an environment (study A of docs/studies.md).
 pub(super) fn time_and_cost(page: &mut Page, analysis: &Analysis) {
@@ -105,83 +103,4 @@ fn without_a_bar(axis: &MetricAxis, scenarios: &[&ScenarioResult]) -> Series {
         on: Side::Foot,
         ..Series::new("", Colour::Muted, Mark::Words).with(words)
     }
-}
-
-/// Time against cost: who is on the Pareto line.
-pub(super) fn choice(page: &mut Page, analysis: &Analysis) {
-    let Some(info) = time_metric(analysis) else {
-        return;
-    };
-    let priced: Vec<&ScenarioResult> = analysis
-        .scenarios
-        .iter()
-        .filter(|s| s.cost.is_some() && s.mean(&info.name).is_some())
-        .collect();
-    if priced.len() < 3 {
-        return;
-    }
-    page.open("choice", "What to choose");
-    page.list("findings", &analysis.best.sentences);
-    page.figure(&choice_figure(analysis, info, &priced));
-    page.close();
-}
-
-fn choice_figure(analysis: &Analysis, info: &MetricInfo, priced: &[&ScenarioResult]) -> Figure {
-    let axis = MetricAxis::new(info, priced);
-    let pareto: Vec<u32> = analysis.best.pareto().collect();
-    let found = |number: &u32| priced.iter().find(|s| s.number == *number).copied();
-    let others = priced.iter().copied();
-    let others: Vec<&ScenarioResult> = others.filter(|s| !pareto.contains(&s.number)).collect();
-    let labelled = priced.len() <= MOST_LABELS;
-    let size = 9.0;
-    let line = Line {
-        dots: size,
-        ..Line::plain(2.0, Dash::Dotted)
-    };
-    let mut series = vec![
-        Series::new(
-            "slower and more expensive",
-            Colour::Muted,
-            Mark::Symbols { size },
-        )
-        .with(choice_points(&axis, &others, labelled)),
-    ];
-    let tasks = &analysis.best.tasks;
-    for (place, task) in tasks.iter().enumerate() {
-        let on_line: Vec<&ScenarioResult> = task.pareto.iter().filter_map(found).collect();
-        let (name, colour) = match tasks.len() {
-            1 => ("Pareto line".to_owned(), Colour::Series(2)),
-            _ => (LevelFacts::phrase_of(&task.task), Colour::Series(place)),
-        };
-        let line = Series::new(&name, colour, Mark::Line(line));
-        series.push(line.with(choice_points(&axis, &on_line, labelled || tasks.len() == 1)));
-    }
-    let cost = format!("cost of a run ({})", analysis.study.currency);
-    Figure::new(
-        "Time against cost per run, one point per scenario. Lower left is better; no scenario of the same task is both faster and cheaper than a point on its Pareto line.",
-        420,
-        Axis::linear(axis.title(), Extent::FromZero).switchable(),
-        Axis::linear(cost, Extent::FromZero).switchable(),
-    )
-    .with(series)
-}
-
-fn choice_points(axis: &MetricAxis, scenarios: &[&ScenarioResult], labelled: bool) -> Vec<Point> {
-    let point = |scenario: &&ScenarioResult| {
-        let cost = scenario.cost.as_ref()?;
-        let says = format!(
-            "{}\n{}\n{}",
-            heading(scenario),
-            axis.text(scenario),
-            cost.mean
-        );
-        Some(Point {
-            label: match labelled {
-                true => scenario.label.clone(),
-                false => String::new(),
-            },
-            ..Point::new(axis.value(scenario)?, cost.estimate.value).says(says)
-        })
-    };
-    scenarios.iter().filter_map(point).collect()
 }

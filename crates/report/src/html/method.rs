@@ -281,7 +281,10 @@ pub(super) fn glossary(page: &mut Page, analysis: &Analysis) {
         ),
     ];
     if analysis.best.pareto().next().is_some() {
-        words.push(("Pareto line", "Scenarios for which no other is both faster and cheaper. Whether you care more about time or cost, the best choice is on this line."));
+        words.push(match analysis.best.criteria.len() {
+            2 => ("Pareto line", "Scenarios for which no other is better in both criteria (time and cost, unless the study asks for others). Whichever you care more about, the best choice is on this line."),
+            _ => ("Pareto set", "Scenarios for which no other is better in all criteria. Whichever you care more about, the best choice is in this set."),
+        });
     }
     let mut out = String::from("<dl class=\"words\">\n");
     for (word, meaning) in words {

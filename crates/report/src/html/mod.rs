@@ -4,6 +4,7 @@
 mod arrange;
 mod axis;
 mod breakeven;
+mod choice;
 mod curves;
 mod figures;
 mod frameworks;
@@ -42,7 +43,7 @@ pub fn html(analysis: &Analysis, meta: &ReportMeta) -> String {
     sweeps::sweeps(&mut page, analysis);
     speedup::speed_ups(&mut page, analysis);
     growth::growths(&mut page, analysis);
-    figures::choice(&mut page, analysis);
+    choice::choice(&mut page, analysis);
     curves::learning(&mut page, analysis);
     usage::resources(&mut page, analysis);
     usage::phases(&mut page, analysis);

@@ -273,17 +273,22 @@ class Plot {
   // Later series are more important, and labelled first.
   placeLabels() {
     if (!this.now) return;
-    const taken = [];
-    for (const { mark, side, values } of [...this.pieces].reverse()) {
-      if (!mark.classList.contains("label")) continue;
-      const x = this.now.x.at(values[1][0]);
-      const y = this.now[side].at(values[1][1]);
+    const labels = [...this.pieces].reverse().filter(({ mark }) => mark.classList.contains("label"));
+    const pointOf = ({ side, values }) => ({ x: this.now.x.at(values[1][0]), y: this.now[side].at(values[1][1]) });
+    // Labels of points with whiskers stand beside them, and cover no other such point.
+    const isBeside = ({ mark }) => "beside" in mark.dataset;
+    const taken = labels.filter(isBeside).map(pointOf).map(({ x, y }) => ({ left: x - 4, right: x + 4, y: y + 4 }));
+    for (const label of labels) {
+      const { mark } = label;
+      const { x, y } = pointOf(label);
       const wide = widthOf(mark.textContent) / 2;
-      mark.setAttribute("x", Math.max(this.edges.left + wide, Math.min(this.width - this.edges.right - wide, x)) - x);
       const half = wide + 2;
+      const sides = isBeside(label) ? [wide + 5, -wide - 5] : [0];
       const meets = (own) => taken.some((other) => own.left < other.right && other.left < own.right && Math.abs(own.y - other.y) < 12);
-      const places = [-9, 18].map((dy) => ({ dy, left: x - half, right: x + half, y: y + dy }));
+      const places = [-9, 18].flatMap((dy) => sides.map((dx) => ({ dx, dy, left: x + dx - half, right: x + dx + half, y: y + dy })));
       const free = mark.parentNode.classList.contains("off") ? undefined : places.find((own) => !meets(own));
+      const middle = x + (free || places[0]).dx;
+      mark.setAttribute("x", Math.max(this.edges.left + wide, Math.min(this.width - this.edges.right - wide, middle)) - x);
       mark.classList.toggle("off", !free);
       if (!free) continue;
       taken.push(free);

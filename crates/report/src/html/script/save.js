@@ -70,13 +70,18 @@ const csvOf = ({ x, y, right, series, lying }) => {
   };
   const named = (axis, value) => (axis.categories ? headingOf(axis, value) : value);
   const rows = [["series", x.title || "x", y.title || "y", "low", "high", "axis", "text"]];
+  // Intervals in both directions: those of y are `low` and `high`.
+  const both = series.some((one) => one.x_low && one.low);
+  if (both) rows[0].push("x low", "x high");
   for (const one of series) {
-    const [low, high] = one.x_low ? [one.x_low, one.x_high] : [one.low, one.high];
+    const [low, high] = one.x_low && !both ? [one.x_low, one.x_high] : [one.low, one.high];
     one.x.forEach((value, at) => {
       const height = one.side === "foot" ? null : named(y, one.y[at]);
       const says = [one.heading, one.says && one.says[at]].filter(Boolean).join("; ").replaceAll("\n", "; ");
-      const axis = one.side === "right" ? right.title : one.x_low || lying ? x.title : y.title;
-      rows.push([one.name || one.heading, named(x, value), height, low && low[at], high && high[at], axis, says]);
+      const axis = one.side === "right" ? right.title : (one.x_low && !both) || lying ? x.title : y.title;
+      const row = [one.name || one.heading, named(x, value), height, low && low[at], high && high[at], axis, says];
+      if (both) row.push(one.x_low && one.x_low[at], one.x_high && one.x_high[at]);
+      rows.push(row);
     });
   }
   return rows.map((row) => row.map(cell).join(",") + "\r\n").join("");
