@@ -39,4 +39,4 @@ pub use resolve::{Resolved, resolve};
 pub use scenarios::{plan, same_level, scenarios};
 pub use schema::schema;
 pub use template::template;
-pub use values::duration_seconds;
+pub use values::{duration_seconds, price_per_hour};

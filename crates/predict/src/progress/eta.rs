@@ -7,8 +7,11 @@
 //! epochs are counted, time at whole epochs (validation, checkpoints) is kept apart and added for
 //! every end of an epoch that is still to come.
 
-use stats::Estimate;
+use serde::Serialize;
+use stats::Interval;
 use stats::distribution::student_quantile;
+
+pub use stats::Estimate;
 
 use super::{Position, Unit};
 
@@ -16,6 +19,8 @@ use super::{Position, Unit};
 const MOST_BLOCKS: usize = 20;
 /// Fewer blocks behind the warm-up give a value without an interval.
 const FEWEST_BLOCKS: usize = 4;
+/// Fewer are not enough to end a run by: the first narrow interval may be a lucky one.
+const BLOCKS_TO_STOP: usize = 8;
 /// Pairs kept; when there are more, every second one is dropped.
 const MOST_PAIRS: usize = 1024;
 const CONFIDENCE: f64 = 0.95;
@@ -52,11 +57,52 @@ pub struct Rest {
     pub basis: Basis,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a run takes, seen from a moment in it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Times {
+    pub left_seconds: Estimate,
+    /// From the start of the program.
+    pub total_seconds: Estimate,
+}
+
+impl Rest {
+    /// `now` is not before the last count. What was predicted to be over by now takes no time less
+    /// than none.
+    pub fn at(&self, now: f64) -> Times {
+        let end = self.at_seconds;
+        let shifted = |by: f64, least: f64| Estimate {
+            value: (self.seconds.value + by).max(least),
+            interval: self.seconds.interval.map(|interval| Interval {
+                low: (interval.low + by).max(least),
+                high: (interval.high + by).max(least),
+            }),
+            ..self.seconds.clone()
+        };
+        Times {
+            left_seconds: shifted(end - now, 0.0),
+            total_seconds: shifted(end, now),
+        }
+    }
+
+    /// Whether half the width of the interval of the total time is at most this part of it, and
+    /// enough blocks and an end of an epoch are behind it.
+    pub fn is_known_to(&self, precision: f64) -> bool {
+        let total = self.at(self.at_seconds).total_seconds;
+        self.basis != Basis::StepsOfEpochs
+            && total.count >= BLOCKS_TO_STOP
+            && total
+                .relative_margin()
+                .is_some_and(|margin| margin <= precision)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Basis {
-    /// Steps of a counter that knows no epochs, or of which no whole epoch was seen: what happens at
-    /// the end of an epoch is not in it.
+    /// Steps of a counter that knows no epochs.
     Steps,
+    /// No whole epoch was seen: what happens at the end of an epoch is not in it.
+    StepsOfEpochs,
     /// The end of an epoch was seen, or there is none before the end of the run.
     Epochs,
 }
@@ -130,7 +176,8 @@ impl Pace {
             has_ends || (ends_left <= 1.0 && in_end.is_none()),
         ) {
             (Unit::Epochs, true) => Basis::Epochs,
-            _ => Basis::Steps,
+            (Unit::Epochs, false) => Basis::StepsOfEpochs,
+            (Unit::Steps, _) => Basis::Steps,
         };
         Some(Rest {
             seconds: seconds.into_estimate(),
@@ -358,7 +405,7 @@ impl Spent {
     fn into_estimate(self) -> Estimate {
         let method = "steady rate behind the warm-up, ends of epochs apart";
         let mut estimate = Estimate::bare(self.value, CONFIDENCE, self.blocks, method);
-        estimate.interval = self.margin.map(|margin| stats::Interval {
+        estimate.interval = self.margin.map(|margin| Interval {
             low: (self.value - margin - self.below).max(0.0),
             high: self.value + margin + self.above,
         });

@@ -82,8 +82,9 @@ fn warm_up_and_ends_of_epochs_are_kept_apart() {
     }
     // Inside the first epoch its end is not known, and that is said.
     let (rest, left) = predicted(&training, 0.03, 1);
-    assert_eq!(rest.basis, Basis::Steps);
-    assert!(rest.seconds.value < left);
+    assert_eq!(rest.basis, Basis::StepsOfEpochs);
+    assert!(rest.seconds.value < left && !rest.is_known_to(0.9));
+    assert!(predicted(&training, 0.1, 1).0.is_known_to(0.02));
 }
 
 #[test]
@@ -186,4 +187,29 @@ fn many_pairs_are_thinned() {
     let rest = pace.rest().unwrap();
     let off = rest.seconds.value / (end - rest.at_seconds) - 1.0;
     assert!(off.abs() < 0.01, "{off}");
+}
+
+#[test]
+fn time_goes_on_after_the_last_count() {
+    let rest = |low, high| Rest {
+        seconds: Estimate {
+            interval: Some(Interval { low, high }),
+            ..Estimate::bare(100.0, 0.95, 10, "test")
+        },
+        at_seconds: 50.0,
+        basis: Basis::Steps,
+    };
+    let times = rest(90.0, 110.0).at(60.0);
+    assert_eq!(
+        (times.left_seconds.value, times.total_seconds.value),
+        (90.0, 150.0)
+    );
+    let late = rest(90.0, 110.0).at(155.0);
+    assert_eq!(
+        (late.left_seconds.value, late.total_seconds.value),
+        (0.0, 155.0)
+    );
+    let interval = late.total_seconds.interval.unwrap();
+    assert_eq!((interval.low, interval.high), (155.0, 160.0));
+    assert!(rest(95.0, 105.0).is_known_to(0.05) && !rest(80.0, 120.0).is_known_to(0.05));
 }
