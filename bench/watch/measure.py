@@ -12,6 +12,7 @@ import pty
 import statistics
 import subprocess
 import sys
+import termios
 import threading
 import time
 from pathlib import Path
@@ -23,6 +24,7 @@ SHARES = (0.05, 0.10)
 def in_terminal(command, with_output):
     """Runs with stderr (and stdout, unless it is read) on a terminal; gives lines and seconds."""
     ours, scripts = pty.openpty()
+    termios.tcsetwinsize(scripts, (30, 100))
 
     def drain():
         try:

@@ -84,6 +84,16 @@ impl PseudoTerminal {
         })
     }
 
+    /// What the program writes is handed over as it is, for a terminal that makes `\r\n` of `\n`
+    /// itself: one that is not in [`RawMode`].
+    pub fn leave_output(&self) {
+        if let Some(mut settings) = settings(self.programs.as_fd()) {
+            settings.c_oflag &= !libc::OPOST;
+            // SAFETY: the settings are live.
+            unsafe { libc::tcsetattr(self.programs.as_raw_fd(), libc::TCSANOW, &settings) };
+        }
+    }
+
     /// For the program's input, output or errors.
     pub fn stream(&self) -> io::Result<Stdio> {
         self.programs.try_clone().map(Stdio::from)
@@ -230,6 +240,16 @@ mod tests {
         let (_group, mut ours) =
             shell("test -t 0 && test -t 1 && test -t 2 && stty size; tty | cut -c1-5");
         assert_eq!(read_until(&mut ours, "/dev/"), "20 70\r\n/dev/\r\n");
+    }
+
+    #[test]
+    fn output_can_be_left_as_it_is() {
+        let terminal = PseudoTerminal::open(None, File::open("/dev/null").unwrap()).unwrap();
+        terminal.leave_output();
+        let mut command = Command::new("echo");
+        command.arg("text").stdout(terminal.stream().unwrap());
+        let (_group, mut ours) = terminal.spawn(command).unwrap();
+        assert_eq!(read_until(&mut ours, "\n"), "text\n");
     }
 
     #[test]

@@ -74,6 +74,8 @@ pub fn recognise_begun(update: &str) -> Vec<Observation> {
     found
 }
 
+/// Patterns of words are in lower case, and so is what they are held against: `regex` is built
+/// without the tables that ignoring the case needs.
 type Pattern = LazyLock<Option<Regex>>;
 
 /// tqdm: `Epoch 1/3:  45%|███  | 45/100 [00:01<00:02, 30.2it/s, loss=0.5]`.
@@ -99,33 +101,33 @@ static RICH: Pattern = LazyLock::new(|| {
     Regex::new(r"^(?P<label>[^━╸╺]*)[━╸╺]+ +(?P<done>[0-9]+)/(?P<total>[0-9]+) +[0-9:-]+ • [0-9:-]+ (?P<rest>.*it/s.*)$").ok()
 });
 static EPOCH: Pattern = LazyLock::new(|| {
-    Regex::new(r"(?i)\bepoch(?:\((?P<phase>[a-z]+)\))?[ \t]*[:#=\[(]*[ \t]*\[?(?P<number>[0-9]+)(?:[ \t]*(?:/|of|out of)[ \t]*(?P<total>[0-9]+))?").ok()
+    Regex::new(r"\bepoch(?:\((?P<phase>[a-z]+)\))?[ \t]*[:#=\[(]*[ \t]*\[?(?P<number>[0-9]+)(?:[ \t]*(?:/|of|out of)[ \t]*(?P<total>[0-9]+))?").ok()
 });
 static EPOCH_FRACTION: Pattern =
     LazyLock::new(|| Regex::new(r#"['"]epoch['"]: ?'?(?P<value>[0-9]+(?:\.[0-9]+)?)'?[,}]"#).ok());
 static STEP: Pattern = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:(?P<word>step|iter|iteration|update)|(?:mini-?)?batch|it)(?:\([a-z]+\))?[ \t]*[:#=\[(]*[ \t]*(?P<done>[0-9][0-9,]*)(?:[ \t]*(?:/|of|out of)[ \t]*(?P<total>[0-9][0-9,]*))?").ok()
+    Regex::new(r"\b(?:(?P<word>step|iter|iteration|update)|(?:mini-?)?batch|it)(?:\([a-z]+\))?[ \t]*[:#=\[(]*[ \t]*(?P<done>[0-9][0-9,]*)(?:[ \t]*(?:/|of|out of)[ \t]*(?P<total>[0-9][0-9,]*))?").ok()
 });
 static BRACKETS: Pattern = LazyLock::new(|| {
     Regex::new(r"\[ *(?P<done>[0-9]+) */ *(?P<total>[0-9]+)(?: *\([^)]*\))? *\]").ok()
 });
 static PERCENT: Pattern = LazyLock::new(|| {
-    Regex::new(r"(?i)^[^a-z0-9]*(?:(?:progress|completed?|done|training)[^a-z0-9]*)?(?P<done>[0-9]{1,3}(?:\.[0-9]+)?) ?%[^a-z0-9]*(?:done|completed?|finished)?[^a-z0-9]*$").ok()
+    Regex::new(r"^[^a-z0-9]*(?:(?:progress|completed?|done|training)[^a-z0-9]*)?(?P<done>[0-9]{1,3}(?:\.[0-9]+)?) ?%[^a-z0-9]*(?:done|completed?|finished)?[^a-z0-9]*$").ok()
 });
 static PLANNED: Pattern =
     LazyLock::new(|| Regex::new(r"Total optimization steps = (?P<value>[0-9][0-9,]*)").ok());
 static LOSS: Pattern = LazyLock::new(|| {
-    Regex::new(r#"(?i)\b(?:train(?:ing)?[_ ]?)?loss\b['"]?[ \t]*[:=]?[ \t]*['"]?(?P<value>[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?)"#).ok()
+    Regex::new(r#"\b(?:train(?:ing)?[_ ]?)?loss\b['"]?[ \t]*[:=]?[ \t]*['"]?(?P<value>[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?)"#).ok()
 });
 static ACCURACY: Pattern = LazyLock::new(|| {
-    Regex::new(r#"(?i)\b(?:train(?:ing)?[_ ]?)?acc(?:uracy)?\b['"]?[ \t]*[:=]?[ \t]*['"]?(?P<value>[0-9]+(?:\.[0-9]+)?)(?P<percent> ?%)?"#).ok()
+    Regex::new(r#"\b(?:train(?:ing)?[_ ]?)?acc(?:uracy)?\b['"]?[ \t]*[:=]?[ \t]*['"]?(?P<value>[0-9]+(?:\.[0-9]+)?)(?P<percent> ?%)?"#).ok()
 });
 /// Words of bars and lines that are not the training.
 static OTHER: Pattern = LazyLock::new(|| {
-    Regex::new(r"(?i)(?:^|[^a-z])(?:val|valid\w*|eval\w*|test\w*|sanity|download\w*|extract\w*|unpack\w*|load(?:ing|ed)?|generat\w*|map|mapping|tokeniz\w*|filter\w*|predict\w*|infer\w*|fetch\w*|resolv\w*|upload\w*|sav(?:e|ed|ing)|writ(?:e|ing|ten)|restor\w*|resum\w*|read(?:ing)?|preprocess\w*|prepar\w*|cach\w*|collect\w*|install\w*|build\w*|compil\w*|casting|flatten\w*|scann?\w*|shards?|files?|best|max|num)(?:[^a-z]|$)").ok()
+    Regex::new(r"(?:^|[^a-z])(?:val|valid\w*|eval\w*|test\w*|sanity|download\w*|extract\w*|unpack\w*|load(?:ing|ed)?|generat\w*|map|mapping|tokeniz\w*|filter\w*|predict\w*|infer\w*|fetch\w*|resolv\w*|upload\w*|sav(?:e|ed|ing)|writ(?:e|ing|ten)|restor\w*|resum\w*|read(?:ing)?|preprocess\w*|prepar\w*|cach\w*|collect\w*|install\w*|build\w*|compil\w*|casting|flatten\w*|scann?\w*|shards?|files?|best|max|num)(?:[^a-z]|$)").ok()
 });
 static OVER: Pattern = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:done|complete|completed|finished|ended|took|elapsed|over)\b").ok()
+    Regex::new(r"\b(?:done|complete|completed|finished|ended|took|elapsed|over)\b").ok()
 });
 
 fn bars(update: &str) -> Vec<Observation> {
@@ -272,6 +274,7 @@ fn line(update: &str) -> Option<Observation> {
 
 /// A counter of a printed line, behind the number of the epoch if there is one.
 fn printed_counter(text: &str, has_epoch: bool) -> Option<Counter> {
+    let text = &text.to_ascii_lowercase();
     if let Some(captures) = STEP.as_ref()?.captures(text)
         && let Some(done) = number(&captures, "done")
     {
@@ -319,6 +322,7 @@ struct FoundEpoch {
 }
 
 fn epoch(text: &str) -> Option<FoundEpoch> {
+    let text = &text.to_ascii_lowercase();
     let captures = EPOCH.as_ref()?.captures(text)?;
     let whole = captures.get(0)?;
     // "epoch 0.5" is no number of an epoch.
@@ -347,6 +351,7 @@ fn epoch(text: &str) -> Option<FoundEpoch> {
 }
 
 fn results(text: &str) -> Observation {
+    let text = &text.to_ascii_lowercase();
     let find = |pattern: &Pattern| {
         let captures = pattern.as_ref()?.captures(text)?;
         let value = number(&captures, "value")?;
@@ -373,7 +378,7 @@ fn purpose(label: &str) -> Purpose {
 fn matches(pattern: &Pattern, text: &str) -> bool {
     pattern
         .as_ref()
-        .is_some_and(|pattern| pattern.is_match(text))
+        .is_some_and(|pattern| pattern.is_match(&text.to_ascii_lowercase()))
 }
 
 /// Words only: numbers change from epoch to epoch.

@@ -98,13 +98,17 @@ impl Streams {
                 keys: None,
             });
         };
+        let keys = Keys::take()?;
+        if keys.is_none() {
+            terminal.leave_output();
+        }
         let (group, ours) = terminal.spawn(started)?;
         let to = shown.unwrap_or(errors.as_fd());
         Ok(Streams {
             group,
             terminal: Some(Copied::new(Source::Terminal, ours, to)?),
             pipes,
-            keys: Keys::take()?,
+            keys,
         })
     }
 
@@ -189,8 +193,9 @@ impl Streams {
         self.group.send(signal);
     }
 
+    /// By Ctrl-Z, so that we stop too.
     pub(super) fn has_stopped(&self) -> bool {
-        self.group.has_stopped()
+        self.keys.is_some() && self.group.has_stopped()
     }
 
     pub(super) fn leave_terminal(&self) {
