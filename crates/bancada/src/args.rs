@@ -11,6 +11,7 @@ mod quantise;
 mod reconcile;
 mod serve;
 mod serverless;
+mod watch;
 mod work;
 
 use std::path::PathBuf;
@@ -39,6 +40,7 @@ pub(crate) use self::quantise::QuantiseArgs;
 pub(crate) use self::reconcile::ReconcileArgs;
 pub(crate) use self::serve::{InstanceArgs, ServeCommandArgs};
 pub(crate) use self::serverless::ServerlessArgs;
+pub(crate) use self::watch::WatchArgs;
 pub(crate) use self::work::{AgentArgs, MakeReadyArgs, WorkArgs};
 
 /// Measure how long a neural network takes to train or serve, and what it costs
@@ -83,6 +85,8 @@ pub(crate) enum Command {
     Export(Box<ExportArgs>),
     /// Import measurements made elsewhere (CSV, logs) into a study
     Import(Box<ImportArgs>),
+    /// Run any training script: its progress becomes time left, total time and cost
+    Watch(WatchArgs),
     /// Compare a provider's bills with a study's estimate and explain the difference
     Reconcile(ReconcileArgs),
     /// Check that all frameworks compute the same network

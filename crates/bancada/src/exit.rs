@@ -10,26 +10,39 @@ use crate::printer::Printer;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    Ok = 0,
+    Ok,
     /// Something outside went wrong: a file, the disk, the system.
-    Trouble = 1,
+    Trouble,
     /// The command line itself is wrong: what clap says, and what only a command can say.
-    WrongArguments = 2,
-    BadStudy = 3,
-    Budget = 4,
+    WrongArguments,
+    BadStudy,
+    Budget,
     /// The study is through, but some runs failed.
-    FailedRuns = 5,
+    FailedRuns,
     /// Another bancada works on these results, or they belong to another study.
-    ResultsInUse = 6,
+    ResultsInUse,
     /// The second of two is worse, and that was asked about.
-    Worse = 7,
+    Worse,
     /// As a shell says it of a program ended by Ctrl-C.
-    Interrupted = 130,
+    Interrupted,
+    /// That of the script that was watched.
+    Script(u8),
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(exit as u8)
+        ExitCode::from(match exit {
+            Exit::Ok => 0,
+            Exit::Trouble => 1,
+            Exit::WrongArguments => 2,
+            Exit::BadStudy => 3,
+            Exit::Budget => 4,
+            Exit::FailedRuns => 5,
+            Exit::ResultsInUse => 6,
+            Exit::Worse => 7,
+            Exit::Interrupted => 130,
+            Exit::Script(code) => code,
+        })
     }
 }
 

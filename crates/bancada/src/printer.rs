@@ -4,6 +4,7 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use diagnostics::screen;
+use host::terminal::Window;
 
 static DATA_LOST: AtomicBool = AtomicBool::new(false);
 
@@ -99,19 +100,11 @@ impl Printer {
 
     /// Columns of the terminal that shows the data; `None` if it goes to a file or a pipe.
     pub(crate) fn data_width(&self) -> Option<usize> {
-        terminal_width(libc::STDOUT_FILENO)
+        Window::of(std::io::stdout()).map(|window| usize::from(window.columns))
     }
 }
 
 /// Safe to show, and without passwords of web addresses.
 pub(crate) fn shown(text: &str) -> String {
     screen::escaped(&screen::redacted(text)).into_owned()
-}
-
-fn terminal_width(descriptor: libc::c_int) -> Option<usize> {
-    // SAFETY: `winsize` is plain numbers, so all zeros is a value of it.
-    let mut size: libc::winsize = unsafe { std::mem::zeroed() };
-    // SAFETY: TIOCGWINSZ writes one `winsize` to the address given.
-    let answered = unsafe { libc::ioctl(descriptor, libc::TIOCGWINSZ, &mut size) } == 0;
-    (answered && size.ws_col > 0).then_some(usize::from(size.ws_col))
 }

@@ -1,5 +1,7 @@
 //! Ctrl-C once ends the current run and finishes; twice stops immediately.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use model::{Asked, Stop};
 use place::local::{FINISH, NOW, accept_cancel};
 
@@ -36,4 +38,31 @@ extern "C" fn on_signal(_signal: libc::c_int) {
     } else {
         STOP.request_finish();
     }
+}
+
+/// Signals that came since they were last taken, a bit each.
+static COLLECTED: AtomicU32 = AtomicU32::new(0);
+const COLLECTABLE: [libc::c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGWINCH];
+
+/// From here on they are [`collected`], for a program that passes them on.
+pub(crate) fn collect() {
+    for signal in COLLECTABLE {
+        // SAFETY: as above.
+        unsafe { libc::signal(signal, on_collected as *const () as libc::sighandler_t) };
+    }
+}
+
+pub(crate) fn collected() -> impl Iterator<Item = libc::c_int> {
+    let came = COLLECTED.swap(0, Ordering::Relaxed);
+    COLLECTABLE
+        .into_iter()
+        .filter(move |signal| came & bit(*signal) != 0)
+}
+
+extern "C" fn on_collected(signal: libc::c_int) {
+    COLLECTED.fetch_or(bit(signal), Ordering::Relaxed);
+}
+
+fn bit(signal: libc::c_int) -> u32 {
+    1_u32.checked_shl(signal.unsigned_abs()).unwrap_or(0)
 }

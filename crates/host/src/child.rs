@@ -1,6 +1,7 @@
 //! Child processes that may hang, and have children of their own.
 
 use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -83,6 +84,27 @@ impl Group {
         })
     }
 
+    /// A process that also leads a session of its own, with `terminal` as its terminal.
+    pub(crate) fn spawn_in_session(command: &mut Command, terminal: &OwnedFd) -> io::Result<Group> {
+        let terminal = terminal.as_raw_fd();
+        // SAFETY: setsid, ioctl and prctl are async-signal-safe and touch no memory of ours; the
+        // terminal is open until the program is started.
+        unsafe {
+            command.pre_exec(move || {
+                if libc::setsid() < 0 || libc::ioctl(terminal, libc::TIOCSCTTY, 0) < 0 {
+                    return Err(io::Error::last_os_error());
+                }
+                #[cfg(target_os = "linux")]
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                Ok(())
+            });
+        }
+        Ok(Group {
+            child: command.spawn()?,
+            ended: None,
+        })
+    }
+
     pub fn take_output(&mut self) -> Option<ChildStdout> {
         self.child.stdout.take()
     }
@@ -129,6 +151,24 @@ impl Group {
         let ended = self.child.wait()?;
         self.ended = Some(ended);
         Ok(ended)
+    }
+
+    /// Whether it was stopped (Ctrl-Z) since this was last asked.
+    pub fn has_stopped(&self) -> bool {
+        let options = libc::WSTOPPED | libc::WNOHANG;
+        // SAFETY: all zeros are a siginfo_t, and the kernel writes to no other memory.
+        unsafe {
+            let mut about: libc::siginfo_t = std::mem::zeroed();
+            libc::waitid(libc::P_PID, self.child.id(), &mut about, options) == 0
+                && about.si_pid() != 0
+        }
+    }
+
+    /// To all of the group, unless its leader has been waited for.
+    pub fn send(&self, signal: libc::c_int) {
+        if self.ended.is_none() {
+            self.signal(signal);
+        }
     }
 
     fn has_ended(&self) -> io::Result<bool> {

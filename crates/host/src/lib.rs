@@ -1,5 +1,5 @@
 //! The basics that every program on a host needs, written once: files that are there complete or
-//! not at all, locks, child processes that end in time, digests; and what a process may use of its
+//! not at all, locks, child processes that end in time or have a terminal of their own, digests; and what a process may use of its
 //! machine (`limits`).
 
 mod child;
@@ -7,6 +7,7 @@ mod digest;
 mod files;
 pub mod limits;
 mod lock;
+pub mod terminal;
 mod unfinished;
 
 pub use child::{Answer, Group, ask, ask_with};

@@ -39,4 +39,4 @@ pub use resolve::{Resolved, resolve};
 pub use scenarios::{plan, same_level, scenarios};
 pub use schema::schema;
 pub use template::template;
-pub use values::{duration_seconds, joules};
+pub use values::{duration_seconds, joules, price_per_hour};

@@ -79,7 +79,7 @@ pub fn joules(text: &str) -> Result<f64, String> {
 }
 
 /// `0.169 USD/h`, as money an hour. Also a minute (`/min`) or a second (`/s`).
-pub(crate) fn price_per_hour(text: &str) -> Result<Money, String> {
+pub fn price_per_hour(text: &str) -> Result<Money, String> {
     let expected = || format!("`{text}` is not a price such as \"0.169 USD/h\"");
     let (money, unit) = money_per(text).ok_or_else(expected)?;
     let hours: i64 = match unit {

@@ -3,9 +3,10 @@
 use cost::Catalog;
 use fetch::prices::Loaded;
 use frameworks::Home;
-use model::{Study, Timestamp};
+use model::{Price, Study, Timestamp};
 
 use crate::Tell;
+use crate::error::Error;
 
 /// The refreshed prices over those that came with the program.
 pub fn catalog(tell: Tell<'_>) -> Catalog {
@@ -16,6 +17,16 @@ pub fn catalog(tell: Tell<'_>) -> Catalog {
     let loaded = fetch::prices::load(home.path());
     tell_left_out(&loaded, tell);
     loaded.catalog
+}
+
+/// `0.526 USD/h`, or a name of the catalog.
+pub fn price_as_typed(text: &str, tell: Tell<'_>) -> Result<Price, Error> {
+    if text.contains(char::is_whitespace) {
+        let per_hour = plan::price_per_hour(text).map_err(Error::bad_study)?;
+        return Ok(Price::typed_in(per_hour));
+    }
+    let price = catalog(tell).price(text);
+    price.map_err(|error| Error::bad_study(error.to_string()))
 }
 
 /// What is wrong with the refreshed prices; what is right of them is used.

@@ -27,7 +27,7 @@ mod what_if;
 
 pub use analysis::{Paid, analyse, tell_damaged, write_report};
 pub use carried::{Carried, CarriedScenario, Carrier};
-pub use catalog::{age_note, catalog, tell_left_out, today};
+pub use catalog::{age_note, catalog, price_as_typed, tell_left_out, today};
 pub use claim::{Claim, Claimed};
 pub use designs::{DesignOption, Designs, Impossible, designs};
 pub use elsewhere::{Given, given_elsewhere};

@@ -32,6 +32,7 @@ mod serve;
 mod serverless;
 mod setup;
 mod verify;
+mod watch;
 mod work;
 
 use crate::args::Command;
@@ -66,6 +67,7 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
         Command::Network(command) => network::network(command, printer),
         Command::Infra(command) => infra::infra(command, printer),
         Command::Onboard(args) => onboard::onboard(&args, printer),
+        Command::Watch(args) => watch::watch(&args, printer),
         Command::WatchNotice(args) => infra::watch_notice(&args, printer),
         Command::Data(command) => data::data(command, printer),
         Command::Setup(args) => setup::setup(&args, printer),

@@ -16,6 +16,7 @@ const NOT_CARRIED_OUT: &[&str] = &[
     "bancada serve",
     "bancada load",
     "bancada quantise",
+    "bancada watch",
     "bancada image build",
     "bancada run studies/",
     "bancada run study.toml --real",

@@ -45,4 +45,5 @@ mod ssh_faults;
 mod ssh_studies;
 mod stacks;
 mod training;
+mod watch;
 mod what_if;
