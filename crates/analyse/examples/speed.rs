@@ -8,7 +8,7 @@
 use std::time::Instant;
 
 use seeded::SplitMix64;
-use stats::{Bootstrap, CellMeans, Design, Observation};
+use stats::{CellMeans, Design, Observation};
 
 fn data(levels: &[usize], runs: usize) -> (Design, Vec<Observation>) {
     let mut random = SplitMix64::new(1);
@@ -46,15 +46,5 @@ fn main() {
     let (design, runs) = data(&[60, 60], 40_000);
     timed("60 × 60 levels, 40,000 unbalanced runs", || {
         stats::factorial(&design, &runs, 2).unwrap();
-    });
-    let mut random = SplitMix64::new(2);
-    let values: Vec<f64> = (0..1000).map(|_| random.below(1_000_000) as f64).collect();
-    timed("10,000 bootstrap resamples of 1,000 values", || {
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-        let options = Bootstrap {
-            resamples: 10_000,
-            ..Bootstrap::default()
-        };
-        stats::bootstrap(&values, mean, options).unwrap();
     });
 }

@@ -149,8 +149,6 @@ fn world() -> World {
             latency: vec![QuantileRecord {
                 share: 0.5,
                 seconds: latency,
-                low_seconds: None,
-                high_seconds: None,
             }],
             prediction: Vec::new(),
             first_failure: None,

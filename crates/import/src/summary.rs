@@ -56,7 +56,7 @@ fn requests(rows: &[Row], spec: &ImportSpec) -> Metrics {
         let mut values = columns.values(place);
         values.sort_by(f64::total_cmp);
         for (name, share) in [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)] {
-            if let Some(value) = stats::quantile(&values, share) {
+            if let Some(value) = stats::percentile(&values, share) {
                 metrics.insert(quantile_name(&column.metric, name), seconds(value));
             }
         }
@@ -88,13 +88,9 @@ pub(crate) fn serving(rows: &[Row], spec: &ImportSpec) -> ServingRecord {
         let mut values = columns.named(name);
         values.sort_by(f64::total_cmp);
         let at = |share: &f64| {
-            let interval = stats::quantile_interval(&values, *share, 0.95);
-            let ends = interval.and_then(|estimate| estimate.interval);
             Some(QuantileRecord {
                 share: *share,
-                seconds: stats::quantile(&values, *share)?,
-                low_seconds: ends.map(|i| i.low),
-                high_seconds: ends.map(|i| i.high),
+                seconds: stats::percentile(&values, *share)?,
             })
         };
         [0.5, 0.9, 0.95, 0.99].iter().filter_map(at).collect()

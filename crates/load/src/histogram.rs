@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 use serde::{Serialize, Serializer};
 
-use crate::quantile::{CONFIDENCE, Quantile, rank, ranks};
+use crate::quantile::{Quantile, rank};
 
 /// The shares that a written histogram gives quantiles of.
 const SHARES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
@@ -63,16 +63,11 @@ impl Times {
         (self.count() > 0).then_some(self.max_nanos as f64 / 1e9)
     }
 
-    /// A quantile with its interval, `None` without values.
+    /// `None` without values.
     pub fn quantile(&self, share: f64) -> Option<Quantile> {
-        let count = self.count();
-        let bounds = ranks(count, share, CONFIDENCE);
-        let at = |rank: Option<u64>| rank.and_then(|rank| self.at_rank(rank));
         Some(Quantile {
             share,
-            seconds: self.at_rank(rank(count, share))?,
-            low_seconds: at(bounds.low),
-            high_seconds: at(bounds.high),
+            seconds: self.at_rank(rank(self.count(), share))?,
         })
     }
 
@@ -158,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_quantiles_have_intervals_where_there_are_values_enough() {
+    fn quantiles_are_those_of_the_recorded_times() {
         let mut times = Times::default();
         assert!(times.quantiles().is_empty());
         (1..=100).for_each(|ms| times.record_nanos(ms * 1_000_000));
@@ -166,11 +161,8 @@ mod tests {
             |got: Option<f64>, ms: f64| assert!((got.unwrap() * 1e3 - ms).abs() <= ms / 1000.0);
         let median = times.quantile(0.5).unwrap();
         near(Some(median.seconds), 50.0);
-        near(median.low_seconds, 40.0);
-        near(median.high_seconds, 61.0);
         let p99 = times.quantile(0.99).unwrap();
-        near(Some(p99.seconds), 99.0);
-        assert!(p99.low_seconds.is_some() && p99.high_seconds.is_none());
+        near(Some(p99.seconds), 100.0);
         near(times.mean_seconds(), 50.5);
         assert_eq!(times.max_seconds(), Some(0.1));
     }

@@ -8,8 +8,6 @@ fn trial(per_second: f64, seconds: f64, failed: u64) -> Trial {
         quantile: Some(Quantile {
             share: 0.99,
             seconds,
-            low_seconds: None,
-            high_seconds: None,
         }),
         ok_per_second: per_second,
         failed,

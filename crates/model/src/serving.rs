@@ -268,13 +268,10 @@ impl ServingRecord {
 /// How a request that was answered well ended.
 pub const OK: &str = "ok";
 
-/// A quantile with an interval free of assumptions (order statistics).
+/// A quantile of one run's requests. They depend on each other: only several runs give an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct QuantileRecord {
     /// 0.99.
     pub share: f64,
     pub seconds: f64,
-    /// `None` if there are too few requests.
-    pub low_seconds: Option<f64>,
-    pub high_seconds: Option<f64>,
 }

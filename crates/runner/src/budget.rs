@@ -124,9 +124,8 @@ impl Ledger {
         if !runs.iter().all(is_known) {
             return None;
         }
-        let rest = forecast::add_up(study, plan, runs, expected.clone(), &self.rentals);
-        let rest = match rest.money {
-            Some(money) => money.value,
+        let rest = match forecast::money(study, plan, runs, expected, &self.rentals) {
+            Some(money) => money,
             None if runs.is_empty() => Money::zero(self.spent().currency),
             None => return None,
         };

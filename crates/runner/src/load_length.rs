@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::run::phase;
 use model::{LoadShape, Phase, Plan, ServeWorkload, Service, Study, Workload};
 
-use crate::forecast::{ExpectedRequests, RunForecast};
+use crate::forecast::{ExpectedRequests, Grounds, RunForecast};
 
 /// Between servers that start in a twentieth of a second and those that take ten.
 const SETUP_SECONDS: f64 = 2.0;
@@ -41,14 +41,12 @@ pub fn from_loads(study: &Study, plan: &Plan) -> BTreeMap<u32, RunForecast> {
             phase
         });
         let forecast = RunForecast {
-            phases: phases.to_vec(),
-            // How long the server itself takes is not known yet.
-            low_factor: 0.7,
-            high_factor: 2.0,
             requests: Some(ExpectedRequests {
                 count: length.requests,
                 seconds: length.requests * length.each_seconds,
             }),
+            grounds: Grounds::of_load(),
+            ..RunForecast::exactly(phases.to_vec())
         };
         Some((scenario.number, forecast))
     };
@@ -122,13 +120,8 @@ mod tests {
         let study = plan::read_study(&text, &options).unwrap();
         let plan = plan::plan(&study);
         let expected = from_loads(&study, &plan);
-        forecast::add_up(
-            &study,
-            &plan,
-            &plan.runs,
-            expected,
-            &crate::Rentals::new(&study),
-        )
+        let spread = forecast::spread(&expected, &plan.scenarios);
+        forecast::add_up(&study, &plan, &plan.runs, expected, spread)
     }
 
     #[test]

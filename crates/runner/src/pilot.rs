@@ -16,7 +16,7 @@ use model::{
 use place::{Cancel, Place, PlaceError, Ticket};
 
 use crate::error::RunnerError;
-use crate::forecast::{RunForecast, fill_unknown};
+use crate::forecast::{Grounds, RunForecast, fill_unknown};
 use crate::orders::{OrderBuilder, ScenarioOrder};
 
 pub struct PilotOptions<'a> {
@@ -81,7 +81,7 @@ pub fn pilot(
         tell(scenario);
         pilot.tried += 1;
         let (short, lengths) = shortened(order, train, options.builder);
-        match short_run(&short, &lengths, place, options)? {
+        match short_run(scenario.number, &short, &lengths, place, options)? {
             ShortRun::Seen(forecast) => _ = pilot.expected.insert(scenario.number, forecast),
             ShortRun::EndedBadly(outcome) => pilot.ended_badly.push(BadPilot {
                 scenario: scenario.clone(),
@@ -158,6 +158,7 @@ fn shortened(order: &Order, train: &TrainOrder, builder: &OrderBuilder<'_>) -> (
 }
 
 fn short_run(
+    scenario: u32,
     order: &Order,
     lengths: &Lengths,
     place: &dyn Place,
@@ -174,7 +175,7 @@ fn short_run(
     if measurement.outcome.status != Status::Ok || steps.is_empty() {
         return Ok(ShortRun::EndedBadly(measurement.outcome));
     }
-    let forecast = stretch(&measurement.phases, &steps, lengths);
+    let forecast = stretch(scenario, &measurement.phases, &steps, lengths);
     Ok(ShortRun::Seen(forecast))
 }
 
@@ -242,12 +243,11 @@ impl Lengths {
     }
 }
 
-fn stretch(phases: &[Phase], steps: &[f64], lengths: &Lengths) -> RunForecast {
+fn stretch(scenario: u32, phases: &[Phase], steps: &[f64], lengths: &Lengths) -> RunForecast {
     let warm = if steps.len() > 1 { &steps[1..] } else { steps };
     let mut sorted = warm.to_vec();
     sorted.sort_by(f64::total_cmp);
     let median = sorted[sorted.len() / 2];
-    let (fastest, slowest) = (sorted[0], sorted[sorted.len() - 1]);
     let stretched = phases.iter().map(|p| {
         let seconds = match p.name.as_str() {
             phase::TRAIN => steps[0] + median * (lengths.steps - 1.0),
@@ -259,12 +259,10 @@ fn stretch(phases: &[Phase], steps: &[f64], lengths: &Lengths) -> RunForecast {
             ..p.clone()
         }
     });
+    // A pilot sees neither heat nor neighbours: how far its steps lie apart says little.
     RunForecast {
-        phases: stretched.collect(),
-        // A pilot sees neither heat nor neighbours: never nearer than a tenth.
-        low_factor: (fastest / median).min(0.9),
-        high_factor: (slowest / median).max(1.1),
-        requests: None,
+        grounds: Grounds::of_pilot(scenario),
+        ..RunForecast::exactly(stretched.collect())
     }
 }
 
@@ -315,7 +313,7 @@ mod tests {
             steps: 11.0,
             held_out: 1.0,
         };
-        let forecast = stretch(&phases, &[1.0, 0.1, 0.1, 0.1], &lengths);
+        let forecast = stretch(1, &phases, &[1.0, 0.1, 0.1, 0.1], &lengths);
         assert!((forecast.seconds().value - 2.0).abs() < 1e-9);
     }
 }

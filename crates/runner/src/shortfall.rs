@@ -48,14 +48,13 @@ impl Shortfall {
             .iter()
             .map(|run| (run.scenario, RunForecast::shortest()));
         expected.extend(shortest);
-        let needed = forecast::add_up(study, plan, due, expected, &Rentals::new(study));
         Some(Shortfall {
             allowed: ledger.allowed?,
             spent: ledger.spent(),
             left: ledger.left()?,
             due_runs: due.len(),
             unknown_runs: unknown.len(),
-            needed: needed.money.map(|money| money.value),
+            needed: forecast::money(study, plan, due, &expected, &Rentals::new(study)),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Normal, Student, F and binomial distributions: tails that keep their digits, and quantiles.
+//! Normal, Student and F distributions: tails that keep their digits, and quantiles.
 
 use std::f64::consts::{LN_2, PI, SQRT_2};
 
@@ -99,16 +99,4 @@ pub fn f_sf(f: f64, numerator: f64, denominator: f64) -> f64 {
     }
     let share = Share::from_ratio(denominator / f, numerator);
     beta_inc(denominator / 2.0, numerator / 2.0, share)
-}
-
-/// Binomial: probability of at most `successes` in `trials` (DLMF 8.17.5).
-pub fn binomial_cdf(successes: usize, trials: usize, p: f64) -> f64 {
-    if successes >= trials {
-        return 1.0;
-    }
-    let share = Share {
-        part: 1.0 - p,
-        rest: p,
-    };
-    beta_inc((trials - successes) as f64, successes as f64 + 1.0, share)
 }

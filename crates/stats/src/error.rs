@@ -28,10 +28,6 @@ pub enum StatsError {
     TooManyFactors { most: usize, given: usize },
     /// Two lists that belong together have different lengths.
     LengthMismatch { first: usize, second: usize },
-    /// Two-level designs have 2, 4, 8 … cells.
-    NotPowerOfTwo { given: usize },
-    /// Cells of a replicated two-level design have different numbers of values.
-    UnequalReplication,
     /// All values of the explaining variable are the same, so nothing can be fitted.
     NoSpread,
     /// A probability or confidence lies outside (0, 1).
@@ -79,14 +75,6 @@ impl fmt::Display for StatsError {
             Self::LengthMismatch { first, second } => write!(
                 f,
                 "two lists that must match have {first} and {second} entries"
-            ),
-            Self::NotPowerOfTwo { given } => write!(
-                f,
-                "{given} cells are not a two-level design, which has 2, 4, 8 … cells"
-            ),
-            Self::UnequalReplication => write!(
-                f,
-                "cells have different numbers of values: use the factorial analysis, which allows that"
             ),
             Self::NoSpread => write!(
                 f,

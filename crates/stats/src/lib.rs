@@ -1,4 +1,4 @@
-//! Numbers in, estimates out: intervals, comparisons, analysis of variance, effects, fits and Pareto sets.
+//! Numbers in, estimates out: intervals, comparisons, analysis of variance, fits and Pareto sets.
 //!
 //! Pure functions over slices of `f64`. Nothing here knows units, files or what was measured.
 //! No function panics: input that cannot be analysed gives `None` or a [`StatsError`] that says why.
@@ -7,11 +7,9 @@
 //! many constant leading digits keep all their digits.
 
 pub mod anova;
-pub mod bootstrap;
 pub mod cell_means;
 pub mod compare;
 pub mod distribution;
-pub mod effects;
 pub mod family;
 pub mod fit;
 pub mod pareto;
@@ -22,6 +20,7 @@ pub mod special;
 
 mod error;
 mod estimate;
+mod prediction;
 mod proportion;
 mod sample_size;
 mod stability;
@@ -29,18 +28,17 @@ mod summary;
 
 pub use anova::{Anova, Design, Observation, Residual, ResidualSource, Source, Sums, Term};
 pub use anova::{factorial, one_way};
-pub use bootstrap::{Bootstrap, bootstrap};
 pub use cell_means::{At, CellMeans, Contrast, LevelPair, TermTest};
 pub use compare::{Comparison, Verdict, welch_contrast, welch_difference, welch_ratio};
-pub use effects::{Effect, Effects2k, effects_2k};
 pub use error::StatsError;
 pub use estimate::{Estimate, Interval};
 pub use family::{Answer, Question, weighted_holm};
 pub use fit::slope;
 pub use pareto::pareto;
+pub use prediction::{LogMoments, LogSpread, normal};
 pub use proportion::proportion;
 pub use residuals::{ResidualCheck, Residuals, check_residuals, residuals};
 pub use sample_size::{Decision, Spread, repetitions_for, repetitions_to_decide};
 pub use scale::{Scale, ScaleChoice, choose_scale};
 pub use stability::chance_of_lowest;
-pub use summary::{Summary, quantile, quantile_interval, summary};
+pub use summary::{Summary, percentile, quantile, summary};

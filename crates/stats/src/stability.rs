@@ -2,6 +2,7 @@
 
 use seeded::SplitMix64;
 
+use crate::prediction::normal;
 use crate::summary::Moments;
 
 const RESAMPLES: usize = 1000;
@@ -58,11 +59,4 @@ impl Mean {
         };
         self.value + self.standard_error * normal(random) / spread.max(1e-9)
     }
-}
-
-/// By Box and Muller (1958).
-fn normal(random: &mut SplitMix64) -> f64 {
-    let mut uniform = || (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-    let (length, angle) = (1.0 - uniform(), uniform());
-    (-2.0 * length.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
 }

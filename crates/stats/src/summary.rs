@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use crate::distribution::binomial_cdf;
-use crate::estimate::{Estimate, Interval, StudentParts};
+use crate::estimate::{Estimate, StudentParts};
 use crate::precise::{centre, sum, sum_of_squares};
 
 /// What is said of one list of values.
@@ -86,7 +85,21 @@ pub fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     if !(0.0..=1.0).contains(&q) {
         return None;
     }
-    let place = sorted.len().checked_sub(1)? as f64 * q;
+    at_place(sorted, sorted.len().checked_sub(1)? as f64 * q)
+}
+
+/// Percentile of values in growing order that stand for many more: the order statistic below which the share lies on
+/// average (Hyndman, Fan 1996, type 6). Other types put the 99th of some hundred values too low.
+pub fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
+    if !(0.0..=1.0).contains(&share) {
+        return None;
+    }
+    let last = sorted.len().checked_sub(1)? as f64;
+    at_place(sorted, (share * (last + 2.0) - 1.0).clamp(0.0, last))
+}
+
+/// Between the order statistics next to a place, counted from zero.
+fn at_place(sorted: &[f64], place: f64) -> Option<f64> {
     let below = place.floor() as usize;
     let low = *sorted.get(below)?;
     let fraction = place - place.floor();
@@ -94,78 +107,6 @@ pub fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
         Some(high) if fraction > 0.0 => Some(low + fraction * (high - low)),
         _ => Some(low),
     }
-}
-
-/// Quantile of values in growing order, with an interval that supposes no distribution: the narrowest pair of
-/// order statistics around it whose binomial coverage reaches the confidence (Conover 1999, section 3.2).
-/// The interval is `None` where there are too few values: 6 are needed for a 95 % interval of the median.
-pub fn quantile_interval(sorted: &[f64], q: f64, confidence: f64) -> Option<Estimate> {
-    let value = quantile(sorted, q)?;
-    let count = sorted.len();
-    let mut estimate = Estimate::bare(
-        value,
-        confidence,
-        count,
-        "quantile, too few values for an interval",
-    );
-    if let Some(ranks) = order_ranks(count, q, confidence) {
-        estimate.interval = Interval::finite(sorted[ranks.low], sorted[ranks.high]);
-        estimate.method = format!(
-            "quantile, order statistics {} and {} of {count}, coverage {:.1} %",
-            ranks.low + 1,
-            ranks.high + 1,
-            100.0 * ranks.coverage
-        );
-    }
-    Some(estimate)
-}
-
-struct OrderRanks {
-    low: usize,
-    high: usize,
-    coverage: f64,
-}
-
-/// The pair of ranks (from zero) with the fewest values between them that covers the quantile.
-fn order_ranks(count: usize, q: f64, confidence: f64) -> Option<OrderRanks> {
-    if count < 2 || q <= 0.0 || q >= 1.0 {
-        return None;
-    }
-    // P(fewer than k of the values lie below the quantile), for k = 0 … n.
-    let below = |k: usize| {
-        if k == 0 {
-            0.0
-        } else {
-            binomial_cdf(k - 1, count, q)
-        }
-    };
-    let cumulative: Vec<f64> = (0..=count).map(below).collect();
-    let mut best: Option<OrderRanks> = None;
-    let mut high = 1;
-    for low in 0..count {
-        // The quantile lies between the two where at least low + 1 and at most high values are below it.
-        let covered = |high: usize| cumulative[high + 1] - cumulative[low + 1];
-        high = high.max(low + 1);
-        while high < count && covered(high) < confidence {
-            high += 1;
-        }
-        if high >= count {
-            break;
-        }
-        let candidate = OrderRanks {
-            low,
-            high,
-            coverage: covered(high),
-        };
-        let better = best.as_ref().is_none_or(|best| {
-            let (width, best_width) = (candidate.high - candidate.low, best.high - best.low);
-            width < best_width || (width == best_width && candidate.coverage > best.coverage)
-        });
-        if better {
-            best = Some(candidate);
-        }
-    }
-    best
 }
 
 /// Mean and sum of squared deviations, exact to nearly all digits: two passes over centred values.

@@ -259,9 +259,14 @@ fn the_reactor_has_its_published_effects() {
         98.0, 56.0, 63.0, 70.0, 65.0, 59.0, 55.0, 67.0, 65.0, 44.0, 45.0, 78.0, 77.0, 49.0, 42.0,
         81.0, 82.0,
     ];
-    let cells: Vec<Vec<f64>> = reacted.iter().map(|value| vec![*value]).collect();
-    let found = stats::effects_2k(&cells, 0.95).unwrap();
-    // Published as the change from the low to the high level, twice the effect of the sign table.
+    let levels = |cell: usize| (0..5).map(|factor| cell >> factor & 1).collect::<Vec<_>>();
+    let cells = reacted.iter().enumerate();
+    let observations: Vec<Observation> = cells
+        .map(|(cell, value)| observe(&levels(cell), *value))
+        .collect();
+    let design = Design { levels: vec![2; 5] };
+    let found = factorial(&design, &observations, 2).unwrap();
+    // Published as the change from the low to the high level: its square times a quarter of the values is the sum.
     let published: [(&[usize], f64); 5] = [
         (&[1], 19.5),
         (&[3], 10.75),
@@ -270,7 +275,7 @@ fn the_reactor_has_its_published_effects() {
         (&[3, 4], -11.0),
     ];
     for (factors, expected) in published {
-        let effect = found.effects.iter().find(|e| e.factors == factors).unwrap();
-        close(2.0 * effect.effect.value, expected, 1e-14);
+        let term = found.terms.iter().find(|t| t.factors == factors).unwrap();
+        close(term.sum_of_squares, 8.0 * expected * expected, 1e-12);
     }
 }

@@ -1,6 +1,6 @@
 //! Worked examples of R. Jain, The Art of Computer Systems Performance Analysis (1991).
 
-use stats::{Design, Observation, effects_2k, factorial, repetitions_for};
+use stats::{CellMeans, Design, LevelPair, Observation, factorial, repetitions_for};
 
 #[track_caller]
 fn near(computed: f64, expected: f64, within: f64) {
@@ -10,73 +10,62 @@ fn near(computed: f64, expected: f64, within: f64) {
     );
 }
 
+/// Values of the cells (1), a, b, ab.
+fn two_by_two(cells: [&[f64]; 4]) -> Vec<Observation> {
+    let observations = cells.into_iter().enumerate().flat_map(|(cell, values)| {
+        values.iter().map(move |value| Observation {
+            levels: vec![cell & 1, cell >> 1],
+            value: *value,
+        })
+    });
+    observations.collect()
+}
+
 #[test]
 fn two_by_two_memory_and_cache() {
-    // Example 17.1 and section 17.4.
-    let result = effects_2k(&[vec![15.0], vec![45.0], vec![25.0], vec![75.0]], 0.95).unwrap();
-    let effects: Vec<f64> = result
-        .effects
-        .iter()
-        .map(|effect| effect.effect.value)
-        .collect();
-    assert_eq!(effects, [40.0, 20.0, 10.0, 5.0]);
-    assert_eq!(result.effects[3].factors, [0, 1]);
-    assert_eq!(result.total_sum_of_squares, 2100.0);
-    near(result.effects[1].share, 1600.0 / 2100.0, 1e-15);
-    near(result.effects[2].share, 400.0 / 2100.0, 1e-15);
-    near(result.effects[3].share, 100.0 / 2100.0, 1e-15);
-    assert!(
-        result.effects[1].effect.interval.is_none(),
-        "no replication, no interval"
-    );
+    // Example 17.1 and section 17.4: effects 20, 10 and 5, a total variation of 2100.
+    let observations = two_by_two([&[15.0], &[45.0], &[25.0], &[75.0]]);
+    let anova = factorial(&Design { levels: vec![2, 2] }, &observations, 2).unwrap();
+    let sums: Vec<f64> = anova.terms.iter().map(|term| term.sum_of_squares).collect();
+    for (computed, expected) in sums.iter().zip([1600.0, 400.0, 100.0]) {
+        near(*computed, expected, 1e-10);
+    }
+    near(anova.total_sum_of_squares, 2100.0, 1e-10);
+    assert!(!anova.replicated);
 }
 
 #[test]
 fn two_by_two_replicated() {
-    // Examples 18.1 to 18.5: 90 % intervals 41 ± 1.92 and so on.
-    let cells = [
-        vec![15.0, 18.0, 12.0],
-        vec![45.0, 48.0, 51.0],
-        vec![25.0, 28.0, 19.0],
-        vec![75.0, 75.0, 81.0],
-    ];
-    let result = effects_2k(&cells, 0.90).unwrap();
-    let effects: Vec<f64> = result
-        .effects
-        .iter()
-        .map(|effect| effect.effect.value)
-        .collect();
-    assert_eq!(effects, [41.0, 21.5, 9.5, 5.0]);
-    assert_eq!(result.residual_sum_of_squares, 102.0);
-    assert_eq!(result.total_sum_of_squares, 7032.0);
-    near(result.effects[1].share, 0.7888, 5e-5);
-    near(result.effects[2].share, 0.1540, 5e-5);
-    near(result.effects[3].share, 0.0427, 5e-5);
-    near(result.residual_share, 0.0145, 5e-5);
-    for effect in &result.effects {
-        near(effect.effect.standard_error.unwrap(), 1.03, 5e-3);
-        near(effect.effect.margin().unwrap(), 1.92, 5e-3);
+    // Examples 18.1 to 18.5: effects 21.5 and 9.5, half the change from level to level; 90 % intervals ± 1.92.
+    let observations = two_by_two([
+        &[15.0, 18.0, 12.0],
+        &[45.0, 48.0, 51.0],
+        &[25.0, 28.0, 19.0],
+        &[75.0, 75.0, 81.0],
+    ]);
+    let design = Design { levels: vec![2, 2] };
+    let means = CellMeans::new(&design, &observations, None).unwrap();
+    for (factor, effect) in [(0, 21.5), (1, 9.5)] {
+        let pair = LevelPair {
+            factor,
+            level: 1,
+            base: 0,
+        };
+        let found = means.difference(pair, &[]).unwrap();
+        near(found.value / 2.0, effect, 1e-12);
+        // Each cell with its own spread: all have three values, so the error is the book's.
+        near(found.standard_error / 2.0, 1.03, 5e-3);
     }
 }
 
 #[test]
-fn the_factorial_analysis_agrees_with_the_sign_table() {
-    let cells = [
-        [15.0, 18.0, 12.0],
-        [45.0, 48.0, 51.0],
-        [25.0, 28.0, 19.0],
-        [75.0, 75.0, 81.0],
-    ];
-    let observations: Vec<Observation> = cells
-        .iter()
-        .enumerate()
-        .flat_map(|(cell, values)| {
-            values.iter().map(move |value| Observation {
-                levels: vec![cell & 1, cell >> 1],
-                value: *value,
-            })
-        })
-        .collect();
+fn two_by_two_allocation_of_variation() {
+    let observations = two_by_two([
+        &[15.0, 18.0, 12.0],
+        &[45.0, 48.0, 51.0],
+        &[25.0, 28.0, 19.0],
+        &[75.0, 75.0, 81.0],
+    ]);
     let design = Design { levels: vec![2, 2] };
     let anova = factorial(&design, &observations, 2).unwrap();
     let sums: Vec<f64> = anova.terms.iter().map(|term| term.sum_of_squares).collect();

@@ -1,9 +1,8 @@
-//! Summaries, comparisons, fits, scale, residual checks, resampling and Pareto sets, one worked case each or more.
+//! Summaries, comparisons, fits, scale, residual checks and Pareto sets, one worked case each or more.
 
 use stats::{
-    Bootstrap, Design, Observation, Scale, StatsError, Verdict, bootstrap, check_residuals,
-    choose_scale, pareto, proportion, quantile, quantile_interval, residuals, slope, summary,
-    welch_difference, welch_ratio,
+    Design, Observation, Scale, StatsError, Verdict, check_residuals, choose_scale, pareto,
+    proportion, quantile, residuals, slope, summary, welch_difference, welch_ratio,
 };
 
 #[track_caller]
@@ -54,26 +53,6 @@ fn quantiles_of_type_seven() {
     assert_eq!(quantile(&sorted, 1.0), Some(8.0));
     assert_eq!(quantile(&sorted, 1.1), None);
     assert_eq!(quantile(&[], 0.5), None);
-}
-
-#[test]
-fn median_interval_from_order_statistics() {
-    let sorted: Vec<f64> = (1..=10).map(f64::from).collect();
-    let median = quantile_interval(&sorted, 0.5, 0.95).unwrap();
-    let interval = median.interval.unwrap();
-    assert_eq!((interval.low, interval.high), (2.0, 9.0));
-    assert!(median.method.contains("97.9 %"), "{}", median.method);
-    let five: Vec<f64> = (1..=5).map(f64::from).collect();
-    assert_eq!(quantile_interval(&five, 0.5, 0.95).unwrap().interval, None);
-    let many: Vec<f64> = (1..=1000).map(f64::from).collect();
-    let p99 = quantile_interval(&many, 0.99, 0.95)
-        .unwrap()
-        .interval
-        .unwrap();
-    assert!(
-        p99.low < 990.0 && p99.high > 990.0 && p99.half_width() < 10.0,
-        "{p99:?}"
-    );
 }
 
 #[test]
@@ -138,28 +117,6 @@ fn pareto_front() {
         vec![2.0, 2.0, 9.0],
     ];
     assert_eq!(pareto(&third), [0, 1]);
-}
-
-#[test]
-fn bootstrap_interval_of_the_mean_is_near_students() {
-    let values: Vec<f64> = (0..40)
-        .map(|n| 10.0 + f64::from(n * 7 % 40) / 10.0)
-        .collect();
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let estimate = bootstrap(&values, mean, Bootstrap::default()).unwrap();
-    let student = summary(&values, 0.95).unwrap().mean;
-    let (found, expected) = (estimate.interval.unwrap(), student.interval.unwrap());
-    assert!(
-        (found.low - expected.low).abs() < 0.1 && (found.high - expected.high).abs() < 0.1,
-        "{found:?} {expected:?}"
-    );
-    assert_eq!(
-        bootstrap(&values, mean, Bootstrap::default()).unwrap(),
-        estimate,
-        "same seed, same interval"
-    );
-    let constant = bootstrap(&[1.0, 1.0, 1.0], mean, Bootstrap::default()).unwrap();
-    assert_eq!(constant.interval, None);
 }
 
 fn grid(value: impl Fn(usize, usize, usize) -> f64) -> Vec<Observation> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use model::{AliasTable, Design, Scenario, Study};
 use runner::forecast::{self, MoneySpread};
-use runner::{Forecast, Rentals, RunForecast, Spread};
+use runner::{Forecast, RunForecast, Spread};
 use serde::Serialize;
 
 use crate::Tell;
@@ -86,10 +86,11 @@ fn option(
     forecast: Option<&Forecast>,
 ) -> DesignOption {
     let plan = plan::plan(study);
-    let expected = forecast.map(|f| expected(&plan.scenarios, opened, f));
-    let none_rented = Rentals::new(study);
-    let whole = expected
-        .map(|expected| forecast::add_up(study, &plan, &plan.runs, expected, &none_rented))
+    let whole = forecast
+        .map(|known| {
+            let expected = expected(&plan.scenarios, opened, known);
+            forecast::add_up(study, &plan, &plan.runs, expected, known.spread)
+        })
         .filter(|whole| whole.unknown_runs == 0);
     DesignOption {
         title: plan::design_title(study),

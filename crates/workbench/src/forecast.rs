@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use model::{Asked, RunId, RunRecord, Scenario, Stop, Workload};
 use report::format;
-use runner::forecast::{self, MoneySpread};
-use runner::{
-    BadPilot, Forecast, OrderBuilder, Pilot, PilotOptions, Rentals, RunnerError, ScenarioOrder,
-};
+use runner::forecast::{self, Assumption, MoneySpread};
+use runner::{BadPilot, Forecast, OrderBuilder, Pilot, PilotOptions, RunnerError, ScenarioOrder};
 
 use crate::Tell;
 use crate::error::{Error, ErrorKind};
@@ -89,13 +87,25 @@ pub fn forecast(ask: &Ask<'_>, tell: Tell<'_>) -> Result<Option<Forecast>, Error
             }
         }
     };
-    let none_rented = Rentals::new(study);
-    let forecast = Forecast {
-        method,
-        ..forecast::add_up(study, plan, ask.due, scenarios, &none_rented)
-    };
+    let spread = forecast::spread(&scenarios, &plan.scenarios);
+    let mut forecast = forecast::add_up(study, plan, ask.due, scenarios, spread);
+    forecast.method = method + &assumed(forecast.assumption());
     let is_any = forecast.unknown_runs < forecast.runs || forecast.runs == 0;
     Ok(is_any.then_some(forecast))
+}
+
+/// Said where an interval rests on more than was measured.
+fn assumed(assumption: Option<Assumption>) -> String {
+    match assumption {
+        None => String::new(),
+        Some(Assumption::RunsVary(sd)) => format!(
+            " (no run was repeated yet: runs are assumed to vary by {})",
+            format::percent(sd)
+        ),
+        Some(Assumption::PilotsErr(sd)) => {
+            format!(" (a pilot is assumed to be off by {})", format::percent(sd))
+        }
+    }
 }
 
 fn from_earlier(records: &[RunRecord]) -> String {
@@ -234,6 +244,17 @@ mod tests {
                 ..Outcome::ok()
             },
         }
+    }
+
+    #[test]
+    fn what_is_assumed_is_said_and_nothing_else() {
+        assert_eq!(assumed(None), "");
+        let told = assumed(Some(Assumption::RunsVary(0.4)));
+        assert_eq!(
+            told,
+            " (no run was repeated yet: runs are assumed to vary by 40 %)"
+        );
+        assert!(assumed(Some(Assumption::PilotsErr(0.4))).contains("a pilot is assumed"));
     }
 
     #[test]

@@ -183,13 +183,11 @@ fn in_words(outcome: &Outcome) -> String {
     ] {
         lines.extend((times.count() > 0).then(|| row(name, times)));
     }
-    if let Some(p99) = outcome.latency.quantile(0.99) {
-        let end = |side: Option<f64>| side.map_or("?".to_owned(), milliseconds);
-        lines.push(format!(
-            "\n  p99 of the latency is in [{}, {}] ms (95 %)",
-            end(p99.low_seconds),
-            end(p99.high_seconds)
-        ));
+    if counts.ok > 0 {
+        lines.push(
+            "\n  Requests of one load depend on each other: repeat it for an interval (a study with repetitions has one)."
+                .to_owned(),
+        );
     }
     if let Some(share) = outcome.prediction_share() {
         lines.push(format!(

@@ -119,8 +119,6 @@ fn quantiles(times: &Times) -> Vec<QuantileRecord> {
     let record = |quantile: Quantile| QuantileRecord {
         share: quantile.share,
         seconds: quantile.seconds,
-        low_seconds: quantile.low_seconds,
-        high_seconds: quantile.high_seconds,
     };
     times.quantiles().into_iter().map(record).collect()
 }

@@ -100,8 +100,7 @@ impl Session<'_> {
         let expected = runs.iter().map(known).collect();
         let StudyRunner { study, plan, .. } = self.runner;
         let ledger = self.without_running();
-        let rest = forecast::add_up(study, plan, &runs, expected, ledger.rentals());
-        let money = rest.money.map(|m| m.value);
+        let money = forecast::money(study, plan, &runs, &expected, ledger.rentals());
         ledger.is_spent() || money.is_some_and(|money| ledger.breaks_with(money))
     }
 }

@@ -18,16 +18,11 @@ fn expecting(bench: &mut Bench, seconds: f64) {
     for scenario in [1, 2] {
         bench.expected.insert(
             scenario,
-            RunForecast {
-                phases: vec![Phase {
-                    name: "train".to_owned(),
-                    begin_seconds: 0.0,
-                    seconds,
-                }],
-                low_factor: 0.9,
-                high_factor: 1.1,
-                requests: None,
-            },
+            RunForecast::exactly(vec![Phase {
+                name: "train".to_owned(),
+                begin_seconds: 0.0,
+                seconds,
+            }]),
         );
     }
 }

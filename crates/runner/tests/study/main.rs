@@ -7,5 +7,7 @@ mod adoption;
 mod bench;
 mod budgets;
 mod faults;
+mod forecast_truth;
+mod forecasts;
 mod scale;
 mod what_is_due;

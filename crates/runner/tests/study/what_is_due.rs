@@ -207,7 +207,12 @@ fn an_order_says_how_long_it_is_expected_to_take() {
         }
     });
     bench.run_at(&place);
-    // Nothing is known of the first run of each level; one run alone says nothing of its spread.
+    // Nothing is known of the first run of each level. One run alone says nothing of its spread, so
+    // 40 % are assumed, of it and of the next: e^(1.96 · 0.4 · √2) = 3.03. Two equal ones are sure.
     let of_first_level: Vec<_> = seen.lock().unwrap().iter().copied().step_by(2).collect();
-    assert_eq!(of_first_level, [None, Some(12.0), Some(10.0)]);
+    let [None, Some(second), Some(third)] = of_first_level[..] else {
+        panic!("{of_first_level:?}");
+    };
+    assert!((second - 30.3).abs() < 0.1, "{second}");
+    assert!((third - 10.0).abs() < 1e-9, "{third}");
 }

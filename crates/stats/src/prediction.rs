@@ -1,0 +1,133 @@
+//! Values to come: how far values of one kind lie apart on the logarithmic scale, and how well that is known.
+
+use seeded::SplitMix64;
+use serde::Serialize;
+
+use crate::distribution::{normal_quantile, student_quantile};
+use crate::summary::{Moments, quantile};
+
+/// Standard deviation of logarithms of values of one kind: 0.05 is about 5 %.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LogSpread {
+    pub sd: f64,
+    /// `None` where it was assumed.
+    pub degrees_of_freedom: Option<usize>,
+}
+
+/// Above this, values of one kind would differ by a factor of seven as a rule: nothing of the same kind does. Without a
+/// limit, two values alone leave open that the next one is a thousand times as large.
+const MOST: f64 = 2.0;
+/// From here on Student's t is used as it is: the limit above no longer matters.
+const MANY: usize = 12;
+const DRAWS: usize = 2000;
+
+impl LogSpread {
+    pub fn assumed(sd: f64) -> Self {
+        LogSpread {
+            sd,
+            degrees_of_freedom: None,
+        }
+    }
+
+    /// From a sum of squared deviations; `None` where nothing was left to estimate it from.
+    pub fn measured(squares: f64, degrees_of_freedom: usize) -> Option<Self> {
+        (degrees_of_freedom > 0 && squares.is_finite()).then(|| LogSpread {
+            sd: (squares / degrees_of_freedom as f64).sqrt(),
+            degrees_of_freedom: Some(degrees_of_freedom),
+        })
+    }
+
+    /// What the true standard deviation may be, given this one: drawn from its distribution with the usual prior
+    /// 1/σ (Box, Tiao 1973, section 2.3), below a limit.
+    pub fn drawn(&self, random: &mut SplitMix64) -> f64 {
+        const TRIES: usize = 20;
+        let Some(free) = self.degrees_of_freedom.filter(|_| self.sd > 0.0) else {
+            return self.sd;
+        };
+        let mut draw = || self.sd / root_of_chi_square(free, random).max(1e-9);
+        let most = self.sd.max(MOST);
+        let found = (0..TRIES).map(|_| draw()).find(|sd| *sd <= most);
+        found.unwrap_or(self.sd)
+    }
+
+    /// So far from its centre is the logarithm of a next value at most, with this confidence, if the centre is known.
+    pub fn half_width(&self, confidence: f64) -> f64 {
+        let p = 0.5 + confidence / 2.0;
+        match self.degrees_of_freedom {
+            None => normal_quantile(p) * self.sd,
+            Some(free) if free >= MANY => student_quantile(p, free as f64) * self.sd,
+            Some(_) => {
+                let mut random = SplitMix64::new(1);
+                let next = |_| (self.drawn(&mut random) * normal(&mut random)).abs();
+                let mut sizes: Vec<f64> = (0..DRAWS).map(next).collect();
+                sizes.sort_by(f64::total_cmp);
+                quantile(&sizes, confidence).unwrap_or(0.0)
+            }
+        }
+    }
+}
+
+/// Mean and sum of squared deviations of the logarithms of values above zero.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LogMoments {
+    pub mean: f64,
+    pub squares: f64,
+}
+
+impl LogMoments {
+    /// Values that are not above zero count as a millionth.
+    pub fn of(values: &[f64]) -> Self {
+        let logarithms: Vec<f64> = values.iter().map(|v| v.max(1e-6).ln()).collect();
+        let moments = Moments::of(&logarithms);
+        LogMoments {
+            mean: moments.mean,
+            squares: moments.squares,
+        }
+    }
+}
+
+/// √(χ² / degrees of freedom).
+fn root_of_chi_square(free: usize, random: &mut SplitMix64) -> f64 {
+    if free < MANY {
+        let squares: f64 = (0..free).map(|_| normal(random).powi(2)).sum();
+        return (squares / free as f64).sqrt();
+    }
+    // Wilson and Hilferty 1931.
+    let part = 2.0 / (9.0 * free as f64);
+    (1.0 - part + part.sqrt() * normal(random))
+        .max(0.05)
+        .powf(1.5)
+}
+
+/// A normal deviate, by Box and Muller (1958).
+pub fn normal(random: &mut SplitMix64) -> f64 {
+    let mut uniform = || (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+    let (length, angle) = (1.0 - uniform(), uniform());
+    (-2.0 * length.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spread_from_few_values_is_wider() {
+        let width = |free| {
+            LogSpread::measured(0.01 * free as f64, free)
+                .unwrap()
+                .half_width(0.95)
+        };
+        // 0.1 times Student's t, as long as that is far from the limit.
+        for (free, t) in [(4, 2.776), (8, 2.306), (30, 2.042)] {
+            assert!(
+                (width(free) / (0.1 * t) - 1.0).abs() < 0.1,
+                "{free}: {}",
+                width(free)
+            );
+        }
+        assert!(width(1) > 0.5 && width(1) < 2.0, "{}", width(1));
+        assert!((LogSpread::assumed(0.1).half_width(0.95) - 0.196).abs() < 1e-4);
+        assert_eq!(LogSpread::measured(0.0, 3).unwrap().half_width(0.95), 0.0);
+        assert_eq!(LogSpread::measured(0.1, 0), None);
+    }
+}

@@ -1,0 +1,212 @@
+//! Samples whose truth is known: how often do intervals contain it?
+
+use seeded::SplitMix64;
+use stats::normal;
+
+/// What runs of one kind differ by; their mean is about one.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Kind {
+    /// With this coefficient of variation.
+    Normal(f64),
+    /// With this σ of the logarithm.
+    LogNormal(f64),
+    /// AR(1) with 0.9, a standard deviation of 5 %: each run is much like the one before.
+    Drifting,
+    /// 2 % apart, and one in twenty takes twice as long.
+    Outliers,
+}
+
+impl Kind {
+    pub(crate) fn name(self) -> String {
+        match self {
+            Kind::Normal(cv) => format!("normal, {:.0} %", 100.0 * cv),
+            Kind::LogNormal(sigma) => format!("log-normal, σ = {sigma}"),
+            Kind::Drifting => "drifting, AR(1) 0.9".to_owned(),
+            Kind::Outliers => "5 % outliers, twice as long".to_owned(),
+        }
+    }
+
+    pub(crate) fn sample(self, count: usize, random: &mut SplitMix64) -> Vec<f64> {
+        let mut before = normal(random);
+        let one = |_| {
+            let own = normal(random);
+            match self {
+                Kind::Normal(cv) => 1.0 + cv * own,
+                Kind::LogNormal(sigma) => (sigma * own).exp(),
+                Kind::Drifting => {
+                    before = 0.9 * before + (1.0_f64 - 0.81).sqrt() * own;
+                    1.0 + 0.05 * before
+                }
+                Kind::Outliers if random.below(20) == 0 => 2.0 * (1.0 + 0.02 * own),
+                Kind::Outliers => 1.0 + 0.02 * own,
+            }
+        };
+        (0..count).map(one).collect()
+    }
+
+    pub(crate) fn mean(self) -> f64 {
+        match self {
+            Kind::Normal(_) | Kind::Drifting => 1.0,
+            Kind::LogNormal(sigma) => (sigma * sigma / 2.0).exp(),
+            Kind::Outliers => 1.05,
+        }
+    }
+}
+
+/// What an interval is of.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Of {
+    Mean,
+    /// What runs cost that are rounded up to steps of a tenth of their time.
+    RoundedCost,
+    /// The second kind takes 1.3 times as long.
+    Ratio,
+    Difference,
+    /// Hours from which on a machine pays, of the ratio.
+    BreakEven,
+}
+
+fn rounded(seconds: f64) -> f64 {
+    (10.0 * seconds).ceil() / 10.0
+}
+
+impl Of {
+    pub(crate) const ALL: [Of; 5] = [
+        Of::Mean,
+        Of::RoundedCost,
+        Of::Ratio,
+        Of::Difference,
+        Of::BreakEven,
+    ];
+
+    /// Share of 95 % intervals that contain the truth, of those that are given.
+    pub(crate) fn coverage(self, kind: Kind, count: usize, samples: u64) -> f64 {
+        let truth = self.truth(kind);
+        let mut given = 0;
+        let covered = (1..=samples).filter(|seed| {
+            let mut random = SplitMix64::new(*seed);
+            let first = kind.sample(count, &mut random);
+            let second: Vec<f64> = kind.sample(count, &mut random);
+            let second: Vec<f64> = second.iter().map(|value| 1.3 * value).collect();
+            let found = match self {
+                Of::Mean => stats::summary(&first, 0.95).unwrap().mean,
+                Of::RoundedCost => {
+                    let costs: Vec<f64> = first.iter().map(|value| rounded(*value)).collect();
+                    stats::summary(&costs, 0.95).unwrap().mean
+                }
+                Of::Difference => {
+                    stats::welch_difference(&second, &first, 0.95)
+                        .unwrap()
+                        .estimate
+                }
+                Of::Ratio | Of::BreakEven => {
+                    stats::welch_ratio(&second, &first, 0.95).unwrap().estimate
+                }
+            };
+            let mut interval = found.interval.unwrap();
+            if self == Of::BreakEven {
+                // As in the analysis: no interval where renting may be cheaper at any number of hours.
+                if interval.low <= 0.5 {
+                    return false;
+                }
+                (interval.low, interval.high) = (hours(interval.high), hours(interval.low));
+            }
+            given += 1;
+            interval.contains(truth)
+        });
+        covered.count() as f64 / f64::from(given.max(1))
+    }
+
+    fn truth(self, kind: Kind) -> f64 {
+        match self {
+            Of::Mean => kind.mean(),
+            Of::RoundedCost => {
+                let mut random = SplitMix64::new(0);
+                let many = kind.sample(400_000, &mut random);
+                many.iter().map(|value| rounded(*value)).sum::<f64>() / many.len() as f64
+            }
+            Of::Ratio => 1.3,
+            Of::Difference => 0.3 * kind.mean(),
+            Of::BreakEven => hours(1.3),
+        }
+    }
+}
+
+/// A machine costs 100 a month and saves 2 · ratio − 1 an hour.
+fn hours(ratio: f64) -> f64 {
+    100.0 / (2.0 * ratio - 1.0)
+}
+
+/// A percentile of latency, over runs of so many requests that depend on each other.
+pub(crate) struct Percentile {
+    pub(crate) share: f64,
+    pub(crate) requests: usize,
+}
+
+impl Percentile {
+    /// Requests are log-normal (σ = 0.5) and AR(1) with 0.7 inside a run; runs differ by 5 %.
+    pub(crate) fn coverage(&self, runs: usize, samples: u64) -> f64 {
+        const SIGMA: f64 = 0.5;
+        let z = stats::distribution::normal_quantile(self.share);
+        let truth = (SIGMA * z + 0.05 * 0.05 / 2.0).exp();
+        let covered = (1..=samples).filter(|seed| {
+            let mut random = SplitMix64::new(*seed);
+            let one = |_| self.of_run(SIGMA, &mut random);
+            let values: Vec<f64> = (0..runs).map(one).collect();
+            let found = stats::summary(&values, 0.95).unwrap().mean;
+            found.interval.unwrap().contains(truth)
+        });
+        covered.count() as f64 / samples as f64
+    }
+
+    fn of_run(&self, sigma: f64, random: &mut SplitMix64) -> f64 {
+        let run = 0.05 * normal(random);
+        let mut before = normal(random);
+        let one = |_| {
+            before = 0.7 * before + (1.0_f64 - 0.49).sqrt() * normal(random);
+            (run + sigma * before).exp()
+        };
+        let mut latencies: Vec<f64> = (0..self.requests).map(one).collect();
+        latencies.sort_by(f64::total_cmp);
+        stats::percentile(&latencies, self.share).unwrap()
+    }
+}
+
+/// Share of promises that hold: after as many repetitions as were named, the intervals of all scenarios are within ± 5 %.
+/// As in the analysis, the number is the largest of those that need more, and none above a hundred is named.
+pub(crate) fn kept_promises(kind: Kind, scenarios: usize, count: usize, samples: u64) -> f64 {
+    let (mut made, mut kept) = (0.0, 0.0);
+    for seed in 1..=samples {
+        let mut random = SplitMix64::new(seed);
+        let mut all: Vec<Vec<f64>> = Vec::new();
+        all.resize_with(scenarios, || kind.sample(count, &mut random));
+        let needed = all.iter().filter_map(|values| needed(values)).max();
+        let Some(needed) = needed.filter(|needed| *needed <= 100) else {
+            continue;
+        };
+        for values in &mut all {
+            values.extend(kind.sample(needed - count, &mut random));
+        }
+        made += 1.0;
+        kept += f64::from(all.iter().all(|values| margin(values) <= WANTED));
+    }
+    kept / f64::max(made, 1.0)
+}
+
+const WANTED: f64 = 0.05;
+
+fn margin(values: &[f64]) -> f64 {
+    let summary = stats::summary(values, 0.95).unwrap();
+    summary.mean.relative_margin().unwrap()
+}
+
+fn needed(values: &[f64]) -> Option<usize> {
+    let known = stats::summary(values, 0.95).unwrap();
+    let spread = stats::Spread {
+        mean: known.mean.value,
+        sd: known.sd,
+        count: values.len(),
+    };
+    let needed = stats::repetitions_for(WANTED, spread, 0.95)?;
+    (margin(values) > WANTED && needed > values.len()).then_some(needed)
+}
