@@ -1,4 +1,5 @@
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::Span;
@@ -68,7 +69,9 @@ impl Diagnostic {
         if let Some(meant) = crate::closest(word, known.clone()) {
             diagnostic = diagnostic.label(format!("did you mean `{meant}`?"));
         }
-        let known = few_of(known);
+        // A key that is read twice is known once.
+        let mut seen = BTreeSet::new();
+        let known = few_of(known.into_iter().filter(|word| seen.insert(*word)));
         if !known.is_empty() {
             diagnostic = diagnostic.note(format!("known: {known}"));
         }

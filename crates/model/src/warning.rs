@@ -64,15 +64,13 @@ pub enum Warning {
         left_out: u64,
     },
     /// Lines of the event file that are not events.
-    #[error(
-        "{lines} line(s) of the event file are not events and were ignored, the first: {first}"
-    )]
+    #[error("{}, the first: {first}", counted(*.lines, "line of the event file is not an event and was ignored", "lines of the event file are not events and were ignored"))]
     BadEvents { lines: u64, first: String },
     /// The run swapped: its times are the disk's.
     #[error("{} MB went to swap: give it more memory", .bytes / 1_000_000)]
     Swapped { bytes: u64 },
     /// The process ended but left others behind, which were ended.
-    #[error("left {} running, which were ended: wait for child processes before exiting", counted(u64::from(*.processes), "process", "processes"))]
+    #[error("left {}: wait for child processes before exiting", counted(u64::from(*.processes), "process running, which was ended", "processes running, which were ended"))]
     LeftBehind { processes: u32 },
     /// Processes of the run that could not be ended.
     #[error("{} of the run could not be ended and may still be running: end them manually, then re-run the runs after this one", counted(u64::from(*.processes), "process", "processes"))]

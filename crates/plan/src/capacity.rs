@@ -59,7 +59,9 @@ pub fn beyond_capacity(
             None => Diagnostic::whole(message),
         };
         match asker.rest(study, scenarios, &too_large) {
-            Some(only) => mistake.note(format!("select the runs that fit with --only {only}")),
+            Some(only) => mistake.note(format!(
+                "`run` and `plan` select the runs that fit with --only {only}"
+            )),
             None => mistake,
         }
     };

@@ -69,7 +69,10 @@ impl KeptFile {
     fn damage(&self, path: &Path) -> Option<String> {
         match layout::stamp(path) {
             Err(error) => Some(error.to_string()),
-            Ok(None) => Some("it is missing".to_owned()),
+            Ok(None) => Some(match digest(path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => error.to_string(),
+                _ => "it is missing".to_owned(),
+            }),
             Ok(Some(found)) if found == self.stamp => None,
             Ok(Some(found)) if found.bytes != self.stamp.bytes => Some(format!(
                 "it has {} bytes, and had {} when the run was kept",

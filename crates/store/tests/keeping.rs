@@ -499,6 +499,14 @@ fn files_that_are_not_what_was_kept_are_named() {
         damage(|log| fs::remove_file(log).expect("removes")),
         ["runs/C1-r1/log.txt: it is missing"]
     );
+    let folder_instead = |log: &Path| {
+        fs::remove_file(log).expect("removes");
+        fs::create_dir(log).expect("makes a folder");
+    };
+    assert_eq!(
+        damage(folder_instead),
+        ["runs/C1-r1/log.txt: it is a folder, not a regular file"]
+    );
 }
 
 #[test]

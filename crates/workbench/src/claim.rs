@@ -166,7 +166,8 @@ fn arranged_lines(arranged: &Arranged, study: &str) -> Vec<String> {
     }
     if arranged.set_aside.len() > MOST_NAMED {
         let more = arranged.set_aside.len() - MOST_NAMED;
-        lines.push(format!("! and {more} more were set aside with it"));
+        let more = format::counted(more, "more run was", "more runs were");
+        lines.push(format!("! {more} set aside with it"));
     }
     lines
 }

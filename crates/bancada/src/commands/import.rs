@@ -10,6 +10,7 @@ use import::{ImportSpec, Inferred, InputFile, RowProblem, SpecError};
 use model::study::ImportSettings;
 use model::{Level, Plan, RunRecord, Study, Timestamp};
 use plan::WhatIf;
+use report::format::counted;
 use store::ImportedFile;
 use workbench::{
     Claim, Claimed, Opened, Results, open_study, quoted, results_folder, save_question,
@@ -62,8 +63,9 @@ pub(super) fn import(args: &ImportArgs, printer: &Printer) -> CommandResult {
     };
     let kept = question.keep(imported.records, None, printer)?;
     printer.talk(&format!(
-        "Read {} rows, skipped {}; {kept}.",
-        imported.rows_read, imported.rows_left_out
+        "Read {}, skipped {}; {kept}.",
+        counted(imported.rows_read, "row", "rows"),
+        imported.rows_left_out
     ));
     untimed.tell(printer);
     kept.report(printer)
@@ -158,11 +160,8 @@ impl fmt::Display for Kept {
             added,
             already_there,
         } = &self.added;
-        write!(
-            f,
-            "{} runs added, {already_there} already there",
-            added.len()
-        )
+        let added = counted(added.len(), "run", "runs");
+        write!(f, "{added} added, {already_there} already there")
     }
 }
 

@@ -7,6 +7,7 @@ use import::{ImportSpec, LogFile, LogRecords, LogSpec, Logs};
 use model::run::Origin;
 use model::study::ImportSettings;
 use model::{Event, Level, RunRecord, Timestamp};
+use report::format::counted;
 use store::ImportedFile;
 
 use super::import::{Made, Question, Untimed, level_of, tell_problems};
@@ -52,8 +53,10 @@ pub(super) fn import_log(args: &ImportLogArgs, printer: &Printer) -> CommandResu
         printer,
     )?;
     printer.talk(&format!(
-        "Read {} logs with {} steps, skipped {}; {kept}.",
-        read.logs_read, read.steps_read, read.logs_left_out
+        "Read {} with {}, skipped {}; {kept}.",
+        counted(read.logs_read, "log", "logs"),
+        counted(read.steps_read, "step", "steps"),
+        read.logs_left_out
     ));
     untimed.tell(printer);
     kept.report(printer)

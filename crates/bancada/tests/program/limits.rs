@@ -54,7 +54,7 @@ fn what_is_prepared_for_elsewhere_can_be_looked_at() {
 
 #[test]
 fn only_what_is_asked_for_must_fit() {
-    let only = "select the runs that fit with --only cores=1";
+    let only = "`run` and `plan` select the runs that fit with --only cores=1";
     check(&["check", "small.toml"], 3, &[only]);
     check(
         &["plan", "small.toml", "--no-pilot", "--only", "cores=1"],

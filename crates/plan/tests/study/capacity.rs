@@ -48,7 +48,7 @@ error: the factor `cores` requests 64 cores, but this machine has 2 cores
   ┌ study.toml:6
   │ cores = [1, 2, 64]
   │                ^^
-  = select the runs that fit with --only cores=1,2
+  = `run` and `plan` select the runs that fit with --only cores=1,2
 ",
     );
     check(
@@ -58,7 +58,7 @@ error: the factor `cores` requests up to 24 cores, but this machine has 2 cores
   ┌ study.toml:6
   │ cores = { from = 1, to = 24 }
   │         ^^^^^^^^^^^^^^^^^^^^^
-  = select the runs that fit with --only cores=1,2
+  = `run` and `plan` select the runs that fit with --only cores=1,2
 ",
     );
 }
@@ -86,7 +86,7 @@ error: the environment `big` requests 4 cores, but this machine has 2 cores
   ┌ study.toml:10
   │ cores = 4
   │         ^
-  = select the runs that fit with --only environment=small
+  = `run` and `plan` select the runs that fit with --only environment=small
 ",
     );
 }

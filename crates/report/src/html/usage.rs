@@ -77,7 +77,7 @@ fn use_figure(used: &[(&MetricInfo, Colour)], group: &Group) -> Figure {
     let names: Vec<String> = used.iter().map(|(info, _)| info.label.clone()).collect();
     let names = crate::markdown::capital(&format::listed(&names, 4));
     let caption = format!(
-        "{names} of each scenario{} during training, mean of its runs; 100 % is everything that a run may use.",
+        "{names} of each scenario{}, mean of its runs; 100 % is everything that a run may use.",
         group.place
     );
     let whole = Extent::Exactly(Range::new(0.0, 105.0));
@@ -125,7 +125,7 @@ pub(super) fn phases(page: &mut Page, analysis: &Analysis) {
         Series::new(*name, colour, Mark::Bars).with(all.iter().enumerate().map(bar))
     });
     page.open("phases", "Where the time goes");
-    let caption = "Phases of a run, mean seconds of each scenario. This shows what is billed in addition to training.";
+    let caption = "Phases of a run, mean seconds of each scenario. This shows what is billed in addition to the work itself.";
     let y = Axis::linear(format!("time ({})", unit.name), Extent::FromZero);
     page.figure(&Figure {
         bars: BarMode::Stacked,
