@@ -204,13 +204,9 @@ fn measured_and_modelled_energy_are_not_compared() {
     assert!(notes_mixed.contains("The Pareto set is without `energy`: it has different sources."));
     assert_eq!(energy(&mixed, 0, metric::ENERGY_JOULES), Some(100.0));
     // One scenario with both has no mean.
-    world
-        .records
-        .iter_mut()
-        .find(|r| r.run.scenario == 2)
-        .map(|record| {
-            set(record, metric::CPU_ENERGY_JOULES, 100.0);
-        });
+    let mut records = world.records.iter_mut();
+    let second = records.find(|r| r.run.scenario == 2).unwrap();
+    set(second, metric::CPU_ENERGY_JOULES, 100.0);
     assert_eq!(energy(&found(&world), 1, metric::ENERGY_JOULES), None);
 }
 

@@ -88,7 +88,7 @@ fn logs_become_runs_of_a_study() {
     bench
         .bancada(&["import", "log", "a.log", "--study", "study.toml"])
         .ends_with(0)
-        .says("1 runs added");
+        .says("1 run added");
     bench
         .bancada(&[
             "import",
@@ -100,7 +100,7 @@ fn logs_become_runs_of_a_study() {
             "batch=32",
         ])
         .ends_with(0)
-        .says("1 runs added");
+        .says("1 run added");
     assert_eq!(bench.bundles("d"), ["C2-r1", "C3-r1"]);
     bench
         .bancada(&[

@@ -237,7 +237,10 @@ fn prices_are_fetched_and_stay_when_nobody_answers() {
     let told = bench.bancada(&["price", "update", &secret]).ends_with(1);
     assert!(!told.err.contains("hunter2"), "{}", told.err);
     told.says("error: http://me:*******@127.0.0.1:");
-    bench.write("list.csv", "provider,machine\nlab,bi\nlab");
+    let columns = "provider,machine,region,vcpus,memory_gib,gpu,gpus,gpu_memory_gib,architecture,currency,\
+                   on_demand,on_demand_source,on_demand_date,spot,spot_source,spot_date";
+    let row = "lab,big,cellar,32,256,,,,x86-64,EUR,0.85,offer,2026-05-01,,,";
+    bench.write("list.csv", &format!("{columns}\n{row}\nlab,bi"));
     bench
         .bancada(&["price", "update", "list.csv"])
         .ends_with(1)

@@ -169,7 +169,11 @@ fn shorten_levels(table: &mut ScenarioTable, most: Option<usize>) {
         let cells = table.rows.iter().filter_map(|row| row.get(place));
         let texts: Vec<&str> = cells.map(|cell| cell.value.as_str()).collect();
         // The header has to stand there anyway.
-        let short = shortened_apart(&texts, most.max(width(&safe(&column.header))));
+        let header = width(&safe(&column.header));
+        let mut short = shortened_apart(&texts, most);
+        if short.iter().all(|text| width(text) < header) {
+            short = shortened_apart(&texts, header);
+        }
         for (row, text) in table.rows.iter_mut().zip(short) {
             if let Some(cell) = row.get_mut(place) {
                 cell.value = text;
