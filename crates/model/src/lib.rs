@@ -24,6 +24,7 @@ pub mod serving;
 mod shared;
 pub mod stop;
 pub mod study;
+mod until;
 pub mod verify;
 pub mod warning;
 
@@ -56,6 +57,7 @@ pub use study::{
     CommandWorkload, Environment, Factor, Level, Limits, Optimizer, Pipeline, Plan, Precision,
     RunSequence, Scale, Scenario, Study, TrainWorkload, Workload,
 };
+pub use until::{Until, UntilRule};
 pub use verify::VerifyReport;
 pub use warning::Warning;
 

@@ -15,6 +15,7 @@ use crate::role::Role;
 use crate::run::RunId;
 use crate::serving::{ServeWorkload, Service};
 use crate::shared::Shared;
+use crate::until::Until;
 
 /// A question: what is varied, what is measured, how often, within which budget.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -59,6 +60,9 @@ pub struct Study {
     /// Of all environments that have none of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carbon: Option<CarbonIntensity>,
+    /// Stops repeating before `repetitions` where enough is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Until>,
     /// How to read measurements made elsewhere.
     #[serde(default)]
     pub import: Option<ImportSettings>,
@@ -96,6 +100,14 @@ impl Study {
     pub fn equal_within(&self) -> f64 {
         const USUAL: f64 = 2.0;
         self.equal_within_percent.unwrap_or(USUAL)
+    }
+
+    /// How many times it may be decided whether a scenario is repeated again; one if their number is fixed.
+    pub fn looks(&self) -> usize {
+        match self.until {
+            Some(_) => Until::looks(self.repetitions).len(),
+            None => 1,
+        }
     }
 
     pub fn role(&self, factor: &str) -> Role {

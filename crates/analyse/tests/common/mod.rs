@@ -202,6 +202,7 @@ impl Recipe {
             equal_within_percent: None,
             pareto: Vec::new(),
             carbon: None,
+            until: None,
             import: None,
             network_files: Default::default(),
             scale: None,

@@ -10,7 +10,7 @@ use model::{Capacity, Environment, MachineLife, Money, RunId, RunRecord, Status,
 use place::{DecodedImages, ReadyImage};
 use runner::{
     Ended, Forecast, InputReader, Ledger, Listed, Options, OrderBuilder, Preview, RunSelection,
-    RunnerError, ScenarioOrder, Shortfall, StudyRunner,
+    RunnerError, ScenarioOrder, Schedule, Shortfall, StudyRunner, UntilKnown,
 };
 use store::Store;
 use workbench::{
@@ -34,7 +34,8 @@ const NOTHING_STARTED: &str = "nothing was started";
 
 pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
     super::infra::mention_machines(printer);
-    let opened = open_study(&args.study, args.scale.as_deref(), &printer.teller())?;
+    let mut opened = open_study(&args.study, args.scale.as_deref(), &printer.teller())?;
+    workbench::set_until(&mut opened.study, args.until.as_ref())?;
     super::designs::warn(&opened.study, printer);
     let folder = results_folder(&args.study, &opened.study, args.out.as_deref());
     if args.predict {
@@ -115,6 +116,7 @@ fn carry_out(
     let due = runner::due_runs(plan, &statuses, &wanted);
     wanted.redo = workbench::changed_runs(opened, &earlier, &due, changed(args))?;
     let due = runner::due_runs(plan, &statuses, &wanted);
+    let due = runner::open_runs(study, plan, due, &earlier);
     let wish = CapacityQuestion {
         runs: &due,
         has_real_endpoints: args.real,
@@ -253,7 +255,8 @@ fn at_places(known: &Prepared<'_>, args: &RunArgs, printer: &Printer) -> Result<
     let indent = " ".repeat(study.name.chars().count() + 3);
     let line = work.line(&ledger, forecast.as_ref(), earlier);
     talk(&format!("{indent}{line}"));
-    if !args.over_budget {
+    // How many runs it will be is not known before: the runner stops when the money is spent.
+    if !args.over_budget && study.until.is_none() {
         refuse_above_budget(&ledger, forecast.as_ref())?;
     }
     save_question(store, study, plan, text)?;
@@ -274,14 +277,17 @@ fn at_places(known: &Prepared<'_>, args: &RunArgs, printer: &Printer) -> Result<
         },
     };
     let reporter = Reporter::choose(study, plan.runs.len(), args.json, args.quiet, printer);
-    let mut schedule = Listed::new(due.to_vec());
-    follow(&runner, &mut schedule, reporter, args, printer)
+    let mut schedule: Box<dyn Schedule + Send> = match &study.until {
+        Some(until) => Box::new(UntilKnown::new(study, plan, until, due.to_vec(), earlier)),
+        None => Box::new(Listed::new(due.to_vec())),
+    };
+    follow(&runner, schedule.as_mut(), reporter, args, printer)
 }
 
 /// Reports progress here while the study is carried out on a thread of its own.
 fn follow(
     runner: &StudyRunner<'_>,
-    schedule: &mut Listed,
+    schedule: &mut (dyn Schedule + Send),
     mut reporter: Reporter,
     args: &RunArgs,
     printer: &Printer,
@@ -388,6 +394,7 @@ fn shortfall(results: &Results, wanted: &RunSelection) -> Result<Option<Shortfal
         study, plan, store, ..
     } = results;
     let due = runner::due_runs(plan, &store.statuses()?, wanted);
+    let due = runner::open_runs(study, plan, due, &store.records()?);
     Shortfall::find(study, plan, store, &due).map_err(Failure::from)
 }
 

@@ -8,4 +8,5 @@ mod bench;
 mod budgets;
 mod faults;
 mod scale;
+mod until;
 mod what_is_due;
