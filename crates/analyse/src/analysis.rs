@@ -73,6 +73,9 @@ pub struct Analysis {
     /// Of a study that stopped repeating when enough was known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopping: Option<StoppingFacts>,
+    /// Of a study whose runs were chosen for a goal: what was tried and what never was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub searched: Vec<String>,
     /// What a reader must know besides: imported runs, metrics that nobody told.
     pub notes: Vec<String>,
     /// Empty unless whoever has the samples puts them here.

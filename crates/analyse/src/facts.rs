@@ -184,6 +184,8 @@ pub(crate) fn totals(table: &Table, input: &Input, stopping: Option<&StoppingFac
     }
     totals.missing = match stopping {
         Some(stopping) => stopping.wanted.len(),
+        // A search leaves out what does not serve its goal.
+        None if table.study.goal.is_some() => 0,
         None => missing(table, plan),
     };
     totals.spent = prices::spent(table);

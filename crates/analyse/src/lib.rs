@@ -31,6 +31,7 @@ mod ranking;
 mod recommend;
 mod residuals;
 mod scenarios;
+mod searched;
 mod serving;
 mod smaller;
 mod speedup;
@@ -45,7 +46,7 @@ mod warnings;
 mod words;
 
 use model::run::metric;
-use model::{Plan, RunRecord, Study};
+use model::{Plan, RunRecord, Searched, Study};
 
 pub use analysis::{
     ANALYSIS_SCHEMA, Analysis, BillFacts, CostResult, Drift, EnvironmentFacts, FactorFacts,
@@ -102,6 +103,8 @@ pub struct Input<'a> {
     pub records: &'a [RunRecord],
     /// Attempts that were re-run: paid for, but no results.
     pub superseded: &'a [RunRecord],
+    /// Of a study whose runs were chosen for a goal.
+    pub searched: Option<&'a Searched>,
     /// Where bills are not those that were frozen with the runs: how they came about.
     pub repriced: Option<&'a str>,
 }
@@ -126,6 +129,7 @@ pub fn analyse(input: &Input) -> Analysis {
         money: money::money(&table, &scenarios, input.superseded),
         serving,
         stopping,
+        searched: searched::sentences(&table, input),
         scenarios,
         runs: Vec::new(),
         variations,

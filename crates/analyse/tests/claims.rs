@@ -381,10 +381,22 @@ fn a_study_that_stopped_by_its_data_has_wider_intervals_and_says_so() {
     assert!(margin(&stopped) > margin(&fixed));
     let facts = stopped.stopping.as_ref().unwrap();
     assert_eq!(facts.looks, 6);
-    let whys: Vec<_> = facts.scenarios.iter().map(|one| (one.repetitions, one.why)).collect();
+    let whys: Vec<_> = facts
+        .scenarios
+        .iter()
+        .map(|one| (one.repetitions, one.why))
+        .collect();
     assert_eq!(whys, [(4, Some("precise enough")), (4, None)]);
-    assert!(facts.sentences[0].contains("8 of 20 runs"), "{:?}", facts.sentences);
-    assert!(facts.sentences[1].contains("99.17 %"), "{:?}", facts.sentences);
+    assert!(
+        facts.sentences[0].contains("8 of 20 runs"),
+        "{:?}",
+        facts.sentences
+    );
+    assert!(
+        facts.sentences[1].contains("99.17 %"),
+        "{:?}",
+        facts.sentences
+    );
     // Only what the rule still wants is missing: the second scenario up to its next look.
     assert_eq!(stopped.totals.missing, 1);
 }

@@ -166,6 +166,9 @@ pub(crate) struct RunArgs {
     /// Stop repeating when enough is known: 5% (precision of the time), "cost 5%", decided, "cost decided"
     #[arg(long, value_name = "RULE", conflicts_with = "predict")]
     pub(crate) until: Option<Until>,
+    /// Search for the best choice of each task instead of running everything: "min cost where time < 2h"
+    #[arg(long, value_name = "GOAL", conflicts_with_all = ["predict", "until"])]
+    pub(crate) goal: Option<String>,
     /// Re-run runs with this outcome (comma-separated)
     #[arg(long, value_name = "OUTCOME", value_delimiter = ',')]
     pub(crate) retry: Vec<RetryArg>,

@@ -79,6 +79,7 @@ pub(crate) fn of_rows(name: &str, read: &Rows, spec: &ImportSpec, first: &str) -
         pareto: Vec::new(),
         carbon: None,
         until: None,
+        goal: None,
         import: None,
         network_files: Default::default(),
         scale: None,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::design::Design;
 use crate::energy::{CarbonIntensity, PowerModel};
+use crate::goal::Goal;
 use crate::hosts::Hosts;
 use crate::location::Location;
 use crate::money::{Currency, ExchangeRate, Money, Price};
@@ -63,6 +64,9 @@ pub struct Study {
     /// Stops repeating before `repetitions` where enough is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Until>,
+    /// Runs are made where they serve this goal, not everywhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<Goal>,
     /// How to read measurements made elsewhere.
     #[serde(default)]
     pub import: Option<ImportSettings>,
@@ -104,9 +108,11 @@ impl Study {
 
     /// How many times it may be decided whether a scenario is repeated again; one if their number is fixed.
     pub fn looks(&self) -> usize {
-        match self.until {
-            Some(_) => Until::looks(self.repetitions).len(),
-            None => 1,
+        match (&self.until, &self.goal) {
+            // A search may stop after any of them.
+            (_, Some(_)) => self.repetitions.max(1) as usize,
+            (Some(_), None) => Until::looks(self.repetitions).len(),
+            (None, None) => 1,
         }
     }
 

@@ -57,6 +57,7 @@ pub fn markdown(analysis: &Analysis, meta: &ReportMeta) -> String {
     if let Some(found) = &analysis.stopping {
         list(&mut out, "Repetitions", &found.sentences);
     }
+    list(&mut out, "Search", &analysis.searched);
     list(&mut out, "Notes", &analysis.notes);
     let _ = writeln!(
         out,

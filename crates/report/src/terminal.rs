@@ -163,7 +163,7 @@ impl Screen<'_> {
         let first = scale.into_iter().chain(&analysis.study.repriced);
         self.paragraphs("! ", Style::Warn, first);
         let stopping = analysis.stopping.iter().flat_map(|found| &found.sentences);
-        self.paragraphs("", Style::Plain, stopping);
+        self.paragraphs("", Style::Plain, stopping.chain(&analysis.searched));
         self.blank();
     }
 

@@ -48,7 +48,7 @@ pub use places::{Bring, Places, RentedHost, Wanted};
 pub use prediction::{CheckedPredictions, CheckedRun, check_predictions, runs_to_check};
 pub use probe::{ProbeRequest, probe_machine};
 pub use run_files::{Read, steps};
-pub use until::set_until;
+pub use until::{set_goal, set_until};
 pub use what_if::{OtherPrices, WhatIfRequest, quoted};
 
 /// Where sentences go that a person should read, one at a time.

@@ -1,4 +1,4 @@
-//! `--until RULE`: the study's `until`, for this time.
+//! `--until RULE` and `--goal GOAL`: which runs are made, for this time.
 
 use model::{Study, Until};
 
@@ -14,5 +14,14 @@ pub fn set_until(study: &mut Study, asked: Option<&Until>) -> Result<(), Error> 
         )));
     }
     study.until = Some(until.clone());
+    Ok(())
+}
+
+pub fn set_goal(study: &mut Study, asked: Option<&str>) -> Result<(), Error> {
+    let Some(text) = asked else { return Ok(()) };
+    let goal = plan::read_goal(text, study);
+    let goal = goal.map_err(|wrong| Error::mistakes("--goal", text, vec![wrong]))?;
+    study.goal = Some(goal);
+    study.until = None;
     Ok(())
 }

@@ -203,6 +203,7 @@ impl Recipe {
             pareto: Vec::new(),
             carbon: None,
             until: None,
+            goal: None,
             import: None,
             network_files: Default::default(),
             scale: None,
@@ -407,6 +408,7 @@ impl World {
             plan: &self.plan,
             records: &self.records,
             superseded: &[],
+            searched: None,
             repriced: None,
         }
     }

@@ -251,6 +251,13 @@ pub(super) fn runs_words(study: &Study, plan: &Plan) -> String {
     let counted = report::format::counted;
     let scenarios = counted(plan.scenarios.len(), "scenario", "scenarios");
     let most = study.repetitions as usize;
+    if let Some(goal) = &study.goal {
+        let repetitions = counted(most, "repetition", "repetitions");
+        return format!(
+            "{scenarios}, at most {repetitions} of each, searched for `{}`",
+            goal.text
+        );
+    }
     let fewest = (Until::MINIMUM as usize).min(most);
     if study.until.is_some() && fewest < most {
         let runs = plan.scenarios.len() * fewest;

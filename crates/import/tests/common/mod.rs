@@ -61,6 +61,7 @@ pub(crate) fn study(factors: &[(&str, &[Level])]) -> Study {
         pareto: Vec::new(),
         carbon: None,
         until: None,
+        goal: None,
         import: None,
         network_files: Default::default(),
         scale: None,

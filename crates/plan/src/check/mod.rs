@@ -128,6 +128,7 @@ pub(crate) fn check(draft: &Draft, options: &ReadOptions, problems: &Problems) -
         pareto: draft.head.pareto.iter().map(|m| m.value.clone()).collect(),
         carbon: draft.head.carbon.clone(),
         until: draft.head.until.as_ref().map(|until| until.value.clone()),
+        goal: None,
         import,
         network_files: BTreeMap::new(),
         scale: None,

@@ -40,6 +40,7 @@ fn study(factors: Vec<Factor>, exclude: Vec<Exclusion>) -> Study {
         pareto: Vec::new(),
         carbon: None,
         until: None,
+        goal: None,
         import: None,
         network_files: Default::default(),
         scale: None,

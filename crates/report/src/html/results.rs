@@ -197,6 +197,9 @@ pub(super) fn scenarios(page: &mut Page, analysis: &Analysis) {
 
 /// Of a study that did not run everything that it could.
 pub(super) fn stopping(page: &mut Page, analysis: &Analysis) {
+    if !analysis.searched.is_empty() {
+        page.callout("Searched, not measured in full", &analysis.searched);
+    }
     if let Some(found) = &analysis.stopping {
         page.open("repetitions", "Repetitions");
         page.list("plain", found.sentences.iter().map(String::as_str));

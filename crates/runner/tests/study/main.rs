@@ -8,5 +8,6 @@ mod bench;
 mod budgets;
 mod faults;
 mod scale;
+mod search;
 mod until;
 mod what_is_due;
