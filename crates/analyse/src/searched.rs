@@ -71,15 +71,17 @@ fn of_task(task: &SearchedTask, is_over: bool) -> String {
 }
 
 fn why(found: &Searched) -> String {
-    let first = found
-        .tried
-        .iter()
-        .filter(|one| one.why.starts_with("to see"));
-    let first = first.count();
-    let rest = found.tried.len() - first;
+    let starting = |word: &str| {
+        found
+            .tried
+            .iter()
+            .filter(|one| one.why.starts_with(word))
+            .count()
+    };
     format!(
-        "{} chosen to see every level early, {} because the scenario could be the best; search.json has the reason of each.",
-        format::counted(first, "run was", "runs were"),
-        format::count(rest)
+        "{} chosen to see every level early, {} because the scenario could be the best, {} to learn where least was known; search.json has the reason of each.",
+        format::counted(starting("to see"), "run was", "runs were"),
+        format::count(starting("best with")),
+        format::count(starting("to learn"))
     )
 }

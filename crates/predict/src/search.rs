@@ -99,8 +99,11 @@ pub struct Proposal {
 pub enum Reason {
     /// To spread the first runs over the space.
     Start,
-    /// It may be better than the best known: by so much, as a share, if it is.
-    Promising { chance: f64 },
+    /// The probability that it is better than the best known and keeps the limits.
+    Promising {
+        chance: f64,
+    },
+    LeastKnown,
 }
 
 /// What is chosen for a task, as far as is known.
@@ -227,7 +230,25 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        best.map_or(Step::Exhausted, |(_, proposal)| Step::Observe(proposal))
+        let best = best.map(|(_, proposal)| proposal);
+        let may_run = |point: usize| is_open(self.space.points[point].task) && allowed(point);
+        let best = best.or_else(|| self.least_known(&may_run));
+        best.map_or(Step::Exhausted, Step::Observe)
+    }
+
+    /// Where nothing seems to be gained any more, but the choice has not stood for long.
+    fn least_known(&self, may_run: &dyn Fn(usize) -> bool) -> Option<Proposal> {
+        let is_left = |point: &usize| self.runs[*point] < self.question.repetitions;
+        let points = (0..self.space.points.len()).filter(is_left);
+        let spread = &self.posteriors[self.question.objective].sd;
+        let point = points
+            .filter(|point| may_run(*point))
+            .max_by(|a, b| spread[*a].total_cmp(&spread[*b]))?;
+        Some(Proposal {
+            point,
+            share: 1.0,
+            reason: Reason::LeastKnown,
+        })
     }
 
     /// Whether there are twice as many runs as effects of levels, and the last third of them tried in vain to beat the

@@ -231,6 +231,7 @@ impl Schedule for SearchGoal<'_> {
         };
         let why = match proposal.reason {
             Reason::Start => "to see every level early".to_owned(),
+            Reason::LeastKnown => "to learn where least is known".to_owned(),
             Reason::Promising { chance } => {
                 format!("best with a probability of {:.0} %", 100.0 * chance)
             }

@@ -102,7 +102,11 @@ fn errors_stay_below_five_percent() {
                     "{family:?} {maximum} {spread}: {found:?}"
                 );
             }
+            let quiet = coverage(family, maximum, 0.01, 0.05, trials);
+            assert!(quiet.reached > 0.99 && quiet.runs < 5.0, "{quiet:?}");
             let found = false_decisions(family, maximum, 4, 0.05, trials);
+            let runs = 4.0 * f64::from(maximum);
+            assert!(found.settled < 0.1 && found.runs > 0.9 * runs, "{found:?}");
             assert!(found.wrong <= 0.05, "{family:?} {maximum}: {found:?}");
         }
     }

@@ -7,13 +7,13 @@ use model::{RunId, Status};
 use place::{Fake, Fault, Place, Script};
 use runner::{Ended, SearchGoal};
 
-use crate::bench::{Bench, Came, fake, run};
+use crate::bench::{Bench, Came, fake};
 
-/// 6 × 6 × 4 scenarios of one task; an hour costs more the more `m` has.
+/// 4 × 4 × 3 scenarios of one task.
 fn bench(more: &str) -> Bench {
     let text = format!(
         "[study]\nname = \"s\"\nrepetitions = 3\nseed = 5\n{more}\
-         [factors]\nm = [1, 2, 4, 8, 16, 32]\nbatch = [8, 16, 32, 64, 128, 256]\nkind = [\"a\", \"b\", \"c\", \"d\"]\n\
+         [factors]\nm = [1, 4, 16, 64]\nbatch = [8, 32, 128, 512]\nkind = [\"a\", \"b\", \"c\"]\n\
          [workload]\ncommand = [\"true\", \"{{m}}\", \"{{batch}}\", \"{{kind}}\"]\n"
     );
     Bench::of(&text)
@@ -25,8 +25,7 @@ fn seconds_of(bench: &Bench, scenario: u32) -> f64 {
     let kind = match scenario.level("kind").unwrap().as_text().unwrap() {
         "a" => 1.0,
         "b" => 0.8,
-        "c" => 1.3,
-        _ => 2.0,
+        _ => 1.3,
     };
     kind * (1.0 + 100.0 / number("m") + 200.0 / number("batch") + number("batch") / 16.0)
 }
@@ -96,7 +95,7 @@ fn the_fastest_is_found_from_a_part_of_the_runs() {
     assert!(seconds_of(&bench, chosen) <= best(&bench) / 0.95);
     assert!(found.tasks[0].probability >= 0.95);
     let scenarios: BTreeSet<u32> = place.started().iter().map(|run| run.scenario).collect();
-    assert!(scenarios.len() < 72, "{} of 144", scenarios.len());
+    assert!(scenarios.len() < 30, "{} of 48", scenarios.len());
     assert_eq!(found.tried.len(), place.started().len());
 }
 
@@ -132,7 +131,7 @@ fn the_same_records_give_the_same_runs_after_an_interruption() {
         place.started()
     };
     let bench = bench("");
-    let stuck_at = whole[20];
+    let stuck_at = whole[10];
     let seconds: BTreeMap<u32, f64> = bench
         .plan
         .scenarios
@@ -164,7 +163,7 @@ fn the_same_records_give_the_same_runs_after_an_interruption() {
     let rest = place(&bench);
     let (came, _) = carry_out(&bench, &goal, vec![(&rest, all())]);
     assert_eq!(came.ended(), Ended::AllDone);
-    assert_eq!(rest.started(), whole[20..]);
+    assert_eq!(rest.started(), whole[10..]);
 }
 
 #[test]
@@ -201,9 +200,4 @@ fn the_budget_ends_a_search_that_is_not_settled() {
     assert_eq!(came.ended(), Ended::BudgetSpent);
     assert!(!found.is_settled);
     assert!(place.started().len() < 8);
-    assert!(
-        place
-            .started()
-            .contains(&run(&place.started()[0].to_string()))
-    );
 }
