@@ -13,7 +13,7 @@ const EXAMPLE: &str =
 const PER_ANSWER: &str = "cost per answer";
 
 /// The error is at its place in the text.
-pub fn read_goal(text: &str, study: &Study) -> Result<Goal, Diagnostic> {
+pub fn read_goal(text: &str, study: &Study) -> Result<Goal, Box<Diagnostic>> {
     let reader = Reader { text, study };
     let body = text.find(" where ").unwrap_or(text.len());
     let head = reader.trimmed(0..body);
@@ -26,7 +26,7 @@ pub fn read_goal(text: &str, study: &Study) -> Result<Goal, Diagnostic> {
                 head.start..head.start + word.len(),
                 "a goal begins with `min` or `max`",
             );
-            return Err(wrong.note(EXAMPLE));
+            return Err(Box::new(wrong.note(EXAMPLE)));
         }
     };
     let objective = reader.trimmed(head.end - rest.len()..head.end);
@@ -47,7 +47,7 @@ pub fn read_goal(text: &str, study: &Study) -> Result<Goal, Diagnostic> {
             objective.clone(),
             format!("the {word} {named} is not a goal"),
         );
-        return Err(wrong.label(format!("write `{other} {named}`")));
+        return Err(Box::new(wrong.label(format!("write `{other} {named}`"))));
     }
     let mut limits = Vec::new();
     let mut at = body + " where ".len();
@@ -82,11 +82,14 @@ impl Reader<'_> {
         start..start + text.trim().len()
     }
 
-    fn metric(&self, span: Span) -> Result<String, Diagnostic> {
+    fn metric(&self, span: Span) -> Result<String, Box<Diagnostic>> {
         let word = &self.text[span.clone()];
         let known = ["time", "cost", PER_ANSWER, "accuracy"];
         match word {
-            "" => Err(Diagnostic::at(span, "what is to be best is missing").note(EXAMPLE)),
+            "" => {
+                let wrong = Diagnostic::at(span, "what is to be best is missing");
+                Err(Box::new(wrong.note(EXAMPLE)))
+            }
             "time" => Ok("time".to_owned()),
             PER_ANSWER => Ok(metric::COST_PER_INFERENCE.to_owned()),
             _ if metric::meant(word).is_some() => {
@@ -96,15 +99,16 @@ impl Reader<'_> {
             _ if matches!(self.study.workload, Workload::Command(_)) && !word.contains(' ') => {
                 Ok(word.to_owned())
             }
-            _ => Err(Diagnostic::unknown("metric", word, span, known)),
+            _ => Err(Box::new(Diagnostic::unknown("metric", word, span, known))),
         }
     }
 
-    fn limit(&self, span: Span) -> Result<GoalLimit, Diagnostic> {
+    fn limit(&self, span: Span) -> Result<GoalLimit, Box<Diagnostic>> {
         let text = &self.text[span.clone()];
         let Some(place) = text.find(['<', '>']) else {
             let wrong = Diagnostic::at(span, "a limit needs `<` or `>`");
-            return Err(wrong.note("such as \"where time < 2h and cost < 5 USD\""));
+            let example = "such as \"where time < 2h and cost < 5 USD\"";
+            return Err(Box::new(wrong.note(example)));
         };
         let sign = if text[place + 1..].starts_with('=') {
             2
@@ -120,9 +124,9 @@ impl Reader<'_> {
         })
     }
 
-    fn value(&self, metric: &str, span: Span) -> Result<f64, Diagnostic> {
+    fn value(&self, metric: &str, span: Span) -> Result<f64, Box<Diagnostic>> {
         let text = &self.text[span.clone()];
-        let wrong = |why: String| Diagnostic::at(span.clone(), why);
+        let wrong = |why: String| Box::new(Diagnostic::at(span.clone(), why));
         let is_seconds = |m: &metric::Definition| m.unit == metric::Unit::Seconds;
         let value = if metric == "time" || metric::definition(metric).is_some_and(is_seconds) {
             values::duration_seconds(text).map_err(wrong)?

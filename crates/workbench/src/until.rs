@@ -20,7 +20,7 @@ pub fn set_until(study: &mut Study, asked: Option<&Until>) -> Result<(), Error> 
 pub fn set_goal(study: &mut Study, asked: Option<&str>) -> Result<(), Error> {
     let Some(text) = asked else { return Ok(()) };
     let goal = plan::read_goal(text, study);
-    let goal = goal.map_err(|wrong| Error::mistakes("--goal", text, vec![wrong]))?;
+    let goal = goal.map_err(|wrong| Error::mistakes("--goal", text, vec![*wrong]))?;
     study.goal = Some(goal);
     study.until = None;
     Ok(())

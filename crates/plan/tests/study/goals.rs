@@ -14,7 +14,7 @@ fn read(text: &str) -> Result<Goal, String> {
     };
     let study = plan::read_study(study, &options).unwrap();
     plan::read_goal(text, &study).map_err(|wrong| {
-        let place = wrong.span.map(|span| text[span].to_owned());
+        let place = wrong.span.clone().map(|span| text[span].to_owned());
         format!("{} at `{}`", wrong.message, place.unwrap_or_default())
     })
 }
