@@ -23,6 +23,7 @@ use crate::ranking::Best;
 use crate::serving::Serving;
 use crate::smaller::ScaleFacts;
 use crate::speedup::SpeedUp;
+use crate::stopping::StoppingFacts;
 use crate::sweeps::Sweep;
 use crate::timeline::Timeline;
 use crate::unused::RunUnused;
@@ -69,6 +70,12 @@ pub struct Analysis {
     pub bills: Vec<BillFacts>,
     pub machines: Vec<MachineUse>,
     pub sampler: Option<SamplerCost>,
+    /// Of a study that stopped repeating when enough was known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopping: Option<StoppingFacts>,
+    /// Of a study whose runs were chosen for a goal: what was tried and what never was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub searched: Vec<String>,
     /// What a reader must know besides: imported runs, metrics that nobody told.
     pub notes: Vec<String>,
     /// Empty unless whoever has the samples puts them here.

@@ -8,7 +8,6 @@ use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
 use stats::{Estimate, Interval};
 
-use crate::CONFIDENCE;
 use crate::along::Along;
 use crate::analysis::ScenarioResult;
 use crate::lists::push_new;
@@ -341,12 +340,17 @@ impl<'t> Maker<'t, '_> {
         if first.is_empty() || second.is_empty() {
             return None;
         }
-        let compared = stats::welch_ratio(first, second, CONFIDENCE);
+        let compared = stats::welch_ratio(first, second, self.table.confidence());
         let mean = |values: &[f64]| stats::precise::mean(values);
         let bare = |_| {
             let method = "ratio of means, too few runs for an interval";
             let count = first.len() + second.len();
-            Estimate::bare(mean(first) / mean(second), CONFIDENCE, count, method)
+            Estimate::bare(
+                mean(first) / mean(second),
+                self.table.confidence(),
+                count,
+                method,
+            )
         };
         let estimate = compared.map(|comparison| comparison.estimate);
         Some(estimate.unwrap_or_else(bare)).filter(|e| e.value.is_finite() && e.value > 0.0)

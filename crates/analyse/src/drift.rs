@@ -42,7 +42,7 @@ pub(crate) fn drift(table: &Table, column: usize) -> Option<Drift> {
     let repetition_p = repetition_p(&points, cells);
     let change = slope.exp() - 1.0;
     // Two questions share the level.
-    let is_sure = |p: f64| p < DRIFT_LEVEL / 2.0;
+    let is_sure = |p: f64| p < table.level(DRIFT_LEVEL) / 2.0;
     let trend = is_sure(p) && change.is_finite();
     let jumps = repetition_p.is_some_and(is_sure);
     Some(Drift {

@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::run::{Origin, metric};
-use model::{
-    LoadShape, Plan, RunId, RunRecord, ServeWorkload, Status, Study, TrainWorkload, Workload,
-};
+use model::{LoadShape, Plan, RunId, ServeWorkload, Status, Study, TrainWorkload, Workload};
 
 use crate::analysis::{
     EnvironmentFacts, FactorFacts, LevelFacts, MachineUse, OutcomeGroup, SamplerCost, StudyFacts,
@@ -14,9 +12,10 @@ use crate::analysis::{
 use crate::lists::{entry, push_new};
 use crate::scenarios::level_facts;
 use crate::smaller::scale_facts;
+use crate::stopping::StoppingFacts;
 use crate::table::{Row, Table};
 use crate::words::format;
-use crate::{CONFIDENCE, energy, frameworks, inputs, prices, profile};
+use crate::{CONFIDENCE, Input, energy, frameworks, inputs, prices, profile};
 
 pub(crate) fn study_facts(table: &Table, repriced: Option<&str>) -> StudyFacts {
     let study = table.study;
@@ -148,7 +147,10 @@ fn training_sentence(study: &Study, train: &TrainWorkload) -> String {
     text
 }
 
-pub(crate) fn totals(table: &Table, plan: &Plan, superseded: &[RunRecord]) -> Totals {
+pub(crate) fn totals(table: &Table, input: &Input, stopping: Option<&StoppingFacts>) -> Totals {
+    let Input {
+        plan, superseded, ..
+    } = *input;
     let mut totals = Totals {
         scenarios: plan.scenarios.len(),
         planned: plan.runs.len(),
@@ -180,7 +182,12 @@ pub(crate) fn totals(table: &Table, plan: &Plan, superseded: &[RunRecord]) -> To
     if let (Some(first), Some(last)) = (totals.first_started, totals.last_ended) {
         totals.span_seconds = Some((last.as_second() - first.as_second()) as f64);
     }
-    totals.missing = missing(table, plan);
+    totals.missing = match stopping {
+        Some(stopping) => stopping.wanted.len(),
+        // A search leaves out what does not serve its goal.
+        None if table.study.goal.is_some() => 0,
+        None => missing(table, plan),
+    };
     totals.spent = prices::spent(table);
     totals.cost_total = prices::sums(&totals.spent);
     let counted = prices::counted(table, superseded);

@@ -9,7 +9,6 @@ use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
 use stats::{Estimate, Interval};
 
-use crate::CONFIDENCE;
 use crate::along::{Along, Line};
 use crate::analysis::{LevelFacts, ScenarioResult};
 use crate::decides::Variation;
@@ -206,7 +205,7 @@ impl Maker<'_, '_> {
 
     fn line(&self, kind: Kind, line: &Line, points: Vec<GrowthPoint>) -> GrowthLine {
         let times = self.levels(&points, |row| row.values[self.time]);
-        let (law, refusal) = match law::grow(&times, kind, CONFIDENCE) {
+        let (law, refusal) = match law::grow(&times, kind, self.table.confidence()) {
             Ok(growth) => (Some(GrowthLaw::of(&growth)), None),
             Err(refusal) => (None, Some(refusal)),
         };
@@ -240,7 +239,7 @@ impl Maker<'_, '_> {
             let rate = row.record.price.as_ref()?.per_hour.amount;
             row.cost?.amount.checked_div(rate)?.to_f64()
         });
-        let growth = law::grow(&billed, kind, CONFIDENCE).ok()?;
+        let growth = law::grow(&billed, kind, self.table.confidence()).ok()?;
         let found = growth.cheapest(&priced, self.table.study.seed)?;
         let level = |at: f64| points.iter().find(|p| p.at == at).map(|p| p.level.clone());
         let chances = found.chances.iter().filter_map(|chance| {

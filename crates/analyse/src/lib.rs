@@ -31,9 +31,11 @@ mod ranking;
 mod recommend;
 mod residuals;
 mod scenarios;
+mod searched;
 mod serving;
 mod smaller;
 mod speedup;
+mod stopping;
 mod sweeps;
 mod table;
 mod target;
@@ -44,7 +46,7 @@ mod warnings;
 mod words;
 
 use model::run::metric;
-use model::{Plan, RunRecord, Study};
+use model::{Plan, RunRecord, Searched, Study};
 
 pub use analysis::{
     ANALYSIS_SCHEMA, Analysis, BillFacts, CostResult, Drift, EnvironmentFacts, FactorFacts,
@@ -70,6 +72,7 @@ pub use serving::{BreakEven, ColdStart, ServedBy, ServedScenario, Serving};
 pub use smaller::ScaleFacts;
 pub use speedup::{SpeedUp, SpeedUpKind, SpeedUpLine, SpeedUpPoint};
 pub use stats::{Estimate, Scale, Summary};
+pub use stopping::{StoppedScenario, StoppingFacts};
 pub use sweeps::{CellState, Sweep, SweepCell, SweepLevel, SweepLine};
 pub use target::{Target, TargetResult};
 pub use timeline::{Timeline, UsePoint, use_over_time};
@@ -88,7 +91,7 @@ pub const CONFIDENCE: f64 = 0.95;
 /// the rest is for what the tests only approximate (three runs, noise that drifts).
 pub const EFFECTS_LEVEL: f64 = 0.03;
 /// The same for which scenarios are the fastest and the cheapest.
-pub const RANKING_LEVEL: f64 = 0.0125;
+pub use predict::sequential::RANKING_LEVEL;
 /// The same for which scenarios others beat in everything that counts.
 pub(crate) const DOMINANCE_LEVEL: f64 = 0.0025;
 /// The same for a machine that changed while the study ran.
@@ -100,6 +103,8 @@ pub struct Input<'a> {
     pub records: &'a [RunRecord],
     /// Attempts that were re-run: paid for, but no results.
     pub superseded: &'a [RunRecord],
+    /// Of a study whose runs were chosen for a goal.
+    pub searched: Option<&'a Searched>,
     /// Where bills are not those that were frozen with the runs: how they came about.
     pub repriced: Option<&'a str>,
 }
@@ -110,10 +115,11 @@ pub fn analyse(input: &Input) -> Analysis {
     let scenarios = scenarios::scenarios(&table, input.plan);
     let serving = serving::serving(&table, &scenarios);
     let variations = variations(&table, time);
+    let stopping = stopping::stopping(&table, input.plan, time);
     let mut analysis = Analysis {
         schema: ANALYSIS_SCHEMA,
         study: facts::study_facts(&table, input.repriced),
-        totals: facts::totals(&table, input.plan, input.superseded),
+        totals: facts::totals(&table, input, stopping.as_ref()),
         time_metric: time.map(|column| table.columns[column].name.clone()),
         best: ranking::best(&table, &scenarios, time, serving.as_ref()),
         sweeps: sweeps::sweeps(&table, &scenarios),
@@ -122,6 +128,8 @@ pub fn analyse(input: &Input) -> Analysis {
         frameworks: frameworks::frameworks(&table, &scenarios),
         money: money::money(&table, &scenarios, input.superseded),
         serving,
+        stopping,
+        searched: searched::sentences(&table, input),
         scenarios,
         runs: Vec::new(),
         variations,

@@ -137,8 +137,8 @@ pub(crate) fn best(
         time,
         cost,
         criteria: Criteria::of(table, time, cost),
-        level: RANKING_LEVEL / (2 * tasks.len().max(1)) as f64,
-        dominance_level: DOMINANCE_LEVEL / tasks.len().max(1) as f64,
+        level: table.level(RANKING_LEVEL) / (2 * tasks.len().max(1)) as f64,
+        dominance_level: table.level(DOMINANCE_LEVEL) / tasks.len().max(1) as f64,
     };
     let made = order.iter().filter_map(|key| maker.task(&tasks[key]));
     let tasks: Vec<TaskBest> = made.collect();
@@ -268,41 +268,29 @@ impl Maker<'_, '_> {
         if measured.iter().any(|one| one.values.len() < 2) {
             return Some(ranking);
         }
-        // Every other one is a question; which of them is the best was picked from the data.
-        let level = self.level / others.len() as f64;
         let within = self.table.study.equal_within() / 100.0;
         let margin = within * best.mean.abs();
-        let mut all_equal = true;
-        for other in others {
-            let compared =
-                stats::welch_difference(&other.values, &best.values, 1.0 - level).ok()?;
-            let interval = compared.estimate.interval;
-            if compared.p <= level && compared.estimate.value > 0.0 {
-                let part = |value: f64| value / best.mean.abs();
-                ranking.behind.push(Behind {
-                    scenario: other.scenario,
-                    by: part(compared.estimate.value),
-                    low: part(interval.map_or(f64::NAN, |i| i.low)),
-                    high: part(interval.map_or(f64::NAN, |i| i.high)),
-                });
-                continue;
-            }
-            ranking.first.push(other.scenario);
-            let is_same = compared.estimate.value == 0.0 && compared.p >= 1.0;
-            let is_equal = interval.is_some_and(|i| i.low >= -margin && i.high <= margin);
-            all_equal &= is_equal || is_same;
-            if !is_equal && !is_same {
-                let needed = more(best, other, margin, level);
-                ranking.repetitions = ranking.repetitions.max(needed);
-            }
-        }
-        ranking.verdict = match (ranking.first.len(), all_equal) {
+        let lists: Vec<&[f64]> = measured.iter().map(|one| one.values.as_slice()).collect();
+        let ranked = stats::rank_lowest(&lists, self.level, within)?;
+        let scenario = |place: usize| measured[place].scenario;
+        ranking.first = ranked.first.iter().map(|place| scenario(*place)).collect();
+        let behind = ranked.behind.iter().map(|behind| Behind {
+            scenario: scenario(behind.place),
+            by: behind.by,
+            low: behind.low,
+            high: behind.high,
+        });
+        ranking.behind = behind.collect();
+        let level = self.level / others.len() as f64;
+        let open = ranked.open.iter();
+        let needed = open.filter_map(|place| more(best, &measured[*place], margin, level));
+        ranking.repetitions = needed.max();
+        ranking.verdict = match (ranking.first.len(), ranked.is_settled()) {
             (1, _) => Verdict::Different,
             (_, true) => Verdict::PracticallyEqual,
             (_, false) => Verdict::Inconclusive,
         };
-        let values: Vec<&[f64]> = measured.iter().map(|one| one.values.as_slice()).collect();
-        ranking.stability = stats::chance_of_lowest(&values, self.table.study.seed);
+        ranking.stability = stats::chance_of_lowest(&lists, self.table.study.seed);
         Some(ranking)
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::run::{metric, phase};
 use model::{Money, Plan, RunId, RunRecord, Scenario, Study};
 use rust_decimal::Decimal;
-use stats::Summary;
+use stats::{Estimate, Summary};
 
 use crate::analysis::{CostResult, LevelFacts, PhaseMean, RunRow, ScenarioResult, StatusCounts};
 use crate::lists::entry;
@@ -43,7 +43,8 @@ pub(crate) fn scenarios(table: &Table, plan: &Plan) -> Vec<ScenarioResult> {
             planned: planned.get(&number).copied().unwrap_or(0),
             runs,
             warned_runs: warned.count(),
-            repetitions_for_five_percent: time.and_then(more_repetitions),
+            repetitions_for_five_percent: time
+                .and_then(|time| more_repetitions(time, table.confidence())),
             cost: cost(table, &ok, metrics.get(metric::COST)),
             phases: phases(&ok),
             curve: curves::curve(rows),
@@ -79,7 +80,8 @@ fn summaries(table: &Table, ok: &[&Row]) -> BTreeMap<String, Summary> {
     let columns = columns.filter(|(_, column)| !(is_mixed && energy::is_energy(&column.name)));
     let summaries = columns.filter_map(|(place, column)| {
         let values: Vec<f64> = ok.iter().filter_map(|row| row.values[place]).collect();
-        let mut summary = stats::summary(&values, CONFIDENCE)?;
+        let mut summary = stats::summary(&values, table.confidence())?;
+        corrected(&mut summary.mean, table);
         if percentiles::too_few(&column.name, ok.iter().copied()).is_some() {
             summary.mean.interval = None;
             summary.mean.method = "mean of percentiles of too few requests".to_owned();
@@ -89,14 +91,23 @@ fn summaries(table: &Table, ok: &[&Row]) -> BTreeMap<String, Summary> {
     summaries.collect()
 }
 
-fn more_repetitions(time: &Summary) -> Option<usize> {
+/// Computed at a higher confidence, so that it holds at the usual one.
+fn corrected(mean: &mut Estimate, table: &Table) {
+    let looks = table.study.looks();
+    if looks > 1 {
+        mean.confidence = CONFIDENCE;
+        mean.method += &format!(", corrected for {looks} looks");
+    }
+}
+
+fn more_repetitions(time: &Summary, confidence: f64) -> Option<usize> {
     let margin = time.mean.relative_margin()?;
     let known = stats::Spread {
         mean: time.mean.value,
         sd: time.sd,
         count: time.count,
     };
-    let needed = stats::repetitions_for(WANTED_PRECISION, known, CONFIDENCE)?;
+    let needed = stats::repetitions_for(WANTED_PRECISION, known, confidence)?;
     (margin > WANTED_PRECISION && needed > time.count).then_some(needed)
 }
 

@@ -6,7 +6,6 @@ use model::{Environment, LoadShape, Service, ServingRecord, Study, Workload};
 use serde::Serialize;
 use stats::{Comparison, Estimate, Interval, StatsError};
 
-use crate::CONFIDENCE;
 use crate::analysis::{LevelFacts, ScenarioResult};
 use crate::scenarios::ok_rows;
 use crate::table::{Row, Table};
@@ -220,7 +219,8 @@ impl Maker<'_, '_> {
         let (mean_a, mean_b) = (stats::precise::mean(&a), stats::precise::mean(&b));
         let or_bare = |found: Result<Comparison, StatsError>, value: f64| {
             let method = "means of runs, too few for an interval";
-            let bare = |_| Estimate::bare(value, CONFIDENCE, a.len() + b.len(), method);
+            let bare =
+                |_| Estimate::bare(value, self.table.confidence(), a.len() + b.len(), method);
             found.map_or_else(bare, |comparison| comparison.estimate)
         };
         if a.is_empty() || b.is_empty() {
@@ -234,8 +234,14 @@ impl Maker<'_, '_> {
             warm: warm.number,
             cold_requests: counted(&cold_rows),
             warm_requests: counted(&warm_rows),
-            ratio: or_bare(stats::welch_ratio(&a, &b, CONFIDENCE), mean_a / mean_b),
-            difference: or_bare(stats::welch_difference(&a, &b, CONFIDENCE), mean_a - mean_b),
+            ratio: or_bare(
+                stats::welch_ratio(&a, &b, self.table.confidence()),
+                mean_a / mean_b,
+            ),
+            difference: or_bare(
+                stats::welch_difference(&a, &b, self.table.confidence()),
+                mean_a - mean_b,
+            ),
         })
     }
 

@@ -4,7 +4,6 @@ use model::Study;
 use serde::Serialize;
 use stats::Estimate;
 
-use crate::CONFIDENCE;
 use crate::along::{Along, Line};
 use crate::analysis::{LevelFacts, ScenarioResult};
 use crate::scenarios::ok_rows;
@@ -167,11 +166,12 @@ impl Maker<'_, '_> {
     }
 
     fn point(&self, kind: SpeedUpKind, base: &Timed, timed: Timed) -> SpeedUpPoint {
-        let speed_up = match stats::welch_ratio(&base.times, &timed.times, CONFIDENCE) {
+        let speed_up = match stats::welch_ratio(&base.times, &timed.times, self.table.confidence())
+        {
             Ok(comparison) => comparison.estimate,
             Err(_) => Estimate::bare(
                 geometric_mean(&base.times) / geometric_mean(&timed.times),
-                CONFIDENCE,
+                self.table.confidence(),
                 base.times.len() + timed.times.len(),
                 "ratio of geometric means, too few runs for an interval",
             ),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use model::run::{metric, phase};
 use model::{Currency, EnergySource, Money, RunId, RunRecord, Status, Study, UnmetLimit, Workload};
+use predict::sequential::confidence_at_looks;
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
@@ -80,11 +81,24 @@ impl<'a> Table<'a> {
 
     /// Of what the study asks for, as far as runs have it.
     pub(crate) fn asked(&self) -> impl Iterator<Item = usize> {
-        let named = |word: &String| {
-            let name = meant(word, |name| self.column(name).is_some())?;
-            self.column(name)
-        };
-        self.study.metrics.iter().filter_map(named)
+        let words = self.study.metrics.iter();
+        words.filter_map(|word| self.named(word))
+    }
+
+    /// The metric that a study means by this word, as far as runs have it.
+    pub(crate) fn named(&self, word: &str) -> Option<usize> {
+        let name = meant(word, |name| self.column(name).is_some())?;
+        self.column(name)
+    }
+
+    /// Of every interval that stands by itself, so that 95 % of them hold whenever the study stops.
+    pub(crate) fn confidence(&self) -> f64 {
+        confidence_at_looks(self.study.looks())
+    }
+
+    /// An error rate that holds whenever the study stops.
+    pub(crate) fn level(&self, level: f64) -> f64 {
+        level / self.study.looks() as f64
     }
 
     pub(crate) fn column(&self, name: &str) -> Option<usize> {

@@ -10,7 +10,6 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 use stats::Estimate;
 
-use crate::CONFIDENCE;
 use crate::analysis::ScenarioResult;
 use crate::continued::{self, PredictedTarget, Unfinished};
 use crate::scenarios::{decimal_mean, rows_of};
@@ -277,7 +276,7 @@ fn result(table: &Table, scenario: &ScenarioResult) -> Option<TargetResult> {
     // A mean of some of them would be of others than the time.
     let all_paid = amounts.len() == paid_for;
     let mean = |name: &str| scenario.mean(name).cloned();
-    let found = to_target(&observed, CONFIDENCE);
+    let found = to_target(&observed, table.confidence());
     let wanted = table.study.target_accuracy_percent?;
     let predicted = (!unfinished.is_empty()).then(|| continued::predicted(&unfinished, wanted));
     let runs = observed.len();

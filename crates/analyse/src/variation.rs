@@ -7,6 +7,7 @@ use stats::{
     StatsError,
 };
 
+use crate::EFFECTS_LEVEL;
 use crate::assumptions;
 use crate::decides::{Noise, Variation, VariationTerm, Verdict};
 use crate::design::{
@@ -17,7 +18,6 @@ use crate::percentiles;
 use crate::residuals;
 use crate::table::{Row, Table};
 use crate::words::names::{MetricInfo, metric_value};
-use crate::{CONFIDENCE, EFFECTS_LEVEL};
 
 /// Interactions of more factors are taken together.
 pub(crate) const MOST_ORDER: usize = 2;
@@ -32,7 +32,7 @@ pub(crate) struct Wanted {
 /// All of them, with every statement of the study in one family.
 pub(crate) fn variations(table: &Table, wanted: &[Wanted]) -> Vec<Variation> {
     let fitted: Vec<Fitted> = wanted.iter().map(|one| fit(table, *one)).collect();
-    let answers = ask(&fitted);
+    let answers = ask(table, &fitted);
     let finished = fitted.into_iter().zip(answers);
     finished
         .map(|(fitted, answers)| fitted.finish(table, &answers))
@@ -189,7 +189,7 @@ fn group_share(factors: usize) -> f64 {
 }
 
 /// The answers to all questions of the study, term by term.
-fn ask(fitted: &[Fitted]) -> Vec<Vec<Option<Answer>>> {
+fn ask(table: &Table, fitted: &[Fitted]) -> Vec<Vec<Option<Answer>>> {
     let mut places = Vec::new();
     let mut questions = Vec::new();
     for (metric, fitted) in fitted.iter().enumerate().filter(|(_, f)| f.is_asked) {
@@ -217,7 +217,7 @@ fn ask(fitted: &[Fitted]) -> Vec<Vec<Option<Answer>>> {
         .iter()
         .map(|f| vec![None; f.model.as_ref().map_or(0, |m| m.anova.terms.len())])
         .collect();
-    let given = stats::weighted_holm(&questions, EFFECTS_LEVEL);
+    let given = stats::weighted_holm(&questions, table.level(EFFECTS_LEVEL));
     for ((metric, term), answer) in places.into_iter().zip(given) {
         answers[metric][term] = Some(answer);
     }
@@ -242,10 +242,10 @@ impl Fitted<'_, '_> {
             let term = model.anova.terms.iter();
             let mut term = term.zip(answers).filter(|(t, _)| t.factors == [factor]);
             let answer = term.find_map(|(_, answer)| *answer);
-            answer.map_or(1.0 - CONFIDENCE, |answer| answer.level)
+            answer.map_or(1.0 - table.confidence(), |answer| answer.level)
         };
         self.result.effects = effects::level_effects(&fit, level);
-        self.result.terms = terms(&model, &fit, answers);
+        self.result.terms = terms(&model, &fit, answers, table.confidence());
         self.result.noise = Some(noise(&model.anova, self.result.scale));
         self.result.assumptions = assumptions::assumptions(&model, &self.rows, table);
         let residuals = stats::residuals(&model.design, &model.data, model.order);
@@ -327,7 +327,12 @@ fn choose_scale(info: &MetricInfo, design: &Design, data: &[Observation]) -> Sca
     }
 }
 
-fn terms(model: &Model, fit: &Fit, answers: &[Option<Answer>]) -> Vec<VariationTerm> {
+fn terms(
+    model: &Model,
+    fit: &Fit,
+    answers: &[Option<Answer>],
+    confidence: f64,
+) -> Vec<VariationTerm> {
     // One group of three is named; several groups together have no name of their own.
     let nameless = fit.factors.len() > MOST_ORDER + 1;
     let names = |term: &stats::Term| match term.source {
@@ -342,7 +347,7 @@ fn terms(model: &Model, fit: &Fit, answers: &[Option<Answer>]) -> Vec<VariationT
     // Of a metric that nobody asked for: a level for its intervals, and no verdict.
     let unasked = Answer {
         adjusted_p: 1.0,
-        level: 1.0 - CONFIDENCE,
+        level: 1.0 - confidence,
         is_yes: false,
     };
     let mut reversed: Vec<Reversed> = Vec::new();

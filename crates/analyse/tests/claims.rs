@@ -366,3 +366,37 @@ fn days_are_blocks() {
     assert!(time(&found).terms.iter().all(|t| t.name() != "day"));
     assert_eq!(verdict(&found, "batch"), Verdict::Different);
 }
+
+/// The same data, gathered by a rule that looked at them while they came in, say less.
+#[test]
+fn a_study_that_stopped_by_its_data_has_wider_intervals_and_says_so() {
+    let times: [&[f64]; 2] = [&[1.00, 1.01, 0.99, 1.0], &[1.10, 1.14, 1.08, 1.11]];
+    let mut world = world(&[("batch", &["a", "b"])], &times);
+    let fixed = found(&world);
+    assert!(fixed.stopping.is_none());
+    world.study.repetitions = 10;
+    world.study.until = "5%".parse().ok();
+    let stopped = found(&world);
+    let margin = |found: &Analysis| found.time_of(&found.scenarios[1]).unwrap().margin();
+    assert!(margin(&stopped) > margin(&fixed));
+    let facts = stopped.stopping.as_ref().unwrap();
+    assert_eq!(facts.looks, 6);
+    let whys: Vec<_> = facts
+        .scenarios
+        .iter()
+        .map(|one| (one.repetitions, one.why))
+        .collect();
+    assert_eq!(whys, [(4, Some("precise enough")), (4, None)]);
+    assert!(
+        facts.sentences[0].contains("8 of 20 runs"),
+        "{:?}",
+        facts.sentences
+    );
+    assert!(
+        facts.sentences[1].contains("99.17 %"),
+        "{:?}",
+        facts.sentences
+    );
+    // Only what the rule still wants is missing: the second scenario up to its next look.
+    assert_eq!(stopped.totals.missing, 1);
+}

@@ -22,6 +22,7 @@ use workloads::models::InputWish;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use model::Until;
 use report::{ExportFormat, ExportTable};
 
 pub(crate) use self::compare::{CompareArgs, CompareFormat, Gate};
@@ -162,6 +163,12 @@ pub(crate) struct RunArgs {
     /// Run at the reduced scale [scale.NAME] of the study
     #[arg(long, value_name = "NAME")]
     pub(crate) scale: Option<String>,
+    /// Stop repeating when enough is known: 5% (precision of the time), "cost 5%", decided, "cost decided"
+    #[arg(long, value_name = "RULE", conflicts_with = "predict")]
+    pub(crate) until: Option<Until>,
+    /// Search for the best choice of each task instead of running everything: "min cost where time < 2h"
+    #[arg(long, value_name = "GOAL", conflicts_with_all = ["predict", "until"])]
+    pub(crate) goal: Option<String>,
     /// Re-run runs with this outcome (comma-separated)
     #[arg(long, value_name = "OUTCOME", value_delimiter = ',')]
     pub(crate) retry: Vec<RetryArg>,
@@ -232,6 +239,9 @@ pub(crate) struct PlanArgs {
     /// Plan only scenarios with one of these levels of a factor
     #[arg(long, value_name = "FACTOR=LEVEL,…")]
     pub(crate) only: Vec<String>,
+    /// As for `run`: stop repeating when enough is known
+    #[arg(long, value_name = "RULE")]
+    pub(crate) until: Option<Until>,
     /// Skip the short pilot runs that forecast time and cost
     #[arg(long)]
     pub(crate) no_pilot: bool,

@@ -78,6 +78,8 @@ pub(crate) fn of_rows(name: &str, read: &Rows, spec: &ImportSpec, first: &str) -
         equal_within_percent: None,
         pareto: Vec::new(),
         carbon: None,
+        until: None,
+        goal: None,
         import: None,
         network_files: Default::default(),
         scale: None,

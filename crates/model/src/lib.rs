@@ -9,6 +9,7 @@ pub mod date;
 pub mod design;
 pub mod energy;
 pub mod event;
+pub mod goal;
 pub mod hosts;
 pub mod job;
 pub mod location;
@@ -24,6 +25,7 @@ pub mod serving;
 mod shared;
 pub mod stop;
 pub mod study;
+mod until;
 pub mod verify;
 pub mod warning;
 
@@ -32,6 +34,7 @@ pub use date::KnownDate;
 pub use design::{AliasTable, Design, Effect};
 pub use energy::{CarbonIntensity, EnergyCounters, EnergySource, PowerModel};
 pub use event::{Event, EventKind};
+pub use goal::{Goal, Searched};
 pub use hosts::Hosts;
 pub use job::{LoadClientJob, TrainJob};
 pub use location::Location;
@@ -56,6 +59,7 @@ pub use study::{
     CommandWorkload, Environment, Factor, Level, Limits, Optimizer, Pipeline, Plan, Precision,
     RunSequence, Scale, Scenario, Study, TrainWorkload, Workload,
 };
+pub use until::{Until, UntilRule};
 pub use verify::VerifyReport;
 pub use warning::Warning;
 

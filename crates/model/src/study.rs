@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::design::Design;
 use crate::energy::{CarbonIntensity, PowerModel};
+use crate::goal::Goal;
 use crate::hosts::Hosts;
 use crate::location::Location;
 use crate::money::{Currency, ExchangeRate, Money, Price};
@@ -15,6 +16,7 @@ use crate::role::Role;
 use crate::run::RunId;
 use crate::serving::{ServeWorkload, Service};
 use crate::shared::Shared;
+use crate::until::Until;
 
 /// A question: what is varied, what is measured, how often, within which budget.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -59,6 +61,12 @@ pub struct Study {
     /// Of all environments that have none of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carbon: Option<CarbonIntensity>,
+    /// Stops repeating before `repetitions` where enough is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Until>,
+    /// Runs are made where they serve this goal, not everywhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<Goal>,
     /// How to read measurements made elsewhere.
     #[serde(default)]
     pub import: Option<ImportSettings>,
@@ -96,6 +104,16 @@ impl Study {
     pub fn equal_within(&self) -> f64 {
         const USUAL: f64 = 2.0;
         self.equal_within_percent.unwrap_or(USUAL)
+    }
+
+    /// How many times it may be decided whether a scenario is repeated again; one if their number is fixed.
+    pub fn looks(&self) -> usize {
+        match (&self.until, &self.goal) {
+            // A search may stop after any of them.
+            (_, Some(_)) => self.repetitions.max(1) as usize,
+            (Some(_), None) => Until::looks(self.repetitions).len(),
+            (None, None) => 1,
+        }
     }
 
     pub fn role(&self, factor: &str) -> Role {

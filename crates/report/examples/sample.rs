@@ -136,6 +136,7 @@ fn write(folder: &Path, name: &str, world: common::World) -> std::io::Result<()>
         plan: &world.plan,
         records: &world.records,
         superseded: &[],
+        searched: None,
         repriced: None,
     };
     let analysis = analyse::analyse(&input);

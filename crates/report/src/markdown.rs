@@ -54,6 +54,10 @@ pub fn markdown(analysis: &Analysis, meta: &ReportMeta) -> String {
         "Warnings",
         analysis.warnings.iter().map(|w| &w.text),
     );
+    if let Some(found) = &analysis.stopping {
+        list(&mut out, "Repetitions", &found.sentences);
+    }
+    list(&mut out, "Search", &analysis.searched);
     list(&mut out, "Notes", &analysis.notes);
     let _ = writeln!(
         out,

@@ -162,6 +162,8 @@ impl Screen<'_> {
         let scale = analysis.study.scale.as_ref().map(|scale| &scale.sentence);
         let first = scale.into_iter().chain(&analysis.study.repriced);
         self.paragraphs("! ", Style::Warn, first);
+        let stopping = analysis.stopping.iter().flat_map(|found| &found.sentences);
+        self.paragraphs("", Style::Plain, stopping.chain(&analysis.searched));
         self.blank();
     }
 

@@ -1,7 +1,7 @@
 //! Carry out a plan: which runs are due, in which order, where, within which money; every run billed
 //! and kept before its place gets the next. Reports what happens as [`Progress`]; prints nothing.
 //!
-//! Read in this order: `orders` (what to run), `schedule` (what is next), `study_runner` (the story)
+//! Read in this order: `orders` (what to run), `schedule` (what is next; `until`: when a scenario was repeated often enough), `study_runner` (the story)
 //! with `lane` (one place) and `record` (a measurement becomes a run), then money and time: `budget`,
 //! `forecast`, `pilot`.
 
@@ -21,9 +21,11 @@ mod preview;
 mod progress;
 mod record;
 mod schedule;
+mod search;
 mod shortfall;
 mod study_runner;
 mod ticket;
+mod until;
 
 pub use budget::{Ledger, Rentals, over_budget};
 pub use error::RunnerError;
@@ -38,6 +40,8 @@ pub use preview::Preview;
 pub use progress::{Count, Progress};
 pub use record::was_elsewhere;
 pub use schedule::{Known, Listed, Next, Only, RunSelection, Schedule, due_runs};
+pub use search::{SearchGoal, save_searched, searched};
 pub use shortfall::Shortfall;
 pub use study_runner::{Assigned, Ended, Options, StudyRunner};
 pub use ticket::{LeftAtPlace, left_at_places};
+pub use until::{UntilKnown, open_runs};

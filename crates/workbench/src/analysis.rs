@@ -40,6 +40,7 @@ pub fn analyse(
         plan: &results.plan,
         records: &runs.records,
         superseded: &runs.superseded,
+        searched: runner::searched(&results.store)?.as_ref(),
         repriced: other.map(|other| other.sentence.as_str()),
     });
     let unpriced = unpriced.iter().map(|too_small| format!("{too_small}."));

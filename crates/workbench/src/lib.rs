@@ -23,6 +23,7 @@ mod places;
 mod prediction;
 mod probe;
 mod run_files;
+mod until;
 mod what_if;
 
 pub use analysis::{Paid, analyse, tell_damaged, write_report};
@@ -47,6 +48,7 @@ pub use places::{Bring, Places, RentedHost, Wanted};
 pub use prediction::{CheckedPredictions, CheckedRun, check_predictions, runs_to_check};
 pub use probe::{ProbeRequest, probe_machine};
 pub use run_files::{Read, steps};
+pub use until::{set_goal, set_until};
 pub use what_if::{OtherPrices, WhatIfRequest, quoted};
 
 /// Where sentences go that a person should read, one at a time.

@@ -202,6 +202,8 @@ impl Recipe {
             equal_within_percent: None,
             pareto: Vec::new(),
             carbon: None,
+            until: None,
+            goal: None,
             import: None,
             network_files: Default::default(),
             scale: None,
@@ -406,6 +408,7 @@ impl World {
             plan: &self.plan,
             records: &self.records,
             superseded: &[],
+            searched: None,
             repriced: None,
         }
     }

@@ -3,8 +3,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use model::location::MachineAt;
-use model::{Environment, Plan, Role, RunId, RunRecord, Study};
-use runner::{Forecast, Ledger, RunSelection};
+use model::{Environment, Plan, Role, RunId, RunRecord, Study, Until};
+use runner::{Forecast, Ledger, RunSelection, UntilKnown};
 use store::Store;
 use workbench::{
     Ask, CapacityQuestion, Given, Here, Opened, Places, Wanted, money_words, open_study,
@@ -23,7 +23,8 @@ pub(super) const ELSEWHERE: &str = "if the study is meant for a larger machine, 
 
 pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
     super::infra::mention_machines(printer);
-    let opened = open_study(&args.study, args.scale.as_deref(), &printer.teller())?;
+    let mut opened = open_study(&args.study, args.scale.as_deref(), &printer.teller())?;
+    workbench::set_until(&mut opened.study, args.until.as_ref())?;
     super::designs::warn(&opened.study, printer);
     let folder = results_folder(&args.study, &opened.study, args.out.as_deref());
     let wanted = RunSelection {
@@ -90,7 +91,7 @@ pub(super) fn plan(args: &PlanArgs, printer: &Printer) -> CommandResult {
         text.push_str(&summary(
             study,
             plan,
-            due.len(),
+            &due_words(study, plan, &due, &records),
             forecast.as_ref(),
             &ledger,
             &places,
@@ -158,8 +159,9 @@ fn earlier(
         ));
     }
     let statuses = records.iter().map(|r| (r.run, r.outcome.status)).collect();
+    let due = runner::due_runs(plan, &statuses, wanted);
     Ok(Earlier {
-        due: runner::due_runs(plan, &statuses, wanted),
+        due: runner::open_runs(study, plan, due, &records),
         ledger: match records.is_empty() {
             true => Ledger::new(study),
             false => Ledger::open(study, &store, &[])?,
@@ -244,20 +246,51 @@ fn scenario_table(plan: &Plan, forecast: Option<&Forecast>, screen: Option<usize
     table.lines().map(indent).collect()
 }
 
-/// `8 scenarios × 3 repetitions = 24 runs`.
+/// `8 scenarios × 3 repetitions = 24 runs`; `× 3 to 10 repetitions = 24 to 80 runs` where that is decided later.
 pub(super) fn runs_words(study: &Study, plan: &Plan) -> String {
-    format!(
-        "{} × {} = {}",
-        report::format::counted(plan.scenarios.len(), "scenario", "scenarios"),
-        report::format::counted(study.repetitions as usize, "repetition", "repetitions"),
-        report::format::counted(plan.runs.len(), "run", "runs")
-    )
+    let counted = report::format::counted;
+    let scenarios = counted(plan.scenarios.len(), "scenario", "scenarios");
+    let most = study.repetitions as usize;
+    if let Some(goal) = &study.goal {
+        let repetitions = counted(most, "repetition", "repetitions");
+        return format!(
+            "{scenarios}, at most {repetitions} of each, searched for `{}`",
+            goal.text
+        );
+    }
+    let fewest = (Until::MINIMUM as usize).min(most);
+    if study.until.is_some() && fewest < most {
+        let runs = plan.scenarios.len() * fewest;
+        let (runs, most_runs) = (
+            report::format::count(runs),
+            report::format::count(plan.runs.len()),
+        );
+        return format!(
+            "{scenarios} × {fewest} to {most} repetitions = {runs} to {most_runs} runs"
+        );
+    }
+    let repetitions = counted(most, "repetition", "repetitions");
+    let runs = counted(plan.runs.len(), "run", "runs");
+    format!("{scenarios} × {repetitions} = {runs}")
+}
+
+/// `24`, or `between 24 and 80` where it depends on what is measured.
+fn due_words(study: &Study, plan: &Plan, due: &[RunId], records: &[RunRecord]) -> String {
+    let most = due.len();
+    let fewest = study
+        .until
+        .as_ref()
+        .map(|until| UntilKnown::new(study, plan, until, due.to_vec(), records).fewest());
+    match fewest {
+        Some(fewest) if fewest < most => format!("between {fewest} and {most}"),
+        _ => most.to_string(),
+    }
 }
 
 fn summary(
     study: &Study,
     plan: &Plan,
-    due: usize,
+    due: &str,
     forecast: Option<&Forecast>,
     ledger: &Ledger,
     places: &str,
@@ -286,7 +319,11 @@ fn summary(
         );
     }
     let without = workbench::without(forecast);
-    _ = writeln!(text, "  Forecast {}{without}.", forecast.method);
+    let most = match study.until {
+        Some(_) => ", for as many runs as there may be",
+        None => "",
+    };
+    _ = writeln!(text, "  Forecast {}{without}{most}.", forecast.method);
     if let (Some(money), Some(left)) = (forecast.money, ledger.left()) {
         let word = match runner::over_budget(ledger, forecast) {
             Some(_) => "The budget is NOT sufficient",

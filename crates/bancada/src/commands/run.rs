@@ -10,7 +10,7 @@ use model::{Capacity, Environment, MachineLife, Money, RunId, RunRecord, Status,
 use place::{DecodedImages, ReadyImage};
 use runner::{
     Ended, Forecast, InputReader, Ledger, Listed, Options, OrderBuilder, Preview, RunSelection,
-    RunnerError, ScenarioOrder, Shortfall, StudyRunner,
+    RunnerError, ScenarioOrder, Schedule, SearchGoal, Shortfall, StudyRunner, UntilKnown,
 };
 use store::Store;
 use workbench::{
@@ -34,7 +34,9 @@ const NOTHING_STARTED: &str = "nothing was started";
 
 pub(super) fn run(args: &RunArgs, printer: &Printer) -> CommandResult {
     super::infra::mention_machines(printer);
-    let opened = open_study(&args.study, args.scale.as_deref(), &printer.teller())?;
+    let mut opened = open_study(&args.study, args.scale.as_deref(), &printer.teller())?;
+    workbench::set_until(&mut opened.study, args.until.as_ref())?;
+    workbench::set_goal(&mut opened.study, args.goal.as_deref())?;
     super::designs::warn(&opened.study, printer);
     let folder = results_folder(&args.study, &opened.study, args.out.as_deref());
     if args.predict {
@@ -115,6 +117,7 @@ fn carry_out(
     let due = runner::due_runs(plan, &statuses, &wanted);
     wanted.redo = workbench::changed_runs(opened, &earlier, &due, changed(args))?;
     let due = runner::due_runs(plan, &statuses, &wanted);
+    let due = runner::open_runs(study, plan, due, &earlier);
     let wish = CapacityQuestion {
         runs: &due,
         has_real_endpoints: args.real,
@@ -253,11 +256,13 @@ fn at_places(known: &Prepared<'_>, args: &RunArgs, printer: &Printer) -> Result<
     let indent = " ".repeat(study.name.chars().count() + 3);
     let line = work.line(&ledger, forecast.as_ref(), earlier);
     talk(&format!("{indent}{line}"));
-    if !args.over_budget {
+    // How many runs it will be is not known before: the runner stops when the money is spent.
+    if !args.over_budget && study.until.is_none() && study.goal.is_none() {
         refuse_above_budget(&ledger, forecast.as_ref())?;
     }
     save_question(store, study, plan, text)?;
 
+    let expected = forecast.map(|f| f.scenarios).unwrap_or_default();
     let runner = StudyRunner {
         study,
         plan,
@@ -270,18 +275,28 @@ fn at_places(known: &Prepared<'_>, args: &RunArgs, printer: &Printer) -> Result<
             accept_changed: args.accept_changed,
             study_folder: &opened.folder,
             git_commit: measure::git_commit(&opened.folder),
-            expected: forecast.map(|f| f.scenarios).unwrap_or_default(),
+            expected: expected.clone(),
         },
     };
     let reporter = Reporter::choose(study, plan.runs.len(), args.json, args.quiet, printer);
-    let mut schedule = Listed::new(due.to_vec());
-    follow(&runner, &mut schedule, reporter, args, printer)
+    if let Some(goal) = &study.goal {
+        let mut search = SearchGoal::new(study, plan, goal, due.to_vec(), earlier, &expected);
+        let ended = follow(&runner, &mut search, reporter, args, printer)?;
+        let found = search.searched(&store.records()?, runner::searched(store)?);
+        runner::save_searched(store, &found)?;
+        return Ok(ended);
+    }
+    let mut schedule: Box<dyn Schedule + Send> = match &study.until {
+        Some(until) => Box::new(UntilKnown::new(study, plan, until, due.to_vec(), earlier)),
+        None => Box::new(Listed::new(due.to_vec())),
+    };
+    follow(&runner, schedule.as_mut(), reporter, args, printer)
 }
 
 /// Reports progress here while the study is carried out on a thread of its own.
 fn follow(
     runner: &StudyRunner<'_>,
-    schedule: &mut Listed,
+    schedule: &mut (dyn Schedule + Send),
     mut reporter: Reporter,
     args: &RunArgs,
     printer: &Printer,
@@ -325,10 +340,16 @@ pub(super) fn conclude(
     }
     mention_left(&results.store, printer);
     let scale = args.scale.as_ref().map(|name| format!(" --scale {name}"));
+    let goal = args.goal.as_ref().map(|goal| format!(" --goal \"{goal}\""));
+    let until = args
+        .until
+        .as_ref()
+        .map(|until| format!(" --until \"{until}\""));
     let again = format!(
-        "bancada run {}{}",
+        "bancada run {}{}{}",
         shown(&args.study),
-        scale.unwrap_or_default()
+        scale.unwrap_or_default(),
+        goal.or(until).unwrap_or_default()
     );
     match ended {
         Ended::Interrupted => {
@@ -338,7 +359,11 @@ pub(super) fn conclude(
             Ok(Exit::Interrupted)
         }
         Ended::BudgetSpent => {
-            let amounts = shortfall(results, &wanted(args, &results.study)?)?;
+            // What a search will still need, nobody knows.
+            let amounts = match results.study.goal {
+                Some(_) => None,
+                None => shortfall(results, &wanted(args, &results.study)?)?,
+            };
             let amounts = amounts.map(|lacks| lacks.to_string()).unwrap_or_default();
             printer.talk(&format!(
                 "Stopped: the budget is too small for the next run. {amounts} Raise `budget`, or continue with {again} --over-budget."
@@ -388,6 +413,7 @@ fn shortfall(results: &Results, wanted: &RunSelection) -> Result<Option<Shortfal
         study, plan, store, ..
     } = results;
     let due = runner::due_runs(plan, &store.statuses()?, wanted);
+    let due = runner::open_runs(study, plan, due, &store.records()?);
     Shortfall::find(study, plan, store, &due).map_err(Failure::from)
 }
 

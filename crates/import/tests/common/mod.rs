@@ -60,6 +60,8 @@ pub(crate) fn study(factors: &[(&str, &[Level])]) -> Study {
         equal_within_percent: None,
         pareto: Vec::new(),
         carbon: None,
+        until: None,
+        goal: None,
         import: None,
         network_files: Default::default(),
         scale: None,

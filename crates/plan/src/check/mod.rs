@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 
 use diagnostics::screen::grouped;
 use diagnostics::{Diagnostic, Located, Problems, Span};
-use model::{CommandWorkload, Factor, Level, ServeWorkload, Study, TrainWorkload, Workload};
+use model::{CommandWorkload, Factor, Level, ServeWorkload, Study, TrainWorkload, Until, Workload};
 
 use crate::read::{Draft, DraftCommand, DraftServe, DraftWorkload, FieldValue, ReadOptions};
 use crate::{serve, train};
@@ -59,6 +59,7 @@ const DECISIVE: &[&str] = &[
 pub(crate) fn check(draft: &Draft, options: &ReadOptions, problems: &Problems) -> Option<Study> {
     let mut networks = networks::Networks::new(options);
     names::check(draft, problems);
+    check_until(draft, options, problems);
     let mut factors = levels::check(draft, &mut networks, problems);
     let design = design::check(draft, &mut factors, problems);
     let environments = environments::check(draft, problems);
@@ -126,6 +127,8 @@ pub(crate) fn check(draft: &Draft, options: &ReadOptions, problems: &Problems) -
         equal_within_percent: draft.head.equal_within,
         pareto: draft.head.pareto.iter().map(|m| m.value.clone()).collect(),
         carbon: draft.head.carbon.clone(),
+        until: draft.head.until.as_ref().map(|until| until.value.clone()),
+        goal: None,
         import,
         network_files: BTreeMap::new(),
         scale: None,
@@ -178,6 +181,21 @@ fn command_workload(command: &DraftCommand) -> CommandWorkload {
         directory: command.directory.as_ref().map(|d| PathBuf::from(&d.value)),
         log: command.log.clone(),
         inputs: command.inputs.iter().map(|i| i.value.clone()).collect(),
+    }
+}
+
+/// A reduced scale may have fewer repetitions than there is a choice of.
+fn check_until(draft: &Draft, options: &ReadOptions, problems: &Problems) {
+    let repetitions = draft.head.repetitions.as_ref();
+    let repetitions = repetitions.map_or(DEFAULT_REPETITIONS, |r| r.value);
+    let until = draft.head.until.as_ref();
+    if let Some(until) = until.filter(|_| repetitions <= Until::MINIMUM && options.scale.is_none())
+    {
+        let wrong = until.wrong(format!(
+            "`until` needs `repetitions` above {} as the maximum",
+            Until::MINIMUM
+        ));
+        problems.push(wrong.label("set repetitions = 10, for example"));
     }
 }
 

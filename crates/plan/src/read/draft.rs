@@ -5,7 +5,7 @@ use model::run::metric::Runs;
 use model::study::{LogPattern, MeasureSettings};
 use model::{
     CarbonIntensity, Currency, ExchangeRate, Hosts, Level, Limits, Location, Money, PowerModel,
-    Price, Role, RunSequence, Service,
+    Price, Role, RunSequence, Service, Until,
 };
 
 use crate::field::Field;
@@ -79,6 +79,7 @@ pub(crate) struct Head {
     pub(crate) equal_within: Option<f64>,
     pub(crate) pareto: Vec<Located<String>>,
     pub(crate) carbon: Option<CarbonIntensity>,
+    pub(crate) until: Option<Located<Until>>,
     pub(crate) exclude: Vec<DraftExclusion>,
 }
 

@@ -1,7 +1,7 @@
 //! `[study]`: the question itself.
 
 use diagnostics::{Diagnostic, Located, Table, Value};
-use model::{Currency, Role, RunSequence};
+use model::{Currency, Role, RunSequence, Until};
 
 use super::draft::{DraftCondition, DraftExclusion, Head};
 use super::{Typed, energy, take};
@@ -29,6 +29,7 @@ pub(super) fn read(typed: &Typed<'_>, top: &Table<'_>) -> Head {
     let target_accuracy = read_target(&table);
     let roles = read_roles(&table);
     let equal_within = read_equal_within(&table);
+    let until = take::parsed(&table, "until", str::parse::<Until>);
     let texts = |key: &str| {
         let list = table.get(key);
         list.map(|list| take::texts(&list, key)).unwrap_or_default()
@@ -53,6 +54,7 @@ pub(super) fn read(typed: &Typed<'_>, top: &Table<'_>) -> Head {
         target_accuracy,
         roles,
         equal_within,
+        until,
         pareto,
         carbon,
         metrics,

@@ -39,6 +39,8 @@ fn study(factors: Vec<Factor>, exclude: Vec<Exclusion>) -> Study {
         equal_within_percent: None,
         pareto: Vec::new(),
         carbon: None,
+        until: None,
+        goal: None,
         import: None,
         network_files: Default::default(),
         scale: None,

@@ -12,6 +12,7 @@ mod designs;
 mod energy;
 mod file_designs;
 mod fingerprints;
+mod goals;
 mod hostile;
 mod imports;
 mod metrics;

@@ -36,6 +36,7 @@ pub fn html(analysis: &Analysis, meta: &ReportMeta) -> String {
     results::key_numbers(&mut page, analysis);
     results::cautions(&mut page, analysis);
     results::scenarios(&mut page, analysis);
+    results::stopping(&mut page, analysis);
     serving::serving(&mut page, analysis);
     figures::time_and_cost(&mut page, analysis);
     variation::variations(&mut page, analysis);

@@ -6,7 +6,7 @@ use analyse::{Analysis, Ranking, ScenarioResult, Topic, format};
 use model::run::metric;
 
 use super::page::{Page, TABLE_END, escape, number_class, prose, table_head};
-use crate::tables::{currency_symbol, scenario};
+use crate::tables::{currency_symbol, scenario, stopping_table};
 use crate::view::{Cell, Column, costs_besides_spent, scenario_table};
 
 pub(super) fn head(page: &mut Page, analysis: &Analysis) {
@@ -193,6 +193,19 @@ pub(super) fn scenarios(page: &mut Page, analysis: &Analysis) {
         if analysis.scenarios.iter().any(|s| s.warned_runs > 0) { " “!” marks scenarios with warnings." } else { "" }
     ));
     page.close();
+}
+
+/// Of a study that did not run everything that it could.
+pub(super) fn stopping(page: &mut Page, analysis: &Analysis) {
+    if !analysis.searched.is_empty() {
+        page.callout("Searched, not measured in full", &analysis.searched);
+    }
+    if let Some(found) = &analysis.stopping {
+        page.open("repetitions", "Repetitions");
+        page.list("plain", found.sentences.iter().map(String::as_str));
+        page.table(&stopping_table(analysis, found));
+        page.close();
+    }
 }
 
 fn scenario_cell(analysis: &Analysis, scenario: &ScenarioResult, cell: &Cell) -> String {

@@ -8,6 +8,7 @@ mod money;
 mod profile;
 mod serving;
 mod speedup;
+mod stopping;
 mod sweep;
 
 pub(crate) use bill::{bill_table, charge_sources};
@@ -18,6 +19,7 @@ pub(crate) use money::{provisioning_table, target_table, unused_table, work_tabl
 pub(crate) use profile::{kinds_of, kinds_table, operators_table, profiled};
 pub(crate) use serving::{answers_table, break_even_table, currency_symbol};
 pub(crate) use speedup::{pivot, speed_up_table};
+pub(crate) use stopping::stopping_table;
 pub(crate) use sweep::{sweep_table, sweep_unit};
 
 use analyse::{Analysis, Estimate, ScenarioResult, format};

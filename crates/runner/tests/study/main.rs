@@ -10,4 +10,6 @@ mod faults;
 mod forecast_truth;
 mod forecasts;
 mod scale;
+mod search;
+mod until;
 mod what_is_due;
