@@ -11,4 +11,5 @@ pub(crate) mod pareto;
 pub(crate) mod ranking;
 pub(crate) mod serving;
 pub(crate) mod speedup;
+pub(crate) mod target;
 mod verbs;

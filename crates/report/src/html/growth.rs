@@ -36,7 +36,7 @@ pub(super) fn growths(page: &mut Page, analysis: &Analysis) {
 
 fn explanation(analysis: &Analysis) -> String {
     format!(
-        "Laws are fitted to the logarithms of all runs; the one with the lowest AICc is chosen among those with fewer parameters than levels, and none is stated that the repetitions reject. Intervals are {} profile likelihood intervals. Beyond the measured levels they include every law that the data support, and nothing is predicted beyond {MOST_EXTRAPOLATION} times the largest level. The cheapest level is that of a law of the billed time, times the price of each level.",
+        "Laws are fitted to the logarithms of all runs; the one with the lowest AICc is chosen among those with fewer parameters than levels, and none is stated that the repetitions reject. Intervals are {} profile likelihood intervals. Beyond the measured levels they include every law that the data support, and nothing is predicted beyond {MOST_EXTRAPOLATION} times the largest level. The cheapest level is that of a law of the billed time, times the price of each level; how sure it is, is the share of resamplings in which it is the cheapest.",
         format::percent(analysis.study.confidence)
     )
 }

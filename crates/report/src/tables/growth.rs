@@ -11,7 +11,6 @@ pub(crate) fn growth_table(analysis: &Analysis, growth: &GrowthResult) -> Table 
     }
     table.text("law");
     table.text("parameters");
-    table.text("other laws");
     table.number("predicted beyond");
     let priced = growth.lines.iter().any(|line| line.cheapest.is_some());
     if priced {
@@ -43,18 +42,6 @@ fn stated(growth: &GrowthResult, law: &GrowthLaw) -> Vec<TableCell> {
         format!("{} {value}{}", parameter.name, ends.unwrap_or_default())
     });
     let parameters: Vec<String> = parameters.collect();
-    let others = law.laws.iter().skip(1).map(|fit| {
-        let name = law_name(fit.law, growth.kind);
-        format!("{name} +{}", format::significant(fit.aicc_above_best, 2))
-    });
-    let others: Vec<String> = others.collect();
-    let fit = law.laws.first().map(|fit| {
-        let p = format::p_value(fit.lack_of_fit_p);
-        format!(
-            "lack of fit p {p}, {} runs, {} levels",
-            law.runs, law.levels
-        )
-    });
     let furthest = law.furthest().map(|predicted| {
         let ends = predicted.typical.interval;
         let ends = ends.map(|i| format::interval(i.low, i.high, format::duration));
@@ -66,9 +53,8 @@ fn stated(growth: &GrowthResult, law: &GrowthLaw) -> Vec<TableCell> {
         .small(ends.unwrap_or_default())
     });
     vec![
-        TableCell::new(law_name(law.law, growth.kind)).small(fit.unwrap_or_default()),
+        TableCell::new(law_name(law.law, growth.kind)),
         TableCell::new(parameters.join("; ")),
-        TableCell::new(others.join(", ")),
         furthest.unwrap_or_else(TableCell::none),
     ]
 }
@@ -79,7 +65,6 @@ fn refused(line: &GrowthLine) -> Vec<TableCell> {
         TableCell::new("none").tone(Tone::Absent),
         TableCell::new(reason.unwrap_or_default()),
         TableCell::none(),
-        TableCell::none(),
     ]
 }
 
@@ -89,7 +74,7 @@ fn cheapest(line: &GrowthLine, symbol: &str) -> TableCell {
         .map_or_else(TableCell::none, |cheapest| {
             let sure = format::percent(cheapest.stability());
             let value = format::significant(cheapest.per_run.value, 3);
-            let small = format!("{symbol} {value} a run, in {sure} of resamplings");
+            let small = format!("{symbol} {value}, {sure} sure");
             TableCell::new(&cheapest.level.phrase).small(small)
         })
 }
