@@ -122,7 +122,8 @@ fn a_script_is_stopped_when_enough_is_known() {
 #[test]
 fn a_counter_that_may_start_again_does_not_stop_the_script() {
     let bench = Bench::new();
-    let script = "for i in $(seq 60); do sleep 0.01; echo step $i/60; done";
+    let script =
+        "for e in $(seq 4); do for i in $(seq 20); do sleep 0.01; echo step $i/20; done; done";
     let stop = |given: &[&str]| {
         let command = ["--", "sh", "-c", script];
         bench.bancada(
@@ -135,7 +136,7 @@ fn a_counter_that_may_start_again_does_not_stop_the_script() {
         )
     };
     let ran = stop(&[]);
-    assert_eq!(ran.out.lines().count(), 60);
+    assert_eq!(ran.out.lines().count(), 80);
     assert!(
         ran.err.contains("done in") && !ran.err.contains("stopped"),
         "{}",
@@ -239,7 +240,7 @@ impl Terminal {
     fn start(bench: &Bench, script: &str) -> Terminal {
         let window = Window {
             rows: 20,
-            columns: 100,
+            columns: 180,
         };
         let terminal =
             PseudoTerminal::open(Some(window), File::open("/dev/null").unwrap()).unwrap();
@@ -280,7 +281,7 @@ fn the_last_line_of_a_terminal_is_reserved_and_given_back() {
     let script = "stty size; test -t 0 && test -t 1 && test -t 2 && echo all; \
                   for i in $(seq 30); do sleep 0.03; printf '\\rEpoch 1/4 step %s/40' $i; done; echo; read word; echo got $word";
     let mut terminal = Terminal::start(&bench, script);
-    terminal.read_until("19 100\r\nall\r\n");
+    terminal.read_until("19 180\r\nall\r\n");
     terminal.read_until("\x1b[20;1H\x1b[2K\x1b[2m");
     terminal.read_until(" left · total ");
     terminal.ours.write_all(b"hello\n").unwrap();

@@ -127,10 +127,11 @@ impl Pace {
             [.., a, b] => a.done == pair.done && b.done == pair.done,
             _ => false,
         };
-        let is_dense = self.skipped + 1 < self.stride && pair.done.fract() != 0.0;
+        let is_end = |pair: &Pair| is_end(pair, position.unit);
+        let is_dense = self.skipped + 1 < self.stride && !is_end(&pair);
         match self.pairs.last_mut() {
             Some(last) if is_third => *last = pair,
-            Some(last) if is_dense && last.done.fract() != 0.0 && last.done != pair.done => {
+            Some(last) if is_dense && !is_end(last) && last.done != pair.done => {
                 *last = pair;
                 self.skipped += 1;
             }
@@ -140,18 +141,21 @@ impl Pace {
             }
         }
         if self.pairs.len() > MOST_PAIRS {
-            self.thin();
+            self.thin(position.unit);
         }
     }
 
-    /// Ends of epochs stay.
-    fn thin(&mut self) {
+    /// Ends of epochs stay; if they are too many, the earlier half is forgotten.
+    fn thin(&mut self, unit: Unit) {
         let mut at = 0;
         self.pairs.retain(|pair| {
             at += 1;
-            at % 2 == 1 || pair.done.fract() == 0.0
+            at % 2 == 1 || is_end(pair, unit)
         });
-        self.stride = (2 * self.stride).max(2);
+        if self.pairs.len() > MOST_PAIRS / 4 * 3 {
+            self.pairs.drain(..self.pairs.len() / 2);
+        }
+        self.stride = self.stride.saturating_mul(2).max(2);
     }
 
     pub fn rest(&self) -> Option<Rest> {
@@ -185,6 +189,10 @@ impl Pace {
             basis,
         })
     }
+}
+
+fn is_end(pair: &Pair, unit: Unit) -> bool {
+    unit == Unit::Epochs && pair.done.fract() == 0.0
 }
 
 /// Pairs taken apart: the training, with the time at ends of epochs taken out, and these times.
@@ -225,9 +233,21 @@ impl Parts {
                 .last();
             parts.end_in_progress = begun.map(|begun| last.seconds - begun.seconds);
         }
-        let mut taken_out = 0.0;
+        let per_unit = rate_inside(pairs);
+        let (mut taken_out, mut was_end) = (0.0, true);
         for (at, pair) in pairs.iter().enumerate() {
             let before = at.checked_sub(1).and_then(|at| pairs.get(at));
+            // The next epoch's first count came without a sign of its beginning.
+            if let Some(before) = before
+                && is_crossing(before, pair)
+                && !was_end
+            {
+                let step = per_unit * (pair.done - before.done);
+                let seconds = (pair.seconds - before.seconds - step).max(0.0);
+                taken_out += seconds;
+                parts.ends.push(seconds);
+            }
+            was_end = before.is_none_or(|before| before.done == pair.done);
             if let Some(before) = before
                 && before.done == pair.done
                 && pair.done.fract() == 0.0
@@ -247,6 +267,24 @@ impl Parts {
         }
         parts
     }
+}
+
+/// From one epoch into the next one.
+fn is_crossing(before: &Pair, pair: &Pair) -> bool {
+    let units = pair.done - before.done;
+    units > 0.0 && units < 1.0 && pair.done.ceil() - 1.0 >= before.done
+}
+
+/// Seconds of a unit inside epochs, without their ends.
+fn rate_inside(pairs: &[Pair]) -> f64 {
+    let (mut seconds, mut units) = (0.0, 0.0);
+    for two in pairs.windows(2) {
+        if two[0].done < two[1].done && !is_crossing(&two[0], &two[1]) {
+            seconds += two[1].seconds - two[0].seconds;
+            units += two[1].done - two[0].done;
+        }
+    }
+    if units > 0.0 { seconds / units } else { 0.0 }
 }
 
 /// Seconds of a unit, once the warm-up is over.

@@ -84,7 +84,7 @@ fn warm_up_and_ends_of_epochs_are_kept_apart() {
     let (rest, left) = predicted(&training, 0.03, 1);
     assert_eq!(rest.basis, Basis::StepsOfEpochs);
     assert!(rest.seconds.value < left && !rest.is_known_to(0.9));
-    assert!(predicted(&training, 0.1, 1).0.is_known_to(0.02));
+    assert!(predicted(&training, 0.1, 1).0.is_known_to(0.1));
 }
 
 #[test]
@@ -167,6 +167,54 @@ fn what_the_output_leaves_open_widens_the_interval() {
         interval.low <= 20.0 && interval.high >= 40.0,
         "{interval:?}"
     );
+}
+
+/// Lines that are printed after steps, with nothing at the beginning of an epoch.
+#[test]
+fn ends_of_epochs_are_seen_without_a_sign_of_the_next_beginning() {
+    let mut pace = Pace::default();
+    let mut now = 5.0;
+    for epoch in 0..3 {
+        for step in 1..=10 {
+            now += 0.1;
+            pace.push(
+                now,
+                &at(
+                    Unit::Epochs,
+                    f64::from(epoch) + f64::from(step) / 10.0,
+                    30.0,
+                ),
+            );
+        }
+        now += 2.0;
+    }
+    let rest = pace.rest().unwrap();
+    assert_eq!(rest.basis, Basis::Epochs);
+    // 27 epochs of a second, their ends, and the end in progress.
+    let left = 27.0 + 28.0 * 2.0;
+    assert!(
+        (rest.seconds.value / left - 1.0).abs() < 0.02,
+        "{}",
+        rest.seconds.value
+    );
+}
+
+#[test]
+fn any_number_of_pairs_is_borne() {
+    for (unit, inside) in [(Unit::Steps, 1), (Unit::Epochs, 1), (Unit::Epochs, 2)] {
+        let mut pace = Pace::default();
+        for count in 0..100_000 {
+            let done = f64::from(count) / f64::from(inside);
+            pace.push(f64::from(count), &at(unit, done, 200_000.0));
+        }
+        assert!(pace.pairs.len() <= MOST_PAIRS);
+        let left = 200_000.0 * f64::from(inside) - 100_000.0;
+        let value = pace.rest().unwrap().seconds.value;
+        assert!(
+            (value / left - 1.0).abs() < 0.01,
+            "{unit:?}: {value} instead of {left}"
+        );
+    }
 }
 
 #[test]

@@ -188,7 +188,7 @@ impl Tracker {
         let over = match (seen.is_over, ends) {
             (true, _) => seen.number,
             (_, true) => seen.number + 1 - known.base,
-            _ => seen.number - known.base,
+            _ => seen.number.saturating_sub(known.base),
         };
         if seen.number > known.number || over > known.over {
             known.is_ambiguous &= !has_counter && !is_result;
