@@ -28,7 +28,7 @@ fn main() {
     for of in Of::ALL {
         for kind in KINDS {
             let cells = COUNTS.map(|count| percent(of.coverage(kind, count, samples)));
-            println!("| {of:?} | {} | {} |", kind.name(), cells.join(" | "));
+            println!("| {of:?} | {} | {} |", name(kind), cells.join(" | "));
         }
     }
     println!("\nPercentiles of latency over runs\n");
@@ -58,7 +58,16 @@ fn main() {
         for scenarios in [1, 4] {
             let kept = |count| percent(kept_promises(kind, scenarios, count, samples));
             let cells = [3, 5, 10].map(kept);
-            println!("| {} | {scenarios} | {} |", kind.name(), cells.join(" | "));
+            println!("| {} | {scenarios} | {} |", name(kind), cells.join(" | "));
         }
+    }
+}
+
+fn name(kind: Kind) -> String {
+    match kind {
+        Kind::Normal(cv) => format!("normal, {:.0} %", 100.0 * cv),
+        Kind::LogNormal(sigma) => format!("log-normal, σ = {sigma}"),
+        Kind::Drifting => "drifting, AR(1) 0.9".to_owned(),
+        Kind::Outliers => "5 % outliers, twice as long".to_owned(),
     }
 }

@@ -17,15 +17,6 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) fn name(self) -> String {
-        match self {
-            Kind::Normal(cv) => format!("normal, {:.0} %", 100.0 * cv),
-            Kind::LogNormal(sigma) => format!("log-normal, σ = {sigma}"),
-            Kind::Drifting => "drifting, AR(1) 0.9".to_owned(),
-            Kind::Outliers => "5 % outliers, twice as long".to_owned(),
-        }
-    }
-
     pub(crate) fn sample(self, count: usize, random: &mut SplitMix64) -> Vec<f64> {
         let mut before = normal(random);
         let one = |_| {
