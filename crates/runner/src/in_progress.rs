@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use cost::BillRequest;
-use model::money::RentalScope;
+use model::money::{PaidPhases, RentalScope};
 use model::run::{RunInput, phase};
 use model::{Environment, Event, EventKind, Order, Phase, RentalPart, RunRecord};
 
@@ -61,6 +61,12 @@ impl InProgress {
                 seconds: self.seconds,
             });
         }
+    }
+
+    /// What it costs is known at its end, by its requests.
+    pub(crate) fn is_billed_by_request(&self) -> bool {
+        let price = self.environment.price.as_ref();
+        price.is_some_and(|price| price.billing.paid == PaidPhases::Requests)
     }
 
     /// What it has cost by now.

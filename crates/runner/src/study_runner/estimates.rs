@@ -25,16 +25,23 @@ impl Session<'_> {
 
     /// Earlier bills, machines that are on, and what the runs in progress have cost by now. What was
     /// shown is not taken back: a run's own clock, known at its end, has seen a little less than the
-    /// coordinator's.
+    /// coordinator's. Only the most that requests can cost is: their bill replaces it.
     pub(super) fn spent(&mut self) -> Money {
         let mut ledger = self.ledger.clone();
         ledger.set_time(Timestamp::now(), &BTreeMap::new());
         let running = self.lanes.iter().filter_map(|lane| lane.run.as_ref());
-        running.for_each(|run| run.state.add_to(&mut ledger));
-        let spent = ledger.spent();
-        let most = self.most_spent.get_or_insert(spent);
-        most.amount = most.amount.max(spent.amount);
-        *most
+        let (bounds, measured): (Vec<_>, Vec<_>) =
+            running.partition(|run| run.state.is_billed_by_request());
+        measured
+            .iter()
+            .for_each(|run| run.state.add_to(&mut ledger));
+        let known = ledger.spent();
+        let most = self.most_spent.get_or_insert(known);
+        most.amount = most.amount.max(known.amount);
+        let most = *most;
+        bounds.iter().for_each(|run| run.state.add_to(&mut ledger));
+        let at_most = ledger.spent().amount - known.amount;
+        Money::new(most.amount + at_most, most.currency)
     }
 
     /// As if the runs in progress were still to come.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use model::money::PaidPhases;
 use model::{MachineLife, Money, Phase, Status, Timestamp};
 use place::{Fault, Script};
 use runner::{Ended, Progress, RunForecast};
@@ -258,4 +259,32 @@ fn what_was_spent_is_never_taken_back() {
     let spent = spent(&came);
     assert!(spent.is_sorted(), "{spent:?}");
     assert!(*spent.last().unwrap() > 1.0);
+}
+
+#[test]
+fn time_between_requests_is_not_spent_once_a_run_has_its_bill() {
+    let mut bench = priced("1000 USD");
+    for environment in &mut bench.study.environments {
+        let price = environment.price.as_mut().unwrap();
+        price.billing.paid = PaidPhases::Requests;
+    }
+    let place = fake(|_| Script {
+        seconds: 0.001,
+        looks: Some(8),
+        fault: Some(Fault::Slow(Duration::from_millis(200))),
+        ..Script::default()
+    });
+    let came = bench.run_at(&place);
+    let ends = came.progress.iter().filter_map(|progress| match progress {
+        Progress::RunEnds { spent, .. } => Some(amount(*spent)),
+        _ => None,
+    });
+    let ends: Vec<f64> = ends.collect();
+    assert_eq!(ends.len(), 6);
+    let bills = bench.records();
+    let bills = bills.iter().filter_map(|r| r.bill.as_ref());
+    let billed: f64 = bills.map(|bill| amount(bill.total)).sum();
+    assert!((ends[5] - billed).abs() < 1e-9, "{ends:?}, bills {billed}");
+    // While a run is in progress, all of its time may still turn out to be billed.
+    assert!(spent(&came).iter().any(|&spent| spent > 0.5));
 }
