@@ -63,7 +63,7 @@ pub(super) fn watch(args: &WatchArgs, printer: &Printer) -> CommandResult {
         streams,
         stopping: None,
     };
-    watch.to_the_end()
+    watch.finish()
 }
 
 struct Watch {
@@ -88,7 +88,7 @@ struct Stopping {
 }
 
 impl Watch {
-    fn to_the_end(mut self) -> CommandResult {
+    fn finish(mut self) -> CommandResult {
         let ended = loop {
             self.pass_on(self.pause());
             self.take_signals();
