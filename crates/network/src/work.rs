@@ -62,6 +62,7 @@ impl Graph {
             Op::Conv { groups, .. } if *groups > 1 && Some(*groups) == self.channels(node) => {
                 (WorkKind::Depthwise, flops)
             }
+            Op::Conv { kernel: [1, 1], .. } => (WorkKind::Pointwise, flops),
             Op::Conv { .. } => (WorkKind::Convolution, flops),
             Op::Lrn { .. } => {
                 return Err(NotProbed {
@@ -161,6 +162,7 @@ mod tests {
     fn depthwise_convolutions_are_a_kind_of_their_own() {
         let work = work_of("mobilenet", 64, 3).unwrap();
         assert!(work.iter().any(|layer| layer.kind == WorkKind::Depthwise));
+        assert!(work.iter().any(|layer| layer.kind == WorkKind::Pointwise));
         assert!(work.iter().any(|layer| layer.kind == WorkKind::Convolution));
     }
 

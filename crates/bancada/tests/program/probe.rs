@@ -72,6 +72,7 @@ fn a_machine_is_measured_and_kept() {
     for kind in [
         "matrix-product",
         "convolution",
+        "pointwise",
         "depthwise",
         "memory",
         "update",
