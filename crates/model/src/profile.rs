@@ -133,13 +133,13 @@ impl WorkKind {
 pub struct LayerWork {
     pub kind: WorkKind,
     /// FLOPs or bytes of one of them; 1 for a call.
-    pub amount: f64,
+    pub size: f64,
     pub times: u32,
 }
 
 impl LayerWork {
     pub fn total(&self) -> f64 {
-        self.amount * f64::from(self.times)
+        self.size * f64::from(self.times)
     }
 }
 

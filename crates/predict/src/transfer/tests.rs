@@ -19,7 +19,7 @@ fn seconds(work: &[LayerWork], costs: &Costs) -> f64 {
             .iter()
             .position(|kind| *kind == layer.kind)
             .unwrap();
-        let size = if layer.amount > 1e8 { LARGE } else { 1.0 };
+        let size = if layer.size > 1e8 { LARGE } else { 1.0 };
         layer.total() * costs[place] * size
     };
     work.iter().map(of).sum()
@@ -28,7 +28,7 @@ fn seconds(work: &[LayerWork], costs: &Costs) -> f64 {
 fn layer(kind: WorkKind, amount: f64, times: u32) -> LayerWork {
     LayerWork {
         kind,
-        amount,
+        size: amount,
         times,
     }
 }
