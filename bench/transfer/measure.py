@@ -8,6 +8,7 @@ the frameworks are told not to use, or a neighbour that copies memory on the oth
 Machines are visited by turns, framework by framework, so that a busy hour is busy for all of them.
 """
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -30,7 +31,7 @@ MACHINES = {
     "1 core, SSE": (1, "sse", False),
     "1 core, neighbour": (1, None, True),
 }
-NETWORKS = "lenet5,keras-cifar,resnet18,mobilenet,vgg16,rede1"
+NETWORKS = "lenet5,keras-cifar,resnet18,mobilenet,rede1"
 NEIGHBOUR = """
 import os
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -44,7 +45,7 @@ while os.getppid() == parent:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bancada", default="target/release/bancada")
-    parser.add_argument("--framework", default="engine,pytorch,tensorflow,jax")
+    parser.add_argument("--framework", default="pytorch,tensorflow,jax,engine")
     parser.add_argument("--network", default=NETWORKS)
     parser.add_argument("--machine", default=",".join(MACHINES), help="some of the machines")
     parser.add_argument("--image", default="32")
@@ -68,7 +69,7 @@ def measure(args, framework, name):
     if framework == "engine" and cap:
         # Its kernels choose their instructions by the processor alone: to it this is no other machine.
         return
-    path = os.path.join(args.to, f"{framework}, {name}.json".replace(" ", "_").replace("%", "pc"))
+    path = file_of(args, framework, name)
     if os.path.exists(path):
         return
     command = [args.bancada, "probe", "--json", "--name", name, *(["--cores", str(cores)] if cores < 2 else []), "--network", args.network,
@@ -87,10 +88,23 @@ def measure(args, framework, name):
     if done.returncode != 0 or "! " + framework in done.stderr:
         print(f"{framework}, {name}: {done.stderr.strip()}", flush=True)
         return
-    with open(path + ".part", "w") as file:
-        file.write(done.stdout)
-    os.replace(path + ".part", path)
+    profile = json.loads(done.stdout)
+    write(path, profile)
+    engine = file_of(args, "engine", name)
+    if not cap and not os.path.exists(engine):
+        # Every probe has the engine: no need to measure it again.
+        write(engine, dict(profile, frameworks=profile["frameworks"][:1]))
     print(f"{framework}, {name}: measured, load {load}", flush=True)
+
+
+def file_of(args, framework, name):
+    return os.path.join(args.to, f"{framework}, {name}.json".replace(" ", "_").replace("%", "pc"))
+
+
+def write(path, profile):
+    with open(path + ".part", "w") as file:
+        json.dump(profile, file)
+    os.replace(path + ".part", path)
 
 
 if __name__ == "__main__":

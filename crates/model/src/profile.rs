@@ -92,6 +92,8 @@ pub enum WorkKind {
     MatrixProduct,
     /// In FLOPs.
     Convolution,
+    /// Convolutions of one pixel across channels, in FLOPs.
+    Pointwise,
     /// Convolutions of each channel by itself, in FLOPs.
     Depthwise,
     /// Layers that only pass over their values (ReLU, pooling, normalisation …), in bytes.
@@ -103,9 +105,10 @@ pub enum WorkKind {
 }
 
 impl WorkKind {
-    pub const ALL: [WorkKind; 6] = [
+    pub const ALL: [WorkKind; 7] = [
         WorkKind::MatrixProduct,
         WorkKind::Convolution,
+        WorkKind::Pointwise,
         WorkKind::Depthwise,
         WorkKind::Memory,
         WorkKind::Update,
@@ -116,6 +119,7 @@ impl WorkKind {
         match self {
             WorkKind::MatrixProduct => "matrix product",
             WorkKind::Convolution => "convolution",
+            WorkKind::Pointwise => "1×1 convolution",
             WorkKind::Depthwise => "depthwise convolution",
             WorkKind::Memory => "element-wise",
             WorkKind::Update => "optimiser update",
@@ -129,13 +133,13 @@ impl WorkKind {
 pub struct LayerWork {
     pub kind: WorkKind,
     /// FLOPs or bytes of one of them; 1 for a call.
-    pub amount: f64,
+    pub size: f64,
     pub times: u32,
 }
 
 impl LayerWork {
     pub fn total(&self) -> f64 {
-        self.amount * f64::from(self.times)
+        self.size * f64::from(self.times)
     }
 }
 

@@ -27,7 +27,7 @@ const FLAT: &str = r#"{ dense = { o = "classes" } }"#;
 
 /// Where a kind has two networks, the second has the larger layers: small ones lie in a cache, and
 /// gain less from more cores.
-const RECIPES: [Recipe; 10] = [
+const RECIPES: [Recipe; 12] = [
     Recipe {
         name: "product-small",
         kind: WorkKind::MatrixProduct,
@@ -59,6 +59,22 @@ const RECIPES: [Recipe; 10] = [
         side: 28,
         batch: 8,
         layers: r#"{ conv = { k = 3, p = 1, o = 64 }, times = 3 }"#,
+    },
+    Recipe {
+        name: "pointwise-small",
+        kind: WorkKind::Pointwise,
+        channels: 64,
+        side: 8,
+        batch: 16,
+        layers: r#"{ conv = { k = 1, o = 64 }, times = 3 }"#,
+    },
+    Recipe {
+        name: "pointwise-large",
+        kind: WorkKind::Pointwise,
+        channels: 256,
+        side: 14,
+        batch: 8,
+        layers: r#"{ conv = { k = 1, o = 256 }, times = 3 }"#,
     },
     Recipe {
         name: "depthwise-small",
@@ -146,7 +162,7 @@ mod tests {
         assert_eq!(made.len(), RECIPES.len());
         // Rough rates of any machine: 50 GFLOP/s, 10 GB/s, a microsecond for a call.
         let seconds = |kind: WorkKind, amount: f64| match kind {
-            WorkKind::MatrixProduct | WorkKind::Convolution => amount / 5e10,
+            WorkKind::MatrixProduct | WorkKind::Convolution | WorkKind::Pointwise => amount / 5e10,
             WorkKind::Depthwise => amount / 5e9,
             WorkKind::Memory | WorkKind::Update => amount / 1e10,
             WorkKind::Call => amount * 1e-6,

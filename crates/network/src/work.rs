@@ -38,30 +38,31 @@ impl Graph {
         let passes = 6.0 + 2.0 * f64::from(optimizer_slots);
         add(
             &mut work,
-            Amount {
+            OneLayer {
                 kind: WorkKind::Update,
-                amount: self.parameters() as f64 * NUMBER_BYTES * passes,
+                size: self.parameters() as f64 * NUMBER_BYTES * passes,
             },
         );
         work.push(LayerWork {
             kind: WorkKind::Call,
-            amount: 1.0,
+            size: 1.0,
             times: calls,
         });
         Ok(work)
     }
 
-    fn layer_work(&self, index: usize, node: &Node, batch: f64) -> Result<Amount, NotProbed> {
+    fn layer_work(&self, index: usize, node: &Node, batch: f64) -> Result<OneLayer, NotProbed> {
         let input_of = |&input: &usize| self.nodes.get(input);
         let inputs = node.inputs.iter().filter_map(input_of);
         let taken: u64 = inputs.map(|input| input.shape.elements()).sum();
         let (taken, given) = (taken as f64, node.shape.elements() as f64);
         let flops = node.flops as f64 * batch * self.passes(index);
-        let (kind, amount) = match &node.op {
+        let (kind, size) = match &node.op {
             Op::Dense { .. } => (WorkKind::MatrixProduct, flops),
             Op::Conv { groups, .. } if *groups > 1 && Some(*groups) == self.channels(node) => {
                 (WorkKind::Depthwise, flops)
             }
+            Op::Conv { kernel: [1, 1], .. } => (WorkKind::Pointwise, flops),
             Op::Conv { .. } => (WorkKind::Convolution, flops),
             Op::Lrn { .. } => {
                 return Err(NotProbed {
@@ -79,7 +80,7 @@ impl Graph {
                 (WorkKind::Memory, values * NUMBER_BYTES * batch)
             }
         };
-        Ok(Amount { kind, amount })
+        Ok(OneLayer { kind, size })
     }
 
     /// Forward, gradient of the weights, and of the input, which that of the images has none of.
@@ -103,24 +104,24 @@ impl Graph {
     }
 }
 
-struct Amount {
+struct OneLayer {
     kind: WorkKind,
-    amount: f64,
+    size: f64,
 }
 
 /// Layers that are alike are one entry.
-fn add(work: &mut Vec<LayerWork>, Amount { kind, amount }: Amount) {
-    if amount <= 0.0 {
+fn add(work: &mut Vec<LayerWork>, OneLayer { kind, size }: OneLayer) {
+    if size <= 0.0 {
         return;
     }
     let known = work
         .iter_mut()
-        .find(|known| known.kind == kind && known.amount == amount);
+        .find(|known| known.kind == kind && known.size == size);
     match known {
         Some(known) => known.times += 1,
         None => work.push(LayerWork {
             kind,
-            amount,
+            size,
             times: 1,
         }),
     }
@@ -161,6 +162,7 @@ mod tests {
     fn depthwise_convolutions_are_a_kind_of_their_own() {
         let work = work_of("mobilenet", 64, 3).unwrap();
         assert!(work.iter().any(|layer| layer.kind == WorkKind::Depthwise));
+        assert!(work.iter().any(|layer| layer.kind == WorkKind::Pointwise));
         assert!(work.iter().any(|layer| layer.kind == WorkKind::Convolution));
     }
 

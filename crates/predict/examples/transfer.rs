@@ -13,8 +13,9 @@ use model::MachineProfile;
 use model::profile::{FrameworkProbe, StepTime};
 use predict::transfer::{Observation, Workload, transfer};
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Trial {
+    network: String,
     error: f64,
     same_time_error: f64,
     is_covered: bool,
@@ -40,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     profiles.sort_by(|one, other| one.name.cmp(&other.name));
-    let (mut by_framework, mut by_machine) = (BTreeMap::new(), BTreeMap::new());
+    let mut groups: [BTreeMap<String, Vec<Trial>>; 3] = Default::default();
     let mut all = Vec::new();
     for here in &profiles {
         for there in profiles.iter().filter(|there| there.name != here.name) {
@@ -53,14 +54,10 @@ fn main() -> Result<(), Box<dyn Error>> {
                 continue;
             }
             for trial in trials(here, there, &own, &other, has("--engine")) {
-                by_framework
-                    .entry(own.framework.clone())
-                    .or_insert_with(Vec::new)
-                    .push(trial);
-                by_machine
-                    .entry(there.name.clone())
-                    .or_insert_with(Vec::new)
-                    .push(trial);
+                let names = [&own.framework, &there.name, &trial.network];
+                for (group, name) in groups.iter_mut().zip(names) {
+                    group.entry(name.clone()).or_default().push(trial.clone());
+                }
                 all.push(trial);
             }
         }
@@ -69,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "| | predictions | median error | 90th percentile | in the 95 % interval | same time assumed: median error |"
     );
     println!("|---|---|---|---|---|---|");
-    for (name, trials) in by_framework.iter().chain(&by_machine) {
+    for (name, trials) in groups.iter().flatten() {
         row(name, trials);
     }
     row("all", &all);
@@ -109,6 +106,7 @@ fn trials(
         let found = transfer(&workload, &others, &here, &there).ok()?;
         let truth = truth.seconds.median;
         Some(Trial {
+            network: step.network.clone(),
             error: (found.seconds / truth - 1.0).abs(),
             same_time_error: (step.seconds.median / truth - 1.0).abs(),
             is_covered: (found.low..=found.high).contains(&truth),

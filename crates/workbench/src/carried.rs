@@ -118,8 +118,14 @@ impl Carrier<'_> {
     }
 
     fn here(&self, record: &RunRecord) -> Result<&MachineProfile, String> {
-        let mut profiles = self.machines.profiles.iter();
-        profiles.find(|profile| is_of(profile, record)).ok_or_else(|| {
+        let profiles = self.machines.profiles.iter();
+        // One that bears the host's name is certainly of it; hosts of a cloud often share a name.
+        let own = profiles.filter(|profile| is_of(profile, record));
+        let rank = |profile: &&MachineProfile| {
+            let bears_name = profile.name.starts_with(&record.machine.hostname);
+            (bears_name, profile.measured)
+        };
+        own.max_by_key(rank).ok_or_else(|| {
             let machine = &record.machine;
             let cores = cores_of(record);
             let option = match cores < machine.usable_cores {
@@ -204,6 +210,7 @@ fn is_of(profile: &MachineProfile, record: &RunRecord) -> bool {
     let (one, other) = (&profile.machine, &record.machine);
     one.hostname == other.hostname
         && one.cpu_model == other.cpu_model
+        && one.memory_bytes == other.memory_bytes
         && profile.cores == cores_of(record)
 }
 

@@ -17,9 +17,9 @@ use crate::bind::{Context, Start, start};
 use crate::error::WorkError;
 use crate::work::write_json;
 
-const ONE_CORE_ROUNDS: u32 = 3;
+const ONE_CORE_ROUNDS: u32 = 2;
 const TURN_SECONDS: f64 = 0.3;
-/// A framework may compile ten networks first.
+/// A framework may compile twelve networks first.
 const TIMEOUT_SECONDS: f64 = 900.0;
 /// Numbers that Adam keeps beside each parameter.
 const ADAM_SLOTS: u32 = 2;

@@ -185,7 +185,10 @@ fn rate(step: &StepTime) -> String {
         return String::new();
     };
     match kind {
-        WorkKind::MatrixProduct | WorkKind::Convolution | WorkKind::Depthwise => {
+        WorkKind::MatrixProduct
+        | WorkKind::Convolution
+        | WorkKind::Pointwise
+        | WorkKind::Depthwise => {
             format!("{} GFLOP/s", format::significant(rate / 1e9, 3))
         }
         WorkKind::Memory | WorkKind::Update => format!("{}/s", format::bytes(rate)),

@@ -22,7 +22,7 @@ network = "lenet5"
 dataset = "digits"
 image = 32
 images = 64
-held_out = 0
+held_out = 8
 epochs = 2
 optimizer = "adam"
 learning_rate = 0.001
@@ -52,6 +52,7 @@ fn add_slow(bench: &Bench, profile: &Value, change: impl Fn(&mut Value)) {
             step["seconds"]["median"] = (2.0 * seconds).into();
         }
     }
+    slow["machine"]["hostname"] = "elsewhere".into();
     change(&mut slow);
     bench.write("slow.json", &slow.to_string());
     let words = ["probe", "--add", "slow.json", "--name", "aws/c7g.xlarge"];
@@ -72,6 +73,7 @@ fn a_machine_is_measured_and_kept() {
     for kind in [
         "matrix-product",
         "convolution",
+        "pointwise",
         "depthwise",
         "memory",
         "update",

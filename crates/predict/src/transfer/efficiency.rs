@@ -11,7 +11,7 @@ use super::{Observation, Refusal};
 /// of their ratio.
 const RIDGE: f64 = 0.1;
 const KINDS: usize = WorkKind::ALL.len();
-/// Coordinate descent over six numbers converges in a few dozen rounds.
+/// Coordinate descent over seven numbers converges in a few dozen rounds.
 const MOST_ROUNDS: usize = 500;
 const CLOSE: f64 = 1e-10;
 

@@ -35,7 +35,7 @@ impl<'a> Rates<'a> {
         points.sort_by(|one, other| one.size.total_cmp(&other.size));
         let unknown = Refusal::KindNotProbed { kind: layer.kind };
         let (first, last) = points.first().zip(points.last()).ok_or(unknown)?;
-        let size = layer.amount.clamp(first.size, last.size);
+        let size = layer.size.clamp(first.size, last.size);
         let upper = points.iter().position(|point| point.size >= size);
         let upper = upper.unwrap_or(points.len() - 1);
         let (below, above) = (&points[upper.saturating_sub(1)], &points[upper]);
@@ -64,7 +64,7 @@ fn point(step: &StepTime) -> Option<Point> {
             .iter()
             .filter(|layer| Some(layer.kind) == step.kind)
     };
-    let size = own().map(|layer| layer.amount).fold(0.0, f64::max);
+    let size = own().map(|layer| layer.size).fold(0.0, f64::max);
     let total: f64 = own().map(LayerWork::total).sum();
     let seconds_per_unit = step.seconds.median / total;
     (size > 0.0 && seconds_per_unit.is_finite() && seconds_per_unit > 0.0).then_some(Point {

@@ -7,9 +7,9 @@ use seeded::SplitMix64;
 use super::*;
 
 /// Seconds of a FLOP, byte or call, by kind.
-type Costs = [f64; 6];
+type Costs = [f64; 7];
 
-const MACHINE: Costs = [1e-10, 2e-10, 1e-9, 2e-10, 2e-10, 1e-6];
+const MACHINE: Costs = [1e-10, 2e-10, 1e-10, 1e-9, 2e-10, 2e-10, 1e-6];
 /// Large layers take so much less of each unit than small ones.
 const LARGE: f64 = 0.8;
 
@@ -19,7 +19,7 @@ fn seconds(work: &[LayerWork], costs: &Costs) -> f64 {
             .iter()
             .position(|kind| *kind == layer.kind)
             .unwrap();
-        let size = if layer.amount > 1e8 { LARGE } else { 1.0 };
+        let size = if layer.size > 1e8 { LARGE } else { 1.0 };
         layer.total() * costs[place] * size
     };
     work.iter().map(of).sum()
@@ -28,7 +28,7 @@ fn seconds(work: &[LayerWork], costs: &Costs) -> f64 {
 fn layer(kind: WorkKind, amount: f64, times: u32) -> LayerWork {
     LayerWork {
         kind,
-        amount,
+        size: amount,
         times,
     }
 }
@@ -188,8 +188,8 @@ fn a_machine_that_is_alike_takes_the_same_time() {
 #[test]
 fn efficiencies_are_learnt_from_measured_steps() {
     let mut noise = Noise::new(3, 0.0);
-    let efficiency = [1.0, 0.3, 1.0, 3.0, 2.0, 5.0];
-    let other = times(&MACHINE, &[1.0, 3.0, 1.0, 1.0, 1.0, 1.0]);
+    let efficiency = [1.0, 0.3, 1.0, 1.0, 3.0, 2.0, 5.0];
+    let other = times(&MACHINE, &[1.0, 3.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
     let here = machine("here", vec![probe("engine", &MACHINE, &[], &mut noise)]);
     let there = machine("there", vec![probe("engine", &other, &[], &mut noise)]);
     let on = |costs: &Costs, work: &[LayerWork]| seconds(work, &times(costs, &efficiency));
