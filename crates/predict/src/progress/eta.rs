@@ -54,6 +54,8 @@ pub struct Rest {
     pub seconds: Estimate,
     /// When the last count came.
     pub at_seconds: f64,
+    /// Between two counts.
+    pub longest_wait_seconds: f64,
     pub basis: Basis,
 }
 
@@ -69,7 +71,8 @@ impl Rest {
     /// `now` is not before the last count. What was predicted to be over by now takes no time less
     /// than none.
     pub fn at(&self, now: f64) -> Times {
-        let end = self.at_seconds;
+        // What takes longer than every wait before is a delay, not progress.
+        let waited = (now - self.at_seconds).min(self.longest_wait_seconds);
         let shifted = |by: f64, least: f64| Estimate {
             value: (self.seconds.value + by).max(least),
             interval: self.seconds.interval.map(|interval| Interval {
@@ -79,8 +82,8 @@ impl Rest {
             ..self.seconds.clone()
         };
         Times {
-            left_seconds: shifted(end - now, 0.0),
-            total_seconds: shifted(end, now),
+            left_seconds: shifted(-waited, 0.0),
+            total_seconds: shifted(now - waited, now),
         }
     }
 
@@ -186,9 +189,15 @@ impl Pace {
         Some(Rest {
             seconds: seconds.into_estimate(),
             at_seconds: last.seconds,
+            longest_wait_seconds: longest_wait(&self.pairs),
             basis,
         })
     }
+}
+
+fn longest_wait(pairs: &[Pair]) -> f64 {
+    let waits = pairs.windows(2).map(|two| two[1].seconds - two[0].seconds);
+    waits.fold(0.0, f64::max)
 }
 
 fn is_end(pair: &Pair, unit: Unit) -> bool {

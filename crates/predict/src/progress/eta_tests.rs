@@ -245,6 +245,7 @@ fn time_goes_on_after_the_last_count() {
             ..Estimate::bare(100.0, 0.95, 10, "test")
         },
         at_seconds: 50.0,
+        longest_wait_seconds: 105.0,
         basis: Basis::Steps,
     };
     let times = rest(90.0, 110.0).at(60.0);
@@ -259,5 +260,15 @@ fn time_goes_on_after_the_last_count() {
     );
     let interval = late.total_seconds.interval.unwrap();
     assert_eq!((interval.low, interval.high), (155.0, 160.0));
+    // Two minutes more than ever before: that is a delay.
+    let stalled = Rest {
+        longest_wait_seconds: 10.0,
+        ..rest(90.0, 110.0)
+    }
+    .at(180.0);
+    assert_eq!(
+        (stalled.left_seconds.value, stalled.total_seconds.value),
+        (90.0, 270.0)
+    );
     assert!(rest(95.0, 105.0).is_known_to(0.05) && !rest(80.0, 120.0).is_known_to(0.05));
 }
