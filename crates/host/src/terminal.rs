@@ -197,7 +197,6 @@ pub fn stop_here() {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
     use std::io::{Read as _, Write as _};

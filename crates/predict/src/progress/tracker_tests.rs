@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use super::*;
 use crate::progress::{Cutter, recognise};
 use proptest::prelude::*;
