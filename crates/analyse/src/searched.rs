@@ -22,9 +22,9 @@ pub(crate) fn sentences(table: &Table, input: &Input) -> Vec<String> {
         .collect();
     let never = found.scenarios.saturating_sub(run.len());
     let mut sentences = vec![format!(
-        "Searched for `{}`: {} of {} made of {} of {} scenarios.",
+        "Searched for `{}`: {} of {} runs were made, in {} of {} scenarios.",
         found.goal,
-        format::counted(table.runs.len(), "run was", "runs were"),
+        format::count(table.runs.len()),
         format::count(input.plan.runs.len()),
         format::count(run.len()),
         format::count(found.scenarios),
