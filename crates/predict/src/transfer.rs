@@ -35,10 +35,11 @@ const CONFIDENCE: f64 = 0.95;
 /// Residuals that are enough to know how wrong predictions between two machines are.
 const ENOUGH_RESIDUALS: usize = 3;
 /// Least error of the model where nothing was measured on both machines, as a standard deviation of
-/// the logarithm: what is left on a quiet machine (docs/prediction.md).
-const LEAST_ERROR: f64 = 0.04;
+/// the logarithm. Chosen after the errors of docs/prediction.md, which were measured under load; not
+/// yet checked on a quiet machine.
+const LEAST_ERROR: f64 = 0.08;
 /// The same where the machines were compared by the embedded engine, not by the framework itself.
-const LEAST_ERROR_BY_ENGINE: f64 = 0.10;
+const LEAST_ERROR_BY_ENGINE: f64 = 0.25;
 
 /// A training step as it was measured.
 #[derive(Debug, Clone, Copy)]
