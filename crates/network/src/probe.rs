@@ -161,11 +161,11 @@ mod tests {
         let made = probe_networks();
         assert_eq!(made.len(), RECIPES.len());
         // Rough rates of any machine: 50 GFLOP/s, 10 GB/s, a microsecond for a call.
-        let seconds = |kind: WorkKind, amount: f64| match kind {
-            WorkKind::MatrixProduct | WorkKind::Convolution | WorkKind::Pointwise => amount / 5e10,
-            WorkKind::Depthwise => amount / 5e9,
-            WorkKind::Memory | WorkKind::Update => amount / 1e10,
-            WorkKind::Call => amount * 1e-6,
+        let seconds = |kind: WorkKind, size: f64| match kind {
+            WorkKind::MatrixProduct | WorkKind::Convolution | WorkKind::Pointwise => size / 5e10,
+            WorkKind::Depthwise => size / 5e9,
+            WorkKind::Memory | WorkKind::Update => size / 1e10,
+            WorkKind::Call => size * 1e-6,
         };
         for network in made {
             let work = network.graph.training_work(network.batch, 2).unwrap();

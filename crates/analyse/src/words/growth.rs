@@ -241,9 +241,9 @@ impl Words<'_, '_> {
         })
     }
 
-    fn money(&self, amount: f64) -> String {
+    fn money(&self, value: f64) -> String {
         let symbol = self.table.currency.symbol();
-        format!("{symbol} {}", format::significant(amount, 3))
+        format!("{symbol} {}", format::significant(value, 3))
     }
 }
 

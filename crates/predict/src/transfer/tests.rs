@@ -25,12 +25,8 @@ fn seconds(work: &[LayerWork], costs: &Costs) -> f64 {
     work.iter().map(of).sum()
 }
 
-fn layer(kind: WorkKind, amount: f64, times: u32) -> LayerWork {
-    LayerWork {
-        kind,
-        size: amount,
-        times,
-    }
+fn layer(kind: WorkKind, size: f64, times: u32) -> LayerWork {
+    LayerWork { kind, size, times }
 }
 
 fn times(costs: &Costs, factors: &Costs) -> Costs {
