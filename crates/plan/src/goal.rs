@@ -84,7 +84,9 @@ impl Reader<'_> {
 
     fn metric(&self, span: Span) -> Result<String, Box<Diagnostic>> {
         let word = &self.text[span.clone()];
+        let own = self.own_metrics();
         let known = ["time", "cost", PER_ANSWER, "accuracy"];
+        let known: Vec<&str> = known.into_iter().chain(own.iter().copied()).collect();
         match word {
             "" => {
                 let wrong = Diagnostic::at(span, "what is to be best is missing");
@@ -95,12 +97,30 @@ impl Reader<'_> {
             _ if metric::meant(word).is_some() => {
                 Ok(metric::meant(word).map_or(word, |m| m.name).to_owned())
             }
-            // Commands report metrics of their own.
-            _ if matches!(self.study.workload, Workload::Command(_)) && !word.contains(' ') => {
-                Ok(word.to_owned())
+            _ if own.contains(&word) => Ok(word.to_owned()),
+            _ => {
+                let wrong = Diagnostic::unknown("metric", word, span, known);
+                let is_command = matches!(self.study.workload, Workload::Command(_));
+                Err(Box::new(match is_command {
+                    true => wrong.note("a metric that the command reports must be named in `metrics` of [study], or by a pattern of [[workload.log]]"),
+                    false => wrong,
+                }))
             }
-            _ => Err(Box::new(Diagnostic::unknown("metric", word, span, known))),
         }
+    }
+
+    /// That a command reports, as far as the study names them: runs that do not report the metric of a
+    /// goal count as failed, and a typing error must not be paid for.
+    fn own_metrics(&self) -> Vec<&str> {
+        let Workload::Command(command) = &self.study.workload else {
+            return Vec::new();
+        };
+        let asked = self.study.metrics.iter();
+        let logged = command
+            .log
+            .iter()
+            .filter_map(|pattern| pattern.name.as_ref());
+        asked.chain(logged).map(String::as_str).collect()
     }
 
     fn limit(&self, span: Span) -> Result<GoalLimit, Box<Diagnostic>> {

@@ -20,6 +20,7 @@ mod designs;
 mod documents;
 mod endpoints;
 mod energy;
+mod fewer_runs;
 mod frameworks;
 mod growth;
 mod hosts;

@@ -3,7 +3,11 @@
 use model::Goal;
 
 fn read(text: &str) -> Result<Goal, String> {
-    let study = "[study]\nname = \"s\"\ncurrency = \"USD\"\n[workload]\nnetwork = \"rede1\"\n";
+    let training = "[study]\nname = \"s\"\ncurrency = \"USD\"\n[workload]\nnetwork = \"rede1\"\n";
+    read_in(training, text)
+}
+
+fn read_in(study: &str, text: &str) -> Result<Goal, String> {
     let options = plan::ReadOptions {
         folder: None,
         read: &|_| Err(std::io::Error::from(std::io::ErrorKind::NotFound)),
@@ -63,4 +67,17 @@ fn what_is_wrong_is_said_where_it_is() {
         let found = read(text).unwrap_err();
         assert!(found.contains(expected), "{text}: {found}");
     }
+}
+
+#[test]
+fn a_command_has_the_metrics_that_its_study_names() {
+    let study = "[study]\nname = \"s\"\nmetrics = [\"score\"]\n[workload]\ncommand = [\"true\"]\n\
+                 [[workload.log]]\nevent = \"metric\"\nname = \"perplexity\"\npattern = 'p (?<value>.*)'\n";
+    assert_eq!(read_in(study, "max score").unwrap().metric, "score");
+    assert_eq!(
+        read_in(study, "min perplexity").unwrap().metric,
+        "perplexity"
+    );
+    let typed = read_in(study, "min cots").unwrap_err();
+    assert!(typed.contains("unknown metric `cots`"), "{typed}");
 }
