@@ -185,7 +185,14 @@ pub(crate) fn main_effect(fit: &Fit, factor: usize, answer: &Answer) -> Judged {
     };
     let mut sentence = fit.sentence_as(pair, &contrast, level, verdict);
     if pairs.len() > 1 {
-        sentence += &format!(" (the extremes of {} levels)", fit.levels(factor));
+        let levels = fit.levels(factor);
+        let furthest = fit.furthest(factor, |_| true);
+        sentence += &match furthest.is_some_and(|(furthest, _)| furthest == pair) {
+            true => format!(" (the extremes of {levels} levels)"),
+            false => {
+                format!(" (the largest difference between {levels} levels that is significant)")
+            }
+        };
     }
     let wanted = stats::Decision {
         margin: fit.margin,

@@ -56,7 +56,7 @@ fn of_task(task: &SearchedTask, is_over: bool) -> String {
     let probability = format::percent(task.probability);
     match task.probability >= SURE {
         true => format!(
-            "{about}choose C{chosen}: it is within 5 % of the best with a probability of {probability}, as the model of the search sees it."
+            "{about}C{chosen} is the one to choose: it is within 5 % of the best with a probability of {probability}, as the model of the search sees it."
         ),
         false => {
             let more = match is_over {

@@ -400,3 +400,23 @@ fn a_study_that_stopped_by_its_data_has_wider_intervals_and_says_so() {
     // Only what the rule still wants is missing: the second scenario up to its next look.
     assert_eq!(stopped.totals.missing, 1);
 }
+
+/// The slowest level may be known too badly to be called slower.
+#[test]
+fn a_pair_that_is_not_the_furthest_is_not_called_the_extremes() {
+    let levels: &[&str] = &["a", "b", "c"];
+    let known: [&[f64]; 3] = [
+        &[1.00, 1.01, 0.99, 1.0],
+        &[2.00, 2.01, 1.99, 2.0],
+        &[3.00, 3.01, 2.99, 3.0],
+    ];
+    let text = said(&found(&world(&[("batch", levels)], &known)));
+    assert!(text.contains("the extremes of 3 levels"), "{text}");
+    let open: [&[f64]; 3] = [known[0], known[1], &[1.0, 6.5, 1.2, 5.3]];
+    let text = said(&found(&world(&[("batch", levels)], &open)));
+    assert!(!text.contains("the extremes of"), "{text}");
+    assert!(
+        text.contains("the largest difference between 3 levels that is significant"),
+        "{text}"
+    );
+}
