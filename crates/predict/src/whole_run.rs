@@ -34,6 +34,11 @@ impl Length {
         f64::from(self.epochs) * f64::from(self.images) / f64::from(self.batch.max(1))
     }
 
+    /// With smaller ones.
+    pub fn whole_steps(&self) -> u64 {
+        u64::from(self.epochs) * u64::from(self.images.div_ceil(self.batch.max(1)))
+    }
+
     fn held_out_batches(&self) -> f64 {
         f64::from(self.held_out) / f64::from(self.batch.max(1))
     }
@@ -94,35 +99,58 @@ pub fn predict(beginning: &Beginning, length: &Length) -> Option<WholeRun> {
     let full_steps = beginning.steps.iter().filter(is_full);
     let full_steps: Vec<f64> = full_steps.map(|step| step.seconds).collect();
     let steady = steady(&full_steps)?;
-    let seen_images: u64 = beginning.steps.iter().map(|step| step.images).sum();
-    let seen = seen_images as f64 / f64::from(length.batch.max(1));
-    let left = (length.steps() - seen).max(0.0);
+    let phases = phases(beginning, length, steady.seconds);
+    let seconds: f64 = phases.iter().map(|phase| phase.seconds).sum();
     let validation = validation_seconds(beginning.validation, length);
-    let mut phases = Vec::new();
-    let mut at = 0.0;
-    for seen in merged(&beginning.phases) {
-        let seconds = match seen.name.as_str() {
-            phase::TRAIN => train_seconds(&seen, beginning, length) + left * steady.seconds,
-            phase::VERIFY => validation.unwrap_or(seen.seconds),
-            _ => seen.seconds,
-        };
-        phases.push(Phase {
-            name: seen.name,
-            begin_seconds: at,
-            seconds,
-        });
-        at += seconds;
-    }
     let validation_error = VALIDATION_ERROR * validation.unwrap_or(0.0);
-    let step_error = left * steady.standard_error;
-    let error = (step_error.powi(2) + validation_error.powi(2)).sqrt();
+    let step_error = left(beginning, length) * steady.standard_error;
+    let error = step_error.hypot(validation_error);
     Some(WholeRun {
         phases,
         steps_seen: beginning.steps.len() as u64,
-        steps: length.epochs as u64 * u64::from(length.images.div_ceil(length.batch.max(1))),
-        relative_error: if at > 0.0 { error / at } else { 0.0 },
+        steps: length.whole_steps(),
+        relative_error: if seconds > 0.0 { error / seconds } else { 0.0 },
         steady,
     })
+}
+
+/// Phases of the whole run by the median of the few steps that were seen, without the first: for slow
+/// steps, of which nobody wants to wait for more. `None` where none was seen.
+pub fn roughly(beginning: &Beginning, length: &Length) -> Option<Vec<Phase>> {
+    let mut steps: Vec<f64> = beginning.steps.iter().map(|step| step.seconds).collect();
+    if steps.len() > 1 {
+        steps.remove(0);
+    }
+    steps.sort_by(f64::total_cmp);
+    let median = *steps.get(steps.len() / 2)?;
+    Some(phases(beginning, length, median))
+}
+
+/// Steps that are still to come, in full batches.
+fn left(beginning: &Beginning, length: &Length) -> f64 {
+    let seen: u64 = beginning.steps.iter().map(|step| step.images).sum();
+    (length.steps() - seen as f64 / f64::from(length.batch.max(1))).max(0.0)
+}
+
+fn phases(beginning: &Beginning, length: &Length, step_seconds: f64) -> Vec<Phase> {
+    let left = left(beginning, length);
+    let validation = validation_seconds(beginning.validation, length);
+    let mut at = 0.0;
+    let phases = merged(&beginning.phases).into_iter().map(|seen| {
+        let seconds = match seen.name.as_str() {
+            phase::TRAIN => train_seconds(&seen, beginning, length) + left * step_seconds,
+            phase::VERIFY => validation.unwrap_or(seen.seconds),
+            _ => seen.seconds,
+        };
+        let begin_seconds = at;
+        at += seconds;
+        Phase {
+            name: seen.name,
+            begin_seconds,
+            seconds,
+        }
+    });
+    phases.collect()
 }
 
 /// Of the steps that were seen, and of what every epoch has beside its steps.
@@ -306,8 +334,13 @@ mod tests {
     }
 
     #[test]
-    fn of_too_few_steps_nothing_is_predicted() {
-        assert_eq!(predict(&beginning(0.1, 0.1, 11), &length()), None);
+    fn of_too_few_steps_nothing_is_predicted_but_roughly() {
+        let few = beginning(5.0, 0.1, 4);
+        assert_eq!(predict(&few, &length()), None);
+        let phases = roughly(&few, &length()).unwrap();
+        let train = phases.iter().find(|phase| phase.name == "train").unwrap();
+        assert!((train.seconds - (5.0 + 999.0 * 0.1)).abs() < 1e-9);
+        assert_eq!(roughly(&Beginning::default(), &length()), None);
     }
 
     #[test]

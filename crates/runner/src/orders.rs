@@ -197,10 +197,9 @@ impl<'a> OrderBuilder<'a> {
             probe: None,
         };
         if let Some(preview) = &self.preview {
-            let Length {
-                images, held_out, ..
-            } = self.length(train)?;
-            job.preview = preview.of(&job, images, held_out);
+            job.preview = preview.of(&self.length(train)?);
+            // The part of a validation at its end is enough.
+            job.accuracy_each_epoch &= job.preview.is_none();
         }
         Ok(TrainOrder {
             framework: train.framework.clone(),

@@ -8,21 +8,20 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use model::job::PreviewJob;
 use model::order::TrainOrder;
-use model::run::phase;
-use model::{
-    Asked, EventKind, Happening, Order, Outcome, Phase, Scenario, Status, Stop, TrainJob, Work,
-};
+use model::{Asked, Order, Outcome, Phase, Scenario, Status, Stop, Work};
 use place::{Cancel, Place, PlaceError, Ticket};
+use predict::whole_run::{self, Length};
 
 use crate::error::RunnerError;
 use crate::forecast::{Grounds, RunForecast, fill_unknown};
-use crate::orders::{OrderBuilder, ScenarioOrder};
+use crate::orders::ScenarioOrder;
+use crate::preview;
 
 pub struct PilotOptions<'a> {
     /// By scenario number.
     pub orders: &'a BTreeMap<u32, ScenarioOrder>,
-    pub builder: &'a OrderBuilder<'a>,
     /// By environment; scenarios without one are not tried.
     pub place_of: &'a dyn Fn(&str) -> Option<&'a dyn Place>,
     pub stop: &'a Stop,
@@ -30,9 +29,13 @@ pub struct PilotOptions<'a> {
     pub folder: &'a Path,
 }
 
-/// Full steps a pilot takes, after one that warms up.
-const STEPS: u32 = 4;
-const HELD_OUT: u32 = 64;
+/// At most so many steps of a pilot, over few images, or seconds of training.
+const STEPS: u32 = 32;
+const STEPS_IN_AN_EPOCH: u32 = 8;
+const SECONDS: f64 = 2.0;
+/// At which the time of a step is known well enough for a forecast.
+const PRECISION: f64 = 0.05;
+const HELD_OUT_BATCHES: u32 = 3;
 const LOOK: Duration = Duration::from_millis(100);
 
 /// What the short runs showed.
@@ -65,10 +68,10 @@ pub fn pilot(
             break;
         }
         let order = options.orders.get(&scenario.number);
-        let Some(ScenarioOrder { order, .. }) = order else {
+        let Some(ScenarioOrder { order, length, .. }) = order else {
             continue;
         };
-        let Work::Train(train) = &order.work else {
+        let (Work::Train(train), Some(length)) = (&order.work, length) else {
             break;
         };
         let Some(place) = (options.place_of)(&order.environment) else {
@@ -80,9 +83,16 @@ pub fn pilot(
         }
         tell(scenario);
         pilot.tried += 1;
-        let (short, lengths) = shortened(order, train, options.builder);
-        match short_run(scenario.number, &short, &lengths, place, options)? {
-            ShortRun::Seen(forecast) => _ = pilot.expected.insert(scenario.number, forecast),
+        let short = shortened(order, train, length);
+        match short_run(&short, length, place, options)? {
+            ShortRun::Seen(phases) => {
+                // It sees neither heat nor neighbours: how far its steps lie apart says little.
+                let forecast = RunForecast {
+                    grounds: Grounds::of_pilot(scenario.number),
+                    ..RunForecast::exactly(phases)
+                };
+                pilot.expected.insert(scenario.number, forecast);
+            }
             ShortRun::EndedBadly(outcome) => pilot.ended_badly.push(BadPilot {
                 scenario: scenario.clone(),
                 outcome,
@@ -132,35 +142,41 @@ fn one_at_a_time(scenarios: &[Scenario]) -> Vec<&Scenario> {
 }
 
 enum ShortRun {
-    Seen(RunForecast),
+    /// Phases of the whole run.
+    Seen(Vec<Phase>),
     EndedBadly(Outcome),
 }
 
 /// A few steps of the same training.
-fn shortened(order: &Order, train: &TrainOrder, builder: &OrderBuilder<'_>) -> (Order, Lengths) {
-    let whole = &train.job;
-    let counts = Counts::of(whole, builder);
+fn shortened(order: &Order, train: &TrainOrder, length: &Length) -> Order {
     let mut short = train.clone();
-    let data = &mut short.job.data;
-    data.images = Some(counts.images.min(whole.batch.saturating_mul(STEPS + 1)));
-    data.held_out = Some(counts.held_out.min(HELD_OUT));
-    short.job.epochs = 1;
+    let batch = length.batch.max(1);
+    let images = length.images.min(batch.saturating_mul(STEPS_IN_AN_EPOCH));
+    let held_out = length.held_out.min(batch.saturating_mul(HELD_OUT_BATCHES));
+    short.job.data.images = Some(images);
+    short.job.data.held_out = Some(held_out);
+    short.job.epochs = STEPS;
+    short.job.accuracy_each_epoch = false;
+    short.job.preview = Some(PreviewJob {
+        steps: u32::try_from(length.whole_steps()).map_or(STEPS, |whole| whole.min(STEPS)),
+        held_out_batches: HELD_OUT_BATCHES,
+        enough: None,
+        precision: PRECISION,
+        seconds: Some(SECONDS),
+    });
     short.keep_model = false;
     // The images of the run itself are kept; fewer are of no use to anyone.
-    short.discard_images = Counts::of(&short.job, builder) != counts;
-    let lengths = Lengths::new(whole, &short.job, &counts);
-    let order = Order {
+    short.discard_images = (images, held_out) != (length.images, length.held_out);
+    Order {
         id: format!("{}-pilot", order.id),
         work: Work::Train(Box::new(short)),
         ..order.clone()
-    };
-    (order, lengths)
+    }
 }
 
 fn short_run(
-    scenario: u32,
     order: &Order,
-    lengths: &Lengths,
+    length: &Length,
     place: &dyn Place,
     options: &PilotOptions<'_>,
 ) -> Result<ShortRun, RunnerError> {
@@ -168,101 +184,40 @@ fn short_run(
     let made = std::fs::create_dir_all(&folder);
     made.map_err(|error| PlaceError::Refused(format!("{}: {error}", folder.display())))?;
     let ticket = place.start(order, &folder)?;
-    let steps = follow(&ticket, place, options.stop);
+    let followed = follow(&ticket, place, options.stop);
     let measurement = place.fetch(&ticket, &folder);
     place.clean_up(&ticket)?;
-    let (steps, measurement) = (steps?, measurement?);
-    if measurement.outcome.status != Status::Ok || steps.is_empty() {
-        return Ok(ShortRun::EndedBadly(measurement.outcome));
-    }
-    let forecast = stretch(scenario, &measurement.phases, &steps, lengths);
-    Ok(ShortRun::Seen(forecast))
+    followed?;
+    let measurement = measurement?;
+    let whole = match &order.work {
+        Work::Train(train) if measurement.outcome.status == Status::Ok => {
+            let preview = train.job.preview.as_ref();
+            preview.and_then(|preview| {
+                let seen = preview::beginning(&folder, &measurement, preview);
+                let whole = whole_run::predict(&seen, length);
+                let whole = whole.map(|whole| whole.phases);
+                whole.or_else(|| whole_run::roughly(&seen, length))
+            })
+        }
+        _ => None,
+    };
+    Ok(match whole {
+        Some(phases) => ShortRun::Seen(phases),
+        None => ShortRun::EndedBadly(measurement.outcome),
+    })
 }
 
-/// Seconds of each step.
-fn follow(ticket: &Ticket, place: &dyn Place, stop: &Stop) -> Result<Vec<f64>, PlaceError> {
-    let mut steps = Vec::new();
+/// To its end.
+fn follow(ticket: &Ticket, place: &dyn Place, stop: &Stop) -> Result<(), PlaceError> {
     loop {
         match stop.asked() {
             Asked::Nothing => {}
             Asked::Finish => place.cancel(ticket, Cancel::Finish)?,
             Asked::Now => place.cancel(ticket, Cancel::Now)?,
         }
-        let followed = place.follow(ticket, LOOK)?;
-        steps.extend(followed.happenings.iter().filter_map(|happened| {
-            let Happening::Event(event) = happened else {
-                return None;
-            };
-            match event.kind {
-                EventKind::Step { seconds, .. } => seconds,
-                _ => None,
-            }
-        }));
-        if followed.has_ended {
-            return Ok(steps);
+        if place.follow(ticket, LOOK)?.has_ended {
+            return Ok(());
         }
-    }
-}
-
-/// Images of a run.
-#[derive(PartialEq)]
-struct Counts {
-    images: u32,
-    held_out: u32,
-}
-
-impl Counts {
-    fn of(job: &TrainJob, builder: &OrderBuilder<'_>) -> Self {
-        let data = &job.data;
-        let info = builder
-            .dataset(&data.dataset, data.data_dir.as_deref())
-            .ok();
-        Counts {
-            images: data.images.or(info.map(|i| i.images)).unwrap_or(1),
-            held_out: data.held_out.or(info.map(|i| i.held_out)).unwrap_or(0),
-        }
-    }
-}
-
-/// How much longer the whole run is than the pilot.
-struct Lengths {
-    steps: f64,
-    held_out: f64,
-}
-
-impl Lengths {
-    fn new(whole: &TrainJob, short: &TrainJob, counts: &Counts) -> Self {
-        let &Counts { images, held_out } = counts;
-        let ratio = |whole: u32, short: Option<u32>| {
-            f64::from(whole) / f64::from(short.unwrap_or(whole).max(1))
-        };
-        Lengths {
-            steps: f64::from(images.div_ceil(whole.batch.max(1))) * f64::from(whole.epochs),
-            held_out: ratio(held_out, short.data.held_out),
-        }
-    }
-}
-
-fn stretch(scenario: u32, phases: &[Phase], steps: &[f64], lengths: &Lengths) -> RunForecast {
-    let warm = if steps.len() > 1 { &steps[1..] } else { steps };
-    let mut sorted = warm.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let median = sorted[sorted.len() / 2];
-    let stretched = phases.iter().map(|p| {
-        let seconds = match p.name.as_str() {
-            phase::TRAIN => steps[0] + median * (lengths.steps - 1.0),
-            phase::VERIFY => p.seconds * lengths.held_out,
-            _ => p.seconds,
-        };
-        Phase {
-            seconds,
-            ..p.clone()
-        }
-    });
-    // A pilot sees neither heat nor neighbours: how far its steps lie apart says little.
-    RunForecast {
-        grounds: Grounds::of_pilot(scenario),
-        ..RunForecast::exactly(stretched.collect())
     }
 }
 
@@ -300,20 +255,5 @@ mod tests {
         assert_eq!(tried, [1, 2, 3, 5, 9, 8]);
         let tried: Vec<u32> = one_at_a_time(&scenarios).iter().map(|s| s.number).collect();
         assert_eq!(tried, [1, 2, 3, 4, 5, 9]);
-    }
-
-    #[test]
-    fn the_first_step_is_counted_once() {
-        let phases = [Phase {
-            name: "train".into(),
-            begin_seconds: 0.0,
-            seconds: 3.0,
-        }];
-        let lengths = Lengths {
-            steps: 11.0,
-            held_out: 1.0,
-        };
-        let forecast = stretch(1, &phases, &[1.0, 0.1, 0.1, 0.1], &lengths);
-        assert!((forecast.seconds().value - 2.0).abs() < 1e-9);
     }
 }

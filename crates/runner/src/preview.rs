@@ -5,7 +5,7 @@ use std::path::Path;
 
 use model::job::PreviewJob;
 use model::run::{Metric, Prediction, metric, phase};
-use model::{Event, EventKind, Measurement, Order, Status, TrainJob, Work};
+use model::{Event, EventKind, Measurement, Order, Status, Work};
 use predict::steady::FEWEST_STEPS;
 use predict::whole_run::{self, Beginning, Length, StepSeen, ValidationSeen, WholeRun};
 
@@ -32,15 +32,15 @@ const FEWEST: u32 = 3 * FEWEST_STEPS as u32;
 
 impl Preview {
     /// `None` for a training so short that its beginning is most of it.
-    pub fn of(&self, job: &TrainJob, images: u32, held_out: u32) -> Option<PreviewJob> {
-        let batch = job.batch.max(1);
-        let steps = u64::from(images.div_ceil(batch)) * u64::from(job.epochs);
+    pub fn of(&self, length: &Length) -> Option<PreviewJob> {
+        let steps = length.whole_steps();
         let most = (steps as f64 * self.most).ceil() as u64;
         let most = most.max(u64::from(FEWEST));
         if most * 2 > steps {
             return None;
         }
-        let validation = f64::from(held_out.div_ceil(batch)) * self.most;
+        let validation = length.held_out.div_ceil(length.batch.max(1));
+        let validation = f64::from(validation) * self.most;
         Some(PreviewJob {
             steps: u32::try_from(most).unwrap_or(u32::MAX),
             held_out_batches: 1 + (validation.ceil() as u32).max(2),
@@ -75,10 +75,7 @@ pub(crate) fn predict(
     if measurement.outcome.status != Status::Ok {
         return Err(Box::new(measurement));
     }
-    let events = fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
-    let lines = events.lines();
-    let events = lines.filter_map(|line| serde_json::from_str::<Event>(line).ok());
-    let beginning = beginning(events, &measurement, preview);
+    let beginning = beginning(folder, &measurement, preview);
     match whole_run::predict(&beginning, &length) {
         Some(whole) => Ok(stretched(measurement, &whole, &length)),
         None => Err(Box::new(not_predictable(
@@ -96,11 +93,15 @@ fn not_predictable(mut measurement: Measurement, steps: usize) -> Measurement {
     measurement
 }
 
-fn beginning(
-    events: impl Iterator<Item = Event>,
+/// What a run that was ended early shows, by the events in its folder.
+pub(crate) fn beginning(
+    folder: &Path,
     measurement: &Measurement,
     preview: &PreviewJob,
 ) -> Beginning {
+    let events = fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
+    let lines = events.lines();
+    let events = lines.filter_map(|line| serde_json::from_str::<Event>(line).ok());
     let mut found = Beginning {
         phases: measurement.phases.clone(),
         ..Beginning::default()

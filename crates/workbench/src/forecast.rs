@@ -189,7 +189,6 @@ fn try_scenarios(ask: &Ask<'_>, scenarios: &[Scenario]) -> Result<Pilot, RunnerE
     };
     let options = PilotOptions {
         orders,
-        builder: ask.builder,
         place_of: &|environment| ask.places.of_environment(environment),
         stop: ask.stop,
         folder: ask.here.scratch.path(),

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use model::run::phase;
 use model::{EventKind, Happening, Order, Work};
 
+/// Of a preview that is over by its time: of slow steps nobody waits for more.
+const FEWEST_IN_TIME: usize = 5;
 /// Looking at every step would find one by chance that seems to be known.
 const LOOK_AFTER: f64 = 1.25;
 
@@ -79,9 +81,7 @@ impl Preview {
     fn is_long(&self, at: Option<f64>) -> bool {
         let seconds = at.zip(self.began).map(|(at, began)| at - began);
         let is_long = seconds.zip(self.most_seconds);
-        is_long.is_some_and(|(seconds, most)| {
-            seconds > most && self.steps.len() >= predict::steady::FEWEST_STEPS
-        })
+        is_long.is_some_and(|(seconds, most)| seconds > most && self.steps.len() >= FEWEST_IN_TIME)
     }
 }
 
