@@ -117,7 +117,7 @@ impl Forecast {
             return Some(Assumption::RunsVary(self.spread.sd));
         }
         let has_pilot = grounds().any(Grounds::has_pilot);
-        has_pilot.then_some(Assumption::PilotsErr(grounds::ASSUMED_SPREAD))
+        has_pilot.then_some(Assumption::PilotsErr(grounds::PILOT_ERROR))
     }
 }
 

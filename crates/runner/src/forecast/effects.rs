@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Phase, Scenario};
 use stats::LogSpread;
 
-use super::grounds::{ASSUMED_SPREAD, Grounds};
+use super::grounds::{ASSUMED_SPREAD, Grounds, PILOT_ERROR};
 use super::{ExpectedRequests, RunForecast};
 
 /// What levels do together, beyond what each does, is never believed to be smaller than this part
@@ -128,7 +128,12 @@ pub fn spread(known: &BTreeMap<u32, RunForecast>, scenarios: &[Scenario]) -> Log
             free += more;
         }
     }
-    LogSpread::measured(squares, free).unwrap_or(LogSpread::assumed(ASSUMED_SPREAD))
+    let only_pilots = known.values().all(|forecast| forecast.grounds.has_pilot());
+    let assumed = match only_pilots && !known.is_empty() {
+        true => PILOT_ERROR,
+        false => ASSUMED_SPREAD,
+    };
+    LogSpread::measured(squares, free).unwrap_or(LogSpread::assumed(assumed))
 }
 
 /// Scenarios that something is known of by itself.
@@ -323,6 +328,19 @@ mod tests {
         let mut known = BTreeMap::from([of_runs(1, &[2.0])]);
         fill_unknown(&mut known, &scenarios);
         assert_eq!(known.keys().copied().collect::<Vec<u32>>(), [1]);
+    }
+
+    #[test]
+    fn pilots_alone_are_assumed_to_be_nearer_than_a_single_run() {
+        let (number, of_run) = of_runs(1, &[3.0]);
+        let of_pilot = RunForecast {
+            grounds: Grounds::of_pilot(2),
+            ..of_run.clone()
+        };
+        let pilots = BTreeMap::from([(2, of_pilot.clone())]);
+        assert_eq!(spread(&pilots, &four()), LogSpread::assumed(PILOT_ERROR));
+        let both = BTreeMap::from([(number, of_run), (2, of_pilot)]);
+        assert_eq!(spread(&both, &four()), LogSpread::assumed(ASSUMED_SPREAD));
     }
 
     #[test]

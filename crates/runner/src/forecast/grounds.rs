@@ -5,6 +5,9 @@ use stats::{LogMoments, LogSpread};
 /// Of runs of one scenario, as a standard deviation of logarithms, where none was repeated: more
 /// than nearly all workloads show, so that a forecast from one run is too wide rather than wrong.
 pub(super) const ASSUMED_SPREAD: f64 = 0.4;
+/// Of a pilot against whole runs of its scenario: a pilot knows the time of a step, and neither heat
+/// nor neighbours.
+pub(super) const PILOT_ERROR: f64 = 0.15;
 /// Of the time that a server takes beyond what its load says.
 const LOAD_ERROR: f64 = 0.3;
 
@@ -41,7 +44,7 @@ impl Source {
     pub(super) fn error(&self, sd: f64) -> f64 {
         match self.runs {
             Some(runs) => sd / (runs as f64).sqrt(),
-            None => ASSUMED_SPREAD,
+            None => PILOT_ERROR,
         }
     }
 }
