@@ -321,6 +321,8 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
     if let Some(target) = table.study.target_accuracy_percent
         && !table.runs.is_empty()
         && !table.runs.iter().any(tells_accuracy)
+        // That it is not predicted is said already.
+        && !table.runs.iter().all(|row| row.record.prediction().is_some())
     {
         notes.push(format!(
             "The study has a target accuracy of {target} %, but no run reported an accuracy."

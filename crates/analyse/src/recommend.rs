@@ -172,7 +172,7 @@ fn best(analysis: &Analysis, wishes: &Wishes, among: &[&ScenarioResult]) -> Opti
     facts.push(match (among.len(), stability) {
         (1, _) => "the only one".to_owned(),
         (_, Some(share)) => format!("{word} in {} of resamplings", format::percent(share)),
-        (_, None) => format!("{word} as measured"),
+        (_, None) => format!("{word} by the means"),
     });
     Some(format!("{} ({})", first.label, facts.join(", ")))
 }

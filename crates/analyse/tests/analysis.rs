@@ -163,7 +163,7 @@ fn one_repetition_is_not_estimable() {
     assert!(problem.contains("use at least 3 repetitions"), "{problem}");
     assert!(time.terms.is_empty() && time.residuals.is_empty());
     let said = found.best.sentences.join("\n");
-    assert!(said.contains("fastest as measured: "), "{said}");
+    assert!(said.contains("fastest by one repetition each: "), "{said}");
     assert!(found.drift.is_none());
 }
 
@@ -414,9 +414,9 @@ fn without_repetitions_nothing_is_denied() {
     let findings = analysis(&world).findings;
     let said: Vec<&str> = findings.iter().map(|f| f.text.as_str()).collect();
     let said = said.join("\n");
-    assert!(said.contains("as measured: C2"), "{said}");
+    assert!(said.contains("by one repetition each: C2"), "{said}");
     assert!(
-        said.contains("One repetition cannot be distinguished from noise"),
+        said.contains("This cannot be distinguished from noise"),
         "{said}"
     );
     assert!(!said.contains("of the variation in time"), "{said}");

@@ -286,7 +286,7 @@ fn dominated_scenarios_are_named_with_the_reason() {
     asks(&mut world, &["time", "cost"]);
     let asked = said(&found(&world));
     assert!(
-        asked.contains("Pareto set of training time and cost: C1 and C2 as measured."),
+        asked.contains("Pareto set of training time and cost: C1 and C2 by the means."),
         "{asked}"
     );
     assert!(
@@ -325,7 +325,7 @@ fn a_criterion_in_which_it_is_better_saves_a_scenario() {
     // Better beyond doubt, if only a little.
     let better = build(1.8);
     assert!(!better.contains("dominated"), "{better}");
-    assert!(better.contains("C1 and C2 as measured."), "{better}");
+    assert!(better.contains("C1 and C2 by the means."), "{better}");
 }
 
 /// C3 is on the set for its accuracy alone: it is not between the others in time and cost.
@@ -354,7 +354,7 @@ fn a_set_over_other_criteria_is_not_the_line_of_time_and_cost() {
     );
     let set = build(&["time", "cost", "accuracy"]);
     assert!(!set.contains("Pareto line"), "{set}");
-    assert!(set.contains("C1, C4, C2 and C3 as measured."), "{set}");
+    assert!(set.contains("C1, C4, C2 and C3 by the means."), "{set}");
 }
 
 #[test]
@@ -375,7 +375,7 @@ fn what_intervals_do_not_settle_is_not_called_dominated() {
     let open = noisy(5);
     assert!(open.best.tasks[0].dominated.is_empty());
     assert!(
-        said(&open).contains("C1 as measured; not settled for C2."),
+        said(&open).contains("C1 by the means; not settled for C2."),
         "{}",
         said(&open)
     );

@@ -28,7 +28,7 @@ impl Pair<'_> {
         };
         match self.verdict {
             Verdict::Different => described(),
-            Verdict::Described => format!("as measured, {}", described()),
+            Verdict::Described => format!("by the means, {}", described()),
             Verdict::PracticallyEqual => {
                 format!(
                     "{level} and {baseline} are practically equal{}",

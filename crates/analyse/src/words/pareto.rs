@@ -79,7 +79,7 @@ pub(crate) fn set(task: &TaskBest, criteria: &[&MetricInfo]) -> Vec<String> {
     };
     let labels: Vec<String> = criteria.iter().map(|info| info.label.clone()).collect();
     let mut said = vec![format!(
-        "Pareto set of {}: {} as measured{open}.",
+        "Pareto set of {}: {} by the means{open}.",
         format::listed(&labels, 8),
         names(&task.pareto)
     )];

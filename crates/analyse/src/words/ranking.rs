@@ -232,7 +232,7 @@ impl Words<'_> {
         let names: Vec<String> = ranking.first.iter().map(|n| self.label(*n)).collect();
         match (ranking.verdict, ranking.first.as_slice()) {
             (Verdict::NotEstimable, [first, ..]) => format!(
-                "{word} as measured: {}. One repetition cannot be distinguished from noise.",
+                "{word} by one repetition each: {}. This cannot be distinguished from noise.",
                 self.named(*first)
             ),
             (Verdict::Different, [only]) => match ranking.behind.first() {
