@@ -28,6 +28,9 @@ const CONFIDENCE: f64 = 0.95;
 /// show.
 const LEAST_SPREAD: f64 = 0.005;
 
+/// What loads much at its start frees much at its end: scripts in Python took up to a quarter.
+const END_OF_START: f64 = 0.25;
+const LONGEST_END_SECONDS: f64 = 2.0;
 /// Of the time at the end of an epoch, until three were seen.
 const UNKNOWN_SPREAD: f64 = 0.1;
 
@@ -186,13 +189,23 @@ impl Pace {
             (Unit::Epochs, false) => Basis::StepsOfEpochs,
             (Unit::Steps, _) => Basis::Steps,
         };
+        let mut seconds = seconds.into_estimate();
+        if let Some(interval) = &mut seconds.interval {
+            interval.high += end_of_program(&self.pairs);
+        }
         Some(Rest {
-            seconds: seconds.into_estimate(),
+            seconds,
             at_seconds: last.seconds,
             longest_wait_seconds: longest_wait(&self.pairs),
             basis,
         })
     }
+}
+
+/// After the last count a program saves, frees and ends, which nothing announces.
+fn end_of_program(pairs: &[Pair]) -> f64 {
+    let start = pairs.first().map_or(0.0, |first| first.seconds);
+    (start * END_OF_START).min(LONGEST_END_SECONDS)
 }
 
 fn longest_wait(pairs: &[Pair]) -> f64 {
