@@ -40,7 +40,7 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
     let (_, high) = spread.factors(errors.fold(0.0, f64::max), 1);
     let from = match spread.is_assumed {
         true => {
-            "assuming that runs of one scenario differ by 5 %, because there are too few repetitions to show it"
+            "assuming that whole runs of one scenario differ by 5 % (one standard deviation)"
         }
         false => "by how far the predictions of repetitions differ",
     };

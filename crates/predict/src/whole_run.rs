@@ -10,8 +10,10 @@ use stats::distribution::student_quantile;
 
 use crate::steady::{Steady, steady};
 
-/// Relative standard deviation between whole runs of one scenario, where no repetitions show it:
-/// memory layout, other programs and the processor's clock differ from run to run.
+/// Relative standard deviation between whole runs of one scenario, where no repetitions show more:
+/// memory layout, other programs and the processor's clock differ from run to run. Beginnings that
+/// agree are no evidence of less: they were made within minutes of each other, and a machine varies
+/// over hours.
 pub const ASSUMED_SPREAD: f64 = 0.05;
 /// Of a validation that was seen in part, relative: it has no steps to be averaged.
 const VALIDATION_ERROR: f64 = 0.1;
@@ -195,12 +197,12 @@ pub struct RunSpread {
     /// Standard deviation, relative.
     pub relative: f64,
     pub degrees_of_freedom: f64,
-    /// Nothing showed it: [`ASSUMED_SPREAD`].
+    /// Nothing showed more: [`ASSUMED_SPREAD`].
     pub is_assumed: bool,
 }
 
 impl RunSpread {
-    /// Pooled over scenarios; each item has the times of one scenario's runs.
+    /// Pooled over scenarios; each item has the predicted times of one scenario's runs.
     pub fn pooled<'t>(scenarios: impl IntoIterator<Item = &'t [f64]>) -> Self {
         let (mut squares, mut degrees) = (0.0, 0.0);
         for times in scenarios {
@@ -213,14 +215,15 @@ impl RunSpread {
             squares += logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
             degrees += count - 1.0;
         }
-        // Fewer show less than what is assumed anyway.
-        if degrees < 2.0 {
-            return RunSpread::assumed();
-        }
-        RunSpread {
-            relative: (squares / degrees).sqrt(),
-            degrees_of_freedom: degrees,
-            is_assumed: false,
+        let relative = (squares / degrees).sqrt();
+        // So few degrees of freedom show nothing either.
+        match degrees >= 2.0 && relative > ASSUMED_SPREAD {
+            true => RunSpread {
+                relative,
+                degrees_of_freedom: degrees,
+                is_assumed: false,
+            },
+            false => RunSpread::assumed(),
         }
     }
 
@@ -344,9 +347,11 @@ mod tests {
     }
 
     #[test]
-    fn one_run_of_each_scenario_shows_no_spread() {
+    fn one_run_of_each_scenario_or_agreement_shows_no_spread() {
         let alone: [&[f64]; 3] = [&[1.0], &[2.0], &[3.0]];
         assert!(RunSpread::pooled(alone).is_assumed);
+        let alike: [&[f64]; 2] = [&[1.0, 1.001, 0.999], &[10.0, 10.01]];
+        assert!(RunSpread::pooled(alike).is_assumed);
         let repeated: [&[f64]; 2] = [&[1.0, 1.1, 0.9], &[10.0, 10.5]];
         let spread = RunSpread::pooled(repeated);
         assert!(!spread.is_assumed && spread.degrees_of_freedom == 3.0);

@@ -10,6 +10,9 @@ use model::{EventKind, Happening, Order, Work};
 const FEWEST_IN_TIME: usize = 5;
 /// Looking at every step would find one by chance that seems to be known.
 const LOOK_AFTER: f64 = 1.25;
+/// Steps of a few tenths of a second are alike, and say nothing of how a machine varies over seconds
+/// (its clock, its neighbours): a mean that seems to be known is believed after that long.
+const FEWEST_SECONDS: f64 = 10.0;
 
 /// Watches the steps of a training.
 #[derive(Debug)]
@@ -60,7 +63,11 @@ impl Preview {
                 if images.is_none_or(|images| images == self.images) {
                     self.steps.push(*seconds);
                 }
-                if self.is_known() || self.is_long(event.at) {
+                let is_enough = match self.most_seconds {
+                    Some(most) => self.is_known() || self.is_long(most, event.at),
+                    None => self.steps.iter().sum::<f64>() >= FEWEST_SECONDS && self.is_known(),
+                };
+                if is_enough {
                     // A workload that does not find it goes on to the last of its steps.
                     _ = fs::write(&self.enough, []);
                 }
@@ -78,10 +85,9 @@ impl Preview {
         steady.is_some_and(|steady| steady.is_settled && steady.precision() <= self.precision)
     }
 
-    fn is_long(&self, at: Option<f64>) -> bool {
+    fn is_long(&self, most: f64, at: Option<f64>) -> bool {
         let seconds = at.zip(self.began).map(|(at, began)| at - began);
-        let is_long = seconds.zip(self.most_seconds);
-        is_long.is_some_and(|(seconds, most)| seconds > most && self.steps.len() >= FEWEST_IN_TIME)
+        seconds.is_some_and(|seconds| seconds > most) && self.steps.len() >= FEWEST_IN_TIME
     }
 }
 
