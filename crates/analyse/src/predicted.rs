@@ -39,9 +39,7 @@ pub(crate) fn notes(table: &Table) -> Vec<String> {
     let errors = predictions.iter().map(|(_, p)| p.relative_error);
     let (_, high) = spread.factors(errors.fold(0.0, f64::max), 1);
     let from = match spread.is_assumed {
-        true => {
-            "assuming that whole runs of one scenario differ by 5 % (one standard deviation)"
-        }
+        true => "assuming that whole runs of one scenario differ by 5 % (one standard deviation)",
         false => "by how far the predictions of repetitions differ",
     };
     let mut notes = vec![format!(
