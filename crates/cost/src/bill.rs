@@ -23,8 +23,8 @@ pub struct BillRequest<'a> {
     /// As the service counts them, for a price that is paid so.
     pub requests: Option<Requests>,
     pub price: &'a Price,
-    /// The currency the study speaks.
-    pub spoken: Currency,
+    /// What the total is converted to.
+    pub study_currency: Currency,
     pub rates: &'a [ExchangeRate],
 }
 
@@ -43,7 +43,7 @@ impl<'a> BillRequest<'a> {
     pub fn of(
         record: &'a RunRecord,
         price: &'a Price,
-        spoken: Currency,
+        study_currency: Currency,
         rates: &'a [ExchangeRate],
     ) -> Self {
         let seconds = record.request_seconds();
@@ -57,7 +57,7 @@ impl<'a> BillRequest<'a> {
                 as_billed: record.metrics.contains_key(metric::BILLED_SECONDS),
             }),
             price,
-            spoken,
+            study_currency,
             rates,
         }
     }
@@ -155,7 +155,7 @@ pub fn per_request(price: &Price, seconds: f64, as_billed: bool) -> Money {
             as_billed,
         }),
         price: &price,
-        spoken: price.per_hour.currency,
+        study_currency: price.per_hour.currency,
         rates: &[],
     });
     let amount = all.bill.total.amount / Decimal::from(MILLION);
@@ -216,14 +216,14 @@ fn in_spoken_currency(
     total: Money,
     request: &BillRequest,
 ) -> Result<Option<ConvertedTotal>, Warning> {
-    if total.currency == request.spoken {
+    if total.currency == request.study_currency {
         return Ok(None);
     }
-    let rate = find_rate(total.currency, request.spoken, request.rates);
-    let converted = convert(total, request.spoken, request.rates).zip(rate);
+    let rate = find_rate(total.currency, request.study_currency, request.rates);
+    let converted = convert(total, request.study_currency, request.rates).zip(rate);
     let (total, rate) = converted.ok_or_else(|| Warning::NoRate {
         from: total.currency.to_string(),
-        to: request.spoken.to_string(),
+        to: request.study_currency.to_string(),
     })?;
     Ok(Some(ConvertedTotal {
         total,

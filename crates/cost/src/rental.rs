@@ -149,7 +149,7 @@ impl Rental {
             started: None,
             requests: None,
             price: &price,
-            spoken: currency,
+            study_currency: currency,
             rates: &[],
         };
         let added = bill_with(&nothing_used, &added, &mut self.axis.clone());
@@ -288,8 +288,8 @@ fn bills_of(rental: &[&mut RunRecord], lives: &[MachineLife]) -> Vec<Bill> {
     let requests = rental.iter().zip(&rates).filter_map(|(record, rates)| {
         let (price, bill) = (record.price.as_deref()?, record.bill.as_ref()?);
         let price = measured.as_ref().unwrap_or(price);
-        let spoken = bill.total_in_study_currency().currency;
-        Some(BillRequest::of(record, price, spoken, rates))
+        let study_currency = bill.total_in_study_currency().currency;
+        Some(BillRequest::of(record, price, study_currency, rates))
     });
     let idle = rental.iter().filter_map(|record| record.rental.as_ref());
     let between: f64 = idle.map(|part| part.idle_seconds).sum();

@@ -56,14 +56,14 @@ fn phases(parts: &[(&str, f64)]) -> Vec<Phase> {
 
 fn bill_of(parts: &[(&str, f64)], total_seconds: f64, price: &Price) -> Bill {
     let phases = phases(parts);
-    let spoken = price.per_hour.currency;
+    let study_currency = price.per_hour.currency;
     let request = BillRequest {
         phases: &phases,
         total_seconds,
         requests: None,
         started: None,
         price,
-        spoken,
+        study_currency,
         rates: &[],
     };
     bill(&request).bill
@@ -83,7 +83,7 @@ fn requests_alone_are_paid_where_the_rule_says_so() {
             }),
             started: None,
             price: &price,
-            spoken: Currency::USD,
+            study_currency: Currency::USD,
             rates: &[],
         };
         assert_eq!(told(&bill(&request).bill), expected);
@@ -217,14 +217,14 @@ fn the_total_is_told_in_the_studys_currency() {
         rate(Currency::USD, Currency::BRL, "4.865", "2024-03-01"),
     ];
     let price = price("200 USD", 0, 0, PaidPhases::All);
-    let ask = |spoken, rates| {
+    let ask = |study_currency, rates| {
         bill(&BillRequest {
             phases: &[],
             total_seconds: 3600.0,
             requests: None,
             started: None,
             price: &price,
-            spoken,
+            study_currency,
             rates,
         })
     };

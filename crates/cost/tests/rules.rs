@@ -47,7 +47,7 @@ fn bill_of(seconds: f64, price: &Price, requests: Option<Requests>) -> Bill {
         started: "2026-11-16T12:00:00Z".parse().ok(),
         requests,
         price,
-        spoken: Currency::USD,
+        study_currency: Currency::USD,
         rates: &[],
     })
     .bill
@@ -565,7 +565,7 @@ fn only_named_phases_move_with_the_price_too() {
         started: "2026-11-16T12:00:00Z".parse().ok(),
         requests: None,
         price: &price,
-        spoken: Currency::USD,
+        study_currency: Currency::USD,
         rates: &[],
     })
     .bill;

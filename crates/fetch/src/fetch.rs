@@ -31,7 +31,7 @@ pub enum Origin {
 
 /// What happens on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Told<'t> {
+pub enum FetchEvent<'t> {
     Trying {
         place: &'t str,
     },
@@ -65,7 +65,10 @@ pub struct Fetched {
     pub counts: Counts,
 }
 
-pub fn fetch(request: &Request, tell: &mut dyn FnMut(Told<'_>)) -> Result<Fetched, FetchError> {
+pub fn fetch(
+    request: &Request,
+    tell: &mut dyn FnMut(FetchEvent<'_>),
+) -> Result<Fetched, FetchError> {
     let dataset = catalog::find(&request.dataset).ok_or_else(|| not_fetched(&request.dataset))?;
     fetch_dataset(request, dataset, tell)
 }
@@ -86,7 +89,7 @@ fn not_fetched(name: &str) -> FetchError {
 pub(crate) fn fetch_dataset(
     request: &Request,
     dataset: &'static Dataset,
-    tell: &mut dyn FnMut(Told<'_>),
+    tell: &mut dyn FnMut(FetchEvent<'_>),
 ) -> Result<Fetched, FetchError> {
     let folder = data::fetched_folder(&request.home, dataset.name);
     let place = match is_there(dataset, &folder) {
@@ -119,7 +122,7 @@ fn bring(
     request: &Request,
     dataset: &'static Dataset,
     folder: &Path,
-    tell: &mut dyn FnMut(Told<'_>),
+    tell: &mut dyn FnMut(FetchEvent<'_>),
 ) -> Result<String, FetchError> {
     let root = request.home.join("data").join(".fetch");
     let work = root.join(dataset.name);
@@ -142,7 +145,7 @@ fn try_places(
     dataset: &'static Dataset,
     work: &Path,
     files: &Path,
-    tell: &mut dyn FnMut(Told<'_>),
+    tell: &mut dyn FnMut(FetchEvent<'_>),
 ) -> Result<String, FetchError> {
     let mut sentence = format!("{} could not be downloaded", dataset.name);
     let copy = request.from.as_ref().map(|origin| match origin {
@@ -152,7 +155,7 @@ fn try_places(
     let places = copy.as_ref().map_or(dataset.places, std::slice::from_ref);
     for place in places {
         let words = place.words();
-        tell(Told::Trying { place: &words });
+        tell(FetchEvent::Trying { place: &words });
         let mut fetcher = Fetcher {
             dataset,
             work,
@@ -164,7 +167,7 @@ fn try_places(
             Ok(()) => return Ok(words),
             Err(error) => {
                 let why = error.to_string();
-                tell(Told::Failed {
+                tell(FetchEvent::Failed {
                     place: &words,
                     why: &why,
                 });

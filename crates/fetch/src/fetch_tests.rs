@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::catalog::{DataSource, Dataset};
 use crate::error::FetchError;
-use crate::fetch::{Fetched, Origin, Request, Told, fetch, fetch_dataset};
+use crate::fetch::{FetchEvent, Fetched, Origin, Request, fetch, fetch_dataset};
 use crate::server_tests::{Asked, LIMITS, Reply, Server, gzip};
 
 /// Three training images and two held out, of 2 × 2 pixels.
@@ -64,11 +64,11 @@ pub(crate) fn run(
 ) -> (Result<Fetched, FetchError>, Vec<String>) {
     let mut lines = Vec::new();
     let fetched = fetch_dataset(&request(home, from), dataset, &mut |told| match told {
-        Told::Received { .. } => {}
-        Told::Checked { file, .. } => lines.push(format!("checked {file}")),
-        Told::Trying { place } => lines.push(format!("trying {place}")),
-        Told::Failed { place, why } => lines.push(format!("failed {place}: {why}")),
-        Told::Getting { what } => lines.push(format!("getting {what}")),
+        FetchEvent::Received { .. } => {}
+        FetchEvent::Checked { file, .. } => lines.push(format!("checked {file}")),
+        FetchEvent::Trying { place } => lines.push(format!("trying {place}")),
+        FetchEvent::Failed { place, why } => lines.push(format!("failed {place}: {why}")),
+        FetchEvent::Getting { what } => lines.push(format!("getting {what}")),
     });
     (fetched, lines)
 }

@@ -27,4 +27,4 @@ mod server_tests;
 pub use catalog::{names, wanted_bytes};
 pub use download::{Download, Header, Limits, Progress};
 pub use error::FetchError;
-pub use fetch::{Fetched, Origin, Request, Told, fetch, is_here};
+pub use fetch::{FetchEvent, Fetched, Origin, Request, fetch, is_here};

@@ -10,7 +10,7 @@ use crate::command;
 use crate::digest;
 use crate::download::{Download, Limits};
 use crate::error::FetchError;
-use crate::fetch::Told;
+use crate::fetch::FetchEvent;
 use crate::sheets;
 use crate::unpack::{self, Part};
 
@@ -25,7 +25,7 @@ pub(crate) struct Fetcher<'b> {
     /// Where the files shall be.
     pub(crate) files: &'b Path,
     pub(crate) limits: Limits,
-    pub(crate) tell: &'b mut dyn FnMut(Told<'_>),
+    pub(crate) tell: &'b mut dyn FnMut(FetchEvent<'_>),
 }
 
 impl Fetcher<'_> {
@@ -124,7 +124,7 @@ impl Fetcher<'_> {
     fn debian(&mut self, package: &str) -> Result<(), FetchError> {
         let folder = self.empty_folder("debian")?;
         let limit = self.limits.program;
-        (self.tell)(Told::Getting { what: package });
+        (self.tell)(FetchEvent::Getting { what: package });
         command::run("apt-get", &["download", package], &folder, limit)?;
         let package = only(&folder, "deb")?;
         let package = package.to_string_lossy();
@@ -162,7 +162,7 @@ impl Fetcher<'_> {
 
     fn npm(&mut self, package: &str) -> Result<PathBuf, FetchError> {
         let folder = self.empty_folder("npm")?;
-        (self.tell)(Told::Getting { what: package });
+        (self.tell)(FetchEvent::Getting { what: package });
         let arguments = ["pack", package, "--silent", "--ignore-scripts"];
         command::run("npm", &arguments, &folder, self.limits.program)?;
         only(&folder, "tgz")
@@ -179,7 +179,7 @@ impl Fetcher<'_> {
             headers: &[],
         };
         download.run(&mut |progress| {
-            tell(Told::Received {
+            tell(FetchEvent::Received {
                 file,
                 received_bytes: progress.received_bytes,
                 total_bytes: progress.total_bytes,
@@ -203,7 +203,7 @@ impl Fetcher<'_> {
         let path = self.files.join(wanted.name);
         match digest::check(&path, wanted) {
             Ok(()) => {
-                (self.tell)(Told::Checked {
+                (self.tell)(FetchEvent::Checked {
                     file: wanted.name,
                     bytes: wanted.bytes,
                 });

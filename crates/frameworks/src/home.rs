@@ -1,7 +1,6 @@
 //! The cache folder: environments, adapters, and whatever else can be rebuilt.
 
 use std::ffi::OsString;
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -218,39 +217,27 @@ impl HomeError {
 }
 
 /// A framework that cannot be started on this machine yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{spec} {why}{}", match .why {
+    WhyNot::NoPython => String::new(),
+    _ => format!(": bancada setup {spec}"),
+})]
 pub struct NotSetUp {
     pub spec: Spec,
     pub why: WhyNot,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WhyNot {
+    #[error("is not set up")]
     Missing,
     /// Begun, and not finished.
+    #[error("is only partly set up; to continue")]
     Unfinished,
     /// It extends this one, which was removed.
+    #[error("needs the environment {0}, which is no longer there")]
     BaseMissing(String),
     /// The engine and Caffe have no Python.
+    #[error("has no Python environment")]
     NoPython,
 }
-
-impl fmt::Display for NotSetUp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let spec = &self.spec;
-        match &self.why {
-            WhyNot::Missing => write!(f, "{spec} is not set up: bancada setup {spec}"),
-            WhyNot::Unfinished => write!(
-                f,
-                "{spec} is only partly set up; to continue: bancada setup {spec}"
-            ),
-            WhyNot::BaseMissing(base) => write!(
-                f,
-                "{spec} needs the environment {base}, which is no longer there: bancada setup {spec}"
-            ),
-            WhyNot::NoPython => write!(f, "{spec} has no Python environment"),
-        }
-    }
-}
-
-impl std::error::Error for NotSetUp {}

@@ -30,6 +30,20 @@ pub fn copy_whole(from: &Path, to: &Path) -> io::Result<()> {
     write_whole_by(to, |file| io::copy(&mut from, file).map(|_| ()))
 }
 
+/// A new or emptied file that its owner alone can read.
+pub fn create_private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    let options = options.write(true).create(true).truncate(true).mode(0o600);
+    options.open(path)
+}
+
+/// [`write_whole`] for its owner alone, from the first byte on.
+pub fn write_private(path: &Path, bytes: impl AsRef<[u8]>) -> io::Result<()> {
+    let unfinished = Unfinished::beside(path);
+    create_private(unfinished.path())?.write_all(bytes.as_ref())?;
+    unfinished.publish(path)
+}
+
 /// A folder, and those above it, that their owner alone can open.
 pub fn create_private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
@@ -127,6 +141,11 @@ mod tests {
         check("new");
         copy_whole(&path.clone(), &path).unwrap();
         check("new");
+        write_private(&path, "private").unwrap();
+        check("private");
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
         assert!(write_whole(Path::new("/dev/null/file"), "").is_err());
     }
 

@@ -1,17 +1,20 @@
-use std::fmt;
 use std::io;
 use std::path::Path;
 
 /// Why a machine could not be planned, created, reached or destroyed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InfraError {
     /// What the user can change: a program to install, a module to correct, a name to give.
+    #[error("{0}")]
     Refused(String),
     /// Terraform began and failed; the machine may exist.
+    #[error("{0}")]
     Terraform(String),
     /// The machine does not answer.
+    #[error("{0}")]
     Unreachable(String),
     /// A file, the disk, the system.
+    #[error("{0}")]
     Io(String),
 }
 
@@ -24,16 +27,3 @@ impl InfraError {
         move |error| InfraError::Io(format!("cannot {what} {path}: {error}"))
     }
 }
-
-impl fmt::Display for InfraError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            InfraError::Refused(why)
-            | InfraError::Terraform(why)
-            | InfraError::Unreachable(why)
-            | InfraError::Io(why) => f.write_str(why),
-        }
-    }
-}
-
-impl std::error::Error for InfraError {}

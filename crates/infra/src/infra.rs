@@ -1,9 +1,7 @@
 //! The life of rented machines: apply, boot, destroy, list.
 
 use std::env;
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -14,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::error::InfraError;
-use crate::journal::{Event, Journal, Phase, Rental};
+use crate::journal::{Event, Journal, Rental};
 use crate::keys;
 use crate::machine::{Booted, Machine, Outputs, ssh_config};
 use crate::modules;
@@ -238,20 +236,8 @@ fn unknown(id: &str) -> InfraError {
 }
 
 fn found(id: String, kept: Kept) -> Rental {
-    let limit = jiff::SignedDuration::from_secs(
-        i64::try_from(kept.wanted.rented.time_limit_seconds).unwrap_or(0),
-    );
-    Rental {
-        machine: id,
-        since: kept.ends_at.checked_sub(limit).unwrap_or(kept.ends_at),
-        wanted: kept.wanted,
-        phase: Phase::Applying,
-        address: None,
-        boot_seconds: None,
-        install_seconds: None,
-        destroying: None,
-        ended: None,
-    }
+    let since = kept.ends_at.checked_sub(kept.wanted.time_limit());
+    Rental::new(id, kept.wanted, since.unwrap_or(kept.ends_at))
 }
 
 /// One program at a time works on a machine.
@@ -297,8 +283,7 @@ fn keep(folder: &Path, wanted: &Wanted) -> Result<Kept, InfraError> {
             return Ok(before);
         }
     }
-    let limit = i64::try_from(wanted.rented.time_limit_seconds).unwrap_or(i64::MAX);
-    let ends_at = now.checked_add(jiff::SignedDuration::from_secs(limit));
+    let ends_at = now.checked_add(wanted.time_limit());
     let kept = Kept {
         wanted: wanted.clone(),
         // To the second: providers take no more.
@@ -365,8 +350,9 @@ fn write_files(folder: &Path, id: &str, kept: &Kept, how: &Apply) -> Result<(), 
 }
 
 fn write_known_hosts(folder: &Path, id: &str, key: &str) -> Result<(), InfraError> {
-    let line = format!("{id} {}\n", key.trim());
-    write_private_text(&folder.join("known_hosts"), line.as_bytes())
+    let path = folder.join("known_hosts");
+    let written = host::write_private(&path, format!("{id} {}\n", key.trim()));
+    written.map_err(InfraError::io("write", &path))
 }
 
 /// Everything that `ssh` needs.
@@ -375,7 +361,8 @@ fn write_ssh(folder: &Path, id: &str, outputs: &Outputs) -> Result<Machine, Infr
         write_known_hosts(folder, id, key)?;
     }
     let config = ssh_config(id, outputs, folder)?;
-    write_private_text(&folder.join("ssh_config"), config.as_bytes())?;
+    let path = folder.join("ssh_config");
+    host::write_private(&path, config).map_err(InfraError::io("write", &path))?;
     let value = |value: serde_json::Value| json!({ "value": value });
     let again = json!({
         "address": value(json!(outputs.address)),
@@ -415,19 +402,5 @@ fn retried_destroy(terraform: &Terraform<'_>) -> Result<(), InfraError> {
 }
 
 fn write_private(path: &Path, value: &serde_json::Value) -> Result<(), InfraError> {
-    write_private_text(path, format!("{value:#}\n").as_bytes())
-}
-
-/// Whole or not at all, and readable by its owner alone from its first byte on.
-fn write_private_text(path: &Path, bytes: &[u8]) -> Result<(), InfraError> {
-    let unfinished = path.with_extension("partial");
-    let write = || {
-        let mut options = OpenOptions::new();
-        let options = options.write(true).create(true).truncate(true).mode(0o600);
-        let mut file = options.open(&unfinished)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&unfinished, path)
-    };
-    write().map_err(InfraError::io("write", path))
+    host::write_private(path, format!("{value:#}\n")).map_err(InfraError::io("write", path))
 }

@@ -78,6 +78,20 @@ pub struct Rental {
 }
 
 impl Rental {
+    pub(crate) fn new(machine: String, wanted: Wanted, since: Timestamp) -> Self {
+        Rental {
+            machine,
+            wanted,
+            phase: Phase::Applying,
+            since,
+            address: None,
+            boot_seconds: None,
+            install_seconds: None,
+            destroying: None,
+            ended: None,
+        }
+    }
+
     /// The same for all of its runs, and no other rental's.
     pub fn id(&self) -> String {
         format!("{}@{}", self.machine, self.since)
@@ -99,9 +113,8 @@ impl Rental {
 
     /// When it ends itself.
     pub fn ends_itself(&self) -> Timestamp {
-        let limit = i64::try_from(self.wanted.rented.time_limit_seconds).unwrap_or(i64::MAX);
-        let limit = jiff::SignedDuration::from_secs(limit);
-        self.since.checked_add(limit).unwrap_or(Timestamp::MAX)
+        let ends = self.since.checked_add(self.wanted.time_limit());
+        ends.unwrap_or(Timestamp::MAX)
     }
 
     /// The wall time of the machine's life, until `now` if it has not ended.
@@ -188,17 +201,7 @@ fn rentals(text: &str) -> Vec<Rental> {
         let place = open.get(&machine).copied();
         if let (Event::Applying { wanted }, None) = (&event, place) {
             open.insert(machine.clone(), all.len());
-            all.push(Rental {
-                machine,
-                wanted: (**wanted).clone(),
-                phase: Phase::Applying,
-                since: at,
-                address: None,
-                boot_seconds: None,
-                install_seconds: None,
-                destroying: None,
-                ended: None,
-            });
+            all.push(Rental::new(machine, (**wanted).clone(), at));
             continue;
         }
         let Some(rental) = place.and_then(|place| all.get_mut(place)) else {

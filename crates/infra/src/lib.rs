@@ -15,7 +15,6 @@ pub mod modules;
 pub mod notice;
 pub mod onboard;
 mod plan;
-pub mod shell;
 mod start_script;
 mod terraform;
 mod wanted;

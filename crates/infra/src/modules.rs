@@ -26,47 +26,31 @@ const INTERFACE: File = File {
     text: include_str!("../modules/variables.tf"),
 };
 
+const fn main(text: &'static str) -> File {
+    let name = "main.tf";
+    File { name, text }
+}
+
 pub const MODULES: &[Module] = &[
     Module {
         name: "aws",
         about: "one EC2 machine, reachable by SSH from one address",
-        files: &[
-            File {
-                name: "main.tf",
-                text: include_str!("../modules/aws/main.tf"),
-            },
-            INTERFACE,
-        ],
+        files: &[main(include_str!("../modules/aws/main.tf")), INTERFACE],
     },
     Module {
         name: "azure",
         about: "one virtual machine of Azure, reachable by SSH from one address",
-        files: &[
-            File {
-                name: "main.tf",
-                text: include_str!("../modules/azure/main.tf"),
-            },
-            INTERFACE,
-        ],
+        files: &[main(include_str!("../modules/azure/main.tf")), INTERFACE],
     },
     Module {
         name: "gcp",
         about: "one Compute Engine machine, reachable by SSH from one address",
-        files: &[
-            File {
-                name: "main.tf",
-                text: include_str!("../modules/gcp/main.tf"),
-            },
-            INTERFACE,
-        ],
+        files: &[main(include_str!("../modules/gcp/main.tf")), INTERFACE],
     },
     Module {
         name: "sagemaker",
         about: "bucket, image registry, role, model and endpoint for serving on SageMaker",
-        files: &[File {
-            name: "main.tf",
-            text: include_str!("../modules/sagemaker/main.tf"),
-        }],
+        files: &[main(include_str!("../modules/sagemaker/main.tf"))],
     },
 ];
 

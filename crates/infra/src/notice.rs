@@ -15,12 +15,14 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_secs(2);
 const MOST_BYTES: u64 = 1 << 16;
 
-/// Whose notice, and how it is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Provider {
-    Aws,
-    Azure,
-    Gcp,
+model::words! {
+    /// Whose notice, and how it is asked for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum Provider {
+        Aws = "aws",
+        Azure = "azure",
+        Gcp = "gcp",
+    }
 }
 
 /// The machine will be gone soon.
@@ -48,25 +50,6 @@ impl Notice {
 }
 
 impl Provider {
-    pub const NAMES: [&str; 3] = ["aws", "azure", "gcp"];
-
-    pub fn named(name: &str) -> Option<Provider> {
-        match name {
-            "aws" => Some(Provider::Aws),
-            "azure" => Some(Provider::Azure),
-            "gcp" => Some(Provider::Gcp),
-            _ => None,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Provider::Aws => "aws",
-            Provider::Azure => "azure",
-            Provider::Gcp => "gcp",
-        }
-    }
-
     /// The metadata service, as seen from a machine of the provider.
     pub fn endpoint(self) -> &'static str {
         match self {
@@ -115,7 +98,7 @@ impl Provider {
             },
         };
         Some(Notice {
-            provider: self.name().to_owned(),
+            provider: self.word().to_owned(),
             action,
             when: when.filter(|when| !when.is_empty()),
             seen,

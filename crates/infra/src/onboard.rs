@@ -9,9 +9,9 @@ use std::path::{Component, Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use host::Digest;
+use host::shell::quoted;
 
 use crate::error::InfraError;
-use crate::shell::quoted;
 
 const SCRIPT: &str = include_str!("onboard.sh");
 /// What the file is called on the new machine.

@@ -64,8 +64,8 @@ impl Infra {
         let name = format!("{}.plan-{}", wanted.id(), std::process::id());
         let folder = self.folder(&name);
         host::create_private_folder(&folder).map_err(InfraError::io("create", &folder))?;
-        let limit = i64::try_from(wanted.rented.time_limit_seconds).unwrap_or(0);
-        let ends_at = Timestamp::now() + jiff::SignedDuration::from_secs(limit);
+        let now = Timestamp::now();
+        let ends_at = now.checked_add(wanted.time_limit()).unwrap_or(now);
         let planned = prepare(&folder, wanted, ends_at, how).and_then(|()| {
             let terraform = self.terraform(program, &folder);
             terraform.init()?;

@@ -1,7 +1,7 @@
 //! What a machine does at its first start, as a shell script: cloud-init runs one on every system that
 //! has it, and Google's agent where it has not.
 
-use crate::shell::quoted;
+use host::shell::quoted;
 
 /// The account on every machine, whatever the image calls its own.
 pub(crate) const USER: &str = "bancada";

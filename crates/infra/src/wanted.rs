@@ -56,6 +56,11 @@ impl Wanted {
         )
     }
 
+    pub(crate) fn time_limit(&self) -> jiff::SignedDuration {
+        let seconds = i64::try_from(self.rented.time_limit_seconds);
+        jiff::SignedDuration::from_secs(seconds.unwrap_or(i64::MAX))
+    }
+
     pub(crate) fn tag(name: &str) -> String {
         slug(name, TAG_LENGTH)
     }

@@ -234,7 +234,7 @@ fn request(program: &Path, folder: &Path, interval_seconds: f64) -> Request {
             grace_seconds: 1.0,
         },
         log: Vec::new(),
-        tells_steps: false,
+        reports_steps: false,
         client: None,
         container: None,
         outlives: false,

@@ -43,7 +43,7 @@ impl Client {
         let nothing = || io::Error::new(io::ErrorKind::InvalidInput, "the client has no command");
         let (program, arguments) = asked.command.split_first().ok_or_else(nothing)?;
         let output = events.with_file_name(OUTPUT);
-        // Rounded down: what is told of the start must not come after it.
+        // Rounded down: what is reported of the start must not come after it.
         let started = format!("{:.6}", server_started_unix_seconds - 1e-6);
         let file = File::create(&output)?;
         let second = file.try_clone()?;

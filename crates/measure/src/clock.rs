@@ -63,11 +63,11 @@ mod tests {
         tell_moment(writer.as_raw_fd()).unwrap();
         let after = Instant::now();
         drop(writer);
-        let told = read_moment(reader).unwrap();
+        let reported = read_moment(reader).unwrap();
         // Two clocks are read one after the other, in between of which time passes.
-        assert!(told >= before, "{:?}", before - told);
-        assert!(told <= after + Duration::from_millis(500));
-        let timestamp = timestamp_of(told);
+        assert!(reported >= before, "{:?}", before - reported);
+        assert!(reported <= after + Duration::from_millis(500));
+        let timestamp = timestamp_of(reported);
         assert!(timestamp <= model::Timestamp::now());
     }
 

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use host::limits::cgroup::Group;
 use host::limits::{Fence, Layout};
-use model::run::{Metric, Outcome, Phase, Status, metric};
-use model::{Timestamp, Warning};
+use model::run::{Metric, Outcome, Phase, metric};
+use model::{Measurement, Timestamp, Warning};
 
 use crate::client::Verdict;
 use crate::container::{Counts, Ending};
@@ -14,7 +14,7 @@ use crate::log::Log;
 use crate::metrics::Facts;
 use crate::outcome::{Ended, Evidence};
 use crate::process::{LeftBehind, Usage};
-use crate::request::{Measured, Request};
+use crate::request::Request;
 use crate::sampler::{self, Sampled};
 use crate::story::Story;
 use crate::usable_cores;
@@ -96,7 +96,7 @@ const OF_PROCESSES: [&str; 6] = [
 ];
 
 impl Finding<'_> {
-    pub(crate) fn measured(self) -> Measured {
+    pub(crate) fn measured(self) -> Measurement {
         let phases = self.story.phases(self.seconds);
         let after = Conditions::read(Path::new("/"));
         let facts = self.facts(&phases);
@@ -106,9 +106,7 @@ impl Finding<'_> {
         let was_seen = container.is_none_or(|container| container.counts.was_seen);
         let mut warnings = self.warnings(&facts, &after);
         warnings.extend(metrics.warnings());
-        Measured {
-            outcome,
-            started: self.started,
+        Measurement {
             seconds: self.seconds,
             metrics: known(metrics.into_metrics(), was_seen),
             epochs: self.story.epochs.clone(),
@@ -117,6 +115,7 @@ impl Finding<'_> {
             limits_by: self.setting.fence.by().to_owned(),
             framework: self.story.framework.clone(),
             profile: self.story.profile(),
+            ..Measurement::new(outcome, self.started)
         }
     }
 
@@ -156,9 +155,9 @@ impl Finding<'_> {
             ended: self.ended,
             client: self.client.as_ref(),
             was_asked: self.story.has_worked(),
-            lacks_steps: self.setting.request.tells_steps && !self.story.steps.any,
-            told_out_of_memory: self.story.out_of_memory.as_deref(),
-            told_error: self.story.error.as_deref(),
+            lacks_steps: self.setting.request.reports_steps && !self.story.steps.any,
+            reported_out_of_memory: self.story.out_of_memory.as_deref(),
+            reported_error: self.story.error.as_deref(),
             group_kills: match ending {
                 Some(ending) => u64::from(ending.out_of_memory),
                 None => group.map_or(0, Group::out_of_memory_kills),
@@ -213,28 +212,6 @@ fn known(mut metrics: BTreeMap<String, Metric>, was_seen: bool) -> BTreeMap<Stri
 fn memory_given(bounds: [Option<u64>; 3]) -> u64 {
     let known = bounds.into_iter().flatten().filter(|bytes| *bytes > 0);
     known.min().unwrap_or(0)
-}
-
-/// What is left of a run that never began.
-pub(crate) fn not_begun(status: Status, sentence: &str) -> Measured {
-    let detail = Some(sentence.to_owned());
-    Measured {
-        outcome: Outcome {
-            status,
-            detail,
-            exit_code: None,
-            signal: None,
-        },
-        started: Timestamp::now(),
-        seconds: 0.0,
-        phases: Vec::new(),
-        epochs: Vec::new(),
-        metrics: BTreeMap::new(),
-        warnings: Vec::new(),
-        limits_by: "none".to_owned(),
-        framework: None,
-        profile: Vec::new(),
-    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::accuracy::fraction;
 
 /// A longer line is not an event.
 const LINE_BYTES: usize = 64 * 1024;
-/// So much is kept of what was told; what comes later counts in the results all the same.
+/// So much is kept of what was reported; what comes later counts in the results all the same.
 pub(crate) const MOST_BYTES: u64 = 64 << 20;
 /// Of a line that is not an event, this much is shown.
 const SHOWN_CHARS: usize = 120;
@@ -21,7 +21,7 @@ const SHOWN_CHARS: usize = 120;
 const CHUNK_BYTES: usize = 16 * 1024;
 const MOST_CHUNKS: usize = 256;
 
-/// Whether a look came to the end of what was told.
+/// Whether a look came to the end of what was reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Read {
     All,
@@ -93,7 +93,7 @@ impl EventFile {
     }
 
     /// Reads what was appended, within bounds, so that a workload that never stops telling does
-    /// not keep this thread from ending it; `at` of each event told is filled.
+    /// not keep this thread from ending it; `at` of each event reported is filled.
     pub(crate) fn poll(&mut self, now: f64, mut tell: impl FnMut(Event)) -> io::Result<Read> {
         if self.file.metadata()?.len() < self.offset {
             // The workload opened it anew instead of appending: what is there now is new.
@@ -116,13 +116,13 @@ impl EventFile {
         Ok(Read::Part)
     }
 
-    /// A log line's event, or one told by this program.
+    /// A log line's event, or one reported by this program.
     pub(crate) fn add(&mut self, event: &Event) -> io::Result<()> {
         let mut line = serde_json::to_vec(event)?;
-        let told = self.lines.taken.saturating_sub(self.lines.begun_bytes);
+        let reported = self.lines.taken.saturating_sub(self.lines.begun_bytes);
         let is_kept = self.kept.takes(&line);
         line.push(b'\n');
-        let ordered = self.order_up_to(told)?;
+        let ordered = self.order_up_to(reported)?;
         match is_kept {
             true => ordered.writer.write_all(&line),
             false => Ok(()),
@@ -199,10 +199,10 @@ impl EventFile {
 
     /// Keeps a line as the workload wrote it, or as the event put in its place.
     fn keep(&mut self, line: &Line, instead: Option<&Event>) -> io::Result<()> {
-        let told = line.bytes.as_deref().unwrap_or_default();
+        let reported = line.bytes.as_deref().unwrap_or_default();
         let written = match instead {
             Some(event) => Cow::Owned(serde_json::to_vec(event)?),
-            None => Cow::Borrowed(told),
+            None => Cow::Borrowed(reported),
         };
         if !self.kept.takes(&written) {
             return self.order_up_to(line.begin).map(|_| ());
@@ -217,14 +217,14 @@ impl EventFile {
         ordered.writer.write_all(b"\n")
     }
 
-    /// From here on a second file is written; what was told so far is copied as it is.
-    fn order_up_to(&mut self, told: u64) -> io::Result<&mut Ordered> {
+    /// From here on a second file is written; what was reported so far is copied as it is.
+    fn order_up_to(&mut self, reported: u64) -> io::Result<&mut Ordered> {
         let ordered = match self.ordered.take() {
             Some(ordered) => ordered,
             None => {
                 let path = self.path.with_extension("ordered");
                 let mut writer = BufWriter::new(File::create(&path)?);
-                let mut source = io::Read::take(File::open(&self.path)?, told);
+                let mut source = io::Read::take(File::open(&self.path)?, reported);
                 io::copy(&mut source, &mut writer)?;
                 Ordered { path, writer }
             }
@@ -310,7 +310,7 @@ fn parse(line: &[u8]) -> Option<Parsed> {
 
 /// Accuracies as fractions; none where one cannot be an accuracy.
 fn with_fractions(mut parsed: Parsed) -> Option<Parsed> {
-    let told = match &mut parsed.event.kind {
+    let reported = match &mut parsed.event.kind {
         EventKind::Accuracy { value }
         | EventKind::Epoch {
             accuracy: Some(value),
@@ -318,10 +318,10 @@ fn with_fractions(mut parsed: Parsed) -> Option<Parsed> {
         } => value,
         _ => return Some(parsed),
     };
-    let fraction = fraction(*told)?;
+    let fraction = fraction(*reported)?;
     // Whoever reads the file later finds fractions.
-    parsed.is_plain &= fraction == *told;
-    *told = fraction;
+    parsed.is_plain &= fraction == *reported;
+    *reported = fraction;
     Some(parsed)
 }
 

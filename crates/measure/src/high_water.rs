@@ -1,5 +1,5 @@
 //! The most memory the run's first process ever held, followed closely while it cannot yet be
-//! told from what the process inherited of this program.
+//! known from what the process inherited of this program.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

@@ -179,10 +179,10 @@ fn container(root: &Path) -> Option<String> {
         .iter()
         .find(|(hint, _)| groups.contains(hint))
         .map(|(_, name)| *name);
-    let told = std::env::var("container")
+    let reported = std::env::var("container")
         .ok()
         .filter(|name| !name.is_empty());
-    hinted.or(marked).map(ToOwned::to_owned).or(told)
+    hinted.or(marked).map(ToOwned::to_owned).or(reported)
 }
 
 /// The commit of the repository around a file, with `+` when tracked files were changed.

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use model::run::{Metric, Phase, metric, phase};
 
 use crate::process::Usage;
+use crate::reported_metrics::ReportedMetrics;
 use crate::sampler::Sampled;
 use crate::sampler::trace::Point;
 use crate::story::{LastLoss, Story};
-use crate::told_metrics::ToldMetrics;
 
 /// All that a run's numbers are made of.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub(crate) struct Facts<'a> {
 
 impl Facts<'_> {
     /// Where the workload reports a number under a name of ours, what was measured stands.
-    pub(crate) fn metrics(&self) -> ToldMetrics {
+    pub(crate) fn metrics(&self) -> ReportedMetrics {
         let mut all = self.story.metrics.clone();
         let mut measured = BTreeMap::new();
         let ours = self.of_time().into_iter().chain(self.of_training());
@@ -65,10 +65,10 @@ impl Facts<'_> {
             .unwrap_or(self.usage.cpu_seconds.max(sampled))
     }
 
-    /// What passed in the phases that the run is there for; cores and CPU shares are told of these.
+    /// What passed in the phases that the run is there for; cores and CPU shares are of these.
     pub(crate) fn work(&self) -> Option<Point> {
         let mut work = Point::default();
-        // A server's steady state, where it has one: what its first answer takes is told apart.
+        // A server's steady state, where it has one: what its first answer takes is kept apart.
         let is_steady = self.phases.iter().any(|p| p.name == phase::WARM);
         let counts = |p: &&Phase| match is_steady {
             true => p.name == phase::WARM,

@@ -43,10 +43,10 @@ pub(crate) struct Evidence<'a> {
     pub(crate) client: Option<&'a Verdict>,
     /// A server was healthy once, so that its client began to ask.
     pub(crate) was_asked: bool,
-    /// It is a training, and told no step.
+    /// It is a training, and reported no step.
     pub(crate) lacks_steps: bool,
     /// The workload said itself that memory ran out.
-    pub(crate) told_out_of_memory: Option<&'a str>,
+    pub(crate) reported_out_of_memory: Option<&'a str>,
     /// Processes of the run's cgroup that the kernel ended for want of memory.
     pub(crate) group_kills: u64,
     pub(crate) memory_limit_bytes: Option<u64>,
@@ -56,7 +56,7 @@ pub(crate) struct Evidence<'a> {
     pub(crate) engine_error: Option<&'a str>,
     pub(crate) log_end: &'a str,
     /// Why it failed, by its own word.
-    pub(crate) told_error: Option<&'a str>,
+    pub(crate) reported_error: Option<&'a str>,
 }
 
 impl Evidence<'_> {
@@ -67,9 +67,9 @@ impl Evidence<'_> {
         let client_knows = self.was_asked && matches!(self.client, Some(Verdict::Failed(_)));
         let speaks_for_itself =
             status == Status::Interrupted || (status == Status::Failed && client_knows);
-        let told = self.told_error.filter(|_| status == Status::Failed);
-        let sentence = match (sentence, told) {
-            (Some(sentence), Some(told)) => Some(format!("{sentence}: {told}")),
+        let reported = self.reported_error.filter(|_| status == Status::Failed);
+        let sentence = match (sentence, reported) {
+            (Some(sentence), Some(reported)) => Some(format!("{sentence}: {reported}")),
             (sentence, _) => sentence,
         };
         let lines = match speaks_for_itself {
@@ -101,7 +101,7 @@ impl Evidence<'_> {
                 Some(format!("ran out of memory{limit}: {how}")),
             )
         };
-        if let Some(detail) = self.told_out_of_memory {
+        if let Some(detail) = self.reported_out_of_memory {
             return full(if detail.is_empty() {
                 "reported by the workload"
             } else {
@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn a_failure_says_its_cause_and_what_the_log_ends_with() {
         let evidence = Evidence {
-            told_error: Some("no GPU is seen"),
+            reported_error: Some("no GPU is seen"),
             log_end: "no GPU is seen\n=====\n",
             ..evidence(Some(1), None)
         };
@@ -369,7 +369,7 @@ mod tests {
         );
         check_memory(
             Evidence {
-                told_out_of_memory: Some("batch 512"),
+                reported_out_of_memory: Some("batch 512"),
                 ..evidence(Some(0), None)
             },
             "ran out of memory: batch 512",
@@ -438,25 +438,25 @@ mod tests {
             }),
             ..never(&Verdict::CutShort, evidence(None, Some(15)))
         };
-        let told = "the server was not healthy after 20 s and was stopped; the log ends:\nno module named app";
-        check(&late, Status::TimedOut, Some(told));
+        let reported = "the server was not healthy after 20 s and was stopped; the log ends:\nno module named app";
+        check(&late, Status::TimedOut, Some(reported));
         let died = never(&Verdict::CutShort, evidence(Some(1), None));
-        let told = "the server ended with exit code 1 before it was healthy; the log ends:\nno module named app";
-        check(&died, Status::Failed, Some(told));
+        let reported = "the server ended with exit code 1 before it was healthy; the log ends:\nno module named app";
+        check(&died, Status::Failed, Some(reported));
         let words = Verdict::Failed("no healthy ping within 240 s".to_owned());
         let unhealthy = Evidence {
             client: Some(&words),
             log_end: "no module named app",
             ..evidence(None, Some(15))
         };
-        let told = "no healthy ping within 240 s; the log ends:\nno module named app";
-        check(&unhealthy, Status::Failed, Some(told));
+        let reported = "no healthy ping within 240 s; the log ends:\nno module named app";
+        check(&unhealthy, Status::Failed, Some(reported));
         let asked = Evidence {
             was_asked: true,
             ..late
         };
-        let told = "exceeded 20 s and was stopped; the log ends:\nno module named app";
-        check(&asked, Status::TimedOut, Some(told));
+        let reported = "exceeded 20 s and was stopped; the log ends:\nno module named app";
+        check(&asked, Status::TimedOut, Some(reported));
     }
 
     #[test]

@@ -206,11 +206,11 @@ mod tests {
             unit: Some("s".to_owned()),
         };
         let mut patterns = Patterns::new(&[pattern]).unwrap();
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         lines
             .iter()
-            .for_each(|line| patterns.read(line, |kind| told.push(kind)));
-        assert_eq!(told, expected, "{lines:?}");
+            .for_each(|line| patterns.read(line, |kind| reported.push(kind)));
+        assert_eq!(reported, expected, "{lines:?}");
     }
 
     fn step(step: u64, loss: Option<f64>) -> EventKind {
@@ -338,7 +338,7 @@ mod tests {
                  check its groups",
             ),
         );
-        // Found, and told by another warning.
+        // Found, and reported by another warning.
         check(LogEvent::Step, r"loss (?P<loss>\S+)", &["loss nan"], None);
         // A number, but no accuracy.
         check(

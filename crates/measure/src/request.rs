@@ -1,11 +1,9 @@
-//! What is asked of one run, what can be watched of it, and what it gives.
+//! What is asked of one run, and what can be watched of it.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use model::run::{Epoch, Metric, OperatorTime, Outcome, Phase};
 use model::study::{Limits, LogPattern, MeasureSettings};
-use model::{Event, Sample, Timestamp, Warning};
+use model::{Event, Sample};
 
 /// One run to carry out.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +21,7 @@ pub struct Request {
     pub log: Vec<LogPattern>,
     /// Whether it is a training, which tells its steps: one that tells none has failed, however well
     /// it ends.
-    pub tells_steps: bool,
+    pub reports_steps: bool,
     /// For a server: who asks it.
     pub client: Option<ClientCommand>,
     /// Where the command is the client of a container engine: the container that it starts.
@@ -53,7 +51,7 @@ pub struct ClientCommand {
     pub env: Vec<(String, String)>,
 }
 
-/// What happens while a run is under way, told on the thread that called [`crate::run`].
+/// What happens while a run is under way, reported on the thread that called [`crate::run`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Watched<'a> {
     /// `at` is always filled.
@@ -63,30 +61,4 @@ pub enum Watched<'a> {
     Tick {
         seconds: f64,
     },
-}
-
-/// One run as it was.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
-    pub outcome: Outcome,
-    pub started: Timestamp,
-    /// From start of the process to its end, by the monotonic clock.
-    pub seconds: f64,
-    /// Without gap, summing to `seconds`.
-    pub phases: Vec<Phase>,
-    pub epochs: Vec<Epoch>,
-    pub metrics: BTreeMap<String, Metric>,
-    pub warnings: Vec<Warning>,
-    /// `cgroup v2`, `cgroup v1`, `affinity`, `docker`, `podman`, `none`.
-    pub limits_by: String,
-    /// What trained, where it told.
-    pub framework: Option<FrameworkTold>,
-    /// Time by operator, largest first.
-    pub profile: Vec<OperatorTime>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FrameworkTold {
-    pub name: String,
-    pub version: String,
 }

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use host::limits::cgroup::Group;
 use host::limits::{Fence, Guard};
 use model::run::Status;
-use model::{Event, EventKind, Warning};
+use model::{Event, EventKind, Measurement, Outcome, Timestamp, Warning};
 
 use crate::client::{Client, Verdict};
 use crate::clock::unix_seconds;
-use crate::conclude::{EndedContainer, Finding, Setting, not_begun};
+use crate::conclude::{EndedContainer, Finding, Setting};
 use crate::container::Container;
 use crate::error::MeasureError;
 use crate::events::EventFile;
@@ -21,7 +21,7 @@ use crate::log::Logging;
 use crate::outcome::Ended;
 use crate::patterns::Patterns;
 use crate::process::{self, NotStarted, Process, Started, Usage};
-use crate::request::{Contained, Measured, Request, Watched};
+use crate::request::{Contained, Request, Watched};
 use crate::sampler::probe::{Parts, Probe};
 use crate::sampler::rapl;
 use crate::sampler::{self, SampleRequest, Sampling};
@@ -39,14 +39,15 @@ const YOUNG_CONTAINER: Duration = Duration::from_secs(2);
 
 /// Carries out one run and comes back when no process of it is left.
 ///
-/// How the run ended, well or badly, is in [`Measured::outcome`]; an error means that the run
+/// How the run ended, well or badly, is in [`Measurement::outcome`]; an error means that the run
 /// could not be measured (its folder cannot be written, a pattern is wrong). `watch` is called on
-/// this thread. The run is tied to this thread: should it end, the kernel ends the run.
+/// this thread. What only the caller knows (order, command, device, machine) is not filled in. The
+/// run is tied to this thread: should it end, the kernel ends the run.
 pub fn run(
     request: &Request,
     stop: &Stop,
     watch: &mut dyn FnMut(Watched<'_>),
-) -> Result<Measured, MeasureError> {
+) -> Result<Measurement, MeasureError> {
     if request.command.is_empty() {
         return Err(MeasureError::EmptyCommand);
     }
@@ -116,13 +117,14 @@ pub fn run(
 }
 
 /// What is kept of a run that could not even be prepared: its files say why, as its outcome does.
-pub fn could_not_begin(folder: &Path, sentence: &str) -> Result<Measured, MeasureError> {
+pub fn could_not_begin(folder: &Path, sentence: &str) -> Result<Measurement, MeasureError> {
     nothing(Files::create(folder)?, Status::Failed, sentence)
 }
 
-fn nothing(files: Files, status: Status, sentence: &str) -> Result<Measured, MeasureError> {
+fn nothing(files: Files, status: Status, sentence: &str) -> Result<Measurement, MeasureError> {
     files.write_nothing(sentence)?;
-    Ok(not_begun(status, sentence))
+    let outcome = Outcome::without_end(status, sentence);
+    Ok(Measurement::new(outcome, Timestamp::now()))
 }
 
 /// Also before the process is there: whoever is killed right after starting it has no time to say so.
@@ -153,7 +155,7 @@ struct UnderWay<'a> {
     container: Option<Container<'a>>,
     client: Option<Client>,
     start: Instant,
-    timestamp: model::Timestamp,
+    timestamp: Timestamp,
     events: EventFile,
     events_path: PathBuf,
     story: Story,
@@ -242,7 +244,7 @@ impl<'a> UnderWay<'a> {
         mut self,
         stop: &Stop,
         watch: &mut dyn FnMut(Watched<'_>),
-    ) -> Result<Measured, MeasureError> {
+    ) -> Result<Measurement, MeasureError> {
         let mut next_look = self.start + LOOK_EVERY;
         let ended = loop {
             // A run that is over before the first look would have no peak of memory.
@@ -326,7 +328,7 @@ impl<'a> UnderWay<'a> {
             return self.high_water.look();
         };
         if let Some(group) = container.look(self.start.elapsed().as_secs_f64()) {
-            // The sampler may have given up; that is told elsewhere.
+            // The sampler may have given up; that is reported elsewhere.
             let _ = self.threads.wishes.send(SampleRequest::Follow(group));
         }
     }
@@ -349,7 +351,7 @@ impl<'a> UnderWay<'a> {
         }
     }
 
-    /// Takes in what was told and sampled since the last look.
+    /// Takes in what was reported and sampled since the last look.
     fn listen(&mut self, watch: &mut dyn FnMut(Watched<'_>)) -> Result<(), MeasureError> {
         let UnderWay {
             events,
@@ -364,7 +366,7 @@ impl<'a> UnderWay<'a> {
         let mut tell = |event: &Event| {
             story.take(event, now);
             if matches!(event.kind, EventKind::Phase { .. }) {
-                // The sampler may have given up; that is told elsewhere.
+                // The sampler may have given up; that is reported elsewhere.
                 let _ = threads.wishes.send(SampleRequest::Now);
             }
             watch(Watched::Event(event));
@@ -437,7 +439,7 @@ impl<'a> UnderWay<'a> {
                 (Asked::Nothing, Some(after_seconds)) => Ended::TimedOut { after_seconds },
                 _ => Ended::Interrupted,
             };
-            // Its end is about to be told: it came by itself.
+            // Its end is about to be reported: it came by itself.
             if self.process.has_ended() {
                 return;
             }

@@ -10,10 +10,10 @@ pub(crate) struct Steps {
     /// Seconds of single steps.
     seconds: Vec<f64>,
     every: usize,
-    told: usize,
-    /// Whether any was told, with its time or without.
+    reported: usize,
+    /// Whether any was reported, with its time or without.
     pub(crate) any: bool,
-    /// Of the first step; none where it was not told how long it took.
+    /// Of the first step; none where it was not reported how long it took.
     pub(crate) first_seconds: Option<f64>,
     pub(crate) last_at: Option<f64>,
     pub(crate) images: u64,
@@ -23,7 +23,7 @@ pub(crate) struct Steps {
     longest_without_loss: u64,
 }
 
-/// One step as told.
+/// One step as reported.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Step {
     pub(crate) took_seconds: Option<f64>,
@@ -37,21 +37,21 @@ impl Steps {
     pub(crate) fn take(&mut self, step: Step) {
         self.any = true;
         self.take_loss(finite(step.loss));
-        // Steps told without their time are as long as the time between two of them.
+        // Steps reported without their time are as long as the time between two of them.
         let at = step.at_seconds;
         let took = finite(step.took_seconds).or_else(|| self.last_at.map(|last| at - last));
         self.last_at = Some(at);
         self.images = self.images.saturating_add(step.images);
         self.every = self.every.max(1);
         if let Some(took) = took.filter(|took| *took > 0.0) {
-            if self.told.is_multiple_of(self.every) {
+            if self.reported.is_multiple_of(self.every) {
                 self.seconds.push(took);
             }
-            // Where steps are told without their time, the first one's is unknown.
-            if self.told == 0 {
+            // Where steps are reported without their time, the first one's is unknown.
+            if self.reported == 0 {
                 self.first_seconds = finite(step.took_seconds);
             }
-            self.told += 1;
+            self.reported += 1;
         }
         if self.seconds.len() >= MOST_STEPS {
             let mut index = 0;

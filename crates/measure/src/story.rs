@@ -1,12 +1,11 @@
-//! What a run told of itself: phases, epochs, steps, numbers. Taken in as it comes, so that a
+//! What a run reported of itself: phases, epochs, steps, numbers. Taken in as it comes, so that a
 //! long run needs no more memory than a short one.
 
-use model::run::{Epoch, OperatorTime, Phase, phase};
+use model::run::{Epoch, FrameworkRecord, OperatorTime, Phase, phase};
 use model::{Event, EventKind, Warning};
 
-use crate::request::FrameworkTold;
+use crate::reported_metrics::ReportedMetrics;
 use crate::steps::{Step, Steps};
-use crate::told_metrics::ToldMetrics;
 
 /// A clock that differs by more than this from ours is not believed.
 const BELIEVED_SECONDS: f64 = 1.0;
@@ -18,7 +17,7 @@ const MOST_PHASES: usize = 1000;
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Story {
-    /// The start of the run by the clock that events are told by.
+    /// The start of the run by the clock that events are reported by.
     started_unix_seconds: f64,
     marks: Vec<Mark>,
     pub(crate) epochs: Vec<Epoch>,
@@ -27,10 +26,10 @@ pub(crate) struct Story {
     phases_left_out: u64,
     pub(crate) steps: Steps,
     pub(crate) accuracy: Option<f64>,
-    pub(crate) metrics: ToldMetrics,
+    pub(crate) metrics: ReportedMetrics,
     pub(crate) out_of_memory: Option<String>,
     pub(crate) error: Option<String>,
-    pub(crate) framework: Option<FrameworkTold>,
+    pub(crate) framework: Option<FrameworkRecord>,
     pub(crate) profile: Vec<OperatorTime>,
 }
 
@@ -105,9 +104,10 @@ impl Story {
             }
             EventKind::Note { .. } => {}
             EventKind::Framework { name, version } => {
-                self.framework = Some(FrameworkTold {
+                self.framework = Some(FrameworkRecord {
                     name: name.clone(),
-                    version: version.clone(),
+                    version: Some(version.clone()),
+                    verified: None,
                 });
             }
             EventKind::Operator {
@@ -154,13 +154,15 @@ impl Story {
 
     /// Of the last epoch and of no earlier one; of the steps where no epoch tells a loss.
     pub(crate) fn last_loss(&self) -> LastLoss {
-        let told = self.epochs.iter().rposition(|epoch| epoch.loss.is_some());
-        let Some((told, after)) = told.and_then(|told| self.epochs[told..].split_first()) else {
+        let reported = self.epochs.iter().rposition(|epoch| epoch.loss.is_some());
+        let Some((reported, after)) =
+            reported.and_then(|reported| self.epochs[reported..].split_first())
+        else {
             return self.steps.last_loss();
         };
-        // An epoch may be told in two parts, its loss in one and its accuracy in another.
-        let lost = after.iter().find(|later| later.epoch != told.epoch);
-        match (lost, told.loss) {
+        // An epoch may be reported in two parts, its loss in one and its accuracy in another.
+        let lost = after.iter().find(|later| later.epoch != reported.epoch);
+        match (lost, reported.loss) {
             (Some(lost), _) => LastLoss::Lost {
                 epoch: Some(lost.epoch),
             },
@@ -187,7 +189,7 @@ impl Story {
         self.marks.iter().any(|mark| phase::is_work(&mark.name))
     }
 
-    /// The phases of a run of this length: without gap, summing to it. A run that told none is
+    /// The phases of a run of this length: without gap, summing to it. A run that reported none is
     /// all `train`; what comes before the first is `startup`; the last lasts to the end.
     pub(crate) fn phases(&self, total_seconds: f64) -> Vec<Phase> {
         let mut marks: Vec<Mark> = Vec::new();
@@ -230,11 +232,12 @@ impl Story {
     /// When it happened, in seconds since the start; the moment of reading where the workload's
     /// clock cannot be right.
     fn moment(&self, event: &Event, now: f64) -> f64 {
-        let told = event.at.map(|at| at - self.started_unix_seconds);
+        let reported = event.at.map(|at| at - self.started_unix_seconds);
         let believed = -BELIEVED_SECONDS..=now + BELIEVED_SECONDS;
         // Not held to `now`, which was read before the file: what was written in between would all
         // fall on one moment.
-        told.filter(|seconds| believed.contains(seconds))
+        reported
+            .filter(|seconds| believed.contains(seconds))
             .unwrap_or(now)
             .max(0.0)
     }
@@ -256,7 +259,7 @@ impl Story {
         }
     }
 
-    /// For epochs told without their time: since the one before, or since training began.
+    /// For epochs reported without their time: since the one before, or since training began.
     fn since_last_epoch(&self, seconds: f64) -> Option<f64> {
         let trains = self
             .marks
@@ -292,10 +295,10 @@ mod tests {
         }
     }
 
-    /// Phases told (name, told moment, moment of reading) → (name, seconds).
-    fn check(told: &[(&str, Option<f64>, f64)], total: f64, expected: &[(&str, f64)]) {
+    /// Phases reported (name, reported moment, moment of reading) → (name, seconds).
+    fn check(reported: &[(&str, Option<f64>, f64)], total: f64, expected: &[(&str, f64)]) {
         let mut story = Story::new(START);
-        for (name, at, now) in told {
+        for (name, at, now) in reported {
             story.take(&phase_event(name, at.map(|at| START + at)), *now);
         }
         let phases = story.phases(total);
@@ -303,7 +306,7 @@ mod tests {
             .iter()
             .map(|p| (p.name.as_str(), p.seconds))
             .collect();
-        assert_eq!(seen, expected, "{told:?}");
+        assert_eq!(seen, expected, "{reported:?}");
     }
 
     #[test]
@@ -324,12 +327,12 @@ mod tests {
             ],
         );
         // Told again, it goes on.
-        let told = [("train", Some(1.0), 1.0), ("train", Some(2.0), 2.0)];
-        check(&told, 3.0, &[("startup", 1.0), ("train", 2.0)]);
+        let reported = [("train", Some(1.0), 1.0), ("train", Some(2.0), 2.0)];
+        check(&reported, 3.0, &[("startup", 1.0), ("train", 2.0)]);
         // Written between the look at the clock and the look into the file.
-        let told = [("verify", Some(8.5), 8.0), ("shutdown", Some(8.75), 8.0)];
+        let reported = [("verify", Some(8.5), 8.0), ("shutdown", Some(8.75), 8.0)];
         let expected = [("startup", 8.5), ("verify", 0.25), ("shutdown", 1.25)];
-        check(&told, 10.0, &expected);
+        check(&reported, 10.0, &expected);
         // From the very beginning there is no startup.
         check(&[("train", Some(0.0), 0.1)], 3.0, &[("train", 3.0)]);
     }
@@ -378,9 +381,9 @@ mod tests {
 
     #[test]
     fn a_loss_that_was_lost_is_not_taken_from_an_earlier_epoch() {
-        let check = |told: &[(u32, Option<f64>)], expected: LastLoss| {
+        let check = |reported: &[(u32, Option<f64>)], expected: LastLoss| {
             let mut story = Story::new(START);
-            for &(epoch, loss) in told {
+            for &(epoch, loss) in reported {
                 let (accuracy, seconds) = (None, Some(1.0));
                 let kind = EventKind::Epoch {
                     epoch,
@@ -390,7 +393,7 @@ mod tests {
                 };
                 story.take(&Event { at: None, kind }, 1.0);
             }
-            assert_eq!(story.last_loss(), expected, "{told:?}");
+            assert_eq!(story.last_loss(), expected, "{reported:?}");
         };
         let lost = |epoch| LastLoss::Lost { epoch: Some(epoch) };
         check(&[], LastLoss::Untold);
@@ -428,12 +431,12 @@ mod tests {
     proptest! {
         #[test]
         fn phases_always_sum_to_the_run(
-            told in proptest::collection::vec((0_usize..4, -10.0..40.0_f64, 0.0..30.0_f64), 0..12),
+            reported in proptest::collection::vec((0_usize..4, -10.0..40.0_f64, 0.0..30.0_f64), 0..12),
             total in 0.0..30.0_f64,
         ) {
             let names = ["load-data", "train", "verify", "startup"];
             let mut story = Story::new(START);
-            for (name, at, now) in told {
+            for (name, at, now) in reported {
                 story.take(&phase_event(names[name], Some(START + at)), now);
             }
             let phases = story.phases(total);

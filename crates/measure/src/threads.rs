@@ -12,7 +12,7 @@ use crate::log::{self, Log, Logging};
 use crate::process::Process;
 use crate::sampler::{self, SampleRequest, Sampled, Sampling};
 
-/// The helpers beside the run, and how they are spoken with.
+/// The helpers beside the run, and how they are reached.
 pub(crate) struct Threads {
     pub(crate) ends: Receiver<Instant>,
     pub(crate) wishes: Sender<SampleRequest>,

@@ -10,7 +10,7 @@ use crate::metrics::Facts;
 use crate::sampler::value;
 use crate::story::LastLoss;
 
-/// Others may use this much before it is told: a system's own daemons stay below.
+/// Others may use this much before it is reported: a system's own daemons stay below.
 const OTHERS_CORES: f64 = 0.25;
 const OTHERS_SHARE: f64 = 0.10;
 /// Time ready but without a core, of all the time the run was ready.

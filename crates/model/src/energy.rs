@@ -62,33 +62,20 @@ pub enum EnergyCounters {
     Unreadable,
 }
 
-/// Where the energy of a run comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EnergySource {
-    /// The workload or an imported file says so.
-    Reported,
-    /// Counters of processors and memory.
-    Rapl,
-    RaplAndNvml,
-    /// GPUs only.
-    Nvml,
-    Modelled,
-    /// The machine modelled, its GPUs measured.
-    ModelledAndNvml,
-}
-
-impl EnergySource {
-    /// As exports write it.
-    pub fn word(self) -> &'static str {
-        match self {
-            EnergySource::Reported => "reported",
-            EnergySource::Rapl => "rapl",
-            EnergySource::RaplAndNvml => "rapl-and-nvml",
-            EnergySource::Nvml => "nvml",
-            EnergySource::Modelled => "modelled",
-            EnergySource::ModelledAndNvml => "modelled-and-nvml",
-        }
+words! {
+    /// Where the energy of a run comes from.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    pub enum EnergySource {
+        /// The workload or an imported file says so.
+        Reported = "reported",
+        /// Counters of processors and memory.
+        Rapl = "rapl",
+        RaplAndNvml = "rapl-and-nvml",
+        /// GPUs only.
+        Nvml = "nvml",
+        Modelled = "modelled",
+        /// The machine modelled, its GPUs measured.
+        ModelledAndNvml = "modelled-and-nvml",
     }
 }
 

@@ -4,6 +4,9 @@
 //! to run), [`measurement`] (what a worker leaves), [`run`] (one answer), then what a run is made of:
 //! [`event`], [`sample`], [`machine`], [`capacity`], [`money`], [`warning`].
 
+#[macro_use]
+mod words;
+
 pub mod capacity;
 pub mod date;
 pub mod design;

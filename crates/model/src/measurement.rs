@@ -55,6 +55,30 @@ pub struct Measurement {
 }
 
 impl Measurement {
+    /// With this end and nothing else known of it: of no order, machine or command.
+    pub fn new(outcome: Outcome, started: Timestamp) -> Self {
+        Measurement {
+            protocol: ORDER_PROTOCOL,
+            order: String::new(),
+            run: RunId::new(0, 0),
+            bancada: env!("CARGO_PKG_VERSION").to_owned(),
+            outcome,
+            started,
+            seconds: 0.0,
+            phases: Vec::new(),
+            epochs: Vec::new(),
+            metrics: BTreeMap::new(),
+            warnings: Vec::new(),
+            limits_by: "none".to_owned(),
+            device: None,
+            command: Vec::new(),
+            machine: Inventory::default(),
+            framework: None,
+            serving: None,
+            profile: Vec::new(),
+        }
+    }
+
     /// Of an order whose worker left none. The time that it used is paid; `seconds` is none where it
     /// never began, and used no machine.
     pub fn not_left(
@@ -70,29 +94,12 @@ impl Measurement {
             seconds,
         };
         Measurement {
-            protocol: ORDER_PROTOCOL,
             order: order.id.clone(),
             run: order.run,
-            bancada: env!("CARGO_PKG_VERSION").to_owned(),
-            outcome: Outcome {
-                status,
-                detail: Some(why),
-                exit_code: None,
-                signal: None,
-            },
-            started: now,
             seconds: seconds.unwrap_or(0.0),
             phases: seconds.map(whole).into_iter().collect(),
-            epochs: Vec::new(),
-            metrics: BTreeMap::new(),
-            warnings: Vec::new(),
-            limits_by: "none".to_owned(),
             device: order.device.clone(),
-            command: Vec::new(),
-            machine: Inventory::default(),
-            framework: None,
-            serving: None,
-            profile: Vec::new(),
+            ..Measurement::new(Outcome::without_end(status, why), now)
         }
     }
 }

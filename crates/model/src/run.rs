@@ -323,6 +323,16 @@ impl Outcome {
         Some(format!("{first}{said}").replace(|c: char| c.is_control(), " "))
     }
 
+    /// Of a process of which nobody knows how it ended, if it ever began.
+    pub fn without_end(status: Status, why: impl Into<String>) -> Self {
+        Outcome {
+            status,
+            detail: Some(why.into()),
+            exit_code: None,
+            signal: None,
+        }
+    }
+
     pub fn ok() -> Self {
         Outcome {
             status: Status::Ok,
@@ -333,37 +343,22 @@ impl Outcome {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Status {
-    Ok,
-    Failed,
-    OutOfMemory,
-    TimedOut,
-    Interrupted,
+words! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    pub enum Status {
+        Ok = "ok",
+        Failed = "failed",
+        OutOfMemory = "out-of-memory",
+        TimedOut = "timed-out",
+        Interrupted = "interrupted",
+    }
 }
 
 impl Status {
-    pub fn word(self) -> &'static str {
-        match self {
-            Status::Ok => "ok",
-            Status::Failed => "failed",
-            Status::OutOfMemory => "out-of-memory",
-            Status::TimedOut => "timed-out",
-            Status::Interrupted => "interrupted",
-        }
-    }
-
     /// Whether the run answered the question. Not fitting in memory, or in the time allowed, is
     /// an answer (study D of docs/studies.md); failing or being interrupted is not.
     pub fn is_result(self) -> bool {
         matches!(self, Status::Ok | Status::OutOfMemory | Status::TimedOut)
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
     }
 }
 

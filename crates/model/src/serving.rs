@@ -78,59 +78,30 @@ impl ServeWorkload {
 /// A little less than the pause of cold requests.
 pub const DEFAULT_IDLE_SECONDS: f64 = 14.0 * 60.0;
 
-/// How requests follow each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LoadShape {
-    /// One request not counted, then 25 in series, 5 s apart.
-    Warm,
-    /// 10 requests 15 min apart, so that a serverless worker is gone each time.
-    Cold,
-    /// 25 in series, 5 s apart, all counted.
-    RealTime,
-    /// Clients that send as soon as they are answered.
-    Clients,
-    /// At a constant rate.
-    Rate,
-    /// At a rate, as independent users come.
-    Poisson,
-    /// At recorded times.
-    Trace,
-    /// Looks for the highest rate that keeps a latency.
-    Search,
+words! {
+    /// How requests follow each other.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum LoadShape {
+        /// One request not counted, then 25 in series, 5 s apart.
+        Warm = "warm",
+        /// 10 requests 15 min apart, so that a serverless worker is gone each time.
+        Cold = "cold",
+        /// 25 in series, 5 s apart, all counted.
+        RealTime = "real-time",
+        /// Clients that send as soon as they are answered.
+        Clients = "clients",
+        /// At a constant rate.
+        Rate = "rate",
+        /// At a rate, as independent users come.
+        Poisson = "poisson",
+        /// At recorded times.
+        Trace = "trace",
+        /// Looks for the highest rate that keeps a latency.
+        Search = "search",
+    }
 }
 
 impl LoadShape {
-    pub const ALL: [LoadShape; 8] = [
-        LoadShape::Warm,
-        LoadShape::Cold,
-        LoadShape::RealTime,
-        LoadShape::Clients,
-        LoadShape::Rate,
-        LoadShape::Poisson,
-        LoadShape::Trace,
-        LoadShape::Search,
-    ];
-
-    pub fn word(self) -> &'static str {
-        match self {
-            LoadShape::Warm => "warm",
-            LoadShape::Cold => "cold",
-            LoadShape::RealTime => "real-time",
-            LoadShape::Clients => "clients",
-            LoadShape::Rate => "rate",
-            LoadShape::Poisson => "poisson",
-            LoadShape::Trace => "trace",
-            LoadShape::Search => "search",
-        }
-    }
-
-    pub fn named(word: &str) -> Option<Self> {
-        LoadShape::ALL
-            .into_iter()
-            .find(|shape| shape.word() == word)
-    }
-
     /// One request after the other, with pauses.
     pub fn is_series(self) -> bool {
         matches!(

@@ -27,7 +27,7 @@ pub struct Study {
     pub seed: u64,
     pub order: RunSequence,
     pub budget: Option<Money>,
-    /// The currency the report speaks.
+    /// Currency of the report.
     pub currency: Currency,
     /// Dated inputs, never fetched in silence.
     pub rates: Vec<ExchangeRate>,

@@ -13,7 +13,7 @@ use host::{Digest, Digester};
 use model::{Event, EventKind, Happening, Order, Work};
 
 use crate::error::PlaceError;
-use crate::runs::{Launcher, Progressed, Runs};
+use crate::runs::{Launcher, Runs};
 use crate::wire::{
     self, Answer, FileOf, Folder, Frame, HEARTBEAT, Hello, LONGEST_LOOK, Lack, Lacking, PROTOCOL,
     Request,
@@ -140,28 +140,21 @@ impl<L: Launcher> Agent<'_, L> {
     fn follow(&self, ticket: &Ticket, position: u64, seconds: f64) -> Result<Answer, PlaceError> {
         let patience = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         let patience = patience.min(LONGEST_LOOK);
-        let Progressed {
-            mut happenings,
-            position,
-            is_waiting,
-            has_ended,
-        } = self.runs.follow_from(ticket, position, patience)?;
-        if !has_ended && let Some(reason) = self.stock.notice() {
+        let mut progressed = self.runs.follow_from(ticket, position, patience)?;
+        let followed = &mut progressed.followed;
+        if !followed.has_ended
+            && let Some(reason) = self.stock.notice()
+        {
             // What has to end soon ends in good order, and comes home while there is a machine.
             self.runs.cancel(ticket, Cancel::Finish)?;
             if !self.is_notice_passed_on.swap(true, Ordering::Relaxed) {
-                happenings.push(Happening::Event(Event {
+                followed.happenings.push(Happening::Event(Event {
                     at: None,
                     kind: EventKind::Note { text: reason },
                 }));
             }
         }
-        Ok(Answer::Followed {
-            happenings,
-            position,
-            is_waiting,
-            has_ended,
-        })
+        Ok(Answer::Followed(progressed))
     }
 
     fn path_of(&self, file: &FileOf) -> Result<PathBuf, PlaceError> {

@@ -1,8 +1,7 @@
 //! Workers as processes of this machine that go on when whoever started them is gone.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -11,12 +10,11 @@ use std::time::Duration;
 
 use crate::Cancel;
 use crate::error::PlaceError;
-use crate::local::{FINISH, NOW, block_cancel};
+use crate::local::block_cancel;
 use crate::runs::{Job, JobState, Launcher, WORKER_OUTPUT};
 
 /// The identity of the machine's start, then the process as the kernel describes it.
 pub(crate) const PROCESS_FILE: &str = "process";
-const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 #[derive(Debug)]
@@ -101,13 +99,9 @@ impl Launcher for Detached {
     }
 
     fn cancel(&self, job: &Job, how: Cancel) -> Result<(), PlaceError> {
-        let signal = match how {
-            Cancel::Finish => FINISH,
-            Cancel::Now => NOW,
-        };
         if let Some(Identity { pid, .. }) = self.running(job)? {
             // SAFETY: the call takes numbers alone, and the process was seen a moment ago.
-            unsafe { libc::kill(pid, signal) };
+            unsafe { libc::kill(pid, how.signal()) };
         }
         Ok(())
     }
@@ -119,38 +113,28 @@ impl Launcher for Detached {
 
 /// With the identity of the machine's start: numbers of processes begin anew after it.
 fn process_file(job: &Job) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    let options = options.write(true).create(true).truncate(true).mode(0o600);
-    let mut file = options.open(job.folder.join(PROCESS_FILE))?;
-    file.write_all(boot_id().as_bytes())?;
+    let mut file = host::create_private(&job.folder.join(PROCESS_FILE))?;
+    file.write_all(boot_line().as_bytes())?;
     Ok(file)
 }
 
-fn boot_id() -> String {
-    let id = fs::read_to_string(BOOT_ID).unwrap_or_default();
-    format!("{}\n", id.trim())
+fn boot_line() -> String {
+    format!("{}\n", host::boot_id().unwrap_or_default())
 }
 
 /// The process that was started for a job, since the machine's last start.
 fn started(job: &Job) -> Option<Identity> {
     let written = fs::read_to_string(job.folder.join(PROCESS_FILE)).ok()?;
-    let stat = written.strip_prefix(&boot_id())?;
+    let stat = written.strip_prefix(&boot_line())?;
     let pid = stat.split(' ').next()?.parse().ok()?;
-    parse(pid, stat)
+    let started = host::start_ticks_in(stat)?;
+    Some(Identity { pid, started })
 }
 
 /// None where there is no such process, or only what is left of one.
 fn identity(pid: i32) -> Option<Identity> {
-    parse(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
-}
-
-fn parse(pid: i32, stat: &str) -> Option<Identity> {
-    // The name of the program, in parentheses, may hold anything.
-    let (_, after) = stat.rsplit_once(") ")?;
-    let mut fields = after.split(' ');
-    let state = fields.next()?;
-    let started = fields.nth(18)?.parse().ok()?;
-    (state != "Z" && state != "X").then_some(Identity { pid, started })
+    let started = host::start_ticks(u32::try_from(pid).ok()?)?;
+    Some(Identity { pid, started })
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use std::thread;
 use std::time::Duration;
 
 use model::measurement::MEASUREMENT_FILE;
-use model::order::ORDER_PROTOCOL;
 use model::run::phase;
 use model::{
     Event, EventKind, Happening, Inventory, Measurement, Metric, Order, Outcome, Phase, RunId,
@@ -291,10 +290,8 @@ impl Held {
         let seconds = self.script.seconds;
         let outcome = match self.cancelled {
             Some(_) => Outcome {
-                status: Status::Interrupted,
-                detail: Some("was interrupted".to_owned()),
-                exit_code: None,
                 signal: Some(15),
+                ..Outcome::without_end(Status::Interrupted, "was interrupted")
             },
             None => self.script.outcome.clone(),
         };
@@ -303,28 +300,19 @@ impl Held {
             unit: "s".to_owned(),
         };
         Measurement {
-            protocol: ORDER_PROTOCOL,
             order: self.order.id.clone(),
             run: self.order.run,
             bancada: "0".to_owned(),
-            outcome,
-            started: Timestamp::UNIX_EPOCH,
             seconds,
             phases: vec![Phase {
                 name: phase::TRAIN.to_owned(),
                 begin_seconds: 0.0,
                 seconds,
             }],
-            epochs: Vec::new(),
             metrics: BTreeMap::from([(model::run::metric::TRAIN_SECONDS.to_owned(), time)]),
-            warnings: Vec::new(),
-            limits_by: "none".to_owned(),
             device: self.order.device.clone(),
             command: vec![self.order.environment.clone()],
-            machine: Inventory::default(),
-            framework: None,
-            serving: None,
-            profile: Vec::new(),
+            ..Measurement::new(outcome, Timestamp::UNIX_EPOCH)
         }
     }
 }

@@ -16,9 +16,7 @@ use crate::error::PlaceError;
 pub(crate) fn write_private(path: &Path, value: &impl Serialize) -> Result<(), PlaceError> {
     let failed = |error: io::Error| PlaceError::io("write", path, &error);
     let bytes = serde_json::to_vec(value).map_err(|error| failed(error.into()))?;
-    let mut options = OpenOptions::new();
-    let options = options.write(true).create(true).truncate(true).mode(0o600);
-    let mut file = options.open(path).map_err(failed)?;
+    let mut file = host::create_private(path).map_err(failed)?;
     file.write_all(&bytes).map_err(failed)
 }
 

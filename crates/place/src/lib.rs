@@ -93,7 +93,7 @@ pub trait Place: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Ticket(pub String);
 
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Followed {
     pub happenings: Vec<Happening>,
     /// In a queue, where it uses no machine yet.
@@ -107,6 +107,16 @@ pub enum Cancel {
     /// The workload gets its grace time.
     Finish,
     Now,
+}
+
+impl Cancel {
+    /// By which a worker is asked for it.
+    pub(crate) fn signal(self) -> i32 {
+        match self {
+            Cancel::Finish => local::FINISH,
+            Cancel::Now => local::NOW,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

@@ -215,12 +215,8 @@ impl Started {
             return;
         }
         self.cancelled = Some(how);
-        let signal = match how {
-            Cancel::Finish => FINISH,
-            Cancel::Now => NOW,
-        };
         // SAFETY: it is our own child and not reaped, so that the number is its own.
-        unsafe { libc::kill(self.pid(), signal) };
+        unsafe { libc::kill(self.pid(), how.signal()) };
     }
 
     fn measurement(&self) -> Result<Measurement, PlaceError> {

@@ -15,18 +15,27 @@ use model::{Measurement, Order};
 use crate::agent::write_checked;
 use crate::connection::{Broken, Connection};
 use crate::error::PlaceError;
+use crate::runs::Progressed;
 use crate::sent::SentFiles;
 use crate::wire::{self, Answer, FileOf, Folder, Frame, LONGEST_LOOK, Lack, Lacking, Request};
 use crate::{Cancel, Description, Followed, Place, Prepared, Ticket, files};
 
 /// An agent that works says so every second: one that is silent for so long is not there.
 const SILENCE: Duration = Duration::from_secs(15);
-/// How long a lost connection is waited for.
-const LOST_PATIENCE: Duration = Duration::from_secs(600);
 /// The same for removing what is left of an order: a later call removes it as well.
 const CLEANING_PATIENCE: Duration = Duration::from_secs(30);
 const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// What one kind of answer holds; any other kind is an error.
+macro_rules! expect {
+    ($answer:expr, $expected:pat => $held:expr) => {
+        match $answer {
+            $expected => Ok($held),
+            other => Err(unexpected(&other)),
+        }
+    };
+}
 
 /// Gives the program that speaks with an agent. Asked again whenever the connection was lost.
 pub trait Connector: Send + Sync {
@@ -50,7 +59,6 @@ pub struct Remote {
     connector: Box<dyn Connector>,
     files: SentFiles,
     silence: Duration,
-    lost_patience: Duration,
     state: Mutex<State>,
 }
 
@@ -71,7 +79,6 @@ impl Remote {
             connector: Box::new(connector),
             files: SentFiles::new(study_folder),
             silence: SILENCE,
-            lost_patience: LOST_PATIENCE,
             state: Mutex::default(),
         }
     }
@@ -82,20 +89,12 @@ impl Remote {
         self
     }
 
-    pub fn with_lost_patience(mut self, patience: Duration) -> Self {
-        self.lost_patience = patience;
-        self
-    }
-
     /// What the machine lacks for these orders.
     pub fn lacking(&self, orders: &[Order]) -> Result<Lacking, PlaceError> {
         let request = Request::Lacks {
             orders: orders.to_vec(),
         };
-        match self.ask(&request)? {
-            Answer::Lacking(lacking) => Ok(lacking),
-            other => Err(unexpected(&other)),
-        }
+        expect!(self.ask(&request)?, Answer::Lacking(lacking) => lacking)
     }
 
     /// Lets the machine set a framework up, or fetch a dataset, by itself.
@@ -121,11 +120,8 @@ impl Remote {
     }
 
     fn send_missing(&self, folder: &Path, files: Vec<FileOf>) -> Result<(), PlaceError> {
-        let missing = match self.ask(&Request::Missing { files })? {
-            Answer::Missing { files } => files,
-            other => return Err(unexpected(&other)),
-        };
-        for file in missing {
+        let answer = self.ask(&Request::Missing { files })?;
+        for file in expect!(answer, Answer::Missing { files } => files)? {
             let path = folder.join(&file.path);
             let opened = File::open(&path);
             let mut from = opened.map_err(|error| PlaceError::io("read", &path, &error))?;
@@ -271,9 +267,8 @@ fn unexpected(answer: &Answer) -> PlaceError {
 
 fn expect_done(answer: Answer) -> Result<(), PlaceError> {
     match answer {
-        Answer::Done => Ok(()),
         Answer::Failed(error) => Err(error),
-        other => Err(unexpected(&other)),
+        answer => expect!(answer, Answer::Done => ()),
     }
 }
 
@@ -283,10 +278,8 @@ impl Place for Remote {
     }
 
     fn describe(&self) -> Result<Description, PlaceError> {
-        match self.ask(&Request::Describe)? {
-            Answer::Described(description) => Ok(*description),
-            other => Err(unexpected(&other)),
-        }
+        let answer = self.ask(&Request::Describe)?;
+        expect!(answer, Answer::Described(description) => *description)
     }
 
     fn prepare(&self, orders: &[Order]) -> Result<Prepared, PlaceError> {
@@ -294,10 +287,7 @@ impl Place for Remote {
         let request = Request::Prepare {
             orders: orders.to_vec(),
         };
-        match self.ask(&request)? {
-            Answer::Prepared(prepared) => Ok(prepared),
-            other => Err(unexpected(&other)),
-        }
+        expect!(self.ask(&request)?, Answer::Prepared(prepared) => prepared)
     }
 
     /// Over lost connections too: an order that was started already is not started again.
@@ -305,12 +295,9 @@ impl Place for Remote {
         let request = Request::Start {
             order: Box::new(order.clone()),
         };
-        let ticket = self.insist(self.lost_patience, || {
+        let ticket = self.insist(self.lost_patience(), || {
             self.send_inputs(std::slice::from_ref(order))?;
-            match self.ask(&request)? {
-                Answer::Started { ticket } => Ok(ticket),
-                other => Err(unexpected(&other)),
-            }
+            expect!(self.ask(&request)?, Answer::Started { ticket } => ticket)
         })?;
         self.state().positions.insert(ticket.clone(), 0);
         Ok(ticket)
@@ -323,22 +310,11 @@ impl Place for Remote {
             position: position.unwrap_or_default(),
             patience_seconds: patience.min(LONGEST_LOOK).as_secs_f64(),
         };
-        match self.ask(&request)? {
-            Answer::Followed {
-                happenings,
-                position,
-                is_waiting,
-                has_ended,
-            } => {
-                self.state().positions.insert(ticket.clone(), position);
-                Ok(Followed {
-                    happenings,
-                    is_waiting,
-                    has_ended,
-                })
-            }
-            other => Err(unexpected(&other)),
-        }
+        let answer = self.ask(&request)?;
+        let Progressed { followed, position } =
+            expect!(answer, Answer::Followed(progressed) => progressed)?;
+        self.state().positions.insert(ticket.clone(), position);
+        Ok(followed)
     }
 
     fn cancel(&self, ticket: &Ticket, how: Cancel) -> Result<(), PlaceError> {
@@ -356,19 +332,13 @@ impl Place for Remote {
         let request = Request::CleanUp {
             ticket: ticket.clone(),
         };
-        let cleaned = self.insist(CLEANING_PATIENCE.min(self.lost_patience), || {
-            self.done(&request)
-        });
+        let cleaned = self.insist(CLEANING_PATIENCE, || self.done(&request));
         let mut state = self.state();
         state.positions.remove(ticket);
         if let Err(PlaceError::Lost(_)) = &cleaned {
             state.left_behind.insert(ticket.clone());
         }
         cleaned
-    }
-
-    fn lost_patience(&self) -> Duration {
-        self.lost_patience
     }
 
     fn outlives_coordinator(&self) -> bool {
@@ -378,9 +348,7 @@ impl Place for Remote {
     fn sweep(&self, keep: &[String]) -> Result<(), PlaceError> {
         let keep = keep.to_vec();
         let request = Request::Sweep { keep };
-        self.insist(CLEANING_PATIENCE.min(self.lost_patience), || {
-            self.done(&request)
-        })
+        self.insist(CLEANING_PATIENCE, || self.done(&request))
     }
 }
 

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use host::LockError;
 use model::location::Container;
 use model::measurement::{MEASUREMENT_FILE, ORDER_FILE};
-use model::{Happening, Measurement, Order};
+use model::{Measurement, Order};
+use serde::{Deserialize, Serialize};
 
 use crate::error::PlaceError;
 use crate::files::{self, ProgressFile};
@@ -100,12 +101,11 @@ pub struct Runs<L> {
 }
 
 /// Happenings after a position in the progress of an order, and the next position.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Progressed {
-    pub happenings: Vec<Happening>,
+    #[serde(flatten)]
+    pub followed: Followed,
     pub position: u64,
-    pub is_waiting: bool,
-    pub has_ended: bool,
 }
 
 /// An order that has ended: what it left.
@@ -216,7 +216,9 @@ impl<L: Launcher> Runs<L> {
     ) -> Result<Progressed, PlaceError> {
         let job = self.job(ticket)?;
         let mut progress = ProgressFile::from(&job.folder, position);
-        self.look(&job, &mut progress, patience)
+        let followed = self.look(&job, &mut progress, patience)?;
+        let position = progress.position();
+        Ok(Progressed { followed, position })
     }
 
     fn look(
@@ -224,7 +226,7 @@ impl<L: Launcher> Runs<L> {
         job: &Job,
         progress: &mut ProgressFile,
         patience: Duration,
-    ) -> Result<Progressed, PlaceError> {
+    ) -> Result<Followed, PlaceError> {
         let deadline = Instant::now() + patience;
         loop {
             // In this order: what is written before the end is read after it.
@@ -233,9 +235,8 @@ impl<L: Launcher> Runs<L> {
             let happenings = progress.read();
             let left = deadline.saturating_duration_since(Instant::now());
             if has_ended || !happenings.is_empty() || left.is_zero() {
-                return Ok(Progressed {
+                return Ok(Followed {
                     happenings,
-                    position: progress.position(),
                     is_waiting: matches!(state, JobState::Waiting(_)),
                     has_ended,
                 });
@@ -329,20 +330,10 @@ impl<L: Launcher> Place for Runs<L> {
         let known = followed.remove(ticket);
         drop(followed);
         let mut progress = known.unwrap_or_else(|| ProgressFile::new(&job.folder));
-        let progressed = self.look(&job, &mut progress, patience);
+        let looked = self.look(&job, &mut progress, patience);
         let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
         followed.insert(ticket.clone(), progress);
-        let Progressed {
-            happenings,
-            is_waiting,
-            has_ended,
-            ..
-        } = progressed?;
-        Ok(Followed {
-            happenings,
-            is_waiting,
-            has_ended,
-        })
+        looked
     }
 
     fn cancel(&self, ticket: &Ticket, how: Cancel) -> Result<(), PlaceError> {

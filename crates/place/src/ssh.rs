@@ -22,7 +22,6 @@ use crate::remote::Connector;
 use crate::runs::file_name;
 use binary::Binary;
 use probe::Probe;
-pub use words::quote;
 
 /// For one short command, login included.
 const SHORT: Duration = Duration::from_secs(60);
@@ -102,8 +101,8 @@ impl Ssh {
     fn command(&self, words: &[&str]) -> Result<Command, PlaceError> {
         let mut command = self.ssh();
         command.args(self.shared()?).arg("--").arg(&self.host);
-        let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
-        command.arg(format!("exec {}", words.join(" ")));
+        let words = host::shell::joined(words.iter().copied());
+        command.arg(format!("exec {words}"));
         Ok(command)
     }
 

@@ -5,11 +5,12 @@ use std::io::{self, BufRead, Read, Write};
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use model::{Happening, Order};
+use model::Order;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::PlaceError;
+use crate::runs::Progressed;
 use crate::{Cancel, Description, Prepared, Ticket};
 
 /// Raised whenever an older agent would misunderstand.
@@ -99,12 +100,7 @@ pub(crate) enum Answer {
     Started {
         ticket: Ticket,
     },
-    Followed {
-        happenings: Vec<Happening>,
-        position: u64,
-        is_waiting: bool,
-        has_ended: bool,
-    },
+    Followed(Progressed),
     /// Followed by the bytes of these files, one after the other.
     Fetched {
         files: Vec<FileOf>,

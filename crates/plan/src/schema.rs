@@ -82,7 +82,7 @@ fn of_kind(kind: &Kind) -> Value {
         }
         "variables" | "levels" => json!({ "type": "object", "additionalProperties": scalar() }),
         "roles" => {
-            json!({ "type": "object", "additionalProperties": { "enum": model::Role::WORDS } })
+            json!({ "type": "object", "additionalProperties": { "enum": model::Role::ALL } })
         }
         "two-levels" => {
             let two = json!({ "type": "array", "items": scalar(), "minItems": 2, "maxItems": 2 });

@@ -244,7 +244,8 @@ pub struct FileRead {
 }
 
 /// A row that was left out, or used without a part of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("{file}:{line}: {what}")]
 pub struct RowProblem {
     pub file: String,
     pub line: u64,
@@ -279,128 +280,54 @@ impl RowProblem {
     }
 }
 
-impl fmt::Display for RowProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.file, self.line, self.what)
-    }
-}
-
 /// What a reader should know before believing the figures.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Note {
     /// Rows were left out, whose money nobody knows.
-    TotalMayBeWrong {
-        rows: u64,
-    },
-    UnpricedRuns {
-        runs: u64,
-    },
-    NoTaggedRow {
-        tag: String,
-    },
-    NothingMatched {
-        machines: Vec<String>,
-    },
+    #[error("{} skipped: the bill's total may be off by {}", counted(*.rows, "row was", "rows were"), if *.rows == 1 { "it" } else { "them" })]
+    TotalMayBeWrong { rows: u64 },
+    #[error("{} not in the estimate", counted(*.runs, "run has no price and is", "runs have no price and are"))]
+    UnpricedRuns { runs: u64 },
+    #[error("no row of the bill has the tag {tag}")]
+    NoTaggedRow { tag: String },
+    #[error("the bill has no rows of {} while the runs were in progress", .machines.join(", "))]
+    NothingMatched { machines: Vec<String> },
     /// There is nothing to match by.
-    OnlyTypedPrices {
-        machines: Vec<String>,
-    },
+    #[error("the prices of {} name no provider's machine, so rows can be matched only by tag: tag the study's resources, or pass their tag with --tag", .machines.join(", "))]
+    OnlyTypedPrices { machines: Vec<String> },
     /// Machine and time were all there was to match by.
-    NotTagged {
-        tag: String,
-    },
+    #[error(
+        "rows are matched by machine and time, which can be wrong; tag the resources with {tag} to be sure"
+    )]
+    NotTagged { tag: String },
     /// Disks and the like that may be of the study: other machines stand in the same place.
-    Undecided {
-        scope: String,
-        amount: Money,
-    },
+    #[error(
+        "{amount} in `{scope}` may belong to this study but are not counted, because other machines are there too: tag the study's resources, or pass their tag with --tag"
+    )]
+    Undecided { scope: String, amount: Money },
+    #[error(
+        "{resources} resources of type {machine} were on during the runs, but at most {at_once} runs were in progress at once; some resources may not belong to the study"
+    )]
     MoreMachinesThanRuns {
         machine: String,
         resources: u64,
         at_once: u64,
     },
-    BillWithoutRate {
-        amount: Money,
-        to: Currency,
-    },
-    EstimateWithoutRate {
-        amount: Money,
-        to: Currency,
-    },
+    #[error("{amount} of the bill is not counted: no exchange rate from {} to {to}; add one as [[rates]]", .amount.currency)]
+    BillWithoutRate { amount: Money, to: Currency },
+    #[error("{amount} of the estimate is not counted: no exchange rate from {} to {to}; add one as [[rates]]", .amount.currency)]
+    EstimateWithoutRate { amount: Money, to: Currency },
     /// Taxes and the like of an account that cannot be divided.
-    NotDivided {
-        what: String,
-        amount: Money,
-    },
+    #[error("{what} of {amount} cannot be divided among the bill's rows and is not counted")]
+    NotDivided { what: String, amount: Money },
     /// More different ones than are kept apart.
-    Pooled {
-        what: &'static str,
-        limit: usize,
-    },
+    #[error("more than {limit} {what}: the rest is summed together")]
+    Pooled { what: &'static str, limit: usize },
 }
 
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Note::TotalMayBeWrong { rows: 1 } => {
-                write!(f, "1 row was skipped: the bill's total may be off by it")
-            }
-            Note::TotalMayBeWrong { rows } => write!(
-                f,
-                "{rows} rows were skipped: the bill's total may be off by them"
-            ),
-            Note::UnpricedRuns { runs: 1 } => {
-                write!(f, "1 run has no price and is not in the estimate")
-            }
-            Note::UnpricedRuns { runs } => {
-                write!(f, "{runs} runs have no price and are not in the estimate")
-            }
-            Note::NoTaggedRow { tag } => write!(f, "no row of the bill has the tag {tag}"),
-            Note::NothingMatched { machines } => write!(
-                f,
-                "the bill has no rows of {} while the runs were in progress",
-                machines.join(", ")
-            ),
-            Note::OnlyTypedPrices { machines } => write!(
-                f,
-                "the prices of {} name no provider's machine, so rows can be matched only by tag: tag the study's resources, or pass their tag with --tag",
-                machines.join(", ")
-            ),
-            Note::NotTagged { tag } => write!(
-                f,
-                "rows are matched by machine and time, which can be wrong; tag the resources with {tag} to be sure"
-            ),
-            Note::Undecided { scope, amount } => write!(
-                f,
-                "{amount} in `{scope}` may belong to this study but are not counted, because other machines are there too: tag the study's resources, or pass their tag with --tag"
-            ),
-            Note::MoreMachinesThanRuns {
-                machine,
-                resources,
-                at_once,
-            } => write!(
-                f,
-                "{resources} resources of type {machine} were on during the runs, but at most {at_once} runs were in progress at once; some resources may not belong to the study"
-            ),
-            Note::BillWithoutRate { amount, to } => write!(
-                f,
-                "{amount} of the bill is not counted: no exchange rate from {} to {to}; add one as [[rates]]",
-                amount.currency
-            ),
-            Note::EstimateWithoutRate { amount, to } => write!(
-                f,
-                "{amount} of the estimate is not counted: no exchange rate from {} to {to}; add one as [[rates]]",
-                amount.currency
-            ),
-            Note::NotDivided { what, amount } => write!(
-                f,
-                "{what} of {amount} cannot be divided among the bill's rows and is not counted"
-            ),
-            Note::Pooled { what, limit } => {
-                write!(f, "more than {limit} {what}: the rest is summed together")
-            }
-        }
-    }
+fn counted(count: u64, one: &str, many: &str) -> String {
+    let what = if count == 1 { one } else { many };
+    format!("{count} {what}")
 }
 
 impl Serialize for Note {

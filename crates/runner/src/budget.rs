@@ -138,9 +138,9 @@ impl Ledger {
         let rentals = self
             .rentals
             .total(None)
-            .filter(|money| money.currency == self.rentals.spoken);
+            .filter(|money| money.currency == self.rentals.study_currency);
         let now = rentals.map_or(Decimal::ZERO, |money| money.amount);
-        Money::new(self.earlier + now, self.rentals.spoken)
+        Money::new(self.earlier + now, self.rentals.study_currency)
     }
 
     /// Machines that this session has rented so far.
@@ -172,7 +172,7 @@ fn is_of(record: &RunRecord, life: &MachineLife) -> bool {
 /// The rentals of one session, by environment, machine and price.
 #[derive(Debug, Clone)]
 pub struct Rentals {
-    spoken: Currency,
+    study_currency: Currency,
     rates: Vec<ExchangeRate>,
     all: Vec<Rented>,
 }
@@ -189,7 +189,7 @@ struct Rented {
 impl Rentals {
     pub fn new(study: &Study) -> Self {
         Rentals {
-            spoken: study.currency,
+            study_currency: study.currency,
             rates: study.rates.clone(),
             all: Vec::new(),
         }
@@ -276,7 +276,7 @@ impl Rentals {
         let mut sum: Option<Money> = None;
         for rented in self.all.iter().filter(is_asked) {
             let total = rented.rental.total();
-            let total = cost::convert(total, self.spoken, &self.rates).unwrap_or(total);
+            let total = cost::convert(total, self.study_currency, &self.rates).unwrap_or(total);
             let so_far = sum.unwrap_or(Money::zero(total.currency));
             if so_far.currency != total.currency {
                 return None;

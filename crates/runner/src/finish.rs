@@ -88,6 +88,6 @@ fn per_inference(record: &RunRecord, study: &Study, price: &Price) -> Option<f64
     let billed = told(metric::BILLED_SECONDS_PER_REQUEST);
     let seconds = billed.or_else(busy)?;
     let money = cost::per_request(price, seconds, billed.is_some());
-    let spoken = cost::convert(money, study.currency, &study.rates)?;
-    spoken.amount.to_f64()
+    let converted = cost::convert(money, study.currency, &study.rates)?;
+    converted.amount.to_f64()
 }

@@ -85,7 +85,7 @@ impl InProgress {
             }),
             started: None,
             price,
-            spoken: price.per_hour.currency,
+            study_currency: price.per_hour.currency,
             rates: &[],
         };
         ledger.add_request(&self.environment.name, &request, &self.rental);

@@ -3,7 +3,6 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
@@ -351,19 +350,12 @@ pub(crate) fn warning(changes: &[InputChange], during: Vec<String>) -> Option<Wa
 }
 
 /// An entry of `inputs` that cannot be used.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("inputs: `{pattern}` {why}")]
 pub struct InputError {
     pattern: String,
     why: String,
 }
-
-impl fmt::Display for InputError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "inputs: `{}` {}", self.pattern, self.why)
-    }
-}
-
-impl std::error::Error for InputError {}
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::path::Path;
 
 use data::{DataError, DatasetInfo};
@@ -294,27 +293,15 @@ pub fn scenarios_of<'p>(plan: &'p Plan, runs: &[RunId]) -> Vec<&'p Scenario> {
 }
 
 /// Why a scenario cannot be ordered anywhere.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum OrderError {
     /// The study holds measurements made elsewhere.
+    #[error(
+        "the study has no [workload], so there is nothing to run: its measurements come from bancada import"
+    )]
     Nothing,
+    #[error(transparent)]
     Data(DataError),
-    Network {
-        network: String,
-        why: String,
-    },
+    #[error("network `{network}`: {why}")]
+    Network { network: String, why: String },
 }
-
-impl fmt::Display for OrderError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OrderError::Nothing => f.write_str(
-                "the study has no [workload], so there is nothing to run: its measurements come from bancada import",
-            ),
-            OrderError::Data(error) => error.fmt(f),
-            OrderError::Network { network, why } => write!(f, "network `{network}`: {why}"),
-        }
-    }
-}
-
-impl std::error::Error for OrderError {}

@@ -17,6 +17,7 @@ use model::{
     Study, Timestamp,
 };
 use place::Place;
+use serde::{Deserialize, Serialize};
 use store::Store;
 
 use crate::budget::Ledger;
@@ -68,24 +69,15 @@ pub struct Options<'a> {
     pub expected: BTreeMap<u32, RunForecast>,
 }
 
-/// Why no more runs follow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    AllDone,
-    BudgetSpent,
-    Interrupted,
-    /// A place was set aside, and its runs are missing.
-    PlaceFailed,
-}
-
-impl Ended {
-    pub fn word(self) -> &'static str {
-        match self {
-            Ended::AllDone => "all-done",
-            Ended::BudgetSpent => "budget-spent",
-            Ended::Interrupted => "interrupted",
-            Ended::PlaceFailed => "place-failed",
-        }
+model::words! {
+    /// Why no more runs follow.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum Ended {
+        AllDone = "all-done",
+        BudgetSpent = "budget-spent",
+        Interrupted = "interrupted",
+        /// A place was set aside, and its runs are missing.
+        PlaceFailed = "place-failed",
     }
 }
 

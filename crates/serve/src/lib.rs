@@ -34,5 +34,5 @@ pub use onnx::{OnnxFile, OnnxModel, OnnxRuntime};
 pub use prepared::{Keep, checksum, is_whole};
 pub use queue::Batching;
 pub use served::{Loader, Offer};
-pub use server::{NOT_BATCHED, Options, ServeError, Told, UNTRAINED, serve, serve_until};
+pub use server::{NOT_BATCHED, Options, ServeError, ServerEvent, UNTRAINED, serve, serve_until};
 pub use tensor::{Kind, Tensor, Values};

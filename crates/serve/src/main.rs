@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use serve::args::ServeArgs;
-use serve::{Keep, ModelFile, Offer, OnnxRuntime, Told};
+use serve::{Keep, ModelFile, Offer, OnnxRuntime, ServerEvent};
 
 /// Serve ONNX models: GET /ping, POST /invocations
 #[derive(Debug, Parser)]
@@ -75,10 +75,10 @@ fn offer(file: ModelFile, library: &Path) -> Offer {
     }
 }
 
-fn tell(told: Told) {
+fn tell(told: ServerEvent) {
     match told {
-        Told::Bound { .. } => {}
-        Told::Ready {
+        ServerEvent::Bound { .. } => {}
+        ServerEvent::Ready {
             model,
             runtime,
             seconds,
@@ -89,10 +89,10 @@ fn tell(told: Told) {
                 eprintln!("! {model}: {}", serve::UNTRAINED);
             }
         }
-        Told::NotBatched { model } => eprintln!("! {model}: {}", serve::NOT_BATCHED),
-        Told::Listening { address, workers } => {
+        ServerEvent::NotBatched { model } => eprintln!("! {model}: {}", serve::NOT_BATCHED),
+        ServerEvent::Listening { address, workers } => {
             eprintln!("listening on http://{address}, {workers} workers")
         }
-        Told::Draining => eprintln!("shutting down: finishing requests in progress"),
+        ServerEvent::Draining => eprintln!("shutting down: finishing requests in progress"),
     }
 }

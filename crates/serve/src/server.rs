@@ -53,7 +53,7 @@ pub const NOT_BATCHED: &str = "its requests are computed one by one, not in batc
 
 /// What the server tells while it lives.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Told {
+pub enum ServerEvent {
     /// The port is taken. Until the models are ready, `GET /ping` answers 503 and invocations wait.
     Bound {
         address: SocketAddr,
@@ -89,7 +89,7 @@ pub enum ServeError {
 pub fn serve(
     offers: Vec<Offer>,
     options: Options,
-    tell: impl Fn(Told) + Send + Sync,
+    tell: impl Fn(ServerEvent) + Send + Sync,
 ) -> Result<(), ServeError> {
     serve_until(told_to_end, offers, options, tell)
 }
@@ -99,7 +99,7 @@ pub fn serve_until(
     end: impl AsyncFnOnce() -> io::Result<()>,
     offers: Vec<Offer>,
     options: Options,
-    tell: impl Fn(Told) + Send + Sync,
+    tell: impl Fn(ServerEvent) + Send + Sync,
 ) -> Result<(), ServeError> {
     let begun = Instant::now();
     if offers.is_empty() {
@@ -140,13 +140,13 @@ pub fn serve_until(
         let served = runtime.block_on(async {
             let listener = listen(options.address).map_err(ServeError::System)?;
             let address = listener.local_addr().map_err(ServeError::System)?;
-            tell(Told::Bound { address });
+            tell(ServerEvent::Bound { address });
             for number in 0..workers {
                 let (shared, failed, tell) = (Arc::clone(&shared), failed.clone(), &tell);
                 scope.spawn(move || {
                     if number == 0 {
                         match load(&shared, tell) {
-                            Ok(()) => tell(Told::Listening { address, workers }),
+                            Ok(()) => tell(ServerEvent::Listening { address, workers }),
                             // Only this worker loads, and the channel has room for one.
                             Err(problem) => _ = failed.try_send(problem),
                         }
@@ -161,18 +161,18 @@ pub fn serve_until(
     })
 }
 
-fn load(shared: &Shared, tell: &impl Fn(Told)) -> Result<(), ModelError> {
+fn load(shared: &Shared, tell: &impl Fn(ServerEvent)) -> Result<(), ModelError> {
     for model in &shared.models {
         model.load(shared.threads.alone)?;
         if let Some(Ok(loaded)) = model.ready() {
-            tell(Told::Ready {
+            tell(ServerEvent::Ready {
                 model: model.name.clone(),
                 runtime: loaded.signature.runtime.clone(),
                 seconds: loaded.load_seconds,
                 untrained: loaded.untrained,
             });
             if shared.batching.most > 1 && !loaded.has_rows {
-                tell(Told::NotBatched {
+                tell(ServerEvent::NotBatched {
                     model: model.name.clone(),
                 });
             }
@@ -188,7 +188,7 @@ async fn accept(
     shared: Arc<Shared>,
     options: Options,
     mut failures: mpsc::Receiver<ModelError>,
-    tell: &impl Fn(Told),
+    tell: &impl Fn(ServerEvent),
 ) -> Result<(), ServeError> {
     let mut end = pin!(end());
     let front = Arc::new(Front::new(Arc::clone(&shared)));
@@ -211,7 +211,7 @@ async fn accept(
             ended = &mut end => ended.map_err(ServeError::System)?,
             Some(problem) = failures.recv() => return Err(ServeError::Model(problem)),
         }
-        tell(Told::Draining);
+        tell(ServerEvent::Draining);
         let _ = tokio::time::timeout(LAST_CALL, accepting).await;
     }
     tokio::time::sleep(LAST_CALL).await;

@@ -1,9 +1,8 @@
 //! Notes on runs that go on somewhere when this program is gone. One lies beside the folder of its
 //! run from before the run is started until it is kept: whoever comes next finds it.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
 use model::RunId;
@@ -30,9 +29,7 @@ impl Store {
     /// For its owner alone: an order holds the variables of a command.
     pub fn write_ticket(&self, run: RunId, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.shared.layout.ticket(run);
-        let mut options = OpenOptions::new();
-        let options = options.write(true).create(true).truncate(true).mode(0o600);
-        let written = options.open(&path).and_then(|mut file| {
+        let written = host::create_private(&path).and_then(|mut file| {
             file.write_all(bytes)?;
             file.sync_all()
         });

@@ -139,8 +139,10 @@ fn last_line(text: &str) -> String {
 
 /// For a shell: tells each path that is not there.
 fn script(wanted: &[PathBuf]) -> String {
-    let quoted = |path: &PathBuf| format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"));
-    let paths: Vec<String> = wanted.iter().map(quoted).collect();
+    let paths: Vec<String> = wanted
+        .iter()
+        .map(|path| host::shell::quoted(&path.to_string_lossy()))
+        .collect();
     format!(
         "for path in {}; do test -r \"$path\" || echo \"missing $path\"; done; echo '{DONE}'\n",
         paths.join(" ")

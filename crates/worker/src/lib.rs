@@ -16,6 +16,7 @@ mod make_ready;
 mod picture;
 mod preview;
 pub mod probe;
+mod reported;
 mod scratch;
 mod serving;
 mod training_files;

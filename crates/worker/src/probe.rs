@@ -6,16 +6,15 @@ use std::path::Path;
 
 use frameworks::{Kind, Spec};
 use measure::Stop;
-use model::event::JOB_VARIABLE;
 use model::job::{DataJob, JOB_PROTOCOL, ProbeJob, ProbeNetwork, ProbeReport, StepSeconds};
 use model::profile::{FrameworkProbe, HostRates, Measured, StepTime};
-use model::study::{Limits, MeasureSettings};
-use model::{LayerWork, Optimizer, Status, TrainJob, WorkKind};
+use model::study::Limits;
+use model::{LayerWork, Optimizer, TrainJob, WorkKind};
 use network::Graph;
 
-use crate::bind::{Context, Start, start};
+use crate::bind::{Context, start};
 use crate::error::WorkError;
-use crate::work::write_json;
+use crate::reported::Reported;
 
 const ONE_CORE_ROUNDS: u32 = 2;
 const TURN_SECONDS: f64 = 0.3;
@@ -101,42 +100,22 @@ pub fn probe(
     let folder = folder.join(format!("{spec}-{given}"));
     fs::create_dir_all(&folder).map_err(|e| WorkError::write(&folder, e))?;
     let job = job(question, &subjects, given, &folder)?;
-    let Start {
-        command, mut env, ..
-    } = match start(spec, &job, context) {
+    let start = match start(spec, &job, context) {
         Ok(start) => start,
         Err(error) => return Ok(Err(error.to_string())),
     };
-    let path = folder.join("job.json");
-    write_json(&path, &job)?;
-    env.push((JOB_VARIABLE.to_owned(), path.to_string_lossy().into_owned()));
-    let request = measure::Request {
-        command,
-        env,
-        directory: None,
-        folder: folder.clone(),
+    let reported = Reported {
+        start,
+        job: &job,
+        folder: &folder,
+        report: &folder.join("report.json"),
         limits: Limits {
             cores,
             memory_bytes: None,
         },
-        settings: MeasureSettings {
-            interval_seconds: 1.0,
-            timeout_seconds: Some(TIMEOUT_SECONDS),
-            grace_seconds: 5.0,
-        },
-        log: Vec::new(),
-        tells_steps: false,
-        client: None,
-        container: None,
-        outlives: false,
-        cgroup_name: format!("bancada-{}-probe", std::process::id()),
+        timeout_seconds: TIMEOUT_SECONDS,
     };
-    let measured = measure::run(&request, stop, &mut |_| ()).map_err(WorkError::Measure)?;
-    if measured.outcome.status != Status::Ok {
-        let detail = measured.outcome.in_a_line();
-        return Ok(Err(detail.unwrap_or_else(|| "failed".to_owned())));
-    }
-    let report = read_report(&folder.join("report.json"));
+    let report = reported.carry_out(stop)?;
     Ok(report.and_then(|report| probed(question, &subjects, &job, report, given)))
 }
 
@@ -212,11 +191,6 @@ fn job(
             report: folder.join("report.json"),
         }),
     })
-}
-
-fn read_report(path: &Path) -> Result<ProbeReport, String> {
-    let bytes = fs::read(path).map_err(|_| "it succeeded but reported nothing".to_owned())?;
-    serde_json::from_slice(&bytes).map_err(|e| format!("its output cannot be parsed: {e}"))
 }
 
 fn probed(

@@ -5,19 +5,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use frameworks::{Home, Kind, Spec};
-use measure::{FrameworkTold, Stop};
-use model::event::JOB_VARIABLE;
+use measure::Stop;
 use model::job::{DataJob, JOB_PROTOCOL, VerifyJob};
 use model::run::{FrameworkRecord, Verified};
-use model::study::{Limits, MeasureSettings};
+use model::study::Limits;
 use model::verify::VerifyReport;
-use model::{Optimizer, Order, Precision, Status, Timestamp, TrainJob, Warning, Work};
+use model::{Optimizer, Order, Precision, Timestamp, TrainJob, Warning, Work};
 use network::{Graph, Image, Op, Shape};
 use seeded::SplitMix64;
 
 use crate::agreement::{Agreement, Trained, compare};
-use crate::bind::{Context, Start, Trainer, graph_of, start};
+use crate::bind::{Context, Trainer, graph_of, start};
 use crate::error::WorkError;
+use crate::reported::Reported;
 use crate::work::write_json;
 
 /// What is compared.
@@ -163,7 +163,7 @@ impl<'a> Scene<'a> {
 
     /// The framework's report, or why there is none.
     fn ask(&self, spec: &Spec, steps: u32) -> Result<Result<VerifyReport, String>, WorkError> {
-        let Start { command, env, .. } = match start(spec, &self.job, self.context) {
+        let start = match start(spec, &self.job, self.context) {
             Ok(start) => start,
             Err(error) => return Ok(Err(error.to_string())),
         };
@@ -178,35 +178,15 @@ impl<'a> Scene<'a> {
             }),
             ..self.job.clone()
         };
-        let path = folder.join("job.json");
-        write_json(&path, &job)?;
-        let mut env = env;
-        env.push((JOB_VARIABLE.to_owned(), path.to_string_lossy().into_owned()));
-        let request = measure::Request {
-            command,
-            env,
-            directory: None,
-            folder: folder.clone(),
+        let reported = Reported {
+            start,
+            job: &job,
+            folder: &folder,
+            report: &report,
             limits: Limits::default(),
-            settings: MeasureSettings {
-                interval_seconds: 1.0,
-                timeout_seconds: Some(self.timeout_seconds),
-                grace_seconds: 5.0,
-            },
-            log: Vec::new(),
-            tells_steps: false,
-            client: None,
-            container: None,
-            outlives: false,
-            cgroup_name: format!("bancada-{}-verify", std::process::id()),
+            timeout_seconds: self.timeout_seconds,
         };
-        let measured =
-            measure::run(&request, self.stop, &mut |_| ()).map_err(WorkError::Measure)?;
-        if measured.outcome.status != Status::Ok {
-            let detail = measured.outcome.in_a_line();
-            return Ok(Err(detail.unwrap_or_else(|| "failed".to_owned())));
-        }
-        Ok(read_report(&report))
+        reported.carry_out(self.stop)
     }
 }
 
@@ -275,11 +255,6 @@ fn small_steps(first: &VerifyReport) -> Optimizer {
     let loss = first.losses.first().copied().unwrap_or(0.0);
     let rate = FIRST_STEP_SHARE * loss / squares;
     sgd(if rate.is_finite() { rate } else { 0.0 })
-}
-
-fn read_report(path: &Path) -> Result<VerifyReport, String> {
-    let bytes = fs::read(path).map_err(|_| "it succeeded but reported nothing".to_owned())?;
-    serde_json::from_slice(&bytes).map_err(|e| format!("its output cannot be parsed: {e}"))
 }
 
 /// Every framework drops other values: with dropout nothing could be compared.
@@ -383,10 +358,10 @@ fn place(graph: &Graph, framework: &str, version: &str, home: &Home) -> PathBuf 
 pub(crate) fn of_run(
     trainer: &Trainer,
     job: Option<&TrainJob>,
-    told: Option<&FrameworkTold>,
+    told: Option<&FrameworkRecord>,
     home: &Home,
 ) -> FrameworkRecord {
-    let told = told.map(|t| t.version.clone());
+    let told = told.and_then(|t| t.version.clone());
     let version = told.or_else(|| trainer.version.clone());
     let name = trainer.framework.name.clone();
     let verified = version.as_ref().and_then(|version| {

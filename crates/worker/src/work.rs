@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use frameworks::Home;
-use measure::{ClientCommand, Measured, Watched};
+use measure::{ClientCommand, Watched};
 use model::event::JOB_VARIABLE;
-use model::order::ORDER_PROTOCOL;
-use model::{Happening, Inventory, Measurement, Order, Ready, Stop};
+use model::{Happening, Measurement, Order, Ready, Stop};
 
 use crate::bind::{Bound, Context, Training, bind};
 use crate::container::{Wrapped, Wrapping, image_of};
@@ -16,7 +15,7 @@ use crate::training_files::{self, MODEL_FILE};
 use crate::verification;
 
 /// An endpoint that is being made can be deleted only when it is in service, minutes later: whoever
-/// has no patience stops twice, and is told what may be left.
+/// has no patience stops twice, and is warned of what may be left.
 const TEAR_DOWN_SECONDS: f64 = 900.0;
 
 /// A worker on its machine.
@@ -179,7 +178,7 @@ impl Worker<'_> {
         starting: Starting<'_>,
         folder: &Path,
         report: &mut dyn FnMut(Happening),
-    ) -> Result<Measured, WorkError> {
+    ) -> Result<Measurement, WorkError> {
         let makes_endpoint = order.makes_endpoint();
         let mut settings = order.measure.clone();
         if makes_endpoint {
@@ -198,10 +197,10 @@ impl Worker<'_> {
             limits: order.limits.clone(),
             settings,
             log: bound.log.clone(),
-            tells_steps: bound.training.is_some(),
+            reports_steps: bound.training.is_some(),
             client,
             container: wrapped.map(|wrapped| wrapped.container.clone()),
-            // The provider is told to delete what was made there.
+            // The provider is asked to delete what was made there.
             outlives: makes_endpoint,
             cgroup_name: format!("bancada-{}", std::process::id()),
         };
@@ -217,36 +216,26 @@ impl Worker<'_> {
         &self,
         order: &Order,
         bound: Bound,
-        measured: Measured,
+        measured: Measurement,
         folder: &Path,
     ) -> Measurement {
         let job = bound.job();
         let trainer = bound.training.as_ref().map(|training| &training.trainer);
-        let told = measured.framework.as_ref();
+        let reported = measured.framework.as_ref();
         let home = self.context.home;
-        let framework = trainer.map(|trainer| verification::of_run(trainer, job, told, home));
+        let framework = trainer.map(|trainer| verification::of_run(trainer, job, reported, home));
         let not_verified =
             trainer.and_then(|trainer| verification::warning(trainer, job, framework.as_ref()));
         let device = job.map(|job| job.device.clone());
         let mut measurement = Measurement {
-            protocol: ORDER_PROTOCOL,
             order: order.id.clone(),
             run: order.run,
             bancada: self.version.to_owned(),
-            outcome: measured.outcome,
-            started: measured.started,
-            seconds: measured.seconds,
-            phases: measured.phases,
-            epochs: measured.epochs,
-            metrics: measured.metrics,
-            warnings: measured.warnings,
-            limits_by: measured.limits_by,
             device: device.or_else(|| order.device.clone()),
             command: bound.command,
-            machine: self.machine(),
+            machine: self.ready.machine.clone(),
             framework,
-            serving: None,
-            profile: measured.profile,
+            ..measured
         };
         measurement.warnings.extend(not_verified);
         let model = bound.client.and_then(|client| client.model);
@@ -260,10 +249,6 @@ impl Worker<'_> {
         }
         add_serving(&mut measurement, model.and_then(|m| m.runtime), folder);
         measurement
-    }
-
-    fn machine(&self) -> Inventory {
-        self.ready.machine.clone()
     }
 }
 

@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
+use infra::notice::Provider;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum InfraCommand {
@@ -91,7 +92,7 @@ pub(crate) struct InfraListArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct WatchNoticeArgs {
-    #[arg(long, value_parser = PossibleValuesParser::new(infra::notice::Provider::NAMES))]
+    #[arg(long, value_parser = PossibleValuesParser::new(Provider::ALL.map(Provider::word)))]
     pub(crate) provider: String,
     /// The metadata service [default: the provider's]
     #[arg(long, value_name = "URL")]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use ::data::{Counts, DataRequest, DatasetInfo, FOLDER};
-use fetch::{FetchError, Fetched, Limits, Origin, Request, Told};
+use fetch::{FetchError, FetchEvent, Fetched, Limits, Origin, Request};
 use frameworks::Home;
 use indicatif::{ProgressBar, ProgressStyle};
 use report::format;
@@ -156,17 +156,17 @@ impl Teller {
         }
     }
 
-    fn on(&mut self, told: Told<'_>) {
+    fn on(&mut self, told: FetchEvent<'_>) {
         match told {
-            Told::Received {
+            FetchEvent::Received {
                 file,
                 received_bytes,
                 total_bytes,
             } => self.received(file, received_bytes, total_bytes),
-            Told::Trying { place } => self.line(&format!("Trying {place}")),
-            Told::Failed { why, .. } => self.line(&format!("  ! {why}")),
-            Told::Getting { what } => self.line(&format!("  downloading {what}")),
-            Told::Checked { file, bytes } => {
+            FetchEvent::Trying { place } => self.line(&format!("Trying {place}")),
+            FetchEvent::Failed { why, .. } => self.line(&format!("  ! {why}")),
+            FetchEvent::Getting { what } => self.line(&format!("  downloading {what}")),
+            FetchEvent::Checked { file, bytes } => {
                 let size = format::bytes(bytes as f64);
                 self.line(&format!("  {file}  {size}  ok"));
             }

@@ -121,7 +121,7 @@ fn in_words(report: &Report) -> String {
         report
             .layers
             .iter()
-            .map(|layer| row(layer.kind.name(), layer.size)),
+            .map(|layer| row(layer.kind.word(), layer.size)),
     );
     lines.push(row("all", report.total));
     lines.push(row("without model", report.without_model));

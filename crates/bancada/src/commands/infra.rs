@@ -240,7 +240,7 @@ pub(super) fn create(
         format::duration(booted.boot_seconds + booted.install_seconds),
         format::duration(booted.boot_seconds),
         format::duration(booted.install_seconds),
-        infra::shell::quoted(&machine.ssh_config.display().to_string()),
+        host::shell::quoted(&machine.ssh_config.display().to_string()),
         machine.id
     );
     Ok(Created { machine, words })

@@ -6,7 +6,7 @@ use std::time::Duration;
 use model::EventKind;
 use model::run::metric;
 use workloads::protocol::Events;
-use workloads::serverless::{Bill, BillingTerms, Engine, Options, Size, Stack, Told};
+use workloads::serverless::{Bill, BillingTerms, EmulatorEvent, Engine, Options, Size, Stack};
 
 use crate::args::ServerlessArgs;
 use crate::exit::{CommandResult, Exit, Failure};
@@ -88,9 +88,9 @@ fn seconds(number: f64, option: &str) -> Result<Duration, Failure> {
     })
 }
 
-fn in_words(told: &Told, size: Size, concurrency: usize) -> String {
+fn in_words(told: &EmulatorEvent, size: Size, concurrency: usize) -> String {
     match told {
-        Told::Listening { address } => {
+        EmulatorEvent::Listening { address } => {
             let word = if concurrency == 1 {
                 "worker"
             } else {
@@ -102,12 +102,12 @@ fn in_words(told: &Told, size: Size, concurrency: usize) -> String {
                 size.memory_mb, size.cpus
             )
         }
-        Told::Warning(warning) => format!("! {warning}"),
-        Told::Ready { worker, setup } => format!(
+        EmulatorEvent::Warning(warning) => format!("! {warning}"),
+        EmulatorEvent::Ready { worker, setup } => format!(
             "worker {worker} is ready after {}",
             report::format::duration(setup.as_secs_f64())
         ),
-        Told::Ended { worker, why } => format!("worker {worker} has ended: {why}"),
-        Told::Draining => "shutting down: finishing requests in progress".to_owned(),
+        EmulatorEvent::Ended { worker, why } => format!("worker {worker} has ended: {why}"),
+        EmulatorEvent::Draining => "shutting down: finishing requests in progress".to_owned(),
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -219,12 +218,8 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Failure> {
 fn write(path: &Path, value: &impl Serialize) -> Result<(), Failure> {
     let bytes = serde_json::to_vec(value).map_err(Failure::trouble)?;
     let unfinished = path.with_extension("partial");
-    let mut options = OpenOptions::new();
     // An order holds the variables of a command.
-    let options = options.write(true).create(true).truncate(true).mode(0o600);
-    let written = options
-        .open(&unfinished)
-        .and_then(|mut file| file.write_all(&bytes));
+    let written = host::create_private(&unfinished).and_then(|mut file| file.write_all(&bytes));
     written.map_err(|e| cannot("write", &unfinished, &e))?;
     fs::rename(&unfinished, path).map_err(|e| cannot("write", path, &e))
 }

@@ -1,94 +1,53 @@
 //! Rows of price lists that were not used: counted, with reasons and examples.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-/// Why a row is not a price of the catalog.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Reason {
-    // Rows that are right, but of something else.
-    Reservation,
-    SavingsPlan,
-    LowPriority,
-    DevTest,
-    OtherSystem,
-    OtherTenancy,
-    OtherSoftware,
-    CapacityReservation,
-    OtherService,
-    OtherUnit,
-    OtherUsage,
-    OtherRegion,
-    Tiered,
-    NotYet,
-    Superseded,
-    PartOfMachine,
-    // What cannot be trusted or understood.
-    ZeroPrice,
-    NoMachine,
-    NoRegion,
-    GpuMissing,
-    PartMissing,
-    UnknownShape,
-    Disagreeing,
-    Negative,
-    NotANumber,
-    UnknownCurrency,
-    BadDate,
-    FutureDate,
-    TooFewCells,
-    CutOff,
-    Malformed,
+use serde::{Deserialize, Serialize};
+
+model::words! {
+    /// Why a row is not a price of the catalog.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    pub enum Reason {
+        // Rows that are right, but of something else.
+        Reservation = "reservations (priced for the whole term)",
+        SavingsPlan = "savings plans",
+        LowPriority = "low-priority machines",
+        DevTest = "DevTest prices",
+        OtherSystem = "Windows and other licensed systems",
+        OtherTenancy = "dedicated hosts and tenancy",
+        OtherSoftware = "machines with installed software",
+        CapacityReservation = "capacity reservations",
+        OtherService = "services other than machines",
+        OtherUnit = "units other than hours",
+        OtherUsage = "commitments and other payment models",
+        OtherRegion = "regions that were not requested",
+        Tiered = "tiered prices",
+        NotYet = "prices that start later",
+        Superseded = "older prices of the same machine",
+        PartOfMachine = "parts of no known machine",
+        // What cannot be trusted or understood.
+        ZeroPrice = "a price of 0, which means unknown",
+        NoMachine = "machine name missing",
+        NoRegion = "unknown region",
+        GpuMissing = "machines without a price for their GPU",
+        PartMissing = "machines without a price for one of their parts",
+        UnknownShape = "machines of unknown composition",
+        Disagreeing = "contradictory rows for one machine",
+        Negative = "a negative price",
+        NotANumber = "not a number",
+        UnknownCurrency = "unknown currency",
+        BadDate = "invalid date",
+        FutureDate = "date in the future",
+        TooFewCells = "row with too few cells",
+        CutOff = "the last row, which may be truncated: if it is not, end the file with a line break",
+        Malformed = "rows that cannot be read",
+    }
 }
 
 impl Reason {
     /// Mistakes of the list, or gaps in it; the rest is simply not what is looked for.
     pub fn is_trouble(self) -> bool {
         self >= Reason::ZeroPrice
-    }
-
-    pub fn words(self) -> &'static str {
-        match self {
-            Reason::Reservation => "reservations (priced for the whole term)",
-            Reason::SavingsPlan => "savings plans",
-            Reason::LowPriority => "low-priority machines",
-            Reason::DevTest => "DevTest prices",
-            Reason::OtherSystem => "Windows and other licensed systems",
-            Reason::OtherTenancy => "dedicated hosts and tenancy",
-            Reason::OtherSoftware => "machines with installed software",
-            Reason::CapacityReservation => "capacity reservations",
-            Reason::OtherService => "services other than machines",
-            Reason::OtherUnit => "units other than hours",
-            Reason::OtherUsage => "commitments and other payment models",
-            Reason::OtherRegion => "regions that were not requested",
-            Reason::Tiered => "tiered prices",
-            Reason::NotYet => "prices that start later",
-            Reason::Superseded => "older prices of the same machine",
-            Reason::PartOfMachine => "parts of no known machine",
-            Reason::ZeroPrice => "a price of 0, which means unknown",
-            Reason::NoMachine => "machine name missing",
-            Reason::NoRegion => "unknown region",
-            Reason::GpuMissing => "machines without a price for their GPU",
-            Reason::PartMissing => "machines without a price for one of their parts",
-            Reason::UnknownShape => "machines of unknown composition",
-            Reason::Disagreeing => "contradictory rows for one machine",
-            Reason::Negative => "a negative price",
-            Reason::NotANumber => "not a number",
-            Reason::UnknownCurrency => "unknown currency",
-            Reason::BadDate => "invalid date",
-            Reason::FutureDate => "date in the future",
-            Reason::TooFewCells => "row with too few cells",
-            Reason::CutOff => {
-                "the last row, which may be truncated: if it is not, end the file with a line break"
-            }
-            Reason::Malformed => "rows that cannot be read",
-        }
-    }
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.words())
     }
 }
 

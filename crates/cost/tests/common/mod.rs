@@ -31,7 +31,7 @@ pub(crate) fn run(
             requests: None,
             started: None,
             price,
-            spoken: Currency::USD,
+            study_currency: Currency::USD,
             rates: &[],
         };
         bill(&request).bill

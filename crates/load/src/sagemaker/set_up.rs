@@ -1,6 +1,5 @@
 //! Creates an endpoint and waits for it. A failed set-up leaves nothing behind, or reports what.
 
-use std::fmt;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -34,27 +33,16 @@ pub struct Endpoint {
     pub set_up: Duration,
 }
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{why}{}", match .torn_down.is_empty() {
+    true => String::new(),
+    false => format!("; {torn_down}"),
+})]
 pub struct SetUpError {
+    #[source]
     pub why: AwsError,
     /// What became of that which had been made.
     pub torn_down: Box<TornDown>,
-}
-
-impl fmt::Display for SetUpError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.why.fmt(f)?;
-        match self.torn_down.is_empty() {
-            true => Ok(()),
-            false => write!(f, "; {}", self.torn_down),
-        }
-    }
-}
-
-impl std::error::Error for SetUpError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.why)
-    }
 }
 
 /// Makes the model, the configuration and the endpoint, and waits until it is in service.

@@ -1,4 +1,4 @@
-//! What is told of pieces of a file, and what the file is in the end.
+//! What is reported of pieces of a file, and what the file is in the end.
 
 use super::*;
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ struct Told {
     file: String,
 }
 
-/// What is told of these pieces, each appended before a look at second 1, 2, …
+/// What is reported of these pieces, each appended before a look at second 1, 2, …
 fn follow(pieces: &[&str]) -> Told {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("events.jsonl");
@@ -47,25 +47,25 @@ fn note(at: f64, text: &str) -> Event {
 #[test]
 fn a_file_in_order_stays_as_it_is() {
     let text = "{\"event\":\"note\", \"extra\":1, \"text\":\"a\",\"at\":5.5}\n";
-    let told = follow(&[text]);
-    assert_eq!(told.events, [note(5.5, "a")]);
-    assert_eq!(told.warnings, []);
-    assert_eq!(told.file, text);
+    let reported = follow(&[text]);
+    assert_eq!(reported.events, [note(5.5, "a")]);
+    assert_eq!(reported.warnings, []);
+    assert_eq!(reported.file, text);
 }
 
 #[test]
 fn the_moment_of_reading_is_filled_in_and_written_down() {
-    let told = follow(&[
+    let reported = follow(&[
         "{\"at\":0.5,\"event\":\"note\",\"text\":\"a\"}\n{\"event\":\"note\",",
         "\"text\":\"b\"}\n",
         "{\"at\":9,\"event\":\"note\",\"text\":\"c\"}",
     ]);
     assert_eq!(
-        told.events,
+        reported.events,
         [note(0.5, "a"), note(2.0, "b"), note(9.0, "c")]
     );
     assert_eq!(
-        told.file,
+        reported.file,
         "{\"at\":0.5,\"event\":\"note\",\"text\":\"a\"}\n\
          {\"at\":2.0,\"event\":\"note\",\"text\":\"b\"}\n\
          {\"at\":9,\"event\":\"note\",\"text\":\"c\"}\n"
@@ -78,30 +78,30 @@ fn what_is_no_event_is_counted_and_left_out() {
         "{{\"event\":\"note\",\"text\":\"{}\"}}\n",
         "x".repeat(70_000)
     );
-    let told = follow(&[
+    let reported = follow(&[
         "{\"at\":1,\"event\":\"note\",\"text\":\"a\"}\n",
         "hello\n\n{\"event\":\"no-such\"}\n",
         &long,
         "{\"at\":2,\"event\":\"note\",\"text\":\"b\"}\n",
     ]);
-    assert_eq!(told.events, [note(1.0, "a"), note(2.0, "b")]);
+    assert_eq!(reported.events, [note(1.0, "a"), note(2.0, "b")]);
     assert_eq!(
-        told.warnings,
+        reported.warnings,
         [Warning::BadEvents {
             lines: 3,
             first: "hello".to_owned()
         }]
     );
     assert!(
-        !told.file.contains("hello") && !told.file.contains("xxx"),
+        !reported.file.contains("hello") && !reported.file.contains("xxx"),
         "{}",
-        told.file
+        reported.file
     );
 }
 
 #[test]
 fn a_loss_that_is_not_a_number_is_no_mistake() {
-    let told = follow(&["{\"at\":1,\"event\":\"step\",\"step\":3,\"loss\":NaN}\n"]);
+    let reported = follow(&["{\"at\":1,\"event\":\"step\",\"step\":3,\"loss\":NaN}\n"]);
     let kind = EventKind::Step {
         step: 3,
         epoch: None,
@@ -110,14 +110,17 @@ fn a_loss_that_is_not_a_number_is_no_mistake() {
         images: None,
     };
     assert_eq!(
-        told.events,
+        reported.events,
         [Event {
             at: Some(1.0),
             kind
         }]
     );
-    assert_eq!(told.warnings, []);
-    assert_eq!(told.file, "{\"at\":1.0,\"event\":\"step\",\"step\":3}\n");
+    assert_eq!(reported.warnings, []);
+    assert_eq!(
+        reported.file,
+        "{\"at\":1.0,\"event\":\"step\",\"step\":3}\n"
+    );
 }
 
 #[test]
@@ -187,15 +190,15 @@ proptest! {
 #[test]
 fn accuracy_in_percent_becomes_a_fraction() {
     let check = |line: &str, expected: Option<&str>| {
-        let told = follow(&[&format!("{line}\n")]);
+        let reported = follow(&[&format!("{line}\n")]);
         let file = expected.map_or(String::new(), |line| format!("{line}\n"));
-        assert_eq!(told.file, file);
+        assert_eq!(reported.file, file);
         let first = line.to_owned();
         let bad = expected.is_none();
         let warning = bad.then_some(Warning::BadEvents { lines: 1, first });
-        assert_eq!(told.warnings, Vec::from_iter(warning));
+        assert_eq!(reported.warnings, Vec::from_iter(warning));
         let written = expected.map(|line| serde_json::from_str::<Event>(line).unwrap());
-        assert_eq!(told.events, Vec::from_iter(written));
+        assert_eq!(reported.events, Vec::from_iter(written));
     };
     let accuracy = |value: &str| format!(r#"{{"at":1.0,"event":"accuracy","value":{value}}}"#);
     check(&accuracy("0.97"), Some(&accuracy("0.97")));
@@ -220,12 +223,12 @@ fn what_is_beyond_the_limit_counts_but_is_not_kept() {
         file.kept.most_bytes = most_lines * line(1).len() as u64;
         let text: String = (1..=5).map(line).collect();
         fs::write(&path, text + "\n").unwrap();
-        let mut told = 0;
-        file.poll(9.0, |_| told += 1).unwrap();
+        let mut reported = 0;
+        file.poll(9.0, |_| reported += 1).unwrap();
         // One of the log's.
         file.add(&note(7.0, "x")).unwrap();
-        let warnings = file.finish(9.0, |_| told += 1).unwrap();
-        assert_eq!(told, 5, "all are told");
+        let warnings = file.finish(9.0, |_| reported += 1).unwrap();
+        assert_eq!(reported, 5, "all are reported");
         let left_out = warnings.iter().map(|warning| match warning {
             Warning::EventsCut { left_out, .. } => *left_out,
             other => panic!("{other}"),

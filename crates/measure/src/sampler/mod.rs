@@ -109,7 +109,7 @@ pub(crate) fn sample_until_last(
         sampled.take(reading.sample, &reading.counters, units.ticks_per_second);
         if let Some(row) = rows.take(place, reading.sample, reading.counters) {
             writer.write(&row, now)?;
-            // A listener that went away is told by the channel of wishes.
+            // A listener that went away is reported by the channel of wishes.
             let _ = samples.send(row);
         }
         let is_small = reading.sample.run.memory_bytes <= sampling.own_bytes;

@@ -39,11 +39,11 @@ fn the_end_of_the_client_ends_the_run_well() {
         ran.metric(metric::CORES_USED).is_some(),
         "while it was asked"
     );
-    let told = ran
+    let reported = ran
         .events
         .iter()
         .any(|event| matches!(&event.kind, model::EventKind::Note { text } if text == "client"));
-    assert!(told, "{:?}", ran.events);
+    assert!(reported, "{:?}", ran.events);
     assert!(
         ran.measured
             .warnings

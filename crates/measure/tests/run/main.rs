@@ -11,15 +11,15 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use measure::{Measured, Request, Stop, Watched};
+use measure::{Request, Stop, Watched};
 use model::run::{Status, metric};
 use model::study::{Limits, LogEvent, LogPattern, MeasureSettings};
-use model::{Event, EventKind, Warning};
+use model::{Event, EventKind, Measurement, Warning};
 use tempfile::TempDir;
 
 /// One run and the folder it left.
 struct Ran {
-    measured: Measured,
+    measured: Measurement,
     folder: TempDir,
     events: Vec<Event>,
     samples: usize,
@@ -60,7 +60,7 @@ fn request(command: &[&str], folder: &Path) -> Request {
             grace_seconds: 5.0,
         },
         log: Vec::new(),
-        tells_steps: false,
+        reports_steps: false,
         client: None,
         container: None,
         outlives: false,

@@ -15,7 +15,7 @@ pub struct Bill {
 }
 
 impl Bill {
-    /// The total in the currency the study speaks, as far as a rate is known.
+    /// The total in the study's currency, as far as a rate is known.
     pub fn total_in_study_currency(&self) -> Money {
         self.converted.as_ref().map_or(self.total, |c| c.total)
     }
@@ -64,55 +64,35 @@ pub struct Counted {
     pub date: String,
 }
 
-/// What a line is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LineKind {
-    /// A phase, or the whole run.
-    Time,
-    /// Between the runs of one rental.
-    Idle,
-    /// Paid, but nobody used it.
-    Rounding,
-    /// The same, for a run shorter than what is paid at least.
-    Minimum,
-    /// Attempts that are expected to be lost.
-    Lost,
-    /// The same where they are too many to count: fewer of them stand on the bill.
-    LostCapped,
-    Discount,
-    FreeTier,
-    Requests,
-    Disk,
-    Storage,
-    Traffic,
-    Address,
-    Fee,
-    Tax,
+words! {
+    /// What a line is for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    pub enum LineKind {
+        /// A phase, or the whole run.
+        Time = "time",
+        /// Between the runs of one rental.
+        Idle = "idle",
+        /// Paid, but nobody used it.
+        Rounding = "rounding",
+        /// The same, for a run shorter than what is paid at least.
+        Minimum = "minimum",
+        /// Attempts that are expected to be lost.
+        Lost = "lost",
+        /// The same where they are too many to count: fewer of them stand on the bill.
+        LostCapped = "lost-capped",
+        Discount = "discount",
+        FreeTier = "free-tier",
+        Requests = "requests",
+        Disk = "disk",
+        Storage = "storage",
+        Traffic = "traffic",
+        Address = "address",
+        Fee = "fee",
+        Tax = "tax",
+    }
 }
 
 impl LineKind {
-    /// As it stands in files.
-    pub fn word(self) -> &'static str {
-        match self {
-            LineKind::Time => "time",
-            LineKind::Idle => "idle",
-            LineKind::Rounding => "rounding",
-            LineKind::Minimum => "minimum",
-            LineKind::Lost => "lost",
-            LineKind::LostCapped => "lost-capped",
-            LineKind::Discount => "discount",
-            LineKind::FreeTier => "free-tier",
-            LineKind::Requests => "requests",
-            LineKind::Disk => "disk",
-            LineKind::Storage => "storage",
-            LineKind::Traffic => "traffic",
-            LineKind::Address => "address",
-            LineKind::Fee => "fee",
-            LineKind::Tax => "tax",
-        }
-    }
-
     pub fn is_lost(self) -> bool {
         matches!(self, LineKind::Lost | LineKind::LostCapped)
     }

@@ -1,7 +1,8 @@
 //! One first command on a host: what it is, and whether this program can run there.
 
+use host::shell::quoted;
+
 use super::binary::{Binary, Version};
-use super::quote;
 
 const MARK: &str = "bancada:";
 /// For the files of runs.
@@ -9,7 +10,7 @@ const ROOM_BYTES: u64 = 64 << 20;
 
 /// POSIX, in one line without `!`: every login shell hands it on.
 pub(super) fn script(digest: &str) -> String {
-    let digest = quote(digest);
+    let digest = quoted(digest);
     [
         "LC_ALL=C; export LC_ALL; umask 077",
         "c=${BANCADA_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/bancada}",
@@ -26,7 +27,7 @@ pub(super) fn script(digest: &str) -> String {
 
 /// Reads the program from its input.
 pub(super) fn copy_script(cache: &str, digest: &str) -> String {
-    let (folder, digest) = (quote(&format!("{cache}/bin")), quote(digest));
+    let (folder, digest) = (quoted(&format!("{cache}/bin")), quoted(digest));
     [
         &format!("umask 077; cd {folder} || exit 1; t=.{digest}.$$"),
         "trap \"rm -f $t\" EXIT",

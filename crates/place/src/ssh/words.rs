@@ -1,13 +1,4 @@
-//! Words for shells, and words of `ssh`.
-
-/// One word for a POSIX shell, csh or fish, whatever it holds.
-pub fn quote(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,@%+".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
+//! What `ssh` prints.
 
 /// Lines by which `ssh` says why it failed.
 const REASONS: [&str; 12] = [
@@ -60,44 +51,6 @@ pub(super) fn hint(words: &str, host: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_shell_sees_the_word_as_it_is() {
-        let hostile = [
-            "a b",
-            "$(touch x)",
-            "`id`",
-            "a'b",
-            "'",
-            "\"",
-            "a\\b",
-            "a\nb",
-            ";",
-            "&&",
-            "*",
-            "~",
-            "",
-            "!x",
-            "#",
-            "é",
-            "-n",
-            "\\'",
-        ];
-        for word in hostile {
-            let script = format!("printf %s {}", quote(word));
-            let output = std::process::Command::new("sh")
-                .args([
-                    "-c",
-                    &script
-                        .replace("printf %s", "printf '%s' --")
-                        .replace(" -- ", " "),
-                ])
-                .output()
-                .unwrap();
-            assert_eq!(String::from_utf8(output.stdout).unwrap(), word);
-        }
-        assert_eq!(quote("/usr/bin/x-1.2"), "/usr/bin/x-1.2");
-    }
 
     #[test]
     fn the_line_with_the_reason_is_chosen() {

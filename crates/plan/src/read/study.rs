@@ -89,7 +89,7 @@ fn read_roles(table: &Table<'_>) -> Vec<(Located<String>, Role)> {
         .collect();
     let mut roles = Vec::new();
     for name in names {
-        let word = take::word(&given, &name.value, &Role::WORDS);
+        let word = take::word(&given, &name.value, &Role::ALL.map(Role::word));
         roles.extend(word.and_then(Role::named).map(|role| (name, role)));
     }
     roles

@@ -7,7 +7,6 @@ mod quantity;
 mod rows;
 mod tags;
 
-use std::fmt;
 use std::io::{self, Read};
 
 use flate2::read::MultiGzDecoder;
@@ -52,7 +51,8 @@ pub struct FileCounts {
 }
 
 /// Why a file could not be read at all, in a sentence.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub struct BillError(String);
 
 impl BillError {
@@ -74,17 +74,9 @@ impl BillError {
     }
 }
 
-impl std::error::Error for BillError {}
-
 impl From<io::Error> for BillError {
     fn from(error: io::Error) -> Self {
         BillError(format!("it cannot be read: {error}"))
-    }
-}
-
-impl fmt::Display for BillError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 

@@ -96,7 +96,7 @@ impl Study {
                 requests: self.requests,
                 started: None,
                 price,
-                spoken: self.currency,
+                study_currency: self.currency,
                 rates: &self.rates,
             })
             .bill

@@ -72,7 +72,7 @@ fn add(rentals: &mut Rentals, environment: &Environment, forecast: &RunForecast,
         }),
         started: None,
         price,
-        spoken: price.per_hour.currency,
+        study_currency: price.per_hour.currency,
         rates: &[],
     };
     rentals.add(&environment.name, None, &request, 0.0);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serve::{
     Batching, Description, Kind, Limits, Model, ModelError, Offer, Options, Port, Predictor,
-    ServeError, Signature, Tensor, Told,
+    ServeError, ServerEvent, Signature, Tensor,
 };
 use tokio::sync::oneshot;
 
@@ -139,7 +139,7 @@ impl Predictor for Gated {
 /// Ends with the test.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
-    told: Mutex<mpsc::Receiver<Told>>,
+    told: Mutex<mpsc::Receiver<ServerEvent>>,
     end: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<Result<(), ServeError>>>,
 }
@@ -148,7 +148,7 @@ impl Server {
     /// When all models are loaded.
     pub(crate) fn start(offers: Vec<Offer>, options: Options) -> Server {
         let server = Server::starting(offers, options);
-        server.wait_for(|told| matches!(told, Told::Listening { .. }));
+        server.wait_for(|told| matches!(told, ServerEvent::Listening { .. }));
         server
     }
 
@@ -166,7 +166,7 @@ impl Server {
                 let _ = tell.send(told);
             })
         });
-        let Told::Bound { address } = told.recv().unwrap() else {
+        let ServerEvent::Bound { address } = told.recv().unwrap() else {
             panic!("the address is told first");
         };
         Server {
@@ -178,12 +178,12 @@ impl Server {
     }
 
     #[track_caller]
-    pub(crate) fn wait_for(&self, wanted: impl Fn(&Told) -> bool) {
+    pub(crate) fn wait_for(&self, wanted: impl Fn(&ServerEvent) -> bool) {
         assert!(self.tells(wanted), "it ended first");
     }
 
     /// Waits for it, or for the end.
-    pub(crate) fn tells(&self, wanted: impl Fn(&Told) -> bool) -> bool {
+    pub(crate) fn tells(&self, wanted: impl Fn(&ServerEvent) -> bool) -> bool {
         let told = self.told.lock().unwrap();
         told.iter().any(|told| wanted(&told))
     }

@@ -6,7 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use serve::{
-    Description, Limits, Model, ModelError, Offer, Options, Predictor, Signature, Tensor, Told,
+    Description, Limits, Model, ModelError, Offer, Options, Predictor, ServerEvent, Signature,
+    Tensor,
 };
 
 use crate::common::{Answer, Gated, MEANS, Server, offer, options, png, post};
@@ -40,7 +41,7 @@ fn a_bad_model_ends_the_server_before_it_is_announced() {
         };
         let mut server = Server::starting(vec![offer("good", MEANS), broken], options());
         assert_eq!(server.join().unwrap_err().to_string(), expected);
-        assert!(!server.tells(|told| matches!(told, Told::Listening { .. })));
+        assert!(!server.tells(|told| matches!(told, ServerEvent::Listening { .. })));
     };
     check(
         Box::new(|_| Err(ModelError::new("it is no model"))),
@@ -72,7 +73,7 @@ fn ending() -> (Server, TcpStream, std::sync::mpsc::Sender<()>) {
 fn requests_in_progress_are_finished_and_new_connections_refused() {
     let (mut server, mut begun, open) = ending();
     server.end();
-    server.wait_for(|told| *told == Told::Draining);
+    server.wait_for(|told| *told == ServerEvent::Draining);
     let mut refused = false;
     for _ in 0..200 {
         match TcpStream::connect(server.address) {

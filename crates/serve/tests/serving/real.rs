@@ -26,7 +26,7 @@ fn served(model: &[u8], description: &str, options: Options) -> Result<Server, S
         }),
     };
     let mut server = Server::starting(vec![offer], options);
-    let is_well = server.tells(|told| matches!(told, serve::Told::Listening { .. }));
+    let is_well = server.tells(|told| matches!(told, serve::ServerEvent::Listening { .. }));
     match is_well {
         true => Ok(server),
         false => Err(server.join().unwrap_err().to_string()),

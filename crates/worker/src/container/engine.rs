@@ -193,11 +193,10 @@ pub(super) struct Identity {
 impl Identity {
     pub(super) fn own() -> Option<Identity> {
         let pid = std::process::id();
-        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
         Some(Identity {
-            boot: boot.trim().to_owned(),
+            boot: host::boot_id()?,
             namespace: pid_namespace()?,
-            start_ticks: start_ticks(pid)?,
+            start_ticks: host::start_ticks(pid)?,
             pid,
         })
     }
@@ -230,7 +229,7 @@ impl Identity {
         if self.boot != own.boot {
             return true;
         }
-        self.namespace == own.namespace && start_ticks(self.pid) != Some(self.start_ticks)
+        self.namespace == own.namespace && host::start_ticks(self.pid) != Some(self.start_ticks)
     }
 }
 
@@ -239,13 +238,6 @@ fn pid_namespace() -> Option<String> {
     let link = fs::read_link("/proc/self/ns/pid").ok()?;
     let digits = link.to_str()?.chars().filter(char::is_ascii_digit);
     Some(digits.collect())
-}
-
-fn start_ticks(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name of the program, in parentheses, may hold anything.
-    let (_, after) = stat.rsplit_once(") ")?;
-    after.split(' ').nth(19)?.parse().ok()
 }
 
 #[cfg(test)]

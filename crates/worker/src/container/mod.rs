@@ -8,9 +8,7 @@ mod engine;
 mod image;
 mod mounts;
 
-use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use frameworks::{Kind, Spec};
@@ -164,9 +162,7 @@ impl Wrapping<'_> {
     /// Not as arguments: everybody sees the arguments of a process. Returns those that the engine's
     /// client has to be given as its own, because they have more than one line.
     fn write_variables(&self, path: &Path) -> Result<Vec<(String, String)>, WorkError> {
-        let mut options = OpenOptions::new();
-        let options = options.write(true).create(true).truncate(true).mode(0o600);
-        let mut file = options.open(path).map_err(|e| WorkError::write(path, e))?;
+        let mut file = host::create_private(path).map_err(|e| WorkError::write(path, e))?;
         let (passed, mut lines): (Vec<_>, Vec<_>) = self
             .bound
             .env

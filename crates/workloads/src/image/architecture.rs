@@ -1,29 +1,22 @@
 //! Kinds of processors that images are made for.
 
-use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Architecture {
-    Amd64,
-    Arm64,
+model::words! {
+    /// As image configurations name it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum Architecture {
+        Amd64 = "amd64",
+        Arm64 = "arm64",
+    }
 }
 
 impl Architecture {
     /// This machine's, where images can be made for it.
     pub fn host() -> Option<Architecture> {
         std::env::consts::ARCH.parse().ok()
-    }
-
-    /// As image configurations call it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Architecture::Amd64 => "amd64",
-            Architecture::Arm64 => "arm64",
-        }
     }
 
     pub(crate) fn variant(self) -> Option<&'static str> {
@@ -49,12 +42,6 @@ impl Architecture {
             Architecture::Arm64 => ("/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu"),
         };
         [lib, usr, "/lib64", "/usr/lib64", "/lib", "/usr/lib"]
-    }
-}
-
-impl fmt::Display for Architecture {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -55,7 +55,7 @@ impl BaseImage {
         let manifest = reader.manifest(&index, architecture, 0)?;
         let config: ImageConfig =
             reader.parse(&reader.blob(&manifest.config)?, "its configuration")?;
-        if config.os != "linux" || config.architecture != architecture.name() {
+        if config.os != "linux" || config.architecture != architecture.word() {
             return Err(reader.problem(&format!(
                 "it is for {} {}, but the image is for linux {architecture}",
                 config.os, config.architecture
@@ -187,7 +187,7 @@ impl Reader {
         let index: Index = self.parse(index, "its index")?;
         let fits = |descriptor: &&Descriptor| {
             let platform = descriptor.platform.as_ref();
-            platform.is_none_or(|is| is.os == "linux" && is.architecture == architecture.name())
+            platform.is_none_or(|is| is.os == "linux" && is.architecture == architecture.word())
         };
         let mut fitting = index.manifests.iter().filter(fits);
         let (Some(chosen), None) = (fitting.next(), fitting.next()) else {

@@ -25,7 +25,7 @@ impl Binary {
             .map_err(|problem| ImageError::new(format!("{}: {problem}", path.display())))?;
         let is = Architecture::of_machine(elf.machine);
         if is != Some(wanted) {
-            let is = is.map_or("another processor", Architecture::name);
+            let is = is.map_or("another processor", Architecture::word);
             let problem = format!("is built for {is}, but the image is for {wanted}");
             return Err(ImageError::of(path, problem));
         }

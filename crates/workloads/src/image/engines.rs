@@ -1,26 +1,27 @@
 //! Container engines of this machine, which take an archive.
 
 use std::ffi::OsString;
-use std::fmt;
 use std::path::Path;
 use std::process::Command;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::image::error::ImageError;
 use crate::image::name::ImageName;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Engine {
-    Docker,
-    Podman,
-    Buildah,
+model::words! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum Engine {
+        Docker = "docker",
+        Podman = "podman",
+        Buildah = "buildah",
+    }
 }
-
-const ALL: [Engine; 3] = [Engine::Docker, Engine::Podman, Engine::Buildah];
 
 /// The image is `name` in the engine afterwards.
 pub fn load_into(engine: Engine, archive: &Path, name: &ImageName) -> Result<(), ImageError> {
-    let mut command = Command::new(engine.name());
+    let mut command = Command::new(engine.word());
     match engine {
         Engine::Docker | Engine::Podman => command.args(["load", "--input"]).arg(archive),
         Engine::Buildah => {
@@ -39,7 +40,7 @@ pub fn load_into(engine: Engine, archive: &Path, name: &ImageName) -> Result<(),
     if loaded == name.to_string() || loaded == name.full() {
         return Ok(());
     }
-    let mut command = Command::new(engine.name());
+    let mut command = Command::new(engine.word());
     command.args(["tag", loaded, &name.to_string()]);
     engine.run(command).map(|_| ())
 }
@@ -52,14 +53,6 @@ fn loaded_as(said: &str) -> Option<&str> {
 }
 
 impl Engine {
-    pub fn name(self) -> &'static str {
-        match self {
-            Engine::Docker => "docker",
-            Engine::Podman => "podman",
-            Engine::Buildah => "buildah",
-        }
-    }
-
     fn failed(self, why: &str) -> ImageError {
         ImageError::new(format!("{self} could not load the image: {why}"))
     }
@@ -76,18 +69,11 @@ impl Engine {
     }
 }
 
-impl fmt::Display for Engine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 impl FromStr for Engine {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Engine, String> {
-        let found = ALL.into_iter().find(|engine| engine.name() == text);
-        found.ok_or_else(|| format!("`{text}` is not docker, podman or buildah"))
+        Engine::named(text).ok_or_else(|| format!("`{text}` is not docker, podman or buildah"))
     }
 }
 

@@ -1,6 +1,5 @@
 //! What was built, and how large it is.
 
-use std::fmt;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -33,19 +32,20 @@ pub struct Layer {
     pub files: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LayerKind {
-    /// Of the base that was given.
-    Base,
-    /// The loader and shared libraries of this system.
-    Libraries,
-    /// The server and ONNX Runtime.
-    Server,
-    Model,
-    /// The model as the runtime has optimised it. Apart, because the runtime does not write it twice alike: the model's own
-    /// layer stays the same.
-    Prepared,
+model::words! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum LayerKind {
+        /// Of the base that was given.
+        Base = "base",
+        /// The loader and shared libraries of this system.
+        Libraries = "libraries",
+        /// The server and ONNX Runtime.
+        Server = "server",
+        Model = "model",
+        /// The model as the runtime has optimised it. Apart, because the runtime does not write it twice alike: the model's own
+        /// layer stays the same.
+        Prepared = "prepared",
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,41 +56,17 @@ pub struct Size {
     pub disk_bytes: u64,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Warning {
     /// Files of an image have one fixed time, by which a copy is found; this one was prepared from a model with another.
+    #[error("{} will not be used in the image, where files have different times: use --prepare while building the image", .copy.display())]
     NotPrepared { copy: PathBuf },
     /// Compressed in a way that is not read here, so its libraries and its size on disk are unknown.
+    #[error(
+        "the base's layer {digest} is compressed with zstd: its size on disk is not counted, and its libraries were not checked"
+    )]
     BaseNotRead { digest: String },
-}
-
-impl LayerKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            LayerKind::Base => "base",
-            LayerKind::Libraries => "libraries",
-            LayerKind::Server => "server",
-            LayerKind::Model => "model",
-            LayerKind::Prepared => "prepared",
-        }
-    }
-}
-
-impl fmt::Display for Warning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Warning::NotPrepared { copy } => write!(
-                f,
-                "{} will not be used in the image, where files have different times: use --prepare while building the image",
-                copy.display()
-            ),
-            Warning::BaseNotRead { digest } => write!(
-                f,
-                "the base's layer {digest} is compressed with zstd: its size on disk is not counted, and its libraries were not checked"
-            ),
-        }
-    }
 }
 
 impl Size {

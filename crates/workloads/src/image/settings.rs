@@ -18,7 +18,7 @@ const BIND_LABEL: &str = "com.amazonaws.sagemaker.capabilities.accept-bind-to-po
 pub(crate) fn empty(architecture: Architecture) -> ImageConfig {
     ImageConfig {
         created: None,
-        architecture: architecture.name().to_owned(),
+        architecture: architecture.word().to_owned(),
         os: "linux".to_owned(),
         variant: architecture.variant().map(str::to_owned),
         config: Settings {
@@ -61,7 +61,7 @@ pub(crate) fn add_layer(config: &mut ImageConfig, diff_id: &str, kind: LayerKind
     config.rootfs.diff_ids.push(diff_id.to_owned());
     config.history.push(History {
         created: Some(CREATED.to_owned()),
-        created_by: Some(format!("bancada image build: {}", kind.name())),
+        created_by: Some(format!("bancada image build: {}", kind.word())),
         others: BTreeMap::new(),
     });
 }

@@ -29,7 +29,7 @@ const ROUND: Duration = Duration::from_millis(100);
 
 /// What the emulator tells while it lives.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Told {
+pub enum EmulatorEvent {
     Listening {
         address: SocketAddr,
     },
@@ -57,12 +57,15 @@ pub(crate) struct Emulator {
     connections: AtomicUsize,
     guard: Guard,
     warned: Mutex<Vec<Warning>>,
-    tell: Box<dyn Fn(Told) + Send + Sync>,
+    tell: Box<dyn Fn(EmulatorEvent) + Send + Sync>,
 }
 
 /// Until SIGTERM or SIGINT, then until what was begun is done and all workers have ended. A
 /// second signal ends them at once.
-pub fn emulate(options: Options, tell: impl Fn(Told) + Send + Sync + 'static) -> io::Result<Bill> {
+pub fn emulate(
+    options: Options,
+    tell: impl Fn(EmulatorEvent) + Send + Sync + 'static,
+) -> io::Result<Bill> {
     emulate_until(told_to_end, options, tell)
 }
 
@@ -70,7 +73,7 @@ pub fn emulate(options: Options, tell: impl Fn(Told) + Send + Sync + 'static) ->
 pub fn emulate_until(
     end: impl AsyncFnMut() -> io::Result<()>,
     options: Options,
-    tell: impl Fn(Told) + Send + Sync + 'static,
+    tell: impl Fn(EmulatorEvent) + Send + Sync + 'static,
 ) -> io::Result<Bill> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
@@ -91,7 +94,7 @@ pub fn emulate_until(
 }
 
 impl Emulator {
-    pub(crate) fn tell(&self, told: Told) {
+    pub(crate) fn tell(&self, told: EmulatorEvent) {
         (self.tell)(told);
     }
 
@@ -106,7 +109,7 @@ impl Emulator {
         for warning in warnings {
             if !warned.contains(warning) {
                 warned.push(warning.clone());
-                self.tell(Told::Warning(warning.to_string()));
+                self.tell(EmulatorEvent::Warning(warning.to_string()));
             }
         }
     }
@@ -118,14 +121,14 @@ impl Emulator {
         let listener = listen(self.options.address)?;
         let address = listener.local_addr()?;
         let graceful = GracefulShutdown::new();
-        self.tell(Told::Listening { address });
+        self.tell(EmulatorEvent::Listening { address });
         {
             let mut working = pin!(self.work(&listener, &graceful));
             tokio::select! {
                 () = &mut working => {}
                 ended = end() => ended?,
             }
-            self.tell(Told::Draining);
+            self.tell(EmulatorEvent::Draining);
             // Requests may be on their way in: sent, and not yet read or not even accepted.
             let _ = tokio::time::timeout(LAST_CALL, working).await;
         }

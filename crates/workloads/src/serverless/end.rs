@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::serverless::emulator::{Emulator, Told};
+use crate::serverless::emulator::{Emulator, EmulatorEvent};
 use crate::serverless::pool::Leaving;
 use crate::serverless::process::Process;
 use crate::serverless::refusal::Refusal;
@@ -52,7 +52,7 @@ impl Emulator {
         self.pool.ended(worker, why);
         self.guard();
         let why = why.to_owned();
-        self.tell(Told::Ended { worker, why });
+        self.tell(EmulatorEvent::Ended { worker, why });
     }
 }
 

@@ -27,6 +27,6 @@ mod terms;
 
 pub use bill::Bill;
 pub use container::Engine;
-pub use emulator::{Told, emulate, emulate_until};
+pub use emulator::{EmulatorEvent, emulate, emulate_until};
 pub use options::{Options, Size, Stack, USUAL_MB_PER_CPU};
 pub use terms::BillingTerms;

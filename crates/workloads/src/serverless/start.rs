@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use model::study::Limits;
 
 use crate::serverless::container::Container;
-use crate::serverless::emulator::{Emulator, Told};
+use crate::serverless::emulator::{Emulator, EmulatorEvent};
 use crate::serverless::end::with_last_words;
 use crate::serverless::options::Stack;
 use crate::serverless::pool::Worker;
@@ -48,7 +48,7 @@ impl Emulator {
                 let setup = begun.elapsed();
                 self.ledger.started(setup);
                 self.pool.ready(number, setup);
-                self.tell(Told::Ready {
+                self.tell(EmulatorEvent::Ready {
                     worker: number,
                     setup,
                 });

@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc as tokio_mpsc;
-use workloads::serverless::{Bill, BillingTerms, Options, Size, Stack, Told};
+use workloads::serverless::{Bill, BillingTerms, EmulatorEvent, Options, Size, Stack};
 
 use crate::stack;
 
@@ -47,7 +47,7 @@ impl Emulator {
                 Ok(())
             };
             workloads::serverless::emulate_until(until, options, move |told| {
-                if let Told::Listening { address } = told {
+                if let EmulatorEvent::Listening { address } = told {
                     listening.send(address).unwrap();
                 }
             })

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use workloads::serverless::{Options, Stack, Told};
+use workloads::serverless::{EmulatorEvent, Options, Stack};
 
 use crate::common::{Emulator, ask, eventually, lives, no_file, options, post};
 use crate::stack;
@@ -80,7 +80,7 @@ const EMULATES: &str = "TEST_EMULATES";
 fn helper_emulates() {
     if std::env::var(EMULATES).is_ok() {
         workloads::serverless::emulate(options(), |told| {
-            if let Told::Listening { address } = told {
+            if let EmulatorEvent::Listening { address } = told {
                 eprintln!("listening on {address}");
             }
         })

@@ -53,7 +53,7 @@ fn every_document_is_what_the_specification_asks_for() {
     );
     assert_eq!(
         described["platform"]["architecture"],
-        report.architecture.name()
+        report.architecture.word()
     );
     let names = &described["annotations"];
     assert_eq!(names["org.opencontainers.image.ref.name"], "1");

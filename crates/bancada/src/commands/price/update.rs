@@ -270,7 +270,7 @@ fn summary(name: &str, list: &PriceList) -> String {
 fn as_json(name: &str, list: &PriceList) -> Value {
     let left_out = list.left_out.iter().map(|(reason, left_out)| {
         json!({
-            "because": reason.words(),
+            "because": reason,
             "rows": left_out.count,
             "is_trouble": reason.is_trouble(),
             "examples": left_out.examples,

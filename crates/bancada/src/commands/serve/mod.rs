@@ -5,7 +5,7 @@ mod stacked;
 use std::path::Path;
 
 use frameworks::Home;
-use serve::{Keep, OnnxRuntime, Told};
+use serve::{Keep, OnnxRuntime, ServerEvent};
 use workloads::models::{NO_LIBRARY, Offered, Runtime, find_library};
 
 use crate::args::ServeCommandArgs;
@@ -43,7 +43,7 @@ pub(super) fn serve(args: &ServeCommandArgs, printer: &Printer) -> CommandResult
         .into_iter()
         .map(|offered| offered.offer(&runtime, &home))
         .collect::<Result<Vec<_>, _>>()?;
-    let tell = |told: Told| {
+    let tell = |told: ServerEvent| {
         if let Some(words) = in_words(&told) {
             printer.talk(&words);
         }
@@ -95,10 +95,10 @@ fn prepare(offered: &[Offered], library: Option<&Path>) -> CommandResult {
     Ok(Exit::Ok)
 }
 
-fn in_words(told: &Told) -> Option<String> {
+fn in_words(told: &ServerEvent) -> Option<String> {
     Some(match told {
-        Told::Bound { .. } => return None,
-        Told::Ready {
+        ServerEvent::Bound { .. } => return None,
+        ServerEvent::Ready {
             model,
             runtime,
             seconds,
@@ -113,13 +113,13 @@ fn in_words(told: &Told) -> Option<String> {
                 false => ready,
             }
         }
-        Told::NotBatched { model } => format!("! {model}: {}", serve::NOT_BATCHED),
-        Told::Listening { address, workers } => {
+        ServerEvent::NotBatched { model } => format!("! {model}: {}", serve::NOT_BATCHED),
+        ServerEvent::Listening { address, workers } => {
             let word = if *workers == 1 { "worker" } else { "workers" };
             format!(
                 "listening on http://{address} with {workers} {word}: POST /invocations, GET /ping, /models, /metrics"
             )
         }
-        Told::Draining => "shutting down: finishing requests in progress".to_owned(),
+        ServerEvent::Draining => "shutting down: finishing requests in progress".to_owned(),
     })
 }

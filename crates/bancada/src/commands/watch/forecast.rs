@@ -129,7 +129,7 @@ impl Forecaster {
             started: Some(self.started),
             requests: None,
             price,
-            spoken: price.per_hour.currency,
+            study_currency: price.per_hour.currency,
             rates: &[],
         };
         cost::bill(&request).bill.total

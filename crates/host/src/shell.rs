@@ -1,4 +1,4 @@
-//! Words for a POSIX shell.
+//! Words for a shell: POSIX, csh or fish.
 
 /// One word, whatever it contains: between single quotes nothing has a meaning but the quote itself.
 pub fn quoted(word: &str) -> String {
@@ -33,6 +33,11 @@ mod tests {
             "--option",
             "\\",
             "a\"b",
+            "#",
+            "!x",
+            "-n",
+            "a;b",
+            "&&",
         ];
         let script = format!("printf '%s\\0' {}", joined(hostile));
         let output = std::process::Command::new("sh")
@@ -42,5 +47,6 @@ mod tests {
         let read = String::from_utf8(output.stdout).unwrap();
         let read: Vec<&str> = read.split_terminator('\0').collect();
         assert_eq!(read, hostile);
+        assert_eq!(quoted("/usr/bin/x-1.2"), "/usr/bin/x-1.2");
     }
 }

@@ -13,12 +13,12 @@ const MOST_NAME_BYTES: usize = 200;
 const MOST_REFUSED: usize = 10;
 
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct ToldMetrics {
+pub(crate) struct ReportedMetrics {
     taken: BTreeMap<String, Metric>,
     refused: BTreeSet<String>,
 }
 
-impl ToldMetrics {
+impl ReportedMetrics {
     /// The last value under a name stands.
     pub(crate) fn take(&mut self, name: &str, value: f64, unit: &str) {
         let is_name = !name.trim().is_empty()
@@ -64,9 +64,9 @@ impl ToldMetrics {
 mod tests {
     use super::*;
 
-    fn check(told: &[&str], measured: &[&str], taken: &[&str], refused: &[&str]) {
-        let mut metrics = ToldMetrics::default();
-        told.iter().for_each(|name| metrics.take(name, 1.0, ""));
+    fn check(reported: &[&str], measured: &[&str], taken: &[&str], refused: &[&str]) {
+        let mut metrics = ReportedMetrics::default();
+        reported.iter().for_each(|name| metrics.take(name, 1.0, ""));
         let value = Metric {
             value: 2.0,
             unit: String::new(),
@@ -76,10 +76,10 @@ mod tests {
             .map(|name| ((*name).to_owned(), value.clone()));
         metrics.overrule(measured.collect());
         let said: Vec<&String> = metrics.refused.iter().collect();
-        assert_eq!(said, refused, "{told:?}");
+        assert_eq!(said, refused, "{reported:?}");
         let all = metrics.into_metrics();
         let names: Vec<&str> = all.keys().map(String::as_str).collect();
-        assert_eq!(names, taken, "{told:?}");
+        assert_eq!(names, taken, "{reported:?}");
     }
 
     #[test]
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn names_without_end_are_not_kept() {
-        let mut metrics = ToldMetrics::default();
+        let mut metrics = ReportedMetrics::default();
         for number in 0..5000 {
             metrics.take(&format!("m{number}"), 1.0, "");
         }
