@@ -5,6 +5,7 @@ use std::path::Path;
 
 use host::limits::cgroup::Group;
 use host::limits::{Fence, Layout};
+use model::measurement::Foreseen;
 use model::run::{Metric, Outcome, Phase, Status, metric};
 use model::{Timestamp, Warning};
 
@@ -57,6 +58,7 @@ pub(crate) struct Finding<'a> {
     pub(crate) sampled: Sampled,
     pub(crate) usage: Usage,
     pub(crate) log: Log,
+    pub(crate) foreseen: Option<Foreseen>,
     /// Why this program ended the run, where it did.
     pub(crate) ended: Option<Ended>,
     pub(crate) client: Option<Verdict>,
@@ -117,6 +119,9 @@ impl Finding<'_> {
             limits_by: self.setting.fence.by().to_owned(),
             framework: self.story.framework.clone(),
             profile: self.story.profile(),
+            foreseen: self
+                .foreseen
+                .filter(|_| self.ended == Some(Ended::Foreseen)),
         }
     }
 
@@ -234,6 +239,7 @@ pub(crate) fn not_begun(status: Status, sentence: &str) -> Measured {
         limits_by: "none".to_owned(),
         framework: None,
         profile: Vec::new(),
+        foreseen: None,
     }
 }
 

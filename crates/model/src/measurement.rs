@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
 use crate::capacity::Capacity;
-use crate::event::Event;
+use crate::event::{CountUnit, Event};
 use crate::location::Container;
 use crate::machine::Inventory;
 use crate::order::{ModelWish, ORDER_PROTOCOL, Order};
@@ -52,6 +52,21 @@ pub struct Measurement {
     pub serving: Option<ServingRecord>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub profile: Vec<OperatorTime>,
+    /// Of a run that was ended because its time was known ([`Order::known_at`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreseen: Option<Foreseen>,
+}
+
+/// What the output of a run said of the whole when it was ended because that was enough.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Foreseen {
+    pub unit: CountUnit,
+    pub done: f64,
+    pub total: f64,
+    /// Of the whole run, from its start.
+    pub total_seconds: f64,
+    /// Standard error of it.
+    pub relative_error: f64,
 }
 
 impl Measurement {
@@ -93,6 +108,7 @@ impl Measurement {
             framework: None,
             serving: None,
             profile: Vec::new(),
+            foreseen: None,
         }
     }
 }

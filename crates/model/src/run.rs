@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
 use crate::capacity::{Capacity, UnmetLimit};
+use crate::event::CountUnit;
 use crate::machine::Inventory;
 use crate::money::{Bill, Price};
 use crate::serving::ServingRecord;
@@ -289,9 +290,13 @@ pub enum Origin {
 /// What a predicted run was made from.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
+    /// In `unit`.
     pub steps_seen: u64,
     /// Of the whole run.
     pub steps: u64,
+    /// Epochs of a command that prints no steps.
+    #[serde(default)]
+    pub unit: CountUnit,
     /// That the beginning took, with start and end.
     pub seen_seconds: f64,
     /// Standard error of the whole time by what was seen of this run, relative.

@@ -325,6 +325,7 @@ impl Held {
             framework: None,
             serving: None,
             profile: Vec::new(),
+            foreseen: None,
         }
     }
 }

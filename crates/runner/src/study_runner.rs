@@ -13,16 +13,16 @@ use std::time::Instant;
 
 use model::run::Origin;
 use model::{
-    Asked, Happening, MachineLife, Measurement, Money, Order, Plan, RunId, RunRecord, Status, Stop,
-    Study, Timestamp,
+    Asked, EventKind, Happening, MachineLife, Measurement, Money, Order, Phase, Plan, RunId,
+    RunRecord, Status, Stop, Study, Timestamp,
 };
 use place::Place;
 use store::Store;
 
 use crate::budget::Ledger;
 use crate::error::RunnerError;
-use crate::forecast::{self, RunForecast};
-use crate::in_progress::{InProgress, UsedInputs};
+use crate::forecast::{self, Grounds, RunForecast};
+use crate::in_progress::{InProgress, Recognised, UsedInputs};
 use crate::inputs::{InputReader, KeptInputs};
 use crate::lane::{self, FromLane, News, Stops, ToLane};
 use crate::orders::ScenarioOrder;
@@ -269,11 +269,32 @@ impl<'a> Session<'a> {
         let progress = match happening {
             Happening::Event(event) => {
                 running.state.event(&event);
+                let recognised = match event.kind {
+                    EventKind::Recognised { .. } => running.state.recognised(),
+                    _ => None,
+                };
+                // Of a run that is ended early, the whole is not what it costs.
+                let is_whole = running.order.known_at.is_none();
+                if let Some(Recognised { phases, .. }) = recognised.filter(|_| is_whole) {
+                    self.expect(run.scenario, phases);
+                }
                 Progress::Event { run, event }
             }
             Happening::Sample(sample) => Progress::Sample { run, sample },
         };
         self.tell(progress);
+    }
+
+    /// Runs of this scenario by one in progress, until one has ended.
+    fn expect(&mut self, scenario: u32, phases: Vec<Phase>) {
+        let tells = |record: &RunRecord| record.run.scenario == scenario && forecast::tells(record);
+        if !self.records.iter().any(tells) {
+            let forecast = RunForecast {
+                grounds: Grounds::of_pilot(scenario),
+                ..RunForecast::exactly(phases)
+            };
+            self.expected.insert(scenario, forecast);
+        }
     }
 
     fn tick(&mut self, lane: usize, seconds: f64) {

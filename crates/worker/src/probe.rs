@@ -125,6 +125,7 @@ pub fn probe(
             grace_seconds: 5.0,
         },
         log: Vec::new(),
+        progress: None,
         tells_steps: false,
         client: None,
         container: None,

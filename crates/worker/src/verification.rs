@@ -194,6 +194,7 @@ impl<'a> Scene<'a> {
                 grace_seconds: 5.0,
             },
             log: Vec::new(),
+            progress: None,
             tells_steps: false,
             client: None,
             container: None,

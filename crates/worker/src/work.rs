@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use frameworks::Home;
-use measure::{ClientCommand, Measured, Watched};
+use measure::{ClientCommand, Measured, Recognition, Watched};
 use model::event::JOB_VARIABLE;
 use model::order::ORDER_PROTOCOL;
-use model::{Happening, Inventory, Measurement, Order, Ready, Stop};
+use model::{Happening, Inventory, Measurement, Order, Ready, Stop, Work};
 
 use crate::bind::{Bound, Context, Training, bind};
 use crate::container::{Wrapped, Wrapping, image_of};
@@ -18,6 +18,9 @@ use crate::verification;
 /// An endpoint that is being made can be deleted only when it is in service, minutes later: whoever
 /// has no patience stops twice, and is told what may be left.
 const TEAR_DOWN_SECONDS: f64 = 900.0;
+
+/// No command is ended earlier because its time is known.
+const FORESEEN_AFTER_SECONDS: f64 = 10.0;
 
 /// A worker on its machine.
 #[derive(Debug, Clone, Copy)]
@@ -198,6 +201,7 @@ impl Worker<'_> {
             limits: order.limits.clone(),
             settings,
             log: bound.log.clone(),
+            progress: recognition(order),
             tells_steps: bound.training.is_some(),
             client,
             container: wrapped.map(|wrapped| wrapped.container.clone()),
@@ -247,6 +251,7 @@ impl Worker<'_> {
             framework,
             serving: None,
             profile: measured.profile,
+            foreseen: measured.foreseen,
         };
         measurement.warnings.extend(not_verified);
         let model = bound.client.and_then(|client| client.model);
@@ -265,6 +270,14 @@ impl Worker<'_> {
     fn machine(&self) -> Inventory {
         self.ready.machine.clone()
     }
+}
+
+/// Of commands: all others emit their steps.
+fn recognition(order: &Order) -> Option<Recognition> {
+    matches!(order.work, Work::Command(_)).then_some(Recognition {
+        known_at: order.known_at,
+        least_seconds: FORESEEN_AFTER_SECONDS,
+    })
 }
 
 pub(crate) fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), WorkError> {
