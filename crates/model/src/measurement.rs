@@ -12,6 +12,7 @@ use crate::event::{CountUnit, Event};
 use crate::location::Container;
 use crate::machine::Inventory;
 use crate::order::{ModelWish, ORDER_PROTOCOL, Order};
+use crate::profile::MachineProfile;
 use crate::run::{
     Epoch, FrameworkRecord, Metric, OperatorTime, Outcome, Phase, RunId, Status, phase,
 };
@@ -52,6 +53,9 @@ pub struct Measurement {
     pub serving: Option<ServingRecord>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub profile: Vec<OperatorTime>,
+    /// Of the machine with the cores of the run, where it was probed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_profile: Option<Box<MachineProfile>>,
     /// Of a run that was ended because its time was known ([`Order::known_at`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foreseen: Option<Foreseen>,
@@ -108,6 +112,7 @@ impl Measurement {
             framework: None,
             serving: None,
             profile: Vec::new(),
+            machine_profile: None,
             foreseen: None,
         }
     }

@@ -116,6 +116,15 @@ pub struct RunRecord {
     /// Time by operator, largest first; empty unless the study asked for a profile.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub profile: Vec<OperatorTime>,
+    /// Digest of the profile of its machine, as it was probed before the run; the profile is in the
+    /// folder of the results ([`machine_profile_file`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_profile: Option<String>,
+}
+
+/// In the folder of the results, once for all runs that name it.
+pub fn machine_profile_file(digest: &str) -> String {
+    format!("machine-{digest}.json")
 }
 
 impl RunRecord {

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use model::measurement::MEASUREMENT_FILE;
+use model::measurement::{Foreseen, MEASUREMENT_FILE};
 use model::order::ORDER_PROTOCOL;
 use model::run::phase;
 use model::{
@@ -30,6 +30,8 @@ pub struct Script {
     /// A phase each, reported at the first look.
     pub phases: Vec<String>,
     pub fault: Option<Fault>,
+    /// It ended because its time was known.
+    pub foreseen: Option<Foreseen>,
 }
 
 impl Default for Script {
@@ -40,6 +42,7 @@ impl Default for Script {
             looks: Some(1),
             phases: Vec::new(),
             fault: None,
+            foreseen: None,
         }
     }
 }
@@ -325,7 +328,8 @@ impl Held {
             framework: None,
             serving: None,
             profile: Vec::new(),
-            foreseen: None,
+            machine_profile: None,
+            foreseen: self.script.foreseen,
         }
     }
 }

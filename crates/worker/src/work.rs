@@ -6,12 +6,13 @@ use frameworks::Home;
 use measure::{ClientCommand, Measured, Recognition, Watched};
 use model::event::JOB_VARIABLE;
 use model::order::ORDER_PROTOCOL;
-use model::{Happening, Inventory, Measurement, Order, Ready, Stop, Work};
+use model::{Happening, Inventory, MachineProfile, Measurement, Order, Ready, Stop, Work};
 
 use crate::bind::{Bound, Context, Training, bind};
 use crate::container::{Wrapped, Wrapping, image_of};
 use crate::error::WorkError;
 use crate::finish::{add_image, add_serving, endpoint_left, model_metrics};
+use crate::machines::machines;
 use crate::training_files::{self, MODEL_FILE};
 use crate::verification;
 
@@ -251,6 +252,7 @@ impl Worker<'_> {
             framework,
             serving: None,
             profile: measured.profile,
+            machine_profile: self.profile(order).map(Box::new),
             foreseen: measured.foreseen,
         };
         measurement.warnings.extend(not_verified);
@@ -265,6 +267,14 @@ impl Worker<'_> {
         }
         add_serving(&mut measurement, model.and_then(|m| m.runtime), folder);
         measurement
+    }
+
+    /// Of this machine, as the run used it.
+    fn profile(&self, order: &Order) -> Option<MachineProfile> {
+        let machine = &self.ready.machine;
+        let cores = order.limits.cores.unwrap_or(machine.usable_cores);
+        let machines = machines(self.context.home.path());
+        machines.into_profile_of(machine, cores.min(machine.usable_cores))
     }
 
     fn machine(&self) -> Inventory {

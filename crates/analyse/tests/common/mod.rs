@@ -173,6 +173,7 @@ impl Recipe {
                 workers: 1,
                 pipeline: Default::default(),
                 profile: false,
+                machine_profile: None,
             }),
             environments: names
                 .into_iter()
