@@ -20,7 +20,10 @@ pub(crate) fn sentences(table: &Table, input: &Input) -> Vec<String> {
         .iter()
         .map(|row| row.record.run.scenario)
         .collect();
-    let never = found.scenarios.saturating_sub(run.len());
+    let short = found.tried.iter().filter(|one| one.is_short);
+    let short: BTreeSet<u32> = short.map(|one| one.run.scenario).collect();
+    let short_only = short.difference(&run).count();
+    let never = found.scenarios.saturating_sub(run.union(&short).count());
     let mut sentences = vec![format!(
         "Searched for `{}`: {} of {} runs were made, in {} of {} scenarios.",
         found.goal,
@@ -33,8 +36,20 @@ pub(crate) fn sentences(table: &Table, input: &Input) -> Vec<String> {
         found
             .tasks
             .iter()
-            .map(|task| of_task(task, found.is_settled)),
+            .map(|task| of_task(task, found.is_settled, &run)),
     );
+    if !short.is_empty() {
+        sentences.push(format!(
+            "{} tried short first: by the beginning of a run, from which the whole is predicted. {} of them {} then run whole; of {} all that is known is predicted, and is not part of the tables.",
+            format::counted(short.len(), "scenario was", "scenarios were"),
+            format::count(short.len() - short_only),
+            if short.len() - short_only == 1 { "was" } else { "were" },
+            match short_only {
+                0 => "none".to_owned(),
+                others => format!("the other {}", format::count(others)),
+            },
+        ));
+    }
     sentences.push(why(found));
     if never > 0 {
         sentences.push(format!(
@@ -45,7 +60,7 @@ pub(crate) fn sentences(table: &Table, input: &Input) -> Vec<String> {
     sentences
 }
 
-fn of_task(task: &SearchedTask, is_over: bool) -> String {
+fn of_task(task: &SearchedTask, is_over: bool, run: &BTreeSet<u32>) -> String {
     let about = match task.task.as_str() {
         "" => String::new(),
         task => format!("{task}: "),
@@ -53,6 +68,11 @@ fn of_task(task: &SearchedTask, is_over: bool) -> String {
     let Some(chosen) = task.chosen else {
         return format!("{about}no scenario was found that keeps the limits.");
     };
+    if !run.contains(&chosen) {
+        return format!(
+            "{about}C{chosen} is the best so far by the beginning of a run alone: no whole run confirms it yet; `bancada run` with the same goal goes on."
+        );
+    }
     let probability = format::percent(task.probability);
     match task.probability >= SURE {
         true => format!(

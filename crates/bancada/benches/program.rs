@@ -223,5 +223,6 @@ fn record(run: RunId, scenario: &Scenario) -> RunRecord {
         framework: None,
         serving: None,
         profile: Vec::new(),
+        machine_profile: None,
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use diagnostics::screen::safe;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use model::event::CountUnit;
 use model::{EventKind, Money, RunId, RunRecord, Status, Study, Timestamp};
 use report::format;
 use runner::{Count, Progress};
@@ -117,6 +118,8 @@ struct RunLine {
     label: String,
     epoch: u32,
     loss: Option<f64>,
+    /// By what it prints.
+    recognised: Option<String>,
     /// Of a run beside others.
     line: Option<ProgressBar>,
 }
@@ -163,6 +166,7 @@ impl Bar {
                     label: format!("{run}  {}", safe(&scenario.levels_label())),
                     epoch: 0,
                     loss: None,
+                    recognised: None,
                     line: None,
                 };
                 self.runs.insert(*run, line);
@@ -254,18 +258,46 @@ impl RunLine {
                 self.epoch = *epoch;
                 self.loss = loss.or(self.loss);
             }
+            EventKind::Recognised {
+                unit,
+                done,
+                total,
+                of_run,
+                left,
+            } => {
+                let at = position_words(*unit, *done, total.filter(|_| *of_run));
+                let left = left
+                    .map(|left| format!("   {} left of this run", format::duration(left.seconds)));
+                self.recognised = Some(format!("   {at}{}", left.unwrap_or_default()));
+            }
             _ => {}
         }
     }
 
     fn words(&self, epochs: Option<u32>) -> String {
         let epoch = match (self.epoch, epochs) {
-            (0, _) => String::new(),
+            (0, _) => self.recognised.clone().unwrap_or_default(),
             (epoch, Some(epochs)) => format!("   epoch {epoch}/{epochs}"),
             (epoch, None) => format!("   epoch {epoch}"),
         };
         let loss = self.loss.map(|loss| format!("  loss {loss:.2}"));
         format!("{}{epoch}{}", self.label, loss.unwrap_or_default())
+    }
+}
+
+/// Where a run is by what it prints; the total is left out where others may follow.
+fn position_words(unit: CountUnit, done: f64, total: Option<f64>) -> String {
+    let (word, at) = match unit {
+        CountUnit::Steps => ("step", done),
+        // The one in progress.
+        CountUnit::Epochs => (
+            "epoch",
+            total.unwrap_or(f64::INFINITY).min(done.floor() + 1.0),
+        ),
+    };
+    match total {
+        Some(total) => format!("{word} {at:.0}/{total:.0}"),
+        None => format!("{word} {at:.0}"),
     }
 }
 
@@ -303,10 +335,14 @@ fn ended_line(record: &RunRecord) -> String {
     };
     let from = match record.prediction() {
         Some(prediction) => format!(
-            " predicted from {} ({} of {} steps)",
+            " predicted from {} ({} of {} {})",
             format::duration(prediction.seen_seconds),
             prediction.steps_seen,
-            prediction.steps
+            prediction.steps,
+            match prediction.unit {
+                CountUnit::Steps => "steps",
+                CountUnit::Epochs => "epochs",
+            }
         ),
         None => String::new(),
     };

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use engine::train;
-use model::job::{DataJob, JOB_PROTOCOL, TrainJob};
+use model::job::{DataJob, TrainJob};
 use model::{EventKind, Optimizer};
 use network::InputSpec;
 
@@ -25,19 +25,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let channels = data::info(&dataset).map_or(1, |info| info.channels);
     let graph = network::load(&name)?.instantiate(InputSpec::square(channels, side, 10));
     let graph = graph.map_err(|problems| format!("{problems:?}"))?;
+    let plain = TrainJob::plain(serde_json::to_value(graph)?, word(7, "1").parse()?);
     let job = TrainJob {
-        protocol: JOB_PROTOCOL,
-        framework: "embedded".to_owned(),
-        network: serde_json::to_value(graph)?,
         data: DataJob {
             dataset,
-            data_dir: None,
             image: side,
             images: Some(word(4, "1024").parse()?),
-            held_out: None,
             seed: 1,
-            cache: None,
-            pipeline: Default::default(),
+            ..plain.data
         },
         epochs: word(5, "2").parse()?,
         batch,
@@ -48,19 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             epsilon: 1e-8,
         },
         threads: word(8, "2").parse().ok(),
-        device: "cpu".to_owned(),
-        seed: word(7, "1").parse()?,
-        weights: None,
-        precision: Default::default(),
-        compile: None,
-        workers: 1,
-        hosts: None,
-        accuracy_each_epoch: false,
-        profile: false,
-        checkpoint: None,
-        preview: None,
-        verify: None,
-        probe: None,
+        ..plain
     };
     let began = Instant::now();
     let mut steps: Vec<f64> = Vec::new();

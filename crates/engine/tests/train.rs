@@ -3,7 +3,7 @@
 
 use data::{DataRequest, Images};
 use engine::{Predictor, train};
-use model::job::{DataJob, JOB_PROTOCOL, PreviewJob, TrainJob};
+use model::job::{DataJob, PreviewJob, TrainJob};
 use model::{EventKind, Optimizer};
 use network::{Graph, InputSpec, Weights};
 
@@ -16,21 +16,16 @@ fn graph(name: &str, channels: u32, side: u32) -> Graph {
 
 fn job(name: &str, dataset: &str, images: u32) -> TrainJob {
     let channels = data::info(dataset).unwrap().channels;
+    let network = serde_json::to_value(graph(name, channels, 28)).unwrap();
+    let plain = TrainJob::plain(network, 1);
     TrainJob {
-        protocol: JOB_PROTOCOL,
-        framework: "embedded".to_owned(),
-        network: serde_json::to_value(graph(name, channels, 28)).unwrap(),
         data: DataJob {
             dataset: dataset.to_owned(),
-            data_dir: None,
             image: 28,
             images: Some(images),
             held_out: Some(100),
-            seed: 1,
-            cache: None,
-            pipeline: Default::default(),
+            ..plain.data
         },
-        epochs: 1,
         batch: 16,
         optimizer: Optimizer::Adam {
             learning_rate: 1e-3,
@@ -39,19 +34,7 @@ fn job(name: &str, dataset: &str, images: u32) -> TrainJob {
             epsilon: 1e-8,
         },
         threads: Some(2),
-        device: "cpu".to_owned(),
-        seed: 1,
-        weights: None,
-        precision: Default::default(),
-        compile: None,
-        workers: 1,
-        hosts: None,
-        accuracy_each_epoch: false,
-        profile: false,
-        checkpoint: None,
-        preview: None,
-        verify: None,
-        probe: None,
+        ..plain
     }
 }
 

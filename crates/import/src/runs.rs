@@ -184,6 +184,7 @@ impl Maker<'_> {
             serving: (self.spec.row() == RowKind::Request)
                 .then(|| Box::new(summary::serving(&group.rows, self.spec))),
             profile: Vec::new(),
+            machine_profile: None,
         }
     }
 

@@ -234,6 +234,7 @@ fn request(program: &Path, folder: &Path, interval_seconds: f64) -> Request {
             grace_seconds: 1.0,
         },
         log: Vec::new(),
+        progress: None,
         reports_steps: false,
         client: None,
         container: None,

@@ -6,6 +6,7 @@ use std::path::Path;
 use host::limits::cgroup::Group;
 use host::limits::{Fence, Layout};
 use model::run::{Metric, Outcome, Phase, metric};
+use model::measurement::Foreseen;
 use model::{Measurement, Timestamp, Warning};
 
 use crate::client::Verdict;
@@ -57,6 +58,7 @@ pub(crate) struct Finding<'a> {
     pub(crate) sampled: Sampled,
     pub(crate) usage: Usage,
     pub(crate) log: Log,
+    pub(crate) foreseen: Option<Foreseen>,
     /// Why this program ended the run, where it did.
     pub(crate) ended: Option<Ended>,
     pub(crate) client: Option<Verdict>,
@@ -115,6 +117,9 @@ impl Finding<'_> {
             limits_by: self.setting.fence.by().to_owned(),
             framework: self.story.framework.clone(),
             profile: self.story.profile(),
+            foreseen: self
+                .foreseen
+                .filter(|_| self.ended == Some(Ended::Foreseen)),
             ..Measurement::new(outcome, self.started)
         }
     }

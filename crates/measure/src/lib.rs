@@ -5,7 +5,7 @@
 //! touches the store. Threads only: no async runtime near a measurement.
 //!
 //! Read in this order: `request` (what is asked and given), `run` (the story of one run), then
-//! its helpers: `process`, `container`, `sampler`, `events` and `log`, and what is made of their findings:
+//! its helpers: `process`, `container`, `sampler`, `events`, `log` and `progress`, and what is made of their findings:
 //! `story`, `outcome`, `metrics`, `warnings`. Limits are enforced by `host::limits`.
 
 mod accuracy;
@@ -24,6 +24,7 @@ mod metrics;
 mod outcome;
 mod patterns;
 mod process;
+mod progress;
 mod reported_metrics;
 mod request;
 mod run;
@@ -39,5 +40,5 @@ pub use error::MeasureError;
 pub use host::limits::{capacity, possible_limits, usable_cores};
 pub use inventory::{git_commit, inventory};
 pub use model::{Asked, Stop};
-pub use request::{ClientCommand, Contained, Request, Watched};
+pub use request::{ClientCommand, Contained, Recognition, Request, Watched};
 pub use run::{could_not_begin, run};

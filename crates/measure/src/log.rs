@@ -6,12 +6,14 @@ use std::io::{self, PipeReader, Read, Write};
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
+use std::time::Instant;
 
 use model::{Event, Warning};
 
 use crate::clock::unix_seconds;
 use crate::error::MeasureError;
 use crate::patterns::Patterns;
+use crate::progress::{Progress, Said};
 
 /// Kept of the beginning, where programs say what they are.
 const HEAD_BYTES: u64 = 10_000_000;
@@ -29,6 +31,10 @@ pub(crate) struct Logging {
     pub(crate) path: PathBuf,
     pub(crate) file: File,
     pub(crate) patterns: Patterns,
+    /// Of runs whose progress is recognised.
+    pub(crate) progress: Option<Progress>,
+    /// Of the run.
+    pub(crate) start: Instant,
 }
 
 /// What is known of a log once it has ended.
@@ -41,7 +47,7 @@ pub(crate) struct Log {
 }
 
 /// Reads to the end of the output, or until there is enough and nothing more is waiting.
-pub(crate) fn keep(mut logging: Logging, events: &Sender<Event>) -> Result<Log, MeasureError> {
+pub(crate) fn keep(mut logging: Logging, said: &Sender<Said>) -> Result<Log, MeasureError> {
     let mut keeper = Keeper {
         file: &logging.file,
         written: 0,
@@ -58,12 +64,18 @@ pub(crate) fn keep(mut logging: Logging, events: &Sender<Event>) -> Result<Log, 
             Err(_) => break,
         };
         keeper.keep(&chunk[..read]).map_err(&folder)?;
+        if let Some(progress) = &mut logging.progress {
+            let seconds = logging.start.elapsed().as_secs_f64();
+            progress.read(&chunk[..read], seconds, unix_seconds(), &mut |one| {
+                let _ = said.send(one);
+            });
+        }
         if !logging.patterns.is_empty() {
             let at = Some(unix_seconds());
             lines.push(&chunk[..read], |line| {
                 logging.patterns.read(line, |kind| {
                     // Nobody listening means that the run is being given up.
-                    let _ = events.send(Event { at, kind });
+                    let _ = said.send(Said::Event(Event { at, kind }));
                 });
             });
         }
@@ -71,7 +83,7 @@ pub(crate) fn keep(mut logging: Logging, events: &Sender<Event>) -> Result<Log, 
     let at = Some(unix_seconds());
     lines.finish(|line| {
         logging.patterns.read(line, |kind| {
-            let _ = events.send(Event { at, kind });
+            let _ = said.send(Said::Event(Event { at, kind }));
         });
     });
     let end = keeper.finish().map_err(folder)?;

@@ -31,6 +31,8 @@ pub(crate) enum Ended {
         after_seconds: f64,
     },
     Interrupted,
+    /// Its time is known.
+    Foreseen,
     /// Nobody asks any more.
     ClientThrough,
 }
@@ -121,6 +123,7 @@ impl Evidence<'_> {
             Some(Ended::Interrupted) => {
                 return (Status::Interrupted, Some("was interrupted".to_owned()));
             }
+            Some(Ended::Foreseen) => return (Status::Ok, None),
             Some(Ended::ClientThrough) | None => {}
         }
         if self.did_its_work() {

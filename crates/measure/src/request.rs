@@ -19,6 +19,8 @@ pub struct Request {
     pub settings: MeasureSettings,
     /// How to read the log, for programs that tell no events.
     pub log: Vec<LogPattern>,
+    /// Whether bars and counters in the output are recognised.
+    pub progress: Option<Recognition>,
     /// Whether it is a training, which tells its steps: one that tells none has failed, however well
     /// it ends.
     pub reports_steps: bool,
@@ -30,6 +32,16 @@ pub struct Request {
     pub outlives: bool,
     /// Ends the name of the cgroup, where one is made: `bancada-<pid>-<cgroup_name>`.
     pub cgroup_name: String,
+}
+
+/// What is made of progress in the output, besides events.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Recognition {
+    /// The run is ended when its output says where it ends, and the total time is known to this part of
+    /// it (half the width of the 95 % interval).
+    pub known_at: Option<f64>,
+    /// But not before.
+    pub least_seconds: f64,
 }
 
 /// A container in which the processes of a run are: not children of this program, and held to their

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use host::limits::cgroup::Group;
 use host::limits::{Fence, Guard};
+use model::measurement::Foreseen;
 use model::run::Status;
 use model::{Event, EventKind, Measurement, Outcome, Timestamp, Warning};
 
@@ -21,6 +22,7 @@ use crate::log::Logging;
 use crate::outcome::Ended;
 use crate::patterns::Patterns;
 use crate::process::{self, NotStarted, Process, Started, Usage};
+use crate::progress::{Progress, Said};
 use crate::request::{Contained, Request, Watched};
 use crate::sampler::probe::{Parts, Probe};
 use crate::sampler::rapl;
@@ -161,6 +163,7 @@ struct UnderWay<'a> {
     story: Story,
     threads: Threads,
     high_water: HighWater,
+    foreseen: Option<Foreseen>,
     end: Option<End>,
 }
 
@@ -218,6 +221,8 @@ impl<'a> UnderWay<'a> {
             path: files.log_path,
             file: files.log,
             patterns,
+            progress: setting.request.progress.map(Progress::new),
+            start,
         };
         let threads = Threads::begin(process.pid, sampling, logging, enough_writer)?;
         let story = Story::new(unix_start);
@@ -235,6 +240,7 @@ impl<'a> UnderWay<'a> {
             events_path,
             story,
             threads,
+            foreseen: None,
             end: None,
         })
     }
@@ -297,6 +303,7 @@ impl<'a> UnderWay<'a> {
             usage: container.as_ref().map_or(usage, |c| c.usage(usage)),
             story: self.story,
             log,
+            foreseen: self.foreseen,
             ended: self.end.map(|end| end.why),
             client,
             client_cpu_seconds: self
@@ -359,6 +366,7 @@ impl<'a> UnderWay<'a> {
             threads,
             start,
             events_path,
+            foreseen,
             ..
         } = self;
         let folder = MeasureError::folder(events_path);
@@ -374,9 +382,14 @@ impl<'a> UnderWay<'a> {
         events
             .poll(unix_seconds(), |event| tell(&event))
             .map_err(&folder)?;
-        for event in threads.log_events.try_iter() {
-            events.add(&event).map_err(&folder)?;
-            tell(&event);
+        for said in threads.said.try_iter() {
+            match said {
+                Said::Event(event) => {
+                    events.add(&event).map_err(&folder)?;
+                    tell(&event);
+                }
+                Said::Enough(whole) => *foreseen = Some(whole),
+            }
         }
         for sample in threads.samples.try_iter() {
             watch(Watched::Sample(&sample));
@@ -425,7 +438,7 @@ impl<'a> UnderWay<'a> {
         Some(verdict)
     }
 
-    /// Ends the run when its time is up or somebody asked for it.
+    /// Ends the run when its time is up or known, or somebody asked for it.
     fn enforce_deadline(&mut self, stop: &Stop) {
         let settings = &self.setting.request.settings;
         let elapsed = self.start.elapsed().as_secs_f64();
@@ -434,9 +447,10 @@ impl<'a> UnderWay<'a> {
             let timeout = settings
                 .timeout_seconds
                 .filter(|timeout| elapsed >= *timeout);
-            let why = match (asked, timeout) {
-                (Asked::Nothing, None) => return,
-                (Asked::Nothing, Some(after_seconds)) => Ended::TimedOut { after_seconds },
+            let why = match (asked, timeout, self.foreseen) {
+                (Asked::Nothing, None, None) => return,
+                (Asked::Nothing, _, Some(_)) => Ended::Foreseen,
+                (Asked::Nothing, Some(after_seconds), None) => Ended::TimedOut { after_seconds },
                 _ => Ended::Interrupted,
             };
             // Its end is about to be reported: it came by itself.

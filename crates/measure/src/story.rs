@@ -102,7 +102,7 @@ impl Story {
             EventKind::Metric { name, value, unit } => {
                 self.metrics.take(name, *value, unit);
             }
-            EventKind::Note { .. } => {}
+            EventKind::Note { .. } | EventKind::Recognised { .. } => {}
             EventKind::Framework { name, version } => {
                 self.framework = Some(FrameworkRecord {
                     name: name.clone(),

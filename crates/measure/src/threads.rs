@@ -5,11 +5,12 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use model::{Event, Sample};
+use model::Sample;
 
 use crate::error::MeasureError;
 use crate::log::{self, Log, Logging};
 use crate::process::Process;
+use crate::progress::Said;
 use crate::sampler::{self, SampleRequest, Sampled, Sampling};
 
 /// The helpers beside the run, and how they are reached.
@@ -17,7 +18,7 @@ pub(crate) struct Threads {
     pub(crate) ends: Receiver<Instant>,
     pub(crate) wishes: Sender<SampleRequest>,
     pub(crate) samples: Receiver<Sample>,
-    pub(crate) log_events: Receiver<Event>,
+    pub(crate) said: Receiver<Said>,
     /// Closing it tells the log's thread to wait for no more.
     enough: Option<PipeWriter>,
     sampler: Option<JoinHandle<Result<Sampled, MeasureError>>>,
@@ -35,7 +36,7 @@ impl Threads {
         let (ends_sender, ends) = mpsc::channel();
         let (wishes, wishes_receiver) = mpsc::channel();
         let (samples_sender, samples) = mpsc::channel();
-        let (log_sender, log_events) = mpsc::channel();
+        let (log_sender, said) = mpsc::channel();
         spawn("waiter", move || {
             Process::wait_for_end(pid);
             // Nobody listening means that the run was given up.
@@ -49,7 +50,7 @@ impl Threads {
             ends,
             wishes,
             samples,
-            log_events,
+            said,
             enough: Some(enough),
             sampler: Some(sampler),
             log: Some(log),

@@ -63,6 +63,20 @@ pub enum EventKind {
     Note {
         text: String,
     },
+    /// How far the run is by the bars and counters in its output: written by the worker, which
+    /// recognised them, and never emitted by a workload.
+    Recognised {
+        unit: CountUnit,
+        /// In units; whole numbers of epochs are epochs that are over.
+        done: f64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        total: Option<f64>,
+        /// Whether `total` is the end of the run: else of one counter, which others may follow.
+        of_run: bool,
+        /// Of the run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        left: Option<TimeLeft>,
+    },
     /// What trains, by its own word.
     Framework {
         name: String,
@@ -87,6 +101,23 @@ pub enum EventKind {
         #[serde(default)]
         detail: String,
     },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CountUnit {
+    Epochs,
+    #[default]
+    Steps,
+}
+
+/// Seconds that a run still takes; predicted.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TimeLeft {
+    pub seconds: f64,
+    /// 95 %; none where too little was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
 }
 
 #[cfg(test)]

@@ -41,6 +41,9 @@ pub struct Searched {
 pub struct Tried {
     pub run: RunId,
     pub why: String,
+    /// Only its beginning was carried out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_short: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -64,6 +64,49 @@ pub struct TrainJob {
     pub probe: Option<ProbeJob>,
 }
 
+impl TrainJob {
+    /// One epoch of a network by plain gradient descent, on one worker and the processor, with the
+    /// same seed everywhere and nothing kept: for jobs that are of no study, which change what they
+    /// need.
+    pub fn plain(network: serde_json::Value, seed: u64) -> Self {
+        TrainJob {
+            protocol: JOB_PROTOCOL,
+            framework: "engine".to_owned(),
+            network,
+            data: DataJob {
+                dataset: "noise".to_owned(),
+                data_dir: None,
+                image: 0,
+                images: None,
+                held_out: None,
+                seed,
+                cache: None,
+                pipeline: Pipeline::default(),
+            },
+            epochs: 1,
+            batch: 1,
+            optimizer: Optimizer::Sgd {
+                learning_rate: 0.0,
+                momentum: 0.0,
+            },
+            threads: None,
+            device: "cpu".to_owned(),
+            seed,
+            weights: None,
+            precision: Precision::default(),
+            compile: None,
+            workers: 1,
+            hosts: None,
+            accuracy_each_epoch: false,
+            profile: false,
+            checkpoint: None,
+            preview: None,
+            verify: None,
+            probe: None,
+        }
+    }
+}
+
 /// Enough of a training to predict the whole: its start, steps until their time is known, a part of
 /// the validation, its end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

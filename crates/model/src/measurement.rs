@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
 use crate::capacity::Capacity;
-use crate::event::Event;
+use crate::event::{CountUnit, Event};
 use crate::location::Container;
 use crate::machine::Inventory;
 use crate::order::{ModelWish, ORDER_PROTOCOL, Order};
+use crate::profile::MachineProfile;
 use crate::run::{
     Epoch, FrameworkRecord, Metric, OperatorTime, Outcome, Phase, RunId, Status, phase,
 };
@@ -52,6 +53,24 @@ pub struct Measurement {
     pub serving: Option<ServingRecord>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub profile: Vec<OperatorTime>,
+    /// Of the machine with the cores of the run, where it was probed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_profile: Option<Box<MachineProfile>>,
+    /// Of a run that was ended because its time was known ([`Order::known_at`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreseen: Option<Foreseen>,
+}
+
+/// What the output of a run said of the whole when it was ended because that was enough.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Foreseen {
+    pub unit: CountUnit,
+    pub done: f64,
+    pub total: f64,
+    /// Of the whole run, from its start.
+    pub total_seconds: f64,
+    /// Standard error of it.
+    pub relative_error: f64,
 }
 
 impl Measurement {
@@ -76,6 +95,8 @@ impl Measurement {
             framework: None,
             serving: None,
             profile: Vec::new(),
+            machine_profile: None,
+            foreseen: None,
         }
     }
 

@@ -29,6 +29,10 @@ pub struct Order {
     /// That it takes at most, by the forecast. Not a limit: a queue that needs one makes it from this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_seconds: Option<f64>,
+    /// A command is ended when its output says where it ends, and its total time is known to this part
+    /// of it (half the width of the 95 % interval).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known_at: Option<f64>,
     /// Files of the study's folder that the run depends on, by digest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<RunInput>,

@@ -34,6 +34,21 @@ impl MachineProfile {
         self.frameworks.iter().find(|probe| probe.framework == name)
     }
 
+    /// Whether it is of this machine, used with so many cores.
+    pub fn is_of(&self, machine: &Inventory, cores: f64) -> bool {
+        let own = &self.machine;
+        own.hostname == machine.hostname
+            && own.cpu_model == machine.cpu_model
+            && own.memory_bytes == machine.memory_bytes
+            && self.cores == cores
+    }
+
+    /// Of several that are of a machine, the one to be used: one that bears the host's name is
+    /// certainly of it, while hosts of a cloud often share a name; then the latest.
+    pub fn rank_for(&self, machine: &Inventory) -> (bool, Timestamp) {
+        (self.name.starts_with(&machine.hostname), self.measured)
+    }
+
     /// The measurement of the embedded engine and the frameworks that varied most.
     pub fn noisiest(&self) -> Option<&StepTime> {
         let steps = self.frameworks.iter().flat_map(|probe| &probe.steps);

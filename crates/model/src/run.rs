@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
 use crate::capacity::{Capacity, UnmetLimit};
+use crate::event::CountUnit;
 use crate::machine::Inventory;
 use crate::money::{Bill, Price};
 use crate::serving::ServingRecord;
@@ -115,6 +116,15 @@ pub struct RunRecord {
     /// Time by operator, largest first; empty unless the study asked for a profile.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub profile: Vec<OperatorTime>,
+    /// Digest of the profile of its machine, as it was probed before the run; the profile is in the
+    /// folder of the results ([`machine_profile_file`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_profile: Option<String>,
+}
+
+/// In the folder of the results, once for all runs that name it.
+pub fn machine_profile_file(digest: &str) -> String {
+    format!("machine-{digest}.json")
 }
 
 impl RunRecord {
@@ -289,9 +299,13 @@ pub enum Origin {
 /// What a predicted run was made from.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
+    /// In `unit`.
     pub steps_seen: u64,
     /// Of the whole run.
     pub steps: u64,
+    /// Epochs of a command that prints no steps.
+    #[serde(default)]
+    pub unit: CountUnit,
     /// That the beginning took, with start and end.
     pub seen_seconds: f64,
     /// Standard error of the whole time by what was seen of this run, relative.

@@ -51,6 +51,7 @@ pub fn command_order(id: &str, command: &[&str]) -> Order {
             grace_seconds: 2.0,
         },
         expected_seconds: None,
+        known_at: None,
         inputs: Vec::new(),
     }
 }

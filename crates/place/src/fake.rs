@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use model::measurement::MEASUREMENT_FILE;
+use model::measurement::{Foreseen, MEASUREMENT_FILE};
 use model::run::phase;
 use model::{
     Event, EventKind, Happening, Inventory, Measurement, Metric, Order, Outcome, Phase, RunId,
@@ -29,6 +29,8 @@ pub struct Script {
     /// A phase each, reported at the first look.
     pub phases: Vec<String>,
     pub fault: Option<Fault>,
+    /// It ended because its time was known.
+    pub foreseen: Option<Foreseen>,
 }
 
 impl Default for Script {
@@ -39,6 +41,7 @@ impl Default for Script {
             looks: Some(1),
             phases: Vec::new(),
             fault: None,
+            foreseen: None,
         }
     }
 }
@@ -312,6 +315,7 @@ impl Held {
             metrics: BTreeMap::from([(model::run::metric::TRAIN_SECONDS.to_owned(), time)]),
             device: self.order.device.clone(),
             command: vec![self.order.environment.clone()],
+            foreseen: self.script.foreseen,
             ..Measurement::new(outcome, Timestamp::UNIX_EPOCH)
         }
     }

@@ -2,18 +2,22 @@
 //! position in the whole run, and the time that is left.
 //!
 //! Bytes are cut into updates ([`Cutter`]: lines, carriage returns, cursor movements), an update is
-//! recognised ([`recognise`]), a [`Tracker`] combines what is recognised, and [`eta`] predicts. A
+//! recognised ([`recognise`]), a [`Tracker`] combines what is recognised, and [`eta`] predicts; a
+//! [`Follower`] does all of it for a program that is running. A
 //! wrong position is worse than none: what a counter is part of is reported only where the output
 //! says so, see [`Scope`].
 
 mod cut;
 pub mod eta;
+mod follow;
 mod recognise;
 mod tracker;
 
 use serde::Serialize;
 
 pub use cut::Cutter;
+pub use follow::Follower;
+pub use model::event::CountUnit as Unit;
 pub use recognise::{Counter, EpochNumber, Observation, Purpose, recognise, recognise_begun};
 pub use tracker::{Given, Tracker};
 
@@ -46,11 +50,4 @@ pub enum Scope {
     Run,
     /// One bar or counter; whether others follow is not known.
     Counter,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Unit {
-    Epochs,
-    Steps,
 }

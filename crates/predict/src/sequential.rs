@@ -138,35 +138,22 @@ fn until_decided(
     let mut at = vec![0; task.len()];
     let mut is_behind = vec![false; task.len()];
     loop {
-        let seen: Vec<Option<Vec<f64>>> = task
-            .iter()
-            .zip(&at)
-            .map(|(runs, at)| first(runs, looks[*at]))
-            .collect();
-        let open = |at: usize| State::Open {
-            repetitions: looks[at],
-        };
-        let has_failed = |place: usize| {
-            let runs = task[place].iter().take(looks[at[place]] as usize);
-            runs.clone().any(|run| *run == Repetition::NoValue)
-        };
-        let failed: Vec<bool> = (0..task.len()).map(has_failed).collect();
-        let ranked: Vec<usize> = (0..task.len()).filter(|place| !failed[*place]).collect();
-        let lists: Option<Vec<&[f64]>> = ranked.iter().map(|p| seen[*p].as_deref()).collect();
+        let Look { ranked, values } = Look::at(task, looks, &at);
         let mut states = vec![State::Stopped(Why::Failed); task.len()];
-        let Some(lists) = lists else {
+        let Some(values) = values else {
             for &place in &ranked {
                 states[place] = match is_behind[place] {
                     true => State::Stopped(Why::Behind),
-                    false => open(at[place]),
+                    false => State::Open {
+                        repetitions: looks[at[place]],
+                    },
                 };
             }
             return states;
         };
+        let lists: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
         let Some(found) = stats::rank_lowest(&lists, level, equal_within) else {
-            ranked
-                .iter()
-                .for_each(|place| states[*place] = State::Stopped(Why::Settled));
+            stop(&mut states, &ranked, Why::Settled);
             return states;
         };
         is_behind.fill(false);
@@ -176,25 +163,53 @@ fn until_decided(
         }
         let first: Vec<usize> = found.first.iter().map(|place| ranked[*place]).collect();
         let last = looks.len() - 1;
-        let next = first
-            .iter()
-            .map(|place| at[*place])
-            .filter(|at| *at < last)
-            .min();
-        let (true, Some(next)) = (!found.is_settled(), next) else {
-            let why = if found.is_settled() {
-                Why::Settled
-            } else {
-                Why::Maximum
-            };
-            first
-                .iter()
-                .for_each(|place| states[*place] = State::Stopped(why));
-            return states;
+        let repetitions = first.iter().map(|place| at[*place]);
+        let next = repetitions.filter(|at| *at < last).min();
+        let next = match (found.is_settled(), next) {
+            (true, _) => {
+                stop(&mut states, &first, Why::Settled);
+                return states;
+            }
+            (false, None) => {
+                stop(&mut states, &first, Why::Maximum);
+                return states;
+            }
+            (false, Some(next)) => next,
         };
         // Who is behind in repetitions catches up first.
         for place in first {
             at[place] += usize::from(at[place] == next);
+        }
+    }
+}
+
+fn stop(states: &mut [State], places: &[usize], why: Why) {
+    for &place in places {
+        states[place] = State::Stopped(why);
+    }
+}
+
+/// A task at one look at each of its scenarios.
+struct Look {
+    /// Places of scenarios of which no run failed up to their look.
+    ranked: Vec<usize>,
+    /// Of those; none while a run of one of them is missing.
+    values: Option<Vec<Vec<f64>>>,
+}
+
+impl Look {
+    fn at(task: &[Vec<Repetition>], looks: &[u32], at: &[usize]) -> Self {
+        let has_failed = |place: &usize| {
+            let runs = task[*place].iter().take(looks[at[*place]] as usize);
+            runs.clone().any(|run| *run == Repetition::NoValue)
+        };
+        let ranked: Vec<usize> = (0..task.len()).filter(|place| !has_failed(place)).collect();
+        let values = ranked
+            .iter()
+            .map(|place| first(&task[*place], looks[at[*place]]));
+        Look {
+            values: values.collect(),
+            ranked,
         }
     }
 }

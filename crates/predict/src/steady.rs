@@ -45,7 +45,7 @@ pub fn steady(steps: &[f64]) -> Option<Steady> {
         return None;
     }
     let latest = steps.len() / 2;
-    let warm_up = warm_up(steps, latest);
+    let warm_up = warm_up(steps, 0, latest);
     let rest = &steps[warm_up..];
     let means = batch_means(rest);
     let count = means.len() as f64;
@@ -63,15 +63,16 @@ pub fn steady(steps: &[f64]) -> Option<Steady> {
     })
 }
 
-/// How many steps to leave out, at most `latest`.
-fn warm_up(steps: &[f64], latest: usize) -> usize {
+/// How many of the first values to leave out, from `earliest` to `latest`: as many as give the mean of
+/// the rest its smallest standard error.
+pub(crate) fn warm_up(values: &[f64], earliest: usize, latest: usize) -> usize {
     // From the end: sums of what is kept.
     let (mut sum, mut squares, mut count) = (0.0, 0.0, 0.0);
-    // Against the mean of the second half, so that squares of large numbers are not subtracted.
-    let centre = mean(&steps[latest..]);
+    // Against the mean of the later part, so that squares of large numbers are not subtracted.
+    let centre = mean(&values[latest..]);
     let mut best = (f64::INFINITY, latest);
-    for (left_out, seconds) in steps.iter().enumerate().rev() {
-        let from_centre = seconds - centre;
+    for (left_out, value) in values.iter().enumerate().skip(earliest).rev() {
+        let from_centre = value - centre;
         sum += from_centre;
         squares += from_centre * from_centre;
         count += 1.0;
@@ -80,7 +81,7 @@ fn warm_up(steps: &[f64], latest: usize) -> usize {
         }
         let spread: f64 = squares - sum * sum / count;
         let error = spread.max(0.0) / (count * count);
-        // Of equals the earlier: more steps are kept.
+        // Of equals the earlier: more values are kept.
         if error <= best.0 {
             best = (error, left_out);
         }

@@ -11,8 +11,9 @@ use model::{
 use rust_decimal::Decimal;
 use store::{Store, StoreError};
 
-use crate::finish::{machine_lives, settle};
+use crate::finish::{machine_lives, price_record, settle};
 use crate::forecast::{self, Forecast, RunForecast};
+use crate::short::{as_paid, short_records};
 
 /// What a study has cost so far, in its currency.
 #[derive(Debug, Clone)]
@@ -32,13 +33,19 @@ impl Ledger {
         records.extend(store.superseded()?);
         let aside = store.set_aside()?.into_iter();
         records.extend(aside.filter(|record| record.study == study.name));
+        records.extend(short_records(store)?);
+        // Of predicted runs only what was carried out is paid.
+        for record in records.iter_mut().filter(|r| r.prediction().is_some()) {
+            *record = as_paid(record);
+            price_record(record, study);
+        }
         let lives = machine_lives(store)?;
         settle(&mut records, &lives);
         let mut ledger = Ledger::new(study);
         for life in on {
             ledger.rentals.add_machine(study, life);
         }
-        // Measurements made elsewhere were paid from another budget; predicted ones are not paid.
+        // Measurements made elsewhere were paid from another budget.
         records.retain(|record| matches!(record.origin, Origin::Measured { .. }));
         // A machine that was left on goes on being paid: its runs are part of its life.
         let is_on = |record: &RunRecord| on.iter().any(|life| is_of(record, life));
@@ -88,8 +95,8 @@ impl Ledger {
 
     /// A run of this session.
     pub fn add(&mut self, record: &RunRecord) {
-        let (Some(price), Some(bill), None) = (&record.price, &record.bill, record.prediction())
-        else {
+        let record = &as_paid(record);
+        let (Some(price), Some(bill)) = (&record.price, &record.bill) else {
             return;
         };
         let request = BillRequest::of(record, price, bill.total.currency, &[]);

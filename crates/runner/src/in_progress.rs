@@ -18,6 +18,14 @@ pub(crate) struct InProgress {
     pub(crate) seconds: f64,
     /// Names of phases and when they were heard to begin.
     begun: Vec<Begun>,
+    /// That the whole run takes, by what it prints.
+    total_seconds: Option<f64>,
+}
+
+/// A whole run, while its beginning is in progress.
+pub(crate) struct Recognised {
+    pub(crate) phases: Vec<Phase>,
+    pub(crate) seconds: f64,
 }
 
 #[derive(Clone)]
@@ -51,16 +59,31 @@ impl InProgress {
             },
             seconds: 0.0,
             begun: Vec::new(),
+            total_seconds: None,
         }
     }
 
     pub(crate) fn event(&mut self, event: &Event) {
-        if let EventKind::Phase { phase } = &event.kind {
-            self.begun.push(Begun {
+        match &event.kind {
+            EventKind::Phase { phase } => self.begun.push(Begun {
                 phase: phase.clone(),
                 seconds: self.seconds,
-            });
+            }),
+            EventKind::Recognised { left, .. } => {
+                self.total_seconds = left.map(|left| self.seconds + left.seconds);
+            }
+            _ => {}
         }
+    }
+
+    /// As if it went on to its end, by what it prints.
+    pub(crate) fn recognised(&self) -> Option<Recognised> {
+        let seconds = self.total_seconds?;
+        let mut phases = self.phases();
+        if let Some(last) = phases.last_mut() {
+            last.seconds += (seconds - self.seconds).max(0.0);
+        }
+        Some(Recognised { phases, seconds })
     }
 
     /// What it costs is known at its end, by its requests.

@@ -27,7 +27,7 @@ pub struct OrderBuilder<'a> {
     pub cache: &'a Path,
     /// Whether endpoints at a provider are used where the study describes them, and paid for.
     pub real: bool,
-    /// Of trainings only the beginning is wanted.
+    /// Of trainings and commands only the beginning is wanted.
     pub preview: Option<Preview>,
     datasets: Datasets,
     digests: RefCell<HashMap<String, Option<String>>>,
@@ -102,6 +102,7 @@ impl<'a> OrderBuilder<'a> {
             }
             Workload::Command(command) => Work::Command(command),
         };
+        let known_at = self.preview.and_then(|preview| preview.of_command(&work));
         let order = Order {
             protocol: ORDER_PROTOCOL,
             id: scenario.label(),
@@ -115,6 +116,7 @@ impl<'a> OrderBuilder<'a> {
             device: environment.device.clone(),
             measure: self.study.measure.clone(),
             expected_seconds: None,
+            known_at,
             inputs: Vec::new(),
         };
         Ok(ScenarioOrder {

@@ -1,21 +1,25 @@
-//! Only the beginning of a training is carried out, and its record is the whole run as predicted.
+//! Only the beginning of a training or of a command is carried out, and its record is the whole run as predicted.
 
 use std::fs;
 use std::path::Path;
 
+use model::event::CountUnit;
 use model::job::PreviewJob;
+use model::measurement::Foreseen;
 use model::run::{Metric, Prediction, metric, phase};
-use model::{Event, EventKind, Measurement, Order, Status, Work};
+use model::{Event, EventKind, Measurement, Order, Phase, Status, Work};
 use predict::steady::FEWEST_STEPS;
 use predict::whole_run::{self, Beginning, Length, StepSeen, ValidationSeen, WholeRun};
 
-/// How much of a training is carried out.
+/// How much of a training, or of a command, is carried out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Preview {
     /// Of its steps, at most.
     pub most: f64,
     /// At which the time of a step is known well enough to stop earlier.
     pub precision: f64,
+    /// At which the whole time of a command, by what it prints, is known well enough to end it.
+    pub known_at: f64,
 }
 
 impl Default for Preview {
@@ -23,6 +27,7 @@ impl Default for Preview {
         Preview {
             most: 0.04,
             precision: 0.01,
+            known_at: 0.05,
         }
     }
 }
@@ -31,6 +36,11 @@ impl Default for Preview {
 const FEWEST: u32 = 3 * FEWEST_STEPS as u32;
 
 impl Preview {
+    /// [`Order::known_at`].
+    pub(crate) fn of_command(&self, work: &Work) -> Option<f64> {
+        matches!(work, Work::Command(_)).then_some(self.known_at)
+    }
+
     /// `None` for a training so short that its beginning is most of it.
     pub fn of(&self, length: &Length) -> Option<PreviewJob> {
         let steps = length.whole_steps();
@@ -66,6 +76,9 @@ pub(crate) fn predict(
     measurement: Measurement,
     folder: &Path,
 ) -> Result<Predicted, Box<Measurement>> {
+    if let Some(foreseen) = measurement.foreseen {
+        return Ok(continued(measurement, &foreseen));
+    }
     let (Work::Train(train), Some(length)) = (&order.work, length) else {
         return Err(Box::new(measurement));
     };
@@ -175,46 +188,83 @@ const KEPT: [&str; 12] = [
     metric::IMAGE_BYTES,
 ];
 
-fn stretched(mut measurement: Measurement, whole: &WholeRun, length: &Length) -> Predicted {
+fn stretched(measurement: Measurement, whole: &WholeRun, length: &Length) -> Predicted {
+    let prediction = Prediction {
+        steps_seen: whole.steps_seen,
+        steps: whole.steps,
+        unit: CountUnit::Steps,
+        seen_seconds: measurement.seconds,
+        relative_error: whole.relative_error,
+        is_settled: whole.steady.is_settled,
+    };
+    let mut measurement = with_phases(measurement, whole.phases.clone());
+    let train = train_seconds(&measurement.phases);
+    let epochs = f64::from(length.epochs);
+    let made = [
+        (metric::EPOCH_SECONDS, train / epochs.max(1.0)),
+        (
+            metric::IMAGES_PER_SECOND,
+            f64::from(length.images) * epochs / train,
+        ),
+    ];
+    set_metrics(&mut measurement, &made);
+    Predicted {
+        measurement,
+        prediction,
+    }
+}
+
+/// A command that was ended because its output said how long it takes: what it was doing then goes on
+/// to the end.
+fn continued(measurement: Measurement, foreseen: &Foreseen) -> Predicted {
     let seen_seconds = measurement.seconds;
-    let seconds = whole.seconds();
-    let train = whole.phases.iter().filter(|p| p.name == phase::TRAIN);
-    let train: f64 = train.map(|p| p.seconds).sum();
-    measurement.seconds = seconds;
-    measurement.phases.clone_from(&whole.phases);
+    let mut phases = measurement.phases.clone();
+    if let Some(last) = phases.last_mut() {
+        last.seconds += (foreseen.total_seconds - seen_seconds).max(0.0);
+    }
+    Predicted {
+        measurement: with_phases(measurement, phases),
+        prediction: Prediction {
+            steps_seen: foreseen.done as u64,
+            steps: foreseen.total as u64,
+            unit: foreseen.unit,
+            seen_seconds,
+            relative_error: foreseen.relative_error,
+            is_settled: true,
+        },
+    }
+}
+
+/// The measurement of a beginning as that of a whole run with these phases, and without what is not
+/// known of the whole.
+fn with_phases(mut measurement: Measurement, phases: Vec<Phase>) -> Measurement {
+    measurement.seconds = phases.iter().map(|phase| phase.seconds).sum();
+    measurement.phases = phases;
     // Loss and accuracy are those of a training that has hardly begun.
     measurement.epochs.clear();
     measurement.profile.clear();
     let metrics = &mut measurement.metrics;
     metrics.retain(|name, _| KEPT.contains(&name.as_str()));
-    let images = f64::from(length.images) * f64::from(length.epochs);
     let made = [
-        (metric::TRAIN_SECONDS, train),
-        (metric::TOTAL_SECONDS, seconds),
-        (
-            metric::EPOCH_SECONDS,
-            train / f64::from(length.epochs.max(1)),
-        ),
-        (metric::IMAGES_PER_SECOND, images / train),
+        (metric::TRAIN_SECONDS, train_seconds(&measurement.phases)),
+        (metric::TOTAL_SECONDS, measurement.seconds),
     ];
-    for (name, value) in made.into_iter().filter(|(_, value)| value.is_finite()) {
+    set_metrics(&mut measurement, &made);
+    measurement
+}
+
+fn train_seconds(phases: &[Phase]) -> f64 {
+    let train = phases.iter().filter(|p| p.name == phase::TRAIN);
+    train.map(|p| p.seconds).sum()
+}
+
+fn set_metrics(measurement: &mut Measurement, made: &[(&str, f64)]) {
+    for (name, value) in made.iter().filter(|(_, value)| value.is_finite()) {
         let unit = metric::definition(name).map_or("", |known| known.unit.symbol());
-        metrics.insert(
-            name.to_owned(),
-            Metric {
-                value,
-                unit: unit.to_owned(),
-            },
-        );
-    }
-    Predicted {
-        measurement,
-        prediction: Prediction {
-            steps_seen: whole.steps_seen,
-            steps: whole.steps,
-            seen_seconds,
-            relative_error: whole.relative_error,
-            is_settled: whole.steady.is_settled,
-        },
+        let metric = Metric {
+            value: *value,
+            unit: unit.to_owned(),
+        };
+        measurement.metrics.insert((*name).to_owned(), metric);
     }
 }

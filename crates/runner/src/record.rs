@@ -48,6 +48,7 @@ pub(crate) fn of_measurement(
         framework: measurement.framework,
         serving: measurement.serving.map(Box::new),
         profile: measurement.profile,
+        machine_profile: None,
     }
 }
 

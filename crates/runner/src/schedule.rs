@@ -9,12 +9,18 @@ use model::{Plan, RunId, RunRecord, Scenario, Status};
 pub struct Known<'a> {
     /// Of all runs that are kept, those of this session last.
     pub records: &'a [RunRecord],
+    /// Of runs of which only the beginning was carried out.
+    pub beginnings: &'a [RunRecord],
+    /// It is asked of a run that an earlier session started, and that is a whole one.
+    pub goes_on: bool,
     pub in_progress: &'a BTreeSet<RunId>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     Run(RunId),
+    /// Only its beginning; the run itself may come later.
+    Beginning(RunId),
     /// Not before a run in progress has ended: what follows depends on it.
     Wait,
     Done,

@@ -6,7 +6,8 @@ use model::goal::{Goal, Searched, SearchedTask, Tried};
 use model::run::metric;
 use model::{Environment, Level, Plan, RunId, RunRecord, Scenario, Status, Study};
 use predict::search::{
-    Constraint, FactorSpace, Observation, Point, Question, Reason, Search, Seen, Space, Step, WHOLE,
+    Constraint, FactorSpace, Fidelity, Observation, Point, Question, Reason, Search, Seen, Space,
+    Step, WHOLE,
 };
 use rust_decimal::prelude::ToPrimitive;
 use store::{Store, StoreError};
@@ -34,7 +35,15 @@ pub struct SearchGoal<'a> {
     due: Vec<RunId>,
     is_settled: bool,
     tried: Vec<Tried>,
+    /// Of the machine time of a run; none where only whole runs are made.
+    short_share: Option<f64>,
+    /// Short runs that were begun, and whose whole runs were not.
+    short: BTreeSet<RunId>,
 }
+
+/// Standard deviation of the logarithm of a time that is predicted from a beginning, beyond that of
+/// whole runs.
+const SHORT_NOISE: f64 = predict::whole_run::ASSUMED_SPREAD;
 
 impl<'a> SearchGoal<'a> {
     /// `expected` are predictions by scenario, from pilots or earlier runs.
@@ -87,16 +96,41 @@ impl<'a> SearchGoal<'a> {
             due,
             is_settled: false,
             tried: Vec::new(),
+            short_share: None,
+            short: BTreeSet::new(),
+        }
+    }
+
+    /// Beginnings may be run before whole runs; they take this part of the machine time.
+    pub fn with_short_runs(self, share: Option<f64>) -> Self {
+        SearchGoal {
+            short_share: share,
+            ..self
         }
     }
 
     /// What was found, for the report: with what an earlier session tried.
-    pub fn searched(&self, records: &[RunRecord], earlier: Option<Searched>) -> Searched {
+    pub fn searched(
+        &self,
+        records: &[RunRecord],
+        beginnings: &[RunRecord],
+        earlier: Option<Searched>,
+    ) -> Searched {
         let mut tried = earlier.map(|earlier| earlier.tried).unwrap_or_default();
         tried.extend(self.tried.iter().cloned());
-        tried.retain(|one| records.iter().any(|record| record.run == one.run));
+        tried.retain(|one| {
+            let kept = if one.is_short { beginnings } else { records };
+            kept.iter().any(|record| record.run == one.run)
+        });
         let question = self.question(records);
-        let observed = self.observations(records, &BTreeSet::new());
+        let none = BTreeSet::new();
+        let known = Known {
+            records,
+            beginnings,
+            in_progress: &none,
+            goes_on: false,
+        };
+        let observed = self.observations(known);
         let search = Search::new(&self.space, &question, &observed);
         let task = |standing: &predict::search::Standing| SearchedTask {
             task: self.task_names[standing.task].clone(),
@@ -151,17 +185,26 @@ impl<'a> SearchGoal<'a> {
         }
     }
 
-    fn observations(
-        &self,
-        records: &[RunRecord],
-        in_progress: &BTreeSet<RunId>,
-    ) -> Vec<Observation> {
+    fn observations(&self, known: Known<'_>) -> Vec<Observation> {
+        let Known {
+            records,
+            beginnings,
+            in_progress,
+            ..
+        } = known;
+        let share = self.short_share.unwrap_or(WHOLE.share);
         let point_of = |run: RunId| self.scenarios.binary_search(&run.scenario).ok();
         let is_due: BTreeSet<RunId> = self.due.iter().chain(in_progress).copied().collect();
         let ended = |record: &&RunRecord| {
             record.outcome.status != Status::Interrupted && !is_due.contains(&record.run)
         };
         let mut records: Vec<&RunRecord> = records.iter().filter(ended).collect();
+        let ended = |record: &&RunRecord| {
+            let is_in_progress =
+                in_progress.contains(&record.run) && self.short.contains(&record.run);
+            record.outcome.status != Status::Interrupted && !is_in_progress
+        };
+        records.extend(beginnings.iter().filter(ended));
         records.sort_by_key(|record| (record.started, record.run));
         let all: Vec<RunRecord> = records.iter().map(|record| (*record).clone()).collect();
         let metrics: Vec<String> = std::iter::once(&self.goal.metric)
@@ -183,20 +226,22 @@ impl<'a> SearchGoal<'a> {
             );
             values[1] = values[1].map(|value| sign * value);
             let ok = is_ok(record) && values[1].is_some();
+            let is_short = beginnings.iter().any(|other| std::ptr::eq(other, record));
             observed.push(Observation {
                 point,
                 values: if ok { values } else { Vec::new() },
                 outcome: if ok { Seen::Ok } else { Seen::Failed },
-                fidelity: 1.0,
-                noise: 0.0,
+                fidelity: if is_short { share } else { WHOLE.share },
+                noise: if is_short { SHORT_NOISE } else { WHOLE.noise },
             });
         }
-        let running = in_progress.iter().filter_map(|run| point_of(*run));
-        observed.extend(running.map(|point| Observation {
+        let running = in_progress.iter();
+        let running = running.filter_map(|run| Some((point_of(*run)?, self.short.contains(run))));
+        observed.extend(running.map(|(point, is_short)| Observation {
             point,
             values: Vec::new(),
             outcome: Seen::InProgress,
-            fidelity: 1.0,
+            fidelity: if is_short { share } else { WHOLE.share },
             noise: 0.0,
         }));
         observed
@@ -206,16 +251,23 @@ impl<'a> SearchGoal<'a> {
 impl Schedule for SearchGoal<'_> {
     fn next(&mut self, known: Known<'_>, can_run: &dyn Fn(RunId) -> bool) -> Next {
         let question = self.question(known.records);
-        let observed = self.observations(known.records, known.in_progress);
+        let observed = self.observations(known);
         let search = Search::new(&self.space, &question, &observed);
         // The lowest repetition of each scenario that this place can run.
         let mut possible: BTreeMap<u32, RunId> = BTreeMap::new();
-        for run in self.due.iter().copied().filter(|run| can_run(*run)) {
+        let is_free = |run: &RunId| can_run(*run) && !known.in_progress.contains(run);
+        for run in self.due.iter().copied().filter(is_free) {
             let kept = possible.entry(run.scenario).or_insert(run);
             *kept = (*kept).min(run);
         }
         let allowed = |point: usize| possible.contains_key(&self.scenarios[point]);
-        let step = search.step(&[WHOLE], &allowed);
+        let short = self.short_share.filter(|_| !known.goes_on);
+        let short = short.map(|share| Fidelity {
+            share,
+            noise: SHORT_NOISE,
+        });
+        let fidelities: Vec<Fidelity> = short.into_iter().chain([WHOLE]).collect();
+        let step = search.step(&fidelities, &allowed);
         let proposal = match step {
             Step::Observe(proposal) => proposal,
             Step::Settled | Step::Exhausted if !known.in_progress.is_empty() => return Next::Wait,
@@ -236,14 +288,24 @@ impl Schedule for SearchGoal<'_> {
                 format!("best with a probability of {:.0} %", 100.0 * chance)
             }
         };
-        self.tried.push(Tried { run, why });
+        let is_short = proposal.share < WHOLE.share;
+        self.tried.push(Tried { run, why, is_short });
+        if is_short {
+            self.short.insert(run);
+            return Next::Beginning(run);
+        }
+        self.short.remove(&run);
         self.due.retain(|other| *other != run);
         Next::Run(run)
     }
 
     fn again(&mut self, run: RunId) {
-        self.tried.retain(|one| one.run != run);
-        self.due.insert(0, run);
+        let is_short = self.short.remove(&run);
+        self.tried
+            .retain(|one| one.run != run || one.is_short != is_short);
+        if !is_short {
+            self.due.insert(0, run);
+        }
     }
 
     fn left(&self) -> &[RunId] {

@@ -11,10 +11,10 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::Instant;
 
-use model::run::Origin;
+use model::run::{Origin, machine_profile_file};
 use model::{
-    Asked, Happening, MachineLife, Measurement, Money, Order, Plan, RunId, RunRecord, Status, Stop,
-    Study, Timestamp,
+    Asked, EventKind, Happening, MachineLife, MachineProfile, Measurement, Money, Order, Phase,
+    Plan, RunId, RunRecord, Status, Stop, Study, Timestamp, Work,
 };
 use place::Place;
 use serde::{Deserialize, Serialize};
@@ -22,8 +22,8 @@ use store::Store;
 
 use crate::budget::Ledger;
 use crate::error::RunnerError;
-use crate::forecast::{self, RunForecast};
-use crate::in_progress::{InProgress, UsedInputs};
+use crate::forecast::{self, Grounds, RunForecast};
+use crate::in_progress::{InProgress, Recognised, UsedInputs};
 use crate::inputs::{InputReader, KeptInputs};
 use crate::lane::{self, FromLane, News, Stops, ToLane};
 use crate::orders::ScenarioOrder;
@@ -31,14 +31,20 @@ use crate::preview;
 use crate::progress::Progress;
 use crate::record;
 use crate::schedule::Schedule;
+use crate::short::{ShortRuns, short_records};
 use crate::ticket::Ticket;
 use lanes::{LaneState, Running};
+
+/// Of a digest; few machines are in one folder.
+const DIGITS_OF_PROFILE: usize = 16;
 
 /// A study being carried out.
 pub struct StudyRunner<'a> {
     pub study: &'a Study,
     pub plan: &'a Plan,
     pub store: &'a Store,
+    /// Of a search that may make short runs first.
+    pub short: Option<ShortRuns<'a>>,
     /// By scenario number, of all scenarios that may come.
     pub orders: &'a BTreeMap<u32, ScenarioOrder>,
     pub machines: Vec<Assigned<'a>>,
@@ -129,6 +135,7 @@ struct Session<'a> {
     attempts: u32,
     reader: InputReader,
     records: Vec<RunRecord>,
+    beginnings: Vec<RunRecord>,
     kept_inputs: KeptInputs,
     ledger: Ledger,
     expected: BTreeMap<u32, RunForecast>,
@@ -172,6 +179,7 @@ impl<'a> Session<'a> {
             done: records.iter().filter(|r| is_done(r.run)).count(),
             kept_inputs: KeptInputs::of(records.iter().filter(|r| !is_due.contains(&r.run))),
             records,
+            beginnings: short_records(runner.store)?,
             ledger: Ledger::open(runner.study, runner.store, &on)?,
             expected: runner.options.expected.clone(),
             in_progress: BTreeSet::new(),
@@ -196,10 +204,12 @@ impl<'a> Session<'a> {
     }
 
     /// The order for a run as it would be started now.
-    fn order(&self, run: RunId, id: String) -> Result<Order, RunnerError> {
+    fn order(&self, run: RunId, id: String, is_beginning: bool) -> Result<Order, RunnerError> {
         let no_scenario = || RunnerError::NoScenario(run);
         let runner = self.runner;
-        let built = runner.orders.get(&run.scenario).ok_or_else(no_scenario)?;
+        let short = runner.short.filter(|_| is_beginning);
+        let orders = short.map_or(runner.orders, |short| &short.orders.orders);
+        let built = orders.get(&run.scenario).ok_or_else(no_scenario)?;
         let scenario = runner.plan.scenario(run.scenario);
         let scenario = scenario.ok_or_else(no_scenario)?;
         let mut order = built.for_run(run, id, runner.study.seed);
@@ -207,6 +217,12 @@ impl<'a> Session<'a> {
         let expected = self.expected.get(&run.scenario);
         order.expected_seconds = expected.map(|forecast| forecast.seconds().high);
         Ok(order)
+    }
+
+    /// Whether a run is a short one of a search.
+    fn short_of(&self, order: &Order) -> Option<ShortRuns<'a>> {
+        let is_beginning = matches!(&order.work, Work::Train(train) if train.job.preview.is_some());
+        self.runner.short.filter(|_| is_beginning)
     }
 
     fn ended(self) -> Result<Ended, RunnerError> {
@@ -261,11 +277,32 @@ impl<'a> Session<'a> {
         let progress = match happening {
             Happening::Event(event) => {
                 running.state.event(&event);
+                let recognised = match event.kind {
+                    EventKind::Recognised { .. } => running.state.recognised(),
+                    _ => None,
+                };
+                // Of a run that is ended early, the whole is not what it costs.
+                let is_whole = running.order.known_at.is_none();
+                if let Some(Recognised { phases, .. }) = recognised.filter(|_| is_whole) {
+                    self.expect(run.scenario, phases);
+                }
                 Progress::Event { run, event }
             }
             Happening::Sample(sample) => Progress::Sample { run, sample },
         };
         self.tell(progress);
+    }
+
+    /// Runs of this scenario by one in progress, until one has ended.
+    fn expect(&mut self, scenario: u32, phases: Vec<Phase>) {
+        let tells = |record: &RunRecord| record.run.scenario == scenario && forecast::tells(record);
+        if !self.records.iter().any(tells) {
+            let forecast = RunForecast {
+                grounds: Grounds::of_pilot(scenario),
+                ..RunForecast::exactly(phases)
+            };
+            self.expected.insert(scenario, forecast);
+        }
     }
 
     fn tick(&mut self, lane: usize, seconds: f64) {
@@ -350,7 +387,7 @@ impl<'a> Session<'a> {
             (Some(place), Some(ticket)) => {
                 let kept = Ticket {
                     place: place.name(),
-                    order,
+                    order: order.clone(),
                     rental: state.rental.id.clone(),
                     when: Timestamp::now(),
                     is_kept: true,
@@ -368,6 +405,15 @@ impl<'a> Session<'a> {
         }
         self.in_progress.remove(&run);
         self.ledger.add(&record);
+        if self.short_of(&order).is_some() {
+            self.beginnings.retain(|earlier| earlier.run != run);
+            self.beginnings.push(record.clone());
+            if record.prediction().is_some() {
+                self.expect(run.scenario, record.phases.clone());
+            }
+            self.tell_end(record);
+            return Ok(());
+        }
         self.kept_inputs.add(&record);
         self.records.retain(|earlier| earlier.run != run);
         self.records.push(record.clone());
@@ -375,6 +421,11 @@ impl<'a> Session<'a> {
         let of_scenario = of_scenario.filter(|r| r.run.scenario == run.scenario);
         self.expected.extend(forecast::from_records(of_scenario));
         self.done += 1;
+        self.tell_end(record);
+        Ok(())
+    }
+
+    fn tell_end(&mut self, record: RunRecord) {
         self.project();
         let spent = self.spent();
         self.tell(Progress::RunEnds {
@@ -385,7 +436,6 @@ impl<'a> Session<'a> {
             allowed: self.ledger.allowed,
             projected: self.projected,
         });
-        Ok(())
     }
 
     fn record(
@@ -403,7 +453,9 @@ impl<'a> Session<'a> {
         } = self.runner;
         let scenario = plan.scenario(order.run.scenario);
         let scenario = scenario.ok_or(RunnerError::NoScenario(order.run))?;
+        let profile = self.keep_profile(measurement.machine_profile.as_deref())?;
         let mut record = record::of_measurement(study, scenario, &state.environment, measurement);
+        record.machine_profile = profile;
         record.machine.git_commit.clone_from(&options.git_commit);
         let is_stopped = record.outcome.status == Status::Interrupted;
         if self.why_ended == Some(Ended::BudgetSpent) && is_stopped {
@@ -412,6 +464,25 @@ impl<'a> Session<'a> {
         inputs.write_to(&mut record, &self.reader);
         record::bill(&mut record, state.rental.clone(), study);
         Ok(record)
+    }
+}
+
+impl Session<'_> {
+    /// Once in the folder of the results; its digest is what runs name it by.
+    fn keep_profile(
+        &self,
+        profile: Option<&MachineProfile>,
+    ) -> Result<Option<String>, RunnerError> {
+        let Some(text) = profile.and_then(|profile| serde_json::to_vec(profile).ok()) else {
+            return Ok(None);
+        };
+        let mut digest = host::Digest::of(&text).to_string();
+        digest.truncate(DIGITS_OF_PROFILE);
+        let name = machine_profile_file(&digest);
+        if self.runner.store.read_file(&name)?.is_none() {
+            self.runner.store.save_file(&name, &text)?;
+        }
+        Ok(Some(digest))
     }
 }
 

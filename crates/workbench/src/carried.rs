@@ -4,7 +4,7 @@ use std::path::Path;
 
 use frameworks::Home;
 use model::profile::Measured;
-use model::run::{metric, phase};
+use model::run::{machine_profile_file, metric, phase};
 use model::{
     LayerWork, MachineProfile, Optimizer, Pipeline, Precision, Price, RunRecord, Scenario, Status,
     TrainJob, Work,
@@ -79,8 +79,11 @@ impl Carrier<'_> {
         there: &MachineProfile,
     ) -> Result<Vec<CarriedScenario>, String> {
         let first = records.first().ok_or("no run succeeded")?;
-        let here = self.here(first)?;
-        if let Some(other) = records.iter().find(|record| !is_of(here, record)) {
+        let here = &self.here(first)?;
+        if let Some(other) = records
+            .iter()
+            .find(|record| !here.is_of(&record.machine, cores_of(record)))
+        {
             return Err(format!(
                 "{} ran on a different machine than {}",
                 other.run, first.run
@@ -117,17 +120,25 @@ impl Carrier<'_> {
         measured.iter().map(predict).collect()
     }
 
-    fn here(&self, record: &RunRecord) -> Result<&MachineProfile, String> {
+    /// Of the machine of a run: as it was kept with the run, unless only a later probe has the
+    /// framework.
+    fn here(&self, record: &RunRecord) -> Result<MachineProfile, String> {
+        let (machine, cores) = (&record.machine, cores_of(record));
+        let kept = self.kept(record);
         let profiles = self.machines.profiles.iter();
-        // One that bears the host's name is certainly of it; hosts of a cloud often share a name.
-        let own = profiles.filter(|profile| is_of(profile, record));
-        let rank = |profile: &&MachineProfile| {
-            let bears_name = profile.name.starts_with(&record.machine.hostname);
-            (bears_name, profile.measured)
+        let own = profiles.filter(|profile| profile.is_of(machine, cores));
+        let own = own.max_by_key(|profile| profile.rank_for(machine)).cloned();
+        let framework = record.framework.as_ref().map(|framework| &framework.name);
+        let has_framework = |profile: &MachineProfile| {
+            framework.is_none_or(|name| profile.framework(name).is_some())
         };
-        own.max_by_key(rank).ok_or_else(|| {
-            let machine = &record.machine;
-            let cores = cores_of(record);
+        let (kept, own) = match (kept, own) {
+            (Some(kept), Some(own)) if !has_framework(&kept) && has_framework(&own) => {
+                (Some(own), None)
+            }
+            both => both,
+        };
+        kept.or(own).ok_or_else(|| {
             let option = match cores < machine.usable_cores {
                 true => format!(" --cores {cores}"),
                 false => String::new(),
@@ -137,6 +148,12 @@ impl Carrier<'_> {
                 machine.hostname
             )
         })
+    }
+
+    fn kept(&self, record: &RunRecord) -> Option<MachineProfile> {
+        let name = machine_profile_file(record.machine_profile.as_ref()?);
+        let text = self.results.store.read_file(&name).ok()??;
+        serde_json::from_slice(&text).ok()
     }
 
     fn measured(
@@ -203,15 +220,6 @@ fn cores_of(record: &RunRecord) -> f64 {
         .cores
         .unwrap_or(usable)
         .min(usable)
-}
-
-/// The same machine, with as many cores.
-fn is_of(profile: &MachineProfile, record: &RunRecord) -> bool {
-    let (one, other) = (&profile.machine, &record.machine);
-    one.hostname == other.hostname
-        && one.cpu_model == other.cpu_model
-        && one.memory_bytes == other.memory_bytes
-        && profile.cores == cores_of(record)
 }
 
 fn scenarios<'a>(records: &[&'a RunRecord]) -> Vec<&'a Scenario> {

@@ -14,6 +14,9 @@ use crate::error::WorkError;
 use crate::hosts;
 use crate::serving::{LoadClient, bind_serving};
 
+/// Python prints at once.
+const UNBUFFERED: &str = "PYTHONUNBUFFERED";
+
 /// This machine, as far as a worker has to know it.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
@@ -83,9 +86,13 @@ fn bind_command(workload: CommandWorkload, context: Context<'_>) -> Bound {
         Some(directory) => context.files.join(directory),
         None => context.files.to_owned(),
     };
+    // Python keeps what it prints to a pipe until there is much of it, and progress would come late.
+    let mut env = workload.env;
+    env.entry(UNBUFFERED.to_owned())
+        .or_insert_with(|| "1".to_owned());
     Bound {
         command: workload.command,
-        env: workload.env.into_iter().collect(),
+        env: env.into_iter().collect(),
         directory: Some(directory),
         log: workload.log,
         ..Bound::default()

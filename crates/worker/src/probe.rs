@@ -6,7 +6,7 @@ use std::path::Path;
 
 use frameworks::{Kind, Spec};
 use measure::Stop;
-use model::job::{DataJob, JOB_PROTOCOL, ProbeJob, ProbeNetwork, ProbeReport, StepSeconds};
+use model::job::{ProbeJob, ProbeNetwork, ProbeReport, StepSeconds};
 use model::profile::{FrameworkProbe, HostRates, Measured, StepTime};
 use model::study::Limits;
 use model::{LayerWork, Optimizer, TrainJob, WorkKind};
@@ -145,21 +145,7 @@ fn job(
     }
     let is_engine = question.spec.framework.kind == Kind::Engine;
     Ok(TrainJob {
-        protocol: JOB_PROTOCOL,
         framework: question.spec.name().to_owned(),
-        network: serde_json::Value::Null,
-        data: DataJob {
-            dataset: "noise".to_owned(),
-            data_dir: None,
-            image: 0,
-            images: None,
-            held_out: None,
-            seed: SEED,
-            cache: None,
-            pipeline: model::Pipeline::Cache,
-        },
-        epochs: 1,
-        batch: 1,
         // So slowly that no loss runs away: numbers that are NaN or tiny take other times.
         optimizer: Optimizer::Adam {
             learning_rate: 1e-6,
@@ -168,18 +154,6 @@ fn job(
             epsilon: 1e-7,
         },
         threads: Some(cores.ceil().max(1.0) as u32),
-        device: "cpu".to_owned(),
-        seed: SEED,
-        weights: None,
-        precision: model::Precision::Float32,
-        compile: None,
-        workers: 1,
-        hosts: None,
-        accuracy_each_epoch: false,
-        profile: false,
-        checkpoint: None,
-        preview: None,
-        verify: None,
         probe: Some(ProbeJob {
             networks,
             rounds: match question.one_core {
@@ -190,6 +164,7 @@ fn job(
             host: is_engine && !question.one_core,
             report: folder.join("report.json"),
         }),
+        ..TrainJob::plain(serde_json::Value::Null, SEED)
     })
 }
 

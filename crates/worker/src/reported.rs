@@ -49,6 +49,7 @@ impl Reported<'_> {
                 grace_seconds: 5.0,
             },
             log: Vec::new(),
+            progress: None,
             reports_steps: false,
             client: None,
             container: None,

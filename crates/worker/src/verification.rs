@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use frameworks::{Home, Kind, Spec};
 use measure::Stop;
-use model::job::{DataJob, JOB_PROTOCOL, VerifyJob};
+use model::job::{DataJob, VerifyJob};
 use model::run::{FrameworkRecord, Verified};
 use model::study::Limits;
 use model::verify::VerifyReport;
@@ -207,37 +207,19 @@ pub(crate) fn job(question: &Question, folder: &Path) -> Result<TrainJob, WorkEr
         Some(Shape::Image(image)) => image.height,
         _ => 0,
     };
+    let plain = TrainJob::plain(network, question.seed);
     Ok(TrainJob {
-        protocol: JOB_PROTOCOL,
-        framework: String::new(),
-        network,
         data: DataJob {
-            dataset: "noise".to_owned(),
-            data_dir: None,
             image: side,
             images: Some(images),
             held_out: Some(0),
-            seed: question.seed,
             cache: Some(cache),
-            pipeline: model::Pipeline::Cache,
+            ..plain.data
         },
-        epochs: 1,
         batch: question.batch,
         optimizer: sgd(0.0),
-        threads: None,
-        device: "cpu".to_owned(),
-        seed: question.seed,
         weights: Some(weights),
-        precision: model::Precision::Float32,
-        compile: None,
-        workers: 1,
-        hosts: None,
-        accuracy_each_epoch: false,
-        profile: false,
-        checkpoint: None,
-        preview: None,
-        verify: None,
-        probe: None,
+        ..plain
     })
 }
 

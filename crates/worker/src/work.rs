@@ -3,20 +3,24 @@
 use std::path::Path;
 
 use frameworks::Home;
-use measure::{ClientCommand, Watched};
+use measure::{ClientCommand, Recognition, Watched};
 use model::event::JOB_VARIABLE;
-use model::{Happening, Measurement, Order, Ready, Stop};
+use model::{Happening, MachineProfile, Measurement, Order, Ready, Stop, Work};
 
 use crate::bind::{Bound, Context, Training, bind};
 use crate::container::{Wrapped, Wrapping, image_of};
 use crate::error::WorkError;
 use crate::finish::{add_image, add_serving, endpoint_left, model_metrics};
+use crate::machines::machines;
 use crate::training_files::{self, MODEL_FILE};
 use crate::verification;
 
 /// An endpoint that is being made can be deleted only when it is in service, minutes later: whoever
 /// has no patience stops twice, and is warned of what may be left.
 const TEAR_DOWN_SECONDS: f64 = 900.0;
+
+/// No command is ended earlier because its time is known.
+const FORESEEN_AFTER_SECONDS: f64 = 10.0;
 
 /// A worker on its machine.
 #[derive(Debug, Clone, Copy)]
@@ -197,6 +201,7 @@ impl Worker<'_> {
             limits: order.limits.clone(),
             settings,
             log: bound.log.clone(),
+            progress: recognition(order),
             reports_steps: bound.training.is_some(),
             client,
             container: wrapped.map(|wrapped| wrapped.container.clone()),
@@ -235,6 +240,7 @@ impl Worker<'_> {
             command: bound.command,
             machine: self.ready.machine.clone(),
             framework,
+            machine_profile: self.profile(order).map(Box::new),
             ..measured
         };
         measurement.warnings.extend(not_verified);
@@ -250,6 +256,22 @@ impl Worker<'_> {
         add_serving(&mut measurement, model.and_then(|m| m.runtime), folder);
         measurement
     }
+
+    /// Of this machine, as the run used it.
+    fn profile(&self, order: &Order) -> Option<MachineProfile> {
+        let machine = &self.ready.machine;
+        let cores = order.limits.cores.unwrap_or(machine.usable_cores);
+        let machines = machines(self.context.home.path());
+        machines.into_profile_of(machine, cores.min(machine.usable_cores))
+    }
+}
+
+/// Of commands: all others emit their steps.
+fn recognition(order: &Order) -> Option<Recognition> {
+    matches!(order.work, Work::Command(_)).then_some(Recognition {
+        known_at: order.known_at,
+        least_seconds: FORESEEN_AFTER_SECONDS,
+    })
 }
 
 pub(crate) fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), WorkError> {

@@ -1,4 +1,4 @@
-//! `run --predict`: the beginning of every training, the whole predicted from it, and some scenarios
+//! `run --predict`: the beginning of every training or command, the whole predicted from it, and some scenarios
 //! run to their end as a check.
 
 use std::path::Path;
@@ -43,9 +43,9 @@ pub(super) fn run(
 
 fn refuse_others(study: &Study) -> Result<(), Failure> {
     match study.workload {
-        Workload::Train(_) => Ok(()),
-        Workload::Serve(_) | Workload::Command(_) => Err(Failure::wrong_arguments(
-            "--predict needs a study that trains networks of its own: its steps are timed\n  = for a command, `bancada watch --stop-when-known -- COMMAND` predicts its time from what it prints",
+        Workload::Train(_) | Workload::Command(_) => Ok(()),
+        Workload::Serve(_) => Err(Failure::wrong_arguments(
+            "--predict needs a study of trainings or commands: the load of a served model says itself how long it lasts",
         )),
     }
 }

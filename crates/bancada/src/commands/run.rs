@@ -9,8 +9,9 @@ use model::location::MachineAt;
 use model::{Capacity, Environment, MachineLife, Money, RunId, RunRecord, Status, Study};
 use place::{DecodedImages, ReadyImage};
 use runner::{
-    Ended, Forecast, InputReader, Ledger, Listed, Options, OrderBuilder, Preview, RunSelection,
-    RunnerError, ScenarioOrder, Schedule, SearchGoal, Shortfall, StudyRunner, UntilKnown,
+    Ended, Forecast, InputReader, Ledger, Listed, Options, OrderBuilder, Preview, RunForecast,
+    RunSelection, RunnerError, ScenarioOrder, Schedule, SearchGoal, ShortOrders, ShortRuns,
+    Shortfall, StudyRunner, UntilKnown,
 };
 use store::Store;
 use workbench::{
@@ -263,10 +264,28 @@ fn at_places(known: &Prepared<'_>, args: &RunArgs, printer: &Printer) -> Result<
     save_question(store, study, plan, text)?;
 
     let expected = forecast.map(|f| f.scenarios).unwrap_or_default();
+    let short_orders = short_orders(known, &expected)?;
+    let short_results = match &short_orders {
+        Some(_) => {
+            let claim = Claim {
+                folder: &store.dir().join(runner::SHORT_FOLDER),
+                study,
+                plan,
+                start_again: Some(args.redo_changed),
+            };
+            Some(claim.make(&printer.teller())?)
+        }
+        None => None,
+    };
+    let short = short_results.as_ref().zip(short_orders.as_ref());
     let runner = StudyRunner {
         study,
         plan,
         store,
+        short: short.map(|(claimed, orders)| ShortRuns {
+            store: &claimed.store,
+            orders,
+        }),
         orders,
         machines: places.assigned(),
         options: Options {
@@ -280,9 +299,11 @@ fn at_places(known: &Prepared<'_>, args: &RunArgs, printer: &Printer) -> Result<
     };
     let reporter = Reporter::choose(study, plan.runs.len(), args.json, args.quiet, printer);
     if let Some(goal) = &study.goal {
-        let mut search = SearchGoal::new(study, plan, goal, due.to_vec(), earlier, &expected);
+        let search = SearchGoal::new(study, plan, goal, due.to_vec(), earlier, &expected);
+        let mut search = search.with_short_runs(short_orders.as_ref().map(|short| short.share));
         let ended = follow(&runner, &mut search, reporter, args, printer)?;
-        let found = search.searched(&store.records()?, runner::searched(store)?);
+        let beginnings = runner::short_records(store)?;
+        let found = search.searched(&store.records()?, &beginnings, runner::searched(store)?);
         runner::save_searched(store, &found)?;
         return Ok(ended);
     }
@@ -291,6 +312,21 @@ fn at_places(known: &Prepared<'_>, args: &RunArgs, printer: &Printer) -> Result<
         None => Box::new(Listed::new(due.to_vec())),
     };
     follow(&runner, schedule.as_mut(), reporter, args, printer)
+}
+
+/// Beginnings of the trainings that a search may choose, where they save much and are told apart.
+fn short_orders(
+    known: &Prepared<'_>,
+    expected: &BTreeMap<u32, RunForecast>,
+) -> Result<Option<ShortOrders>, Failure> {
+    let Opened { study, plan, .. } = known.opened;
+    let Some(goal) = &study.goal else {
+        return Ok(None);
+    };
+    let mut builder = known.here.orders(known.opened);
+    builder.preview = Some(Preview::default());
+    let orders = builder.of_runs(plan, known.due).map_err(Failure::trouble)?;
+    Ok(ShortOrders::of(orders, goal, expected))
 }
 
 /// Reports progress here while the study is carried out on a thread of its own.

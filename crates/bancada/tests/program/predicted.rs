@@ -115,3 +115,47 @@ fn commands_are_not_predicted() {
         .says("--predict needs a study that trains networks");
     assert!(!bench.path().join("results").exists());
 }
+
+/// Prints its progress as scripts do, and emits no events.
+const COMMAND: &str = r#"
+[study]
+name = "printed"
+[factors]
+pause = [0.1]
+[workload]
+command = ["sh", "-c", "for e in $(seq 150); do echo \"Epoch $e/150 done, loss 0.$e\"; sleep {pause}; done"]
+"#;
+
+#[test]
+fn a_command_is_predicted_from_what_it_prints() {
+    let bench = Bench::new();
+    bench.write("study.toml", COMMAND);
+    let ran = bench.bancada(&["run", "study.toml", "--predict", "--json"]);
+    let ran = ran.ends_with(0).says(r#""event":"recognised""#);
+    assert!(ran.out.contains(r#""unit":"epochs""#), "{}", ran.out);
+    let record = bench.record("printed/predicted", "C1-r1");
+    assert_eq!(record["origin"]["kind"], "predicted");
+    assert_eq!(record["outcome"]["status"], "ok");
+    let prediction = &record["origin"]["prediction"];
+    assert_eq!(
+        (&prediction["steps"], &prediction["unit"]),
+        (&150.into(), &"epochs".into())
+    );
+    assert!(prediction["steps_seen"].as_u64().unwrap() < 150);
+    let whole = record["seconds"].as_f64().unwrap();
+    assert!(whole > prediction["seen_seconds"].as_f64().unwrap());
+    // What was printed is no result of the run.
+    assert!(!record["metrics"].as_object().unwrap().contains_key("loss"));
+}
+
+#[test]
+fn a_command_that_does_not_say_where_it_ends_is_run_whole() {
+    let bench = Bench::new();
+    let text = COMMAND.replace("Epoch $e/150 done, loss 0.$e", "saved file $e of 150");
+    bench.write("study.toml", &text.replace("0.1]", "0.001]"));
+    bench
+        .bancada(&["run", "study.toml", "--predict"])
+        .ends_with(0);
+    let record = bench.record("printed/predicted", "C1-r1");
+    assert_eq!(record["origin"]["kind"], "measured");
+}

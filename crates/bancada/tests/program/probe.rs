@@ -191,6 +191,27 @@ fn what_is_not_predicted_is_named_with_its_reason() {
 }
 
 #[test]
+fn the_profile_is_kept_with_the_runs_and_used_without_the_catalog() {
+    let bench = Bench::new();
+    let profile = probed(&bench);
+    run(&bench, STUDY);
+    let digest = |run: &str| {
+        let record = bench.record("small", run);
+        record["machine_profile"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(digest("C1-r1"), digest("C2-r2"));
+    let file = format!("results/small/machine-{}.json", digest("C1-r1"));
+    let kept = fs::read(bench.path().join(file)).unwrap();
+    let kept: Value = serde_json::from_slice(&kept).unwrap();
+    assert_eq!(kept, profile);
+    add_slow(&bench, &profile, |_| ());
+    let host = profile["machine"]["hostname"].as_str().unwrap();
+    fs::remove_file(bench.path().join(format!("cache/machines/{host}.json"))).unwrap();
+    let text = compare(&bench, &["aws/c7g.xlarge"]);
+    assert!(text.contains("time predicted from its probe"), "{text}");
+}
+
+#[test]
 fn programs_of_the_user_are_not_predicted() {
     let bench = Bench::new();
     let priced = "[environments.cpu]\nprice = \"azure/Standard_F4s_v2@eastus\"\n";

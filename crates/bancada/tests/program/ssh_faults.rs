@@ -84,6 +84,7 @@ fn coordinate() {
         study: &study,
         plan: &plan,
         store: &store,
+        short: None,
         orders: &orders,
         machines: machines
             .map(|(place, name)| Assigned {

@@ -73,5 +73,6 @@ pub(crate) fn run(
         framework: None,
         serving: None,
         profile: Vec::new(),
+        machine_profile: None,
     }
 }

@@ -6,6 +6,7 @@ mod clients;
 mod ends;
 mod events;
 mod limits;
+mod progress;
 
 use std::fs;
 use std::path::Path;
@@ -60,6 +61,7 @@ fn request(command: &[&str], folder: &Path) -> Request {
             grace_seconds: 5.0,
         },
         log: Vec::new(),
+        progress: None,
         reports_steps: false,
         client: None,
         container: None,

@@ -2,37 +2,33 @@
 //!
 //! Time before the first count (imports, data) is elapsed and not extrapolated. Training is cut into
 //! at most 20 blocks of equal units. The warm-up is what the marginal standard error rule cuts off
-//! (MSER; White, 1997): as many first blocks, at most half of them, as give the mean of the rest its
-//! smallest standard error; the first block always, since it has compilation and first steps. Where
+//! ([`crate::steady`]), at most half of the blocks and at least the first one. Where
 //! epochs are counted, time at whole epochs (validation, checkpoints) is kept apart and added for
 //! every end of an epoch that is still to come.
 
+mod parts;
+mod rate;
+
 use serde::Serialize;
 use stats::Interval;
-use stats::distribution::student_quantile;
 
+pub use rate::{Rate, steady};
 pub use stats::Estimate;
 
 use super::{Position, Unit};
+use parts::Parts;
+use rate::Ends;
 
-/// More blocks than these are joined.
-const MOST_BLOCKS: usize = 20;
-/// Fewer blocks behind the warm-up give a value without an interval.
-const FEWEST_BLOCKS: usize = 4;
-/// Fewer are not enough to end a run by: the first narrow interval may be a lucky one.
+/// Fewer blocks behind the warm-up are not enough to end a run by: the first narrow interval may be a
+/// lucky one.
 const BLOCKS_TO_STOP: usize = 8;
 /// Pairs kept; when there are more, every second one is dropped.
 const MOST_PAIRS: usize = 1024;
 const CONFIDENCE: f64 = 0.95;
-/// Of the time of a unit: speed drifts (temperature, neighbours) more than blocks beside each other
-/// show.
-const LEAST_SPREAD: f64 = 0.005;
 
 /// What loads much at its start frees much at its end: scripts in Python took up to a quarter.
 const END_OF_START: f64 = 0.25;
 const LONGEST_END_SECONDS: f64 = 2.0;
-/// Of the time at the end of an epoch, until three were seen.
-const UNKNOWN_SPREAD: f64 = 0.1;
 
 /// When how much was done.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -215,262 +211,6 @@ fn longest_wait(pairs: &[Pair]) -> f64 {
 
 fn is_end(pair: &Pair, unit: Unit) -> bool {
     unit == Unit::Epochs && pair.done.fract() == 0.0
-}
-
-/// Pairs taken apart: the training, with the time at ends of epochs taken out, and these times.
-struct Parts {
-    training: Vec<Pair>,
-    ends: Vec<f64>,
-    /// Seconds since the last epoch was counted out, where none goes on yet.
-    end_in_progress: Option<f64>,
-    /// Nothing is counted inside epochs: their ends are part of them.
-    has_only_ends: bool,
-}
-
-impl Parts {
-    fn of(pairs: &[Pair], unit: Unit) -> Self {
-        let mut parts = Parts {
-            training: Vec::with_capacity(pairs.len()),
-            ends: Vec::new(),
-            end_in_progress: None,
-            has_only_ends: unit == Unit::Epochs
-                && pairs.iter().all(|pair| pair.done.fract() == 0.0),
-        };
-        if unit == Unit::Steps || parts.has_only_ends {
-            parts.training.extend_from_slice(pairs);
-            parts.training.dedup_by(|later, first| {
-                let is_same = later.done == first.done;
-                is_same && unit == Unit::Epochs
-            });
-            return parts;
-        }
-        if let Some(last) = pairs
-            .last()
-            .filter(|last| last.done > 0.0 && last.done.fract() == 0.0)
-        {
-            let begun = pairs
-                .iter()
-                .rev()
-                .take_while(|pair| pair.done == last.done)
-                .last();
-            parts.end_in_progress = begun.map(|begun| last.seconds - begun.seconds);
-        }
-        let per_unit = rate_inside(pairs);
-        let (mut taken_out, mut was_end) = (0.0, true);
-        for (at, pair) in pairs.iter().enumerate() {
-            let before = at.checked_sub(1).and_then(|at| pairs.get(at));
-            // The next epoch's first count came without a sign of its beginning.
-            if let Some(before) = before
-                && is_crossing(before, pair)
-                && !was_end
-            {
-                let step = per_unit * (pair.done - before.done);
-                let seconds = (pair.seconds - before.seconds - step).max(0.0);
-                taken_out += seconds;
-                parts.ends.push(seconds);
-            }
-            was_end = before.is_none_or(|before| before.done == pair.done);
-            if let Some(before) = before
-                && before.done == pair.done
-                && pair.done.fract() == 0.0
-            {
-                let seconds = pair.seconds - before.seconds;
-                taken_out += seconds;
-                // Before the first step there is a start, not an end; the last one may go on.
-                if at > 1 && at + 1 < pairs.len() {
-                    parts.ends.push(seconds);
-                }
-                continue;
-            }
-            parts.training.push(Pair {
-                seconds: pair.seconds - taken_out,
-                done: pair.done,
-            });
-        }
-        parts
-    }
-}
-
-/// From one epoch into the next one.
-fn is_crossing(before: &Pair, pair: &Pair) -> bool {
-    let units = pair.done - before.done;
-    units > 0.0 && units < 1.0 && pair.done.ceil() - 1.0 >= before.done
-}
-
-/// Seconds of a unit inside epochs, without their ends.
-fn rate_inside(pairs: &[Pair]) -> f64 {
-    let (mut seconds, mut units) = (0.0, 0.0);
-    for two in pairs.windows(2) {
-        if two[0].done < two[1].done && !is_crossing(&two[0], &two[1]) {
-            seconds += two[1].seconds - two[0].seconds;
-            units += two[1].done - two[0].done;
-        }
-    }
-    if units > 0.0 { seconds / units } else { 0.0 }
-}
-
-/// Seconds of a unit, once the warm-up is over.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Rate {
-    pub per_unit: f64,
-    /// Between blocks, as a fraction of `per_unit`; correlation of neighbours included.
-    pub spread: f64,
-    pub blocks: usize,
-    /// Of one block.
-    pub units: f64,
-    /// Units left out at the beginning.
-    pub warm_up_units: f64,
-}
-
-/// The steady rate behind the warm-up; none before two blocks can be told apart.
-pub fn steady(pairs: &[Pair]) -> Option<Rate> {
-    let blocks = blocks(pairs)?;
-    let rates: Vec<f64> = blocks
-        .iter()
-        .map(|block| block.seconds / block.done)
-        .collect();
-    let cut = warm_up(&rates);
-    let (kept, of) = (blocks.get(cut..)?, rates.get(cut..)?);
-    let seconds: f64 = kept.iter().map(|block| block.seconds).sum();
-    let units: f64 = kept.iter().map(|block| block.done).sum();
-    let per_unit = seconds / units;
-    (per_unit.is_finite() && per_unit > 0.0).then(|| Rate {
-        per_unit,
-        spread: spread(of, per_unit).max(LEAST_SPREAD),
-        blocks: kept.len(),
-        units: units / kept.len() as f64,
-        warm_up_units: blocks.iter().take(cut).map(|block| block.done).sum(),
-    })
-}
-
-/// Differences between pairs, joined to at most [`MOST_BLOCKS`] of about equal units.
-fn blocks(pairs: &[Pair]) -> Option<Vec<Pair>> {
-    let (first, last) = (pairs.first()?, pairs.last()?);
-    let least = (last.done - first.done) / MOST_BLOCKS as f64 * (1.0 - 1e-9);
-    let mut blocks = Vec::new();
-    let mut from = *first;
-    for pair in pairs {
-        if pair.done - from.done >= least && pair.done > from.done {
-            blocks.push(Pair {
-                seconds: pair.seconds - from.seconds,
-                done: pair.done - from.done,
-            });
-            from = *pair;
-        }
-    }
-    (blocks.len() >= 2).then_some(blocks)
-}
-
-/// How many first blocks to leave out.
-fn warm_up(rates: &[f64]) -> usize {
-    let criterion = |cut: &usize| {
-        let rest = &rates[*cut..];
-        let count = rest.len() as f64;
-        let mean = rest.iter().sum::<f64>() / count;
-        rest.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>() / (count * count)
-    };
-    let candidates = 1..=(rates.len() / 2).max(1);
-    candidates
-        .map(|cut| (criterion(&cut), cut))
-        .min_by(|a, b| a.0.total_cmp(&b.0))
-        .map_or(1, |(_, cut)| cut)
-}
-
-/// Standard deviation over mean, widened by the correlation of neighbours.
-fn spread(rates: &[f64], mean: f64) -> f64 {
-    let count = rates.len() as f64;
-    let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
-    if rates.len() < 2 || squares == 0.0 {
-        return 0.0;
-    }
-    let neighbours: f64 = rates
-        .windows(2)
-        .map(|two| (two[0] - mean) * (two[1] - mean))
-        .sum();
-    let correlation = (neighbours / squares).clamp(0.0, 0.9);
-    let widened = (1.0 + correlation) / (1.0 - correlation);
-    (squares / (count - 1.0) * widened).sqrt() / mean
-}
-
-/// Time at the end of an epoch.
-struct Ends {
-    mean: f64,
-    deviation: f64,
-    count: f64,
-}
-
-impl Ends {
-    fn of(seconds: &[f64], rate: &Rate) -> Self {
-        let count = seconds.len() as f64;
-        if seconds.is_empty() {
-            return Ends {
-                mean: 0.0,
-                deviation: 0.0,
-                count: 1.0,
-            };
-        }
-        let mean = seconds.iter().sum::<f64>() / count;
-        let squares: f64 = seconds.iter().map(|s| (s - mean).powi(2)).sum();
-        let least = mean * rate.spread;
-        Ends {
-            mean,
-            deviation: match seconds.len() < 3 {
-                true => least.max(mean * UNKNOWN_SPREAD),
-                false => (squares / (count - 1.0)).sqrt().max(least),
-            },
-            count,
-        }
-    }
-}
-
-/// An estimate in the making.
-struct Spent {
-    value: f64,
-    margin: Option<f64>,
-    below: f64,
-    above: f64,
-    blocks: usize,
-}
-
-impl Rate {
-    /// The mean of what was seen and of what is to come both vary.
-    fn estimate(&self, left: f64, ends: &Ends, ends_left: f64) -> Spent {
-        let value = left * self.per_unit + ends_left * ends.mean;
-        let blocks = self.blocks as f64;
-        let deviation = self.spread * self.per_unit;
-        let of_steps =
-            (left * deviation).powi(2) * (1.0 / blocks) + left * self.units * deviation.powi(2);
-        let of_ends =
-            (ends_left * ends.deviation).powi(2) / ends.count + ends_left * ends.deviation.powi(2);
-        let margin = (self.blocks >= FEWEST_BLOCKS).then(|| {
-            student_quantile(0.5 + CONFIDENCE / 2.0, blocks - 1.0) * (of_steps + of_ends).sqrt()
-        });
-        Spent {
-            value,
-            margin,
-            below: 0.0,
-            above: 0.0,
-            blocks: self.blocks,
-        }
-    }
-}
-
-impl Spent {
-    /// By what the output leaves open.
-    fn widen(&mut self, position: &Position, seconds_per_unit: f64) {
-        self.below += position.ahead * seconds_per_unit;
-        self.above += position.more * seconds_per_unit;
-    }
-
-    fn into_estimate(self) -> Estimate {
-        let method = "steady rate behind the warm-up, ends of epochs apart";
-        let mut estimate = Estimate::bare(self.value, CONFIDENCE, self.blocks, method);
-        estimate.interval = self.margin.map(|margin| Interval {
-            low: (self.value - margin - self.below).max(0.0),
-            high: self.value + margin + self.above,
-        });
-        estimate
-    }
 }
 
 #[cfg(test)]

@@ -138,6 +138,7 @@ impl Study {
             framework: None,
             serving: None,
             profile: Vec::new(),
+            machine_profile: None,
         });
         self
     }

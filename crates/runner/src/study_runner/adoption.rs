@@ -27,7 +27,7 @@ impl<'a> Session<'a> {
             let is_here = self.runner.machines.iter();
             let is_here = is_here.clone().any(|machine| machine.has_place_of(&ticket));
             let is_same = || -> Result<bool, RunnerError> {
-                let order = self.order(run, ticket.order.id.clone())?;
+                let order = self.order(run, ticket.order.id.clone(), false)?;
                 Ok(ticket.is_of(&order))
             };
             let is_wanted = !ticket.is_kept && is_due.contains(&run) && is_same().unwrap_or(false);

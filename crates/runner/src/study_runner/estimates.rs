@@ -74,7 +74,9 @@ impl Session<'_> {
         let of_lane = |(lane, machine): (&LaneState<'_>, &Assigned<'_>)| {
             let begun = lane.run.as_ref().map_or(0.0, |running| {
                 let expected = self.expected.get(&running.order.run.scenario);
-                let expected = expected.map_or(0.0, |f| f.seconds().value);
+                let recognised = running.state.recognised().map(|whole| whole.seconds);
+                let expected = expected.map(|forecast| forecast.seconds().value);
+                let expected = recognised.or(expected).unwrap_or(0.0);
                 (expected - running.state.seconds).max(0.0)
             });
             let own = shares.iter().filter(|(name, _)| takes(lane, machine, name));

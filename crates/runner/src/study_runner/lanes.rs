@@ -33,6 +33,8 @@ pub(super) struct LaneState<'a> {
 
 pub(super) struct NextRun {
     pub(super) run: RunId,
+    /// Only of a search.
+    pub(super) is_beginning: bool,
     pub(super) adopted: Option<Ticket>,
 }
 
@@ -89,11 +91,16 @@ impl<'a> Session<'a> {
             // Takes it from the list of what is to come.
             let known = Known {
                 records: &self.records,
+                beginnings: &self.beginnings,
                 in_progress: &self.in_progress,
+                goes_on: true,
             };
             if self.schedule.next(known, &|other| other == run) == Next::Run(run) {
-                let adopted = Some(ticket);
-                return Some(NextRun { run, adopted });
+                return Some(NextRun {
+                    run,
+                    is_beginning: false,
+                    adopted: Some(ticket),
+                });
             }
         }
         let state = &self.lanes[lane];
@@ -105,18 +112,28 @@ impl<'a> Session<'a> {
         };
         let known = Known {
             records: &self.records,
+            beginnings: &self.beginnings,
             in_progress: &self.in_progress,
+            goes_on: false,
         };
         let waiting: BTreeSet<RunId> = self.to_adopt.iter().map(Ticket::run).collect();
         let can_run = |run: RunId| !waiting.contains(&run) && can_run(run);
         match self.schedule.next(known, &can_run) {
-            Next::Run(run) => Some(NextRun { run, adopted: None }),
+            next @ (Next::Run(run) | Next::Beginning(run)) => Some(NextRun {
+                run,
+                is_beginning: next == Next::Beginning(run),
+                adopted: None,
+            }),
             Next::Wait | Next::Done => None,
         }
     }
 
     pub(super) fn begin(&mut self, lane: usize, next: NextRun) -> Result<(), RunnerError> {
-        let NextRun { run, adopted } = next;
+        let NextRun {
+            run,
+            is_beginning,
+            adopted,
+        } = next;
         let no_scenario = || RunnerError::NoScenario(run);
         let runner = self.runner;
         let built = runner.orders.get(&run.scenario).ok_or_else(no_scenario)?;
@@ -126,7 +143,11 @@ impl<'a> Session<'a> {
         let scenario = runner.plan.scenario(run.scenario);
         let scenario = scenario.ok_or_else(no_scenario)?;
         // What runs already is paid for already.
-        if adopted.is_none() && !runner.options.over_budget && self.would_break(run) {
+        let is_too_much = |session: &Self| match is_beginning {
+            true => session.ledger.is_spent(),
+            false => session.would_break(run),
+        };
+        if adopted.is_none() && !runner.options.over_budget && is_too_much(self) {
             self.why_ended = Some(Ended::BudgetSpent);
             return Ok(());
         }
@@ -135,7 +156,7 @@ impl<'a> Session<'a> {
             Some(ticket) => (ticket.order, ticket.rental),
             None => {
                 let id = format!("{}-{run}-{}", self.id, self.attempts);
-                (self.order(run, id)?, self.rental(lane, name))
+                (self.order(run, id, is_beginning)?, self.rental(lane, name))
             }
         };
         let inputs = order.inputs.clone();
@@ -144,7 +165,8 @@ impl<'a> Session<'a> {
         if !runner.options.accept_changed && !changes.iter().all(is_accepted) {
             return Err(RunnerError::InputsChanged(changes));
         }
-        let staging = runner.store.begin(run)?;
+        let short = self.short_of(&order);
+        let staging = short.map_or(runner.store, |short| short.store).begin(run)?;
         if place.outlives_coordinator() {
             let ticket = Ticket {
                 place: place.name(),

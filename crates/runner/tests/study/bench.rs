@@ -9,7 +9,7 @@ use model::{MachineLife, Order, Plan, RunId, RunRecord, Status, Stop, Study};
 use place::{Fake, Place, Script};
 use runner::{
     Assigned, Ended, Listed, Options, OrderBuilder, Progress, RunForecast, RunSelection,
-    RunnerError, Schedule, StudyRunner, due_runs,
+    RunnerError, Schedule, ShortRuns, StudyRunner, due_runs,
 };
 use store::{Store, StudyIdentity};
 use tempfile::TempDir;
@@ -115,6 +115,15 @@ impl Bench {
         schedule: &mut dyn Schedule,
         places: Vec<(&dyn Place, BTreeSet<String>)>,
     ) -> Came {
+        self.run_with(schedule, places, None)
+    }
+
+    pub(crate) fn run_with(
+        &self,
+        schedule: &mut dyn Schedule,
+        places: Vec<(&dyn Place, BTreeSet<String>)>,
+        short: Option<ShortRuns<'_>>,
+    ) -> Came {
         let store = self.store();
         let _lock = store.lock().unwrap();
         let builder = OrderBuilder::new(&self.study, self.folder.path(), self.folder.path());
@@ -127,6 +136,7 @@ impl Bench {
             study: &self.study,
             plan: &self.plan,
             store: &store,
+            short,
             orders: &orders,
             machines: assigned.collect(),
             options: Options {

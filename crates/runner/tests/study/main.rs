@@ -11,5 +11,6 @@ mod forecast_truth;
 mod forecasts;
 mod scale;
 mod search;
+mod short;
 mod until;
 mod what_is_due;

@@ -69,7 +69,7 @@ fn carry_out(
         &none,
     );
     let came = bench.run_by(&mut search, places);
-    let found = search.searched(&bench.records(), None);
+    let found = search.searched(&bench.records(), &[], None);
     (came, found)
 }
 

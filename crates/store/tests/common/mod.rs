@@ -145,6 +145,7 @@ pub(crate) fn record(run: RunId, seconds: f64) -> RunRecord {
         framework: None,
         serving: None,
         profile: Vec::new(),
+        machine_profile: None,
     }
 }
 

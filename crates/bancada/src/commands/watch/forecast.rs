@@ -2,20 +2,15 @@
 
 use cost::BillRequest;
 use model::{Money, Price, Timestamp};
-use predict::progress::eta::{Basis, Pace, Rest, Times};
-use predict::progress::{Cutter, Given, Position, Scope, Tracker, recognise, recognise_begun};
+use predict::progress::eta::{Basis, Rest, Times};
+use predict::progress::{Follower, Given, Position, Scope};
 
 use super::streams::Source;
 
 pub(super) struct Forecaster {
-    cutters: [Cutter; 3],
-    tracker: Tracker,
-    pace: Pace,
-    position: Option<Position>,
-    loss: Option<f64>,
+    follower: Follower,
     price: Option<Price>,
     started: Timestamp,
-    has_news: bool,
 }
 
 /// What is known at a moment of the run.
@@ -45,61 +40,31 @@ pub(super) struct TotalCost {
 impl Forecaster {
     pub(super) fn new(given: Given, price: Option<Price>) -> Self {
         Forecaster {
-            cutters: Default::default(),
-            tracker: Tracker::new(given),
-            pace: Pace::default(),
-            position: None,
-            loss: None,
+            follower: Follower::new(given, Source::COUNT),
             price,
             started: Timestamp::now(),
-            has_news: false,
         }
     }
 
     pub(super) fn read(&mut self, source: Source, bytes: &[u8], seconds: f64) {
-        let Self {
-            cutters,
-            tracker,
-            pace,
-            position,
-            loss,
-            has_news,
-            ..
-        } = self;
-        let cutter = match source {
-            Source::Terminal => &mut cutters[0],
-            Source::Output => &mut cutters[1],
-            Source::Errors => &mut cutters[2],
-        };
-        let mut observe = |observation: &predict::progress::Observation| {
-            *loss = observation.loss.or(*loss);
-            if let Some(found) = tracker.observe(observation) {
-                pace.push(seconds, &found);
-                *position = Some(found);
-                *has_news = true;
-            }
-        };
-        cutter.push(bytes, |update| {
-            recognise(update).iter().for_each(&mut observe)
-        });
-        // A bar is drawn over later; it is complete now.
-        recognise_begun(&cutter.begun()).iter().for_each(observe);
+        self.follower.read(source as usize, bytes, seconds);
     }
 
     pub(super) fn has_news(&self) -> bool {
-        self.has_news
+        self.follower.has_news()
     }
 
     pub(super) fn shown(&mut self) {
-        self.has_news = false;
+        self.follower.take_news();
     }
 
     pub(super) fn forecast(&self, now: f64) -> Forecast {
-        let rest = self.pace.rest();
+        let position = self.follower.position();
+        let rest = self.follower.rest();
         let times = rest.as_ref().map(|rest| rest.at(now));
         let of_run = times
             .as_ref()
-            .filter(|_| self.position.is_some_and(|p| p.scope == Scope::Run));
+            .filter(|_| position.is_some_and(|p| p.scope == Scope::Run));
         let cost = self.price.as_ref().map(|price| Cost {
             so_far: self.bill(price, now),
             total: of_run.map(|times| {
@@ -114,8 +79,8 @@ impl Forecaster {
         });
         Forecast {
             seconds: now,
-            position: self.position,
-            loss: self.loss,
+            position,
+            loss: self.follower.loss(),
             times,
             rest,
             cost,

@@ -22,6 +22,10 @@ pub(super) enum Source {
     Errors,
 }
 
+impl Source {
+    pub(super) const COUNT: usize = 3;
+}
+
 pub(super) struct Streams {
     group: Group,
     terminal: Option<Copied<File>>,
