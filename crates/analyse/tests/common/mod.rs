@@ -173,7 +173,6 @@ impl Recipe {
                 workers: 1,
                 pipeline: Default::default(),
                 profile: false,
-                machine_profile: None,
             }),
             environments: names
                 .into_iter()
@@ -253,6 +252,7 @@ impl Recipe {
             framework: None,
             serving: None,
             profile: Vec::new(),
+            machine_profile: None,
         };
         record.metrics = metrics(&record, scenario, seconds, moment.jitter);
         record
