@@ -22,7 +22,6 @@ pub(crate) fn sentences(table: &Table, input: &Input) -> Vec<String> {
         .collect();
     let short = found.tried.iter().filter(|one| one.is_short);
     let short: BTreeSet<u32> = short.map(|one| one.run.scenario).collect();
-    let short_only = short.difference(&run).count();
     let never = found.scenarios.saturating_sub(run.union(&short).count());
     let mut sentences = vec![format!(
         "Searched for `{}`: {} of {} runs were made, in {} of {} scenarios.",
@@ -38,18 +37,7 @@ pub(crate) fn sentences(table: &Table, input: &Input) -> Vec<String> {
             .iter()
             .map(|task| of_task(task, found.is_settled, &run)),
     );
-    if !short.is_empty() {
-        sentences.push(format!(
-            "{} tried short first: by the beginning of a run, from which the whole is predicted. {} of them {} then run whole; of {} all that is known is predicted, and is not part of the tables.",
-            format::counted(short.len(), "scenario was", "scenarios were"),
-            format::count(short.len() - short_only),
-            if short.len() - short_only == 1 { "was" } else { "were" },
-            match short_only {
-                0 => "none".to_owned(),
-                others => format!("the other {}", format::count(others)),
-            },
-        ));
-    }
+    sentences.extend(tried_short(&short, &run));
     sentences.push(why(found));
     if never > 0 {
         sentences.push(format!(
@@ -90,6 +78,25 @@ fn of_task(task: &SearchedTask, is_over: bool, run: &BTreeSet<u32>) -> String {
     }
 }
 
+/// Scenarios of which beginnings were carried out, and those that were run whole.
+fn tried_short(short: &BTreeSet<u32>, run: &BTreeSet<u32>) -> Option<String> {
+    let whole = short.intersection(run).count();
+    let only = match short.len() - whole {
+        0 => String::new(),
+        others => format!(
+            " Of the other {} only predictions are known, which are not part of the tables.",
+            format::count(others)
+        ),
+    };
+    (!short.is_empty()).then(|| {
+        format!(
+            "{} tried by the beginning of a run, from which the whole is predicted; {} of them also whole.{only}",
+            format::counted(short.len(), "scenario was", "scenarios were"),
+            format::count(whole),
+        )
+    })
+}
+
 fn why(found: &Searched) -> String {
     let starting = |word: &str| {
         found
@@ -104,4 +111,50 @@ fn why(found: &Searched) -> String {
         format::count(starting("best with")),
         format::count(starting("to learn"))
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task() -> SearchedTask {
+        SearchedTask {
+            task: String::new(),
+            chosen: Some(3),
+            probability: 0.99,
+        }
+    }
+
+    #[test]
+    fn a_choice_without_a_whole_run_is_not_one_to_choose() {
+        let text = of_task(&task(), false, &BTreeSet::from([1, 2]));
+        assert!(text.contains("no whole run confirms it"), "{text}");
+        assert!(!text.contains("the one to choose"), "{text}");
+        let text = of_task(&task(), true, &BTreeSet::from([3]));
+        assert!(text.contains("C3 is the one to choose"), "{text}");
+    }
+
+    #[test]
+    fn what_was_tried_short_is_told_apart_from_what_was_run() {
+        let check = |short: &[u32], run: &[u32], expected: Option<&str>| {
+            let set = |numbers: &[u32]| numbers.iter().copied().collect::<BTreeSet<u32>>();
+            let text = tried_short(&set(short), &set(run));
+            assert_eq!(text.as_deref(), expected);
+        };
+        check(&[], &[1, 2], None);
+        check(
+            &[1, 2, 3],
+            &[3, 4],
+            Some(
+                "3 scenarios were tried by the beginning of a run, from which the whole is predicted; 1 of them also whole. Of the other 2 only predictions are known, which are not part of the tables.",
+            ),
+        );
+        check(
+            &[1],
+            &[1],
+            Some(
+                "1 scenario was tried by the beginning of a run, from which the whole is predicted; 1 of them also whole.",
+            ),
+        );
+    }
 }

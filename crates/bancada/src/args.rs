@@ -199,7 +199,7 @@ pub(crate) struct RunArgs {
     /// Skip the short pilot runs that forecast time and cost
     #[arg(long)]
     pub(crate) no_pilot: bool,
-    /// Run only the beginning of each training (at most 4 % of its steps) and predict the whole
+    /// Run only the beginning of each training (at most 4 % of its steps) or command (until its output says how long it takes) and predict the whole
     #[arg(long)]
     pub(crate) predict: bool,
     /// With --predict: run this many scenarios to their end and report the error of the predictions

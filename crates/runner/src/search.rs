@@ -192,7 +192,6 @@ impl<'a> SearchGoal<'a> {
             in_progress,
             ..
         } = known;
-        let share = self.short_share.unwrap_or(WHOLE.share);
         let point_of = |run: RunId| self.scenarios.binary_search(&run.scenario).ok();
         let is_due: BTreeSet<RunId> = self.due.iter().chain(in_progress).copied().collect();
         let ended = |record: &&RunRecord| {
@@ -231,7 +230,7 @@ impl<'a> SearchGoal<'a> {
                 point,
                 values: if ok { values } else { Vec::new() },
                 outcome: if ok { Seen::Ok } else { Seen::Failed },
-                fidelity: if is_short { share } else { WHOLE.share },
+                fidelity: if is_short { part(record) } else { WHOLE.share },
                 noise: if is_short { SHORT_NOISE } else { WHOLE.noise },
             });
         }
@@ -241,7 +240,7 @@ impl<'a> SearchGoal<'a> {
             point,
             values: Vec::new(),
             outcome: Seen::InProgress,
-            fidelity: if is_short { share } else { WHOLE.share },
+            fidelity: if is_short { 0.0 } else { WHOLE.share },
             noise: 0.0,
         }));
         observed
@@ -368,6 +367,13 @@ fn space(
         factors.push(FactorSpace { levels: features });
     }
     Space { factors, points }
+}
+
+/// Of the whole run, that a beginning carried out: less than all of it, however it ended.
+fn part(beginning: &RunRecord) -> f64 {
+    let made = beginning.prediction();
+    let part = made.map_or(0.0, |made| made.seen_seconds / beginning.seconds);
+    part.min(0.99)
 }
 
 /// Price, cores and memory, as far as they are known.

@@ -253,6 +253,7 @@ impl Recipe {
             framework: None,
             serving: None,
             profile: Vec::new(),
+            machine_profile: None,
         };
         record.metrics = metrics(&record, scenario, seconds, moment.jitter);
         record
