@@ -7,11 +7,11 @@ use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 
+use log_patterns::Patterns;
 use model::{Event, Warning};
 
 use crate::clock::unix_seconds;
 use crate::error::MeasureError;
-use crate::patterns::Patterns;
 
 /// Kept of the beginning, where programs say what they are.
 const HEAD_BYTES: u64 = 10_000_000;

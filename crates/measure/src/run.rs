@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use host::limits::cgroup::Group;
 use host::limits::{Fence, Guard};
+use log_patterns::Patterns;
 use model::run::Status;
 use model::{Event, EventKind, Warning};
 
@@ -19,7 +20,6 @@ use crate::files::Files;
 use crate::high_water::HighWater;
 use crate::log::Logging;
 use crate::outcome::Ended;
-use crate::patterns::Patterns;
 use crate::process::{self, NotStarted, Process, Started, Usage};
 use crate::request::{Contained, Measured, Request, Watched};
 use crate::sampler::probe::{Parts, Probe};
