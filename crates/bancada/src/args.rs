@@ -83,7 +83,7 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Write the HTML report of a study again
     Report(Box<ReportArgs>),
-    /// Write the results of a study as CSV, JSON, Markdown or LaTeX
+    /// Write the results of a study for other programs: tables, figures, runs of MLflow
     Export(Box<ExportArgs>),
     /// Import measurements made elsewhere (CSV, logs) into a study
     Import(Box<ImportArgs>),

@@ -116,8 +116,8 @@ fn csv_of<'r>(runs: impl Iterator<Item = &'r BTreeMap<String, String>> + Clone) 
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// What the columns mean where nobody says it: parameters are factors, metrics are metrics with the
-/// unit of their names, the time between start and end is that of the run.
+/// What the columns mean where nobody says it: parameters are factors, metrics without a group are
+/// metrics with the unit of their names, the time between start and end is that of the run.
 pub fn mlflow_spec(table: &InputFile) -> ImportSpec {
     let header = table.text.lines().next().unwrap_or_default();
     let names = || header.split(',').map(|name| name.trim_matches('"'));
@@ -131,7 +131,10 @@ pub fn mlflow_spec(table: &InputFile) -> ImportSpec {
     let metric = |name: &str| {
         let metric = match name {
             "duration_seconds" => "total_seconds",
-            name => name.strip_prefix("metrics.")?,
+            // Groups are of the system, or of curves: there may be hundreds of them.
+            name => name
+                .strip_prefix("metrics.")
+                .filter(|name| !name.contains('/'))?,
         };
         let unit = units::of_name(metric);
         ColumnMetric::new(name, &format!("{metric}:{unit}")).ok()
@@ -147,5 +150,60 @@ pub fn mlflow_spec(table: &InputFile) -> ImportSpec {
         status_column: Some("status".to_owned()),
         started_column: Some("start_time".to_owned()),
         ..ImportSpec::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(name: &str, text: &str) -> InputFile {
+        InputFile {
+            name: name.to_owned(),
+            text: text.to_owned(),
+        }
+    }
+
+    fn run(id: &str, more: &str) -> InputFile {
+        let text = format!(
+            "end_time: 1700000009500\nrun_id: {id}\nrun_name: 'it''s'\nstart_time: 1700000000000\n{more}"
+        );
+        file(&format!("1/{id}/meta.yaml"), &text)
+    }
+
+    #[test]
+    fn a_folder_is_a_table_of_its_runs() {
+        let files = [
+            file("1/meta.yaml", "experiment_id: '1'\nname: demo\n"),
+            run("a", "status: 3\nlifecycle_stage: active\n"),
+            file("1/a/params/batch", "32"),
+            file("1/a/metrics/epoch/loss", "1 0.5 1\n2 0.25 2\n"),
+            file("1/a/metrics/train_seconds", "1 8.5 0\n"),
+            file("1/a/tags/mlflow.user", "me\n"),
+            run("b", "status: 4\nlifecycle_stage: active\n"),
+            run("c", "status: 3\nlifecycle_stage: deleted\n"),
+        ];
+        let table = mlflow_table("mlruns", &files).map(|table| table.text);
+        let expected = "duration_seconds,metrics.epoch/loss,metrics.train_seconds,params.batch,run_id,run_name,start_time,status,tags.mlflow.user\n\
+            9.5,0.25,8.5,32,a,it's,2023-11-14T22:13:20Z,ok,me\n\
+            9.5,,,,b,it's,2023-11-14T22:13:20Z,failed,\n";
+        assert_eq!(table.as_deref(), Some(expected));
+        assert_eq!(mlflow_table("x", &files[..1]), None);
+    }
+
+    #[test]
+    fn columns_mean_what_their_names_say() {
+        let spec = mlflow_spec(&file(
+            "m",
+            "duration_seconds,metrics.acc,metrics.sys/cpu,metrics.train_seconds,params.batch\n",
+        ));
+        let factors: Vec<&str> = spec.factors.iter().map(|f| f.factor.as_str()).collect();
+        assert_eq!(factors, ["batch"]);
+        let metrics = spec
+            .metrics
+            .iter()
+            .map(|m| (m.metric.as_str(), m.unit.as_str()));
+        let expected = [("total_seconds", "s"), ("acc", ""), ("train_seconds", "s")];
+        assert_eq!(metrics.collect::<Vec<_>>(), expected);
     }
 }

@@ -1,7 +1,7 @@
 //! Files that other programs read: what they must hold of any study. Real readers try them in
 //! `.ci/exports`.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail so")]
+#![expect(clippy::panic, reason = "a test may fail so")]
 
 #[path = "../../analyse/tests/common/mod.rs"]
 mod common;

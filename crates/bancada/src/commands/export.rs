@@ -1,5 +1,5 @@
 use std::fs;
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
 use model::RunId;
@@ -72,7 +72,11 @@ fn print(bytes: &[u8], format: &str) -> Result<(), Failure> {
         )));
     }
     let written = out.write_all(bytes).and_then(|()| out.flush());
-    written.map_err(|error| Failure::trouble(format!("cannot write to stdout: {error}")))
+    match written {
+        // Who read it has enough.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        other => other.map_err(|e| Failure::trouble(format!("cannot write to stdout: {e}"))),
+    }
 }
 
 /// Gives how many; a run need not have every file.

@@ -1,10 +1,10 @@
-//! What PyTorch's examples print.
+//! What PyTorch's examples print; the wide gaps are tabs.
 //!
 //! ```text
-//! Train Epoch: 1 [640/60000 (1%)]	Loss: 1.312
+//! Train Epoch: 1 [640/60000 (1%)]    Loss: 1.312
 //! Test set: Average loss: 0.05, Accuracy: 9842/10000 (98%)
 //!
-//! Epoch: [0][  10/5005]	Time  0.25 (  0.31)	Data  0.00 (  0.05)	Loss 6.9e+00 (7.0e+00)	Acc@1 …
+//! Epoch: [0][  10/5005]    Time  0.25 (  0.31)    Data  0.00 (  0.05)    Loss 6.9e+00 (7.0e+00)    Acc@1 …
 //!  * Acc@1 76.130 Acc@5 92.862
 //! ```
 

@@ -2,6 +2,7 @@
 
 #![allow(
     dead_code,
+    clippy::panic,
     clippy::unwrap_used,
     clippy::allow_attributes,
     reason = "each test file uses its own part"
