@@ -14,6 +14,7 @@ mod serverless;
 mod watch;
 mod work;
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use workbench::{ResultsRequest, WhatIfRequest};
@@ -82,7 +83,7 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Write the HTML report of a study again
     Report(Box<ReportArgs>),
-    /// Write the results of a study as CSV, JSON, Markdown or LaTeX
+    /// Write the results of a study for other programs: tables, figures, runs of MLflow
     Export(Box<ExportArgs>),
     /// Import measurements made elsewhere (CSV, logs) into a study
     Import(Box<ImportArgs>),
@@ -175,6 +176,9 @@ pub(crate) struct RunArgs {
     /// Re-run runs whose inputs or study file have changed since
     #[arg(long)]
     pub(crate) redo_changed: bool,
+    /// Serve progress, cost and resource use at http://ADDRESS/metrics for Prometheus, while it runs
+    #[arg(long, value_name = "ADDRESS", value_parser = crate::metrics::address)]
+    pub(crate) metrics_listen: Option<SocketAddr>,
     /// Keep runs whose inputs have changed since, and mark the new runs
     #[arg(long, conflicts_with = "redo_changed")]
     pub(crate) accept_changed: bool,
@@ -388,18 +392,19 @@ pub(crate) struct ExportArgs {
     pub(crate) what_if: WhatIfArgs,
     #[arg(long, short, value_parser = export_formats(), default_value = report::FORMATS[0].name)]
     pub(crate) format: &'static ExportFormat,
-    /// Export one table only [default: csv: runs; latex: means of the scenarios; json, markdown: all]
+    /// Export one table only [default: csv, parquet: runs; latex: means of the scenarios; json, markdown: all]
     #[arg(long, value_parser = export_tables())]
     pub(crate) table: Option<&'static ExportTable>,
-    /// The file to write [default: stdout]
-    #[arg(long, value_name = "FILE")]
+    /// The file to write, or the folder for formats of several files [default: stdout]
+    #[arg(long, value_name = "PATH")]
     pub(crate) to: Option<PathBuf>,
 }
 
 fn export_formats() -> impl TypedValueParser<Value = &'static ExportFormat> {
-    let names = report::FORMATS.iter().map(|format| format.name);
+    let formats = report::FORMATS.iter();
+    let values = formats.map(|format| PossibleValue::new(format.name).help(format.about));
     let named = |name: String| report::FORMATS.iter().find(|format| format.name == name);
-    PossibleValuesParser::new(names).try_map(move |name| named(name).ok_or("not a format"))
+    PossibleValuesParser::new(values).try_map(move |name| named(name).ok_or("not a format"))
 }
 
 fn export_tables() -> impl TypedValueParser<Value = &'static ExportTable> {

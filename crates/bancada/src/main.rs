@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod exit;
+mod metrics;
 mod printer;
 mod progress;
 mod signals;

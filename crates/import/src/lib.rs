@@ -1,6 +1,7 @@
 //! Measurements made elsewhere become run records. Pure: text in, records out.
 //!
-//! For tables read [`ImportSpec`] (what the columns mean, by a study and by flags), then [`read`]. Inside: `table` (text to cells), `rows` (cells to numbers and
+//! For tables read [`ImportSpec`] (what the columns mean, by a study and by flags), then [`read`]. Inside: `table` (text to cells;
+//! `json` and `dstat` for those formats, `mlflow` for a folder of runs), `rows` (cells to numbers and
 //! levels), `levels` (levels to scenarios), `runs` (rows to records).
 //!
 //! For logs of training programs read [`LogSpec`], then [`Logs`].
@@ -8,9 +9,11 @@
 mod cumulative;
 mod dstat;
 mod infer;
+mod json;
 mod levels;
 mod logs;
 mod mapping;
+mod mlflow;
 mod number;
 mod pattern;
 mod rows;
@@ -24,6 +27,7 @@ mod units;
 
 pub use infer::{Inferred, infer_study};
 pub use logs::{LogFile, LogFormat, LogRecords, LogSpec, Logs};
+pub use mlflow::{mlflow_spec, mlflow_table};
 pub use pattern::FilePattern;
 pub use spec::{ColumnFactor, ColumnMetric, Counted, DecimalMark, ImportSpec, RowKind, SpecError};
 pub use study_text::study_text;
@@ -32,7 +36,7 @@ pub use table::decode;
 use levels::Scenarios;
 use model::{Plan, RunRecord, Study};
 
-/// One CSV file, already read.
+/// One file of rows, already read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputFile {
     /// Its path as the user gave it: file patterns match it, messages and records name it.

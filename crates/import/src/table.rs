@@ -3,7 +3,7 @@
 use csv::{ReaderBuilder, StringRecord, Trim};
 use jiff::civil::Date;
 
-use crate::dstat;
+use crate::{dstat, json};
 
 #[derive(Debug)]
 pub(crate) struct Table {
@@ -30,6 +30,10 @@ pub(crate) struct TableRow {
 }
 
 impl TableRow {
+    pub(crate) fn new(line: u64, cells: StringRecord) -> Self {
+        TableRow { line, cells }
+    }
+
     pub(crate) fn cells(&self) -> impl Iterator<Item = &str> {
         self.cells.iter()
     }
@@ -73,6 +77,9 @@ impl Table {
 /// Rows that are all empty are left out.
 pub(crate) fn parse(text: &str, delimiter: Option<char>) -> Table {
     let text = text.trim_start_matches('\u{feff}');
+    if json::begins(text) {
+        return json::table(text);
+    }
     let delimiter = delimiter
         .and_then(|c| u8::try_from(c).ok().filter(u8::is_ascii))
         .unwrap_or_else(|| find_delimiter(text));

@@ -102,15 +102,19 @@ pub(crate) fn conversion(unit: &str) -> Conversion<'_> {
     })
 }
 
+/// The unit that a metric of this name is kept in; empty if the name does not say it.
+pub(crate) fn of_name(metric: &str) -> &'static str {
+    let ours = metric::definition(metric).map(|metric| metric.unit.symbol());
+    let named = || NAMED.iter().find(|(end, _)| metric.ends_with(end));
+    ours.or_else(|| named().map(|(_, kept)| *kept))
+        .unwrap_or_default()
+}
+
 /// Fails where the name of the metric asks for another unit, and for what is probably a known unit
 /// that is written in another way: `Sec`, `mb`.
 pub(crate) fn check(metric: &str, unit: &str) -> Result<(), String> {
-    let ours = metric::definition(metric).map(|metric| metric.unit.symbol());
-    let named = || NAMED.iter().find(|(end, _)| metric.ends_with(end));
-    let kept = ours.or_else(|| named().map(|(_, kept)| *kept));
-    if let Some(kept) = kept.filter(|kept| !kept.is_empty())
-        && conversion(unit).unit != kept
-    {
+    let kept = of_name(metric);
+    if !kept.is_empty() && conversion(unit).unit != kept {
         let words = UNITS.iter().filter(|(_, unit, ..)| *unit == kept);
         let words: Vec<&str> = words
             .filter_map(|(words, ..)| words.first().copied())

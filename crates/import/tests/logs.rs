@@ -30,6 +30,7 @@ fn spec() -> LogSpec {
         year: None,
         images: None,
         batch: None,
+        patterns: Vec::new(),
     }
 }
 
@@ -348,7 +349,7 @@ fn what_is_no_log_is_told_and_left_out() {
     assert_eq!(read.records.len(), 1);
     assert_eq!((read.logs_read, read.logs_left_out), (4, 3));
     let problems: Vec<String> = read.problems.iter().map(ToString::to_string).collect();
-    assert!(problems[0].contains("b.log:1: it is not a log of Caffe or TensorFlow-slim"));
+    assert!(problems[0].contains("b.log:1: its format is not known"));
     assert!(problems[2].contains("contains no training step in the format caffe"));
     // Held to the wrong format.
     let wrong = LogSpec {

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use log_patterns::PatternError;
+
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
     /// A file of the run's folder cannot be written: full disk, read-only folder.
@@ -11,11 +13,8 @@ pub enum MeasureError {
     )]
     Folder { path: PathBuf, source: io::Error },
     /// A regular expression of the study does not compile.
-    #[error("the log pattern `{pattern}` is not a regular expression: {source}")]
-    Pattern {
-        pattern: String,
-        source: regex::Error,
-    },
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
     #[error("the command is empty: give at least the program to start")]
     EmptyCommand,
     /// The system gave no thread, pipe or process.

@@ -6,9 +6,8 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use log_patterns::accuracy::fraction;
 use model::{Event, EventKind, Warning};
-
-use crate::accuracy::fraction;
 
 /// A longer line is not an event.
 const LINE_BYTES: usize = 64 * 1024;

@@ -8,7 +8,6 @@
 //! its helpers: `process`, `container`, `sampler`, `events`, `log` and `progress`, and what is made of their findings:
 //! `story`, `outcome`, `metrics`, `warnings`. Limits are enforced by `host::limits`.
 
-mod accuracy;
 mod client;
 mod clock;
 mod conclude;
@@ -22,7 +21,6 @@ mod inventory;
 mod log;
 mod metrics;
 mod outcome;
-mod patterns;
 mod process;
 mod progress;
 mod reported_metrics;

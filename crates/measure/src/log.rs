@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::time::Instant;
 
+use log_patterns::Patterns;
 use model::{Event, Warning};
 
 use crate::clock::unix_seconds;
 use crate::error::MeasureError;
-use crate::patterns::Patterns;
 use crate::progress::{Progress, Said};
 
 /// Kept of the beginning, where programs say what they are.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use host::limits::cgroup::Group;
 use host::limits::{Fence, Guard};
+use log_patterns::Patterns;
 use model::measurement::Foreseen;
 use model::run::Status;
 use model::{Event, EventKind, Measurement, Outcome, Timestamp, Warning};
@@ -20,7 +21,6 @@ use crate::files::Files;
 use crate::high_water::HighWater;
 use crate::log::Logging;
 use crate::outcome::Ended;
-use crate::patterns::Patterns;
 use crate::process::{self, NotStarted, Process, Started, Usage};
 use crate::progress::{Progress, Said};
 use crate::request::{Contained, Request, Watched};

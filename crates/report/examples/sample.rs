@@ -153,10 +153,24 @@ fn write(folder: &Path, name: &str, world: common::World) -> std::io::Result<()>
         analysis: &analysis,
         meta: &meta,
         steps: &|_| Vec::new(),
+        folder_uri: "",
     };
     for format in report::FORMATS {
-        let text = report::export(&what, format, None);
-        std::fs::write(folder.join(format!("{name}.{}", format.name)), text)?;
+        let path = folder.join(format!("{name}.{}", format.name));
+        match report::export(&what, format, None) {
+            report::Output::Text(text) => std::fs::write(path, text)?,
+            report::Output::Binary(bytes) => std::fs::write(path, bytes)?,
+            report::Output::Folder(files) => {
+                for file in files {
+                    let report::Content::Text(text) = file.content else {
+                        continue;
+                    };
+                    let path = path.join(file.path);
+                    std::fs::create_dir_all(path.parent().unwrap_or(folder))?;
+                    std::fs::write(path, text)?;
+                }
+            }
+        }
     }
     let width = std::env::var("COLUMNS")
         .ok()

@@ -5,7 +5,9 @@ use analyse::Analysis;
 use model::RunId;
 
 use crate::delimited::{self, Grid, ToldStep};
-use crate::{ReportMeta, json, latex, markdown};
+use crate::html::DrawnFigure;
+use crate::parquet::parquet;
+use crate::{ReportMeta, bencher, figure, html, json, latex, markdown, mlflow};
 
 /// What is exported.
 pub struct Exported<'a> {
@@ -13,6 +15,41 @@ pub struct Exported<'a> {
     pub meta: &'a ReportMeta<'a>,
     /// Finds the steps of a run: they are too many to be part of an analysis.
     pub steps: &'a dyn Fn(RunId) -> Vec<ToldStep>,
+    /// Where a folder will be written, as `file:` URI without a slash at its end; some formats name
+    /// their own place.
+    pub folder_uri: &'a str,
+}
+
+/// What an export is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Output {
+    Text(String),
+    Binary(Vec<u8>),
+    /// Several files, to be written below one folder.
+    Folder(Vec<ExportedFile>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExportedFile {
+    /// Relative, with slashes.
+    pub path: String,
+    pub content: Content,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    Text(String),
+    /// A file of a run's bundle, if the run has it.
+    OfRun(RunId, &'static str),
+}
+
+impl ExportedFile {
+    pub(crate) fn text(path: String, text: String) -> Self {
+        ExportedFile {
+            path,
+            content: Content::Text(text),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -27,10 +64,28 @@ pub struct ExportTable {
 #[derive(Debug)]
 pub struct ExportFormat {
     pub name: &'static str,
+    /// For the help of the command line.
+    pub about: &'static str,
+    /// Several files: a folder is needed for them.
+    pub is_folder: bool,
     /// Where no table is requested.
-    whole: fn(&Exported) -> String,
-    /// A table and its caption.
-    table: fn(&Grid, &str) -> String,
+    whole: fn(&Exported) -> Output,
+    /// A table, its name and its caption; none if the format has no tables.
+    table: Option<fn(&Grid, TableTitle) -> Output>,
+}
+
+/// What a table is called where it is written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TableTitle<'a> {
+    pub(crate) caption: &'a str,
+    /// A word to refer to it by: `quickstart-runs`.
+    pub(crate) label: &'a str,
+}
+
+impl ExportFormat {
+    pub fn has_tables(&self) -> bool {
+        self.table.is_some()
+    }
 }
 
 /// The first is written where no table is requested and the format has nothing else.
@@ -80,23 +135,70 @@ pub const TABLES: &[ExportTable] = &[
 pub const FORMATS: &[ExportFormat] = &[
     ExportFormat {
         name: "csv",
-        whole: |e| (TABLES[0].rows)(e).csv(),
-        table: |grid, _| grid.csv(),
+        about: "Comma-separated values: a table",
+        is_folder: false,
+        whole: |e| Output::Text((TABLES[0].rows)(e).csv()),
+        table: Some(|grid, _| Output::Text(grid.csv())),
     },
     ExportFormat {
         name: "json",
-        whole: |e| json::json(e.analysis, e.meta),
-        table: |grid, _| grid.json(),
+        about: "The whole analysis, or a table",
+        is_folder: false,
+        whole: |e| Output::Text(json::json(e.analysis, e.meta)),
+        table: Some(|grid, _| Output::Text(grid.json())),
     },
     ExportFormat {
         name: "markdown",
-        whole: |e| markdown::markdown(e.analysis, e.meta),
-        table: |grid, _| markdown::markdown_table(grid),
+        about: "The report as text, or a table",
+        is_folder: false,
+        whole: |e| Output::Text(markdown::markdown(e.analysis, e.meta)),
+        table: Some(|grid, _| Output::Text(markdown::markdown_table(grid))),
     },
     ExportFormat {
         name: "latex",
-        whole: |e| latex::latex(e.analysis),
-        table: latex::latex_table,
+        about: "Means of the scenarios, or a table, to fit the class article",
+        is_folder: false,
+        whole: |e| Output::Text(latex::latex(e.analysis)),
+        table: Some(|grid, title| Output::Text(latex::latex_table(grid, title))),
+    },
+    ExportFormat {
+        name: "parquet",
+        about: "A table with typed columns, for pandas, polars and DuckDB",
+        is_folder: false,
+        whole: |e| Output::Binary(parquet(&(TABLES[0].rows)(e))),
+        table: Some(|grid, _| Output::Binary(parquet(grid))),
+    },
+    ExportFormat {
+        name: "bencher",
+        about: "Means of the scenarios as Bencher metric format (JSON)",
+        is_folder: false,
+        whole: |e| Output::Text(bencher::bencher(e.analysis)),
+        table: None,
+    },
+    ExportFormat {
+        name: "mlflow",
+        about: "A tracking folder of MLflow: runs, parameters, metrics, artifacts",
+        is_folder: true,
+        whole: |e| Output::Folder(mlflow::mlflow(e)),
+        table: None,
+    },
+    ExportFormat {
+        name: "svg",
+        about: "Every figure of the report as an SVG file",
+        is_folder: true,
+        whole: |e| {
+            let drawn = html::figures(e.analysis, figure::svg_file).into_iter();
+            let file = |one: DrawnFigure| ExportedFile::text(format!("{}.svg", one.name), one.text);
+            Output::Folder(drawn.map(file).collect())
+        },
+        table: None,
+    },
+    ExportFormat {
+        name: "pgf",
+        about: "Every figure of the report for LaTeX (pgfplots), and a document with all of them",
+        is_folder: true,
+        whole: |e| Output::Folder(latex::latex_figures(e.analysis)),
+        table: None,
     },
 ];
 
@@ -114,12 +216,15 @@ const fn table(
     }
 }
 
-pub fn export(what: &Exported, format: &ExportFormat, table: Option<&ExportTable>) -> String {
-    match table {
-        None => (format.whole)(what),
-        Some(table) => {
-            let caption = format!("{}: {}.", what.analysis.study.name, table.title);
-            (format.table)(&(table.rows)(what), &caption)
-        }
-    }
+/// A format without tables is written as a whole.
+pub fn export(what: &Exported, format: &ExportFormat, table: Option<&ExportTable>) -> Output {
+    let (Some(table), Some(written)) = (table, format.table) else {
+        return (format.whole)(what);
+    };
+    let study = &what.analysis.study.name;
+    let title = TableTitle {
+        caption: &format!("{study}: {}.", table.title),
+        label: &format!("{study}-{}", table.name),
+    };
+    written(&(table.rows)(what), title)
 }

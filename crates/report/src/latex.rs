@@ -6,8 +6,11 @@ use std::fmt::Write;
 use analyse::{Analysis, format};
 
 use crate::delimited::Grid;
+use crate::export::{ExportedFile, TableTitle};
+use crate::html::DrawnFigure;
 use crate::text::width;
 use crate::view::scenario_table;
+use crate::{figure, html};
 
 /// `\\textwidth` of `article` on letter paper at 10 pt; on A4 it is the same.
 const TEXT_WIDTH_PT: usize = 345;
@@ -34,6 +37,7 @@ pub fn latex(analysis: &Analysis) -> String {
     let columns = scenarios.columns.iter();
     Tables {
         caption,
+        label: label("tab", &analysis.study.name),
         first: columns.clone().take_while(|c| !c.is_number()).count(),
         is_number: columns.clone().map(|c| c.is_number()).collect(),
         headers: columns.map(|c| c.header_with_unit()).collect(),
@@ -46,15 +50,26 @@ pub fn latex(analysis: &Analysis) -> String {
     .written()
 }
 
+/// What `\\ref` takes: plain letters, which LaTeX needs no escapes for.
+fn label(kind: &str, name: &str) -> String {
+    let plain = |c: char| match c.is_ascii_alphanumeric() {
+        true => c,
+        false => '-',
+    };
+    let name: String = name.chars().map(plain).collect();
+    format!("{kind}:{name}")
+}
+
 /// One table of the exports.
-pub(crate) fn latex_table(grid: &Grid, caption: &str) -> String {
+pub(crate) fn latex_table(grid: &Grid, title: TableTitle) -> String {
     let is_number = |place: usize| {
         let mut cells = grid.rows.iter().filter_map(|row| row.get(place));
         cells.all(|cell| cell.is_empty() || cell.parse::<f64>().is_ok())
     };
     let place = |name: &str| grid.headers.iter().position(|header| header == name);
     let mut tables = Tables {
-        caption: caption.to_owned(),
+        caption: title.caption.to_owned(),
+        label: label("tab", title.label),
         // Every part says whose row it is: by its run, else by its scenario.
         first: 0,
         is_number: (0..grid.headers.len()).map(is_number).collect(),
@@ -68,8 +83,17 @@ pub(crate) fn latex_table(grid: &Grid, caption: &str) -> String {
     tables.written()
 }
 
+/// What stands above a part.
+struct Head<'a> {
+    /// Escaped.
+    caption: String,
+    label: &'a str,
+}
+
 struct Tables {
     caption: String,
+    /// Of the first part; the others have a number behind it.
+    label: String,
     /// Columns that say what a row is about: all of them in the first part, the very first in all.
     first: usize,
     is_number: Vec<bool>,
@@ -130,13 +154,19 @@ impl Tables {
                     1 => String::new(),
                     _ => format!(" Part {number} of {all}."),
                 };
-                self.part(&mut out, columns, rows, &part);
+                let label = match number {
+                    1 => self.label.clone(),
+                    _ => format!("{}-{number}", self.label),
+                };
+                let (caption, label) = (escape(&self.caption) + &part, &label);
+                let head = Head { caption, label };
+                self.part(&mut out, columns, rows, &head);
             }
         }
         out
     }
 
-    fn part(&self, out: &mut String, columns: &[usize], rows: &[Vec<String>], part: &str) {
+    fn part(&self, out: &mut String, columns: &[usize], rows: &[Vec<String>], head: &Head) {
         let alignment = columns.iter().map(|c| match self.is_number[*c] {
             true => 'r',
             false => 'l',
@@ -154,8 +184,9 @@ impl Tables {
         };
         let _ = write!(
             out,
-            "\\begin{{table}}\n  \\centering\\footnotesize\\setlength{{\\tabcolsep}}{{3pt}}\n  \\caption{{{}{part}}}\n{begin}  \\begin{{tabular}}{{{}}}\n    \\toprule\n{}    \\midrule\n",
-            escape(&self.caption),
+            "\\begin{{table}}\n  \\centering\\footnotesize\\setlength{{\\tabcolsep}}{{3pt}}\n  \\caption{{{}}}\\label{{{}}}\n{begin}  \\begin{{tabular}}{{{}}}\n    \\toprule\n{}    \\midrule\n",
+            head.caption,
+            head.label,
             alignment.collect::<String>(),
             line(&self.headers)
         );
@@ -167,7 +198,7 @@ impl Tables {
     }
 }
 
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in diagnostics::screen::safe(text).chars() {
         match c {
@@ -184,10 +215,47 @@ fn escape(text: &str) -> String {
             '–' => out.push_str("--"),
             '…' => out.push_str("\\ldots{}"),
             'µ' => out.push_str("\\textmu{}"),
+            '·' => out.push_str("$\\cdot$"),
+            '→' => out.push_str("$\\rightarrow$"),
+            '≤' => out.push_str("$\\leq$"),
+            '≥' => out.push_str("$\\geq$"),
+            '≈' => out.push_str("$\\approx$"),
+            '⁻' => out.push_str("$^{-}$"),
+            '⁰' | '⁴'..='⁹' => raised(&mut out, c as u32 - '⁰' as u32),
+            '¹' => raised(&mut out, 1),
+            '²' => raised(&mut out, 2),
+            '³' => raised(&mut out, 3),
             c => out.push(c),
         }
     }
     out
+}
+
+/// The inputs of pdflatex lack most of these digits.
+fn raised(out: &mut String, digit: u32) {
+    let _ = write!(out, "$^{{{digit}}}$");
+}
+
+/// Every figure as a picture of its own, and a document that shows all of them.
+pub(crate) fn latex_figures(analysis: &Analysis) -> Vec<ExportedFile> {
+    let drawn = html::figures(analysis, figure::pgf);
+    let study = &analysis.study.name;
+    let mut document = String::from(
+        "\\documentclass{article}\n\\usepackage{pgfplots}\n\\pgfplotsset{compat=1.16}\n\\begin{document}\n",
+    );
+    for one in &drawn {
+        let label = label("fig", &format!("{study}-{}", one.name));
+        let _ = write!(
+            document,
+            "\n\\begin{{figure}}[p]\n  \\centering\n  \\input{{{}.tex}}\n  \\caption{{{}}}\\label{{{label}}}\n\\end{{figure}}\n\\clearpage\n",
+            one.name,
+            escape(&one.caption)
+        );
+    }
+    document.push_str("\n\\end{document}\n");
+    let all = ExportedFile::text("figures.tex".to_owned(), document);
+    let file = |one: DrawnFigure| ExportedFile::text(format!("{}.tex", one.name), one.text);
+    drawn.into_iter().map(file).chain([all]).collect()
 }
 
 #[cfg(test)]
@@ -205,6 +273,11 @@ mod tests {
         }
     }
 
+    const TITLE: TableTitle<'static> = TableTitle {
+        caption: "x",
+        label: "a_b-runs",
+    };
+
     /// Parts, the columns of each, and how many are made smaller.
     fn shape(text: &str) -> (Vec<usize>, usize) {
         let heads = text.split("\\begin{tabular}{").skip(1);
@@ -215,7 +288,7 @@ mod tests {
     #[test]
     fn tables_fit_the_page() {
         let check = |grid: &Grid, expected: (Vec<usize>, usize)| {
-            assert_eq!(shape(&latex_table(grid, "x")), expected);
+            assert_eq!(shape(&latex_table(grid, TITLE)), expected);
         };
         // The run and five columns of eight characters: 6 × (8 × 5 + 6) = 276 pt.
         check(&wide(4, "12345678", 2), (vec![4], 0));
@@ -227,8 +300,10 @@ mod tests {
 
     #[test]
     fn every_part_begins_with_the_run() {
-        let text = latex_table(&wide(10, "12345678", 1), "x");
+        let text = latex_table(&wide(10, "12345678", 1), TITLE);
         assert_eq!(text.matches("    run & ").count(), 2, "{text}");
         assert!(text.contains("Part 2 of 2."), "{text}");
+        assert!(text.contains("\\label{tab:a-b-runs}\n"), "{text}");
+        assert!(text.contains("\\label{tab:a-b-runs-2}\n"), "{text}");
     }
 }

@@ -1,6 +1,7 @@
-//! Results → output for people and programs. Every function is pure: an [`Analysis`] in, a
-//! `String` out, the same for the same input. Nothing here reads the store or a clock.
+//! Results → output for people and programs. Every function is pure: an [`Analysis`] in, text
+//! or bytes out, the same for the same input. Nothing here reads the store or a clock.
 
+mod bencher;
 mod delimited;
 mod export;
 mod figure;
@@ -8,6 +9,8 @@ mod html;
 mod json;
 mod latex;
 mod markdown;
+mod mlflow;
+mod parquet;
 mod tables;
 mod terminal;
 mod text;
@@ -15,7 +18,9 @@ mod view;
 
 pub use analyse::{Analysis, billing_words, format};
 pub use delimited::{Grid, ToldStep};
-pub use export::{ExportFormat, ExportTable, Exported, FORMATS, TABLES, export};
+pub use export::{
+    Content, ExportFormat, ExportTable, Exported, ExportedFile, FORMATS, Output, TABLES, export,
+};
 pub use html::html;
 pub use json::{RESULT_SCHEMA, json};
 pub use latex::latex;

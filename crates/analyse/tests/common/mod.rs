@@ -224,7 +224,6 @@ impl Recipe {
             run,
             scenario: scenario.clone(),
             fingerprint: String::new(),
-            machine_profile: None,
             inputs: Vec::new(),
             origin: Origin::Measured {
                 bancada: "0.1.0".to_owned(),

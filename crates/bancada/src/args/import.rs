@@ -9,7 +9,7 @@ use clap::{Args as ClapArgs, Subcommand};
 pub(crate) struct ImportArgs {
     #[command(subcommand)]
     pub(crate) command: Option<ImportCommand>,
-    /// CSV files with a header line
+    /// CSV files with a header line, JSON lines, or a tracking folder of MLflow
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// The study the rows belong to; its [import] defines the columns, and flags override it.
@@ -64,17 +64,18 @@ pub(crate) struct ImportArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImportCommand {
-    /// Import logs of Caffe and TensorFlow-slim into a study, one file per run (for a CSV file named
-    /// `log`, write ./log)
+    /// Import logs of training programs into a study, one file per run (for a CSV file named `log`,
+    /// write ./log)
     Log(ImportLogArgs),
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ImportLogArgs {
-    /// Logs written by `caffe train` or a slim training
+    /// Logs of Caffe, TensorFlow (slim, estimators), Keras, PyTorch's examples or DAWNBench; of other
+    /// programs, if the study has [[workload.log]]
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Format of the logs: caffe, tensorflow-slim or auto
+    /// Format of the logs: caffe, tensorflow-slim, keras, keras-csv, pytorch, dawnbench or auto
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = log_format)]
     pub(crate) format: LogFormatArg,
     /// The study the runs belong to; without it, a study is created from the logs' levels

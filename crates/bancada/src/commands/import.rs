@@ -32,7 +32,7 @@ pub(super) fn import(args: &ImportArgs, printer: &Printer) -> CommandResult {
         None => None,
     };
     let settings = opened.as_ref().and_then(|(_, o)| o.study.import.as_ref());
-    let spec = spec_of(args, settings)?;
+    let spec = spec_of(args, settings, &files)?;
     let question = match opened {
         Some((path, opened)) => Question::of_study(path, opened, args.out.as_deref()),
         None => Made {
@@ -239,19 +239,55 @@ impl Kept {
 }
 
 fn read_files(paths: &[PathBuf]) -> Result<Vec<InputFile>, Failure> {
-    let read = |path: &PathBuf| {
-        let bytes = fs::read(path)
-            .map_err(|e| Failure::trouble(format!("cannot read {}: {e}", path.display())))?;
-        Ok(InputFile {
-            name: path.display().to_string(),
-            text: import::decode(&bytes),
-        })
+    let read = |path: &PathBuf| match path.is_dir() {
+        true => read_mlflow(path),
+        false => read_file(path, path.display().to_string()),
     };
     paths.iter().map(read).collect()
 }
 
+fn read_file(path: &Path, name: String) -> Result<InputFile, Failure> {
+    let bytes = fs::read(path)
+        .map_err(|e| Failure::trouble(format!("cannot read {}: {e}", path.display())))?;
+    Ok(InputFile {
+        name,
+        text: import::decode(&bytes),
+    })
+}
+
+/// A table of the runs in a tracking folder.
+fn read_mlflow(folder: &Path) -> Result<InputFile, Failure> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        let failed = |e| Failure::trouble(format!("cannot read {}: {e}", next.display()));
+        for entry in fs::read_dir(&next).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let (path, name) = (entry.path(), entry.file_name());
+            let kind = entry.file_type().map_err(failed)?;
+            // Artifacts may be of any size; what was deleted is no run.
+            if kind.is_dir() && name != "artifacts" && name != ".trash" {
+                folders.push(path);
+            } else if kind.is_file() {
+                let below = path.strip_prefix(folder).unwrap_or(&path);
+                files.push(read_file(&path, below.display().to_string())?);
+            }
+        }
+    }
+    let name = folder.display().to_string();
+    import::mlflow_table(&name, &files).ok_or_else(|| {
+        Failure::trouble(format!(
+            "{name} is a folder without runs of MLflow: give files, or a tracking folder (mlruns)"
+        ))
+    })
+}
+
 /// What the study says of the columns, and the flags, which go before it.
-fn spec_of(args: &ImportArgs, settings: Option<&ImportSettings>) -> Result<ImportSpec, Failure> {
+fn spec_of(
+    args: &ImportArgs,
+    settings: Option<&ImportSettings>,
+    files: &[InputFile],
+) -> Result<ImportSpec, Failure> {
     let bad = |error: SpecError| Failure::new(Exit::BadStudy, error);
     let constants: Result<Vec<(String, Level)>, Failure> =
         args.level.iter().map(|text| level_of(text)).collect();
@@ -275,7 +311,17 @@ fn spec_of(args: &ImportArgs, settings: Option<&ImportSettings>) -> Result<Impor
     if args.no_study_metrics {
         study.metrics.clear();
     }
-    let spec = study.overridden_by(flags).checked(Timestamp::now());
+    let mut spec = study.overridden_by(flags);
+    let folder = files
+        .iter()
+        .zip(&args.files)
+        .find(|(_, path)| path.is_dir());
+    if let Some((table, _)) = folder.filter(|_| spec.factors.is_empty() && spec.metrics.is_empty())
+    {
+        // Nobody says what its columns mean: they are what MLflow calls them.
+        spec = import::mlflow_spec(table).overridden_by(spec);
+    }
+    let spec = spec.checked(Timestamp::now());
     spec.map_err(bad)
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use import::{ImportSpec, LogFile, LogRecords, LogSpec, Logs};
 use model::run::Origin;
 use model::study::ImportSettings;
-use model::{Event, Level, RunRecord, Timestamp};
+use model::{Event, Level, RunRecord, Timestamp, Workload};
 use report::format::counted;
 use store::ImportedFile;
 
@@ -22,7 +22,16 @@ pub(super) fn import_log(args: &ImportLogArgs, printer: &Printer) -> CommandResu
         None => None,
     };
     let settings = opened.as_ref().and_then(|(_, o)| o.study.import.as_ref());
-    let spec = spec_of(args, settings)?;
+    let patterns = opened
+        .as_ref()
+        .map(|(_, opened)| match &opened.study.workload {
+            Workload::Command(command) => command.log.clone(),
+            _ => Vec::new(),
+        });
+    let spec = LogSpec {
+        patterns: patterns.unwrap_or_default(),
+        ..spec_of(args, settings)?
+    };
     let logs = Logs::read(&files, &spec);
     let question = match opened {
         Some((path, opened)) => Question::of_study(path, opened, args.out.as_deref()),
@@ -101,6 +110,7 @@ fn spec_of(args: &ImportLogArgs, settings: Option<&ImportSettings>) -> Result<Lo
         year: args.year,
         images: args.images,
         batch: args.batch,
+        patterns: Vec::new(),
     })
 }
 

@@ -27,6 +27,7 @@ use super::rented::Rented;
 use super::results::{mention_left, meta, print_tables};
 use crate::args::{RetryArg, RunArgs};
 use crate::exit::{CommandResult, Exit, Failure};
+use crate::metrics::Metrics;
 use crate::printer::Printer;
 use crate::progress::{Reporter, with_time};
 use crate::signals::{self, STOP};
@@ -128,7 +129,13 @@ fn carry_out(
     refuse_too_large(opened, &wish)?;
     let talk = |text: &str| (!args.quiet && !args.json).then(|| printer.talk(text));
 
+    let metrics = args.metrics_listen;
+    let metrics = metrics.map(|at| Metrics::listen(at, study, plan.runs.len()));
+    let metrics = metrics.transpose()?;
     talk(&first_line(opened, &measure::capacity()));
+    if let Some(metrics) = &metrics {
+        talk(&format!("Metrics for Prometheus: {}", metrics.url()));
+    }
     if let Some(old) = workbench::age_note(study) {
         talk(&old);
     }
@@ -158,6 +165,7 @@ fn carry_out(
     }
     let rented = Rented::create(opened, &needed, printer)?;
     let prepared_study = Prepared {
+        metrics: metrics.as_ref(),
         opened,
         here: &here,
         builder: &builder,
@@ -176,6 +184,7 @@ fn carry_out(
 
 /// What is known when the machines are there.
 struct Prepared<'a> {
+    metrics: Option<&'a Metrics>,
     opened: &'a Opened,
     here: &'a Here,
     builder: &'a OrderBuilder<'a>,
@@ -191,6 +200,7 @@ struct Prepared<'a> {
 /// From the first look at the machines to the last run.
 fn at_places(known: &Prepared<'_>, args: &RunArgs, printer: &Printer) -> Result<Ended, Failure> {
     let Prepared {
+        metrics,
         opened,
         here,
         builder,
@@ -297,11 +307,14 @@ fn at_places(known: &Prepared<'_>, args: &RunArgs, printer: &Printer) -> Result<
             expected: expected.clone(),
         },
     };
-    let reporter = Reporter::choose(study, plan.runs.len(), args.json, args.quiet, printer);
+    let watchers = Watchers {
+        reporter: Reporter::choose(study, plan.runs.len(), args.json, args.quiet, printer),
+        metrics,
+    };
     if let Some(goal) = &study.goal {
         let search = SearchGoal::new(study, plan, goal, due.to_vec(), earlier, &expected);
         let mut search = search.with_short_runs(short_orders.as_ref().map(|short| short.share));
-        let ended = follow(&runner, &mut search, reporter, args, printer)?;
+        let ended = follow(&runner, &mut search, watchers, args, printer)?;
         let beginnings = runner::short_records(store)?;
         let found = search.searched(&store.records()?, &beginnings, runner::searched(store)?);
         runner::save_searched(store, &found)?;
@@ -311,7 +324,13 @@ fn at_places(known: &Prepared<'_>, args: &RunArgs, printer: &Printer) -> Result<
         Some(until) => Box::new(UntilKnown::new(study, plan, until, due.to_vec(), earlier)),
         None => Box::new(Listed::new(due.to_vec())),
     };
-    follow(&runner, schedule.as_mut(), reporter, args, printer)
+    follow(&runner, schedule.as_mut(), watchers, args, printer)
+}
+
+/// Who is told of progress.
+struct Watchers<'m> {
+    reporter: Reporter,
+    metrics: Option<&'m Metrics>,
 }
 
 /// Beginnings of the trainings that a search may choose, where they save much and are told apart.
@@ -333,10 +352,14 @@ fn short_orders(
 fn follow(
     runner: &StudyRunner<'_>,
     schedule: &mut (dyn Schedule + Send),
-    mut reporter: Reporter,
+    watchers: Watchers<'_>,
     args: &RunArgs,
     printer: &Printer,
 ) -> Result<Ended, Failure> {
+    let Watchers {
+        mut reporter,
+        metrics,
+    } = watchers;
     let mut endpoints = Endpoints::new(args.real);
     let (sender, progress) = mpsc::channel();
     let ended = thread::scope(|scope| {
@@ -344,6 +367,9 @@ fn follow(
         for progress in progress {
             endpoints.on(&progress, &reporter);
             reporter.on(&progress);
+            if let Some(metrics) = metrics {
+                metrics.on(&progress);
+            }
         }
         study.join()
     });

@@ -185,6 +185,15 @@ fn repository() -> Bench {
          Standard_F4s_v2,4.0,8.0,,,,0.25,0.02,eastus\n",
     );
     imported_files(&bench);
+    bench.write(
+        "runs.jsonl",
+        "{\"config\": {\"batch\": 32}, \"time\": 1.5}\n{\"config\": {\"batch\": 64}, \"time\": 1.2}\n",
+    );
+    typed(
+        &bench,
+        "bancada export studies/quickstart.toml --format mlflow --to mlruns",
+    )
+    .ends_with(0);
     bench
 }
 

@@ -1,4 +1,4 @@
-//! Logs of Caffe and TensorFlow-slim brought into studies.
+//! Logs of training programs brought into studies.
 
 use std::fs;
 
@@ -127,7 +127,7 @@ fn what_cannot_be_imported_is_a_sentence() {
     bench
         .bancada(&["import", "log", "x.log"])
         .ends_with(1)
-        .says("it is not a log of Caffe or TensorFlow-slim")
+        .says("its format is not known")
         .says("nothing was changed");
     bench
         .bancada(&["import", "log", "none.log"])
@@ -136,7 +136,7 @@ fn what_cannot_be_imported_is_a_sentence() {
     bench
         .bancada(&["import", "log", "x.log", "--format", "torch"])
         .ends_with(2)
-        .says("caffe, tensorflow-slim or auto");
+        .says("keras-csv, pytorch, dawnbench or auto");
     bench.bancada(&["import", "log"]).ends_with(2);
     bench.bancada(&["import"]).ends_with(2);
 }

@@ -1,12 +1,13 @@
-//! Logs of `caffe train`.
+//! Logs of `caffe train`, and of `caffe time`.
 
 use jiff::Timestamp;
-use model::run::phase;
+use model::run::{metric, phase};
 use network::formats::caffe::{LogEvent, log_line};
 use network::formats::glog;
 
 use super::clock::Clock;
 use super::told::{Ended, Step, Told};
+use crate::summary::in_unit;
 
 /// The files of Caffe that write into a log.
 const SOURCES: [&str; 8] = [
@@ -18,6 +19,13 @@ const SOURCES: [&str; 8] = [
     "syncedmem.cpp",
     "syncedmem.hpp",
     "parallel.cpp",
+];
+
+/// Lines of `caffe time`, and the metrics that they become.
+const TIMED: [(&str, &str); 3] = [
+    ("Average Forward pass:", "forward_seconds"),
+    ("Average Backward pass:", "backward_seconds"),
+    ("Average Forward-Backward:", metric::STEP_SECONDS),
 ];
 
 pub(super) fn is_own(line: &str) -> bool {
@@ -125,7 +133,32 @@ impl Reader {
         match log_line(line) {
             Some(event) => self.event(event),
             None if looks_like_a_step(line) => self.told.cannot_read(number, line),
-            None => {}
+            None => self.timed(line),
+        }
+    }
+
+    /// What `caffe time` writes: how long the passes of one batch take, without an update.
+    fn timed(&mut self, line: &str) {
+        let Some(message) = glog::line(line).map(|line| line.message.trim()) else {
+            return;
+        };
+        if message == "*** Benchmark begins ***" {
+            self.begin(phase::TRAIN);
+        } else if message == "*** Benchmark ends ***" {
+            self.begin(phase::SHUTDOWN);
+            self.told.ended = Ended::Whole;
+        } else if let Some(rest) = message.strip_prefix("Testing for ") {
+            let count = rest.strip_suffix(" iterations.");
+            self.told.all_steps = count.and_then(|count| count.parse().ok());
+        }
+        for (words, metric) in TIMED {
+            let rest = message.strip_prefix(words);
+            let number = rest.and_then(|rest| rest.trim().strip_suffix(" ms."));
+            let milliseconds: Option<f64> = number.and_then(|number| number.parse().ok());
+            if let Some(milliseconds) = milliseconds.filter(|ms| ms.is_finite()) {
+                let metric = (metric.to_owned(), in_unit(milliseconds / 1000.0, "s"));
+                self.told.metrics.extend([metric]);
+            }
         }
     }
 
@@ -179,7 +212,7 @@ impl Reader {
         self.after_saving = true;
         self.told.step(Step {
             number: iteration.saturating_add(1),
-            loss,
+            loss: Some(loss),
             at_seconds: self.now_seconds,
             seconds: None,
             part: self.part,

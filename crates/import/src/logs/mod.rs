@@ -1,10 +1,15 @@
 //! Logs of training programs: one file is one run.
 //!
-//! The way of a log: `caffe` or `slim` read its lines into what it told (`told`), with a `clock`
-//! for lines that lack the year; `run` makes the numbers of a run record of that.
+//! The way of a log: a file per format (`caffe`, `slim`, `keras`, `pytorch`, `dawnbench`), or the
+//! regular expressions of a study (`patterned`), read its lines into what it told (`told`), with a
+//! `clock` for lines that lack the year; `run` makes the numbers of a run record of that.
 
 mod caffe;
 mod clock;
+mod dawnbench;
+mod keras;
+mod patterned;
+mod pytorch;
 mod run;
 mod slim;
 mod told;
@@ -14,6 +19,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use model::run::Origin;
+use model::study::LogPattern;
 use model::{Event, Plan, RunRecord, Study, Timestamp};
 
 use crate::infer::{self, Inferred};
@@ -48,33 +54,70 @@ pub struct LogSpec {
     pub images: Option<u64>,
     /// Images of a step; a level of the factor `batch`, or the log itself, tells it too.
     pub batch: Option<u64>,
+    /// Of the study: they read logs whose format is not named.
+    pub patterns: Vec<LogPattern>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
-    /// What `caffe train` writes.
+    /// What `caffe train` and `caffe time` write.
     Caffe,
-    /// What `slim.learning.train` and the older training loops of TensorFlow's models write.
+    /// What `slim.learning.train`, estimators and the older training loops of TensorFlow's models
+    /// write.
     TensorflowSlim,
+    /// What `fit` of Keras prints.
+    Keras,
+    /// What the CSVLogger of Keras writes.
+    KerasCsv,
+    /// What PyTorch's examples `mnist` and `imagenet` print.
+    Pytorch,
+    /// An entry of DAWNBench: accuracy by epoch and hour.
+    Dawnbench,
 }
 
 impl LogFormat {
     /// What trained, as studies name it.
-    fn framework(self) -> &'static str {
+    fn framework(self) -> Option<&'static str> {
         match self {
-            LogFormat::Caffe => "caffe",
-            LogFormat::TensorflowSlim => "tensorflow",
+            LogFormat::Caffe => Some("caffe"),
+            LogFormat::TensorflowSlim => Some("tensorflow"),
+            LogFormat::Keras | LogFormat::KerasCsv => Some("keras"),
+            LogFormat::Pytorch => Some("pytorch"),
+            LogFormat::Dawnbench => None,
         }
     }
 
     /// By the lines that only one of them writes; `None` if there are none.
     fn find(text: &str) -> Option<LogFormat> {
-        let caffe = text.lines().filter(|line| caffe::is_own(line)).count();
-        let slim = text.lines().filter(|line| slim::is_own(line)).count();
-        match caffe.max(slim) {
-            0 => None,
-            most if most == caffe => Some(LogFormat::Caffe),
-            _ => Some(LogFormat::TensorflowSlim),
+        if dawnbench::is_own(text) {
+            return Some(LogFormat::Dawnbench);
+        }
+        if keras::is_csv(text) {
+            return Some(LogFormat::KerasCsv);
+        }
+        type IsOwn = fn(&str) -> bool;
+        let all: [(LogFormat, IsOwn); 4] = [
+            (LogFormat::Caffe, caffe::is_own),
+            (LogFormat::TensorflowSlim, slim::is_own),
+            (LogFormat::Keras, keras::is_own),
+            (LogFormat::Pytorch, pytorch::is_own),
+        ];
+        let count = |is_own: IsOwn| text.lines().filter(|line| is_own(line)).count();
+        let found = all.map(|(format, is_own)| (count(is_own), format));
+        // Of equal ones the first.
+        let most = found.iter().rev().max_by_key(|(count, _)| *count);
+        most.filter(|(count, _)| *count > 0)
+            .map(|(_, format)| *format)
+    }
+
+    fn read(self, text: &str, year: Option<i16>, modified: Timestamp) -> Told {
+        match self {
+            LogFormat::Caffe => caffe::read(text, year, modified),
+            LogFormat::TensorflowSlim => slim::read(text, year, modified),
+            LogFormat::Keras => keras::read(text),
+            LogFormat::KerasCsv => keras::read_csv(text),
+            LogFormat::Pytorch => pytorch::read(text),
+            LogFormat::Dawnbench => dawnbench::read(text),
         }
     }
 }
@@ -83,6 +126,10 @@ impl Words for LogFormat {
     const WORDS: &'static [(&'static str, Self)] = &[
         ("caffe", LogFormat::Caffe),
         ("tensorflow-slim", LogFormat::TensorflowSlim),
+        ("keras", LogFormat::Keras),
+        ("keras-csv", LogFormat::KerasCsv),
+        ("pytorch", LogFormat::Pytorch),
+        ("dawnbench", LogFormat::Dawnbench),
     ];
 }
 
@@ -96,7 +143,10 @@ impl FromStr for LogFormat {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
-        Words::parse(text, "a log format: use caffe, tensorflow-slim or auto")
+        Words::parse(
+            text,
+            "a log format: use caffe, tensorflow-slim, keras, keras-csv, pytorch, dawnbench or auto",
+        )
     }
 }
 
@@ -112,7 +162,8 @@ pub struct Logs<'s> {
 #[derive(Debug)]
 struct Log {
     name: String,
-    format: LogFormat,
+    /// None where the study's own regular expressions read it.
+    format: Option<LogFormat>,
     told: Told,
 }
 
@@ -157,7 +208,15 @@ impl<'s> Logs<'s> {
     /// too, and so is the batch where all logs tell it.
     pub fn infer_study(&self, name: &str) -> Inferred {
         let all_tell_batch = self.logs.iter().all(|log| log.told.batch.is_some());
-        let rows = self.rows(&|factor| factor == FRAMEWORK || all_tell_batch);
+        let is_known = |log: &Log| {
+            log.format
+                .is_some_and(|format| format.framework().is_some())
+        };
+        let all_tell_framework = self.logs.iter().all(is_known);
+        let rows = self.rows(&|factor| match factor {
+            FRAMEWORK => all_tell_framework,
+            _ => all_tell_batch,
+        });
         let first = self.logs.first().map_or("", |log| log.name.as_str());
         infer::of_rows(name, &rows, &self.spec.levels, first)
     }
@@ -222,7 +281,7 @@ impl<'s> Logs<'s> {
         let run = Run {
             told: &log.told,
             batch: self.spec.batch.or(levels.batch).or(log.told.batch),
-            images: self.spec.images.or(levels.images),
+            images: self.spec.images.or(levels.images).or(log.told.images),
         };
         record.metrics = run.metrics();
         record.phases = run.phases();
@@ -239,18 +298,22 @@ const BATCH: &str = "batch";
 const IMAGES: &str = "images";
 
 fn understand(file: &LogFile, spec: &LogSpec) -> Result<Log, String> {
-    let format = spec.format.or_else(|| LogFormat::find(&file.text));
-    let format =
-        format.ok_or("it is not a log of Caffe or TensorFlow-slim; the file is skipped")?;
+    let own_patterns = spec.format.is_none() && !spec.patterns.is_empty();
+    let format = match own_patterns {
+        true => None,
+        false => Some(format_of(file, spec)?),
+    };
     let modified = file.modified.unwrap_or(spec.levels.started_otherwise);
     let told = match format {
-        LogFormat::Caffe => caffe::read(&file.text, spec.year, modified),
-        LogFormat::TensorflowSlim => slim::read(&file.text, spec.year, modified),
+        Some(format) => format.read(&file.text, spec.year, modified),
+        None => patterned::read(&file.text, &spec.patterns)?,
     };
     if told.is_empty() {
-        return Err(format!(
-            "it contains no training step in the format {format}; the file is skipped"
-        ));
+        let why = match format {
+            Some(format) => format!("it contains no training step in the format {format}"),
+            None => "the log patterns of the study find nothing in it".to_owned(),
+        };
+        return Err(format!("{why}; the file is skipped"));
     }
     Ok(Log {
         name: plain_name(&file.name).to_owned(),
@@ -259,10 +322,17 @@ fn understand(file: &LogFile, spec: &LogSpec) -> Result<Log, String> {
     })
 }
 
+fn format_of(file: &LogFile, spec: &LogSpec) -> Result<LogFormat, String> {
+    let format = spec.format.or_else(|| LogFormat::find(&file.text));
+    format.ok_or_else(|| {
+        "its format is not known (caffe, tensorflow-slim, keras, keras-csv, pytorch, dawnbench): a study with [[workload.log]] can read it; the file is skipped".to_owned()
+    })
+}
+
 fn row(log: &Log, factors: &[String], spec: &ImportSpec) -> Result<Row, String> {
     let named = rows::file_values(&log.name, spec)?;
     let own = |factor: &str| match factor {
-        FRAMEWORK => Some(log.format.framework().to_owned()),
+        FRAMEWORK => log.format?.framework().map(str::to_owned),
         BATCH => log.told.batch.map(|batch| batch.to_string()),
         _ => None,
     };

@@ -40,7 +40,12 @@ impl Run<'_> {
     pub(super) fn metrics(&self) -> BTreeMap<String, Metric> {
         let trained = self.train_seconds().filter(|seconds| *seconds > 0.0);
         let done = self.told.done_steps();
-        let images = self.batch.map(|batch| batch.saturating_mul(done) as f64);
+        let epochs = self.told.epochs.len() as u64;
+        let of_steps = self.batch.map(|batch| batch.saturating_mul(done) as f64);
+        let of_epochs = self
+            .images
+            .map(|images| images.saturating_mul(epochs) as f64);
+        let images = of_steps.filter(|images| *images > 0.0).or(of_epochs);
         let total: f64 = self.phases().iter().map(|phase| phase.seconds).sum();
         let told = [
             (metric::TOTAL_SECONDS, "s", Some(total).filter(|s| *s > 0.0)),
@@ -61,18 +66,22 @@ impl Run<'_> {
         ];
         told.into_iter()
             .filter_map(|(name, unit, value)| Some((name.to_owned(), in_unit(value?, unit))))
+            .chain(self.told.metrics.clone())
             .collect()
     }
 
     /// Empty where it is not known how many images a step and an epoch have.
     pub(super) fn epochs(&self) -> Vec<Epoch> {
+        if !self.told.epochs.is_empty() {
+            return self.told.epochs.clone();
+        }
         let (Some(batch), Some(images)) = (self.batch, self.images.filter(|&i| i > 0)) else {
             return Vec::new();
         };
         let mut losses: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         for step in &self.told.steps {
             if let Some(epoch) = self.epoch_of(step.number) {
-                losses.entry(epoch).or_default().push(step.loss);
+                losses.entry(epoch).or_default().extend(step.loss);
             }
         }
         let reached = self.reached();
@@ -97,14 +106,17 @@ impl Run<'_> {
 
     /// Of the last complete epoch, or of the last step without epochs; `None` if it diverged.
     fn loss(&self) -> Option<f64> {
-        let last = self.told.steps.last()?.loss;
+        let last = self.told.steps.last().and_then(|step| step.loss);
         let epochs = self.epochs();
         let whole = epochs.iter().rev().find(|epoch| self.is_whole(epoch.epoch));
-        let loss = whole.map_or(Some(last), |epoch| epoch.loss);
-        loss.filter(|loss| loss.is_finite() && last.is_finite())
+        let loss = whole.map_or(last, |epoch| epoch.loss);
+        loss.filter(|loss| loss.is_finite() && last.is_none_or(f64::is_finite))
     }
 
     fn is_whole(&self, epoch: u32) -> bool {
+        if !self.told.epochs.is_empty() {
+            return true;
+        }
         let (batch, images) = (self.batch.unwrap_or(0), self.images.unwrap_or(0));
         let trained = batch.saturating_mul(self.told.last_step());
         images.saturating_mul(epoch.into()) <= trained
@@ -129,7 +141,7 @@ impl Run<'_> {
             let kind = EventKind::Step {
                 step: step.number,
                 epoch: self.epoch_of(step.number),
-                loss: Some(step.loss).filter(|loss| loss.is_finite()),
+                loss: step.loss.filter(|loss| loss.is_finite()),
                 seconds: step.seconds,
                 images: self.batch,
             };
@@ -147,6 +159,13 @@ impl Run<'_> {
         let mut all: Vec<(f64, Event)> = phases.chain(steps).collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut all: Vec<Event> = all.into_iter().map(|(_, event)| event).collect();
+        let epochs = self.told.epochs.iter().map(|epoch| EventKind::Epoch {
+            epoch: epoch.epoch,
+            loss: epoch.loss,
+            accuracy: epoch.accuracy,
+            seconds: epoch.seconds,
+        });
+        all.extend(epochs.map(|kind| event(None, kind)));
         all.extend(accuracy);
         all
     }
@@ -161,9 +180,11 @@ impl Run<'_> {
 
     pub(super) fn outcome(&self, file: &str) -> Outcome {
         let status = self.told.ended.status();
-        let ends = match self.told.last_step() {
-            0 => format!("{file} ends before its first step"),
-            last => format!("{file} ends after step {last}"),
+        let last_epoch = self.told.epochs.last();
+        let ends = match (self.told.last_step(), last_epoch) {
+            (0, Some(last)) => format!("{file} ends after epoch {}", last.epoch),
+            (0, None) => format!("{file} ends before its first step"),
+            (last, _) => format!("{file} ends after step {last}"),
         };
         let detail = match &self.told.ended {
             Ended::Whole => None,
@@ -180,21 +201,29 @@ impl Run<'_> {
 
     pub(super) fn warnings(&self) -> Vec<Warning> {
         let last = self.told.steps.last();
-        if last.is_none_or(|step| step.loss.is_finite()) {
-            return Vec::new();
+        let last = last.and_then(|step| step.loss);
+        if last.is_none_or(f64::is_finite) {
+            return self.told.warnings.clone();
         }
         let mut epochs = self.epochs().into_iter();
         let diverged = epochs.find(|epoch| epoch.loss.is_none());
         let epoch = diverged.map(|epoch| epoch.epoch);
-        vec![Warning::Diverged { epoch }]
+        let mut warnings = self.told.warnings.clone();
+        warnings.push(Warning::Diverged { epoch });
+        warnings
     }
 
-    /// By the times of the lines; or by the steps, each standing for those since the one before.
+    /// By the times of the lines; or by the epochs; or by the steps, each standing for those since the one before.
     fn train_seconds(&self) -> Option<f64> {
         if self.told.phases.is_timed() {
             let trains = self.told.phases.all().into_iter();
             let trains = trains.filter(|part| part.name == phase::TRAIN);
             return trains.map(|part| part.seconds).reduce(|a, b| a + b);
+        }
+        let epochs = self.told.epochs.iter().map(|epoch| epoch.seconds);
+        let sum: Option<f64> = epochs.sum();
+        if let Some(seconds) = sum.filter(|seconds| *seconds > 0.0) {
+            return Some(seconds);
         }
         self.reached().last()?.trained_seconds
     }

@@ -7,7 +7,7 @@ use model::run::phase;
 use network::formats::glog::{self, Moment};
 
 use super::clock::Clock;
-use super::told::{Ended, Phases, Step, Told};
+use super::told::{Ended, Phases, Step, Told, says_out_of_memory};
 
 const LOGGER: &str = "INFO:tensorflow:";
 
@@ -58,13 +58,10 @@ pub(super) fn read(text: &str, year: Option<i16>, modified: Timestamp) -> Told {
 }
 
 fn understand(told: &mut Told, line: &Line<'_>, now_seconds: Option<f64>) {
-    let mut begin = |phase: &'static str| {
-        if let Some(now_seconds) = now_seconds {
-            told.phases.begin(phase, now_seconds);
-        }
-    };
     let message = line.message;
-    if let Some(step) = step(message).or_else(|| old_step(message)) {
+    let of_estimator = || estimator_step(message, told.steps.last());
+    let found = step(message).or_else(|| old_step(message));
+    if let Some(step) = found.or_else(of_estimator) {
         if told.phases.now() == Some(phase::START)
             && let Some(now_seconds) = now_seconds
         {
@@ -79,14 +76,23 @@ fn understand(told: &mut Told, line: &Line<'_>, now_seconds: Option<f64>) {
             ..step
         });
     } else if message == "Starting Queues." {
-        begin(phase::TRAIN);
+        begin(told, phase::TRAIN, now_seconds);
     } else if message.starts_with("Finished training! Saving model to disk") {
-        begin(phase::SAVE);
+        begin(told, phase::SAVE, now_seconds);
+        told.ended = Ended::Whole;
+    } else if message.starts_with("Loss for final step: ") {
+        begin(told, phase::SHUTDOWN, now_seconds);
         told.ended = Ended::Whole;
     } else if let Some(value) = evaluated(message) {
         told.accuracy = Some(value);
     } else if says_out_of_memory(message) && told.ended == Ended::Cut {
         told.ended = Ended::OutOfMemory(message.chars().take(300).collect());
+    }
+}
+
+fn begin(told: &mut Told, phase: &'static str, now_seconds: Option<f64>) {
+    if let Some(now_seconds) = now_seconds {
+        told.phases.begin(phase, now_seconds);
     }
 }
 
@@ -152,7 +158,7 @@ fn step(message: &str) -> Option<Step> {
     };
     Some(Step {
         number: number.trim().parse().ok().filter(|&number| number > 0)?,
-        loss: loss.parse().ok()?,
+        loss: Some(loss.parse().ok()?),
         at_seconds: None,
         part: 0,
         seconds: told("sec/step").or_else(|| Some(1.0 / told("steps/sec")?)),
@@ -170,10 +176,31 @@ fn old_step(message: &str) -> Option<Step> {
     let number: u64 = number.trim().parse().ok()?;
     Some(Step {
         number: number.checked_add(1)?,
-        loss: loss.parse().ok()?,
+        loss: Some(loss.parse().ok()?),
         at_seconds: None,
         part: 0,
         seconds,
+    })
+}
+
+/// `loss = 2.30, step = 101 (1.234 sec)`: since the step that was told before.
+fn estimator_step(message: &str, before: Option<&Step>) -> Option<Step> {
+    let (loss, rest) = message.strip_prefix("loss = ")?.split_once(", step = ")?;
+    let (number, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+    let number: u64 = number.trim_end_matches(',').parse().ok()?;
+    let took = rest.strip_prefix('(').and_then(|rest| {
+        let seconds: f64 = rest.split_once(" sec")?.0.parse().ok()?;
+        (seconds.is_finite() && seconds > 0.0).then_some(seconds)
+    });
+    let steps = before.map(|before| number.saturating_sub(before.number));
+    Some(Step {
+        number,
+        loss: Some(loss.parse().ok()?),
+        at_seconds: None,
+        part: 0,
+        seconds: took
+            .zip(steps.filter(|&steps| steps > 0))
+            .map(|(took, steps)| took / steps as f64),
     })
 }
 
@@ -183,21 +210,15 @@ fn is_cut_step(message: &str) -> bool {
     is_step || (is_old && old_step(message).is_none())
 }
 
-/// `eval/Accuracy[0.7812]`.
+/// `eval/Accuracy[0.7812]`; `Saving dict for global step 1000: accuracy = 0.97, global_step = 1000`.
 fn evaluated(message: &str) -> Option<f64> {
-    let (_, rest) = message.split_once("eval/Accuracy[")?;
-    let value: f64 = rest.split_once(']')?.0.parse().ok()?;
+    let own = message.split_once("eval/Accuracy[");
+    let own = own.and_then(|(_, rest)| rest.split_once(']'));
+    let saved = || {
+        let rest = message.strip_prefix("Saving dict for global step ")?;
+        let (_, rest) = rest.split_once(" accuracy = ")?;
+        Some(rest.split_once(',').unwrap_or((rest, "")))
+    };
+    let value: f64 = own.or_else(saved)?.0.parse().ok()?;
     (0.0..=1.0).contains(&value).then_some(value)
-}
-
-/// Its allocator also says so of what it then does in another way, which is no end.
-fn says_out_of_memory(message: &str) -> bool {
-    let message = message.to_lowercase();
-    let words = [
-        "resourceexhaustederror",
-        "oom when allocating tensor",
-        "resource exhausted: oom",
-        "out of memory: killed process",
-    ];
-    words.iter().any(|word| message.contains(word)) && !message.contains("not a failure")
 }

@@ -1,7 +1,9 @@
 //! Contents of a log, whatever its format.
 
+use std::collections::BTreeMap;
+
 use model::run::phase;
-use model::{Phase, Status, Timestamp};
+use model::{Epoch, Metric, Phase, Status, Timestamp, Warning};
 
 #[derive(Debug, Default)]
 pub(super) struct Told {
@@ -16,6 +18,12 @@ pub(super) struct Told {
     pub(super) accuracy: Option<f64>,
     /// Images of a step.
     pub(super) batch: Option<u64>,
+    /// Images of an epoch.
+    pub(super) images: Option<u64>,
+    /// Where the log itself sums up its epochs.
+    pub(super) epochs: Vec<Epoch>,
+    pub(super) metrics: BTreeMap<String, Metric>,
+    pub(super) warnings: Vec<Warning>,
     pub(super) ended: Ended,
     pub(super) unread: Option<Unread>,
 }
@@ -24,7 +32,8 @@ impl Told {
     /// Whether nothing in it is of a training.
     pub(super) fn is_empty(&self) -> bool {
         let said_nothing = matches!(self.ended, Ended::Cut | Ended::Whole);
-        self.steps.is_empty() && said_nothing
+        let is_bare = self.epochs.is_empty() && self.metrics.is_empty();
+        self.steps.is_empty() && is_bare && said_nothing
     }
 
     /// A step told twice is kept once, with whatever either line told; one that is re-run
@@ -45,6 +54,34 @@ impl Told {
             }
             _ => self.steps.push(step),
         }
+    }
+
+    /// The epoch that is told now; one that is told again is trained again.
+    pub(super) fn epoch(&mut self, number: u32) -> &mut Epoch {
+        self.epochs.retain(|epoch| epoch.epoch <= number);
+        if self.epochs.last().is_none_or(|last| last.epoch < number) {
+            self.epochs.push(Epoch {
+                epoch: number,
+                loss: None,
+                accuracy: None,
+                seconds: None,
+            });
+        }
+        let last = self.epochs.len() - 1;
+        &mut self.epochs[last]
+    }
+
+    /// How a Python program ended that says nothing at its end: by an error, or as it should.
+    pub(super) fn end_by_errors(&mut self, text: &str) {
+        let lines = || text.split(['\n', '\r']).map(str::trim);
+        let out_of_memory = lines().find(|line| says_out_of_memory(line));
+        let is_crash = lines().any(|line| line.starts_with("Traceback (most recent call last)"));
+        let last = lines().rev().find(|line| !line.is_empty());
+        self.ended = match (out_of_memory, is_crash) {
+            (Some(line), _) => Ended::OutOfMemory(line.chars().take(300).collect()),
+            (None, true) => Ended::Failed(last.unwrap_or_default().to_owned()),
+            (None, false) => Ended::Whole,
+        };
     }
 
     /// A line that looks as if it told a step, and cannot be read.
@@ -89,8 +126,8 @@ impl Told {
 pub(super) struct Step {
     /// Counted from one.
     pub(super) number: u64,
-    /// Not finite where training diverged.
-    pub(super) loss: f64,
+    /// Not finite where training diverged; none where the log does not have it.
+    pub(super) loss: Option<f64>,
     /// Since the first line with a time.
     pub(super) at_seconds: Option<f64>,
     /// As the log itself says.
@@ -118,6 +155,20 @@ impl Ended {
             Ended::Failed(_) => Status::Failed,
         }
     }
+}
+
+/// Allocators also say so of what they then do in another way, which is no end.
+pub(super) fn says_out_of_memory(message: &str) -> bool {
+    let message = message.to_lowercase();
+    let words = [
+        "resourceexhaustederror",
+        "oom when allocating tensor",
+        "resource exhausted: oom",
+        "out of memory: killed process",
+        "outofmemoryerror",
+        "cuda out of memory",
+    ];
+    words.iter().any(|word| message.contains(word)) && !message.contains("not a failure")
 }
 
 #[derive(Debug)]

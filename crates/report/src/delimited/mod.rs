@@ -188,7 +188,7 @@ pub(crate) fn variation(analysis: &Analysis) -> Grid {
 }
 
 /// Cost is written from the exact money, not from its `f64`.
-fn metrics(analysis: &Analysis) -> impl Iterator<Item = (usize, &MetricInfo)> {
+pub(crate) fn metrics(analysis: &Analysis) -> impl Iterator<Item = (usize, &MetricInfo)> {
     let money = [
         metric::COST,
         metric::COST_PER_EPOCH,
@@ -208,12 +208,12 @@ fn exact(money: Option<Money>) -> String {
         .unwrap_or_default()
 }
 
-fn money_column(analysis: &Analysis, what: &str) -> String {
+pub(crate) fn money_column(analysis: &Analysis, what: &str) -> String {
     format!("{what}_{}", analysis.study.currency.to_lowercase())
 }
 
 /// The name, with the unit after it unless the words of the name say it already.
-fn metric_column(info: &MetricInfo) -> String {
+pub(crate) fn metric_column(info: &MetricInfo) -> String {
     let unit = match info.unit.as_str() {
         "" => return info.name.clone(),
         "s" => "seconds",
@@ -241,7 +241,7 @@ fn metric_column(info: &MetricInfo) -> String {
 }
 
 /// All digits; powers of ten only where they would be a row of noughts.
-fn number(value: Option<f64>) -> String {
+pub(crate) fn number(value: Option<f64>) -> String {
     match value {
         Some(v) if !v.is_finite() => String::new(),
         Some(v) if v != 0.0 && !(1e-6..1e17).contains(&v.abs()) => format!("{v:e}"),

@@ -38,11 +38,23 @@ impl Colour {
             Colour::Ink => format!("class=\"{classes} ci\""),
             Colour::Faint => format!("class=\"{classes} cf\""),
             Colour::Scale(place) => format!(
-                "class=\"{classes} cs\" style=\"--l:{};--d:{}\"",
+                "class=\"{classes} cs\" style=\"--l:{};--d:{};color:{}\"",
                 hex(on_scale(&LIGHT_SCALE, place)),
-                hex(on_scale(&DARK_SCALE, place))
+                hex(on_scale(&DARK_SCALE, place)),
+                hex(on_scale(&LIGHT_SCALE, place))
             ),
         }
+    }
+
+    /// On light paper, as six hexadecimal digits.
+    pub(super) fn on_paper(self) -> String {
+        let colour = match self {
+            Colour::Series(place) => LIGHT[place % LIGHT.len()],
+            Colour::Scale(place) => on_scale(&LIGHT_SCALE, place),
+            Colour::Muted => MUTED,
+            Colour::Ink | Colour::Faint => INK,
+        };
+        format!("{colour:06x}")
     }
 }
 
@@ -60,6 +72,27 @@ fn on_scale(stops: &[u32; 3], place: f64) -> u32 {
 
 fn hex(colour: u32) -> String {
     format!("#{colour:06x}")
+}
+
+/// Of files: the page has its own.
+pub(super) const INK: u32 = 0x1a_1c_20;
+pub(super) const MUTED: u32 = 0x5c_61_6b;
+
+/// The same for a file, in which `fill` and `stroke` of a group are its colour.
+pub(super) fn paper_css() -> String {
+    let places = 0..LIGHT.len();
+    let each = places.map(|place| (format!(".c{}", place + 1), Colour::Series(place)));
+    let more = [
+        (".cm", Colour::Muted),
+        (".ci", Colour::Ink),
+        (".cf", Colour::Faint),
+    ];
+    let all = each.chain(more.map(|(class, colour)| (class.to_owned(), colour)));
+    let rule = |(class, colour): (String, Colour)| {
+        let colour = colour.on_paper();
+        format!("{class}{{fill:#{colour};stroke:#{colour}}}")
+    };
+    all.map(rule).collect::<String>() + ".cf{opacity:.5}.cs{fill:currentColor;stroke:currentColor}"
 }
 
 /// The colours as style rules of a page.

@@ -286,7 +286,7 @@ const BELOW: f64 = 18.0;
 
 /// Of the middle of a label, from its point.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum LabelPlace {
+pub(super) enum LabelPlace {
     At { right: f64, down: f64 },
     Nowhere,
 }
@@ -353,7 +353,7 @@ fn with_whiskers(layout: &Layout) -> Vec<Taken> {
 const HALF_POINT: f64 = 4.0;
 
 /// Later series are more important, and labelled first.
-fn place_labels(layout: &Layout) -> Vec<Vec<LabelPlace>> {
+pub(super) fn place_labels(layout: &Layout) -> Vec<Vec<LabelPlace>> {
     let mut taken = with_whiskers(layout);
     let series = layout.figure.series.iter().zip(&layout.bases);
     let mut places: Vec<Vec<LabelPlace>> = series

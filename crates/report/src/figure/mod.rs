@@ -1,12 +1,15 @@
 //! What a figure shows, as a value: axes, series, points. Every figure of a report is built as a
-//! [`Figure`] and drawn by [`svg`] alone, so a new figure is one function that returns one. The
+//! [`Figure`] and drawn by [`svg`] alone, or by [`pgf`] for LaTeX, so a new figure is one function
+//! that returns one. The
 //! numbers of it are written next to the picture by [`data`], for the script of the page.
 
 mod axes;
 mod colour;
 mod data;
+mod file;
 mod layout;
 mod marks;
+mod pgf;
 mod scale;
 mod svg;
 #[cfg(test)]
@@ -15,6 +18,8 @@ mod text;
 
 pub(crate) use colour::{Colour, css as palette_css};
 pub(crate) use data::data;
+pub(crate) use file::svg_file;
+pub(crate) use pgf::pgf;
 pub(crate) use scale::Range;
 pub(crate) use svg::{svg, swatch};
 

@@ -10,15 +10,32 @@ use crate::html::escape;
 
 /// `id` is a plain word that no other figure of the page has.
 pub(crate) fn svg(figure: &Figure, id: &str) -> String {
+    picture(figure, id, &Around::default())
+}
+
+/// What a file has beyond the picture of a page.
+#[derive(Default)]
+pub(super) struct Around {
+    /// `width="…" height="…" `.
+    pub(super) size: String,
+    /// Below the marks, and above them.
+    pub(super) under: String,
+    pub(super) over: String,
+    pub(super) more_height: f64,
+}
+
+pub(super) fn picture(figure: &Figure, id: &str, around: &Around) -> String {
     let layout = Layout::new(figure);
-    let height = figure.height;
+    let height = f64::from(figure.height) + around.more_height;
     let mut out = String::new();
     let _ = write!(
         out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-labelledby=\"{id}-title {id}-about\">\
-         <title id=\"{id}-title\">{}</title><desc id=\"{id}-about\">{}</desc>",
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" {}viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-labelledby=\"{id}-title {id}-about\">\
+         <title id=\"{id}-title\">{}</title><desc id=\"{id}-about\">{}</desc>{}",
+        around.size,
         escape(&figure.caption),
-        escape(&about(figure))
+        escape(&about(figure)),
+        around.under
     );
     let margins = layout.margins;
     let _ = write!(
@@ -35,7 +52,7 @@ pub(crate) fn svg(figure: &Figure, id: &str) -> String {
         "<g class=\"marks\" clip-path=\"url(#{id}-clip)\">{}</g>",
         marks(&layout)
     );
-    out + &names_at_lines(&layout) + "</svg>"
+    out + &names_at_lines(&layout) + &around.over + "</svg>"
 }
 
 /// What is drawn, for those who cannot see it: the axes and the names of the series.
@@ -68,6 +85,13 @@ fn about(figure: &Figure) -> String {
 
 /// How a series looks, small, for a legend.
 pub(crate) fn swatch(series: &Series) -> String {
+    format!(
+        "<svg width=\"26\" height=\"12\" aria-hidden=\"true\">{}</svg>",
+        swatch_marks(series)
+    )
+}
+
+pub(super) fn swatch_marks(series: &Series) -> String {
     let inside = match series.mark {
         Mark::Line(line) => format!(
             "<path class=\"line\" stroke-width=\"3\" stroke-dasharray=\"{}\" d=\"M1,6L25,6\"></path>",
@@ -76,10 +100,7 @@ pub(crate) fn swatch(series: &Series) -> String {
         Mark::Bars => "<path class=\"bar\" d=\"M7,0L19,0L19,12L7,12Z\"></path>".to_owned(),
         Mark::Symbols { .. } | Mark::Words => symbol_swatch(series),
     };
-    format!(
-        "<svg width=\"26\" height=\"12\" aria-hidden=\"true\"><g {}>{inside}</g></svg>",
-        series.colour.attributes("s")
-    )
+    format!("<g {}>{inside}</g>", series.colour.attributes("s"))
 }
 
 fn symbol_swatch(series: &Series) -> String {

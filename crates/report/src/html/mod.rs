@@ -26,37 +26,50 @@ mod variation;
 use analyse::Analysis;
 
 use crate::ReportMeta;
+use crate::figure::Figure;
 use page::Page;
-pub(crate) use page::escape;
+pub(crate) use page::{DrawnFigure, escape};
 
 /// Deterministic: the same analysis and meta give the same bytes.
 pub fn html(analysis: &Analysis, meta: &ReportMeta) -> String {
     let mut page = Page::default();
-    results::head(&mut page, analysis);
-    results::key_numbers(&mut page, analysis);
-    results::cautions(&mut page, analysis);
-    results::scenarios(&mut page, analysis);
-    results::stopping(&mut page, analysis);
-    serving::serving(&mut page, analysis);
-    figures::time_and_cost(&mut page, analysis);
-    variation::variations(&mut page, analysis);
-    frameworks::frameworks(&mut page, analysis);
-    sweeps::sweeps(&mut page, analysis);
-    speedup::speed_ups(&mut page, analysis);
-    growth::growths(&mut page, analysis);
-    choice::choice(&mut page, analysis);
-    curves::learning(&mut page, analysis);
-    usage::resources(&mut page, analysis);
-    usage::phases(&mut page, analysis);
-    profile::profile(&mut page, analysis);
-    money::money(&mut page, analysis);
-    method::bills(&mut page, analysis);
-    results::outcomes(&mut page, analysis);
-    results::warnings(&mut page, analysis);
-    method::measured(&mut page, analysis);
-    method::machines(&mut page, analysis);
-    method::glossary(&mut page, analysis);
+    sections(&mut page, analysis);
     document(analysis, meta, page)
+}
+
+/// Every figure of the report, drawn in another way.
+pub(crate) fn figures(analysis: &Analysis, draw: fn(&Figure) -> String) -> Vec<DrawnFigure> {
+    let mut page = Page::default();
+    page.draw = Some(draw);
+    sections(&mut page, analysis);
+    page.drawn
+}
+
+fn sections(page: &mut Page, analysis: &Analysis) {
+    results::head(page, analysis);
+    results::key_numbers(page, analysis);
+    results::cautions(page, analysis);
+    results::scenarios(page, analysis);
+    results::stopping(page, analysis);
+    serving::serving(page, analysis);
+    figures::time_and_cost(page, analysis);
+    variation::variations(page, analysis);
+    frameworks::frameworks(page, analysis);
+    sweeps::sweeps(page, analysis);
+    speedup::speed_ups(page, analysis);
+    growth::growths(page, analysis);
+    choice::choice(page, analysis);
+    curves::learning(page, analysis);
+    usage::resources(page, analysis);
+    usage::phases(page, analysis);
+    profile::profile(page, analysis);
+    money::money(page, analysis);
+    method::bills(page, analysis);
+    results::outcomes(page, analysis);
+    results::warnings(page, analysis);
+    method::measured(page, analysis);
+    method::machines(page, analysis);
+    method::glossary(page, analysis);
 }
 
 fn document(analysis: &Analysis, meta: &ReportMeta, page: Page) -> String {

@@ -11,6 +11,17 @@ pub(super) struct Page {
     pub(super) body: String,
     sections: Vec<Section>,
     figures: usize,
+    /// Draws every figure once more, for a file of its own.
+    pub(super) draw: Option<fn(&Figure) -> String>,
+    pub(super) drawn: Vec<DrawnFigure>,
+}
+
+/// A figure of the page as a file.
+pub(crate) struct DrawnFigure {
+    /// By its section and its place there: `time-1`.
+    pub(crate) name: String,
+    pub(crate) caption: String,
+    pub(crate) text: String,
 }
 
 struct Section {
@@ -142,6 +153,19 @@ impl Page {
 
     /// The picture, and its numbers for the script.
     pub(super) fn plot(&mut self, id: &str, figure: &Figure) {
+        if let Some(draw) = self.draw {
+            let section = self.sections.last().map_or("figure", |section| section.id);
+            let is_beside = |one: &&DrawnFigure| {
+                let name = one.name.rsplit_once('-');
+                name.is_some_and(|(name, _)| name == section)
+            };
+            let before = self.drawn.iter().filter(is_beside);
+            self.drawn.push(DrawnFigure {
+                name: format!("{section}-{}", before.count() + 1),
+                caption: figure.caption.clone(),
+                text: draw(figure),
+            });
+        }
         let _ = write!(
             self.body,
             "<div class=\"plot\" id=\"{id}\">{}</div>\n<script type=\"application/json\" class=\"figure-data\" data-for=\"{id}\">{}</script>\n",

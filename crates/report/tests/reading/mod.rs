@@ -2,6 +2,7 @@
 
 #![allow(
     dead_code,
+    clippy::panic,
     clippy::unwrap_used,
     clippy::allow_attributes,
     reason = "each test file uses its own part"
@@ -49,7 +50,15 @@ pub(crate) fn parse_csv(text: &str) -> Vec<Vec<String>> {
 
 /// A table as `bancada export` writes it; no run has steps.
 pub(crate) fn csv(table: &str, analysis: &Analysis) -> String {
-    let table = report::TABLES.iter().find(|t| t.name == table).unwrap();
+    match exported("csv", Some(table), analysis) {
+        report::Output::Text(text) => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(crate) fn exported(format: &str, table: Option<&str>, analysis: &Analysis) -> report::Output {
+    let table = table.map(|name| report::TABLES.iter().find(|t| t.name == name).unwrap());
+    let format = report::FORMATS.iter().find(|f| f.name == format).unwrap();
     let what = report::Exported {
         analysis,
         meta: &report::ReportMeta {
@@ -58,6 +67,7 @@ pub(crate) fn csv(table: &str, analysis: &Analysis) -> String {
             command: None,
         },
         steps: &|_| Vec::new(),
+        folder_uri: "file:///tmp/runs",
     };
-    report::export(&what, &report::FORMATS[0], Some(table))
+    report::export(&what, format, table)
 }

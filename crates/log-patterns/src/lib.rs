@@ -1,14 +1,22 @@
-//! Regular expressions that read events out of log lines, for programs that tell none.
+//! Regular expressions of a study that read events out of log lines, for programs that report none:
+//! while they run (`measure`), and in logs that are there already (`import`).
+
+pub mod accuracy;
 
 use model::study::{LogEvent, LogPattern};
 use model::{EventKind, Warning};
 use regex::{Captures, Regex};
 
-use crate::accuracy;
-use crate::error::MeasureError;
+/// A regular expression does not compile.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("the log pattern `{pattern}` is not a regular expression: {source}")]
+pub struct PatternError {
+    pub pattern: String,
+    pub source: regex::Error,
+}
 
 #[derive(Debug, Default)]
-pub(crate) struct Patterns(Vec<Pattern>);
+pub struct Patterns(Vec<Pattern>);
 
 #[derive(Debug)]
 struct Pattern {
@@ -26,9 +34,9 @@ struct Pattern {
 }
 
 impl Patterns {
-    pub(crate) fn new(patterns: &[LogPattern]) -> Result<Self, MeasureError> {
+    pub fn new(patterns: &[LogPattern]) -> Result<Self, PatternError> {
         let compile = |pattern: &LogPattern| {
-            let regex = Regex::new(&pattern.pattern).map_err(|source| MeasureError::Pattern {
+            let regex = Regex::new(&pattern.pattern).map_err(|source| PatternError {
                 pattern: pattern.pattern.clone(),
                 source,
             })?;
@@ -50,12 +58,12 @@ impl Patterns {
             .map(Patterns)
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Gives an event for each pattern that finds its values in the line.
-    pub(crate) fn read(&mut self, line: &str, mut tell: impl FnMut(EventKind)) {
+    pub fn read(&mut self, line: &str, mut tell: impl FnMut(EventKind)) {
         for pattern in &mut self.0 {
             if let Some(captures) = pattern.regex.captures(line) {
                 let fields = Fields(captures);
@@ -74,7 +82,7 @@ impl Patterns {
     }
 
     /// At the end of the log: patterns that found nothing, and those that found no numbers.
-    pub(crate) fn warnings(self) -> Vec<Warning> {
+    pub fn warnings(self) -> Vec<Warning> {
         let warning = |pattern: Pattern| {
             let text = pattern.regex.as_str().to_owned();
             match pattern.first_wrong {

@@ -2,7 +2,7 @@
 
 /// A fraction: programs write 0.97 or 97, and more than one whole is percent. None for what no
 /// accuracy can be.
-pub(crate) fn fraction(value: f64) -> Option<f64> {
+pub fn fraction(value: f64) -> Option<f64> {
     if value > 1.0 {
         of_percent(value)
     } else {
@@ -10,7 +10,8 @@ pub(crate) fn fraction(value: f64) -> Option<f64> {
     }
 }
 
-pub(crate) fn of_percent(percent: f64) -> Option<f64> {
+/// The same of what is surely percent.
+pub fn of_percent(percent: f64) -> Option<f64> {
     (0.0..=100.0).contains(&percent).then(|| percent / 100.0)
 }
 
