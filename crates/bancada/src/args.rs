@@ -11,6 +11,7 @@ mod quantise;
 mod reconcile;
 mod serve;
 mod serverless;
+mod time;
 mod watch;
 mod work;
 
@@ -41,6 +42,7 @@ pub(crate) use self::quantise::QuantiseArgs;
 pub(crate) use self::reconcile::ReconcileArgs;
 pub(crate) use self::serve::{InstanceArgs, ServeCommandArgs};
 pub(crate) use self::serverless::ServerlessArgs;
+pub(crate) use self::time::{Exported as TimeExport, TimeArgs};
 pub(crate) use self::watch::WatchArgs;
 pub(crate) use self::work::{AgentArgs, MakeReadyArgs, WorkArgs};
 
@@ -72,7 +74,7 @@ pub(crate) enum Command {
     Plan(PlanArgs),
     /// Check study files and show all their errors
     Check(CheckArgs),
-    /// Write a commented study file to start from
+    /// Write a study file: asks what it should answer, or writes a template (--from, --list)
     Init(InitArgs),
     /// Print the JSON schema of study files, for editors
     Schema,
@@ -86,6 +88,8 @@ pub(crate) enum Command {
     Export(Box<ExportArgs>),
     /// Import measurements made elsewhere (CSV, logs) into a study
     Import(Box<ImportArgs>),
+    /// Time a command: runs it often enough, with CPU, memory, cost and intervals; --vary compares values
+    Time(Box<TimeArgs>),
     /// Run any training script: its progress becomes time left, total time and cost
     Watch(WatchArgs),
     /// Compare a provider's bills with a study's estimate and explain the difference
@@ -274,6 +278,19 @@ pub(crate) struct InitArgs {
     /// The file to write; it must not exist
     #[arg(default_value = "study.toml")]
     pub(crate) file: PathBuf,
+    /// Write this template instead of asking [default: ask on a terminal, else train]
+    #[arg(long, value_name = "NAME", value_parser = templates())]
+    pub(crate) from: Option<&'static plan::Template>,
+    /// List the templates
+    #[arg(long, conflicts_with = "from")]
+    pub(crate) list: bool,
+}
+
+fn templates() -> impl TypedValueParser<Value = &'static plan::Template> {
+    let templates = plan::TEMPLATES.iter();
+    let values = templates.map(|t| PossibleValue::new(t.name).help(t.about));
+    let named = |name: String| plan::TEMPLATES.iter().find(|t| t.name == name);
+    PossibleValuesParser::new(values).try_map(move |name| named(name).ok_or("not a template"))
 }
 
 #[derive(Debug, ClapArgs)]

@@ -31,6 +31,16 @@ pub struct Opened {
 /// `scale` is a `[scale.NAME]` of the study; none is the whole study.
 pub fn open_study(path: &Path, scale: Option<&str>, tell: Tell<'_>) -> Result<Opened, Error> {
     let text = read_text(path).map_err(|error| unreadable(path, &error))?;
+    open_text(path, text, scale, tell)
+}
+
+/// The same of a text that is, or is going to be, in that file.
+pub fn open_text(
+    path: &Path,
+    text: String,
+    scale: Option<&str>,
+    tell: Tell<'_>,
+) -> Result<Opened, Error> {
     let folder = folder_of(path);
     let study = with_options(&folder, scale, tell, |options| {
         plan::read_study(&text, options)

@@ -45,6 +45,7 @@ mod ssh;
 mod ssh_faults;
 mod ssh_studies;
 mod stacks;
+mod timing;
 mod training;
 mod watch;
 mod what_if;
