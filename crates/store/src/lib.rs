@@ -40,7 +40,7 @@ pub use arrange::{Arranged, Renumbered, ScenarioOf, SetAside};
 pub use error::StoreError;
 pub use host::read_regular;
 pub use import::{Imported, ImportedFile};
-pub use lock::StudyLock;
+pub use lock::{StudyLock, writer_of};
 pub use staging::Staging;
 pub use store::{Store, StudyIdentity};
 pub use ticket::Note;

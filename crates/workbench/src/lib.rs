@@ -23,6 +23,7 @@ mod places;
 mod prediction;
 mod probe;
 mod run_files;
+mod studies;
 mod until;
 mod what_if;
 
@@ -42,12 +43,13 @@ pub use machines::{Machines, keep_machine, machines, read_machine};
 pub use only::only;
 pub use open::{
     Opened, Results, ResultsRequest, open_results, open_study, results_folder, save_question,
-    saved_study,
+    saved_study, study_file_text,
 };
 pub use places::{Bring, Places, RentedHost, Wanted};
 pub use prediction::{CheckedPredictions, CheckedRun, check_predictions, runs_to_check};
 pub use probe::{ProbeRequest, probe_machine};
 pub use run_files::{Read, steps};
+pub use studies::{RunCounts, StudyState, StudySummary, studies, study_summary};
 pub use until::{set_goal, set_until};
 pub use what_if::{OtherPrices, WhatIfRequest, quoted};
 
