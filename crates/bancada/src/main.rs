@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod completion;
 mod exit;
 mod printer;
 mod progress;
@@ -13,6 +14,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
+    completion::answer();
     let args = args::Args::parse();
     let printer = printer::Printer::from_environment();
     match commands::dispatch(args.command, &printer) {

@@ -16,5 +16,5 @@ pub use files::{
     copy_whole, create_private_folder, open_regular, read_regular, sync_folder, sync_tree,
     write_whole, write_whole_by,
 };
-pub use lock::{FileLock, LockError};
+pub use lock::{FileLock, LockError, lock_holder};
 pub use unfinished::{Leftover, Unfinished, leftovers};

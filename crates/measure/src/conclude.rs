@@ -239,7 +239,6 @@ impl Finding<'_> {
     }
 }
 
-
 /// A limit above what there is gives no more than that; 0 where nothing is known.
 fn memory_given(bounds: [Option<u64>; 3]) -> u64 {
     let known = bounds.into_iter().flatten().filter(|bytes| *bytes > 0);

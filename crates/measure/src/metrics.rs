@@ -133,8 +133,7 @@ impl Facts<'_> {
         let cores_used = work.map(|t| t.run_cpu_seconds / t.seconds);
         // Of a run that was over before its first sample, the kernel knows as much.
         let is_whole = self.sampled.samples == 0 && self.phases.len() == 1;
-        let cores_used =
-            cores_used.or_else(|| is_whole.then(|| self.cpu_seconds() / self.seconds));
+        let cores_used = cores_used.or_else(|| is_whole.then(|| self.cpu_seconds() / self.seconds));
         let machine = work.filter(|t| t.core_seconds > 0.0);
         let machine = machine.map(|t| 100.0 * t.busy_core_seconds / t.core_seconds);
         vec![

@@ -122,7 +122,11 @@ pub fn could_not_begin(folder: &Path, sentence: &str) -> Result<Measured, Measur
     nothing(Files::create(folder)?, Status::Failed, sentence)
 }
 
-pub(crate) fn nothing(files: Files, status: Status, sentence: &str) -> Result<Measured, MeasureError> {
+pub(crate) fn nothing(
+    files: Files,
+    status: Status,
+    sentence: &str,
+) -> Result<Measured, MeasureError> {
     files.write_nothing(sentence)?;
     Ok(not_begun(status, sentence))
 }

@@ -61,7 +61,9 @@ pub fn escaped(text: &str) -> String {
     let mut from = 0;
     for (open, _) in text.match_indices('{') {
         let rest = &text[open + 1..];
-        let name = rest.find(['{', '}']).filter(|end| rest[*end..].starts_with('}'));
+        let name = rest
+            .find(['{', '}'])
+            .filter(|end| rest[*end..].starts_with('}'));
         let Some(name) = name.map(|end| &rest[..end]).filter(|name| is_word(name)) else {
             continue;
         };

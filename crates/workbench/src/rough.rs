@@ -60,13 +60,17 @@ fn training_seconds(builder: &OrderBuilder<'_>, scenario: &Scenario) -> Option<f
         return None;
     };
     let graph: Graph = serde_json::from_value(train.job.network.clone()).ok()?;
-    let images = f64::from(length.epochs) * length.images as f64 * TRAINING_PASSES
-        + length.held_out as f64;
+    let images =
+        f64::from(length.epochs) * length.images as f64 * TRAINING_PASSES + length.held_out as f64;
     Some(images * graph.flops() as f64 / flops_per_second(&built.environment))
 }
 
 fn flops_per_second(environment: &Environment) -> f64 {
-    if environment.device.as_deref().is_some_and(|device| device != "cpu") {
+    if environment
+        .device
+        .as_deref()
+        .is_some_and(|device| device != "cpu")
+    {
         return FLOPS_PER_GPU;
     }
     let shape = environment.price.as_ref().map(|price| &price.shape);

@@ -4,19 +4,27 @@ use clap::Args as ClapArgs;
 use report::ExportFormat;
 use workbench::Vary;
 
+use crate::completion;
+
 #[derive(Debug, ClapArgs)]
 pub(crate) struct TimeArgs {
     /// Run the command once for each value, {NAME} being replaced by it; several --vary: all combinations
     #[arg(long, value_name = "NAME=VALUE,…", value_parser = Vary::parse)]
     pub(crate) vary: Vec<Vary>,
     /// Runs that are not counted, before the first one that is
-    #[arg(long, short, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(
+        long,
+        short,
+        value_name = "N",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
     pub(crate) warmup: u32,
     /// Runs of each combination [default: at least 10, and for about 3 s]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) runs: Option<u32>,
     /// Price of this machine: a name in the catalog, or `0.2 USD/h` [default: no cost]
-    #[arg(long, value_name = "PRICE")]
+    #[arg(long, value_name = "PRICE", add = completion::machines())]
     pub(crate) price: Option<String>,
     /// Shell command before every run, such as one that empties a cache
     #[arg(long, short, value_name = "CMD")]

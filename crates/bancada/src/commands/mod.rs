@@ -32,6 +32,7 @@ mod run;
 mod serve;
 mod serverless;
 mod setup;
+mod studies;
 mod time;
 mod verify;
 mod watch;
@@ -48,6 +49,7 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
         Command::Plan(args) => plan::plan(&args, printer),
         Command::Check(args) => check::check(&args, printer),
         Command::Init(args) => init::init(&args, printer),
+        Command::Studies(args) => studies::studies(&args, printer),
         Command::Schema => {
             printer.data(&format!("{:#}", ::plan::schema()));
             Ok(Exit::Ok)

@@ -138,7 +138,8 @@ fn of_two(analysis: &Analysis, results: &Results) -> Option<String> {
     let [first, second] = analysis.scenarios.as_slice() else {
         return None;
     };
-    let names = [first, second].map(|scenario| format!("{} ({})", scenario.label, scenario.phrase()));
+    let names =
+        [first, second].map(|scenario| format!("{} ({})", scenario.label, scenario.phrase()));
     let side = |index: usize, number: u32| Side {
         name: &names[index],
         analysis,

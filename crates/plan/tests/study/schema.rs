@@ -358,7 +358,12 @@ fn the_projects_studies_pass_the_schema() {
     }
     assert!(checked >= 5, "{checked} studies in {folder}");
     for template in plan::TEMPLATES {
-        assert_eq!(mistakes_of(template.text), Vec::<String>::new(), "{}", template.name);
+        assert_eq!(
+            mistakes_of(template.text),
+            Vec::<String>::new(),
+            "{}",
+            template.name
+        );
     }
 }
 

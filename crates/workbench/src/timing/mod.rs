@@ -16,12 +16,13 @@ use model::{Asked, Environment, Ready, RunId, Scenario, Status, Stop};
 use worker::{Context, Repeated, Repeats, Worker};
 
 use crate::Tell;
+use crate::catalog::catalog;
 use crate::error::{Error, ErrorKind};
 use crate::here::Here;
 use crate::open::{Opened, Results, open_text};
 
-pub use self::kept::kept_study;
 use self::kept::Keeper;
+pub use self::kept::kept_study;
 pub use self::study::{TimedCommand, Vary};
 
 /// Unless it was said how often: so many runs of each scenario at least …
@@ -164,12 +165,13 @@ impl TimeRequest<'_> {
     /// The study, with so many repetitions.
     fn opened(&self, repetitions: u32, tell: Tell<'_>) -> Result<Opened, Error> {
         let folder = self.file.parent().unwrap_or(Path::new(""));
-        let is_here = fs::canonicalize(folder.join(".")).ok() == fs::canonicalize(self.directory).ok();
+        let is_here =
+            fs::canonicalize(folder.join(".")).ok() == fs::canonicalize(self.directory).ok();
         let directory = (!is_here).then_some(self.directory);
         let stem = self.file.file_stem().and_then(|stem| stem.to_str());
         let name = stem.filter(|stem| *stem != kept::STUDY_STEM);
         let text = self.command.study(repetitions, name, directory)?;
-        open_text(self.file, text, None, tell)
+        open_text(self.file, text, None, &catalog(tell))
     }
 }
 
@@ -201,7 +203,9 @@ impl<'a> Bench<'a> {
             let repeats = worker.repeats(&order.order, &folder);
             let repeats = repeats.map_err(Error::other)?;
             bench.repeats.insert(scenario.number, repeats);
-            bench.environments.insert(scenario.number, order.environment);
+            bench
+                .environments
+                .insert(scenario.number, order.environment);
         }
         Ok(bench)
     }
@@ -223,9 +227,8 @@ impl<'a> Bench<'a> {
         };
         let run = RunId::new(scenario.number, repetition);
         let repeated = repeats.next(run, &mut |_| ()).map_err(Error::other)?;
-        self.accepted(repeated, scenario).map_err(|error| {
-            error.unwrap_or_else(interrupted)
-        })
+        self.accepted(repeated, scenario)
+            .map_err(|error| error.unwrap_or_else(interrupted))
     }
 
     /// A run that was interrupted is none, and has no error.
@@ -263,7 +266,9 @@ impl<'a> Bench<'a> {
         };
         let line = plan::with_levels(line, scenario);
         let mut command = Command::new("sh");
-        command.args(["-c", &line]).current_dir(self.request.directory);
+        command
+            .args(["-c", &line])
+            .current_dir(self.request.directory);
         let answer = host::ask_with(&mut command, Stdio::null(), PREPARE_PATIENCE)
             .map_err(|error| Error::other(format!("cannot start --prepare: {error}")))?;
         match answer.success() {

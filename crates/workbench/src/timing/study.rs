@@ -32,7 +32,9 @@ impl Vary {
         let levels: Vec<String> = levels.split(',').map(|l| l.trim().to_owned()).collect();
         let factor = factor.trim().to_owned();
         let is_whole = !factor.is_empty() && levels.iter().all(|level| !level.is_empty());
-        is_whole.then_some(Vary { factor, levels }).ok_or_else(wrong)
+        is_whole
+            .then_some(Vary { factor, levels })
+            .ok_or_else(wrong)
     }
 }
 
@@ -89,7 +91,11 @@ impl TimedCommand {
             let levels = toml_text::levels(levels);
             _ = writeln!(text, "{} = [{levels}]", toml_text::key(factor));
         }
-        let argv: Vec<String> = self.argv().iter().map(|word| toml_text::string(word)).collect();
+        let argv: Vec<String> = self
+            .argv()
+            .iter()
+            .map(|word| toml_text::string(word))
+            .collect();
         _ = writeln!(text, "\n[workload]\ncommand = [{}]", argv.join(", "));
         if let Some(directory) = directory {
             let directory = directory.to_str().ok_or_else(|| {
@@ -99,7 +105,11 @@ impl TimedCommand {
             _ = writeln!(text, "directory = {directory}");
         }
         if let Some(price) = &self.price {
-            _ = writeln!(text, "\n[environments.local]\nprice = {}", toml_text::string(price));
+            _ = writeln!(
+                text,
+                "\n[environments.local]\nprice = {}",
+                toml_text::string(price)
+            );
         }
         Ok(text)
     }
@@ -148,11 +158,14 @@ mod tests {
     #[test]
     fn what_was_typed_is_what_runs() {
         let words = ["awk", "{print} {x} \"q\" \\n 'é' \u{1}"];
-        let text = command(&words, &[]).study(10, None, Some(Path::new("/a {b}"))).unwrap();
+        let text = command(&words, &[])
+            .study(10, None, Some(Path::new("/a {b}")))
+            .unwrap();
         let read = |options: &plan::ReadOptions<'_>| plan::read_study(&text, options);
         let study = crate::open::with_options(Path::new("/"), None, &|_| (), read).unwrap();
         let planned = plan::plan(&study);
-        let model::Workload::Command(command) = plan::resolve(&study, &planned.scenarios[0]).workload
+        let model::Workload::Command(command) =
+            plan::resolve(&study, &planned.scenarios[0]).workload
         else {
             panic!("not a command");
         };

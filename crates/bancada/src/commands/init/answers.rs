@@ -151,7 +151,8 @@ impl Answers {
         match &self.place {
             Where::Here => String::new(),
             Where::Rented => {
-                "rent = { time_limit = \"12h\" }    # the machine ends itself after this\n".to_owned()
+                "rent = { time_limit = \"12h\" }    # the machine ends itself after this\n"
+                    .to_owned()
             }
             Where::Host(host) => format!("ssh = {}\n", string(host)),
             Where::Partition(partition) => {

@@ -149,7 +149,8 @@ impl<'a> Interview<'a> {
     }
 
     fn plan_training(&mut self) -> Result<(), Gone> {
-        self.asker.say("\n2 plan the experiments (several answers with commas make a factor)");
+        self.asker
+            .say("\n2 plan the experiments (several answers with commas make a factor)");
         let networks = network::names().collect::<Vec<_>>().join(", ");
         self.levels("network", "Networks", "rede1, rede2", &networks)?;
         let datasets = data::names().collect::<Vec<_>>().join(", ");
@@ -170,13 +171,19 @@ impl<'a> Interview<'a> {
     }
 
     fn plan_serving(&mut self) -> Result<(), Gone> {
-        self.asker.say("\n2 plan the experiments (several answers with commas make a factor)");
+        self.asker
+            .say("\n2 plan the experiments (several answers with commas make a factor)");
         let networks = network::names().collect::<Vec<_>>().join(", ");
         let models = format!("ONNX files, folders of trained runs, or: {networks}");
         self.levels("model", "Models", "rede1", &models)?;
         let loads = "warm (in series after a warm-up), real-time (without one), clients (as many requests\nat a time as there are clients), cold (each to a new server)";
         self.levels("load", "Loads", "warm", loads)?;
-        self.levels("requests", "Requests of a run", "25", "More give better percentiles.")
+        self.levels(
+            "requests",
+            "Requests of a run",
+            "25",
+            "More give better percentiles.",
+        )
     }
 
     fn plan_command(&mut self) -> Result<(), Gone> {
@@ -188,7 +195,10 @@ impl<'a> Interview<'a> {
         };
         let varied = self.asker.ask(vary, |answer| match answer {
             "nothing" => Ok(Vec::new()),
-            text => text.split_whitespace().map(workbench::Vary::parse).collect(),
+            text => text
+                .split_whitespace()
+                .map(workbench::Vary::parse)
+                .collect(),
         })?;
         let command = Question {
             ask: "Command line",
@@ -254,16 +264,12 @@ impl<'a> Interview<'a> {
             place: place.clone(),
             ..answers.clone()
         };
-        let offered = machines::candidates(
-            &self.catalog,
-            self.provider.as_deref(),
-            budget,
-            |entry| {
+        let offered =
+            machines::candidates(&self.catalog, self.provider.as_deref(), budget, |entry| {
                 let answers = with(&self.answers, entry.name());
-                let opened = read(&answers, &self.file).ok()?;
+                let opened = read(&answers, &self.file, &self.catalog).ok()?;
                 rough_forecast(&opened)
-            },
-        );
+            });
         let names: Vec<String> = offered.iter().map(|c| c.entry.name()).collect();
         let table = machines::table(&offered);
         let here = place == Where::Here;
@@ -298,13 +304,7 @@ impl<'a> Interview<'a> {
         })
     }
 
-    fn levels(
-        &mut self,
-        factor: &str,
-        ask: &str,
-        default: &str,
-        help: &str,
-    ) -> Result<(), Gone> {
+    fn levels(&mut self, factor: &str, ask: &str, default: &str, help: &str) -> Result<(), Gone> {
         let question = Question { ask, default, help };
         self.planned(question, |answers, text| {
             answers.set(factor, words(text));
@@ -336,12 +336,13 @@ impl<'a> Interview<'a> {
             asker,
             answers,
             file,
+            catalog,
             ..
         } = self;
         let (answered, opened) = asker.ask(question, |text| {
             let mut changed = answers.clone();
             change(&mut changed, text)?;
-            let opened = read(&changed, file)?;
+            let opened = read(&changed, file, catalog)?;
             Ok((changed, opened))
         })?;
         self.answers = answered;
@@ -354,8 +355,8 @@ fn not_a_number(text: &str) -> String {
     format!("`{text}` is not a whole number")
 }
 
-fn read(answers: &Answers, file: &Path) -> Result<Opened, String> {
-    let opened = workbench::open_text(file, answers.study(), None, &|_| ());
+fn read(answers: &Answers, file: &Path, catalog: &Catalog) -> Result<Opened, String> {
+    let opened = workbench::open_text(file, answers.study(), None, catalog);
     opened.map_err(|error| {
         let mistakes = error.rendered(diagnostics::Style::Plain);
         mistakes.unwrap_or_else(|| error.to_string())
@@ -367,11 +368,16 @@ fn chosen(text: &str, offered: &[String]) -> Result<Vec<String>, String> {
     if text == "none" {
         return Ok(Vec::new());
     }
-    let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+    let parts = text
+        .split(',')
+        .map(str::trim)
+        .filter(|part| !part.is_empty());
     let one = |part: &str| match part.parse::<usize>() {
         Ok(number) => {
             let named = number.checked_sub(1).and_then(|index| offered.get(index));
-            named.cloned().ok_or_else(|| format!("there is no number {number}"))
+            named
+                .cloned()
+                .ok_or_else(|| format!("there is no number {number}"))
         }
         Err(_) => Ok(part.to_owned()),
     };
@@ -383,7 +389,10 @@ fn plan_line(opened: &Opened, budget: Option<Money>) -> String {
     let mut line = format!("  → {}", runs_words(&opened.study, &opened.plan));
     let forecast = rough_forecast(opened);
     if let Some(forecast) = &forecast {
-        line.push_str(&format!(", about {}", format::duration(forecast.seconds.value)));
+        line.push_str(&format!(
+            ", about {}",
+            format::duration(forecast.seconds.value)
+        ));
         let money = forecast.money.map(|money| money.value);
         line.push_str(&money.map_or(String::new(), |money| format!(", {money}")));
     }
