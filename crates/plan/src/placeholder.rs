@@ -147,7 +147,7 @@ mod tests {
             "{a}{{b}}{{{c}}}",
         ] {
             assert_eq!(substitute(&escaped(text), |_| None), text);
-            let levels = |name: &str| (name != "json .").then(|| "64".to_owned());
+            let levels = |name: &str| (name == "batch").then(|| "64".to_owned());
             assert_eq!(substitute(&escaped(text), levels), text);
         }
     }

@@ -186,3 +186,32 @@ fn who_leaves_gets_no_file() {
     assert_eq!(person.leaves(), Some(130));
     assert!(!bench.path().join("study.toml").exists());
 }
+
+#[test]
+fn a_gpu_is_offered_to_who_can_use_it() {
+    let machines = |frameworks: &str, place: &str| {
+        let bench = Bench::new();
+        let mut person = Person::at(&bench, &["init"]);
+        for question in ["What is measured", "The question", "Metrics"] {
+            person.answers(question, "");
+        }
+        person.answers("Prices of which provider", "azure");
+        for question in ["Budget", "Networks", "Datasets", "Image sizes"] {
+            person.answers(question, "");
+        }
+        person.answers("Frameworks", frameworks);
+        for question in ["Batch sizes", "Epochs", "Repetitions"] {
+            person.answers(question, "");
+        }
+        person.answers("Where", place);
+        person.waits_for("Machines: numbers");
+        let offered = person.seen.clone();
+        person.answers("Machines: numbers", "azure/Standard_NC4as_T4_v3@eastus");
+        person.waits_for("Wrote study.toml");
+        let text = fs::read_to_string(bench.path().join("study.toml")).unwrap();
+        (offered.contains("T4"), text.contains("device = \"cuda:0\""))
+    };
+    assert_eq!(machines("pytorch", "2"), (true, true));
+    assert_eq!(machines("engine, pytorch", "2"), (false, false));
+    assert_eq!(machines("pytorch", "1"), (false, false));
+}

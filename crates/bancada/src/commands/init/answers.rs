@@ -48,8 +48,16 @@ pub(super) struct Answers {
     pub(super) epochs: Option<u32>,
     pub(super) repetitions: u32,
     pub(super) place: Where,
-    /// Names of the catalog, or prices an hour.
-    pub(super) machines: Vec<String>,
+    pub(super) machines: Vec<Machine>,
+}
+
+/// What runs are billed as.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Machine {
+    /// Of the catalog; or a price an hour.
+    pub(super) price: String,
+    /// Whether trainings use its GPU.
+    pub(super) uses_gpu: bool,
 }
 
 impl Answers {
@@ -102,6 +110,17 @@ impl Answers {
         text
     }
 
+    /// Whether runs could use a GPU: the embedded engine and the server that comes with it do not.
+    pub(super) fn can_use_gpu(&self) -> bool {
+        let mut frameworks = self
+            .varied
+            .iter()
+            .filter(|varied| varied.name == "framework");
+        let has_engine = |varied: &Varied| varied.levels.iter().any(|level| level == "engine");
+        let is_elsewhere = self.place != Where::Here;
+        is_elsewhere && self.kind == Kind::Train && !frameworks.any(has_engine)
+    }
+
     /// Of a command every factor is one: it has no settings of its own.
     fn is_factor(&self, varied: &Varied) -> bool {
         varied.levels.len() > 1 || self.kind == Kind::Command
@@ -129,9 +148,12 @@ impl Answers {
         let mut written: Vec<Written> = Vec::new();
         for machine in &self.machines {
             let mut environment = Written {
-                name: environment_name(machine),
-                text: format!("price = {}\n", string(machine)),
+                name: environment_name(&machine.price),
+                text: format!("price = {}\n", string(&machine.price)),
             };
+            if machine.uses_gpu {
+                environment.text.push_str("device = \"cuda:0\"\n");
+            }
             if written.iter().any(|other| other.name == environment.name) {
                 environment.name = format!("{}-{}", environment.name, written.len() + 1);
             }

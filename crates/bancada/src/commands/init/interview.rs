@@ -1,16 +1,17 @@
 //! The questions, along the first three activities of the method: understand what is asked, plan the
 //! experiments, set the environment up. After each answer the plan is shown as it is then.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use cost::Catalog;
+use cost::{Catalog, CatalogEntry};
 use frameworks::Home;
 use model::Money;
 use report::format;
 use workbench::{Lacks, Opened, ROUGH, rough_forecast};
 
 use super::super::plan::runs_words;
-use super::answers::{Answers, Kind, Where};
+use super::answers::{Answers, Kind, Machine, Where};
 use super::asker::{Asker, Gone, Question, words};
 use super::machines;
 
@@ -114,7 +115,7 @@ impl<'a> Interview<'a> {
         };
         self.budget = self.asker.ask(budget, |answer| match answer {
             "none" => Ok(None),
-            text => text.parse().map(Some).map_err(|error| format!("{error}")),
+            text => text.parse().map(Some),
         })?;
         Ok(())
     }
@@ -149,8 +150,9 @@ impl<'a> Interview<'a> {
     }
 
     fn plan_training(&mut self) -> Result<(), Gone> {
-        self.asker
-            .say("\n2 plan the experiments (several answers with commas make a factor)");
+        self.asker.say(
+            "\n2 plan the experiments (several answers with commas make a factor; times are rough)",
+        );
         let networks = network::names().collect::<Vec<_>>().join(", ");
         self.levels("network", "Networks", "rede1, rede2", &networks)?;
         let datasets = data::names().collect::<Vec<_>>().join(", ");
@@ -259,20 +261,37 @@ impl<'a> Interview<'a> {
 
     fn machines(&mut self, place: Where) -> Result<(), Gone> {
         let budget = self.budget;
-        let with = |answers: &Answers, machine: String| Answers {
-            machines: vec![machine],
+        let there = Answers {
             place: place.clone(),
-            ..answers.clone()
+            ..self.answers.clone()
         };
-        let offered =
-            machines::candidates(&self.catalog, self.provider.as_deref(), budget, |entry| {
-                let answers = with(&self.answers, entry.name());
+        let with_gpus = there.can_use_gpu();
+        let offered = machines::candidates(
+            &self.catalog,
+            self.provider.as_deref(),
+            budget,
+            with_gpus,
+            |entry| {
+                let machine = Machine {
+                    price: entry.name(),
+                    uses_gpu: with_gpus && entry.shape.gpu.is_some(),
+                };
+                let answers = Answers {
+                    machines: vec![machine],
+                    ..there.clone()
+                };
                 let opened = read(&answers, &self.file, &self.catalog).ok()?;
                 rough_forecast(&opened)
-            });
+            },
+        );
         let names: Vec<String> = offered.iter().map(|c| c.entry.name()).collect();
         let table = machines::table(&offered);
         let here = place == Where::Here;
+        let entries = self.catalog.entries.iter();
+        let has_gpu: BTreeSet<String> = entries
+            .filter(|entry| entry.shape.gpu.is_some())
+            .map(CatalogEntry::name)
+            .collect();
         self.asker.say(match (offered.is_empty(), here) {
             (true, _) => "  No machine of the catalog keeps the budget.",
             (false, true) => "  Machines that this one may be priced as, within the budget:",
@@ -294,7 +313,11 @@ impl<'a> Interview<'a> {
         };
         self.planned(question, |answers, text| {
             answers.place = place.clone();
-            answers.machines = chosen(text, &names)?;
+            let machine = |price: String| Machine {
+                uses_gpu: with_gpus && has_gpu.contains(&price),
+                price,
+            };
+            answers.machines = chosen(text, &names)?.into_iter().map(machine).collect();
             let is_priced = !answers.machines.is_empty();
             answers.budget = budget.filter(|_| is_priced);
             match (&place, answers.machines.is_empty()) {

@@ -24,6 +24,7 @@ pub(super) fn candidates<'c>(
     catalog: &'c Catalog,
     provider: Option<&str>,
     budget: Option<Money>,
+    with_gpus: bool,
     forecast: impl Fn(&CatalogEntry) -> Option<Forecast>,
 ) -> Vec<Candidate<'c>> {
     let query = MachineQuery {
@@ -36,7 +37,8 @@ pub(super) fn candidates<'c>(
     let mut sizes = BTreeSet::new();
     let is_new_size = |entry: &&CatalogEntry| {
         let shape = &entry.shape;
-        shape.vcpus.is_some() && sizes.insert((shape.vcpus, gpu(shape)))
+        let is_usable = shape.vcpus.is_some() && (with_gpus || shape.gpu.is_none());
+        is_usable && sizes.insert((shape.vcpus, gpu(shape)))
     };
     let entries = cost::search(catalog, &query).entries.into_iter();
     let candidates = entries.filter(is_new_size).map(|entry| Candidate {
