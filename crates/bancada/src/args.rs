@@ -11,6 +11,7 @@ mod quantise;
 mod reconcile;
 mod serve;
 mod serverless;
+mod time;
 mod watch;
 mod work;
 
@@ -22,9 +23,10 @@ use workloads::models::InputWish;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use clap_complete::Shell;
 use model::Until;
 use report::{ExportFormat, ExportTable};
+
+use crate::completion;
 
 pub(crate) use self::compare::{CompareArgs, CompareFormat, Gate};
 pub(crate) use self::image::{ImageBuildArgs, ImageCommand};
@@ -42,6 +44,7 @@ pub(crate) use self::quantise::QuantiseArgs;
 pub(crate) use self::reconcile::ReconcileArgs;
 pub(crate) use self::serve::{InstanceArgs, ServeCommandArgs};
 pub(crate) use self::serverless::ServerlessArgs;
+pub(crate) use self::time::{Exported as TimeExport, TimeArgs};
 pub(crate) use self::watch::WatchArgs;
 pub(crate) use self::work::{AgentArgs, MakeReadyArgs, WorkArgs};
 
@@ -73,8 +76,10 @@ pub(crate) enum Command {
     Plan(PlanArgs),
     /// Check study files and show all their errors
     Check(CheckArgs),
-    /// Write a commented study file to start from
+    /// Write a study file: asks what it should answer, or writes a template (--from, --list)
     Init(InitArgs),
+    /// List the studies of a folder: state, runs, age, cost
+    Studies(StudiesArgs),
     /// Print the JSON schema of study files, for editors
     Schema,
     /// Print the results of a study as tables
@@ -87,6 +92,8 @@ pub(crate) enum Command {
     Export(Box<ExportArgs>),
     /// Import measurements made elsewhere (CSV, logs) into a study
     Import(Box<ImportArgs>),
+    /// Time a command: runs it often enough, with CPU, memory, cost and intervals; --vary compares values
+    Time(Box<TimeArgs>),
     /// Run any training script: its progress becomes time left, total time and cost
     Watch(WatchArgs),
     /// Compare a provider's bills with a study's estimate and explain the difference
@@ -124,8 +131,8 @@ pub(crate) enum Command {
     Setup(SetupArgs),
     /// Check which frameworks are set up and work, and how to fix the rest
     Doctor(DoctorArgs),
-    /// Print completions for a shell
-    Completions { shell: Shell },
+    /// Print the script that completes commands, names and levels in a shell
+    Completions { shell: ShellArg },
     /// Print the manual page (roff); with --dir, write one page per command
     Man {
         #[arg(long, value_name = "DIR")]
@@ -152,6 +159,27 @@ pub(crate) enum Command {
     /// Train the network of a job file with the `caffe` program (started by `run`)
     #[command(hide = true)]
     CaffeTrain,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ShellArg {
+    Bash,
+    Zsh,
+    Fish,
+    Elvish,
+    Powershell,
+}
+
+impl ShellArg {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            ShellArg::Bash => "bash",
+            ShellArg::Zsh => "zsh",
+            ShellArg::Fish => "fish",
+            ShellArg::Elvish => "elvish",
+            ShellArg::Powershell => "powershell",
+        }
+    }
 }
 
 #[derive(Debug, ClapArgs)]
@@ -189,7 +217,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) keep_machines: bool,
     /// Run only scenarios with one of these levels of a factor
-    #[arg(long, value_name = "FACTOR=LEVEL,…")]
+    #[arg(long, value_name = "FACTOR=LEVEL,…", add = completion::levels())]
     pub(crate) only: Vec<String>,
     /// Count interrupted runs as done, with the results they reported
     #[arg(long)]
@@ -241,7 +269,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) scale: Option<String>,
     /// Plan only scenarios with one of these levels of a factor
-    #[arg(long, value_name = "FACTOR=LEVEL,…")]
+    #[arg(long, value_name = "FACTOR=LEVEL,…", add = completion::levels())]
     pub(crate) only: Vec<String>,
     /// As for `run`: stop repeating when enough is known
     #[arg(long, value_name = "RULE")]
@@ -278,6 +306,29 @@ pub(crate) struct InitArgs {
     /// The file to write; it must not exist
     #[arg(default_value = "study.toml")]
     pub(crate) file: PathBuf,
+    /// Write this template instead of asking [default: ask on a terminal, else train]
+    #[arg(long, value_name = "NAME", value_parser = templates())]
+    pub(crate) from: Option<&'static plan::Template>,
+    /// List the templates
+    #[arg(long, conflicts_with = "from")]
+    pub(crate) list: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct StudiesArgs {
+    /// The folder of the study files
+    #[arg(default_value = ".")]
+    pub(crate) dir: PathBuf,
+    /// Print the list as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn templates() -> impl TypedValueParser<Value = &'static plan::Template> {
+    let templates = plan::TEMPLATES.iter();
+    let values = templates.map(|t| PossibleValue::new(t.name).help(t.about));
+    let named = |name: String| plan::TEMPLATES.iter().find(|t| t.name == name);
+    PossibleValuesParser::new(values).try_map(move |name| named(name).ok_or("not a template"))
 }
 
 #[derive(Debug, ClapArgs)]
@@ -340,7 +391,7 @@ pub(crate) struct WhatIfArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) what_if: Option<PathBuf>,
     /// Price of one environment, or of all priced ones: a name in the catalog, or `0.2 USD/h`
-    #[arg(long, value_name = "[ENVIRONMENT=]PRICE")]
+    #[arg(long, value_name = "[ENVIRONMENT=]PRICE", add = completion::machines())]
     pub(crate) price: Vec<String>,
     /// The same machines in a different region
     #[arg(long, value_name = "REGION")]
@@ -418,6 +469,7 @@ fn export_tables() -> impl TypedValueParser<Value = &'static ExportTable> {
 #[command(group(clap::ArgGroup::new("what").required(true).args(["network", "study"])))]
 pub(crate) struct VerifyArgs {
     /// A network of the zoo, or a network file (.toml)
+    #[arg(add = completion::networks())]
     pub(crate) network: Option<String>,
     /// Verify every network of this study, at its sizes, in its frameworks
     #[arg(long, value_name = "STUDY", conflicts_with_all = ["image", "channels", "classes", "framework"])]
@@ -426,7 +478,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "NAME", requires = "study")]
     pub(crate) scale: Option<String>,
     /// Frameworks to verify (comma-separated) [default: all that are set up]
-    #[arg(long, value_name = "FRAMEWORK", value_delimiter = ',')]
+    #[arg(long, value_name = "FRAMEWORK", value_delimiter = ',', add = completion::frameworks())]
     pub(crate) framework: Vec<String>,
     #[command(flatten)]
     pub(crate) input: InputArgs,
@@ -453,6 +505,7 @@ pub(crate) enum NetworkCommand {
     /// Show layers, shapes, parameters, FLOPs and memory of a network
     Show {
         /// A network of the zoo, or a network file (.toml)
+        #[arg(add = completion::networks())]
         network: String,
         #[command(flatten)]
         input: InputArgs,
@@ -461,7 +514,10 @@ pub(crate) enum NetworkCommand {
         batch: u32,
     },
     /// Print the description of a network of the zoo, to copy and edit
-    Print { network: String },
+    Print {
+        #[arg(add = completion::networks())]
+        network: String,
+    },
     /// Write a network with its weights as an ONNX model, for serving
     Onnx(OnnxArgs),
 }
@@ -473,7 +529,7 @@ pub(crate) enum DataCommand {
     /// Download the files of a dataset, and check them
     Fetch {
         /// mnist, fashion-mnist, cifar10 or cifar100
-        #[arg(value_name = "NAME", required = true)]
+        #[arg(value_name = "NAME", required = true, add = completion::datasets())]
         datasets: Vec<String>,
         /// Copy them from a folder or URL instead
         #[arg(long, value_name = "DIR|URL")]
@@ -486,7 +542,7 @@ pub(crate) enum DataCommand {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct DataShowArgs {
     /// A dataset, or a folder of pictures with one subfolder per class
-    #[arg(value_name = "NAME|DIR")]
+    #[arg(value_name = "NAME|DIR", add = completion::datasets())]
     pub(crate) dataset: String,
     /// Folder of its files [default: where fetch puts them]
     #[arg(long, value_name = "DIR")]
@@ -529,6 +585,7 @@ impl InputArgs {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct OnnxArgs {
     /// A network of the zoo, or a network file (.toml)
+    #[arg(add = completion::networks())]
     pub(crate) network: String,
     #[command(flatten)]
     pub(crate) input: InputArgs,
@@ -550,7 +607,7 @@ pub(crate) struct OnnxArgs {
 )]
 pub(crate) struct SetupArgs {
     /// Frameworks, such as pytorch or pytorch@2.2.0, or `all`; without any, list them
-    #[arg(value_name = "FRAMEWORK", value_parser = FrameworkArg::parse)]
+    #[arg(value_name = "FRAMEWORK", value_parser = FrameworkArg::parse, add = completion::frameworks())]
     pub(crate) frameworks: Vec<FrameworkArg>,
     /// Install the GPU packages
     #[arg(long)]
@@ -581,7 +638,7 @@ impl FrameworkArg {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct DoctorArgs {
     /// Only these frameworks [default: all]
-    #[arg(value_name = "FRAMEWORK", value_parser = FrameworkArg::parse)]
+    #[arg(value_name = "FRAMEWORK", value_parser = FrameworkArg::parse, add = completion::frameworks())]
     pub(crate) frameworks: Vec<FrameworkArg>,
     /// Print the results as JSON
     #[arg(long)]

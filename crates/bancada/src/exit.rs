@@ -85,6 +85,7 @@ impl From<workbench::Error> for Failure {
             ErrorKind::BadStudy => Exit::BadStudy,
             ErrorKind::ResultsInUse => Exit::ResultsInUse,
             ErrorKind::Interrupted => Exit::Interrupted,
+            ErrorKind::RunFailed => Exit::FailedRuns,
             ErrorKind::Other => Exit::Trouble,
         };
         match error.rendered(Printer::from_environment().style()) {

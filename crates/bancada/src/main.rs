@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod completion;
 mod exit;
 mod metrics;
 mod printer;
@@ -14,6 +15,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
+    completion::answer();
     let args = args::Args::parse();
     let printer = printer::Printer::from_environment();
     match commands::dispatch(args.command, &printer) {

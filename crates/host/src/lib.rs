@@ -18,6 +18,6 @@ pub use files::{
     copy_whole, create_private, create_private_folder, open_regular, read_regular, sync_folder,
     sync_tree, write_private, write_whole, write_whole_by,
 };
-pub use lock::{FileLock, LockError};
+pub use lock::{FileLock, LockError, lock_holder};
 pub use process::{boot_id, start_ticks, start_ticks_in};
 pub use unfinished::{Leftover, Unfinished, leftovers};

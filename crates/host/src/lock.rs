@@ -85,6 +85,28 @@ impl FileLock {
     }
 }
 
+/// The process that holds the lock at this path, without taking it. Who is named in the file may have
+/// been killed, and the number may be another process's by now: only the kernel's list counts.
+pub fn lock_holder(path: &Path) -> Option<u32> {
+    let file = open_regular(path, OpenOptions::new().read(true)).ok()?;
+    let pid = holder(&file)?;
+    let inode = file.metadata().ok()?.ino();
+    let locks = fs::read_to_string("/proc/locks").ok()?;
+    is_listed(&locks, pid, inode).then_some(pid)
+}
+
+/// `1: FLOCK  ADVISORY  WRITE 4711 08:01:123456 0 EOF`.
+fn is_listed(locks: &str, pid: u32, inode: u64) -> bool {
+    locks.lines().any(|line| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let [_, "FLOCK", _, _, of, file, ..] = fields.as_slice() else {
+            return false;
+        };
+        let at = file.rsplit(':').next().and_then(|n| n.parse().ok());
+        of.parse() == Ok(pid) && at == Some(inode)
+    })
+}
+
 impl Drop for FileLock {
     fn drop(&mut self) {
         // Only for a reader of the file.
@@ -153,6 +175,20 @@ mod tests {
         assert_eq!(waiting.join().unwrap(), "taken");
         assert_eq!(why(FileLock::take(&path)), "taken");
         assert_eq!(fs::read(&path).unwrap().len(), LENGTH);
+    }
+
+    #[test]
+    fn a_holder_is_found_without_taking_the_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(".lock");
+        assert_eq!(lock_holder(&path), None);
+        let lock = FileLock::take(&path).unwrap();
+        assert_eq!(lock_holder(&path), Some(std::process::id()));
+        drop(lock);
+        assert_eq!(lock_holder(&path), None);
+        // One that was killed has left its number, which another process may have now.
+        fs::write(&path, format!("{}\n", std::process::id())).unwrap();
+        assert_eq!(lock_holder(&path), None);
     }
 
     #[test]

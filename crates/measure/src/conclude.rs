@@ -31,6 +31,26 @@ pub(crate) struct Setting<'a> {
     pub(crate) before: Conditions,
     /// What this process held when it started the run's.
     pub(crate) own_bytes: u64,
+    pub(crate) given: Given,
+}
+
+/// What this process may use of its machine.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Given {
+    cores: f64,
+    memory_limit_bytes: Option<u64>,
+    /// Of the whole machine.
+    machine_cores: f64,
+}
+
+impl Given {
+    pub(crate) fn find() -> Self {
+        Given {
+            cores: usable_cores(),
+            memory_limit_bytes: Layout::find(Path::new("/")).memory_limit_bytes(),
+            machine_cores: f64::from(sampler::machine_cores()),
+        }
+    }
 }
 
 impl Setting<'_> {
@@ -44,7 +64,8 @@ impl Setting<'_> {
     }
 
     fn cores_given(&self) -> f64 {
-        self.fence.cores_given(&self.request.limits, usable_cores())
+        let limits = &self.request.limits;
+        self.fence.cores_given(limits, self.given.cores)
     }
 }
 
@@ -66,6 +87,7 @@ pub(crate) struct Finding<'a> {
     pub(crate) left_behind: LeftBehind,
     pub(crate) of_events: Vec<Warning>,
     pub(crate) container: Option<EndedContainer>,
+    pub(crate) after: Conditions,
 }
 
 /// Of a run in a container.
@@ -97,20 +119,21 @@ const OF_PROCESSES: [&str; 6] = [
     metric::MEAN_MEMORY_PERCENT,
 ];
 
+const OF_MEMORY: [&str; 2] = [metric::PEAK_MEMORY_BYTES, metric::MEMORY_PERCENT];
+
 impl Finding<'_> {
     pub(crate) fn measured(self) -> Measurement {
         let phases = self.story.phases(self.seconds);
-        let after = Conditions::read(Path::new("/"));
         let facts = self.facts(&phases);
-        let outcome = self.outcome(&after);
+        let outcome = self.outcome();
         let metrics = facts.metrics();
-        let container = self.container.as_ref();
-        let was_seen = container.is_none_or(|container| container.counts.was_seen);
-        let mut warnings = self.warnings(&facts, &after);
+        let mut warnings = self.warnings(&facts);
         warnings.extend(metrics.warnings());
+        let mut metrics = metrics.into_metrics();
+        self.drop_unseen(&facts, &mut metrics);
         Measurement {
             seconds: self.seconds,
-            metrics: known(metrics.into_metrics(), was_seen),
+            metrics,
             epochs: self.story.epochs.clone(),
             phases,
             warnings,
@@ -127,7 +150,7 @@ impl Finding<'_> {
     fn facts<'f>(&'f self, phases: &'f [Phase]) -> Facts<'f> {
         let group = self.setting.fence.group.as_ref();
         let counts = self.container.as_ref().map(|container| container.counts);
-        let own_limit = Layout::find(Path::new("/")).memory_limit_bytes();
+        let own_limit = self.setting.given.memory_limit_bytes;
         let machine_bytes = self.sampled.last.map(|last| last.memory.total_bytes);
         Facts {
             seconds: self.seconds,
@@ -151,7 +174,7 @@ impl Finding<'_> {
         }
     }
 
-    fn outcome(&self, after: &Conditions) -> Outcome {
+    fn outcome(&self) -> Outcome {
         let group = self.setting.fence.group.as_ref();
         let ending = self.container.as_ref().map(|container| &container.ending);
         let reason = ending.and_then(|ending| ending.reason(&self.log.end));
@@ -169,18 +192,18 @@ impl Finding<'_> {
             },
             engine_error: reason.as_deref(),
             memory_limit_bytes: self.limit_bytes(),
-            machine_was_full: after.ran_out_of_memory_since(&self.setting.before),
+            machine_was_full: self.after.ran_out_of_memory_since(&self.setting.before),
             log_end: &self.log.end,
         };
         evidence.outcome()
     }
 
-    fn warnings(&self, facts: &Facts<'_>, after: &Conditions) -> Vec<Warning> {
+    fn warnings(&self, facts: &Facts<'_>) -> Vec<Warning> {
         let judge = Judge {
             facts,
             before: &self.setting.before,
-            after,
-            machine_cores: f64::from(sampler::machine_cores()),
+            after: &self.after,
+            machine_cores: self.setting.given.machine_cores,
             interval_seconds: self.setting.interval_seconds(),
         };
         let mut warnings = self.setting.fence.warnings.clone();
@@ -203,14 +226,21 @@ impl Finding<'_> {
         warnings
     }
 
+    /// What nobody could look at is not known.
+    fn drop_unseen(&self, facts: &Facts<'_>, metrics: &mut BTreeMap<String, Metric>) {
+        let container = self.container.as_ref();
+        let was_seen = container.is_none_or(|container| container.counts.was_seen);
+        let unseen: &[&str] = match (was_seen, facts.knows_peak()) {
+            (false, _) => &OF_PROCESSES,
+            (true, false) => &OF_MEMORY,
+            (true, true) => &[],
+        };
+        metrics.retain(|name, _| !unseen.contains(&name.as_str()));
+    }
+
     fn limit_bytes(&self) -> Option<u64> {
         self.setting.request.limits.memory_bytes
     }
-}
-
-fn known(mut metrics: BTreeMap<String, Metric>, was_seen: bool) -> BTreeMap<String, Metric> {
-    metrics.retain(|name, _| was_seen || !OF_PROCESSES.contains(&name.as_str()));
-    metrics
 }
 
 /// A limit above what there is gives no more than that; 0 where nothing is known.

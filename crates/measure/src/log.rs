@@ -25,6 +25,8 @@ const LINE_BYTES: usize = 64 * 1024;
 /// What one run's log needs.
 #[derive(Debug)]
 pub(crate) struct Logging {
+    /// What was read before.
+    pub(crate) begun: Vec<u8>,
     pub(crate) output: PipeReader,
     /// Closed at its other end when no more output is waited for.
     pub(crate) enough: PipeReader,
@@ -56,6 +58,7 @@ pub(crate) fn keep(mut logging: Logging, said: &Sender<Said>) -> Result<Log, Mea
     let mut lines = Lines::default();
     let mut chunk = vec![0; 64 * 1024];
     let folder = MeasureError::folder(&logging.path);
+    keeper.keep(&logging.begun).map_err(&folder)?;
     while wait_for_output(&logging.output, &logging.enough) {
         let read = match logging.output.read(&mut chunk) {
             Ok(0) => break,

@@ -131,6 +131,9 @@ impl Facts<'_> {
     fn of_cpu(&self) -> Vec<Named> {
         let work = self.work();
         let cores_used = work.map(|t| t.run_cpu_seconds / t.seconds);
+        // Of a run that was over before its first sample, the kernel knows as much.
+        let is_whole = self.sampled.samples == 0 && self.phases.len() == 1;
+        let cores_used = cores_used.or_else(|| is_whole.then(|| self.cpu_seconds() / self.seconds));
         let machine = work.filter(|t| t.core_seconds > 0.0);
         let machine = machine.map(|t| 100.0 * t.busy_core_seconds / t.core_seconds);
         vec![
@@ -189,6 +192,12 @@ impl Facts<'_> {
         } else {
             sampled
         }
+    }
+
+    /// Of a run that was over before its first sample, the kernel may know no more than what this
+    /// process held.
+    pub(crate) fn knows_peak(&self) -> bool {
+        self.sampled.samples > 0 || self.usage.peak_bytes > self.own_bytes
     }
 
     fn of_gpus(&self) -> Vec<Named> {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, PipeReader};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, FromRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -220,6 +220,24 @@ impl Process {
         let options = libc::WEXITED | libc::WNOWAIT | libc::WNOHANG;
         // SAFETY: `info` is live for the call; the kernel leaves it zero while the process lives.
         unsafe { libc::waitid(libc::P_PID, id, &raw mut info, options) == 0 && info.si_pid() != 0 }
+    }
+
+    /// Readable when the process has ended; none where the kernel is too old.
+    pub(crate) fn descriptor(&self) -> Option<OwnedFd> {
+        // SAFETY: takes a number and flags, gives a descriptor or -1.
+        let descriptor = unsafe { libc::syscall(libc::SYS_pidfd_open, self.pid, 0) };
+        match i32::try_from(descriptor) {
+            // SAFETY: the kernel has just made it, and nobody else knows it.
+            Ok(descriptor @ 0..) => Some(unsafe { OwnedFd::from_raw_fd(descriptor) }),
+            _ => None,
+        }
+    }
+
+    /// After its burial: whether processes are left in its group. While one is, its number cannot
+    /// become another's.
+    pub(crate) fn has_left_group(&self) -> bool {
+        // SAFETY: no signal is sent.
+        unsafe { libc::kill(-self.pid, 0) == 0 }
     }
 
     /// Sends a signal to the process, its descendants and nobody else.

@@ -13,7 +13,7 @@ use model::{Event, EventKind, Measurement, Outcome, Timestamp, Warning};
 
 use crate::client::{Client, Verdict};
 use crate::clock::unix_seconds;
-use crate::conclude::{EndedContainer, Finding, Setting};
+use crate::conclude::{EndedContainer, Finding, Given, Setting};
 use crate::container::Container;
 use crate::error::MeasureError;
 use crate::events::EventFile;
@@ -107,12 +107,14 @@ pub fn run(
         guard,
         patterns,
         probe,
+        log: Vec::new(),
     };
     let setting = Setting {
         request,
         fence: &fence,
         before,
         own_bytes,
+        given: Given::find(),
     };
     let under_way = UnderWay::begin(&setting, started, files, helpers)?;
     under_way.follow(stop, watch)
@@ -123,7 +125,11 @@ pub fn could_not_begin(folder: &Path, sentence: &str) -> Result<Measurement, Mea
     nothing(Files::create(folder)?, Status::Failed, sentence)
 }
 
-fn nothing(files: Files, status: Status, sentence: &str) -> Result<Measurement, MeasureError> {
+pub(crate) fn nothing(
+    files: Files,
+    status: Status,
+    sentence: &str,
+) -> Result<Measurement, MeasureError> {
     files.write_nothing(sentence)?;
     let outcome = Outcome::without_end(status, sentence);
     Ok(Measurement::new(outcome, Timestamp::now()))
@@ -142,14 +148,16 @@ fn keep_guarded(guard: Option<&Guard>, fence: &Fence, process: Option<i32>) {
     guard.watch(&living);
 }
 
-struct Helpers {
-    guard: Option<Guard>,
-    patterns: Patterns,
-    probe: Probe,
+pub(crate) struct Helpers {
+    pub(crate) guard: Option<Guard>,
+    pub(crate) patterns: Patterns,
+    pub(crate) probe: Probe,
+    /// Output that was read before they began.
+    pub(crate) log: Vec<u8>,
 }
 
 /// A run whose process has been started.
-struct UnderWay<'a> {
+pub(crate) struct UnderWay<'a> {
     setting: &'a Setting<'a>,
     /// Before the process, so that it lets go of a number that is still the process's own.
     guard: Option<Guard>,
@@ -175,7 +183,7 @@ struct End {
 }
 
 impl<'a> UnderWay<'a> {
-    fn begin(
+    pub(crate) fn begin(
         setting: &'a Setting<'a>,
         started: Started,
         files: Files,
@@ -198,6 +206,7 @@ impl<'a> UnderWay<'a> {
             guard,
             patterns,
             mut probe,
+            log: begun,
         } = helpers;
         let group = setting.fence.group.as_ref();
         let group_files = group.map(Group::sampled_files).unwrap_or_default();
@@ -216,6 +225,7 @@ impl<'a> UnderWay<'a> {
         };
         let (enough, enough_writer) = std::io::pipe().map_err(MeasureError::system("a pipe"))?;
         let logging = Logging {
+            begun,
             output,
             enough,
             path: files.log_path,
@@ -246,7 +256,7 @@ impl<'a> UnderWay<'a> {
     }
 
     /// To the end of the process, and of all it left.
-    fn follow(
+    pub(crate) fn follow(
         mut self,
         stop: &Stop,
         watch: &mut dyn FnMut(Watched<'_>),
@@ -314,6 +324,7 @@ impl<'a> UnderWay<'a> {
             left_behind,
             of_events,
             container,
+            after: Conditions::read(Path::new("/")),
         };
         Ok(finding.measured())
     }

@@ -55,6 +55,39 @@ pub(crate) fn pieces<'t>(text: &'t str, is_factor: impl Fn(&str) -> bool) -> Vec
     pieces
 }
 
+/// The text as a study file needs it, so that no brace in it is a placeholder.
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for (open, _) in text.match_indices('{') {
+        let rest = &text[open + 1..];
+        let name = rest
+            .find(['{', '}'])
+            .filter(|end| rest[*end..].starts_with('}'));
+        let Some(name) = name.map(|end| &rest[..end]).filter(|name| is_word(name)) else {
+            continue;
+        };
+        if text[..open].ends_with('$') {
+            continue;
+        }
+        let end = open + name.len() + 2;
+        out.push_str(&text[from..open]);
+        out.push_str(&format!("{{{{{name}}}}}"));
+        from = end;
+    }
+    out.push_str(&text[from..]);
+    out
+}
+
+/// The text with the levels of a scenario in their places.
+pub fn with_levels(text: &str, scenario: &model::Scenario) -> String {
+    substitute(text, |name| {
+        let mut levels = scenario.levels.iter();
+        let level = levels.find(|level| level.factor == name)?;
+        Some(level.level.to_string())
+    })
+}
+
 /// Replaces what `level` knows; other placeholders stay as typed.
 pub(crate) fn substitute(text: &str, level: impl Fn(&str) -> Option<String>) -> String {
     let mut out = String::with_capacity(text.len());
@@ -103,5 +136,19 @@ mod tests {
         check("{{{batch}}}", "{{batch}}");
         check("é{batch}é", "é64é");
         check("", "");
+    }
+
+    #[test]
+    fn what_is_escaped_is_typed() {
+        for text in [
+            "{batch}",
+            "{{json .}} {{json}}",
+            "awk '{print}' ${HOME} {3} {",
+            "{a}{{b}}{{{c}}}",
+        ] {
+            assert_eq!(substitute(&escaped(text), |_| None), text);
+            let levels = |name: &str| (name == "batch").then(|| "64".to_owned());
+            assert_eq!(substitute(&escaped(text), levels), text);
+        }
     }
 }

@@ -17,6 +17,8 @@ pub struct TerminalOptions {
     pub colour: bool,
     /// With more scenarios than this only the fastest are shown, and how many there are besides.
     pub most_scenarios: usize,
+    /// Of a study with nothing to compare: the scenarios and what must be known with them.
+    pub only_table: bool,
 }
 
 impl Default for TerminalOptions {
@@ -25,6 +27,7 @@ impl Default for TerminalOptions {
             width: Some(UNSEEN_WIDTH),
             colour: false,
             most_scenarios: 24,
+            only_table: false,
         }
     }
 }
@@ -42,6 +45,10 @@ pub fn terminal(analysis: &Analysis, options: &TerminalOptions) -> String {
     };
     screen.header(analysis);
     screen.scenarios(analysis);
+    if options.only_table {
+        screen.cautions(analysis);
+        return screen.lines.join("\n") + "\n";
+    }
     for variation in shown_in_full(analysis) {
         screen.variation(analysis, variation);
     }

@@ -39,7 +39,7 @@ pub use orders::{OrderBuilder, OrderError, ScenarioOrder, scenarios_of};
 pub use pilot::{BadPilot, Pilot, PilotOptions, pilot};
 pub use preview::Preview;
 pub use progress::{Count, Progress};
-pub use record::was_elsewhere;
+pub use record::{RecordOf, was_elsewhere};
 pub use schedule::{Known, Listed, Next, Only, RunSelection, Schedule, due_runs};
 pub use search::{SearchGoal, save_searched, searched};
 pub use short::{SHORT_FOLDER, ShortOrders, ShortRuns, short_records};

@@ -3,13 +3,38 @@
 use std::path::Path;
 
 use model::measurement::{MEASUREMENT_FILE, ORDER_FILE, PROGRESS_FILE};
-use model::run::{BUNDLE_SCHEMA, EnvironmentRecord, Origin};
+use model::run::{BUNDLE_SCHEMA, EnvironmentRecord, Origin, RunInput};
 use model::{
     Environment, Measurement, Order, RentalPart, RunRecord, Scenario, Status, Study, Timestamp,
 };
 
 use crate::finish::price_record;
 use crate::lane::Failure;
+
+/// What the runs of a scenario have in common.
+pub struct RecordOf<'a> {
+    pub study: &'a Study,
+    pub scenario: &'a Scenario,
+    /// With the price of what the scenario needs.
+    pub environment: &'a Environment,
+    pub inputs: Vec<RunInput>,
+    /// The machine, from the first run on it to the last.
+    pub rental: String,
+}
+
+impl RecordOf<'_> {
+    /// Of a run that was not carried out by a [`crate::StudyRunner`], as that would keep it.
+    pub fn record(&self, measurement: Measurement) -> RunRecord {
+        let mut record = of_measurement(self.study, self.scenario, self.environment, measurement);
+        record.inputs.clone_from(&self.inputs);
+        let rental = RentalPart {
+            id: self.rental.clone(),
+            idle_seconds: 0.0,
+        };
+        bill(&mut record, rental, self.study);
+        record
+    }
+}
 
 pub(crate) fn of_measurement(
     study: &Study,

@@ -6,7 +6,7 @@
 //! DIR/identity.json        which study these results belong to
 //! DIR/study.toml, plan.json, report.html      written atomically
 //! DIR/runs/C3-r2/          a bundle: run.json, events.jsonl, samples.csv, log.txt, …
-//! DIR/imports/1.jsonl      runs of one import that have no files, one per line
+//! DIR/imports/1.jsonl      runs that have no files, one per line: of an import, or too short to be sampled
 //! DIR/runs/.C3-r2.partial  a run in progress; garbage when its process is gone
 //! DIR/runs/.C3-r2.ticket   where a run goes on without this program, until it is kept
 //! DIR/runs/.C3-r2.whole    a finished run about to be renamed
@@ -40,7 +40,7 @@ pub use arrange::{Arranged, Renumbered, ScenarioOf, SetAside};
 pub use error::StoreError;
 pub use host::read_regular;
 pub use import::{Imported, ImportedFile};
-pub use lock::StudyLock;
+pub use lock::{StudyLock, writer_of};
 pub use staging::Staging;
 pub use store::{Store, StudyIdentity};
 pub use ticket::Note;

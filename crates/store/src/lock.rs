@@ -1,5 +1,6 @@
 //! One program writes at a time.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -31,6 +32,11 @@ impl StudyLock {
             held: Arc::clone(held),
         })
     }
+}
+
+/// The process that writes to this results folder now.
+pub fn writer_of(dir: &Path) -> Option<u32> {
+    host::lock_holder(&Layout::new(dir).lock())
 }
 
 impl Drop for StudyLock {

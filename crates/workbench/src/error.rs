@@ -18,6 +18,8 @@ pub enum ErrorKind {
     /// Another process works on these results, or they belong to another study.
     ResultsInUse,
     Interrupted,
+    /// A command that was to be measured failed.
+    RunFailed,
     /// A file, the disk, the system.
     Other,
 }

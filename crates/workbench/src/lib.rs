@@ -22,7 +22,11 @@ mod open;
 mod places;
 mod prediction;
 mod probe;
+mod rough;
 mod run_files;
+mod studies;
+mod timing;
+pub mod toml_text;
 mod until;
 mod what_if;
 
@@ -41,13 +45,16 @@ pub use lacks::{Lacks, Missing};
 pub use machines::{Machines, keep_machine, machines, read_machine};
 pub use only::only;
 pub use open::{
-    Opened, Results, ResultsRequest, open_results, open_study, results_folder, save_question,
-    saved_study,
+    Opened, Results, ResultsRequest, open_results, open_study, open_text, results_folder,
+    save_question, saved_study, study_file_text,
 };
 pub use places::{Bring, Places, RentedHost, Wanted};
 pub use prediction::{CheckedPredictions, CheckedRun, check_predictions, runs_to_check};
 pub use probe::{ProbeRequest, probe_machine};
+pub use rough::{ROUGH, rough_forecast};
 pub use run_files::{Read, steps};
+pub use studies::{RunCounts, StudyState, StudySummary, studies, study_summary};
+pub use timing::{TimeRequest, Timed, TimedCommand, TimedRun, Vary, kept_study, time};
 pub use until::{set_goal, set_until};
 pub use what_if::{OtherPrices, WhatIfRequest, quoted};
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use cost::Catalog;
 use diagnostics::read_text;
 use model::{Environment, Plan, Service, Study};
 use serde_json::json;
@@ -30,9 +31,27 @@ pub struct Opened {
 
 /// `scale` is a `[scale.NAME]` of the study; none is the whole study.
 pub fn open_study(path: &Path, scale: Option<&str>, tell: Tell<'_>) -> Result<Opened, Error> {
-    let text = read_text(path).map_err(|error| unreadable(path, &error))?;
+    open_with(path, scale, &catalog(tell))
+}
+
+pub(crate) fn open_with(
+    path: &Path,
+    scale: Option<&str>,
+    catalog: &Catalog,
+) -> Result<Opened, Error> {
+    let text = study_file_text(path)?;
+    open_text(path, text, scale, catalog)
+}
+
+/// As if the file had this text.
+pub fn open_text(
+    path: &Path,
+    text: String,
+    scale: Option<&str>,
+    catalog: &Catalog,
+) -> Result<Opened, Error> {
     let folder = folder_of(path);
-    let study = with_options(&folder, scale, tell, |options| {
+    let study = with_catalog(&folder, scale, catalog, |options| {
         plan::read_study(&text, options)
     })
     .map_err(|found| Error::mistakes(&path.display().to_string(), &text, found))?;
@@ -53,14 +72,22 @@ pub(crate) fn with_options<T>(
     tell: Tell<'_>,
     read: impl FnOnce(&plan::ReadOptions<'_>) -> T,
 ) -> T {
-    let catalog = catalog(tell);
+    with_catalog(folder, scale, &catalog(tell), read)
+}
+
+fn with_catalog<T>(
+    folder: &Path,
+    scale: Option<&str>,
+    catalog: &Catalog,
+    read: impl FnOnce(&plan::ReadOptions<'_>) -> T,
+) -> T {
     let today = today();
     read(&plan::ReadOptions {
         folder: Some(folder),
         read: &read_text,
         requests_in: &requests_in,
         scale,
-        catalog: &catalog,
+        catalog,
         today: Some(&today),
     })
 }
@@ -79,6 +106,10 @@ fn requests_in(sent: plan::Sent<'_>) -> Result<u64, String> {
         }
     };
     Ok(count as u64)
+}
+
+pub fn study_file_text(path: &Path) -> Result<String, Error> {
+    read_text(path).map_err(|error| unreadable(path, &error))
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Error {
@@ -205,13 +236,11 @@ pub fn open_results(asked: ResultsRequest<'_>, tell: Tell<'_>) -> Result<Results
             folder.display()
         ))
     };
-    if !folder.join(PLAN_FILE).is_file() {
+    if !has_question(&folder) {
         return Err(nothing());
     }
     let store = Store::open(&folder)?;
-    let text = store.read_file(PLAN_FILE)?.ok_or_else(nothing)?;
-    let question: Question = serde_json::from_slice(&text)
-        .map_err(|e| Error::other(format!("{}: {e}", folder.join(PLAN_FILE).display())))?;
+    let question = read_question(&folder)?;
     if let Some(study) = file {
         let differences = plan::differences(&question.study, &study);
         if !differences.is_empty() {
@@ -233,8 +262,7 @@ pub fn open_results(asked: ResultsRequest<'_>, tell: Tell<'_>) -> Result<Results
 /// The study file as it is now, or its copy beside the results, with its name.
 pub(crate) fn study_text(path: &Path, results: &Results) -> Result<(String, String), Error> {
     if !path.is_dir() {
-        let text = read_text(path).map_err(|error| unreadable(path, &error))?;
-        return Ok((path.display().to_string(), text));
+        return Ok((path.display().to_string(), study_file_text(path)?));
     }
     let copy = results.folder.join(STUDY_COPY).display().to_string();
     let bytes = results.store.read_file(STUDY_COPY)?;
@@ -243,8 +271,21 @@ pub(crate) fn study_text(path: &Path, results: &Results) -> Result<(String, Stri
     Ok((copy.clone(), text.ok_or_else(missing)?))
 }
 
+/// What the results in a folder answer, as it was last saved there.
 #[derive(serde::Deserialize)]
-struct Question {
-    study: Study,
-    plan: Plan,
+pub(crate) struct Question {
+    pub(crate) study: Study,
+    pub(crate) plan: Plan,
+}
+
+pub(crate) fn has_question(folder: &Path) -> bool {
+    folder.join(PLAN_FILE).is_file()
+}
+
+pub(crate) fn read_question(folder: &Path) -> Result<Question, Error> {
+    let path = folder.join(PLAN_FILE);
+    let wrong =
+        |error: &dyn std::fmt::Display| Error::other(format!("{}: {error}", path.display()));
+    let text = store::read_regular(&path).map_err(|error| wrong(&error))?;
+    serde_json::from_slice(&text).map_err(|error| wrong(&error))
 }

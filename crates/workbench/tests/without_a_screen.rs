@@ -10,7 +10,8 @@ use frameworks::Home;
 use tempfile::TempDir;
 use workbench::{
     CapacityQuestion, Claim, ErrorKind, Lacks, Opened, OtherPrices, Results, ResultsRequest,
-    WhatIfRequest, open_results, open_study, refuse_too_large, results_folder, save_question,
+    RunCounts, StudySummary, WhatIfRequest, open_results, open_study, refuse_too_large,
+    results_folder, save_question,
 };
 
 const STUDY: &str = r#"
@@ -182,4 +183,43 @@ fn a_program_that_is_not_there_is_a_mistake_of_the_study() {
     };
     check("\"sh\"", false);
     check("\"no-such-program\"", true);
+}
+
+#[test]
+fn the_studies_of_a_folder_are_listed_with_their_state() {
+    let folder = Folder::with(STUDY);
+    let dir = folder.dir.path();
+    fs::write(dir.join("broken.toml"), "[ study ]\nname = 1\n").unwrap();
+    fs::write(dir.join("Cargo.toml"), "[package]\nname = \"study\"\n").unwrap();
+    let tell = folder.told.teller();
+    let list = || -> Vec<String> {
+        let line = |study: StudySummary| {
+            let RunCounts { planned, done, .. } = study.runs;
+            let file = study.file.is_some();
+            format!(
+                "{} {} {done}/{planned} {file}",
+                study.name,
+                study.state.word()
+            )
+        };
+        let found = workbench::studies(dir, &tell).unwrap();
+        found.into_iter().map(line).collect()
+    };
+    assert_eq!(list(), ["broken unreadable 0/0 true", "tried new 0/4 true"]);
+
+    let opened = folder.open().unwrap();
+    let results = results_folder(&opened.path, &opened.study, None);
+    let claimed = claim(&opened, &results).make(&tell).unwrap();
+    assert_eq!(list()[1], "tried running 0/4 true");
+    save_question(&claimed.store, &opened.study, &opened.plan, &opened.text).unwrap();
+    drop(claimed);
+    assert_eq!(list()[1], "tried new 0/4 true");
+
+    // Results stay when their study is renamed or gone.
+    fs::remove_file(folder.path()).unwrap();
+    assert_eq!(list()[1], "tried new 0/4 false");
+    let missing = workbench::studies(&dir.join("nowhere"), &tell)
+        .err()
+        .unwrap();
+    assert_eq!(missing.kind, ErrorKind::BadStudy);
 }

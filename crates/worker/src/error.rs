@@ -40,6 +40,8 @@ pub enum WorkError {
     /// No engine, no image, or a workload that cannot be in one.
     #[error("{0}")]
     Container(String),
+    #[error("only a command that is run here, and not in a container, is repeated in one process")]
+    NotRepeated,
     #[error(transparent)]
     Measure(measure::MeasureError),
     #[error("cannot write {path}: {error}")]

@@ -217,7 +217,7 @@ impl Worker<'_> {
         measure::run(&request, self.stop, watch).map_err(WorkError::Measure)
     }
 
-    fn measurement(
+    pub(crate) fn measurement(
         &self,
         order: &Order,
         bound: Bound,

@@ -2,15 +2,20 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
+use crate::completion;
+
 /// Two sides.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct CompareArgs {
-    /// A study file or a results folder; with a scenario, PATH:C1
-    #[arg(value_name = "A")]
+    /// A study file or a results folder; with a scenario, PATH:C1 or PATH:batch=32
+    #[arg(value_name = "A", add = completion::sides())]
     pub(crate) first: PathBuf,
-    /// The same; `C2` alone is a scenario of A
-    #[arg(value_name = "B")]
+    /// The same; `C2` or `batch=64` alone is a scenario of A
+    #[arg(value_name = "B", add = completion::second_sides())]
     pub(crate) second: PathBuf,
+    /// After a study and a scenario of it: the other scenario
+    #[arg(value_name = "SCENARIO", add = completion::second_sides())]
+    pub(crate) third: Option<PathBuf>,
     /// What to compare: time, cost, accuracy, p99, or a metric of the workload's own
     #[arg(long, value_name = "NAME")]
     pub(crate) metric: Option<String>,

@@ -6,6 +6,8 @@ use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use cost::{Architecture, Bound, GpuWanted};
 use model::{Currency, KnownDate, Money};
 
+use crate::completion;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum PriceCommand {
     /// Find machines by size and price
@@ -13,7 +15,7 @@ pub(crate) enum PriceCommand {
     /// Show everything known about a machine: size, prices, sources, ages, in all regions
     Show {
         /// Such as azure/Standard_NC4as_T4_v3, with or without @REGION
-        #[arg(required = true)]
+        #[arg(required = true, add = completion::machines())]
         machines: Vec<String>,
         /// Print the result as JSON
         #[arg(long)]
@@ -90,7 +92,7 @@ pub(crate) enum PriceSort {
 )]
 pub(crate) struct PriceCompareArgs {
     /// A study file or a folder of results, then machines; or only machines
-    #[arg(value_name = "STUDY|DIR|MACHINE", required = true)]
+    #[arg(value_name = "STUDY|DIR|MACHINE", required = true, add = completion::machines_or_paths())]
     pub(crate) what: Vec<String>,
     /// Folder of the results [default: results/NAME next to the study file]
     #[arg(long, value_name = "DIR")]

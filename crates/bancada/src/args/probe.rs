@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use super::InputArgs;
+use crate::completion;
 
 #[derive(Debug, ClapArgs)]
 #[command(
@@ -19,10 +20,10 @@ pub(crate) struct ProbeArgs {
     #[arg(long, value_parser = cores)]
     pub(crate) cores: Option<f64>,
     /// Also probe with these frameworks (comma-separated); each takes about half a minute more
-    #[arg(long, value_name = "FRAMEWORK", value_delimiter = ',')]
+    #[arg(long, value_name = "FRAMEWORK", value_delimiter = ',', add = completion::frameworks())]
     pub(crate) framework: Vec<String>,
     /// Also measure training steps of these networks, to check predictions (comma-separated)
-    #[arg(long, value_name = "NETWORK", value_delimiter = ',')]
+    #[arg(long, value_name = "NETWORK", value_delimiter = ',', add = completion::networks())]
     pub(crate) network: Vec<String>,
     /// Batch size of these networks
     #[arg(long, default_value_t = 16, requires = "network", value_parser = clap::value_parser!(u32).range(1..))]

@@ -1,9 +1,11 @@
 use clap::Args as ClapArgs;
 
+use crate::completion;
+
 #[derive(Debug, ClapArgs)]
 pub(crate) struct WatchArgs {
     /// Price of this machine: a name in the catalog, or `0.2 USD/h` [default: time only]
-    #[arg(long, value_name = "PRICE")]
+    #[arg(long, value_name = "PRICE", add = completion::machines())]
     pub(crate) price: Option<String>,
     /// Number of epochs, where the script does not print it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]

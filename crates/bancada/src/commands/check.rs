@@ -1,12 +1,10 @@
-use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::path::Path;
 
 use frameworks::Home;
 use workbench::{CapacityQuestion, Lacks, Opened, open_study, refuse_too_large};
 
 use super::plan::{ELSEWHERE, runs_words};
-use crate::args::{CheckArgs, InitArgs};
+use crate::args::CheckArgs;
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
 
@@ -57,30 +55,4 @@ fn check_one(
     let lacks = Lacks::of(&opened.study, &opened.plan.scenarios, &opened.folder, home);
     lacks.refuse_own(path)?;
     Ok((opened, lacks))
-}
-
-pub(super) fn init(args: &InitArgs, printer: &Printer) -> CommandResult {
-    let path = &args.file;
-    let failed = |error: std::io::Error| {
-        let message = match error.kind() {
-            std::io::ErrorKind::AlreadyExists => {
-                "it already exists; choose a different name".to_owned()
-            }
-            _ => error.to_string(),
-        };
-        Failure::trouble(format!("cannot write {}: {message}", path.display()))
-    };
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(path)
-        .map_err(failed)?;
-    file.write_all(plan::template().as_bytes())
-        .map_err(failed)?;
-    printer.talk(&format!("Wrote {}.", path.display()));
-    printer.talk(&format!(
-        "Next: edit it, then bancada run {}",
-        path.display()
-    ));
-    Ok(Exit::Ok)
 }

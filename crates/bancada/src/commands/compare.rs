@@ -1,13 +1,17 @@
 //! `bancada compare A B`: one sentence, and an exit code for continuous integration.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
-use analyse::{Analysis, CompareRequest, Compared, Side, Verdict};
+use analyse::{Analysis, CompareRequest, Compared, ScenarioResult, Side, Verdict};
 use workbench::{ResultsRequest, open_results};
 
 use crate::args::{CompareArgs, CompareFormat, Gate};
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
+
+/// More are counted, not named.
+const MOST_NAMED: usize = 6;
 
 pub(super) fn compare(args: &CompareArgs, printer: &Printer) -> CommandResult {
     if args
@@ -18,24 +22,25 @@ pub(super) fn compare(args: &CompareArgs, printer: &Printer) -> CommandResult {
             "--margin takes a percentage above 0 and at most 50",
         ));
     }
-    let first = Named::parse(&args.first);
-    let second = Named::parse_after(&args.second, &first);
+    let (first, second) = sides(args)?;
     let (a, margin) = analysis(&first.path, printer)?;
     let b = match second.path == first.path {
         true => None,
         false => Some(analysis(&second.path, printer)?.0),
     };
     let names = [first.name(&second), second.name(&first)];
+    let of_second = b.as_ref().unwrap_or(&a);
+    let scenarios = (first.number(&a)?, second.number(of_second)?);
     let request = CompareRequest {
         first: Side {
             name: &names[0],
             analysis: &a,
-            scenario: first.scenario,
+            scenario: scenarios.0,
         },
         second: Side {
             name: &names[1],
-            analysis: b.as_ref().unwrap_or(&a),
-            scenario: second.scenario,
+            analysis: of_second,
+            scenario: scenarios.1,
         },
         metric: args.metric.as_deref(),
         equal_within_percent: args.margin.unwrap_or(margin),
@@ -45,36 +50,156 @@ pub(super) fn compare(args: &CompareArgs, printer: &Printer) -> CommandResult {
     Ok(exit(&compared, args.gate))
 }
 
+fn sides(args: &CompareArgs) -> Result<(Named, Named), Failure> {
+    let (first, second) = match &args.third {
+        // `STUDY C1 C2`
+        Some(third) => {
+            let study = Named::parse(&args.first);
+            let sides = (study.with(&args.second), study.with(third));
+            match (study.scenario, sides) {
+                (None, (Some(first), Some(second))) => (first, second),
+                _ => {
+                    return Err(Failure::wrong_arguments(
+                        "with three names, the first is a study and the others are its scenarios: bancada compare STUDY C1 C2",
+                    ));
+                }
+            }
+        }
+        None => {
+            let first = Named::parse(&args.first);
+            let second = first.with(&args.second);
+            let second = second.unwrap_or_else(|| Named::parse(&args.second));
+            (first, second)
+        }
+    };
+    if !first.path.exists() && Scenario::parse(&args.first.to_string_lossy()).is_some() {
+        return Err(Failure::wrong_arguments(format!(
+            "{} is a scenario, but of which study? bancada compare STUDY {0} {}",
+            args.first.display(),
+            args.second.display()
+        )));
+    }
+    if first.path == second.path && first.scenario == second.scenario && first.scenario.is_none() {
+        return Err(Failure::wrong_arguments(format!(
+            "both sides are {}: add scenarios (bancada compare {0} C1 C2), or keep a copy of the earlier results and compare the folders",
+            first.path.display()
+        )));
+    }
+    Ok((first, second))
+}
+
 /// A path, and a scenario of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Named {
     path: PathBuf,
-    scenario: Option<u32>,
+    scenario: Option<Scenario>,
+}
+
+/// As it is typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Scenario {
+    /// `C3`
+    Number(u32),
+    /// `batch=32,image=64`: factors and levels.
+    Levels(Vec<(String, String)>),
+}
+
+impl Scenario {
+    fn parse(word: &str) -> Option<Scenario> {
+        let word = word.trim_start_matches(':');
+        let number = word.strip_prefix(['C', 'c']);
+        if let Some(number) = number.and_then(|number| number.parse().ok()) {
+            return Some(Scenario::Number(number));
+        }
+        let level = |part: &str| {
+            let (factor, level) = part.split_once('=')?;
+            Some((factor.trim().to_owned(), level.trim().to_owned()))
+        };
+        let levels: Option<Vec<_>> = word.split(',').map(level).collect();
+        levels.map(Scenario::Levels)
+    }
+
+    fn has(&self, scenario: &ScenarioResult) -> bool {
+        match self {
+            Scenario::Number(number) => scenario.number == *number,
+            Scenario::Levels(levels) => levels.iter().all(|(factor, level)| {
+                let found = scenario.level(factor);
+                found.is_some_and(|found| found.level == *level)
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Scenario {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Scenario::Number(number) => write!(f, "C{number}"),
+            Scenario::Levels(levels) => {
+                let levels: Vec<String> = levels.iter().map(|(f, l)| format!("{f}={l}")).collect();
+                f.write_str(&levels.join(","))
+            }
+        }
+    }
 }
 
 impl Named {
     /// `study.toml:C3`. A file of that very name is meant first.
     fn parse(typed: &Path) -> Self {
-        let whole = || Named {
-            path: typed.to_owned(),
-            scenario: None,
-        };
         let text = typed.to_string_lossy();
-        match text.rsplit_once(':') {
-            Some((path, scenario)) if !typed.exists() => Named {
-                path: PathBuf::from(path),
-                scenario: number(scenario),
+        let parts = text.rsplit_once(':').filter(|_| !typed.exists());
+        match parts.map(|(path, scenario)| (path, Scenario::parse(scenario))) {
+            Some((path, Some(scenario))) => Named {
+                path: existing(Path::new(path)),
+                scenario: Some(scenario),
             },
-            _ => whole(),
+            _ => Named {
+                path: existing(typed),
+                scenario: None,
+            },
         }
     }
 
-    fn parse_after(typed: &Path, first: &Named) -> Self {
-        match number(&typed.to_string_lossy()) {
-            Some(scenario) if !typed.exists() => Named {
-                path: first.path.clone(),
-                scenario: Some(scenario),
-            },
-            _ => Named::parse(typed),
+    /// A scenario of the same study, where the word is one.
+    fn with(&self, typed: &Path) -> Option<Named> {
+        let scenario = Scenario::parse(&typed.to_string_lossy());
+        let scenario = scenario.filter(|_| !typed.exists())?;
+        Some(Named {
+            path: self.path.clone(),
+            scenario: Some(scenario),
+        })
+    }
+
+    /// Of its scenario, which must be one.
+    fn number(&self, analysis: &Analysis) -> Result<Option<u32>, Failure> {
+        let Some(wanted) = &self.scenario else {
+            return Ok(None);
+        };
+        let found = analysis.scenarios.iter().filter(|s| wanted.has(s));
+        let found: Vec<&ScenarioResult> = found.collect();
+        let labels = |of: &[&ScenarioResult]| {
+            let labels: Vec<String> = of
+                .iter()
+                .map(|s| match s.phrase() {
+                    levels if levels.is_empty() => s.label.clone(),
+                    levels => format!("{} ({levels})", s.label),
+                })
+                .collect();
+            report::format::listed(&labels, MOST_NAMED)
+        };
+        let path = self.path.display();
+        match found.as_slice() {
+            [one] => Ok(Some(one.number)),
+            [] => {
+                let all: Vec<&ScenarioResult> = analysis.scenarios.iter().collect();
+                Err(Failure::wrong_arguments(format!(
+                    "{path} has no scenario {wanted}: it has {}",
+                    labels(&all)
+                )))
+            }
+            several => Err(Failure::wrong_arguments(format!(
+                "{wanted} are several scenarios of {path}: {}",
+                labels(several)
+            ))),
         }
     }
 
@@ -84,7 +209,7 @@ impl Named {
             let name = path.file_stem().or(path.file_name()).unwrap_or_default();
             name.to_string_lossy().into_owned()
         };
-        let scenario = self.scenario.map(|number| format!("C{number}"));
+        let scenario = self.scenario.as_ref().map(Scenario::to_string);
         match scenario {
             Some(scenario) if self.path == other.path => scenario,
             _ => {
@@ -103,8 +228,17 @@ impl Named {
     }
 }
 
-fn number(word: &str) -> Option<u32> {
-    word.trim_start_matches(':').strip_prefix('C')?.parse().ok()
+/// A study may be named without its `.toml`, results without their folder `results`.
+fn existing(typed: &Path) -> PathBuf {
+    let mut file = typed.as_os_str().to_owned();
+    file.push(".toml");
+    let candidates = [
+        typed.to_owned(),
+        PathBuf::from(file),
+        Path::new("results").join(typed),
+    ];
+    let found = candidates.into_iter().find(|path| path.exists());
+    found.unwrap_or_else(|| typed.to_owned())
 }
 
 fn analysis(path: &Path, printer: &Printer) -> Result<(Analysis, f64), Failure> {

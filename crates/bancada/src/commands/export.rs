@@ -43,19 +43,31 @@ pub(super) fn export(args: &ExportArgs, printer: &Printer) -> CommandResult {
     };
     let output = report::export(&what, format, args.table);
     match (output, &args.to) {
-        (Output::Folder(files), Some(folder)) => {
-            let written = write_all(&files, folder, &results)?;
-            let files = counted(written, "file", "files");
-            printer.talk(&format!("Wrote {files} to {}.", folder.display()));
-        }
+        (output, Some(path)) => write_output(&output, path, &results, printer)?,
         // Refused above.
         (Output::Folder(_), None) => {}
         (Output::Text(text), None) => printer.data(&text),
-        (Output::Text(text), Some(path)) => write(path, text.as_bytes(), printer)?,
-        (Output::Binary(bytes), Some(path)) => write(path, &bytes, printer)?,
         (Output::Binary(bytes), None) => print(&bytes, format.name)?,
     }
     Ok(Exit::Ok)
+}
+
+pub(super) fn write_output(
+    output: &Output,
+    path: &Path,
+    results: &Results,
+    printer: &Printer,
+) -> Result<(), Failure> {
+    match output {
+        Output::Folder(files) => {
+            let written = write_all(files, path, results)?;
+            let files = counted(written, "file", "files");
+            printer.talk(&format!("Wrote {files} to {}.", path.display()));
+            Ok(())
+        }
+        Output::Text(text) => write(path, text.as_bytes(), printer),
+        Output::Binary(bytes) => write(path, bytes, printer),
+    }
 }
 
 fn write(path: &Path, bytes: &[u8], printer: &Printer) -> Result<(), Failure> {
@@ -102,7 +114,7 @@ fn of_run(results: &Results, run: RunId, name: &str) -> Result<Option<Vec<u8>>, 
 }
 
 /// The folder as others find it, wherever they are started.
-fn uri_of(folder: &Path) -> String {
+pub(super) fn uri_of(folder: &Path) -> String {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let mut uri = String::from("file://");
     for byte in absolute.to_string_lossy().trim_end_matches('/').bytes() {

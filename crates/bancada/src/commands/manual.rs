@@ -1,16 +1,29 @@
 use std::path::Path;
 
 use clap::CommandFactory as _;
-use clap_complete::Shell;
+use clap_complete::env::Shells;
 
-use crate::args::Args;
+use crate::args::{Args, ShellArg};
+use crate::completion;
 use crate::exit::{CommandResult, Exit, Failure};
 use crate::printer::Printer;
 
-pub(super) fn completions(shell: Shell, printer: &Printer) -> CommandResult {
+/// The script asks the program itself, so that it knows today's studies, machines and frameworks.
+pub(super) fn completions(shell: ShellArg, printer: &Printer) -> CommandResult {
+    let shells = Shells::builtins();
+    let shell = shells.completer(shell.name());
+    let shell = shell.ok_or_else(|| Failure::trouble("no completions for this shell"))?;
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Args::command(), "bancada", &mut script);
-    printer.data(&String::from_utf8_lossy(&script));
+    shell
+        .write_registration(
+            completion::VARIABLE,
+            "bancada",
+            "bancada",
+            "bancada",
+            &mut script,
+        )
+        .map_err(Failure::trouble)?;
+    printer.data_as_is(&String::from_utf8_lossy(&script));
     Ok(Exit::Ok)
 }
 

@@ -14,6 +14,7 @@ mod image;
 mod import;
 mod import_log;
 mod infra;
+mod init;
 mod load;
 mod manual;
 mod network;
@@ -31,6 +32,8 @@ mod run;
 mod serve;
 mod serverless;
 mod setup;
+mod studies;
+mod time;
 mod verify;
 mod watch;
 mod work;
@@ -45,7 +48,8 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
         Command::Run(args) => run::run(&args, printer),
         Command::Plan(args) => plan::plan(&args, printer),
         Command::Check(args) => check::check(&args, printer),
-        Command::Init(args) => check::init(&args, printer),
+        Command::Init(args) => init::init(&args, printer),
+        Command::Studies(args) => studies::studies(&args, printer),
         Command::Schema => {
             printer.data(&format!("{:#}", ::plan::schema()));
             Ok(Exit::Ok)
@@ -67,6 +71,7 @@ pub(crate) fn dispatch(command: Command, printer: &Printer) -> CommandResult {
         Command::Network(command) => network::network(command, printer),
         Command::Infra(command) => infra::infra(command, printer),
         Command::Onboard(args) => onboard::onboard(&args, printer),
+        Command::Time(args) => time::time(&args, printer),
         Command::Watch(args) => watch::watch(&args, printer),
         Command::WatchNotice(args) => infra::watch_notice(&args, printer),
         Command::Data(command) => data::data(command, printer),

@@ -109,12 +109,16 @@ impl Shown {
 }
 
 pub(super) fn print_tables(analysis: &Analysis, printer: &Printer) {
-    let options = TerminalOptions {
+    let options = terminal_options(printer);
+    printer.data_as_is(&report::terminal(analysis, &options));
+}
+
+pub(super) fn terminal_options(printer: &Printer) -> TerminalOptions {
+    TerminalOptions {
         width: printer.data_width(),
         colour: printer.data_coloured,
         ..Default::default()
-    };
-    printer.data_as_is(&report::terminal(analysis, &options));
+    }
 }
 
 pub(super) fn meta() -> ReportMeta<'static> {

@@ -201,7 +201,8 @@ pub(super) fn make_ready(args: &MakeReadyArgs) -> CommandResult {
     Ok(Exit::Ok)
 }
 
-fn versions() -> BTreeMap<String, String> {
+/// Of this program and of what it computes with.
+pub(super) fn versions() -> BTreeMap<String, String> {
     BTreeMap::from([
         ("bancada".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
         ("engine".to_owned(), ENGINE.to_owned()),

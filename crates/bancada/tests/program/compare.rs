@@ -66,11 +66,51 @@ fn two_scenarios_are_one_sentence() {
         .says("practically equal");
     ask("C9", &[])
         .ends_with(2)
-        .says("has no scenario C9: it has C1 to C2");
+        .says("one.toml has no scenario C9: it has C1 (a) and C2 (b)");
     folder
         .bancada(&["compare", &first, "C2", "--metric", "valu"])
         .ends_with(2)
         .says("no metric `valu`; there are");
+}
+
+#[test]
+fn sides_are_named_as_a_person_would() {
+    let folder = Bench::new();
+    measured(&folder, "one", [FAST, SLOW]);
+    measured(&folder, "two", [SLOW, SLOW]);
+    let ask = |sides: &[&str]| {
+        let metric = ["--metric", "value_seconds"];
+        folder.bancada(&[&["compare"], sides, &metric[..]].concat())
+    };
+    for sides in [
+        &["one.toml", "C1", "C2"][..],
+        &["one", "c1", "c2"],
+        &["one:C1", "one:C2"],
+        &["one.toml", "batch=a", "batch=b"],
+        &["results/one", "C1", "C2"],
+    ] {
+        ask(sides).ends_with(0).says(" the value seconds of ");
+    }
+    for sides in [
+        &["one.toml", "two.toml"][..],
+        &["one", "two"],
+        &["results/one", "results/two"],
+        &["one:C1", "two:C1"],
+    ] {
+        ask(sides).ends_with(0).says("two");
+    }
+    ask(&["one", "one"])
+        .ends_with(2)
+        .says("both sides are one.toml");
+    ask(&["C1", "C2"])
+        .ends_with(2)
+        .says("of which study? bancada compare STUDY C1 C2");
+    ask(&["one", "two", "C2"])
+        .ends_with(2)
+        .says("with three names");
+    ask(&["one", "batch=z", "C2"])
+        .ends_with(2)
+        .says("has no scenario batch=z");
 }
 
 #[test]

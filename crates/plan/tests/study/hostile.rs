@@ -1,6 +1,6 @@
 //! Whatever stands in a file, reading it ends in a study or in mistakes that can be shown.
 
-use plan::{digest, resolve, template};
+use plan::{TEMPLATES, digest, resolve};
 use proptest::prelude::*;
 
 use crate::support::{DESIGN, read, shown};
@@ -119,7 +119,7 @@ proptest! {
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<char>(), any::<bool>()), 1..5),
         of_template in any::<bool>(),
     ) {
-        let mut text: Vec<char> = if of_template { template() } else { DESIGN.to_owned() }.chars().collect();
+        let mut text: Vec<char> = if of_template { TEMPLATES[0].text } else { DESIGN }.chars().collect();
         for (index, character, insert) in changes {
             let at = index.index(text.len());
             if insert { text.insert(at, character) } else { text[at] = character }

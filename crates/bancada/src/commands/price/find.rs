@@ -84,13 +84,13 @@ pub(super) fn list(entries: &[&CatalogEntry]) -> String {
     table.rendered()
 }
 
-pub(super) fn money(entry: &CatalogEntry, paying: Paying) -> String {
+pub(in crate::commands) fn money(entry: &CatalogEntry, paying: Paying) -> String {
     let quote = entry.quote(paying);
     quote.map_or(String::new(), |q| format::exact_money(&q.per_hour))
 }
 
 /// `T4`, `4 × T4`.
-pub(super) fn gpu(shape: &Shape) -> String {
+pub(in crate::commands) fn gpu(shape: &Shape) -> String {
     let Some(gpu) = &shape.gpu else {
         return "none".to_owned();
     };

@@ -1,7 +1,7 @@
 //! `bancada price`: finds, shows, compares and updates prices.
 
 mod compare;
-mod find;
+pub(super) mod find;
 mod json;
 mod predicted;
 mod rules;
