@@ -34,8 +34,10 @@ fn main() {
 }
 
 fn table(repetitions: &[u32], cell: impl Fn(&Setting) -> String) {
-    println!("| design | repetitions | metrics | normal | skewed | unequal spread | drifting |");
-    println!("|---|---|---|---|---|---|---|");
+    println!(
+        "| design | repetitions | metrics | normal | skewed | unequal spread | 5 % outliers | drifting |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
     for levels in DESIGNS {
         let design: Vec<String> = levels.iter().map(ToString::to_string).collect();
         let design = design.join("×");

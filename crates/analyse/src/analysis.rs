@@ -14,6 +14,7 @@ use stats::{Estimate, Summary};
 
 use crate::curves::CurvePoint;
 use crate::decides::Variation;
+use crate::dependence::Successive;
 use crate::frameworks::Frameworks;
 use crate::growth::GrowthResult;
 use crate::lists::unique;
@@ -63,6 +64,9 @@ pub struct Analysis {
     pub findings: Vec<Finding>,
     /// What to do next.
     pub advice: Vec<String>,
+    /// Whether successive runs are alike in time; `None` if not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub successive: Option<Successive>,
     pub drift: Option<Drift>,
     pub warnings: Vec<WarningGroup>,
     /// Unsuccessful runs.

@@ -79,7 +79,8 @@ pub struct ExpensiveMachine {
     pub break_even: f64,
     /// Time on the cheap one over time on the expensive one.
     pub speed_up: Estimate,
-    /// Cost on the cheap one over cost on the expensive one: above one, the expensive one is cheaper.
+    /// Cost on the cheap one over cost on the expensive one: above one, the expensive one is cheaper. At a confidence
+    /// that holds for all pairs together with the other statements of the study.
     pub cost_ratio: Estimate,
     pub verdict: CostVerdict,
 }
@@ -109,20 +110,34 @@ const SHORTEST_STEPS: f64 = 100.0;
 const MONTHS_PER_YEAR: Decimal = Decimal::from_parts(12, 0, 0, false, 0);
 const SECONDS_PER_HOUR: Decimal = Decimal::from_parts(3600, 0, 0, false, 0);
 
-pub(crate) fn break_evens(table: &Table, scenarios: &[ScenarioResult]) -> BreakEvens {
+/// `level` is the error rate of all that is said of which machine is cheaper.
+pub(crate) fn break_evens(table: &Table, scenarios: &[ScenarioResult], level: f64) -> BreakEvens {
     // How long a server's run takes is how long it was asked.
     if matches!(table.study.workload, Workload::Serve(_)) {
         return BreakEvens::default();
     }
-    let maker = Maker { table };
-    let mut found = BreakEvens::default();
-    for line in &Along::new(scenarios, "environment").lines {
-        let phrase = line.phrase();
+    let maker = Maker {
+        table,
+        verdicts: table.confidence(),
+    };
+    let along = Along::new(scenarios, "environment");
+    let lines = along.lines.iter().map(|line| {
         let cells = line.cells.iter().flatten();
         let sides: Vec<Side> = cells.filter_map(|s| maker.side(s)).collect();
+        (line.phrase(), sides)
+    });
+    let lines: Vec<(String, Vec<Side>)> = lines.collect();
+    let pairs = |count: usize| count * count.saturating_sub(1) / 2;
+    let pairs: usize = lines.iter().map(|(_, sides)| pairs(sides.len())).sum();
+    let maker = Maker {
+        verdicts: 1.0 - level / pairs.max(1) as f64,
+        ..maker
+    };
+    let mut found = BreakEvens::default();
+    for (phrase, sides) in &lines {
         for (place, one) in sides.iter().enumerate() {
             for other in &sides[place + 1..] {
-                maker.pair(&phrase, one, other, &mut found);
+                maker.pair(phrase, one, other, &mut found);
             }
         }
     }
@@ -189,6 +204,8 @@ fn paid_seconds(record: &RunRecord, paid: Option<&PaidPhases>) -> Option<f64> {
 
 struct Maker<'t, 'a> {
     table: &'t Table<'a>,
+    /// Of the intervals that decide which machine is cheaper, so that all of them hold together.
+    verdicts: f64,
 }
 
 impl<'t> Maker<'t, '_> {
@@ -256,7 +273,8 @@ impl<'t> Maker<'t, '_> {
         let electricity = kilowatts.checked_mul(electricity)?;
         let rent = self.per_hour(rented, currency)?;
         let paid = common_paid(own, rented);
-        let time_ratio = self.ratio(&rented.seconds(paid), &own.seconds(paid))?;
+        let confidence = self.table.confidence();
+        let time_ratio = ratio(&rented.seconds(paid), &own.seconds(paid), confidence)?;
         let money = |amount: Decimal| {
             let amount = amount.round_dp(cost::AMOUNT_PLACES).normalize();
             Money::new(amount, currency)
@@ -298,7 +316,8 @@ impl<'t> Maker<'t, '_> {
             return None;
         }
         let paid = common_paid(one, other);
-        let speed_up = self.ratio(&cheap.seconds(paid), &expensive.seconds(paid))?;
+        let speed_up =
+            |confidence: f64| ratio(&cheap.seconds(paid), &expensive.seconds(paid), confidence);
         let basis = match paid.is_some() && cheap.is_plain() && expensive.is_plain() {
             true => Basis::Hours,
             false => Basis::Runs,
@@ -312,8 +331,10 @@ impl<'t> Maker<'t, '_> {
         };
         let break_even = break_even.to_f64()?;
         let cost_ratio = match basis {
-            Basis::Hours => speed_up.over(break_even, "speed-up over the ratio of the prices"),
-            Basis::Runs => self.ratio(&amounts(cheap), &amounts(expensive))?,
+            Basis::Hours => {
+                speed_up(self.verdicts)?.over(break_even, "speed-up over the ratio of the prices")
+            }
+            Basis::Runs => ratio(&amounts(cheap), &amounts(expensive), self.verdicts)?,
         };
         let verdict = match cost_ratio.interval {
             Some(interval) if interval.low > 1.0 => CostVerdict::Cheaper,
@@ -329,31 +350,10 @@ impl<'t> Maker<'t, '_> {
             hour_ratio: hour_ratio.to_f64()?,
             basis,
             break_even,
-            speed_up,
+            speed_up: speed_up(self.table.confidence())?,
             cost_ratio,
             verdict,
         })))
-    }
-
-    /// First over second; without an interval where there are too few runs.
-    fn ratio(&self, first: &[f64], second: &[f64]) -> Option<Estimate> {
-        if first.is_empty() || second.is_empty() {
-            return None;
-        }
-        let compared = stats::welch_ratio(first, second, self.table.confidence());
-        let mean = |values: &[f64]| stats::precise::mean(values);
-        let bare = |_| {
-            let method = "ratio of means, too few runs for an interval";
-            let count = first.len() + second.len();
-            Estimate::bare(
-                mean(first) / mean(second),
-                self.table.confidence(),
-                count,
-                method,
-            )
-        };
-        let estimate = compared.map(|comparison| comparison.estimate);
-        Some(estimate.unwrap_or_else(bare)).filter(|e| e.value.is_finite() && e.value > 0.0)
     }
 
     /// What an hour of the rented machine came to. Who rents for hours does not pay for each run
@@ -417,6 +417,22 @@ impl Made {
 fn common_paid<'s>(one: &'s Side, other: &Side) -> Option<&'s PaidPhases> {
     let paid = &one.price.billing.paid;
     (*paid == other.price.billing.paid).then_some(paid)
+}
+
+/// First over second; without an interval where there are too few runs.
+fn ratio(first: &[f64], second: &[f64], confidence: f64) -> Option<Estimate> {
+    if first.is_empty() || second.is_empty() {
+        return None;
+    }
+    let compared = stats::welch_ratio(first, second, confidence);
+    let mean = |values: &[f64]| stats::precise::mean(values);
+    let bare = |_| {
+        let method = "ratio of means, too few runs for an interval";
+        let count = first.len() + second.len();
+        Estimate::bare(mean(first) / mean(second), confidence, count, method)
+    };
+    let estimate = compared.map(|comparison| comparison.estimate);
+    Some(estimate.unwrap_or_else(bare)).filter(|e| e.value.is_finite() && e.value > 0.0)
 }
 
 fn amounts(side: &Side) -> Vec<f64> {

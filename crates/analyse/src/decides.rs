@@ -34,14 +34,13 @@ pub struct Variation {
 }
 
 impl Variation {
-    /// `Logarithmic model: effects are multiplicative rather than additive.` Without the statistician's aside.
+    /// `Logarithmic model: effects are multiplicative rather than additive (…).`
     pub fn model_sentence(&self) -> String {
-        let reason = self.scale_reason.split(" (").next().unwrap_or_default();
         let model = match self.scale {
             Scale::Linear => "Linear model",
             Scale::Logarithmic => "Logarithmic model",
         };
-        match reason.trim_end_matches('.') {
+        match self.scale_reason.trim_end_matches('.') {
             "" => format!("{model}."),
             reason => format!("{model}: {reason}."),
         }
@@ -60,7 +59,7 @@ pub struct VariationTerm {
     pub f: Option<f64>,
     pub p: Option<f64>,
     /// Of the test behind the verdict, which does not suppose equal spread, corrected for all
-    /// questions of the study: comparable with [`crate::EFFECTS_LEVEL`].
+    /// questions of the study: comparable with the error rate of all effects (docs/statistics.md).
     pub adjusted_p: Option<f64>,
     pub verdict: Verdict,
     /// Repetitions of every scenario that would probably decide it, where it is inconclusive.

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use model::RunSequence;
-use model::run::Origin;
 use stats::distribution::{f_sf, student_two_sided};
 
+use crate::CONFIDENCE;
 use crate::analysis::Drift;
+use crate::dependence::is_ordered;
 use crate::table::{Row, Table};
 use crate::words::format;
 use crate::words::names::MetricInfo;
-use crate::{CONFIDENCE, DRIFT_LEVEL};
 
 struct Point {
     scenario: u32,
@@ -21,7 +21,8 @@ struct Point {
     value: f64,
 }
 
-pub(crate) fn drift(table: &Table, column: usize) -> Option<Drift> {
+/// `level` is the error rate of its statement.
+pub(crate) fn drift(table: &Table, column: usize, level: f64) -> Option<Drift> {
     let mut points = points(table, column)?;
     let cells = centre_within_scenarios(&mut points);
     // Each scenario's mean took a degree of freedom, the slope takes another.
@@ -42,7 +43,7 @@ pub(crate) fn drift(table: &Table, column: usize) -> Option<Drift> {
     let repetition_p = repetition_p(&points, cells);
     let change = slope.exp() - 1.0;
     // Two questions share the level.
-    let is_sure = |p: f64| p < table.level(DRIFT_LEVEL) / 2.0;
+    let is_sure = |p: f64| p < level / 2.0;
     let trend = is_sure(p) && change.is_finite();
     let jumps = repetition_p.is_some_and(is_sure);
     Some(Drift {
@@ -64,9 +65,6 @@ pub(crate) fn drift(table: &Table, column: usize) -> Option<Drift> {
 }
 
 fn points(table: &Table, column: usize) -> Option<Vec<Point>> {
-    // Imported ones too, where their file says when they were.
-    let is_ordered =
-        |row: &Row| row.record.is_dated() || matches!(row.record.origin, Origin::Measured { .. });
     let is_measured = |row: &&Row| row.is_ok() && is_ordered(row);
     let mut rows: Vec<&Row> = table
         .runs

@@ -36,6 +36,9 @@ pub(crate) fn findings(analysis: &Analysis) -> Vec<Finding> {
     add(Topic::Best, &analysis.best.sentences);
     add(Topic::Cost, &analysis.money.sentences);
     findings.extend(memory(analysis));
+    let successive = analysis.successive.as_ref();
+    let alike = successive.filter(|found| found.correlation.is_some());
+    findings.extend(alike.map(|found| Topic::Caution.finding(found.sentence.clone())));
     let drift = analysis.drift.as_ref().filter(|d| d.seen);
     findings.extend(drift.map(|drift| Topic::Caution.finding(drift.sentence.clone())));
     findings
@@ -270,6 +273,10 @@ fn free_choices(time: &Variation) -> Vec<String> {
     advice
 }
 
+/// Repetitions beyond the first, of all scenarios: of fewer, a spread that happened to look small would make most of the
+/// numbers that are named too low.
+const FEWEST_FOR_A_NUMBER: usize = 8;
+
 /// More than this nobody repeats for a little precision.
 pub(crate) const MOST_REPETITIONS: usize = 100;
 
@@ -281,7 +288,15 @@ fn more_repetitions(analysis: &Analysis) -> Option<String> {
         .collect();
     let (worst, needed) = wide.iter().max_by_key(|(_, needed)| *needed)?;
     let margin = analysis.time_of(worst)?.relative_margin()?;
+    let times = analysis
+        .scenarios
+        .iter()
+        .filter_map(|s| Some(s.metrics.get(analysis.time_metric.as_ref()?)?.count));
+    let free: usize = times.map(|count| count - 1).sum();
     let hope = match *needed <= MOST_REPETITIONS {
+        _ if free < FEWEST_FOR_A_NUMBER => {
+            "repeat more often; the spread is not known well enough yet to say how often".to_owned()
+        }
         true => format!(
             "about {} repetitions would be enough",
             format::count(*needed)

@@ -9,6 +9,7 @@ mod compare;
 mod continued;
 mod curves;
 mod decides;
+mod dependence;
 mod design;
 mod drift;
 mod effects;
@@ -19,6 +20,7 @@ mod follows;
 mod frameworks;
 mod growth;
 mod inputs;
+mod levels;
 pub mod lists;
 mod money;
 mod pareto;
@@ -30,6 +32,7 @@ mod provisioning;
 mod ranking;
 mod recommend;
 mod residuals;
+mod scale;
 mod scenarios;
 mod searched;
 mod serving;
@@ -58,6 +61,7 @@ pub use compare::{CompareRequest, Compared, ComparedScenario, Side, compare};
 pub use continued::{PredictedMoment, PredictedTarget};
 pub use curves::CurvePoint;
 pub use decides::{Comparison, LevelEffect, Noise, Variation, VariationTerm, Verdict};
+pub use dependence::Successive;
 pub use frameworks::{CheckState, FrameworkCheck, FrameworkResult, Frameworks};
 pub use growth::{CheapestLevel, GrowthLaw, GrowthLine, GrowthPoint, GrowthResult, LevelChance};
 pub use money::MoneyResult;
@@ -83,19 +87,15 @@ pub use words::format;
 pub use words::growth::name as law_name;
 pub use words::names::{MetricInfo, metric_info, metric_value};
 
+use dependence::Dependences;
+use levels::{Asked, Levels};
 use table::Table;
+use variation::Wanted;
 
 /// Of every interval that stands by itself.
 pub const CONFIDENCE: f64 = 0.95;
-/// Probability that any statement of a study about effects is false. With the three below it is less than one in twenty:
-/// the rest is for what the tests only approximate (three runs, noise that drifts).
-pub const EFFECTS_LEVEL: f64 = 0.03;
-/// The same for which scenarios are the fastest and the cheapest.
-pub use predict::sequential::RANKING_LEVEL;
-/// The same for which scenarios others beat in everything that counts.
-pub(crate) const DOMINANCE_LEVEL: f64 = 0.0025;
-/// The same for a machine that changed while the study ran.
-pub(crate) const DRIFT_LEVEL: f64 = 0.0025;
+/// Probability that any statement of which scenarios are the fastest and the cheapest is false.
+pub(crate) use predict::sequential::RANKING_LEVEL;
 
 pub struct Input<'a> {
     pub study: &'a Study,
@@ -112,21 +112,26 @@ pub struct Input<'a> {
 pub fn analyse(input: &Input) -> Analysis {
     let table = Table::new(input.study, input.records);
     let time = table.time_column();
-    let scenarios = scenarios::scenarios(&table, input.plan);
-    let serving = serving::serving(&table, &scenarios);
-    let variations = variations(&table, time);
+    let dependences = Dependences::of(&table);
+    let scenarios = scenarios::scenarios(&table, input.plan, &dependences);
+    let wanted = wanted(&table, time);
+    let asked = wanted.iter().filter(|one| one.is_asked).count();
+    let levels = Levels::of(&table, Asked::of(&table, &scenarios, asked));
+    let serving = serving::serving(&table, &scenarios, &levels);
+    let variations = variations(&table, time, &wanted, &levels);
     let stopping = stopping::stopping(&table, input.plan, time);
+    let successive = time.and_then(|column| dependences.of_time(&table, column, &scenarios));
     let mut analysis = Analysis {
         schema: ANALYSIS_SCHEMA,
         study: facts::study_facts(&table, input.repriced),
         totals: facts::totals(&table, input, stopping.as_ref()),
         time_metric: time.map(|column| table.columns[column].name.clone()),
-        best: ranking::best(&table, &scenarios, time, serving.as_ref()),
+        best: ranking::best(&table, &scenarios, serving.as_ref(), &levels),
         sweeps: sweeps::sweeps(&table, &scenarios),
         speed_ups: speedup::speed_ups(&table, &scenarios),
         growths: growth::growths(&table, &scenarios, &variations),
         frameworks: frameworks::frameworks(&table, &scenarios),
-        money: money::money(&table, &scenarios, input.superseded),
+        money: money::money(&table, &scenarios, input.superseded, &levels),
         serving,
         stopping,
         searched: searched::sentences(&table, input),
@@ -135,7 +140,8 @@ pub fn analyse(input: &Input) -> Analysis {
         variations,
         findings: Vec::new(),
         advice: Vec::new(),
-        drift: time.and_then(|column| drift::drift(&table, column)),
+        successive,
+        drift: time.and_then(|column| drift::drift(&table, column, levels.drift)),
         warnings: warnings::warnings(&table),
         outcomes: facts::outcomes(&table),
         bills: prices::bills(&table),
@@ -146,6 +152,8 @@ pub fn analyse(input: &Input) -> Analysis {
         metrics: table.columns,
     };
     analysis.notes.extend(analysis.best.left_out.clone());
+    analysis.notes.extend(residuals::medians(&analysis));
+    analysis.notes.extend(unchecked(&analysis));
     analysis.runs = scenarios::run_rows(table.runs);
     analysis.findings = findings::findings(&analysis);
     analysis.advice = findings::advice(&analysis);
@@ -154,7 +162,7 @@ pub fn analyse(input: &Input) -> Analysis {
 
 /// The metrics that the study asks for, time, and cost where machines have different prices, are tested; others that
 /// readers usually want are described.
-fn variations(table: &Table, time: Option<usize>) -> Vec<Variation> {
+fn wanted(table: &Table, time: Option<usize>) -> Vec<Wanted> {
     // What a run that serves costs is decided by how long its load was; an answer's cost is not.
     let cost = match table.column(metric::COST_PER_INFERENCE) {
         Some(_) => metric::COST_PER_INFERENCE,
@@ -171,6 +179,7 @@ fn variations(table: &Table, time: Option<usize>) -> Vec<Variation> {
         asked.extend((0..table.columns.len()).filter(own));
     }
     let asked: Vec<usize> = lists::unique(asked).into_iter().filter(has_value).collect();
+    let first = asked.first().copied();
     let usual = [
         cost,
         metric::IMAGES_PER_SECOND,
@@ -179,16 +188,39 @@ fn variations(table: &Table, time: Option<usize>) -> Vec<Variation> {
     ];
     let described = usual.iter().filter_map(|name| table.column(name));
     let described = described.filter(|column| has_value(column) && !asked.contains(column));
-    let wanted = |is_asked: bool| move |column| variation::Wanted { column, is_asked };
-    let wanted: Vec<variation::Wanted> = asked
+    let wanted = |is_asked: bool| {
+        move |column| Wanted {
+            column,
+            is_asked,
+            is_first: Some(column) == time || (time.is_none() && Some(column) == first),
+        }
+    };
+    let described: Vec<usize> = described.collect();
+    let described = described.into_iter().map(wanted(false));
+    asked
         .iter()
         .copied()
         .map(wanted(true))
-        .chain(described.map(wanted(false)))
-        .collect();
-    let mut variations = variation::variations(table, &wanted);
+        .chain(described)
+        .collect()
+}
+
+fn variations(
+    table: &Table,
+    time: Option<usize>,
+    wanted: &[Wanted],
+    levels: &Levels,
+) -> Vec<Variation> {
+    let mut variations = variation::variations(table, wanted, levels.effects);
     if let Some(time) = time {
         follows::mark_those_like_time(&mut variations, &table.columns[time].name);
     }
     variations
+}
+
+/// That nobody can know whether intervals hold.
+fn unchecked(analysis: &Analysis) -> Option<String> {
+    let successive = analysis.successive.as_ref()?;
+    let is_unknown = successive.correlation.is_none();
+    is_unknown.then(|| successive.sentence.clone())
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::analysis::ScenarioResult;
 use crate::breakeven::{self, BreakEvens};
+use crate::levels::Levels;
 use crate::provisioning::{self, Fit, Provisioning};
 use crate::table::Table;
 use crate::target::{self, Target};
@@ -31,9 +32,10 @@ pub(crate) fn money(
     table: &Table,
     scenarios: &[ScenarioResult],
     superseded: &[RunRecord],
+    levels: &Levels,
 ) -> MoneyResult {
     let target = target::target(table, scenarios);
-    let break_even = breakeven::break_evens(table, scenarios);
+    let break_even = breakeven::break_evens(table, scenarios, levels.pairs);
     let unused = unused::unused(table, superseded);
     let provisioning = provisioning::provisioning(table, scenarios);
     let mut sentences = Vec::new();

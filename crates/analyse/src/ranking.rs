@@ -8,13 +8,13 @@ use serde::Serialize;
 
 use crate::analysis::{LevelFacts, ScenarioResult, StatusCounts};
 use crate::decides::Verdict;
+use crate::levels::Levels;
 use crate::pareto::{self, Candidate, Criteria, Dominated, Reason};
 use crate::scenarios::ok_rows;
 use crate::serving::Serving;
 use crate::table::{Row, Table};
 use crate::words::names::MetricInfo;
 use crate::words::{pareto as pareto_words, ranking as words};
-use crate::{DOMINANCE_LEVEL, RANKING_LEVEL};
 
 /// What to choose, for every task of the study.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -112,10 +112,10 @@ pub(crate) fn has_failed(row: &Row) -> bool {
 pub(crate) fn best(
     table: &Table,
     scenarios: &[ScenarioResult],
-    time: Option<usize>,
     serving: Option<&Serving>,
+    levels: &Levels,
 ) -> Best {
-    let Some(time) = time else {
+    let Some(time) = table.time_column() else {
         return Best::default();
     };
     let cost = table.column(metric::COST_PER_INFERENCE);
@@ -137,8 +137,8 @@ pub(crate) fn best(
         time,
         cost,
         criteria: Criteria::of(table, time, cost),
-        level: table.level(RANKING_LEVEL) / (2 * tasks.len().max(1)) as f64,
-        dominance_level: table.level(DOMINANCE_LEVEL) / tasks.len().max(1) as f64,
+        level: levels.ranking / tasks.len().max(1) as f64,
+        dominance_level: levels.dominance / tasks.len().max(1) as f64,
     };
     let made = order.iter().filter_map(|key| maker.task(&tasks[key]));
     let tasks: Vec<TaskBest> = made.collect();

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use model::run::{metric, phase};
-use model::{Money, Plan, RunId, RunRecord, Scenario, Study};
+use model::{LineKind, Money, Plan, RunId, RunRecord, Scenario, Study};
 use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
 use stats::{Estimate, Summary};
 
 use crate::analysis::{CostResult, LevelFacts, PhaseMean, RunRow, ScenarioResult, StatusCounts};
+use crate::dependence::Dependences;
 use crate::lists::entry;
 use crate::table::{self, Row, Table};
 use crate::words::names::level_phrase;
@@ -16,7 +18,11 @@ use crate::{CONFIDENCE, curves, energy, percentiles, profile, unused};
 /// The half-width of an interval, relative to its value, that is requested.
 pub(crate) const WANTED_PRECISION: f64 = 0.05;
 
-pub(crate) fn scenarios(table: &Table, plan: &Plan) -> Vec<ScenarioResult> {
+pub(crate) fn scenarios(
+    table: &Table,
+    plan: &Plan,
+    dependences: &Dependences,
+) -> Vec<ScenarioResult> {
     let mut planned: BTreeMap<u32, usize> = BTreeMap::new();
     for run in &plan.runs {
         *planned.entry(run.scenario).or_default() += 1;
@@ -32,7 +38,7 @@ pub(crate) fn scenarios(table: &Table, plan: &Plan) -> Vec<ScenarioResult> {
         let mut runs = StatusCounts::default();
         rows.iter().for_each(|row| runs.add(row.status()));
         let ok = ok_rows(table, number);
-        let metrics = summaries(table, &ok);
+        let metrics = summaries(table, &ok, dependences);
         let time = time.and_then(|name| metrics.get(name));
         let warned = rows.iter().filter(|row| !row.record.warnings.is_empty());
         ScenarioResult {
@@ -73,14 +79,16 @@ pub(crate) fn ok_rows<'t, 'a>(table: &'t Table<'a>, number: u32) -> Vec<&'t Row<
     rows.filter(|row| row.is_ok()).collect()
 }
 
-fn summaries(table: &Table, ok: &[&Row]) -> BTreeMap<String, Summary> {
+fn summaries(table: &Table, ok: &[&Row], dependences: &Dependences) -> BTreeMap<String, Summary> {
     let columns = table.columns.iter().enumerate();
     // A mean over measured and modelled runs is neither.
     let is_mixed = energy::sources(ok.iter().copied()).len() > 1;
     let columns = columns.filter(|(_, column)| !(is_mixed && energy::is_energy(&column.name)));
     let summaries = columns.filter_map(|(place, column)| {
-        let values: Vec<f64> = ok.iter().filter_map(|row| row.values[place]).collect();
-        let mut summary = stats::summary(&values, table.confidence())?;
+        let mut summary = dependences.summary(ok, place, table.confidence())?;
+        if column.name == metric::COST {
+            widen_for_steps(&mut summary.mean, ok, table.confidence());
+        }
         corrected(&mut summary.mean, table);
         if percentiles::too_few(&column.name, ok.iter().copied()).is_some() {
             summary.mean.interval = None;
@@ -89,6 +97,48 @@ fn summaries(table: &Table, ok: &[&Row]) -> BTreeMap<String, Summary> {
         Some((column.name.clone(), summary))
     });
     summaries.collect()
+}
+
+/// Where every run is billed by itself in steps, a few runs may all be billed alike although the next one is not: the
+/// interval then follows from that of their times.
+fn widen_for_steps(mean: &mut Estimate, ok: &[&Row], confidence: f64) {
+    let Some((found, per_second)) = billed_in_steps(ok, confidence) else {
+        return;
+    };
+    if let (Some(own), Some(steps)) = (&mut mean.interval, found.interval) {
+        own.low = own
+            .low
+            .min(mean.value + per_second * (steps.low - found.value));
+        own.high = own
+            .high
+            .max(mean.value + per_second * (steps.high - found.value));
+        mean.method = "mean, interval from the times through the steps of the bills".to_owned();
+    }
+}
+
+/// Mean of the seconds that were billed, and what one of them cost.
+fn billed_in_steps(ok: &[&Row], confidence: f64) -> Option<(Estimate, f64)> {
+    let price = ok.first()?.record.price.as_deref()?;
+    let rule = &price.billing;
+    let is_alike = |row: &&Row| row.record.price.as_deref() == Some(price);
+    if rule.is_shared() || rule.step_seconds == 0 || !ok.iter().all(is_alike) {
+        return None;
+    }
+    let paid = |row: &&Row| {
+        let lines = row.record.bill.as_ref()?.lines.iter();
+        let times = lines.filter(|line| line.kind == LineKind::Time);
+        times.map(|line| line.seconds).sum::<Decimal>().to_f64()
+    };
+    let seconds: Vec<f64> = ok.iter().map(paid).collect::<Option<_>>()?;
+    let steps = stats::Steps {
+        step: rule.step_seconds.into(),
+        minimum: rule.minimum_seconds.into(),
+    };
+    let found = stats::billed_mean(&seconds, steps, confidence)?;
+    let amounts = ok.iter().map(|row| row.cost?.amount.to_f64());
+    let amounts: Vec<f64> = amounts.collect::<Option<_>>()?;
+    let per_second = stats::precise::mean(&amounts) / found.value;
+    per_second.is_finite().then_some((found, per_second))
 }
 
 /// Computed at a higher confidence, so that it holds at the usual one.

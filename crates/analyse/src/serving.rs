@@ -7,6 +7,7 @@ use serde::Serialize;
 use stats::{Comparison, Estimate, Interval, StatsError};
 
 use crate::analysis::{LevelFacts, ScenarioResult};
+use crate::levels::Levels;
 use crate::scenarios::ok_rows;
 use crate::table::{Row, Table};
 use crate::words;
@@ -78,7 +79,8 @@ pub struct ColdStart {
     pub warm: u32,
     pub cold_requests: u64,
     pub warm_requests: u64,
-    /// Mean cold latency over mean warm latency.
+    /// Mean cold latency over mean warm latency, at a confidence that holds for all of them together with the other
+    /// statements of the study.
     pub ratio: Estimate,
     /// Seconds.
     pub difference: Estimate,
@@ -102,13 +104,17 @@ pub struct BreakEven {
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
-pub(crate) fn serving(table: &Table, scenarios: &[ScenarioResult]) -> Option<Serving> {
+pub(crate) fn serving(
+    table: &Table,
+    scenarios: &[ScenarioResult],
+    levels: &Levels,
+) -> Option<Serving> {
     let Workload::Serve(_) = &table.study.workload else {
         return None;
     };
     let maker = Maker { table };
     let served: Vec<ServedScenario> = scenarios.iter().filter_map(|s| maker.served(s)).collect();
-    let cold_starts = maker.cold_starts(scenarios);
+    let cold_starts = maker.cold_starts(scenarios, levels.pairs);
     let break_evens = maker.break_evens(scenarios, &served);
     let mut serving = Serving {
         scenarios: served,
@@ -184,12 +190,11 @@ impl Maker<'_, '_> {
     }
 
     /// Scenarios alike but for the load.
-    fn cold_starts(&self, scenarios: &[ScenarioResult]) -> Vec<ColdStart> {
+    fn cold_starts(&self, scenarios: &[ScenarioResult], level: f64) -> Vec<ColdStart> {
         let of = |wanted: LoadShape| {
             let is_wanted = move |s: &&ScenarioResult| self.load(s) == wanted;
             scenarios.iter().filter(is_wanted)
         };
-        let mut found = Vec::new();
         // Of a machine that is always on, no answer is cold, whatever the load is called.
         let has_cold = |s: &&ScenarioResult| {
             let cold = self.values(&self.ok(s.number), metric::COLD_REQUESTS);
@@ -199,16 +204,24 @@ impl Maker<'_, '_> {
                 false => cold.iter().sum::<f64>() > 0.0,
             }
         };
-        for cold in of(LoadShape::Cold).filter(has_cold) {
-            let Some(warm) = of(LoadShape::Warm).find(|warm| alike(cold, warm, &["load"])) else {
-                continue;
-            };
-            found.extend(self.cold_start(cold, warm));
-        }
+        let with_warm = of(LoadShape::Cold).filter(has_cold).filter_map(|cold| {
+            let warm = of(LoadShape::Warm).find(|warm| alike(cold, warm, &["load"]))?;
+            Some((cold, warm))
+        });
+        let pairs: Vec<_> = with_warm.collect();
+        let confidence = 1.0 - level / pairs.len().max(1) as f64;
+        let found = pairs.iter();
         found
+            .filter_map(|(cold, warm)| self.cold_start(cold, warm, confidence))
+            .collect()
     }
 
-    fn cold_start(&self, cold: &ScenarioResult, warm: &ScenarioResult) -> Option<ColdStart> {
+    fn cold_start(
+        &self,
+        cold: &ScenarioResult,
+        warm: &ScenarioResult,
+        confidence: f64,
+    ) -> Option<ColdStart> {
         let (cold_rows, warm_rows) = (self.ok(cold.number), self.ok(warm.number));
         let latencies = |rows: &[&Row]| self.values(rows, metric::LATENCY_SECONDS);
         let (a, b) = (latencies(&cold_rows), latencies(&warm_rows));
@@ -219,8 +232,7 @@ impl Maker<'_, '_> {
         let (mean_a, mean_b) = (stats::precise::mean(&a), stats::precise::mean(&b));
         let or_bare = |found: Result<Comparison, StatsError>, value: f64| {
             let method = "means of runs, too few for an interval";
-            let bare =
-                |_| Estimate::bare(value, self.table.confidence(), a.len() + b.len(), method);
+            let bare = |_| Estimate::bare(value, confidence, a.len() + b.len(), method);
             found.map_or_else(bare, |comparison| comparison.estimate)
         };
         if a.is_empty() || b.is_empty() {
@@ -234,14 +246,8 @@ impl Maker<'_, '_> {
             warm: warm.number,
             cold_requests: counted(&cold_rows),
             warm_requests: counted(&warm_rows),
-            ratio: or_bare(
-                stats::welch_ratio(&a, &b, self.table.confidence()),
-                mean_a / mean_b,
-            ),
-            difference: or_bare(
-                stats::welch_difference(&a, &b, self.table.confidence()),
-                mean_a - mean_b,
-            ),
+            ratio: or_bare(stats::welch_ratio(&a, &b, confidence), mean_a / mean_b),
+            difference: or_bare(stats::welch_difference(&a, &b, confidence), mean_a - mean_b),
         })
     }
 

@@ -7,7 +7,6 @@ use stats::{
     StatsError,
 };
 
-use crate::EFFECTS_LEVEL;
 use crate::assumptions;
 use crate::decides::{Noise, Variation, VariationTerm, Verdict};
 use crate::design::{
@@ -15,7 +14,8 @@ use crate::design::{
 };
 use crate::effects::{self, Fit, Judged};
 use crate::percentiles;
-use crate::residuals;
+use crate::residuals::{self, Checked};
+use crate::scale;
 use crate::table::{Row, Table};
 use crate::words::names::{MetricInfo, metric_value};
 
@@ -27,12 +27,15 @@ pub(crate) const MOST_ORDER: usize = 2;
 pub(crate) struct Wanted {
     pub(crate) column: usize,
     pub(crate) is_asked: bool,
+    /// What the study is about above all: it gets as much of the level as all others together.
+    pub(crate) is_first: bool,
 }
 
 /// All of them, with every statement of the study in one family.
-pub(crate) fn variations(table: &Table, wanted: &[Wanted]) -> Vec<Variation> {
+/// `level` is its error rate.
+pub(crate) fn variations(table: &Table, wanted: &[Wanted], level: f64) -> Vec<Variation> {
     let fitted: Vec<Fitted> = wanted.iter().map(|one| fit(table, *one)).collect();
-    let answers = ask(table, &fitted);
+    let answers = ask(&fitted, level);
     let finished = fitted.into_iter().zip(answers);
     finished
         .map(|(fitted, answers)| fitted.finish(table, &answers))
@@ -43,6 +46,7 @@ pub(crate) fn variations(table: &Table, wanted: &[Wanted]) -> Vec<Variation> {
 struct Fitted<'t, 'a> {
     info: &'t MetricInfo,
     is_asked: bool,
+    is_first: bool,
     result: Variation,
     rows: Vec<&'t Row<'a>>,
     model: Option<Model>,
@@ -50,26 +54,30 @@ struct Fitted<'t, 'a> {
 
 pub(crate) struct Model {
     pub(crate) factors: Vec<PresentFactor>,
-    pub(crate) design: Design,
-    /// Logarithms on the logarithmic scale.
-    pub(crate) data: Vec<Observation>,
     pub(crate) anova: Anova,
     pub(crate) means: CellMeans,
     pub(crate) order: usize,
     /// In the order of the analysis of variance; none where it cannot be distinguished from others.
     pub(crate) p: Vec<Option<f64>>,
+    /// `None` where nothing can be checked.
+    pub(crate) residuals: Option<Checked>,
     /// Of incomplete designs.
     pub(crate) aliases: Option<AliasTable>,
 }
 
 fn fit<'t, 'a>(table: &'t Table<'a>, wanted: Wanted) -> Fitted<'t, 'a> {
-    let Wanted { column, is_asked } = wanted;
+    let Wanted {
+        column,
+        is_asked,
+        is_first,
+    } = wanted;
     let info = &table.columns[column];
     let has_value = |r: &&Row| r.is_ok() && r.values[column].is_some();
     let rows: Vec<&Row> = table.runs.iter().filter(has_value).collect();
     let mut fitted = Fitted {
         info,
         is_asked,
+        is_first,
         result: empty(info, &rows, is_asked),
         rows,
         model: None,
@@ -114,7 +122,10 @@ fn model(
     let design = Design {
         levels: factors.iter().map(|f| f.levels.len()).collect(),
     };
-    let choice = choose_scale(&table.columns[column], &design, &raw);
+    let mut choice = choose_scale(&table.columns[column], &design, &raw);
+    if choice.scale == Scale::Logarithmic && scale::contradicts(&design, &raw)? {
+        choice = scale::by_the_means();
+    }
     result.scale = choice.scale;
     result.scale_reason = choice.reason;
     let value = |value: f64| match choice.scale {
@@ -128,7 +139,12 @@ fn model(
     let data: Vec<Observation> = logged.collect();
     let is_blocked = table.study.order == RunSequence::Blocks;
     let blocks = blocks(table.study, rows, is_blocked);
-    let means = CellMeans::new(&design, &data, blocks.as_deref())?;
+    let mut means = CellMeans::new(&design, &data, blocks.as_deref())?;
+    let residuals = stats::residuals(&design, &data, MOST_ORDER);
+    let residuals = residuals.as_ref().ok().map(Checked::of);
+    if residuals.as_ref().is_some_and(Checked::needs_robust_means) {
+        means = CellMeans::trimmed(&design, &data).unwrap_or(means);
+    }
     // A fraction of a design may not tell main effects from interactions: then these are left out.
     let tells = |order: usize| (0..factors.len()).all(|f| means.test(&[f], order).is_some());
     let order = match tells(MOST_ORDER) {
@@ -148,12 +164,11 @@ fn model(
     });
     Ok(Model {
         factors,
-        design,
-        data,
         anova,
         means,
         order,
         p,
+        residuals,
         aliases,
     })
 }
@@ -189,7 +204,11 @@ fn group_share(factors: usize) -> f64 {
 }
 
 /// The answers to all questions of the study, term by term.
-fn ask(table: &Table, fitted: &[Fitted]) -> Vec<Vec<Option<Answer>>> {
+fn ask(fitted: &[Fitted], level: f64) -> Vec<Vec<Option<Answer>>> {
+    let others = fitted
+        .iter()
+        .filter(|f| f.is_asked && !f.is_first && f.model.is_some());
+    let others = others.count().max(1) as f64;
     let mut places = Vec::new();
     let mut questions = Vec::new();
     for (metric, fitted) in fitted.iter().enumerate().filter(|(_, f)| f.is_asked) {
@@ -207,7 +226,9 @@ fn ask(table: &Table, fitted: &[Fitted]) -> Vec<Vec<Option<Answer>>> {
             places.push((metric, place));
             questions.push(Question {
                 p,
-                share: group_share(size(term)) / all / in_group(size(term)) as f64,
+                share: if fitted.is_first { others } else { 1.0 } * group_share(size(term))
+                    / all
+                    / in_group(size(term)) as f64,
                 // Pairs of several levels are still to be asked about.
                 is_all: term.degrees_of_freedom == 1,
             });
@@ -217,7 +238,7 @@ fn ask(table: &Table, fitted: &[Fitted]) -> Vec<Vec<Option<Answer>>> {
         .iter()
         .map(|f| vec![None; f.model.as_ref().map_or(0, |m| m.anova.terms.len())])
         .collect();
-    let given = stats::weighted_holm(&questions, table.level(EFFECTS_LEVEL));
+    let given = stats::weighted_holm(&questions, level);
     for ((metric, term), answer) in places.into_iter().zip(given) {
         answers[metric][term] = Some(answer);
     }
@@ -248,8 +269,7 @@ impl Fitted<'_, '_> {
         self.result.terms = terms(&model, &fit, answers, table.confidence());
         self.result.noise = Some(noise(&model.anova, self.result.scale));
         self.result.assumptions = assumptions::assumptions(&model, &self.rows, table);
-        let residuals = stats::residuals(&model.design, &model.data, model.order);
-        residuals::check(&mut self.result, &self.rows, &residuals);
+        residuals::say(&mut self.result, &self.rows, &model);
         self.result
     }
 }

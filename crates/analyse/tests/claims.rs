@@ -4,43 +4,10 @@
 mod common;
 
 use analyse::{Analysis, Variation, Verdict, analyse};
-use common::{Recipe, World, factor};
+use common::times::world;
+use common::{Recipe, World};
 use model::run::metric;
-use model::{Level, Metric, Role, Status};
-
-/// Times of every scenario, in the order of the factors' levels, the last factor fastest.
-fn world(factors: &[(&str, &[&str])], times: &[&[f64]]) -> World {
-    let factors = factors.iter().map(|(name, levels)| {
-        let levels: Vec<Level> = levels.iter().map(|level| Level::from(*level)).collect();
-        factor(name, &levels)
-    });
-    let repetitions = times.iter().map(|values| values.len()).max().unwrap();
-    let mut world = Recipe {
-        factors: factors.collect(),
-        repetitions: repetitions as u32,
-        noise: 0.0,
-        ..Recipe::default()
-    }
-    .world();
-    world.records.retain_mut(|record| {
-        let values = times[record.run.scenario as usize - 1];
-        let Some(value) = values.get(record.run.repetition as usize - 1) else {
-            return false;
-        };
-        set(record, metric::TRAIN_SECONDS, *value);
-        record.seconds = *value;
-        (record.bill, record.price) = (None, None);
-        true
-    });
-    world
-}
-
-fn set(record: &mut model::RunRecord, name: &str, value: f64) {
-    let unit = "s".to_owned();
-    record
-        .metrics
-        .insert(name.to_owned(), Metric { value, unit });
-}
+use model::{Level, Role, Status};
 
 fn found(world: &World) -> Analysis {
     analyse(&world.input())
@@ -419,4 +386,85 @@ fn a_pair_that_is_not_the_furthest_is_not_called_the_extremes() {
         text.contains("the largest difference between 3 levels that is significant"),
         "{text}"
     );
+}
+
+/// Three levels of each: the levels that are furthest apart on average are not those between which the effect changes.
+#[test]
+fn an_interaction_is_shown_where_it_is() {
+    // c is slowest everywhere; a and b change places.
+    let times: Vec<Vec<f64>> = [10.0, 16.0, 40.0, 13.0, 13.0, 40.0, 16.0, 10.0, 40.0]
+        .map(|time: f64| vec![time, time * 1.01, time * 0.99])
+        .to_vec();
+    let times: Vec<&[f64]> = times.iter().map(Vec::as_slice).collect();
+    let factors: [(&str, &[&str]); 2] = [("batch", &["x", "y", "z"]), ("stack", &["a", "b", "c"])];
+    let found = found(&world(&factors, &times));
+    let terms = &time(&found).terms;
+    let together = terms.iter().find(|t| t.factors.len() == 2).unwrap();
+    let sentence = together.sentence.as_ref().unwrap();
+    for part in ["with x, b takes", "with z, b takes"] {
+        assert!(sentence.contains(part), "{sentence}");
+    }
+    assert!(!sentence.contains("c takes"), "{sentence}");
+}
+
+/// Advice to look at a factor counts what it does together with others, and says so.
+#[test]
+fn what_to_look_at_first_includes_interactions() {
+    let times: Vec<Vec<f64>> = [10.0, 10.5, 30.0, 31.5, 31.0, 30.0, 10.4, 10.0]
+        .map(|time: f64| vec![time, time * 1.01, time * 0.99])
+        .to_vec();
+    let times: Vec<&[f64]> = times.iter().map(Vec::as_slice).collect();
+    // The first two act together; the third does next to nothing.
+    let factors: [(&str, &[&str]); 3] = [
+        ("memory", &["1", "2"]),
+        ("stack", &["a", "b"]),
+        ("batch", &["s", "t"]),
+    ];
+    let text = said(&found(&world(&factors, &times)));
+    let advice = text.lines().find(|line| line.contains("first:")).unwrap();
+    assert!(!advice.contains("look at batch"), "{advice}");
+    assert!(advice.contains("with its interactions"), "{advice}");
+}
+
+/// Geometric means in the other order than the means: no "b takes longer" beside "fastest: b".
+#[test]
+fn a_report_does_not_contradict_itself() {
+    let varying: Vec<f64> = (0..40)
+        .map(|n| if n % 2 == 0 { 1.0 } else { 100.0 })
+        .collect();
+    let steady: Vec<f64> = (0..40).map(|n| 25.0 + 0.01 * f64::from(n)).collect();
+    let found = found(&world(&[("batch", &["a", "b"])], &[&varying, &steady]));
+    let effect = &time(&found).effects[0];
+    assert_eq!(effect.comparison, analyse::Comparison::Difference);
+    assert!(effect.estimate.value < 0.0, "{effect:?}");
+    let text = said(&found);
+    assert!(!text.contains("b takes 2.5"), "{text}");
+    assert!(!text.contains("as long as"), "{text}");
+}
+
+/// Intervals that overlap may belong to a difference that is significant: nobody calls it open.
+#[test]
+fn overlapping_intervals_are_not_a_verdict() {
+    let spread = |centre: f64| -> Vec<f64> {
+        (0..30)
+            .map(|n| centre + 0.1 * (f64::from(n % 5) - 2.0))
+            .collect()
+    };
+    let (a, b) = (spread(1.0), spread(1.09));
+    let found = found(&world(&[("batch", &["a", "b"])], &[&a, &b]));
+    let interval = |number: usize| found.time_of(&found.scenarios[number]).unwrap().interval;
+    assert!(interval(0).unwrap().overlaps(&interval(1).unwrap()));
+    assert_eq!(verdict(&found, "batch"), Verdict::Different);
+    assert!(!said(&found).contains("overlap"), "{}", said(&found));
+}
+
+/// Times are above zero, and so is all that may be said of them.
+#[test]
+fn no_interval_of_a_time_reaches_below_zero() {
+    let times: [&[f64]; 3] = [&[0.1, 0.2, 3.0], &[0.1, 5.0], &[4.0, 0.1, 0.1, 9.0]];
+    let found = found(&world(&[("batch", &["a", "b", "c"])], &times));
+    for scenario in &found.scenarios {
+        let interval = found.time_of(scenario).unwrap().interval.unwrap();
+        assert!(interval.low >= 0.0, "{}: {interval:?}", scenario.label);
+    }
 }

@@ -9,7 +9,7 @@
 #[path = "../tests/common/coverage.rs"]
 mod coverage;
 
-use coverage::{Kind, Of, Percentile, kept_promises};
+use coverage::{InSeries, Kind, Of, Percentile, kept_promises};
 
 const COUNTS: [usize; 4] = [3, 5, 10, 30];
 const KINDS: [Kind; 5] = [
@@ -27,10 +27,12 @@ fn main() {
     println!("| interval | values | n = 3 | 5 | 10 | 30 |\n|---|---|---|---|---|---|");
     for of in Of::ALL {
         for kind in KINDS {
-            let cells = COUNTS.map(|count| percent(of.coverage(kind, count, samples)));
+            let rate = |count| of.coverage(kind, count, samples);
+            let cells = COUNTS.map(|count| rate(count).map_or("none".to_owned(), percent));
             println!("| {of:?} | {} | {} |", name(kind), cells.join(" | "));
         }
     }
+    in_series(samples);
     println!("\nPercentiles of latency over runs\n");
     println!("| percentile | requests | n = 3 | 5 | 10 | 30 |\n|---|---|---|---|---|---|");
     for (share, requests) in [
@@ -54,11 +56,42 @@ fn main() {
     }
     println!("\n“About N repetitions would be enough”: share of promises that hold\n");
     println!("| values | scenarios | n = 3 | 5 | 10 |\n|---|---|---|---|---|");
-    for kind in [Kind::Normal(0.05), Kind::Normal(0.1), Kind::LogNormal(0.15)] {
-        for scenarios in [1, 4] {
-            let kept = |count| percent(kept_promises(kind, scenarios, count, samples));
-            let cells = [3, 5, 10].map(kept);
+    for kind in [
+        Kind::Normal(0.05),
+        Kind::Normal(0.1),
+        Kind::LogNormal(0.15),
+        Kind::LogNormal(0.2),
+    ] {
+        for scenarios in [1, 2, 4] {
+            let kept = |count| kept_promises(kind, scenarios, count, samples);
+            let cells = [3, 5, 10].map(|count| kept(count).map_or("not said".to_owned(), percent));
             println!("| {} | {scenarios} | {} |", name(kind), cells.join(" | "));
+        }
+    }
+}
+
+/// Means of runs that are alike one after the other.
+fn in_series(samples: u64) {
+    println!(
+        "\nMeans of studies whose runs are each like the one before: interval wrong / withheld\n"
+    );
+    println!("| scenarios | correlation | n = 3 | 5 | 10 | 30 |\n|---|---|---|---|---|---|");
+    for scenarios in [1, 2, 4, 8] {
+        for correlation in [0.0, 0.6, 0.9] {
+            let cells = COUNTS.map(|repetitions| {
+                let study = InSeries {
+                    scenarios,
+                    repetitions,
+                    correlation,
+                };
+                let found = study.stated(samples / 4);
+                let [wrong, withheld] = [found.wrong, found.withheld].map(|rate| 100.0 * rate);
+                match found.unchecked {
+                    true => format!("not checked ({wrong:.0} %)"),
+                    false => format!("{wrong:.0} / {withheld:.0} %"),
+                }
+            });
+            println!("| {scenarios} | {correlation} | {} |", cells.join(" | "));
         }
     }
 }

@@ -6,14 +6,17 @@
 
 mod basis;
 mod blocks;
+mod contrast;
+mod spread;
 
 use crate::anova::columns::{factors_of, term_sets};
-use crate::anova::{Cell, Cells, Design, Observation};
-use crate::distribution::{f_sf, student_two_sided};
+use crate::anova::{Cells, Design, Observation};
+use crate::distribution::f_sf;
 use crate::error::StatsError;
-use crate::estimate::{Estimate, StudentParts};
 use crate::precise::sum_of_squares;
 use basis::Basis;
+pub use contrast::{At, Contrast, LevelPair};
+use spread::Spread;
 
 /// Means of the cells, with the variances of these means.
 #[derive(Debug)]
@@ -26,13 +29,8 @@ pub struct CellMeans {
     pub without_blocks: bool,
     /// Cells with one value, whose spread is that of the others together.
     pub unrepeated: usize,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Spread {
-    /// Of the cell's mean.
-    variance: f64,
-    degrees_of_freedom: f64,
+    /// The most extreme fifth of every cell's values at either end does not count.
+    pub is_trimmed: bool,
 }
 
 /// Does a term differ from nothing?
@@ -42,57 +40,6 @@ pub struct TermTest {
     pub numerator: f64,
     pub denominator: f64,
     pub p: f64,
-}
-
-/// A weighted sum of cell means.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Contrast {
-    pub value: f64,
-    pub standard_error: f64,
-    /// Satterthwaite's.
-    pub degrees_of_freedom: f64,
-    /// How many values it rests on.
-    pub count: usize,
-}
-
-impl Contrast {
-    /// Probability of a value at least as far from zero if the true one were zero.
-    pub fn p(&self) -> f64 {
-        match self.standard_error > 0.0 {
-            true => student_two_sided(self.value / self.standard_error, self.degrees_of_freedom),
-            // Without any spread, equal is equal and different is different.
-            false if self.value.abs() <= f64::EPSILON => 1.0,
-            false => 0.0,
-        }
-    }
-
-    /// Value and interval pass through an increasing function, such as the exponential of logarithms.
-    pub fn estimate(&self, confidence: f64, method: &str, map: impl Fn(f64) -> f64) -> Estimate {
-        let parts = StudentParts {
-            value: self.value,
-            standard_error: self.standard_error,
-            degrees_of_freedom: self.degrees_of_freedom,
-            confidence,
-            count: self.count,
-        };
-        parts.mapped(method, map)
-    }
-}
-
-/// Two levels of one factor, counted from zero.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LevelPair {
-    pub factor: usize,
-    pub level: usize,
-    /// What `level` is compared with.
-    pub base: usize,
-}
-
-/// A factor that is kept at a level, counted from zero.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct At {
-    pub factor: usize,
-    pub level: usize,
 }
 
 impl CellMeans {
@@ -108,16 +55,34 @@ impl CellMeans {
             return Err(StatsError::NoRepetitions);
         }
         let without = blocks.and_then(|blocks| blocks::spreads(&cells, blocks));
-        let combinations = cells.levels.iter().product::<usize>();
-        let unrepeated = cells.cells.iter().filter(|cell| cell.count < 2).count();
+        let without_blocks = without.is_some();
+        let spreads = without.unwrap_or_else(|| spread::of_cells(&cells));
         Ok(CellMeans {
-            is_complete: cells.cells.len() == combinations,
-            count: cells.count(),
-            without_blocks: without.is_some(),
-            spreads: without.unwrap_or_else(|| spreads(&cells)),
-            unrepeated,
-            cells,
+            without_blocks,
+            ..Self::with(cells, spreads)
         })
+    }
+
+    /// Of trimmed means, which single values far from the others do not decide (Yuen 1974).
+    pub fn trimmed(design: &Design, observations: &[Observation]) -> Result<Self, StatsError> {
+        let mut cells = Cells::new(design, observations)?;
+        let spreads = spread::trim(&mut cells)?;
+        Ok(CellMeans {
+            is_trimmed: true,
+            ..Self::with(cells, spreads)
+        })
+    }
+
+    fn with(cells: Cells, spreads: Vec<Spread>) -> Self {
+        CellMeans {
+            is_complete: cells.cells.len() == cells.levels.iter().product::<usize>(),
+            count: cells.count(),
+            without_blocks: false,
+            unrepeated: cells.cells.iter().filter(|cell| cell.count < 2).count(),
+            is_trimmed: false,
+            spreads,
+            cells,
+        }
     }
 
     /// Whether every combination of the levels that occur does.
@@ -336,93 +301,6 @@ impl CellMeans {
             p: f_sf(statistic, numerator, denominator),
         }
     }
-
-    /// Mean at one level less mean at another, over the cells with these other levels. Combinations count equally;
-    /// where some are missing, levels are adjusted for the others that they were seen with. `None` where that
-    /// cannot be told.
-    pub fn difference(&self, pair: LevelPair, within: &[At]) -> Option<Contrast> {
-        let place =
-            |factor: usize, level: usize| *self.cells.place_of_level.get(factor)?.get(level)?;
-        let (high, low) = (
-            place(pair.factor, pair.level)?,
-            place(pair.factor, pair.base)?,
-        );
-        let fixed: Vec<At> = within
-            .iter()
-            .map(|at| {
-                let level = place(at.factor, at.level)?;
-                Some(At { level, ..*at })
-            })
-            .collect::<Option<_>>()?;
-        let inside = |cell: &Cell| fixed.iter().all(|at| cell.levels[at.factor] == at.level);
-        let of_level = |level: usize| {
-            let cells = self.cells.cells.iter().enumerate();
-            let there = cells.filter(|(_, c)| inside(c) && c.levels[pair.factor] == level);
-            there.map(|(place, _)| place).collect::<Vec<usize>>()
-        };
-        let (highs, lows) = (of_level(high), of_level(low));
-        let others = |place: &usize| {
-            let mut levels = self.cells.cells[*place].levels.clone();
-            levels[pair.factor] = 0;
-            levels
-        };
-        let is_matched = !highs.is_empty()
-            && highs.len() == lows.len()
-            && highs.iter().map(others).eq(lows.iter().map(others));
-        let mut weights = vec![0.0; self.cells.cells.len()];
-        if is_matched {
-            highs
-                .iter()
-                .for_each(|place| weights[*place] = 1.0 / highs.len() as f64);
-            lows.iter()
-                .for_each(|place| weights[*place] = -1.0 / lows.len() as f64);
-        } else if fixed.is_empty() {
-            let mut basis = Basis::of_mean(&self.cells);
-            for factor in self.cells.varying() {
-                basis.add(&self.cells, 1 << factor);
-            }
-            weights = basis.level_weights(&self.cells, pair.factor, high, low)?;
-        } else {
-            return None;
-        }
-        Some(self.contrast(&weights))
-    }
-
-    /// One combination of levels less another.
-    pub fn cell_difference(&self, first: &[usize], second: &[usize]) -> Option<Contrast> {
-        let mut weights = vec![0.0; self.cells.cells.len()];
-        for (levels, sign) in [(first, 1.0), (second, -1.0)] {
-            let places = levels.iter().zip(&self.cells.place_of_level);
-            let levels = places.map(|(level, places)| *places.get(*level)?);
-            let levels = levels.collect::<Option<Vec<usize>>>()?;
-            let cells = &self.cells.cells;
-            let place = cells.binary_search_by(|cell| cell.levels.cmp(&levels));
-            weights[place.ok()?] += sign;
-        }
-        Some(self.contrast(&weights))
-    }
-
-    fn contrast(&self, weights: &[f64]) -> Contrast {
-        let parts = || weights.iter().zip(&self.spreads).zip(&self.cells.cells);
-        let value = parts().map(|((weight, _), cell)| weight * cell.mean).sum();
-        let variances = parts().map(|((weight, spread), _)| weight * weight * spread.variance);
-        let variance: f64 = variances.sum();
-        let uncertainty: f64 = parts()
-            .map(|((weight, spread), _)| {
-                (weight * weight * spread.variance).powi(2) / spread.degrees_of_freedom
-            })
-            .sum();
-        let used = parts().filter(|((weight, _), _)| **weight != 0.0);
-        Contrast {
-            value,
-            standard_error: variance.sqrt(),
-            degrees_of_freedom: match uncertainty > 0.0 {
-                true => variance.powi(2) / uncertainty,
-                false => self.count as f64,
-            },
-            count: used.map(|(_, cell)| cell.count).sum(),
-        }
-    }
 }
 
 /// A projection of the cell means, and what their variances make of it.
@@ -433,24 +311,4 @@ struct Projected {
     /// Of its square.
     squared_trace: f64,
     diagonal: Vec<f64>,
-}
-
-/// A cell with one value has the spread of all others together: better than none, and said by the caller.
-fn spreads(cells: &Cells) -> Vec<Spread> {
-    let mut squares = vec![0.0; cells.cells.len()];
-    for (within, cell) in cells.within().iter().zip(&cells.cell_of) {
-        squares[*cell] += within * within;
-    }
-    let pooled = cells.within_cells();
-    let of_cell = |(cell, squares): (&Cell, &f64)| match cell.count {
-        0 | 1 => Spread {
-            variance: pooled.mean_square(),
-            degrees_of_freedom: pooled.degrees_of_freedom.max(1) as f64,
-        },
-        count => Spread {
-            variance: squares / (count - 1) as f64 / count as f64,
-            degrees_of_freedom: (count - 1) as f64,
-        },
-    };
-    cells.cells.iter().zip(&squares).map(of_cell).collect()
 }

@@ -70,19 +70,31 @@ fn share(serving: &Serving) -> Option<String> {
 
 fn cold_start(start: &ColdStart) -> String {
     let of = before(&start.phrase);
+    let counts = format!(
+        "({} cold and {} warm requests)",
+        format::count(start.cold_requests as usize),
+        format::count(start.warm_requests as usize)
+    );
     let times = match start.ratio.interval {
+        Some(i) if i.contains(1.0) => {
+            return format!(
+                "{of}inconclusive: a cold response takes {} as long as a warm one {counts}.",
+                format::interval(i.low, i.high, |value| format!(
+                    "{}×",
+                    format::bare_ratio(value)
+                ))
+            );
+        }
         Some(i) => format!(
             "{} {}",
             format::ratio(start.ratio.value),
             format::interval(i.low, i.high, format::bare_ratio)
         ),
-        None => format::ratio(start.ratio.value),
+        None => format!("by the means {}", format::ratio(start.ratio.value)),
     };
     format!(
-        "{of}a cold response takes {times} as long as a warm one, {} more ({} cold and {} warm requests).",
+        "{of}a cold response takes {times} as long as a warm one, {} more {counts}.",
         format::duration(start.difference.value.max(0.0)),
-        format::count(start.cold_requests as usize),
-        format::count(start.warm_requests as usize)
     )
 }
 

@@ -15,6 +15,7 @@
 mod design;
 mod machine;
 pub mod studies;
+pub mod times;
 
 use std::collections::BTreeMap;
 

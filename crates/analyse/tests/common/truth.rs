@@ -15,11 +15,19 @@ pub(crate) enum Kind {
     Skewed,
     /// The second level of the first factor varies five times as much.
     Unequal,
+    /// One run in twenty is twenty standard deviations longer.
+    Outliers,
     /// A trend of three standard deviations over the study, and AR(1) with 0.6.
     Drifting,
 }
 
-pub(crate) const KINDS: [Kind; 4] = [Kind::Normal, Kind::Skewed, Kind::Unequal, Kind::Drifting];
+pub(crate) const KINDS: [Kind; 5] = [
+    Kind::Normal,
+    Kind::Skewed,
+    Kind::Unequal,
+    Kind::Outliers,
+    Kind::Drifting,
+];
 
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
@@ -129,6 +137,8 @@ impl Setting {
             }
             Kind::Unequal if is_second => 5.0 * own,
             Kind::Unequal => own,
+            Kind::Outliers if random.below(20) == 0 => 20.0 + own,
+            Kind::Outliers => own,
             Kind::Drifting => {
                 *before = 0.6 * *before + 0.8 * own;
                 *before + 3.0 * (place - 0.5)

@@ -1,6 +1,6 @@
 //! Blocks: repetitions that were made at another time, or on another day, and differ as a whole.
 
-use super::Spread;
+use super::spread::Spread;
 use crate::anova::Cells;
 use crate::distribution::f_sf;
 
