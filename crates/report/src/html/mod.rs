@@ -1,6 +1,7 @@
 //! One HTML file that opens offline and is whole without its scripts: text, tables, and figures as
 //! SVG. The scripts sort tables, and let a reader point at, zoom and save figures.
 
+mod answer;
 mod arrange;
 mod axis;
 mod breakeven;
@@ -10,11 +11,13 @@ mod figures;
 mod frameworks;
 mod growth;
 mod lines;
+mod memory;
 mod method;
 mod money;
 mod page;
 mod pieces;
 mod profile;
+mod reproduce;
 mod results;
 mod serving;
 mod speedup;
@@ -33,8 +36,9 @@ pub(crate) use page::escape;
 pub fn html(analysis: &Analysis, meta: &ReportMeta) -> String {
     let mut page = Page::default();
     results::head(&mut page, analysis);
+    answer::answer(&mut page, analysis);
     results::key_numbers(&mut page, analysis);
-    results::cautions(&mut page, analysis);
+    results::found(&mut page, analysis);
     results::scenarios(&mut page, analysis);
     results::stopping(&mut page, analysis);
     serving::serving(&mut page, analysis);
@@ -44,7 +48,6 @@ pub fn html(analysis: &Analysis, meta: &ReportMeta) -> String {
     sweeps::sweeps(&mut page, analysis);
     speedup::speed_ups(&mut page, analysis);
     growth::growths(&mut page, analysis);
-    choice::choice(&mut page, analysis);
     curves::learning(&mut page, analysis);
     usage::resources(&mut page, analysis);
     usage::phases(&mut page, analysis);
@@ -55,6 +58,7 @@ pub fn html(analysis: &Analysis, meta: &ReportMeta) -> String {
     results::warnings(&mut page, analysis);
     method::measured(&mut page, analysis);
     method::machines(&mut page, analysis);
+    reproduce::reproduce(&mut page, analysis, meta);
     method::glossary(&mut page, analysis);
     document(analysis, meta, page)
 }
@@ -85,7 +89,7 @@ fn document(analysis: &Analysis, meta: &ReportMeta, page: Page) -> String {
 {style}{palette}</style>
 </head>
 <body>
-<a class="skip" href="#summary">Skip to the summary</a>
+<a class="skip" href="#answer">Skip to the answer</a>
 <nav aria-label="Sections">
 <ul>
 {navigation}</ul>
@@ -107,10 +111,11 @@ fn document(analysis: &Analysis, meta: &ReportMeta, page: Page) -> String {
 }
 
 /// One after the other, in a scope of their own.
-const SCRIPTS: [&str; 4] = [
+const SCRIPTS: [&str; 5] = [
     include_str!("script/draw.js"),
     include_str!("script/point.js"),
     include_str!("script/save.js"),
+    include_str!("script/tables.js"),
     include_str!("script/page.js"),
 ];
 

@@ -56,6 +56,7 @@ pub(crate) fn csv(table: &str, analysis: &Analysis) -> String {
             generated: "2026-07-01T12:00:00Z".parse().unwrap(),
             bancada_version: "0.0.0",
             command: None,
+            study_file: None,
         },
         steps: &|_| Vec::new(),
     };
